@@ -1,0 +1,59 @@
+//! What can go wrong between a queue manager and its files.
+//!
+//! Invariant: after [`StoreError::Full`] nothing stays allocated; the caller may try again when there is
+//! room. [`StoreError::Io`] of a `sync` is final: what the file holds is unknown from then on.
+
+use std::io;
+use std::path::Path;
+
+/// Why a queue file or a checkpoint image could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No room: the file system, a quota or the file's own address space is used up.
+    #[error("no room in the file system, or a quota is used up")]
+    Full,
+    /// The operating system refused. The text names the file and the act; the kind is the original one.
+    #[error("{0}")]
+    Io(#[source] io::Error),
+    /// The bytes are not those that were written.
+    #[error("{what} (512-byte block {block})")]
+    Damaged {
+        /// What is wrong, with the name of the file and the byte offset where that helps.
+        what: String,
+        /// Where: number of the 512-byte block in the file.
+        block: u64,
+    },
+    /// Written by a release that this one cannot read.
+    #[error("{file} has format version {found}; this release reads version {supported}")]
+    Version {
+        /// The file.
+        file: String,
+        /// The version found in it.
+        found: u32,
+        /// The version this release reads and writes.
+        supported: u32,
+    },
+}
+
+impl StoreError {
+    /// Classifies an operating system error and adds what was being done to which file.
+    pub(crate) fn from_io(error: &io::Error, act: &str, path: &Path) -> StoreError {
+        match error.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => StoreError::Full,
+            kind => StoreError::Io(io::Error::new(
+                kind,
+                format!("cannot {act} {}: {error}", path.display()),
+            )),
+        }
+    }
+
+    /// Damage found at a byte offset.
+    pub(crate) fn damaged(path: &Path, what: &str, offset: u64) -> StoreError {
+        StoreError::Damaged {
+            what: format!("{}: {what} at byte {offset}", path.display()),
+            block: offset / crate::item::BLOCK as u64,
+        }
+    }
+}

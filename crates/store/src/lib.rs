@@ -1,0 +1,21 @@
+//! Queue files and checkpoint images: what a queue manager keeps on disk beside its recovery log.
+//!
+//! * A [`QueueFile`] holds the messages of one queue that memory should not or need not hold.
+//! * A checkpoint image ([`ImageWriter`], [`read_image`]) holds everything else that a restart starts from.
+//!
+//! Neither knows what its bytes mean. Both recognise bytes that are not what was written and say so
+//! ([`StoreError::Damaged`]) instead of handing them on.
+
+#![forbid(unsafe_code)]
+
+mod error;
+pub mod fuzzing;
+mod image;
+mod item;
+mod queue_file;
+mod space;
+
+pub use error::StoreError;
+pub use image::{ImageReader, ImageWriter, image_name, read_image, remove_other_images};
+pub use item::{BLOCK, HEADER, MAX_PAYLOAD, Place};
+pub use queue_file::QueueFile;

@@ -1,0 +1,525 @@
+//! The file of one queue: payloads in places of whole blocks, allocated, freed and reused at once.
+//!
+//! ```text
+//! block 0   "PHQF", format version, block size, CRC-32 of these twelve bytes
+//! block 1.. items, see `item.rs`
+//! ```
+//!
+//! Invariants:
+//! * Which blocks are in use is known in memory only. At restart everyone who still refers to a place says
+//!   so ([`QueueFile::reserve`], [`QueueFile::rebuild`]); all else is free. The file is never scanned.
+//! * A place is freed only when the destruction of its message is forced to the recovery log. Its blocks may
+//!   therefore be overwritten at once: no restart will ask for what they held, although the checkpoint
+//!   image it starts from may still name the place (so `reserve` looks at no contents, and takes places past
+//!   the end of a file that has been shrunk).
+//! * A write that fails frees what was allocated for it.
+//! * Writes are left to the operating system; what a checkpoint image refers to is durable after
+//!   [`QueueFile::sync`], the name of a new file included. An error of `sync` is final.
+//! * The map of free blocks is locked for its own work and for changes of the length, never for a read or
+//!   write of items.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use posthaste_env::{Disk, File, Open};
+
+use crate::error::StoreError;
+use crate::item::{self, BLOCK, HEADER, MAX_PAYLOAD, Place, blocks_for, word};
+use crate::space::Space;
+
+const MAGIC: [u8; 4] = *b"PHQF";
+const VERSION: u32 = 1;
+/// Most blocks in a file: 1 TiB.
+const MAX_BLOCKS: u32 = 1 << 31;
+/// A file grows by an eighth of itself, within these bounds (1 MiB and 64 MiB), and shrinks in units of the first.
+const GROW_LEAST: u32 = 2048;
+const GROW_MOST: u32 = 131_072;
+/// Items that lie side by side are written and read in one call up to this many blocks (1 MiB).
+const BATCH: u32 = 2048;
+/// First read when the length of an item is not known.
+const GUESS: usize = 4096;
+/// Free or foreign blocks worth reading over to save a call.
+const GAP: u64 = 32;
+
+thread_local! {
+    /// One buffer a thread, so that steady spilling allocates nothing.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Largest buffer a thread keeps: one batch and some.
+const KEEP: usize = 2 * BATCH as usize * BLOCK;
+
+fn with_buffer<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    let mut buffer = BUFFER.take();
+    let result = work(&mut buffer);
+    if buffer.capacity() <= KEEP {
+        BUFFER.set(buffer);
+    }
+    result
+}
+
+/// The file of one queue. All calls may be made from several threads at once.
+pub struct QueueFile {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    file: Arc<dyn File>,
+    space: Mutex<Space>,
+    /// Whether the file's name is known to be durable.
+    named: AtomicBool,
+}
+
+impl std::fmt::Debug for QueueFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueueFile")
+            .field("path", &self.path)
+            .field("used_blocks", &self.used_blocks())
+            .finish_non_exhaustive()
+    }
+}
+
+impl QueueFile {
+    /// Makes an empty file; one that is there already is emptied. Durable after the first [`QueueFile::sync`].
+    pub fn create(disk: &Arc<dyn Disk>, path: &Path) -> Result<QueueFile, StoreError> {
+        let failed = |e| StoreError::from_io(&e, "create queue file", path);
+        let file = disk.open(path, Open::CREATE).map_err(failed)?;
+        file.set_len(0).map_err(failed)?;
+        file.write_at(&file_header(), 0).map_err(failed)?;
+        Ok(QueueFile::over(disk, path, file, 1))
+    }
+
+    /// Opens a file with all of its blocks free until they are reserved. A file that was made but never
+    /// synced before a crash may come back empty or as zeros; it is taken as new.
+    pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<QueueFile, StoreError> {
+        let failed = |e| StoreError::from_io(&e, "open queue file", path);
+        let file = disk.open(path, Open::READ_WRITE).map_err(failed)?;
+        let length = file.len().map_err(failed)?;
+        let mut header = [0; 16];
+        let got = file.read_at(&mut header, 0).map_err(failed)?;
+        if header == [0; 16] {
+            file.write_at(&file_header(), 0).map_err(failed)?;
+        } else {
+            check_file_header(header.get(..got).unwrap_or(&header), path)?;
+        }
+        let blocks = u32::try_from(length / BLOCK as u64).unwrap_or(MAX_BLOCKS);
+        let blocks = blocks.clamp(1, MAX_BLOCKS);
+        Ok(QueueFile::over(disk, path, file, blocks))
+    }
+
+    fn over(disk: &Arc<dyn Disk>, path: &Path, file: Arc<dyn File>, blocks: u32) -> QueueFile {
+        QueueFile {
+            disk: Arc::clone(disk),
+            path: path.to_owned(),
+            file,
+            space: Mutex::new(Space::new(blocks)),
+            named: AtomicBool::new(false),
+        }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Stores the parts as one item, in one write. Not durable before [`QueueFile::sync`].
+    pub fn write(&self, parts: &[&[u8]]) -> Result<Place, StoreError> {
+        let length = self.length_of(parts)?;
+        self.twice_if_full(|| {
+            let block = self.take(&mut self.space.lock(), blocks_for(length))?;
+            let place = Place { block, length };
+            with_buffer(|buffer| {
+                buffer.clear();
+                item::encode(buffer, place, parts);
+                self.put_down(buffer, place)
+            })
+            .inspect_err(|_| self.take_back(&[place]))?;
+            Ok(place)
+        })
+    }
+
+    /// Stores several items, each given as its parts, side by side where there is room and then in one
+    /// write for up to 1 MiB. All or none: after an error nothing is stored.
+    pub fn write_many(&self, items: &[&[&[u8]]]) -> Result<Vec<Place>, StoreError> {
+        let lengths = items
+            .iter()
+            .map(|parts| self.length_of(parts))
+            .collect::<Result<Vec<u32>, StoreError>>()?;
+        self.twice_if_full(|| {
+            let mut places = Vec::with_capacity(items.len());
+            let found = {
+                let mut space = self.space.lock();
+                self.take_many(&mut space, &lengths, &mut places)
+            };
+            found
+                .and_then(|()| with_buffer(|buffer| self.write_runs(buffer, &places, items)))
+                .inspect_err(|_| self.take_back(&places))?;
+            Ok(places)
+        })
+    }
+
+    /// When the file system has no room for blocks never written before, those freed further to the front
+    /// may still take the item, for the file system need not find room for them.
+    fn twice_if_full<T>(
+        &self,
+        attempt: impl Fn() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match attempt() {
+            Err(StoreError::Full) => {
+                self.space.lock().rewind();
+                attempt()
+            }
+            result => result,
+        }
+    }
+
+    /// Frees the places of a write that failed.
+    fn take_back(&self, places: &[Place]) {
+        let mut space = self.space.lock();
+        for place in places {
+            space.release(place.block, place.blocks());
+        }
+    }
+
+    fn write_runs(
+        &self,
+        buffer: &mut Vec<u8>,
+        places: &[Place],
+        items: &[&[&[u8]]],
+    ) -> Result<(), StoreError> {
+        let mut items = items.iter();
+        for run in runs(places, 0) {
+            let Some(first) = run.first() else { continue };
+            buffer.clear();
+            for (place, parts) in run.iter().zip(items.by_ref()) {
+                item::encode(buffer, *place, parts);
+            }
+            self.put_down(buffer, *first)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the payload stored at `block`, whatever its length.
+    pub fn read(&self, block: u32) -> Result<Vec<u8>, StoreError> {
+        with_buffer(|buffer| {
+            let start = Place { block, length: 0 };
+            let got = self.pick_up(buffer, start.offset(), GUESS)?;
+            let length = item::announced(got, block).map_err(|bad| self.bad(bad, start))?;
+            let place = Place { block, length };
+            let bytes = HEADER as u64 + u64::from(length);
+            let got = if bytes <= got.len() as u64 {
+                got
+            } else {
+                // The length is not to be trusted before it is compared with that of the file.
+                let end = self.file.len().map_err(|e| self.io(&e, "read"))?;
+                if place.offset().saturating_add(bytes) > end {
+                    return Err(self.bad(item::Bad::Length, place));
+                }
+                self.pick_up(buffer, place.offset(), bytes as usize)?
+            };
+            let payload = item::decode(got, place).map_err(|bad| self.bad(bad, place))?;
+            Ok(payload.to_vec())
+        })
+    }
+
+    /// Reads payloads in the order given. Places that follow one another in the file are read in one call for up
+    /// to 1 MiB, so that reading ahead in queue order costs little.
+    pub fn read_many(&self, places: &[Place]) -> Result<Vec<Vec<u8>>, StoreError> {
+        let mut payloads = Vec::with_capacity(places.len());
+        with_buffer(|buffer| {
+            for run in runs(places, GAP) {
+                let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                    continue;
+                };
+                let end = last.offset() + HEADER as u64 + u64::from(last.length);
+                let got = self.pick_up(buffer, first.offset(), (end - first.offset()) as usize)?;
+                for place in run {
+                    let from = (place.offset() - first.offset()) as usize;
+                    let payload = item::decode(got.get(from..).unwrap_or(&[]), *place)
+                        .map_err(|bad| self.bad(bad, *place))?;
+                    payloads.push(payload.to_vec());
+                }
+            }
+            Ok(payloads)
+        })
+    }
+
+    /// Gives a place back. Only when the destruction of its message is forced (see the head of this file).
+    /// Freeing a place that is not in use is a bug of the caller and stops the program.
+    pub fn free(&self, place: Place) {
+        self.space.lock().release(place.block, place.blocks());
+    }
+
+    /// Restart: this place is in use. In any order; costs a few nanoseconds. A place that overlaps another
+    /// one is an error.
+    pub fn reserve(&self, place: Place) -> Result<(), StoreError> {
+        self.reserve_in(&mut self.space.lock(), place)
+    }
+
+    /// Restart: exactly these places are in use.
+    pub fn rebuild(&self, places: impl Iterator<Item = Place>) -> Result<(), StoreError> {
+        let mut space = self.space.lock();
+        *space = Space::new(space.blocks());
+        for place in places {
+            self.reserve_in(&mut space, place)?;
+        }
+        Ok(())
+    }
+
+    fn reserve_in(&self, space: &mut Space, place: Place) -> Result<(), StoreError> {
+        if place.block == 0 || place.end() > u64::from(MAX_BLOCKS) {
+            return Err(self.damaged("a place outside the file is referred to", place));
+        }
+        if !space.reserve(place.block, place.blocks()) {
+            return Err(self.damaged("a place is referred to twice", place));
+        }
+        Ok(())
+    }
+
+    /// Makes all writes so far, and the name of a new file, durable. An error is final.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync().map_err(|e| self.io(&e, "sync"))?;
+        if !self.named.load(Ordering::Acquire) {
+            if let Some(dir) = self.path.parent() {
+                self.disk
+                    .sync_dir(dir)
+                    .map_err(|e| self.io(&e, "sync the directory of"))?;
+            }
+            self.named.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Blocks that hold items.
+    pub fn used_blocks(&self) -> u64 {
+        self.space.lock().used()
+    }
+
+    /// Blocks of the file, free ones and block 0 included.
+    pub fn file_blocks(&self) -> u64 {
+        u64::from(self.space.lock().blocks())
+    }
+
+    /// Bytes of memory the map of free blocks takes.
+    pub fn memory(&self) -> usize {
+        self.space.lock().memory()
+    }
+
+    /// Gives the free end of the file back to the file system, and places new items towards the front so that
+    /// the end becomes free later.
+    pub fn shrink(&self) -> Result<(), StoreError> {
+        let mut space = self.space.lock();
+        let keep = space.high_water().div_ceil(GROW_LEAST) * GROW_LEAST;
+        let blocks = keep.min(space.blocks());
+        if blocks < space.blocks() {
+            self.file
+                .set_len(u64::from(blocks) * BLOCK as u64)
+                .map_err(|e| self.io(&e, "shrink"))?;
+        }
+        space.cut(blocks);
+        Ok(())
+    }
+
+    /// Finds room for every length, side by side as far as possible. What was found before an error is in
+    /// `places` and stays taken.
+    fn take_many(
+        &self,
+        space: &mut Space,
+        lengths: &[u32],
+        places: &mut Vec<Place>,
+    ) -> Result<(), StoreError> {
+        let total: u64 = lengths.iter().map(|n| u64::from(blocks_for(*n))).sum();
+        let [first, rest @ ..] = lengths else {
+            return Ok(());
+        };
+        let together = match u32::try_from(total) {
+            Ok(total) if rest.is_empty() => Some(self.take(space, total)?),
+            Ok(total) if total <= BATCH => space.allocate(total),
+            _ => None,
+        };
+        if let Some(start) = together {
+            let mut block = start;
+            for length in std::iter::once(first).chain(rest) {
+                let length = *length;
+                places.push(Place { block, length });
+                block += blocks_for(length);
+            }
+            return Ok(());
+        }
+        let (front, back) = lengths.split_at(lengths.len() / 2);
+        self.take_many(space, front, places)?;
+        self.take_many(space, back, places)
+    }
+
+    /// Finds room for one item; the file grows if it has none.
+    fn take(&self, space: &mut Space, blocks: u32) -> Result<u32, StoreError> {
+        if let Some(start) = space.allocate(blocks) {
+            return Ok(start);
+        }
+        let now = space.blocks();
+        let free_end = now - space.high_water();
+        let need = now.saturating_add(blocks.saturating_sub(free_end));
+        let step = (now / 8).clamp(GROW_LEAST, GROW_MOST);
+        let target = need.max(now.saturating_add(step)).min(MAX_BLOCKS);
+        if need > target {
+            return Err(StoreError::Full);
+        }
+        self.file
+            .set_len(u64::from(target) * BLOCK as u64)
+            .map_err(|e| self.io(&e, "extend"))?;
+        space.extend(target);
+        space.allocate(blocks).ok_or(StoreError::Full)
+    }
+
+    fn length_of(&self, parts: &[&[u8]]) -> Result<u32, StoreError> {
+        let bytes = parts
+            .iter()
+            .fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        match u32::try_from(bytes) {
+            Ok(length) if bytes <= MAX_PAYLOAD => Ok(length),
+            _ => {
+                let error = std::io::Error::new(
+                    std::io::ErrorKind::InvalidInput,
+                    format!("{bytes} bytes are more than one item can hold"),
+                );
+                Err(self.io(&error, "write"))
+            }
+        }
+    }
+
+    fn put_down(&self, bytes: &[u8], first: Place) -> Result<(), StoreError> {
+        self.file
+            .write_at(bytes, first.offset())
+            .map_err(|e| self.io(&e, "write"))
+    }
+
+    /// Reads up to `count` bytes; fewer only at the end of the file.
+    fn pick_up<'a>(
+        &self,
+        buffer: &'a mut Vec<u8>,
+        offset: u64,
+        count: usize,
+    ) -> Result<&'a [u8], StoreError> {
+        if buffer.len() < count {
+            buffer.resize(count, 0);
+        }
+        let (target, _) = buffer.split_at_mut(count);
+        let got = self
+            .file
+            .read_at(target, offset)
+            .map_err(|e| self.io(&e, "read"))?;
+        Ok(target.get(..got).unwrap_or(&[]))
+    }
+
+    fn io(&self, error: &std::io::Error, act: &str) -> StoreError {
+        StoreError::from_io(error, &format!("{act} queue file"), &self.path)
+    }
+
+    fn bad(&self, bad: item::Bad, place: Place) -> StoreError {
+        self.damaged(bad.text(), place)
+    }
+
+    fn damaged(&self, what: &str, place: Place) -> StoreError {
+        StoreError::damaged(&self.path, what, place.offset())
+    }
+}
+
+/// Cuts `places` into stretches that can be moved in one call: ascending, with at most `gap` blocks
+/// between neighbours, and not longer than a batch (unless it is one item).
+fn runs(places: &[Place], gap: u64) -> impl Iterator<Item = &[Place]> {
+    let mut start = places.first().map_or(0, |place| place.block);
+    places.chunk_by(move |a, b| {
+        let together = u64::from(b.block)
+            .checked_sub(a.end())
+            .is_some_and(|between| between <= gap)
+            && b.end() - u64::from(start) <= u64::from(BATCH);
+        if !together {
+            start = b.block;
+        }
+        together
+    })
+}
+
+fn file_header() -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    let mut header = Vec::with_capacity(16);
+    header.extend_from_slice(&MAGIC);
+    header.extend_from_slice(&VERSION.to_le_bytes());
+    header.extend_from_slice(&(BLOCK as u32).to_le_bytes());
+    let crc = crc32fast::hash(&header);
+    header.extend_from_slice(&crc.to_le_bytes());
+    for (to, from) in block.iter_mut().zip(header) {
+        *to = from;
+    }
+    block
+}
+
+fn check_file_header(header: &[u8], path: &Path) -> Result<(), StoreError> {
+    if word(header, 0) != Some(u32::from_le_bytes(MAGIC)) {
+        return Err(StoreError::damaged(path, "this is not a queue file:", 0));
+    }
+    let crc = header.get(..12).map(crc32fast::hash);
+    if crc.is_none() || word(header, 12) != crc {
+        return Err(StoreError::damaged(path, "wrong file header checksum", 0));
+    }
+    match word(header, 4) {
+        Some(VERSION) => Ok(()),
+        found => Err(StoreError::Version {
+            file: path.display().to_string(),
+            found: found.unwrap_or(0),
+            supported: VERSION,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(list: &[(u32, u32)]) -> Vec<Place> {
+        list.iter()
+            .map(|(block, length)| Place {
+                block: *block,
+                length: *length,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn runs_follow_adjacency_gap_and_batch() {
+        let one = 496; // payload of exactly one block
+        type Row<'a> = (&'a [(u32, u32)], u64, &'a [usize]);
+        let rows: [Row; 6] = [
+            (&[], 0, &[]),
+            (&[(1, one), (2, one), (3, one)], 0, &[3]),
+            (&[(1, one), (3, one)], 0, &[1, 1]),
+            (&[(1, one), (3, one)], 1, &[2]),
+            (&[(3, one), (1, one)], 9, &[1, 1]),
+            (&[(1, 1_048_000), (2049, one), (2050, one)], 0, &[1, 2]),
+        ];
+        for (list, gap, expected) in rows {
+            let places = places(list);
+            let lengths: Vec<usize> = runs(&places, gap).map(<[Place]>::len).collect();
+            assert_eq!(lengths, expected, "{list:?} gap {gap}");
+        }
+    }
+
+    #[test]
+    fn file_header_is_checked() {
+        let path = Path::new("q");
+        let good = file_header();
+        assert!(check_file_header(&good[..16], path).is_ok());
+        for cut in 0..16 {
+            assert!(check_file_header(&good[..cut], path).is_err(), "{cut}");
+        }
+        let mut newer = good;
+        newer[4] = 2;
+        let crc = crc32fast::hash(&newer[..12]).to_le_bytes();
+        newer[12..16].copy_from_slice(&crc);
+        assert!(matches!(
+            check_file_header(&newer[..16], path),
+            Err(StoreError::Version { found: 2, .. })
+        ));
+    }
+}
