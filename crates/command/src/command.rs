@@ -1,0 +1,193 @@
+//! A parsed command, and the error that stands in its place.
+
+use crate::attrs::Attrs;
+use crate::object::ObjectKind;
+use std::fmt;
+
+/// One MQSC command, checked against the attribute table but not yet carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// DEFINE.
+    Define {
+        /// What to define.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// REPLACE: an object of that name may exist; its attributes are overlaid.
+        replace: bool,
+        /// LIKE: the object whose attributes are the base, instead of the defaults.
+        like: Option<String>,
+        /// The attributes given in the command.
+        attrs: Attrs,
+    },
+    /// ALTER. The name is empty for the queue manager.
+    Alter {
+        /// What to alter.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// The attributes given in the command.
+        attrs: Attrs,
+        /// FORCE: also when applications have the object open.
+        force: bool,
+    },
+    /// DELETE.
+    Delete {
+        /// What to delete.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// PURGE: also when the queue holds committed messages.
+        purge: bool,
+    },
+    /// DISPLAY.
+    Display {
+        /// What to show.
+        what: DisplayWhat,
+        /// Name or generic name; empty for the queue manager.
+        name: String,
+        /// The attributes asked for, upper case, as in the table; empty = the default set.
+        show: Vec<String>,
+        /// ALL: every attribute.
+        all: bool,
+        /// WHERE.
+        filter: Option<Where>,
+        /// TYPE or CHLTYPE.
+        type_: Option<DisplayType>,
+    },
+    /// CLEAR QLOCAL.
+    Clear {
+        /// The queue.
+        name: String,
+    },
+    /// START CHANNEL or START LISTENER.
+    Start {
+        /// Channel or listener.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+    },
+    /// STOP CHANNEL or STOP LISTENER.
+    Stop {
+        /// Channel or listener.
+        kind: ObjectKind,
+        /// Its name.
+        name: String,
+        /// MODE(FORCE) or MODE(TERMINATE): do not wait for calls in progress.
+        force: bool,
+    },
+    /// PING QMGR.
+    Ping,
+}
+
+/// What DISPLAY shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DisplayWhat {
+    /// One kind of queue (`DISPLAY QLOCAL`). The other kinds have their own variants.
+    Object(ObjectKind),
+    /// Queues of every kind.
+    Queue,
+    /// Channels.
+    Channel,
+    /// Listeners.
+    Listener,
+    /// The queue manager.
+    Qmgr,
+    /// State of local queues.
+    QStatus,
+    /// State of the queue manager.
+    QMStatus,
+    /// Connected applications.
+    Conn,
+    /// Running channels.
+    ChStatus,
+    /// Running listeners.
+    LsStatus,
+}
+
+/// The TYPE of a DISPLAY command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DisplayType {
+    /// CONN: the connections.
+    Conn,
+    /// HANDLE: the open objects, of a connection or of a queue.
+    Handle,
+    /// ALL: everything.
+    All,
+    /// QUEUE: the queue itself (of QSTATUS).
+    Queue,
+    /// One kind of queue or channel.
+    Kind(ObjectKind),
+}
+
+/// Operator of WHERE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Less than.
+    Lt,
+    /// Greater than.
+    Gt,
+    /// Equal to.
+    Eq,
+    /// Not equal to.
+    Ne,
+    /// Less than or equal to.
+    Le,
+    /// Greater than or equal to.
+    Ge,
+    /// Like: matches a generic name.
+    Lk,
+    /// Not like.
+    Nl,
+}
+
+impl Op {
+    /// Every operator with its MQSC word.
+    pub const ALL: [(&'static str, Op); 8] = [
+        ("LT", Op::Lt),
+        ("GT", Op::Gt),
+        ("EQ", Op::Eq),
+        ("NE", Op::Ne),
+        ("LE", Op::Le),
+        ("GE", Op::Ge),
+        ("LK", Op::Lk),
+        ("NL", Op::Nl),
+    ];
+}
+
+/// WHERE(keyword operator value).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Where {
+    /// The attribute, upper case.
+    pub keyword: String,
+    /// How to compare.
+    pub op: Op,
+    /// With what; words are as DISPLAY shows them.
+    pub value: String,
+}
+
+/// Why a line is not a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The message, for example `AMQ8405I` (see [`crate::messages`]).
+    pub id: &'static str,
+    /// The message's text; where runmqsc repeats the command up to the error, so does this,
+    /// on a second line.
+    pub text: String,
+    /// Where the error is: bytes from the start of the command.
+    pub column: usize,
+    /// What exactly is wrong, in one sentence; empty when the message says it all.
+    pub detail: String,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.id, self.text)?;
+        if !self.detail.is_empty() {
+            write!(f, "\n{}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SyntaxError {}

@@ -1,0 +1,25 @@
+//! Attribute table, MQSC text, PCF bytes and how replies are shown.
+//!
+//! This crate is pure: text and bytes in, values out. It knows what every attribute of
+//! every object is called, what it may hold and what it starts as ([`attributes`]), turns
+//! MQSC text into a [`Command`] ([`parse`], [`ScriptReader`]), a [`Reply`] into the text
+//! that runmqsc shows ([`render`]), and PCF bytes into parameters and back ([`pcf`]). The
+//! numbered operator messages live here too ([`messages`]). Nothing in it knows a queue
+//! manager: the engine carries commands out.
+
+mod attrs;
+mod command;
+mod filter;
+pub mod messages;
+mod object;
+mod reply;
+mod show;
+mod table;
+
+pub use attrs::Attrs;
+pub use command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
+pub use filter::{compare, generic_matches, where_matches};
+pub use object::{Attribute, DefaultValue, Object, ObjectKind, Set, Value, ValueKind};
+pub use reply::{Reply, Row, Tally, echo, render};
+pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shown};
+pub use table::{attributes, by_keyword, by_selector};

@@ -1,0 +1,177 @@
+//! Messages about channels and the network: AMQ9xxx.
+
+use super::Message;
+
+/// One row of the table.
+const fn message(
+    id: &'static str,
+    text: &'static str,
+    explanation: &'static str,
+    action: &'static str,
+) -> Message {
+    Message {
+        id,
+        text,
+        explanation,
+        action,
+    }
+}
+
+pub(super) const MESSAGES: &[Message] = &[
+    message(
+        "AMQ9001I",
+        "Channel {0} ended normally.",
+        "The client at {1} disconnected.",
+        "None.",
+    ),
+    message(
+        "AMQ9002I",
+        "Channel {0} is starting.",
+        "A client at {1} is connecting.",
+        "None.",
+    ),
+    message(
+        "AMQ9207E",
+        "The data received from host {0} on channel {1} is not valid.",
+        "What arrived is not the MQ channel protocol. The connection was closed.",
+        "Find out what is connecting to this port. Browsers, port scans and TLS clients on a channel without TLS have this effect.",
+    ),
+    message(
+        "AMQ9208E",
+        "Error on receive from host {0}: {1}.",
+        "The network failed while data was being received.",
+        "Look for network errors; the client may have been killed.",
+    ),
+    message(
+        "AMQ9209E",
+        "Connection to host {0} for channel {1} closed.",
+        "The other end closed the connection without disconnecting first.",
+        "Find out why the client ended.",
+    ),
+    message(
+        "AMQ9213E",
+        "A communications error occurred: {0} returned {1}.",
+        "A call of the network failed.",
+        "Look the error number up, and correct its cause.",
+    ),
+    message(
+        "AMQ9218E",
+        "The TCP/IP listener could not bind to port {1} of address {0}: {2}.",
+        "Another program may be using the port, or the address is not one of this system, or the port needs a privileged user.",
+        "Use another port, or end the program that has this one.",
+    ),
+    message(
+        "AMQ9228E",
+        "The channel program for host {0} could not be started: {1}.",
+        "There were not enough resources.",
+        "Raise the limits, or lower MaxChannels.",
+    ),
+    message(
+        "AMQ9255E",
+        "A listener is already running on port {0}.",
+        "Each port can have one listener.",
+        "None.",
+    ),
+    message(
+        "AMQ9259E",
+        "Connection timed out from host {0}.",
+        "Nothing, not even a heartbeat, arrived in time.",
+        "Look for network errors; the client may have been stopped.",
+    ),
+    message(
+        "AMQ9489W",
+        "The maximum number of instances, {0}, of channel {1} was reached.",
+        "The connection from {2} was refused, as MAXINST says.",
+        "Raise MAXINST, or find out why there are so many clients.",
+    ),
+    message(
+        "AMQ9490W",
+        "The maximum number of instances, {0}, of channel {1} was reached for client {2}.",
+        "The connection was refused, as MAXINSTC says.",
+        "Raise MAXINSTC, or find out why the client connects so often.",
+    ),
+    message(
+        "AMQ9502E",
+        "Channel {0} is not of a type that can do this.",
+        "The operation is for other types of channel.",
+        "Use a channel of the right type.",
+    ),
+    message(
+        "AMQ9503E",
+        "Channel negotiation with host {0} on channel {1} failed: {2}.",
+        "The two ends could not agree on how to talk to each other.",
+        "Compare the definitions of both ends.",
+    ),
+    message(
+        "AMQ9504E",
+        "A protocol error was detected for channel {0} from host {1}: {2}.",
+        "The peer broke a rule of the channel protocol. The connection was closed and its unit of work backed out.",
+        "Report the problem to whoever made the client.",
+    ),
+    message(
+        "AMQ9508E",
+        "The channel program cannot connect to queue manager {0}: reason {1}.",
+        "The queue manager is ending, or has no room for another connection.",
+        "See the reason code.",
+    ),
+    message(
+        "AMQ9513W",
+        "The maximum number of channels was reached.",
+        "The connection from {0} was refused: {1} channels are running, as MaxActiveChannels allows.",
+        "Raise MaxActiveChannels, or find out why there are so many clients.",
+    ),
+    message(
+        "AMQ9514E",
+        "Channel {0} is in use.",
+        "An instance is running.",
+        "End it, and try again.",
+    ),
+    message(
+        "AMQ9519E",
+        "Channel {0} not found.",
+        "The client at {1} asked for a channel that is not defined.",
+        "Define the channel, or correct the client's configuration. Names are case-sensitive.",
+    ),
+    message(
+        "AMQ9524E",
+        "The remote queue manager is unavailable for channel {0}.",
+        "The queue manager that the client at {1} asked for is not this one, or it is not running.",
+        "Correct the client's configuration.",
+    ),
+    message(
+        "AMQ9525E",
+        "The queue manager is ending; channel {0} is closing.",
+        "Clients are disconnected when the queue manager ends.",
+        "None.",
+    ),
+    message(
+        "AMQ9528I",
+        "User requested closure of channel {0}.",
+        "An operator stopped the channel.",
+        "None.",
+    ),
+    message(
+        "AMQ9533W",
+        "Channel {0} is not currently active.",
+        "There is nothing to stop.",
+        "None.",
+    ),
+    message(
+        "AMQ9534E",
+        "Channel {0} is currently not enabled.",
+        "The channel was stopped by an operator. The connection from {1} was refused.",
+        "Use START CHANNEL.",
+    ),
+    message(
+        "AMQ9545I",
+        "The disconnect interval of channel {0} has expired.",
+        "No call was made for as long as DISCINT says.",
+        "None.",
+    ),
+    message(
+        "AMQ9999E",
+        "Channel {0} to host {1} ended abnormally.",
+        "See the earlier messages for the reason.",
+        "See the earlier messages.",
+    ),
+];

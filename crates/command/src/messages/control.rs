@@ -1,0 +1,207 @@
+//! Messages about the queue manager as a whole: AMQ5xxx to AMQ7xxx.
+
+use super::Message;
+
+/// One row of the table.
+const fn message(
+    id: &'static str,
+    text: &'static str,
+    explanation: &'static str,
+    action: &'static str,
+) -> Message {
+    Message {
+        id,
+        text,
+        explanation,
+        action,
+    }
+}
+
+pub(super) const MESSAGES: &[Message] = &[
+    message(
+        "AMQ5026I",
+        "The listener {0} has started. Process {1}.",
+        "Clients can connect to it.",
+        "None.",
+    ),
+    message(
+        "AMQ5027I",
+        "The listener {0} has ended. Process {1}.",
+        "No more clients can connect to it. Channels already running go on.",
+        "None.",
+    ),
+    message(
+        "AMQ5037I",
+        "The queue manager task {0} has started.",
+        "A part of the queue manager has begun its work.",
+        "None.",
+    ),
+    message(
+        "AMQ5041I",
+        "The queue manager task {0} has ended.",
+        "A part of the queue manager has finished its work.",
+        "None.",
+    ),
+    message(
+        "AMQ5051I",
+        "The queue manager task {0} has started.",
+        "A part of the queue manager has begun its work.",
+        "None.",
+    ),
+    message(
+        "AMQ6035S",
+        "There is not enough memory.",
+        "A request for memory was refused by the operating system.",
+        "Give the queue manager more memory, or let it hold fewer messages in memory with DefaultQBufferSize and DefaultPQBufferSize.",
+    ),
+    message(
+        "AMQ6109S",
+        "An internal error has occurred: {0}.",
+        "This is a defect in the program.",
+        "Report the problem together with this log.",
+    ),
+    message(
+        "AMQ6184E",
+        "An internal error has occurred on queue manager {0}: {1}.",
+        "This is a defect in the program. The call that met it was refused; the queue manager goes on.",
+        "Report the problem together with this log.",
+    ),
+    message(
+        "AMQ6245E",
+        "The error log {0} cannot be written: {1}.",
+        "Messages are written to the standard error stream instead.",
+        "Correct the permissions or free space on the file system.",
+    ),
+    message(
+        "AMQ6708E",
+        "The file system of the recovery log is full; log file {0} could not be made.",
+        "The log needs another extent. Until there is one, calls that need log space wait or are refused.",
+        "Free space on the file system of the log.",
+    ),
+    message(
+        "AMQ6709I",
+        "The recovery log of queue manager {0} is full.",
+        "No log space is free until a checkpoint or the end of a long unit of work frees some. Calls that need log space wait or are refused.",
+        "If this happens often, raise LogPrimaryFiles or LogSecondaryFiles, or commit more often.",
+    ),
+    message(
+        "AMQ6729W",
+        "A {1} of {0} bytes took {3} microseconds; the limit is {2}.",
+        "The disk took longer than AMQ_IODELAY allows. {1} is R for a read and W for a write.",
+        "Compare with what the disk does on a normal day, and look at what else was using it.",
+    ),
+    message(
+        "AMQ7017E",
+        "The recovery log of queue manager {0} is not available.",
+        "The log cannot be opened, or its files do not belong together.",
+        "See the earlier messages for the reason.",
+    ),
+    message(
+        "AMQ7030I",
+        "The request to quiesce the queue manager was accepted.",
+        "The queue manager ends when the last application has disconnected.",
+        "None.",
+    ),
+    message(
+        "AMQ7048E",
+        "{0} is not the name of a queue manager.",
+        "The name is missing, too long, has a character that is not allowed, or no queue manager of that name exists here.",
+        "Use dspmq to see the queue managers there are.",
+    ),
+    message(
+        "AMQ7064E",
+        "The log path {0} is not valid or cannot be used.",
+        "The recovery log cannot be made or opened there.",
+        "Give a path that exists and can be written.",
+    ),
+    message(
+        "AMQ7075E",
+        "{2}, line {1}: attribute {0} is not known.",
+        "The configuration file has a key that its stanza does not have.",
+        "Correct the key or remove the line, and start again.",
+    ),
+    message(
+        "AMQ7076E",
+        "{3}, line {2}: {1} is not a valid value for {0}.",
+        "The value is not of the right kind, or is out of range.",
+        "Correct the value, and start again.",
+    ),
+    message(
+        "AMQ7077E",
+        "You are not authorized to {0}.",
+        "The operation needs the user that owns the queue manager.",
+        "Use the right user.",
+    ),
+    message(
+        "AMQ7229I",
+        "{0} log records have been read for queue manager {1} so far.",
+        "The log is being replayed.",
+        "None.",
+    ),
+    message(
+        "AMQ7230I",
+        "Log replay for queue manager {0} is complete.",
+        "The state at the last checkpoint has been brought up to the end of the log.",
+        "None.",
+    ),
+    message(
+        "AMQ7231I",
+        "{0} log records have been read for queue manager {1} during recovery.",
+        "Units of work that had not ended are being resolved.",
+        "None.",
+    ),
+    message(
+        "AMQ7232I",
+        "The transaction state of queue manager {0} has been recovered.",
+        "Units of work that were in doubt are in doubt again; the others have ended.",
+        "None.",
+    ),
+    message(
+        "AMQ7233I",
+        "{0} of {1} units of work in flight have been resolved for queue manager {2}.",
+        "They had not been committed when the queue manager ended, and have been backed out.",
+        "None.",
+    ),
+    message(
+        "AMQ7463I",
+        "The recovery log of queue manager {0} is full.",
+        "All primary and secondary log files are in use.",
+        "See the messages that follow. Raise LogPrimaryFiles or LogSecondaryFiles if this happens often.",
+    ),
+    message(
+        "AMQ7465I",
+        "The recovery log of queue manager {0} is full because of a long unit of work.",
+        "The oldest unit of work keeps log space from being used again. It may be backed out: see AMQ7469W.",
+        "Find the application with DISPLAY CONN(*) WHERE(UOWLOGDA NE ' '), and let it commit more often.",
+    ),
+    message(
+        "AMQ7466I",
+        "The recovery log of queue manager {0} is small for the present rate of data.",
+        "Log files are filled faster than checkpoints can free them.",
+        "Raise LogPrimaryFiles, or create the queue manager with a greater LogFilePages.",
+    ),
+    message(
+        "AMQ7467I",
+        "The oldest log file needed to start queue manager {0} is {1}.",
+        "Older files are not needed for restart.",
+        "None.",
+    ),
+    message(
+        "AMQ7468I",
+        "The oldest log file needed for media recovery of queue manager {0} is {1}.",
+        "Older files are not needed for media recovery.",
+        "None.",
+    ),
+    message(
+        "AMQ7469W",
+        "Units of work were backed out to release log space: application {0}, user {1}, begun {2}.",
+        "The log was full, and this was the oldest unit of work. The application is told MQRC_BACKED_OUT at its next call.",
+        "Commit more often in this application, or give the log more files.",
+    ),
+    message(
+        "AMQ7472E",
+        "Object {0} of type {1} is damaged.",
+        "The object's file cannot be used as it is.",
+        "Recreate the object from a media image, or delete and define it.",
+    ),
+];

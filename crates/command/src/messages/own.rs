@@ -1,0 +1,180 @@
+//! Messages that MQ has no number for: AMQ2xxx.
+//!
+//! AMQ20xx: start, end and the conditions that stop a queue manager. AMQ21xx: configuration.
+//! AMQ22xx: clients and the network. AMQ24xx: commands.
+
+use super::Message;
+
+/// One row of the table.
+const fn message(
+    id: &'static str,
+    text: &'static str,
+    explanation: &'static str,
+    action: &'static str,
+) -> Message {
+    Message {
+        id,
+        text,
+        explanation,
+        action,
+    }
+}
+
+pub(super) const MESSAGES: &[Message] = &[
+    message(
+        "AMQ2001S",
+        "The recovery log of queue manager {0} is damaged at LSN {1}: {2}.",
+        "Reading the log at restart found a block that is not what was written there, and later blocks prove that it is not just the unfinished end of the log. Starting would lose messages without saying so, so the queue manager does not start.",
+        "{3} Keep a copy of the log directory before you change anything in it.",
+    ),
+    message(
+        "AMQ2002S",
+        "Recovery log file {1} of queue manager {0} is missing or too short.",
+        "The log control file says that this extent is needed for restart, but it is not there or not as long as it was made.",
+        "Put the file back from wherever it was moved to. If the disk was lost, restore the queue manager from a backup.",
+    ),
+    message(
+        "AMQ2003S",
+        "The recovery log of queue manager {0} has format {1}; this program reads format {2}.",
+        "The log was written by another version of the program.",
+        "Start the queue manager with a version that reads this format, end it with endmqm, and then use this version.",
+    ),
+    message(
+        "AMQ2004S",
+        "Forcing {0} to disk failed: {1}.",
+        "The operating system said that data already handed over may not have reached the disk. What it holds is then unknown, and asking again could answer that all is well when it is not. The queue manager stops at once; nothing that was not acknowledged as safe is reported as safe.",
+        "Look for disk or file system errors in the system log, repair them, and start the queue manager again; restart recovery brings back every acknowledged message.",
+    ),
+    message(
+        "AMQ2005E",
+        "There is no space left on the file system of {0}.",
+        "A queue file could not grow. Persistent messages that need it are refused with MQRC_Q_SPACE_NOT_AVAILABLE; messages already accepted are safe.",
+        "Free space on the file system, or let applications get messages from the queue.",
+    ),
+    message(
+        "AMQ2006S",
+        "Writing {0} at offset {1} failed: {2}.",
+        "The operating system could not write the recovery log. The queue manager stops; nothing is reported as safe that is not.",
+        "Look for disk or file system errors in the system log, repair them, and start the queue manager again.",
+    ),
+    message(
+        "AMQ2007E",
+        "Another process is using {0}.",
+        "The directory is locked by a running queue manager. Two processes on one directory would destroy it, so this one ends.",
+        "If the queue manager is meant to be running, use it. Otherwise end the process that holds the lock, and start again.",
+    ),
+    message(
+        "AMQ2008E",
+        "{0} cannot be used: {1}.",
+        "A directory or file that the queue manager needs cannot be opened or written by this user.",
+        "Check that the path exists, that its owner is the user that runs the queue manager, and that the file system is not mounted read-only.",
+    ),
+    message(
+        "AMQ2009E",
+        "{0} has permissions {1}, which let other users {2} it.",
+        "Queue files and logs hold messages, and what other users could change cannot be trusted.",
+        "Take the permission away, for example with chmod o-rwx, and start again.",
+    ),
+    message(
+        "AMQ2010E",
+        "Queue file {0} is damaged at block {1}: {2}.",
+        "The block does not have the checksum that it was written with. The message in it cannot be read; all others can.",
+        "Restart the queue manager: if the message is still in the recovery log it is recovered. Look for disk errors in the system log.",
+    ),
+    message(
+        "AMQ2011S",
+        "Checkpoint {1} of queue manager {0} is damaged: {2}.",
+        "The checkpoint that restart recovery must begin with cannot be read.",
+        "Restore the checkpoint directory from a backup. Look for disk errors in the system log.",
+    ),
+    message(
+        "AMQ2012W",
+        "The system clock went back by {0} seconds.",
+        "Put times and expiry use the system clock, so messages put in between carry later times than messages put now. Waits and time limits are not affected.",
+        "Check the time service of this system.",
+    ),
+    message(
+        "AMQ2013I",
+        "Queue manager {0} was created: data in {1}, log in {2}.",
+        "The queue manager's directories, its recovery log and its default objects have been made.",
+        "None.",
+    ),
+    message(
+        "AMQ2014I",
+        "Restart of queue manager {0} took {1} ms: {2} log records read, {3} messages recovered, {4} units of work backed out.",
+        "Restart recovery is complete and applications may connect.",
+        "None.",
+    ),
+    message(
+        "AMQ2015I",
+        "Queue manager {0} is ending: {1} applications are connected.",
+        "The request to end was accepted. Applications that use fail-if-quiescing are told; a controlled end waits for the others.",
+        "None. Use endmqm -i to end without waiting for units of work to be finished.",
+    ),
+    message(
+        "AMQ2016S",
+        "The queue manager found an inconsistency in its own state and stopped: {0}.",
+        "This is a defect in the program. Stopping protects the messages; restart recovery begins from the log, which does not contain the inconsistency.",
+        "Start the queue manager again and report the problem together with this log.",
+    ),
+    message(
+        "AMQ2101E",
+        "{0}, line {1}, column {2}: {3}.",
+        "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",
+        "Correct the line, and start again.",
+    ),
+    message(
+        "AMQ2102E",
+        "{0}, line {1}: stanza {2} is not known.",
+        "A stanza is a name followed by a colon at the start of a line.",
+        "Correct the name or remove the stanza, and start again. {3}",
+    ),
+    message(
+        "AMQ2103E",
+        "{0}, line {1}: {2} must be from {3} to {4}.",
+        "The value is a number, but outside of its limits.",
+        "Correct the value, and start again.",
+    ),
+    message(
+        "AMQ2104W",
+        "{0} changed {1} from {2} to {3}; it takes effect when the queue manager is started again.",
+        "The configuration file was changed while the queue manager was running.",
+        "Restart the queue manager when convenient.",
+    ),
+    message(
+        "AMQ2201I",
+        "Queue manager {0} is listening on {1}.",
+        "Clients can connect to this address.",
+        "None.",
+    ),
+    message(
+        "AMQ2202W",
+        "The connection from {0} was closed: it did not finish connecting within {1} seconds.",
+        "A peer must send its initial data and connect within this time, so that idle connections cannot use up the server.",
+        "Find out what is connecting to this port. A port scan or a load balancer's probe has this effect.",
+    ),
+    message(
+        "AMQ2203W",
+        "The connection from {0} was closed: it did not read for {1} seconds.",
+        "The peer stopped reading while there was data for it. Its unit of work has been backed out; messages it had got are available again.",
+        "Find out why the application at {0} stopped.",
+    ),
+    message(
+        "AMQ2204W",
+        "The application {1} at {0} was lost inside a unit of work, which was backed out.",
+        "The connection ended without MQDISC or a commit.",
+        "Find out why the application ended.",
+    ),
+    message(
+        "AMQ2401E",
+        "{0} is an MQSC command that this release does not perform.",
+        "The command is well known in MQ, but there is nothing yet that would carry it out.",
+        "Remove the command from the script, or use a later release.",
+    ),
+    message(
+        "AMQ2402E",
+        "{0}.",
+        "The command cannot be carried out as given.",
+        "Correct the command, and run it again.",
+    ),
+];

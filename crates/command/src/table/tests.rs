@@ -1,0 +1,245 @@
+use super::*;
+use crate::object::Value;
+use std::collections::BTreeSet;
+
+#[test]
+fn no_keyword_and_no_selector_twice() {
+    for kind in ObjectKind::ALL {
+        let mut keywords = BTreeSet::new();
+        let mut selectors = BTreeSet::new();
+        for attribute in attributes(kind) {
+            let mut names: BTreeSet<&str> = attribute.also.iter().copied().collect();
+            names.insert(attribute.keyword);
+            if attribute.is_switch() {
+                names.extend(attribute.words().iter().map(|(word, _)| *word));
+            }
+            for name in names {
+                assert!(keywords.insert(name), "{kind}: {name} twice");
+                assert_eq!(name, name.to_uppercase());
+            }
+            let selector = attribute.selector;
+            assert!(
+                selectors.insert(selector),
+                "{kind}: {} twice",
+                attribute.keyword
+            );
+        }
+        assert!(keywords.len() >= 8, "{kind} has almost no attributes");
+    }
+}
+
+#[test]
+fn every_default_is_accepted_by_its_row() {
+    for kind in ObjectKind::ALL {
+        for attribute in attributes(kind) {
+            match attribute.default.value() {
+                Some(value) => {
+                    assert!(attribute.accepts(&value), "{kind} {}", attribute.keyword);
+                }
+                None => assert_eq!(attribute.set, Set::ReadOnly, "{kind} {}", attribute.keyword),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_is_complete() {
+    for kind in ObjectKind::ALL {
+        for attribute in attributes(kind) {
+            let what = format!("{kind} {}", attribute.keyword);
+            assert!(attribute.help.len() > 4, "{what}: help");
+            assert!(!attribute.help.ends_with('.'), "{what}: help is a phrase");
+            match attribute.kind {
+                ValueKind::Int { min, max } | ValueKind::IntOrKeyword { min, max, .. } => {
+                    assert!(min <= max, "{what}: range");
+                }
+                ValueKind::Keyword(words) | ValueKind::Keywords(words) => {
+                    assert!(!words.is_empty(), "{what}: words");
+                    let names: BTreeSet<_> = words.iter().map(|(name, _)| name).collect();
+                    let codes: BTreeSet<_> = words.iter().map(|(_, code)| code).collect();
+                    assert_eq!(names.len(), words.len(), "{what}: word twice");
+                    assert_eq!(codes.len(), words.len(), "{what}: number twice");
+                }
+                ValueKind::Text { max, .. } | ValueKind::Name { max } => {
+                    assert_eq!(attribute.char_length, max, "{what}: width");
+                }
+            }
+            if attribute.is_int() {
+                assert_eq!(attribute.char_length, 0, "{what}: width");
+            }
+            assert!(
+                !attribute.mqset || attribute.set == Set::Always,
+                "{what}: MQSET"
+            );
+            assert!(
+                !attribute.mqset || attribute.inquire,
+                "{what}: MQSET without MQINQ"
+            );
+        }
+    }
+}
+
+/// MQINQ takes selectors of MQIA_ and MQCA_ only.
+#[test]
+fn inquired_selectors_are_in_range() {
+    for kind in ObjectKind::ALL {
+        for attribute in attributes(kind).filter(|attribute| attribute.inquire) {
+            let range = match attribute.is_int() {
+                true => mq::MQIA_FIRST..=mq::MQIA_LAST,
+                false => mq::MQCA_FIRST..=mq::MQCA_LAST,
+            };
+            let selector = attribute.selector;
+            assert!(range.contains(&selector), "{kind} {}", attribute.keyword);
+        }
+    }
+    for kind in [ObjectKind::SvrConn, ObjectKind::Listener] {
+        assert!(attributes(kind).all(|attribute| !attribute.inquire));
+    }
+}
+
+/// What the manual says MQSET may change, and nothing else.
+#[test]
+fn mqset_attributes() {
+    let settable: BTreeSet<_> = attributes(ObjectKind::QLocal)
+        .filter(|attribute| attribute.mqset)
+        .map(|attribute| attribute.selector)
+        .collect();
+    let documented = BTreeSet::from([
+        mq::MQCA_TRIGGER_DATA,
+        mq::MQIA_DIST_LISTS,
+        mq::MQIA_INHIBIT_GET,
+        mq::MQIA_INHIBIT_PUT,
+        mq::MQIA_TRIGGER_CONTROL,
+        mq::MQIA_TRIGGER_DEPTH,
+        mq::MQIA_TRIGGER_MSG_PRIORITY,
+        mq::MQIA_TRIGGER_TYPE,
+    ]);
+    assert_eq!(settable, documented);
+    for kind in [ObjectKind::QRemote, ObjectKind::Qmgr] {
+        let count = attributes(kind).filter(|attribute| attribute.mqset).count();
+        assert_eq!(count, usize::from(kind == ObjectKind::QRemote), "{kind}");
+    }
+}
+
+/// The manual's numbers and defaults, spelt out.
+#[test]
+fn documented_numbers_and_defaults() {
+    use ObjectKind::{Listener, QAlias, QLocal, QModel, QRemote, Qmgr, SvrConn};
+    let int = |n| Some(Value::Int(n));
+    let text = |t: &str| Some(Value::Text(t.to_owned()));
+    for (kind, keyword, selector, default) in [
+        (QLocal, "MAXDEPTH", 15, int(5000)),
+        (QLocal, "MAXMSGL", 13, int(4_194_304)),
+        (QLocal, "GET", 9, int(0)),
+        (QLocal, "PUT", 10, int(0)),
+        (QLocal, "SHARE", 23, int(1)),
+        (QModel, "SHARE", 23, int(0)),
+        (QLocal, "DEFSOPT", 4, int(2)),
+        (QModel, "DEFSOPT", 4, int(4)),
+        (QLocal, "HARDENBO", 8, int(1)),
+        (QLocal, "TRIGGER", 24, int(0)),
+        (QLocal, "TRIGTYPE", 28, int(1)),
+        (QLocal, "TRIGDPTH", 29, int(1)),
+        (QLocal, "NPMCLASS", 78, int(0)),
+        (QLocal, "MSGDLVSQ", 16, int(0)),
+        (QLocal, "BOTHRESH", 22, int(0)),
+        (QLocal, "BOQNAME", 2019, text("")),
+        (QLocal, "DESCR", 2013, text("")),
+        (QLocal, "DEFTYPE", 7, int(1)),
+        (QModel, "DEFTYPE", 7, int(3)),
+        (QLocal, "IMGRCOVQ", 272, int(2)),
+        (QLocal, "MONQ", 123, int(-3)),
+        (QLocal, "CURDEPTH", 3, None),
+        (QAlias, "TARGET", 2002, text("")),
+        (QAlias, "TARGQ", 2002, text("")),
+        (QRemote, "RNAME", 2018, text("")),
+        (QRemote, "RQMNAME", 2017, text("")),
+        (QRemote, "XMITQ", 2024, text("")),
+        (Qmgr, "MAXHANDS", 11, int(256)),
+        (Qmgr, "MAXUMSGS", 33, int(10_000)),
+        (Qmgr, "MAXPRTY", 14, int(9)),
+        (Qmgr, "MARKINT", 68, int(5000)),
+        (Qmgr, "TRIGINT", 25, int(999_999_999)),
+        (Qmgr, "CCSID", 2, int(1208)),
+        (Qmgr, "PLATFORM", 32, int(3)),
+        (Qmgr, "DEADQ", 2006, text("")),
+        (Qmgr, "STATINT", 131, int(1800)),
+        (SvrConn, "SHARECNV", 1615, int(10)),
+        (SvrConn, "HBINT", 1563, int(300)),
+        (SvrConn, "KAINT", 1566, int(-1)),
+        (SvrConn, "MAXINST", 1618, int(999_999_999)),
+        (SvrConn, "MAXINSTC", 1619, int(999_999_999)),
+        (SvrConn, "CHLTYPE", 1511, int(7)),
+        (SvrConn, "MCAUSER", 3527, text("")),
+        (SvrConn, "COMPMSG", 1576, text("NONE")),
+        (Listener, "PORT", 1522, int(1414)),
+        (Listener, "BACKLOG", 1602, int(0)),
+        (Listener, "CONTROL", 1601, int(2)),
+    ] {
+        let attribute = by_keyword(kind, keyword).unwrap_or_else(|| panic!("{kind} {keyword}"));
+        assert_eq!(attribute.selector, selector, "{kind} {keyword}");
+        assert_eq!(attribute.default.value(), default, "{kind} {keyword}");
+        assert_eq!(
+            by_selector(kind, selector),
+            Some(attribute),
+            "{kind} {keyword}"
+        );
+    }
+}
+
+#[test]
+fn looked_up_in_any_case_and_by_either_form_of_a_switch() {
+    let share = by_keyword(ObjectKind::QLocal, "share");
+    assert!(share.is_some());
+    assert_eq!(by_keyword(ObjectKind::QLocal, "NoShare"), share);
+    assert_eq!(by_keyword(ObjectKind::QRemote, "SHARE"), None);
+    assert_eq!(by_keyword(ObjectKind::QLocal, "NODESCR"), None);
+    assert_eq!(
+        by_selector(ObjectKind::QLocal, mq::MQCA_REMOTE_Q_NAME),
+        None
+    );
+}
+
+#[test]
+fn words_and_numbers() {
+    let compmsg = by_keyword(ObjectKind::SvrConn, "COMPMSG").expect("in the table");
+    assert_eq!(compmsg.codes("ZLIBFAST,RLE"), [2, 1]);
+    assert!(compmsg.accepts(&Value::Text("ZLIBFAST,RLE".into())));
+    assert!(!compmsg.accepts(&Value::Text("ZLIBFAST,BZIP".into())));
+    assert!(!compmsg.accepts(&Value::Text(String::new())));
+    let kaint = by_keyword(ObjectKind::SvrConn, "KAINT").expect("in the table");
+    assert!(kaint.accepts(&Value::Int(-1)) && kaint.accepts(&Value::Int(99_999)));
+    assert!(!kaint.accepts(&Value::Int(-2)) && !kaint.accepts(&Value::Int(100_000)));
+    let boqname = by_keyword(ObjectKind::QLocal, "BOQNAME").expect("in the table");
+    assert!(boqname.accepts(&Value::Text("A.b/c_d%9".into())));
+    assert!(!boqname.accepts(&Value::Text("A B".into())));
+    assert!(!boqname.accepts(&Value::Text("A".repeat(49))));
+    assert!(!boqname.accepts(&Value::Int(1)));
+}
+
+/// DISPLAY finds what it can show, and nothing else.
+#[test]
+fn keywords_of_display() {
+    use crate::command::DisplayWhat as W;
+    for (what, word, expected) in [
+        (W::Queue, "curdepth", Some("CURDEPTH")),
+        (W::Queue, "RQMNAME", Some("RQMNAME")),
+        (W::Queue, "QTYPE", Some("TYPE")),
+        (W::Queue, "NOSHARE", Some("SHARE")),
+        (W::Object(ObjectKind::QAlias), "TARGQ", Some("TARGET")),
+        (W::Object(ObjectKind::QAlias), "CURDEPTH", None),
+        (W::QStatus, "LPUTDATE", Some("LPUTDATE")),
+        (W::QStatus, "MAXDEPTH", None),
+        (W::Conn, "uowlogda", Some("UOWLOGDA")),
+        (W::ChStatus, "CURSHCNV", Some("CURSHCNV")),
+        (W::QMStatus, "LOGTYPE", Some("LOGTYPE")),
+        (W::Qmgr, "LOGTYPE", None),
+        (W::LsStatus, "PORT", Some("PORT")),
+        (W::Channel, "SHARECNV", Some("SHARECNV")),
+        (W::Listener, "BACKLOG", Some("BACKLOG")),
+    ] {
+        assert_eq!(where_keyword(what, word), expected, "{what:?} {word}");
+        let listed = expected.is_none_or(|keyword| all_keywords(what).contains(&keyword));
+        assert!(listed, "{what:?} {word}");
+    }
+}
