@@ -1,0 +1,156 @@
+//! Fixed-length text fields (MQCHARn), such as object names and formats.
+//!
+//! Invariant: a value always has exactly `N` bytes, as it stands in a structure. A text
+//! made here is padded with blanks; bytes taken from elsewhere are kept unchanged, so
+//! that what was received can be sent on as it was. MQ lets C programs end such a text
+//! with a NUL: everything from the first NUL on is padding. [`Chars::trimmed`] and
+//! [`Chars::canonical`] know that rule.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Text of `N` bytes, padded with blanks.
+///
+/// Equality, order and hash are those of the raw bytes; use [`Chars::canonical`] first
+/// where NUL padding and blank padding must count as the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Chars<const N: usize>([u8; N]);
+
+/// Name of an object (MQCHAR48).
+pub type Name = Chars<48>;
+
+impl<const N: usize> Chars<N> {
+    /// Blanks only: the "not given" value of most fields.
+    pub const BLANK: Self = Self([b' '; N]);
+
+    /// Text padded with blanks; a text longer than `N` bytes is cut, between characters.
+    pub fn new(text: &str) -> Self {
+        let mut end = text.len().min(N);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut bytes = [b' '; N];
+        for (slot, byte) in bytes.iter_mut().zip(text.as_bytes().iter().take(end)) {
+            *slot = *byte;
+        }
+        Self(bytes)
+    }
+
+    /// Text padded with blanks, or `None` when it is longer than `N` bytes.
+    pub fn try_new(text: &str) -> Option<Self> {
+        (text.len() <= N).then(|| Self::new(text))
+    }
+
+    /// Bytes as they stand in a structure.
+    pub fn from_bytes(bytes: [u8; N]) -> Self {
+        Self(bytes)
+    }
+
+    /// Bytes as they stand in a structure.
+    pub fn as_bytes(&self) -> &[u8; N] {
+        &self.0
+    }
+
+    /// The text without its padding: up to the first NUL, trailing blanks off.
+    pub fn trimmed(&self) -> &[u8] {
+        let mut text = self.0.split(|byte| *byte == 0).next().unwrap_or_default();
+        while let [head @ .., b' '] = text {
+            text = head;
+        }
+        text
+    }
+
+    /// The text without its padding. Bytes that are not UTF-8 show as U+FFFD.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.trimmed())
+    }
+
+    /// Whether the field holds no text.
+    pub fn is_blank(&self) -> bool {
+        self.trimmed().is_empty()
+    }
+
+    /// The same text with blank padding, whatever the padding was.
+    pub fn canonical(&self) -> Self {
+        let mut bytes = [b' '; N];
+        for (slot, byte) in bytes.iter_mut().zip(self.trimmed()) {
+            *slot = *byte;
+        }
+        Self(bytes)
+    }
+}
+
+impl<const N: usize> Default for Chars<N> {
+    fn default() -> Self {
+        Self::BLANK
+    }
+}
+
+impl<const N: usize> fmt::Debug for Chars<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text(), f)
+    }
+}
+
+impl<const N: usize> fmt::Display for Chars<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text())
+    }
+}
+
+impl<const N: usize> From<[u8; N]> for Chars<N> {
+    fn from(bytes: [u8; N]) -> Self {
+        Self(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_blank_and_cut_is_between_characters() {
+        assert_eq!(Chars::<4>::new("AB").as_bytes(), b"AB  ");
+        assert_eq!(Chars::<4>::new("ABCDE").as_bytes(), b"ABCD");
+        assert_eq!(Chars::<4>::new("ABC\u{e9}").as_bytes(), b"ABC ");
+        assert_eq!(Chars::<0>::new("A").as_bytes(), b"");
+    }
+
+    #[test]
+    fn try_new_refuses_what_does_not_fit() {
+        assert_eq!(Chars::<2>::try_new("AB").unwrap().as_bytes(), b"AB");
+        assert_eq!(Chars::<2>::try_new("ABC"), None);
+    }
+
+    #[test]
+    fn a_nul_ends_the_text_but_the_bytes_are_kept() {
+        let field = Chars::from_bytes(*b"Q1 \0junk");
+        assert_eq!(field.trimmed(), b"Q1");
+        assert_eq!(field.text(), "Q1");
+        assert_eq!(field.as_bytes(), b"Q1 \0junk");
+        assert_eq!(field.canonical(), Chars::new("Q1"));
+        assert_ne!(field, Chars::new("Q1"));
+    }
+
+    #[test]
+    fn blank_means_no_text() {
+        for (bytes, blank) in [
+            (*b"    ", true),
+            (*b"\0\0\0\0", true),
+            (*b"  \0A", true),
+            (*b" A  ", false),
+        ] {
+            assert_eq!(Chars::from_bytes(bytes).is_blank(), blank, "{bytes:?}");
+        }
+        assert!(Name::default().is_blank());
+        assert_eq!(Name::default(), Name::BLANK);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_still_show() {
+        let field = Chars::from_bytes([b'A', 0xff, b' ']);
+        assert_eq!(field.text(), "A\u{fffd}");
+        assert_eq!(format!("{field:?}"), "\"A\u{fffd}\"");
+        assert_eq!(format!("[{:<4}]", Chars::<8>::new("Q")), "[Q   ]");
+    }
+}

@@ -1,0 +1,31 @@
+//! Vocabulary of the MQ Interface: constants, structures, reason codes, byte codecs.
+//!
+//! Everything here is pure: no operating system calls, no dependencies, no state. The
+//! other crates speak to each other, and to the world, in these terms.
+//!
+//! - [`constants`]: MQ's names and numbers, unchanged (`MQOO_OUTPUT`, `MQIA_MAX_Q_DEPTH`).
+//! - [`Reason`] and [`CompCode`]: what a call answers.
+//! - [`Chars`], [`Name`], [`MsgId`], [`Hobj`], ...: the small value types.
+//! - [`Md`], [`Od`], [`Pmo`], [`Gmo`], [`Rfh2`], ...: the structures, each with
+//!   `decode`, `encode` and `length` over [`ByteOrder`] and [`PointerSize`].
+//!
+//! Rule for every decoder: the input may come from anyone. It is checked for eye-catcher,
+//! version and length before use; a fault is a [`StructError`] with the reason code the MQ
+//! reference gives for that structure, never a panic, and no allocation is larger than the
+//! input.
+
+mod chars;
+mod codec;
+pub mod constants;
+#[doc(hidden)]
+pub mod fuzzing;
+mod ids;
+mod reason;
+mod structures;
+mod text;
+
+pub use chars::{Chars, Name};
+pub use codec::{ByteOrder, PointerSize, Reader, StructError, Writer};
+pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
+pub use reason::{CompCode, Reason};
+pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sts, Tm, Tmc2, Xqh};

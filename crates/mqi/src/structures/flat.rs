@@ -1,0 +1,172 @@
+//! Strings that follow the fixed part of a structure: MQCHARV, and the older triple of
+//! pointer, offset and length.
+//!
+//! Invariants: a string lies wholly behind the fixed part and inside the input, and is no
+//! longer than its documented limit; strings are written in the order of their fields,
+//! each from a multiple of 4 bytes.
+
+use crate::codec::{Reader, StructError, Writer};
+use crate::constants::MQVS_NULL_TERMINATED;
+use crate::{PointerSize, Reason, text};
+
+/// What a field of variable length must satisfy.
+#[derive(Clone, Copy)]
+pub(super) struct Rule {
+    /// Name of the field in the manual.
+    pub(super) field: &'static str,
+    /// Reason code when it is wrong.
+    pub(super) reason: Reason,
+    /// Longest permitted length, in bytes.
+    pub(super) limit: i32,
+}
+
+/// Where a string was found and how much room its owner gave it.
+pub(super) struct Found {
+    pub(super) text: String,
+    /// VSBufSize: bytes of room for the string at its owner's.
+    pub(super) size: i32,
+    /// Offset just behind the string and its padding; 0 for an empty string.
+    pub(super) end: usize,
+}
+
+/// Reads an MQCHARV whose strings follow a fixed part of `base` bytes.
+pub(super) fn read_charv(
+    reader: &mut Reader<'_>,
+    pointers: PointerSize,
+    base: usize,
+    rule: Rule,
+) -> Result<Found, StructError> {
+    let at = reader.at();
+    let pointer = reader.pointer(rule.field)?;
+    let offset = reader.i32(rule.field)?;
+    let size = reader.i32(rule.field)?;
+    let length = reader.i32(rule.field)?;
+    let ccsid = reader.i32(rule.field)?;
+    let fault = reader.fault_with(rule.reason, rule.field, at);
+    let Some((bytes, end)) = locate(reader, pointers, (pointer, offset, length), base, rule, at)?
+    else {
+        return Ok(Found {
+            text: String::new(),
+            size,
+            end: 0,
+        });
+    };
+    let text = text::decode(bytes, ccsid, reader.order()).ok_or(fault)?;
+    Ok(Found { text, size, end })
+}
+
+/// Reads a triple of pointer, offset and length; the text is UTF-8.
+pub(super) fn read_triple(
+    reader: &mut Reader<'_>,
+    pointers: PointerSize,
+    base: usize,
+    rule: Rule,
+) -> Result<(String, usize), StructError> {
+    let at = reader.at();
+    let pointer = reader.pointer(rule.field)?;
+    let offset = reader.i32(rule.field)?;
+    let length = reader.i32(rule.field)?;
+    let fault = reader.fault_with(rule.reason, rule.field, at);
+    match locate(reader, pointers, (pointer, offset, length), base, rule, at)? {
+        None => Ok((String::new(), 0)),
+        Some((bytes, end)) => {
+            let text = text::decode(bytes, text::UTF_8, reader.order()).ok_or(fault)?;
+            Ok((text, end))
+        }
+    }
+}
+
+/// The bytes of a string and the offset behind it, or `None` for an empty one.
+fn locate<'a>(
+    reader: &Reader<'a>,
+    pointers: PointerSize,
+    (pointer, offset, length): (u64, i32, i32),
+    base: usize,
+    rule: Rule,
+    at: usize,
+) -> Result<Option<(&'a [u8], usize)>, StructError> {
+    let fault = reader.fault_with(rule.reason, rule.field, at);
+    if pointers == PointerSize::Eight && pointer != 0 {
+        return Err(fault);
+    }
+    if length == 0 || (offset == 0 && length == MQVS_NULL_TERMINATED) {
+        return Ok(None);
+    }
+    let start = usize::try_from(offset)
+        .ok()
+        .filter(|start| *start >= base)
+        .ok_or(fault)?;
+    let rest = reader.all().get(start..).ok_or(fault)?;
+    let limit = usize::try_from(rule.limit).unwrap_or_default();
+    let count = if length == MQVS_NULL_TERMINATED {
+        rest.iter().position(|byte| *byte == 0).ok_or(fault)?
+    } else {
+        usize::try_from(length).map_err(|_| fault)?
+    };
+    if count > limit {
+        return Err(fault);
+    }
+    let bytes = rest.get(..count).ok_or(fault)?;
+    let terminator = usize::from(length == MQVS_NULL_TERMINATED);
+    let end = (start + count + terminator)
+        .next_multiple_of(4)
+        .min(reader.all().len());
+    Ok(Some((bytes, end)))
+}
+
+/// Places strings behind a fixed part, first the descriptions, then the bytes.
+pub(super) struct Strings<'a> {
+    next: usize,
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Strings<'a> {
+    /// Strings that start behind `base` bytes.
+    pub(super) fn new(base: usize) -> Self {
+        Self {
+            next: base,
+            texts: Vec::new(),
+        }
+    }
+
+    /// Writes the MQCHARV that describes `text`; `size` is at least its length in the
+    /// result, because VSBufSize counts the room that the string itself takes.
+    pub(super) fn charv(&mut self, writer: &mut Writer<'_>, text: &'a str, size: i32) {
+        let (offset, length) = self.place(text);
+        writer
+            .null_pointer()
+            .i32(offset)
+            .i32(size.max(length))
+            .i32(length)
+            .i32(text::UTF_8);
+    }
+
+    /// Writes the pointer, offset and length that describe `text`.
+    pub(super) fn triple(&mut self, writer: &mut Writer<'_>, text: &'a str) {
+        let (offset, length) = self.place(text);
+        writer.null_pointer().i32(offset).i32(length);
+    }
+
+    fn place(&mut self, text: &'a str) -> (i32, i32) {
+        if text.is_empty() {
+            return (0, 0);
+        }
+        let offset = self.next;
+        self.next = (offset + text.len()).next_multiple_of(4);
+        self.texts.push(text);
+        (saturated(offset), saturated(text.len()))
+    }
+
+    /// Writes the strings themselves.
+    pub(super) fn finish(self, writer: &mut Writer<'_>) {
+        for text in self.texts {
+            writer.bytes(text.as_bytes()).align(4);
+        }
+    }
+}
+
+/// A length as an MQLONG. Structures stay far below the limit of MQLONG; a caller that
+/// exceeds it gets a value every decoder refuses.
+fn saturated(length: usize) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX)
+}

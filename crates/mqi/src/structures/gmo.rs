@@ -1,0 +1,143 @@
+//! MQGMO, the get-message options: versions 1 to 4 (72, 80, 100, 112 bytes).
+//!
+//! The layout has no pointers, so both pointer widths are alike.
+
+use crate::codec::{Reader, StructError, Writer};
+use crate::constants::{
+    MQGMO_NO_WAIT, MQGS_NOT_IN_GROUP, MQMO_MATCH_CORREL_ID, MQMO_MATCH_MSG_ID, MQMTOK_NONE,
+    MQRL_UNDEFINED, MQSEG_INHIBITED, MQSS_NOT_A_SEGMENT,
+};
+use crate::{ByteOrder, MsgToken, Name, PointerSize, Reason};
+
+/// Get-message options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gmo {
+    /// Structure version, 1 to 4.
+    pub version: i32,
+    /// Options (MQGMO_).
+    pub options: i32,
+    /// Longest wait in milliseconds; MQWI_UNLIMITED for ever.
+    pub wait_interval: i32,
+    /// Reserved, or a signal on other platforms.
+    pub signal1: i32,
+    /// Reserved by MQ.
+    pub signal2: i32,
+    /// Name of the queue the message came from.
+    pub resolved_q_name: Name,
+    /// Version 2: fields of MQMD that select the message (MQMO_).
+    pub match_options: i32,
+    /// Version 2: whether the message is in a group (MQGS_).
+    pub group_status: u8,
+    /// Version 2: whether the message is a segment (MQSS_).
+    pub segment_status: u8,
+    /// Version 2: whether the message may be segmented further (MQSEG_).
+    pub segmentation: u8,
+    /// Version 2: reserved by MQ; blank.
+    pub reserved1: u8,
+    /// Version 3: token of the message.
+    pub msg_token: MsgToken,
+    /// Version 3: bytes returned in the buffer; MQRL_UNDEFINED if unknown.
+    pub returned_length: i32,
+    /// Version 4: reserved by MQ.
+    pub reserved2: i32,
+    /// Version 4: handle that takes the message's properties.
+    pub msg_handle: i64,
+}
+
+impl Default for Gmo {
+    fn default() -> Self {
+        Self {
+            version: 1,
+            options: MQGMO_NO_WAIT,
+            wait_interval: 0,
+            signal1: 0,
+            signal2: 0,
+            resolved_q_name: Name::BLANK,
+            match_options: MQMO_MATCH_MSG_ID | MQMO_MATCH_CORREL_ID,
+            group_status: MQGS_NOT_IN_GROUP,
+            segment_status: MQSS_NOT_A_SEGMENT,
+            segmentation: MQSEG_INHIBITED,
+            reserved1: b' ',
+            msg_token: MQMTOK_NONE,
+            returned_length: MQRL_UNDEFINED,
+            reserved2: 0,
+            msg_handle: 0,
+        }
+    }
+}
+
+impl Gmo {
+    /// Length in bytes of a version.
+    pub fn length(version: i32, _pointers: PointerSize) -> Option<usize> {
+        match version {
+            1 => Some(72),
+            2 => Some(80),
+            3 => Some(100),
+            4 => Some(112),
+            _ => None,
+        }
+    }
+
+    /// Reads an MQGMO; a fault is MQRC_GMO_ERROR.
+    pub fn decode(
+        bytes: &[u8],
+        order: ByteOrder,
+        pointers: PointerSize,
+    ) -> Result<(Self, usize), StructError> {
+        let mut reader = Reader::new(bytes, order, pointers, "MQGMO", Reason::GMO_ERROR);
+        reader.eye_catcher(b"GMO ")?;
+        let mut value = Self {
+            version: reader.version(1, 4)?,
+            options: reader.i32("Options")?,
+            wait_interval: reader.i32("WaitInterval")?,
+            signal1: reader.i32("Signal1")?,
+            signal2: reader.i32("Signal2")?,
+            resolved_q_name: reader.chars("ResolvedQName")?,
+            ..Self::default()
+        };
+        if value.version >= 2 {
+            value.match_options = reader.i32("MatchOptions")?;
+            value.group_status = reader.u8("GroupStatus")?;
+            value.segment_status = reader.u8("SegmentStatus")?;
+            value.segmentation = reader.u8("Segmentation")?;
+            value.reserved1 = reader.u8("Reserved1")?;
+        }
+        if value.version >= 3 {
+            value.msg_token = reader.array("MsgToken")?;
+            value.returned_length = reader.i32("ReturnedLength")?;
+        }
+        if value.version >= 4 {
+            value.reserved2 = reader.i32("Reserved2")?;
+            value.msg_handle = reader.i64("MsgHandle")?;
+        }
+        Ok((value, reader.at()))
+    }
+
+    /// Appends the structure.
+    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+        let version = self.version.clamp(1, 4);
+        let mut writer = Writer::new(out, order, pointers);
+        writer
+            .bytes(b"GMO ")
+            .i32(version)
+            .i32(self.options)
+            .i32(self.wait_interval)
+            .i32(self.signal1)
+            .i32(self.signal2)
+            .chars(&self.resolved_q_name);
+        if version >= 2 {
+            writer.i32(self.match_options).bytes(&[
+                self.group_status,
+                self.segment_status,
+                self.segmentation,
+                self.reserved1,
+            ]);
+        }
+        if version >= 3 {
+            writer.bytes(&self.msg_token).i32(self.returned_length);
+        }
+        if version >= 4 {
+            writer.i32(self.reserved2).i64(self.msg_handle);
+        }
+    }
+}

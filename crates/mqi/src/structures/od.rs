@@ -1,0 +1,275 @@
+//! MQOD, the object descriptor: versions 1 to 4.
+//!
+//! Length of the fixed part with 4-byte pointers 168, 200, 336, 400; with 8-byte pointers
+//! 168, 208, 344, 424. The strings of version 4 follow it. Object and response records of
+//! a distribution list are not part of this value; [`Od::records_end`] tells where those
+//! that travel behind the structure stop.
+
+use super::flat::{self, Rule, Strings};
+use crate::codec::{Reader, StructError, Writer};
+use crate::constants::{MQ_SELECTOR_LENGTH, MQ_TOPIC_STR_LENGTH, MQOT_NONE, MQOT_Q, MQSID_NONE};
+use crate::{ByteOrder, Chars, Name, PointerSize, Reason};
+
+/// Length of an object record (MQOR): object name, queue manager name.
+const OBJECT_RECORD: i64 = 96;
+/// Length of a response record (MQRR): completion code, reason.
+const RESPONSE_RECORD: i64 = 8;
+
+const OBJECT_STRING: Rule = Rule {
+    field: "ObjectString",
+    reason: Reason::OBJECT_STRING_ERROR,
+    limit: MQ_TOPIC_STR_LENGTH,
+};
+const SELECTION_STRING: Rule = Rule {
+    field: "SelectionString",
+    reason: Reason::SELECTION_STRING_ERROR,
+    limit: MQ_SELECTOR_LENGTH,
+};
+const RES_OBJECT_STRING: Rule = Rule {
+    field: "ResObjectString",
+    reason: Reason::RES_OBJECT_STRING_ERROR,
+    limit: MQ_TOPIC_STR_LENGTH,
+};
+
+/// Object descriptor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Od {
+    /// Structure version, 1 to 4.
+    pub version: i32,
+    /// Type of object (MQOT_).
+    pub object_type: i32,
+    /// Name of the object; after the open of a model queue, of the dynamic queue.
+    pub object_name: Name,
+    /// Name of the object's queue manager; blank for the local one.
+    pub object_q_mgr_name: Name,
+    /// Name of the dynamic queue to make, or its beginning followed by `*`.
+    pub dynamic_q_name: Name,
+    /// User whose authority counts, with MQOO_ALTERNATE_USER_AUTHORITY.
+    pub alternate_user_id: Chars<12>,
+    /// Version 2: number of object records of a distribution list.
+    pub recs_present: i32,
+    /// Version 2: local queues opened.
+    pub known_dest_count: i32,
+    /// Version 2: remote queues opened.
+    pub unknown_dest_count: i32,
+    /// Version 2: queues that could not be opened.
+    pub invalid_dest_count: i32,
+    /// Version 2: offset in bytes of the first object record.
+    pub object_rec_offset: i32,
+    /// Version 2: offset in bytes of the first response record.
+    pub response_rec_offset: i32,
+    /// Version 3: security identifier that goes with the alternate user.
+    pub alternate_security_id: [u8; 40],
+    /// Version 3: name of the queue after resolution.
+    pub resolved_q_name: Name,
+    /// Version 3: name of the queue manager after resolution.
+    pub resolved_q_mgr_name: Name,
+    /// Version 4: long name of the object (topic string).
+    pub object_string: String,
+    /// Version 4: selector for the messages to get.
+    pub selection_string: String,
+    /// Version 4: long name of the object after resolution.
+    pub res_object_string: String,
+    /// Version 4: bytes the caller has room for in `res_object_string` (VSBufSize).
+    pub res_object_string_size: i32,
+    /// Version 4: type of object after resolution (MQOT_).
+    pub resolved_type: i32,
+}
+
+impl Default for Od {
+    fn default() -> Self {
+        Self {
+            version: 1,
+            object_type: MQOT_Q,
+            object_name: Name::BLANK,
+            object_q_mgr_name: Name::BLANK,
+            dynamic_q_name: Name::new("AMQ.*"),
+            alternate_user_id: Chars::BLANK,
+            recs_present: 0,
+            known_dest_count: 0,
+            unknown_dest_count: 0,
+            invalid_dest_count: 0,
+            object_rec_offset: 0,
+            response_rec_offset: 0,
+            alternate_security_id: MQSID_NONE,
+            resolved_q_name: Name::BLANK,
+            resolved_q_mgr_name: Name::BLANK,
+            object_string: String::new(),
+            selection_string: String::new(),
+            res_object_string: String::new(),
+            res_object_string_size: 0,
+            resolved_type: MQOT_NONE,
+        }
+    }
+}
+
+impl Od {
+    /// Length in bytes of the fixed part of a version.
+    pub fn length(version: i32, pointers: PointerSize) -> Option<usize> {
+        let wide = pointers == PointerSize::Eight;
+        match version {
+            1 => Some(168),
+            2 => Some(if wide { 208 } else { 200 }),
+            3 => Some(if wide { 344 } else { 336 }),
+            4 => Some(if wide { 424 } else { 400 }),
+            _ => None,
+        }
+    }
+
+    /// Reads an MQOD and the strings behind it; a fault is MQRC_OD_ERROR, or the reason
+    /// code of the string at fault.
+    pub fn decode(
+        bytes: &[u8],
+        order: ByteOrder,
+        pointers: PointerSize,
+    ) -> Result<(Self, usize), StructError> {
+        let mut reader = Reader::new(bytes, order, pointers, "MQOD", Reason::OD_ERROR);
+        reader.eye_catcher(b"OD  ")?;
+        let mut value = Self {
+            version: reader.version(1, 4)?,
+            object_type: reader.i32("ObjectType")?,
+            object_name: reader.chars("ObjectName")?,
+            object_q_mgr_name: reader.chars("ObjectQMgrName")?,
+            dynamic_q_name: reader.chars("DynamicQName")?,
+            alternate_user_id: reader.chars("AlternateUserId")?,
+            ..Self::default()
+        };
+        if value.version >= 2 {
+            value.recs_present = reader.i32("RecsPresent")?;
+            value.known_dest_count = reader.i32("KnownDestCount")?;
+            value.unknown_dest_count = reader.i32("UnknownDestCount")?;
+            value.invalid_dest_count = reader.i32("InvalidDestCount")?;
+            value.object_rec_offset = reader.i32("ObjectRecOffset")?;
+            value.response_rec_offset = reader.i32("ResponseRecOffset")?;
+            reader.pointer("ObjectRecPtr")?;
+            reader.pointer("ResponseRecPtr")?;
+        }
+        if value.version >= 3 {
+            value.alternate_security_id = reader.array("AlternateSecurityId")?;
+            value.resolved_q_name = reader.chars("ResolvedQName")?;
+            value.resolved_q_mgr_name = reader.chars("ResolvedQMgrName")?;
+        }
+        let mut used = reader.at();
+        if value.version >= 4 {
+            used = value.read_version_4(&mut reader, pointers)?;
+        }
+        Ok((value, used))
+    }
+
+    fn read_version_4(
+        &mut self,
+        reader: &mut Reader<'_>,
+        pointers: PointerSize,
+    ) -> Result<usize, StructError> {
+        let base = Self::length(4, pointers).unwrap_or_default();
+        // The whole fixed part first: a cut structure is an MQOD error, not a string error.
+        if reader.all().len() < base {
+            return Err(reader.fault("ObjectString", reader.all().len()));
+        }
+        let object = flat::read_charv(reader, pointers, base, OBJECT_STRING)?;
+        let selection = flat::read_charv(reader, pointers, base, SELECTION_STRING)?;
+        let resolved = flat::read_charv(reader, pointers, base, RES_OBJECT_STRING)?;
+        self.resolved_type = reader.i32("ResolvedType")?;
+        self.object_string = object.text;
+        self.selection_string = selection.text;
+        self.res_object_string = resolved.text;
+        self.res_object_string_size = resolved.size;
+        Ok(base.max(object.end).max(selection.end).max(resolved.end))
+    }
+
+    /// Offset just behind the object and response records that follow the structure, in
+    /// bytes from its start; 0 when there are none, `None` when the record fields cannot
+    /// be right (a negative count, or records inside the fixed part).
+    pub fn records_end(&self, pointers: PointerSize) -> Option<usize> {
+        if self.version < 2 || self.recs_present == 0 {
+            return Some(0);
+        }
+        let base = i64::try_from(Self::length(self.version, pointers)?).ok()?;
+        let count = i64::from(u32::try_from(self.recs_present).ok()?);
+        let end_of = |offset: i32, record: i64| match i64::from(offset) {
+            0 => Some(0),
+            start if start >= base => Some(start + count * record),
+            _ => None,
+        };
+        let objects = end_of(self.object_rec_offset, OBJECT_RECORD)?;
+        let responses = end_of(self.response_rec_offset, RESPONSE_RECORD)?;
+        usize::try_from(objects.max(responses)).ok()
+    }
+
+    /// Appends the structure and its strings.
+    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+        let version = self.version.clamp(1, 4);
+        let mut writer = Writer::new(out, order, pointers);
+        writer
+            .bytes(b"OD  ")
+            .i32(version)
+            .i32(self.object_type)
+            .chars(&self.object_name)
+            .chars(&self.object_q_mgr_name)
+            .chars(&self.dynamic_q_name)
+            .chars(&self.alternate_user_id);
+        if version >= 2 {
+            writer
+                .i32(self.recs_present)
+                .i32(self.known_dest_count)
+                .i32(self.unknown_dest_count)
+                .i32(self.invalid_dest_count)
+                .i32(self.object_rec_offset)
+                .i32(self.response_rec_offset)
+                .null_pointer()
+                .null_pointer();
+        }
+        if version >= 3 {
+            writer
+                .bytes(&self.alternate_security_id)
+                .chars(&self.resolved_q_name)
+                .chars(&self.resolved_q_mgr_name);
+        }
+        if version >= 4 {
+            let mut strings = Strings::new(Self::length(4, pointers).unwrap_or_default());
+            strings.charv(&mut writer, &self.object_string, 0);
+            strings.charv(&mut writer, &self.selection_string, 0);
+            strings.charv(
+                &mut writer,
+                &self.res_object_string,
+                self.res_object_string_size,
+            );
+            writer.i32(self.resolved_type).align(pointers.bytes());
+            strings.finish(&mut writer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_placed_by_their_offsets() {
+        let list = |recs_present, object_rec_offset, response_rec_offset| Od {
+            version: 2,
+            recs_present,
+            object_rec_offset,
+            response_rec_offset,
+            ..Od::default()
+        };
+        for (od, end) in [
+            (list(0, 0, 0), Some(0)),
+            (list(2, 200, 392), Some(408)),
+            (list(2, 216, 200), Some(408)),
+            (list(1, 0, 0), Some(0)),
+            (list(1, 199, 0), None),
+            (list(1, -4, 0), None),
+            (list(-1, 200, 0), None),
+            (list(i32::MAX, i32::MAX, 0), Some(i32::MAX as usize * 97)),
+        ] {
+            assert_eq!(od.records_end(PointerSize::Four), end, "{od:?}");
+        }
+        let version_1 = Od {
+            recs_present: 5,
+            object_rec_offset: 9,
+            ..Od::default()
+        };
+        assert_eq!(version_1.records_end(PointerSize::Four), Some(0));
+    }
+}

@@ -1,0 +1,153 @@
+//! MQPMO, the put-message options: versions 1 to 3.
+//!
+//! Length with 4-byte pointers 128, 152, 176; with 8-byte pointers 128, 160, 184.
+
+use crate::codec::{Reader, StructError, Writer};
+use crate::constants::{MQACTP_NEW, MQPMO_NONE};
+use crate::{ByteOrder, Name, PointerSize, Reason};
+
+/// Put-message options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pmo {
+    /// Structure version, 1 to 3.
+    pub version: i32,
+    /// Options (MQPMO_).
+    pub options: i32,
+    /// Reserved by MQ; -1.
+    pub timeout: i32,
+    /// Handle of the queue whose message's context is passed on.
+    pub context: i32,
+    /// Messages sent to local queues.
+    pub known_dest_count: i32,
+    /// Messages sent to remote queues.
+    pub unknown_dest_count: i32,
+    /// Messages that could not be sent.
+    pub invalid_dest_count: i32,
+    /// Name of the queue the message went to.
+    pub resolved_q_name: Name,
+    /// Name of that queue's queue manager.
+    pub resolved_q_mgr_name: Name,
+    /// Version 2: number of put-message or response records.
+    pub recs_present: i32,
+    /// Version 2: fields present in put-message records (MQPMRF_).
+    pub put_msg_rec_fields: i32,
+    /// Version 2: offset in bytes of the first put-message record.
+    pub put_msg_rec_offset: i32,
+    /// Version 2: offset in bytes of the first response record.
+    pub response_rec_offset: i32,
+    /// Version 3: handle of the original message.
+    pub original_msg_handle: i64,
+    /// Version 3: handle of the new message.
+    pub new_msg_handle: i64,
+    /// Version 3: relation between the two (MQACTP_).
+    pub action: i32,
+    /// Version 3: publication level, 0 to 9.
+    pub pub_level: i32,
+}
+
+impl Default for Pmo {
+    fn default() -> Self {
+        Self {
+            version: 1,
+            options: MQPMO_NONE,
+            timeout: -1,
+            context: 0,
+            known_dest_count: 0,
+            unknown_dest_count: 0,
+            invalid_dest_count: 0,
+            resolved_q_name: Name::BLANK,
+            resolved_q_mgr_name: Name::BLANK,
+            recs_present: 0,
+            put_msg_rec_fields: 0,
+            put_msg_rec_offset: 0,
+            response_rec_offset: 0,
+            original_msg_handle: 0,
+            new_msg_handle: 0,
+            action: MQACTP_NEW,
+            pub_level: 9,
+        }
+    }
+}
+
+impl Pmo {
+    /// Length in bytes of a version.
+    pub fn length(version: i32, pointers: PointerSize) -> Option<usize> {
+        let wide = pointers == PointerSize::Eight;
+        match version {
+            1 => Some(128),
+            2 => Some(if wide { 160 } else { 152 }),
+            3 => Some(if wide { 184 } else { 176 }),
+            _ => None,
+        }
+    }
+
+    /// Reads an MQPMO; a fault is MQRC_PMO_ERROR.
+    pub fn decode(
+        bytes: &[u8],
+        order: ByteOrder,
+        pointers: PointerSize,
+    ) -> Result<(Self, usize), StructError> {
+        let mut reader = Reader::new(bytes, order, pointers, "MQPMO", Reason::PMO_ERROR);
+        reader.eye_catcher(b"PMO ")?;
+        let mut value = Self {
+            version: reader.version(1, 3)?,
+            options: reader.i32("Options")?,
+            timeout: reader.i32("Timeout")?,
+            context: reader.i32("Context")?,
+            known_dest_count: reader.i32("KnownDestCount")?,
+            unknown_dest_count: reader.i32("UnknownDestCount")?,
+            invalid_dest_count: reader.i32("InvalidDestCount")?,
+            resolved_q_name: reader.chars("ResolvedQName")?,
+            resolved_q_mgr_name: reader.chars("ResolvedQMgrName")?,
+            ..Self::default()
+        };
+        if value.version >= 2 {
+            value.recs_present = reader.i32("RecsPresent")?;
+            value.put_msg_rec_fields = reader.i32("PutMsgRecFields")?;
+            value.put_msg_rec_offset = reader.i32("PutMsgRecOffset")?;
+            value.response_rec_offset = reader.i32("ResponseRecOffset")?;
+            reader.pointer("PutMsgRecPtr")?;
+            reader.pointer("ResponseRecPtr")?;
+        }
+        if value.version >= 3 {
+            value.original_msg_handle = reader.i64("OriginalMsgHandle")?;
+            value.new_msg_handle = reader.i64("NewMsgHandle")?;
+            value.action = reader.i32("Action")?;
+            value.pub_level = reader.i32("PubLevel")?;
+        }
+        Ok((value, reader.at()))
+    }
+
+    /// Appends the structure.
+    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+        let version = self.version.clamp(1, 3);
+        let mut writer = Writer::new(out, order, pointers);
+        writer
+            .bytes(b"PMO ")
+            .i32(version)
+            .i32(self.options)
+            .i32(self.timeout)
+            .i32(self.context)
+            .i32(self.known_dest_count)
+            .i32(self.unknown_dest_count)
+            .i32(self.invalid_dest_count)
+            .chars(&self.resolved_q_name)
+            .chars(&self.resolved_q_mgr_name);
+        if version >= 2 {
+            writer
+                .i32(self.recs_present)
+                .i32(self.put_msg_rec_fields)
+                .i32(self.put_msg_rec_offset)
+                .i32(self.response_rec_offset)
+                .null_pointer()
+                .null_pointer();
+        }
+        if version >= 3 {
+            writer
+                .i64(self.original_msg_handle)
+                .i64(self.new_msg_handle)
+                .i32(self.action)
+                .i32(self.pub_level);
+        }
+    }
+}
