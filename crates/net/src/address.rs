@@ -1,0 +1,59 @@
+//! Where sockets are, and who is at the other end.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// Where to listen or to connect.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub enum Address {
+    /// A TCP port.
+    Tcp(SocketAddr),
+    /// A Unix-domain socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => write!(f, "{}({})", address.ip(), address.port()),
+            Address::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// The other end of an accepted connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Peer {
+    /// A TCP address.
+    Tcp(SocketAddr),
+    /// A process of this machine.
+    Local,
+}
+
+impl Peer {
+    /// What limits for each address are counted by.
+    pub fn host(&self) -> Option<IpAddr> {
+        match self {
+            Peer::Tcp(address) => Some(address.ip().to_canonical()),
+            Peer::Local => None,
+        }
+    }
+
+    /// The address as CONNAME shows it, without the port.
+    pub fn conname(&self) -> String {
+        match self.host() {
+            Some(host) => host.to_string(),
+            None => "localhost".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Peer::Tcp(address) => write!(f, "{}({})", address.ip().to_canonical(), address.port()),
+            Peer::Local => f.write_str("localhost"),
+        }
+    }
+}

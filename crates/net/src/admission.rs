@@ -1,0 +1,312 @@
+//! How many connections there may be, and what they have cost.
+//!
+//! Invariants: the number of live [`Permit`]s is the number of admitted connections; it never exceeds the limits; a
+//! permit gives its place back when it is dropped, however its connection ended.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::address::Peer;
+
+/// How many connections are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// In all.
+    pub connections: usize,
+    /// From one address; connections of this machine's own sockets count together.
+    pub per_address: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections: 10_000,
+            per_address: 10_000,
+        }
+    }
+}
+
+/// Why a connection was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refused {
+    /// There are as many as there may be.
+    #[error("there are {limit} connections already, the most that are allowed")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+    /// There are as many from this address as there may be.
+    #[error("there are {limit} connections from this address already, the most that are allowed")]
+    TooManyFromAddress {
+        /// The limit.
+        limit: usize,
+    },
+    /// The listener is ending.
+    #[error("no more connections are taken")]
+    Draining,
+}
+
+/// Bytes of one connection.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+impl Traffic {
+    /// Bytes received.
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Bytes sent.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Counts bytes received.
+    pub fn count_received(&self, bytes: usize) {
+        self.received.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Counts bytes sent.
+    pub fn count_sent(&self, bytes: usize) {
+        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    draining: bool,
+    next: u64,
+    live: HashMap<u64, (Option<IpAddr>, Arc<Traffic>)>,
+    per_address: HashMap<Option<IpAddr>, usize>,
+    /// Of connections that are gone.
+    received: u64,
+    sent: u64,
+    admitted: u64,
+    refused: u64,
+}
+
+struct Shared {
+    limits: Limits,
+    counts: Mutex<Counts>,
+    gone: Notify,
+}
+
+/// Admits connections for any number of listeners together.
+#[derive(Clone)]
+pub struct Admission {
+    shared: Arc<Shared>,
+}
+
+impl Admission {
+    /// With these limits.
+    pub fn new(limits: Limits) -> Admission {
+        Admission {
+            shared: Arc::new(Shared {
+                limits,
+                counts: Mutex::default(),
+                gone: Notify::new(),
+            }),
+        }
+    }
+
+    /// Takes a connection, or says why not.
+    pub fn admit(&self, peer: &Peer) -> Result<Permit, Refused> {
+        let mut counts = self.shared.counts.lock();
+        let verdict = self.verdict(&counts, peer);
+        if let Err(refused) = verdict {
+            counts.refused += 1;
+            return Err(refused);
+        }
+        counts.admitted += 1;
+        counts.next += 1;
+        let (id, host, traffic) = (counts.next, peer.host(), Arc::new(Traffic::default()));
+        counts.live.insert(id, (host, Arc::clone(&traffic)));
+        *counts.per_address.entry(host).or_insert(0) += 1;
+        Ok(Permit {
+            shared: Arc::clone(&self.shared),
+            id,
+            traffic,
+        })
+    }
+
+    fn verdict(&self, counts: &Counts, peer: &Peer) -> Result<(), Refused> {
+        let limits = &self.shared.limits;
+        if counts.draining {
+            return Err(Refused::Draining);
+        }
+        if counts.live.len() >= limits.connections {
+            return Err(Refused::TooMany {
+                limit: limits.connections,
+            });
+        }
+        let from_there = counts.per_address.get(&peer.host()).copied().unwrap_or(0);
+        if from_there >= limits.per_address {
+            return Err(Refused::TooManyFromAddress {
+                limit: limits.per_address,
+            });
+        }
+        Ok(())
+    }
+
+    /// Connections that are there now.
+    pub fn connections(&self) -> usize {
+        self.shared.counts.lock().live.len()
+    }
+
+    /// Connections taken and refused since the start.
+    pub fn history(&self) -> (u64, u64) {
+        let counts = self.shared.counts.lock();
+        (counts.admitted, counts.refused)
+    }
+
+    /// Bytes received and sent by all connections, gone ones included.
+    pub fn traffic(&self) -> (u64, u64) {
+        let counts = self.shared.counts.lock();
+        counts.live.values().fold(
+            (counts.received, counts.sent),
+            |(received, sent), (_, traffic)| (received + traffic.received(), sent + traffic.sent()),
+        )
+    }
+
+    /// Takes no more connections.
+    pub fn drain(&self) {
+        self.shared.counts.lock().draining = true;
+        self.shared.gone.notify_waiters();
+    }
+
+    /// Ready when connections are no longer taken.
+    pub async fn draining(&self) {
+        loop {
+            let changed = self.shared.gone.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.shared.counts.lock().draining {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Ready when no connection is left.
+    pub async fn empty(&self) {
+        loop {
+            let changed = self.shared.gone.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.connections() == 0 {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+/// An admitted connection's place.
+pub struct Permit {
+    shared: Arc<Shared>,
+    id: u64,
+    traffic: Arc<Traffic>,
+}
+
+impl Permit {
+    /// The connection's counters.
+    pub fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
+    }
+
+    /// A number no other connection of this admission has had.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut counts = self.shared.counts.lock();
+        if let Some((host, traffic)) = counts.live.remove(&self.id) {
+            counts.received += traffic.received();
+            counts.sent += traffic.sent();
+            if let Some(from_there) = counts.per_address.get_mut(&host) {
+                *from_there -= 1;
+                if *from_there == 0 {
+                    counts.per_address.remove(&host);
+                }
+            }
+        }
+        drop(counts);
+        self.shared.gone.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::SocketAddr;
+
+    fn peer(last: u8) -> Peer {
+        Peer::Tcp(SocketAddr::from(([127, 0, 0, last], 1414)))
+    }
+
+    #[test]
+    fn limits_hold_and_places_come_back() {
+        let admission = Admission::new(Limits {
+            connections: 3,
+            per_address: 2,
+        });
+        let first = admission.admit(&peer(1)).expect("first");
+        let _second = admission.admit(&peer(1)).expect("second");
+        assert_eq!(
+            admission.admit(&peer(1)).err(),
+            Some(Refused::TooManyFromAddress { limit: 2 })
+        );
+        let _third = admission.admit(&peer(2)).expect("third, from elsewhere");
+        assert_eq!(
+            admission.admit(&Peer::Local).err(),
+            Some(Refused::TooMany { limit: 3 })
+        );
+        drop(first);
+        let _fourth = admission.admit(&peer(1)).expect("the place came back");
+        assert_eq!(admission.history(), (4, 2));
+        admission.drain();
+        assert_eq!(admission.admit(&Peer::Local).err(), Some(Refused::Draining));
+    }
+
+    #[test]
+    fn traffic_outlives_its_connection() {
+        let admission = Admission::new(Limits::default());
+        let (a, b) = (
+            admission.admit(&peer(1)).unwrap(),
+            admission.admit(&peer(1)).unwrap(),
+        );
+        a.traffic().count_received(10);
+        b.traffic().count_sent(7);
+        drop(a);
+        assert_eq!(admission.traffic(), (10, 7));
+        drop(b);
+        assert_eq!(admission.traffic(), (10, 7));
+        assert_eq!(admission.connections(), 0);
+    }
+
+    #[tokio::test]
+    async fn empty_is_ready_when_the_last_is_gone() {
+        let admission = Admission::new(Limits::default());
+        admission.empty().await;
+        let permit = admission.admit(&peer(1)).unwrap();
+        let waiting = tokio::spawn({
+            let admission = admission.clone();
+            async move { admission.empty().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        drop(permit);
+        waiting.await.unwrap();
+    }
+}

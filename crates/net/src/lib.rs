@@ -1,0 +1,23 @@
+//! Sockets: listening, admitting, reading and writing them, and counting what they cost. Knows no protocol.
+//!
+//! * [`Listener`] binds TCP or Unix-domain sockets and accepts;
+//! * [`Admission`] limits connections in all and for each address, counts bytes, and knows when the last is gone;
+//! * [`Inbound`] reads into a buffer that belongs to the thread: an idle connection keeps no read buffer;
+//! * [`Outbound`] is a connection's output: anyone may append, it is written in order, once per batch;
+//! * [`Timer`] and [`now`]: the clock of the network side.
+
+mod address;
+mod admission;
+mod inbound;
+mod listener;
+mod outbound;
+mod stream;
+mod timer;
+
+pub use address::{Address, Peer};
+pub use admission::{Admission, Limits, Permit, Refused, Traffic};
+pub use inbound::{Inbound, ReadError};
+pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
+pub use outbound::{Flush, Outbound};
+pub use stream::Stream;
+pub use timer::{Nanos, Timer, now};

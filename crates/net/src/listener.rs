@@ -1,0 +1,329 @@
+//! Listening: bind, accept, admit, hand over; and end gracefully.
+
+use std::future::Future;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
+
+use crate::address::{Address, Peer};
+use crate::admission::{Admission, Permit, Refused};
+use crate::stream::Stream;
+
+/// How long no connection is taken after the process has run out of descriptors or memory for one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How a listener treats its sockets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Connections the kernel keeps before they are accepted.
+    pub backlog: u32,
+    /// Idle time after which the kernel probes a TCP peer; `None` for never.
+    pub keepalive: Option<Duration>,
+    /// Permissions of a Unix-domain socket.
+    pub mode: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            backlog: 1_024,
+            keepalive: Some(Duration::from_secs(300)),
+            mode: 0o660,
+        }
+    }
+}
+
+/// Why listening could not begin.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {source}")]
+pub struct ListenError {
+    /// Where.
+    pub address: String,
+    /// Why.
+    #[source]
+    pub source: io::Error,
+}
+
+enum Kind {
+    Tcp(TcpListener),
+    Unix {
+        listener: UnixListener,
+        path: PathBuf,
+    },
+}
+
+/// A listening socket. A Unix-domain one removes its file when it is dropped.
+pub struct Listener {
+    kind: Kind,
+    options: Options,
+}
+
+/// A connection that was accepted and admitted.
+pub struct Accepted {
+    /// The socket.
+    pub stream: Stream,
+    /// Who is at the other end.
+    pub peer: Peer,
+    /// Its place; dropping it frees the place.
+    pub permit: Permit,
+}
+
+/// Told about connections that are not taken.
+pub trait Watcher: Send + Sync {
+    /// A connection was refused.
+    fn refused(&self, peer: &Peer, why: Refused);
+    /// Accepting failed; the listener goes on.
+    fn failed(&self, error: &io::Error);
+}
+
+impl Listener {
+    /// Binds and listens. Must be called inside a runtime.
+    pub fn bind(address: &Address, options: Options) -> Result<Listener, ListenError> {
+        let kind = match address {
+            Address::Tcp(to) => bind_tcp(*to, options.backlog),
+            Address::Unix(path) => bind_unix(path, options.mode),
+        };
+        let kind = kind.map_err(|source| ListenError {
+            address: address.to_string(),
+            source,
+        })?;
+        Ok(Listener { kind, options })
+    }
+
+    /// Where it listens: with the real port if any free one was asked for.
+    pub fn address(&self) -> io::Result<Address> {
+        Ok(match &self.kind {
+            Kind::Tcp(listener) => Address::Tcp(listener.local_addr()?),
+            Kind::Unix { path, .. } => Address::Unix(path.clone()),
+        })
+    }
+
+    async fn accept(&self) -> io::Result<(Stream, Peer)> {
+        Ok(match &self.kind {
+            Kind::Tcp(listener) => {
+                let (stream, address) = listener.accept().await?;
+                (Stream::Tcp(stream), Peer::Tcp(address))
+            }
+            Kind::Unix { listener, .. } => (Stream::Unix(listener.accept().await?.0), Peer::Local),
+        })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Kind::Unix { path, .. } = &self.kind {
+            // Nobody is left to tell; a stale file is recognised when the path is bound again.
+            drop(std::fs::remove_file(path));
+        }
+    }
+}
+
+fn bind_tcp(address: std::net::SocketAddr, backlog: u32) -> io::Result<Kind> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // A port in TIME_WAIT from the last run is free; one with a listener is not.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(Kind::Tcp(socket.listen(backlog)?))
+}
+
+fn bind_unix(path: &Path, mode: u32) -> io::Result<Kind> {
+    let listener = match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            // A file without a listener is left over from a process that was killed.
+            match std::os::unix::net::UnixStream::connect(path) {
+                Err(refused) if refused.kind() == io::ErrorKind::ConnectionRefused => {
+                    std::fs::remove_file(path)?;
+                    UnixListener::bind(path)?
+                }
+                _ => return Err(error),
+            }
+        }
+        other => other?,
+    };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
+    Ok(Kind::Unix {
+        listener,
+        path: path.to_owned(),
+    })
+}
+
+/// Accepts until `admission` drains, giving every connection to a task of its own.
+///
+/// Returns when no more are taken; connections go on ([`Admission::empty`] waits for them).
+pub async fn run<H, F>(
+    listener: Listener,
+    admission: Admission,
+    watcher: Arc<dyn Watcher>,
+    handle: H,
+) where
+    H: Fn(Accepted) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let draining = admission.draining();
+    tokio::pin!(draining);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut draining => return,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                watcher.failed(&error);
+                if !of_one_connection(&error) {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                continue;
+            }
+        };
+        match admission.admit(&peer) {
+            Ok(permit) => match stream.prepare(listener.options.keepalive) {
+                Ok(()) => drop(tokio::spawn(handle(Accepted {
+                    stream,
+                    peer,
+                    permit,
+                }))),
+                Err(error) => watcher.failed(&error),
+            },
+            Err(refused) => watcher.refused(&peer, refused),
+        }
+    }
+}
+
+/// Whether an error of accept is about the connection that was to be accepted, so that the next can be tried at once.
+fn of_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::Limits;
+    use parking_lot::Mutex;
+    use std::net::SocketAddr;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpStream, UnixStream};
+
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<Refused>>);
+
+    impl Watcher for Seen {
+        fn refused(&self, _peer: &Peer, why: Refused) {
+            self.0.lock().push(why);
+        }
+        fn failed(&self, error: &io::Error) {
+            panic!("accept failed: {error}");
+        }
+    }
+
+    async fn echo(mut accepted: Accepted) {
+        let mut byte = [0];
+        while accepted.stream.read_exact(&mut byte).await.is_ok() {
+            if accepted.stream.write_all(&byte).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn any_port() -> Address {
+        Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)))
+    }
+
+    #[tokio::test]
+    async fn connections_are_served_refused_and_drained() {
+        let listener = Listener::bind(&any_port(), Options::default()).unwrap();
+        let Address::Tcp(address) = listener.address().unwrap() else {
+            panic!("a TCP address")
+        };
+        let admission = Admission::new(Limits {
+            connections: 1,
+            per_address: 1,
+        });
+        let seen = Arc::new(Seen::default());
+        let task = tokio::spawn(run(listener, admission.clone(), seen.clone(), echo));
+
+        let mut first = TcpStream::connect(address).await.unwrap();
+        first.write_all(b"x").await.unwrap();
+        let mut byte = [0];
+        first.read_exact(&mut byte).await.unwrap();
+        assert_eq!(&byte, b"x");
+        let mut second = TcpStream::connect(address).await.unwrap();
+        assert_eq!(
+            second.read(&mut byte).await.unwrap_or(0),
+            0,
+            "closed at once"
+        );
+        assert_eq!(*seen.0.lock(), [Refused::TooMany { limit: 1 }]);
+
+        admission.drain();
+        task.await.unwrap();
+        assert!(
+            TcpStream::connect(address).await.is_err(),
+            "nobody listens any more"
+        );
+        first.write_all(b"y").await.unwrap();
+        first.read_exact(&mut byte).await.unwrap();
+        assert_eq!(&byte, b"y", "connections go on");
+        drop(first);
+        admission.empty().await;
+    }
+
+    #[tokio::test]
+    async fn a_port_in_use_is_an_error_that_names_it() {
+        let listener = Listener::bind(&any_port(), Options::default()).unwrap();
+        let address = listener.address().unwrap();
+        let error = Listener::bind(&address, Options::default())
+            .err()
+            .expect("in use");
+        assert_eq!(error.source.kind(), io::ErrorKind::AddrInUse);
+        assert!(error.to_string().contains("127.0.0.1("));
+    }
+
+    #[tokio::test]
+    async fn a_unix_socket_replaces_a_stale_file_but_not_a_living_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("qm.sock");
+        // A socket file whose listener is gone, as after a kill.
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        let address = Address::Unix(path.clone());
+        let options = Options {
+            mode: 0o600,
+            ..Options::default()
+        };
+        let listener = Listener::bind(&address, options).unwrap();
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert!(Listener::bind(&address, options).is_err());
+
+        let admission = Admission::new(Limits::default());
+        let task = tokio::spawn(run(
+            listener,
+            admission.clone(),
+            Arc::new(Seen::default()),
+            echo,
+        ));
+        let mut stream = UnixStream::connect(&path).await.unwrap();
+        stream.write_all(b"x").await.unwrap();
+        let mut byte = [0];
+        stream.read_exact(&mut byte).await.unwrap();
+        admission.drain();
+        task.await.unwrap();
+        assert!(!path.exists(), "the file goes with the listener");
+    }
+}
