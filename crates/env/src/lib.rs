@@ -1,0 +1,47 @@
+//! The seam to the world: disk, clock, entropy, threads.
+//!
+//! Every crate below the fronts reaches the operating system through the traits here, so that the
+//! same code runs on the real machine ([`os`]) and on a simulated one that can fail on purpose.
+//!
+//! Invariants:
+//! * Nothing above this crate opens a file, reads a clock, sleeps, starts a thread or draws a random
+//!   number except through [`Env`], [`spawn`] and [`block_on`].
+//! * Errors are `std::io::Error` as the operating system gave them; nothing here retries a failed
+//!   write or sync (a failed sync is final, and only the caller knows whom to tell).
+
+#![forbid(unsafe_code)]
+
+mod aligned;
+mod clock;
+mod disk;
+mod entropy;
+mod event;
+mod os;
+mod thread;
+
+use std::sync::Arc;
+
+pub use aligned::{AlignedBuf, PAGE};
+pub use clock::{Clock, Nanos, Sleep};
+pub use disk::{Disk, File, Lock, Open, check_forced};
+pub use entropy::Entropy;
+pub use event::Event;
+pub use os::os;
+pub use thread::{Thread, block_on, set_timer_slack, spawn};
+
+/// A world to run in: one disk, one clock, one source of random bytes. Cloning shares them.
+#[derive(Clone)]
+pub struct Env {
+    /// Files and directories.
+    pub disk: Arc<dyn Disk>,
+    /// Time and timers.
+    pub clock: Arc<dyn Clock>,
+    /// Random bytes.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+impl std::fmt::Debug for Env {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Env").finish_non_exhaustive()
+    }
+}

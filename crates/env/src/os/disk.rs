@@ -1,0 +1,189 @@
+//! Files of the real machine.
+//!
+//! Invariants: nothing is buffered here; every handle is close-on-exec; interrupted calls are repeated;
+//! short reads and writes are continued until done, end of file, or error.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::aligned::PAGE;
+use crate::disk::{Disk, File, Lock, Open, check_forced};
+
+/// Message data is nobody else's business: owner may write, group may read.
+const FILE_MODE: u32 = 0o640;
+const DIRECTORY_MODE: u32 = 0o750;
+
+/// The machine's file systems.
+pub(super) struct OsDisk;
+
+struct OsFile {
+    fd: OwnedFd,
+    forced: bool,
+    /// Past the page cache: the kernel, too, wants alignment.
+    direct: bool,
+}
+
+impl OsFile {
+    fn open(path: &Path, how: Open) -> io::Result<OsFile> {
+        let mut flags = OFlags::CLOEXEC;
+        flags |= if how.read_only {
+            OFlags::RDONLY
+        } else {
+            OFlags::RDWR
+        };
+        if how.create || how.create_new {
+            flags |= OFlags::CREATE;
+        }
+        if how.create_new {
+            flags |= OFlags::EXCL;
+        }
+        let open =
+            |flags| retry_on_intr(|| rustix::fs::open(path, flags, Mode::from_raw_mode(FILE_MODE)));
+        if !how.forced {
+            let fd = open(flags)?;
+            return Ok(OsFile {
+                fd,
+                forced: false,
+                direct: false,
+            });
+        }
+        flags |= OFlags::DSYNC;
+        match open(flags | OFlags::DIRECT) {
+            Ok(fd) => Ok(OsFile {
+                fd,
+                forced: true,
+                direct: true,
+            }),
+            // The file system has no direct access. It says so after making the file, hence no EXCL the
+            // second time: had the file been there before, the first call would have said EEXIST.
+            Err(Errno::INVAL) => Ok(OsFile {
+                fd: open(flags - OFlags::EXCL)?,
+                forced: true,
+                direct: false,
+            }),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+impl File for OsFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        if self.forced {
+            check_forced(buf, offset)?;
+        }
+        let mut done = 0;
+        while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let at = offset.saturating_add(done as u64);
+            let count = retry_on_intr(|| rustix::io::pread(&self.fd, &mut *rest, at))?;
+            done += count;
+            // A direct read stops inside a page only at the end of the file, and must not be continued there.
+            if count == 0 || (self.direct && !count.is_multiple_of(PAGE)) {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        if self.forced {
+            check_forced(buf, offset)?;
+        }
+        let mut done = 0;
+        while let Some(rest) = buf.get(done..).filter(|rest| !rest.is_empty()) {
+            let at = offset.saturating_add(done as u64);
+            let count = retry_on_intr(|| rustix::io::pwrite(&self.fd, rest, at))?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        let size = rustix::fs::fstat(&self.fd)?.st_size;
+        u64::try_from(size).map_err(io::Error::other)
+    }
+
+    fn set_len(&self, n: u64) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::ftruncate(&self.fd, n))?)
+    }
+}
+
+/// Held through the open file description, so a second handle in the same process is refused as well.
+struct OsLock {
+    _fd: OwnedFd,
+}
+
+impl Lock for OsLock {}
+
+impl Disk for OsDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(OsFile::open(path, how)?))
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(DIRECTORY_MODE)
+            .create(dir)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        std::fs::remove_dir_all(dir)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut names = std::fs::read_dir(dir)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<Vec<String>>>()?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.try_exists().unwrap_or(false)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| rustix::fs::open(dir, flags, Mode::empty()))?;
+        Ok(retry_on_intr(|| rustix::fs::fsync(&fd))?)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
+        loop {
+            let fd = OsFile::open(path, Open::CREATE)?.fd;
+            retry_on_intr(|| rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive))?;
+            // Between open and lock the last holder may have removed the file (with the queue manager it
+            // guarded). A lock on a file without a name guards nothing: take the present one.
+            if rustix::fs::fstat(&fd)?.st_nlink > 0 {
+                return Ok(Box::new(OsLock { _fd: fd }));
+            }
+        }
+    }
+
+    fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
+        let system = rustix::fs::statvfs(dir)?;
+        Ok(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+}
