@@ -1,0 +1,252 @@
+//! The production driver on a real file system: many threads append and force at once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use posthaste_env::{Disk, Env, File, Lock, Open, block_on, os};
+use posthaste_recovery_log::{
+    Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, WritePolicy, create, drive, open,
+};
+
+fn config() -> LogConfig {
+    LogConfig {
+        file_pages: 256,
+        primary_files: 4,
+        secondary_files: 8,
+        buffer_pages: 64,
+        ..LogConfig::default()
+    }
+}
+
+fn start(env: &Env, dir: &Path, config: &LogConfig) -> (RecoveryLog, Driver, Vec<Vec<u8>>) {
+    let mut restart = open(env, dir, config).unwrap();
+    let mut found = Vec::new();
+    while let Some(record) = restart.next().unwrap() {
+        found.push(record.payload);
+    }
+    let (log, writer) = restart.finish().unwrap();
+    let driver = drive(env, &log, writer).unwrap();
+    (log, driver, found)
+}
+
+/// `threads` threads commit `count` records each, of mixed sizes, while another one moves the restart LSN.
+fn stress(env: &Env, config: &LogConfig, threads: u64, count: u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("log");
+    create(&*env.disk, &dir, config, &mut |_, _| {}).unwrap();
+    let (log, driver, _) = start(env, &dir, config);
+    let done = AtomicBool::new(false);
+    let restart = AtomicU64::new(0);
+    let committed = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|thread| {
+                let (log, committed) = (&log, &committed);
+                scope.spawn(move || {
+                    for n in 0..count {
+                        block_on(log.room());
+                        let length = if n % 17 == 3 {
+                            150_000
+                        } else {
+                            50 + 40 * n % 3000
+                        };
+                        let mut bytes = vec![thread as u8; length as usize];
+                        bytes[..16]
+                            .copy_from_slice(&[thread.to_le_bytes(), n.to_le_bytes()].concat());
+                        let (head, rest) = bytes.split_at(10);
+                        let at = loop {
+                            match log.append(Class::Ordinary, &[head, rest]) {
+                                Ok(at) => break at,
+                                // The checkpointer below will make space.
+                                Err(LogError::Full) => thread::yield_now(),
+                                Err(error) => panic!("{error}"),
+                            }
+                        };
+                        let forced = block_on(log.force(at.end)).unwrap();
+                        assert!(forced.covers(at.end) && log.forced() >= at.end);
+                        committed.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        let checkpoint = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let at = log.append(Class::Essential, &[b"checkpoint here"]).unwrap();
+                block_on(log.force(at.end)).unwrap();
+                if log.usage().used > log.usage().primary / 2 {
+                    log.advance(at.start, b"", false).unwrap();
+                    restart.store(at.start.0, Ordering::Relaxed);
+                }
+            }
+        });
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        checkpoint.join().unwrap();
+    });
+    assert_eq!(committed.load(Ordering::Relaxed), threads * count);
+    let last = log.appended();
+    log.shut_down();
+    driver.join().unwrap();
+    assert!(log.forced() >= last && log.stopped().is_none());
+    let counts = log.statistics();
+    assert!(
+        counts.commits > 0 && counts.write_nanos > 0 && counts.busy_share() <= 1.0,
+        "{counts:?}"
+    );
+
+    // Read back: nothing damaged, each thread's records in order and without a gap.
+    let (log, driver, found) = start(env, &dir, config);
+    let mut next: Vec<Option<u64>> = vec![None; threads as usize];
+    let mut seen = 0;
+    for payload in found.iter().filter(|p| !p.starts_with(b"checkpoint")) {
+        let word = |at: usize| u64::from_le_bytes(payload[at..at + 8].try_into().unwrap());
+        let (thread, n) = (word(0), word(8));
+        assert!(payload[16..].iter().all(|b| *b == thread as u8));
+        let expected = &mut next[thread as usize];
+        assert!(
+            expected.is_none_or(|want| want == n),
+            "thread {thread}: {n}"
+        );
+        *expected = Some(n + 1);
+        seen += 1;
+    }
+    assert!(next.iter().flatten().all(|n| *n == count), "{next:?}");
+    assert!(seen > 0 || restart.load(Ordering::Relaxed) > 0);
+    log.shut_down();
+    driver.join().unwrap();
+}
+
+#[test]
+fn threads_on_a_real_file_system() {
+    stress(&os(), &config(), 8, 250);
+}
+
+/// Makes every forced write take longer, as a slow device does.
+struct Slow {
+    env: Env,
+    delay: Duration,
+}
+
+struct SlowFile {
+    file: Arc<dyn File>,
+    delay: Duration,
+}
+
+impl File for SlowFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        self.file.read_at(buf, offset)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> std::io::Result<()> {
+        // This is the device's time, not a wait for anything.
+        thread::sleep(self.delay);
+        self.file.write_at(buf, offset)
+    }
+    fn sync(&self) -> std::io::Result<()> {
+        self.file.sync()
+    }
+    fn len(&self) -> std::io::Result<u64> {
+        self.file.len()
+    }
+    fn set_len(&self, n: u64) -> std::io::Result<()> {
+        self.file.set_len(n)
+    }
+}
+
+impl Disk for Slow {
+    fn open(&self, path: &Path, how: Open) -> std::io::Result<Arc<dyn File>> {
+        let file = self.env.disk.open(path, how)?;
+        if !how.forced {
+            return Ok(file);
+        }
+        Ok(Arc::new(SlowFile {
+            file,
+            delay: self.delay,
+        }))
+    }
+    fn create_dir_all(&self, dir: &Path) -> std::io::Result<()> {
+        self.env.disk.create_dir_all(dir)
+    }
+    fn remove_file(&self, path: &Path) -> std::io::Result<()> {
+        self.env.disk.remove_file(path)
+    }
+    fn remove_dir_all(&self, dir: &Path) -> std::io::Result<()> {
+        self.env.disk.remove_dir_all(dir)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        self.env.disk.rename(from, to)
+    }
+    fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
+        self.env.disk.list(dir)
+    }
+    fn exists(&self, path: &Path) -> bool {
+        self.env.disk.exists(path)
+    }
+    fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
+        self.env.disk.sync_dir(dir)
+    }
+    fn lock(&self, path: &Path) -> std::io::Result<Box<dyn Lock>> {
+        self.env.disk.lock(path)
+    }
+    fn free_bytes(&self, dir: &Path) -> std::io::Result<u64> {
+        self.env.disk.free_bytes(dir)
+    }
+}
+
+fn slow(delay: Duration) -> Env {
+    Env {
+        disk: Arc::new(Slow { env: os(), delay }),
+        ..os()
+    }
+}
+
+#[test]
+fn threads_on_a_slow_device_with_writes_in_flight() {
+    stress(&slow(Duration::from_micros(800)), &config(), 12, 60);
+}
+
+#[test]
+fn threads_with_the_plain_policy() {
+    let plain = LogConfig {
+        writes: WritePolicy {
+            plain: true,
+            max_flights: 1,
+        },
+        ..config()
+    };
+    stress(&os(), &plain, 6, 100);
+}
+
+#[test]
+fn a_log_that_is_stopped_while_threads_wait() {
+    let env = os();
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("log");
+    create(&*env.disk, &dir, &config(), &mut |_, _| {}).unwrap();
+    let (log, driver, _) = start(&env, &dir, &config());
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let log = &log;
+            scope.spawn(move || {
+                loop {
+                    block_on(log.room());
+                    let Ok(at) = log.append(Class::Ordinary, &[b"until it ends"]) else {
+                        return;
+                    };
+                    // Appended before the end, so written before the end.
+                    assert!(block_on(log.force(at.end)).is_ok());
+                    if log.forced() > Lsn(100 * 4096) {
+                        log.shut_down();
+                    }
+                }
+            });
+        }
+    });
+    driver.join().unwrap();
+}
