@@ -1,0 +1,237 @@
+//! Changing definitions: define, alter, delete, clear.
+//!
+//! Invariants: see the head of `catalogue`. A change returns the end of its log record; whoever
+//! asked for it answers once that is forced.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+use posthaste_recovery_log::{Class, LogError, Lsn};
+
+use super::{Catalogue, Definition, Runtime, Stored, kind_code};
+use crate::manager::Inner;
+use crate::queue::waiters::Wakes;
+use crate::record;
+use crate::verbs::clock;
+
+/// Why a definition was not changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChangeError {
+    /// There is such an object, of this kind.
+    Exists(ObjectKind),
+    /// There is none.
+    NotFound,
+    /// There is one of that name, but of this other kind.
+    WrongKind(ObjectKind),
+    /// Somebody has it open.
+    InUse,
+    /// The queue has messages (`DELETE` without `PURGE`).
+    NotEmpty,
+    /// The queue has uncommitted messages.
+    Uncommitted,
+    /// Anything else.
+    Failed(Reason),
+}
+
+impl From<LogError> for ChangeError {
+    fn from(error: LogError) -> Self {
+        ChangeError::Failed(match error {
+            LogError::Full => Reason::RESOURCE_PROBLEM,
+            _ => Reason::CONNECTION_BROKEN,
+        })
+    }
+}
+
+impl Catalogue {
+    /// Defines an object; with `replace`, gives an existing one of the same kind these attributes.
+    pub(crate) fn define(
+        &self,
+        qm: &Arc<Inner>,
+        mut object: Object,
+        replace: bool,
+    ) -> Result<(Definition, Option<Lsn>), ChangeError> {
+        let _order = self.order.lock();
+        let mut queue = 0;
+        match self.find(object.kind, &object.name) {
+            Some(known) if !replace => return Err(ChangeError::Exists(known.kind())),
+            Some(known) if known.kind() != object.kind => {
+                return Err(ChangeError::WrongKind(known.kind()));
+            }
+            Some(known) => {
+                queue = known.queue_id();
+                for selector in [MQCA_CREATION_DATE, MQCA_CREATION_TIME] {
+                    object.attrs.set_text(selector, known.text(selector));
+                }
+            }
+            None => {
+                if object.kind == ObjectKind::QLocal {
+                    queue = qm.next_queue.fetch_add(1, Ordering::Relaxed);
+                }
+                let (date, time) = clock::display_stamp(qm.env.clock.wall_micros());
+                object.attrs.set_text(MQCA_CREATION_DATE, date);
+                object.attrs.set_text(MQCA_CREATION_TIME, time);
+            }
+        }
+        let end = self.log_object(qm, &mut object, queue)?;
+        Ok((self.applied(qm, object, queue), end))
+    }
+
+    /// Changes some attributes of an object.
+    pub(crate) fn alter(
+        &self,
+        qm: &Arc<Inner>,
+        kind: ObjectKind,
+        name: &str,
+        changes: &Attrs,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let _order = self.order.lock();
+        let known = match kind {
+            ObjectKind::Qmgr => self.qmgr_definition(),
+            _ => self.find(kind, name),
+        };
+        let known = known.ok_or(ChangeError::NotFound)?;
+        if known.kind() != kind {
+            return Err(ChangeError::WrongKind(known.kind()));
+        }
+        let mut object = known.object();
+        object.attrs.merge(changes);
+        let queue = known.queue_id();
+        let end = self.log_object(qm, &mut object, queue)?;
+        self.applied(qm, object, queue);
+        Ok(end)
+    }
+
+    fn log_object(
+        &self,
+        qm: &Arc<Inner>,
+        object: &mut Object,
+        queue: u32,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let (date, time) = clock::display_stamp(qm.env.clock.wall_micros());
+        object.attrs.set_text(MQCA_ALTERATION_DATE, date);
+        object.attrs.set_text(MQCA_ALTERATION_TIME, time);
+        let temporary = object.kind == ObjectKind::QLocal
+            && object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC;
+        if temporary {
+            return Ok(None);
+        }
+        let mut stored = Vec::new();
+        Stored::encode(object, queue, &mut stored);
+        let appended = qm
+            .log
+            .append(Class::Ordinary, &[&record::object(queue, &stored)])?;
+        Ok(Some(appended.end))
+    }
+
+    fn applied(&self, _qm: &Arc<Inner>, object: Object, queue: u32) -> Definition {
+        let definition = self.restore(object, queue);
+        if let Runtime::Local(queue) = definition.runtime() {
+            let mut wakes = Wakes::default();
+            {
+                let mut state = queue.lock();
+                if state.attributes.get_inhibited {
+                    state.waiters.end_all(Reason::GET_INHIBITED, &mut wakes);
+                }
+            }
+            wakes.wake();
+        }
+        definition
+    }
+
+    /// Deletes an object. A queue must not be open, nor have messages unless `purge`.
+    pub(crate) fn delete(
+        &self,
+        qm: &Arc<Inner>,
+        kind: ObjectKind,
+        name: &str,
+        purge: bool,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let _order = self.order.lock();
+        let known = self.find(kind, name).ok_or(ChangeError::NotFound)?;
+        if known.kind() != kind {
+            return Err(ChangeError::WrongKind(known.kind()));
+        }
+        if let Runtime::Local(queue) = known.runtime() {
+            let mut state = queue.lock();
+            if state.pending_puts > 0 || state.uncommitted_gets > 0 {
+                return Err(ChangeError::Uncommitted);
+            }
+            if state.open_input + state.open_output + state.open_browse > 0 {
+                return Err(ChangeError::InUse);
+            }
+            if !purge && state.index.used() > 0 {
+                return Err(ChangeError::NotEmpty);
+            }
+            state.deleted = true;
+        }
+        let queue = known.queue_id();
+        let mut end = None;
+        if known.logged() {
+            let record = record::deleted(queue, kind_code(kind), name);
+            match qm.log.append(Class::Essential, &[&record]) {
+                Ok(appended) => end = Some(appended.end),
+                Err(error) => {
+                    if let Runtime::Local(queue) = known.runtime() {
+                        queue.lock().deleted = false;
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        self.remove(kind, name, queue);
+        if let Runtime::Local(queue) = known.runtime() {
+            qm.retire(queue.clone());
+        }
+        Ok(end)
+    }
+
+    /// Removes every message of a queue (`CLEAR QLOCAL`). The queue must not be open, nor have
+    /// uncommitted messages. The messages are gone once the record is forced: the caller then
+    /// calls [`Catalogue::cleared`].
+    pub(crate) fn clear(
+        &self,
+        qm: &Arc<Inner>,
+        name: &str,
+    ) -> Result<(Definition, Lsn, u64), ChangeError> {
+        let _order = self.order.lock();
+        let known = self.queue(name).ok_or(ChangeError::NotFound)?;
+        let Runtime::Local(queue) = known.runtime() else {
+            return Err(ChangeError::WrongKind(known.kind()));
+        };
+        let state = queue.lock();
+        if state.pending_puts > 0 || state.uncommitted_gets > 0 {
+            return Err(ChangeError::Uncommitted);
+        }
+        if state.open_input + state.open_output + state.open_browse > 0 {
+            return Err(ChangeError::InUse);
+        }
+        // Under the queue's lock, so that every message listed now was put before `below`.
+        let below = qm.next_seq();
+        let appended = qm
+            .log
+            .append(Class::Essential, &[&record::cleared(queue.id, below)])?;
+        drop(state);
+        Ok((known, appended.end, below))
+    }
+
+    /// Removes the messages that a forced [`Catalogue::clear`] was about.
+    pub(crate) fn cleared(known: &Definition, below: u64) {
+        let Runtime::Local(queue) = known.runtime() else {
+            return;
+        };
+        let mut state = queue.lock();
+        let old: Vec<_> = {
+            let index = &state.index;
+            let all = index.all();
+            all.filter(|id| index.slot(*id).listed() && index.slot(*id).seq < below)
+                .collect()
+        };
+        for id in old {
+            state.index.hold(id);
+            state.destroy(id, true);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Object definitions: the one list of what exists.
+//!
+//! Invariants:
+//! * A change appends its log record and is applied under one lock (`order`), so that the log
+//!   holds changes in the order in which they were applied. It is answered once its record is
+//!   forced.
+//! * All kinds of queue share one name space.
+//! * A definition is its attribute set; what verbs consult (`QueueAttributes`, `Alias`,
+//!   `QmgrAttributes`) is derived from it at every change.
+//! * The list's own lock is a leaf: nothing is locked while it is held.
+//! * Temporary dynamic queues are not logged: they end with the connection that made them.
+
+mod change;
+mod defaults;
+mod stored;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_mqi::Name;
+use posthaste_mqi::constants::*;
+
+use crate::queue::{Queue, QueueAttributes, QueueHome};
+use crate::record::QueueId;
+
+pub(crate) use change::ChangeError;
+pub(crate) use defaults::system_objects;
+pub(crate) use stored::{Stored, kind_code, kind_of};
+
+/// An alias queue: another name for a queue, with inhibitions of its own.
+pub(crate) struct Alias {
+    put_inhibited: AtomicBool,
+    get_inhibited: AtomicBool,
+}
+
+impl Alias {
+    fn of(attrs: &Attrs) -> Self {
+        let alias = Alias {
+            put_inhibited: AtomicBool::new(false),
+            get_inhibited: AtomicBool::new(false),
+        };
+        alias.update(attrs);
+        alias
+    }
+    fn update(&self, attrs: &Attrs) {
+        let put = attrs.int(MQIA_INHIBIT_PUT) == MQQA_PUT_INHIBITED;
+        let get = attrs.int(MQIA_INHIBIT_GET) == MQQA_GET_INHIBITED;
+        self.put_inhibited.store(put, Ordering::Relaxed);
+        self.get_inhibited.store(get, Ordering::Relaxed);
+    }
+    pub(crate) fn put_inhibited(&self) -> bool {
+        self.put_inhibited.load(Ordering::Relaxed)
+    }
+    pub(crate) fn get_inhibited(&self) -> bool {
+        self.get_inhibited.load(Ordering::Relaxed)
+    }
+}
+
+/// What stands behind a definition while the queue manager runs.
+#[derive(Clone)]
+pub(crate) enum Runtime {
+    Local(Arc<Queue>),
+    Alias(Arc<Alias>),
+    /// Nothing but the definition.
+    None,
+}
+
+struct Entry {
+    kind: ObjectKind,
+    name: String,
+    attrs: RwLock<Attrs>,
+    runtime: Runtime,
+}
+
+/// A definition. Clones are the same one.
+#[derive(Clone)]
+pub(crate) struct Definition(Arc<Entry>);
+
+impl Definition {
+    pub(crate) fn kind(&self) -> ObjectKind {
+        self.0.kind
+    }
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
+    }
+    pub(crate) fn attrs(&self) -> Attrs {
+        self.0.attrs.read().clone()
+    }
+    pub(crate) fn int(&self, selector: i32) -> i32 {
+        self.0.attrs.read().int(selector)
+    }
+    pub(crate) fn text(&self, selector: i32) -> String {
+        self.0.attrs.read().text(selector).to_owned()
+    }
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.0.runtime
+    }
+    pub(crate) fn object(&self) -> Object {
+        Object {
+            kind: self.0.kind,
+            name: self.0.name.clone(),
+            attrs: self.attrs(),
+        }
+    }
+    /// The number of the local queue behind it; 0 for everything else.
+    pub(crate) fn queue_id(&self) -> QueueId {
+        match &self.0.runtime {
+            Runtime::Local(queue) => queue.id,
+            _ => 0,
+        }
+    }
+    /// Whether it outlives a restart.
+    pub(crate) fn logged(&self) -> bool {
+        self.0.kind != ObjectKind::QLocal
+            || self.int(MQIA_DEFINITION_TYPE) != MQQDT_TEMPORARY_DYNAMIC
+    }
+
+    /// Replaces the attributes and everything derived from them.
+    fn set(&self, attrs: Attrs) {
+        match &self.0.runtime {
+            Runtime::Local(queue) => {
+                queue.lock().attributes = Arc::new(QueueAttributes::of(&attrs));
+            }
+            Runtime::Alias(alias) => alias.update(&attrs),
+            Runtime::None => {}
+        }
+        *self.0.attrs.write() = attrs;
+    }
+}
+
+/// Attributes of the queue manager that verbs consult.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QmgrAttributes {
+    pub(crate) max_handles: u32,
+    pub(crate) max_msg_length: usize,
+    pub(crate) max_uncommitted: usize,
+    pub(crate) dead_letter_q: String,
+    pub(crate) default_xmit_q: String,
+    pub(crate) trigger_interval_ms: u64,
+}
+
+impl QmgrAttributes {
+    fn of(attrs: &Attrs) -> Self {
+        QmgrAttributes {
+            max_handles: attrs.int(MQIA_MAX_HANDLES).max(0) as u32,
+            max_msg_length: attrs.int(MQIA_MAX_MSG_LENGTH).max(0) as usize,
+            max_uncommitted: attrs.int(MQIA_MAX_UNCOMMITTED_MSGS).max(0) as usize,
+            dead_letter_q: attrs.text(MQCA_DEAD_LETTER_Q_NAME).to_owned(),
+            default_xmit_q: attrs.text(MQCA_DEF_XMIT_Q_NAME).to_owned(),
+            trigger_interval_ms: attrs.int(MQIA_TRIGGER_INTERVAL).max(0) as u64,
+        }
+    }
+}
+
+/// Kinds that share names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Space {
+    Qmgr,
+    Queue,
+    Channel,
+    Listener,
+}
+
+fn space(kind: ObjectKind) -> Space {
+    match kind {
+        ObjectKind::Qmgr => Space::Qmgr,
+        ObjectKind::QLocal | ObjectKind::QModel | ObjectKind::QAlias | ObjectKind::QRemote => {
+            Space::Queue
+        }
+        ObjectKind::SvrConn => Space::Channel,
+        ObjectKind::Listener => Space::Listener,
+    }
+}
+
+/// All definitions of a queue manager.
+pub(crate) struct Catalogue {
+    entries: RwLock<HashMap<(Space, String), Definition>>,
+    qmgr: RwLock<Arc<QmgrAttributes>>,
+    home: Arc<QueueHome>,
+    /// See the head of this file.
+    order: Mutex<()>,
+}
+
+impl Catalogue {
+    pub(crate) fn new(home: Arc<QueueHome>) -> Self {
+        Catalogue {
+            entries: RwLock::new(HashMap::new()),
+            qmgr: RwLock::new(Arc::default()),
+            home,
+            order: Mutex::new(()),
+        }
+    }
+
+    /// Makes a definition what it is, new or not (restart, and every change).
+    pub(crate) fn restore(&self, object: Object, queue: QueueId) -> Definition {
+        if object.kind == ObjectKind::Qmgr {
+            *self.qmgr.write() = Arc::new(QmgrAttributes::of(&object.attrs));
+        }
+        let key = (space(object.kind), object.name.clone());
+        // The list's lock is a leaf: no queue is locked while it is held.
+        if let Some(known) = self.find(object.kind, &object.name)
+            && known.kind() == object.kind
+            && known.queue_id() == queue
+        {
+            known.set(object.attrs);
+            return known;
+        }
+        let runtime = match object.kind {
+            ObjectKind::QLocal => Runtime::Local(Queue::new(
+                queue,
+                Name::new(&object.name),
+                QueueAttributes::of(&object.attrs),
+                self.home.clone(),
+            )),
+            ObjectKind::QAlias => Runtime::Alias(Arc::new(Alias::of(&object.attrs))),
+            _ => Runtime::None,
+        };
+        let definition = Definition(Arc::new(Entry {
+            kind: object.kind,
+            name: object.name,
+            attrs: RwLock::new(object.attrs),
+            runtime,
+        }));
+        self.entries.write().insert(key, definition.clone());
+        definition
+    }
+
+    /// Forgets a definition (restart, and DELETE); returns it if it was there.
+    pub(crate) fn remove(
+        &self,
+        kind: ObjectKind,
+        name: &str,
+        queue: QueueId,
+    ) -> Option<Definition> {
+        let key = (space(kind), name.to_owned());
+        let mut entries = self.entries.write();
+        match entries.get(&key) {
+            Some(known) if known.queue_id() == queue => entries.remove(&key),
+            _ => None,
+        }
+    }
+
+    /// Any kind of queue by name.
+    pub(crate) fn queue(&self, name: &str) -> Option<Definition> {
+        self.find(ObjectKind::QLocal, name)
+    }
+
+    /// A definition by the name space of a kind; its own kind may be another one of that space.
+    pub(crate) fn find(&self, kind: ObjectKind, name: &str) -> Option<Definition> {
+        self.entries
+            .read()
+            .get(&(space(kind), name.to_owned()))
+            .cloned()
+    }
+
+    /// The queue manager's definition.
+    pub(crate) fn qmgr_definition(&self) -> Option<Definition> {
+        let entries = self.entries.read();
+        let mut all = entries.iter();
+        all.find(|((s, _), _)| *s == Space::Qmgr)
+            .map(|(_, d)| d.clone())
+    }
+
+    pub(crate) fn qmgr(&self) -> Arc<QmgrAttributes> {
+        self.qmgr.read().clone()
+    }
+
+    /// A local queue by name.
+    pub(crate) fn local_queue(&self, name: &str) -> Option<Arc<Queue>> {
+        match self.queue(name)?.runtime() {
+            Runtime::Local(queue) => Some(queue.clone()),
+            _ => None,
+        }
+    }
+
+    /// Every local queue.
+    pub(crate) fn local_queues(&self) -> Vec<Arc<Queue>> {
+        let entries = self.entries.read();
+        let locals = entries.values().filter_map(|d| match d.runtime() {
+            Runtime::Local(queue) => Some(queue.clone()),
+            _ => None,
+        });
+        locals.collect()
+    }
+
+    pub(crate) fn object(&self, kind: ObjectKind, name: &str) -> Option<Object> {
+        let found = self.find(kind, name)?;
+        (found.kind() == kind).then(|| found.object())
+    }
+
+    pub(crate) fn objects(&self, kind: ObjectKind) -> Vec<Object> {
+        let mut all: Vec<Object> = {
+            let entries = self.entries.read();
+            let of_kind = entries.values().filter(|d| d.kind() == kind);
+            of_kind.map(Definition::object).collect()
+        };
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// Every definition, for a checkpoint.
+    pub(crate) fn all(&self) -> Vec<Definition> {
+        self.entries.read().values().cloned().collect()
+    }
+
+    /// Runs `f` while no definition changes.
+    pub(crate) fn unchanged<T>(&self, f: impl FnOnce() -> T) -> T {
+        let _order = self.order.lock();
+        f()
+    }
+}

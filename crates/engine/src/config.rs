@@ -1,0 +1,57 @@
+//! What a queue manager is told when it is created and started.
+//!
+//! Values arrive checked: ranges and spellings are the business of whoever read them (`qm.ini`, a
+//! command line), so that an error can name the line it stands on.
+
+use std::path::PathBuf;
+
+use posthaste_recovery_log::LogConfig;
+
+/// What is needed to start a queue manager.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Queue manager name, at most 48 characters.
+    pub name: String,
+    /// Folder of queue files and checkpoint images.
+    pub data: PathBuf,
+    /// Folder of the recovery log.
+    pub log: PathBuf,
+    /// Shape of the recovery log.
+    pub log_config: LogConfig,
+    /// Bytes of non-persistent messages a queue keeps in memory (`DefaultQBufferSize`).
+    pub q_buffer: usize,
+    /// Bytes of persistent messages a queue keeps in memory (`DefaultPQBufferSize`).
+    pub pq_buffer: usize,
+    /// Seconds between searches for expired messages (`ExpiryInterval`); 0 switches them off.
+    pub expiry_interval_s: u32,
+}
+
+/// What can be said only when a queue manager is created. Everything can be altered later.
+#[derive(Clone, Debug)]
+pub struct CreateOptions {
+    /// `DEADQ`; empty for none.
+    pub dead_letter_q: String,
+    /// `DEFXMITQ`; empty for none.
+    pub default_xmit_q: String,
+    /// `DESCR`.
+    pub description: String,
+    /// `MAXHANDS`.
+    pub max_handles: i32,
+    /// `MAXUMSGS`.
+    pub max_uncommitted: i32,
+    /// `TRIGINT`, milliseconds.
+    pub trigger_interval: i32,
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        CreateOptions {
+            dead_letter_q: String::new(),
+            default_xmit_q: String::new(),
+            description: String::new(),
+            max_handles: 256,
+            max_uncommitted: 10_000,
+            trigger_interval: 999_999_999,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The queue manager as a library of thread-safe objects.
+//!
+//! It has no clock, thread, socket or file of its own: the world comes in through
+//! [`posthaste_env::Env`], and a verb that may have to wait is an `async fn` that needs nothing but
+//! std wakers. Whoever owns the queue manager drives two things: the log's
+//! [`Writer`](posthaste_recovery_log::Writer) and [`QueueManager::maintain`].
+//!
+//! Where to find what:
+//!
+//! | module | what is there |
+//! | --- | --- |
+//! | `manager` | the queue manager itself: start, connect, stop |
+//! | `session` | one application connection: its handles, its unit of work |
+//! | `verbs/` | one file a verb |
+//! | `queue/` | a queue: its messages, its waiters, its file |
+//! | `uow` | the unit of work and what a forced record makes true |
+//! | `record` | every log record, with its redo and undo |
+//! | `catalogue/` | object definitions, and the commands that change and show them |
+//! | `recovery/` | checkpoint and restart |
+//! | `maintain` | everything that happens without being asked |
+//!
+//! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
+//! queue, log tail. No lock is held across an `await`.
+
+mod catalogue;
+mod config;
+mod group;
+mod maintain;
+mod manager;
+mod message;
+mod operator;
+mod queue;
+mod record;
+mod recovery;
+mod report;
+mod session;
+mod signal;
+mod stop;
+mod trigger;
+mod uow;
+mod verbs;
+
+pub use config::{CreateOptions, EngineConfig};
+pub use manager::{EndMode, QueueManager, Started};
+pub use operator::{Operator, Silent};
+pub use queue::QueueStatus;
+pub use session::{Application, ConnectionStatus, Session};
+pub use stop::{StartError, Stop};
+pub use verbs::{Done, Got, Inquired, Verb};
+
+#[doc(hidden)]
+pub mod fuzzing;

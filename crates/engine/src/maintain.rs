@@ -1,0 +1,172 @@
+//! What happens without being asked: checkpoints, room in the log, expiry, orphaned effects.
+//!
+//! Invariants:
+//! * A checkpoint is taken when the log has grown by the interval since the last one began.
+//! * When the log runs short, checkpoints come first; if a unit of work still pins it, the oldest
+//!   is backed out (AMQ7469), because everyone else has to go on. One at a time, so that no more
+//!   are taken down than it needs.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use posthaste_recovery_log::Lsn;
+
+use crate::manager::{Inner, QueueManager};
+use crate::report;
+use crate::signal::either;
+use crate::stop::Stop;
+
+/// Slots looked at under one lock while searching for expired messages.
+const SWEEP: usize = 4096;
+/// Nanoseconds between looks when there is nothing to do: only expiry and a safety net.
+const IDLE_NANOS: u64 = 1_000_000_000;
+
+impl Inner {
+    /// Sets when the next checkpoint is due.
+    pub(crate) fn plan_checkpoint(&self) {
+        self.checkpoint_at
+            .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
+    }
+
+    /// The log has grown: is a checkpoint due?
+    pub(crate) fn note_progress(&self, end: Lsn) {
+        if end.0 >= self.checkpoint_at.load(Ordering::Relaxed) {
+            // Once is enough; the checkpoint sets the next mark.
+            self.checkpoint_at.store(u64::MAX, Ordering::Relaxed);
+            self.space_wanted.store(true, Ordering::Release);
+            self.kick.raise();
+        }
+    }
+
+    /// Somebody waits for room in the log.
+    pub(crate) fn want_log_space(&self) {
+        self.space_wanted.store(true, Ordering::Release);
+        self.kick.raise();
+    }
+
+    /// Lets effects happen whose applications have gone.
+    pub(crate) async fn settle_orphans(self: &Arc<Self>) {
+        let orphans = self.take_orphans();
+        let Some(last) = orphans.iter().map(|o| o.end).max() else {
+            return;
+        };
+        // While they wait they still pin the log.
+        self.put_back_orphans(orphans);
+        match self.log.force(last).await {
+            Ok(forced) => {
+                let (ready, later): (Vec<_>, Vec<_>) = self
+                    .take_orphans()
+                    .into_iter()
+                    .partition(|o| forced.covers(o.end));
+                self.put_back_orphans(later);
+                for orphan in ready {
+                    orphan.happen(self, &forced);
+                }
+            }
+            Err(error) => self.log_failed(&error),
+        }
+    }
+
+    fn short_of_space(&self) -> bool {
+        let usage = self.log.usage();
+        usage.used > usage.total / 4 * 3
+    }
+
+    /// Makes room in the log: checkpoints, then the oldest unit of work.
+    async fn make_room(self: &Arc<Self>) -> Result<(), Stop> {
+        self.settle_orphans().await;
+        self.checkpoint_now(false).await?;
+        // A checkpoint frees what lies before the previous one, so a second one frees more.
+        if self.short_of_space() {
+            self.checkpoint_now(false).await?;
+        }
+        while self.short_of_space() && self.back_out_oldest() {
+            self.checkpoint_now(false).await?;
+            self.checkpoint_now(false).await?;
+        }
+        Ok(())
+    }
+
+    /// Backs out the unit of work with the oldest record, if there is one that can be.
+    fn back_out_oldest(self: &Arc<Self>) -> bool {
+        let mut sessions = self.sessions();
+        sessions.retain(|s| s.lock().uow.as_ref().is_some_and(|u| u.logged));
+        let Some(oldest) = sessions
+            .into_iter()
+            .min_by_key(|s| s.uow_pin.get().unwrap_or(Lsn(u64::MAX)))
+        else {
+            return false;
+        };
+        let uow = {
+            let mut state = oldest.lock();
+            let uow = state.uow.take();
+            state.rolled_back = uow.is_some();
+            uow
+        };
+        let Some(uow) = uow else {
+            return false;
+        };
+        let name = oldest.who.name.clone();
+        // An error means that the log has stopped; the restart undoes the unit of work then.
+        let _ = uow.back_out(self);
+        oldest.uow_pin.clear();
+        self.operator
+            .message("AMQ7469W", &[self.config.name.clone(), name]);
+        true
+    }
+
+    /// Takes expired messages off all queues.
+    fn sweep_expired(self: &Arc<Self>) {
+        let now = self.now();
+        for queue in self.catalogue.local_queues() {
+            let mut from = Some(0);
+            while let Some(at) = from {
+                let mut expired = Vec::new();
+                let swept = queue.lock().sweep_expired(at, SWEEP, now, &mut expired);
+                report::expired(self, &queue, expired);
+                from = match swept {
+                    Ok(next) => next,
+                    Err(error) => {
+                        self.store_failed(&error);
+                        return;
+                    }
+                };
+            }
+        }
+    }
+}
+
+impl QueueManager {
+    /// Does the queue manager's housekeeping until it ends. Drive it on a thread or task of its
+    /// own: checkpoints write and sync files.
+    pub async fn maintain(&self) {
+        let inner = self.inner();
+        let interval = u64::from(inner.config.expiry_interval_s) * 1_000_000_000;
+        let mut next_sweep = inner.env.clock.monotonic() + interval;
+        loop {
+            let kick = inner.kick.listen();
+            if inner.ended() {
+                return;
+            }
+            inner.settle_orphans().await;
+            if inner.space_wanted.swap(false, Ordering::AcqRel) {
+                let made = inner.make_room().await;
+                inner.relief.raise();
+                if made.is_err() {
+                    return;
+                }
+            }
+            let now = inner.env.clock.monotonic();
+            if interval > 0 && now >= next_sweep {
+                inner.sweep_expired();
+                next_sweep = now + interval;
+            }
+            let until = if interval > 0 {
+                next_sweep
+            } else {
+                now + 60 * IDLE_NANOS
+            };
+            either(kick, inner.env.clock.sleep_until(until)).await;
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! The queue manager: what all connections share.
+//!
+//! Invariants:
+//! * `next_seq` and `next_uow` begin every run in a number range of their own (the incarnation,
+//!   which is durable in the log's control file before the first number is used), so that no
+//!   number is ever used twice, not even by non-persistent messages, which leave no trace.
+//! * A stop is final and is reported once.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use posthaste_command::{Object, ObjectKind};
+use posthaste_env::{Env, Lock};
+use posthaste_mqi::{MsgId, Reason};
+use posthaste_recovery_log::{LogError, RecoveryLog, Writer};
+
+use crate::catalogue::Catalogue;
+use crate::config::EngineConfig;
+use crate::operator::Operator;
+use crate::queue::{Queue, QueueHome};
+use crate::recovery::checkpoint::CheckpointState;
+use crate::session::{Application, ConnectionStatus, Owned, Session, SessionInner};
+use crate::signal::Signal;
+use crate::stop::Stop;
+use crate::uow::Orphan;
+
+/// Bits of a number that count within one run.
+pub(crate) const COUNTER_BITS: u32 = 40;
+
+const RUNNING: u8 = 0;
+const QUIESCING: u8 = 1;
+const STOPPING: u8 = 2;
+const ENDED: u8 = 3;
+
+/// How to end a queue manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndMode {
+    /// Wait until every application has disconnected (`endmqm -c`, `-w`).
+    Controlled,
+    /// Let running calls end, then break the connections (`endmqm -i`).
+    Immediate,
+    /// Break off at once, without a final checkpoint; the next start recovers (`endmqm -p`).
+    Preemptive,
+}
+
+/// What [`QueueManager::start`] returns.
+pub struct Started {
+    /// The queue manager.
+    pub qm: QueueManager,
+    /// The log's writer; the caller drives it.
+    pub writer: Writer,
+}
+
+/// A running queue manager. Clones are the same one.
+#[derive(Clone)]
+pub struct QueueManager {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) config: EngineConfig,
+    pub(crate) env: Env,
+    pub(crate) log: RecoveryLog,
+    pub(crate) operator: Arc<dyn Operator>,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) home: Arc<QueueHome>,
+    /// Keeps other processes off these files.
+    pub(crate) lock: Mutex<Option<Box<dyn Lock>>>,
+    pub(crate) incarnation: u32,
+    pub(crate) next_seq: AtomicU64,
+    pub(crate) next_uow: AtomicU64,
+    pub(crate) next_queue: AtomicU32,
+    next_session: AtomicU64,
+    sessions: Mutex<HashMap<u64, Weak<SessionInner>>>,
+    orphans: Mutex<Vec<Orphan>>,
+    phase: AtomicU8,
+    stop: Mutex<Option<Stop>>,
+    /// Something for maintenance to do.
+    pub(crate) kick: Signal,
+    /// A checkpoint ended, or a unit of work was taken down: there may be log space again.
+    pub(crate) relief: Signal,
+    /// A session ended or a phase changed.
+    pub(crate) changed: Signal,
+    /// Absent while a checkpoint is being taken.
+    pub(crate) checkpoint: Mutex<Option<CheckpointState>>,
+    /// Deleted queues whose files the latest image still points at.
+    pub(crate) retired: Mutex<Vec<Arc<Queue>>>,
+    /// A checkpoint is due when the log has reached this.
+    pub(crate) checkpoint_at: AtomicU64,
+    /// A put is waiting for log space.
+    pub(crate) space_wanted: AtomicBool,
+    wall_base: i64,
+    monotonic_base: u64,
+}
+
+/// What [`Inner::new`] is made of, beside what starts at zero.
+pub(crate) struct Parts {
+    pub(crate) config: EngineConfig,
+    pub(crate) env: Env,
+    pub(crate) log: RecoveryLog,
+    pub(crate) operator: Arc<dyn Operator>,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) home: Arc<QueueHome>,
+    pub(crate) lock: Box<dyn Lock>,
+    pub(crate) incarnation: u32,
+    pub(crate) next_queue: u32,
+    pub(crate) retired: Vec<Arc<Queue>>,
+    pub(crate) checkpoint: CheckpointState,
+}
+
+impl Inner {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let first = u64::from(parts.incarnation) << COUNTER_BITS | 1;
+        let (wall_base, monotonic_base) =
+            (parts.env.clock.wall_micros(), parts.env.clock.monotonic());
+        Inner {
+            config: parts.config,
+            env: parts.env,
+            log: parts.log,
+            operator: parts.operator,
+            catalogue: parts.catalogue,
+            home: parts.home,
+            lock: Mutex::new(Some(parts.lock)),
+            incarnation: parts.incarnation,
+            next_seq: AtomicU64::new(first),
+            next_uow: AtomicU64::new(first),
+            next_queue: AtomicU32::new(parts.next_queue),
+            next_session: AtomicU64::new(1),
+            sessions: Mutex::new(HashMap::new()),
+            orphans: Mutex::new(Vec::new()),
+            phase: AtomicU8::new(RUNNING),
+            stop: Mutex::new(None),
+            kick: Signal::default(),
+            relief: Signal::default(),
+            changed: Signal::default(),
+            checkpoint: Mutex::new(Some(parts.checkpoint)),
+            retired: Mutex::new(parts.retired),
+            checkpoint_at: AtomicU64::new(u64::MAX),
+            space_wanted: AtomicBool::new(false),
+            wall_base,
+            monotonic_base,
+        }
+    }
+
+    /// The number of the next message.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.next_seq.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn next_uow(&self) -> u64 {
+        self.next_uow.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Now, microseconds since 1970, never going back while the queue manager runs: expiry must not
+    /// depend on somebody setting the clock.
+    pub(crate) fn now(&self) -> i64 {
+        let passed = self
+            .env
+            .clock
+            .monotonic()
+            .saturating_sub(self.monotonic_base)
+            / 1000;
+        self.wall_base + passed as i64
+    }
+
+    /// A message identifier nobody else makes: "AMQ ", the queue manager's name, a unique number.
+    pub(crate) fn new_msg_id(&self, seq: u64) -> MsgId {
+        let mut id = [b' '; 24];
+        id[..4].copy_from_slice(b"AMQ ");
+        let name = self.config.name.as_bytes();
+        let length = name.len().min(12);
+        id[4..4 + length].copy_from_slice(&name[..length]);
+        id[16..].copy_from_slice(&seq.to_be_bytes());
+        id
+    }
+
+    /// What DISPLAY CONN and the connection identifier show.
+    pub(crate) fn connection_number(&self, session: u64) -> u64 {
+        u64::from(self.incarnation) << COUNTER_BITS | session
+    }
+
+    /// Whether verbs may run.
+    pub(crate) fn running(&self) -> Result<(), Reason> {
+        match self.phase.load(Ordering::Acquire) {
+            RUNNING | QUIESCING => Ok(()),
+            STOPPING => Err(Reason::Q_MGR_STOPPING),
+            _ => Err(Reason::CONNECTION_BROKEN),
+        }
+    }
+
+    /// For verbs with a FAIL_IF_QUIESCING option.
+    pub(crate) fn quiescing(&self) -> bool {
+        self.phase.load(Ordering::Acquire) != RUNNING
+    }
+
+    pub(crate) fn ended(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == ENDED
+    }
+
+    fn advance_phase(&self, to: u8) {
+        self.phase.fetch_max(to, Ordering::AcqRel);
+        self.changed.raise();
+        self.kick.raise();
+        self.relief.raise();
+    }
+
+    /// Stops the queue manager for a reason outside itself.
+    pub(crate) fn stop(&self, stop: Stop) {
+        let first = {
+            let mut slot = self.stop.lock();
+            let first = slot.is_none();
+            slot.get_or_insert(stop.clone());
+            first
+        };
+        if first {
+            self.operator.message("AMQ6118S", &[stop.to_string()]);
+        }
+        self.advance_phase(ENDED);
+        self.end_waits(Reason::CONNECTION_BROKEN);
+    }
+
+    /// The log failed under a verb.
+    pub(crate) fn log_failed(&self, error: &LogError) {
+        self.stop(Stop::LogFailed(error.to_string()));
+    }
+
+    /// A queue file failed under a verb: a damaged one stops the queue manager, for its messages
+    /// must not be skipped silently.
+    pub(crate) fn store_failed(&self, error: &posthaste_store::StoreError) -> Reason {
+        match error {
+            posthaste_store::StoreError::Full => Reason::STORAGE_MEDIUM_FULL,
+            other => {
+                self.stop(Stop::QueueFileDamaged(other.to_string()));
+                Reason::CONNECTION_BROKEN
+            }
+        }
+    }
+
+    pub(crate) fn end_waits(&self, reason: Reason) {
+        for queue in self.catalogue.local_queues() {
+            let mut wakes = crate::queue::waiters::Wakes::default();
+            queue.lock().waiters.end_all(reason, &mut wakes);
+            wakes.wake();
+        }
+    }
+
+    pub(crate) fn orphan(&self, orphan: Orphan) {
+        self.orphans.lock().push(orphan);
+        self.kick.raise();
+    }
+
+    pub(crate) fn take_orphans(&self) -> Vec<Orphan> {
+        std::mem::take(&mut *self.orphans.lock())
+    }
+
+    pub(crate) fn put_back_orphans(&self, orphans: Vec<Orphan>) {
+        self.orphans.lock().extend(orphans);
+    }
+
+    /// A queue was deleted: its file goes with the next checkpoint.
+    pub(crate) fn retire(&self, queue: Arc<Queue>) {
+        self.retired.lock().push(queue);
+    }
+
+    pub(crate) fn forget_session(&self, id: u64) {
+        self.sessions.lock().remove(&id);
+        self.changed.raise();
+    }
+
+    pub(crate) fn sessions(&self) -> Vec<Arc<SessionInner>> {
+        self.sessions
+            .lock()
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect()
+    }
+
+    /// The lowest LSN that a unit of work or call in progress needs. The order of looking (sessions
+    /// first, then orphans) matches the order in which a pin moves from one to the other.
+    pub(crate) fn lowest_pin(&self) -> Option<posthaste_recovery_log::Lsn> {
+        let sessions = self.sessions();
+        let pins = sessions
+            .iter()
+            .flat_map(|s| [s.uow_pin.get(), s.call_pin.get()])
+            .flatten()
+            .min();
+        let orphans = self.orphans.lock().iter().map(|o| o.pin).min();
+        pins.into_iter().chain(orphans).min()
+    }
+}
+
+impl QueueManager {
+    pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
+        QueueManager { inner }
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    /// Connects an application.
+    ///
+    /// # Errors
+    /// 2161 while quiescing, 2162 while stopping, 2009 after a stop.
+    pub fn connect(&self, who: Application) -> Result<Session, Reason> {
+        self.inner.running()?;
+        if self.inner.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        let id = self.inner.next_session.fetch_add(1, Ordering::Relaxed);
+        let session = Arc::new(SessionInner::new(self.inner.clone(), id, who));
+        self.inner
+            .sessions
+            .lock()
+            .insert(id, Arc::downgrade(&session));
+        Ok(Session {
+            inner: Arc::new(Owned(session)),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.config.name
+    }
+
+    /// Its recovery log.
+    pub fn log(&self) -> &RecoveryLog {
+        &self.inner.log
+    }
+
+    /// Number of connections.
+    pub fn connections(&self) -> usize {
+        self.inner.sessions.lock().len()
+    }
+
+    /// What `DISPLAY CONN` shows, oldest connection first.
+    pub fn connection_status(&self) -> Vec<ConnectionStatus> {
+        let mut sessions = self.inner.sessions();
+        sessions.sort_by_key(|s| s.id);
+        sessions.iter().map(|s| s.status()).collect()
+    }
+
+    /// The reason for a stop, once there was one.
+    pub fn stopped(&self) -> Option<Stop> {
+        self.inner.stop.lock().clone()
+    }
+
+    /// Ends when the queue manager has stopped or was ended.
+    pub async fn ended(&self) {
+        loop {
+            let changed = self.inner.changed.listen();
+            if self.inner.ended() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// One definition.
+    pub fn object(&self, kind: ObjectKind, name: &str) -> Option<Object> {
+        self.inner.catalogue.object(kind, name)
+    }
+
+    /// All definitions of a kind, by name.
+    pub fn objects(&self, kind: ObjectKind) -> Vec<Object> {
+        self.inner.catalogue.objects(kind)
+    }
+
+    /// What is true of a local queue now.
+    pub fn queue_status(&self, name: &str) -> Option<crate::queue::QueueStatus> {
+        self.inner.catalogue.local_queue(name).map(|q| q.status())
+    }
+
+    /// No new connections; applications that asked to be told are told.
+    pub fn quiesce(&self) {
+        self.inner.advance_phase(QUIESCING);
+        self.inner.end_waits_quiescing();
+    }
+
+    /// Ends the queue manager. After a controlled or immediate end everything that has to survive
+    /// is in the queue files and the next start has nothing to recover.
+    ///
+    /// # Errors
+    /// The [`Stop`] that made a clean end impossible; nothing acknowledged is lost by that.
+    pub async fn end(&self, how: EndMode) -> Result<(), Stop> {
+        let inner = &self.inner;
+        inner.advance_phase(QUIESCING);
+        if how == EndMode::Controlled {
+            inner.end_waits_quiescing();
+            loop {
+                let changed = inner.changed.listen();
+                if inner.sessions.lock().is_empty() || inner.ended() {
+                    break;
+                }
+                changed.await;
+            }
+        }
+        inner.advance_phase(STOPPING);
+        inner.end_waits(Reason::Q_MGR_STOPPING);
+        let sessions = inner.sessions();
+        for session in &sessions {
+            session.break_off();
+        }
+        let clean = match how {
+            EndMode::Preemptive => Ok(()),
+            _ => self.clean_end(sessions).await,
+        };
+        inner.advance_phase(ENDED);
+        inner.log.shut_down();
+        inner.end_waits(Reason::CONNECTION_BROKEN);
+        *inner.lock.lock() = None;
+        match self.stopped() {
+            Some(stop) => Err(stop),
+            None => clean,
+        }
+    }
+
+    async fn clean_end(&self, sessions: Vec<Arc<SessionInner>>) -> Result<(), Stop> {
+        let inner = &self.inner;
+        for session in sessions {
+            // A verb that is running ends first, so that its effect is either whole or not begun.
+            loop {
+                let changed = inner.changed.listen();
+                match session.idle() {
+                    true => break,
+                    false if inner.ended() => break,
+                    false => {
+                        let poll = inner.env.clock.monotonic() + 1_000_000;
+                        crate::signal::either(changed, inner.env.clock.sleep_until(poll)).await;
+                    }
+                }
+            }
+            session.release();
+        }
+        inner.settle_orphans().await;
+        inner.checkpoint_now(true).await
+    }
+}
+
+impl Inner {
+    /// Ends the waits of getters; those that did not ask for FAIL_IF_QUIESCING wait on.
+    pub(crate) fn end_waits_quiescing(&self) {
+        for queue in self.catalogue.local_queues() {
+            let mut wakes = crate::queue::waiters::Wakes::default();
+            queue.lock().waiters.quiesce(&mut wakes);
+            wakes.wake();
+        }
+    }
+}

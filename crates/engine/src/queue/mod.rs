@@ -1,0 +1,463 @@
+//! A local queue: its messages, its waiters, its buffer and its file.
+//!
+//! Invariants (all under the queue's lock):
+//! * A message that a getter may have is listed in the index. A message that was put but not
+//!   committed is not in the index at all (its unit of work has it) but counts in `pending_puts`.
+//! * A message that was got but not committed is held: in the index, in no list, not in the depth.
+//! * Depth = listed + pending puts. A put is admitted only while depth < MAXDEPTH.
+//! * The bytes of a message are in memory, in the queue file, or both. They are written to the
+//!   file for four reasons only: persistent and old at a checkpoint; persistent at a controlled
+//!   shutdown; NPMCLASS(HIGH) at a controlled shutdown; the queue buffer is full.
+//! * A place in the queue file is given back at once when the log has forced the message's end (or
+//!   never knew the message), and after the next checkpoint otherwise: an image must not point at
+//!   bytes that a later message has overwritten while the log cannot say that they are gone.
+
+pub(crate) mod attributes;
+pub(crate) mod index;
+pub(crate) mod matching;
+mod residents;
+pub(crate) mod saved;
+mod search;
+pub(crate) mod waiters;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use posthaste_env::Disk;
+use posthaste_mqi::{Hobj, Name, Reason};
+use posthaste_store::{Place, QueueFile, StoreError};
+
+use crate::message::{self, Message};
+use crate::record::QueueId;
+use crate::trigger::TriggerState;
+pub(crate) use attributes::QueueAttributes;
+use index::{Body, Index, NIL, NewSlot, SlotId};
+use residents::{Resident, Residents};
+pub(crate) use search::{Found, Start};
+use waiters::{Gift, Service, WaiterState, Waiters, Wakes};
+
+/// What all queues of a queue manager have in common.
+pub(crate) struct QueueHome {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) directory: PathBuf,
+    /// Seed of the identifiers' tags, drawn when the queue manager was created.
+    pub(crate) tag_seed: u64,
+    pub(crate) q_buffer: usize,
+    pub(crate) pq_buffer: usize,
+}
+
+/// A local queue.
+pub(crate) struct Queue {
+    pub(crate) id: QueueId,
+    pub(crate) name: Name,
+    state: Mutex<QueueState>,
+}
+
+/// What is true of a queue at this moment (`DISPLAY QSTATUS`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatus {
+    /// Messages, uncommitted puts included (`CURDEPTH`).
+    pub depth: u32,
+    /// Handles open for input (`IPPROCS`).
+    pub open_input: u32,
+    /// Handles open for output (`OPPROCS`).
+    pub open_output: u32,
+    /// Whether there are uncommitted puts or gets (`UNCOM`).
+    pub uncommitted: bool,
+    /// Bytes of messages in memory.
+    pub resident_bytes: usize,
+    /// 512-byte blocks in use in the queue file.
+    pub file_blocks: u64,
+}
+
+/// The part of a queue behind its lock.
+pub(crate) struct QueueState {
+    pub(crate) attributes: Arc<QueueAttributes>,
+    pub(crate) index: Index,
+    residents: Residents,
+    home: Arc<QueueHome>,
+    file: Option<Arc<QueueFile>>,
+    file_path: PathBuf,
+    /// Written to since its last sync.
+    pub(crate) file_dirty: bool,
+    /// The disk was full when a message should have been filed: puts are refused meanwhile.
+    file_full: bool,
+    /// Places to give back once the next image is durable.
+    pub(crate) free_later: Vec<Place>,
+    pub(crate) pending_puts: u32,
+    pub(crate) uncommitted_gets: u32,
+    pub(crate) waiters: Waiters,
+    pub(crate) open_input: u32,
+    pub(crate) open_output: u32,
+    pub(crate) open_browse: u32,
+    pub(crate) exclusive: bool,
+    pub(crate) browse_locks: Vec<(SlotId, u64, u64)>,
+    pub(crate) trigger: TriggerState,
+    pub(crate) deleted: bool,
+    /// Where the previous put of the commit in progress was listed.
+    near: SlotId,
+}
+
+impl Queue {
+    pub(crate) fn new(
+        id: QueueId,
+        name: Name,
+        attributes: QueueAttributes,
+        home: Arc<QueueHome>,
+    ) -> Arc<Self> {
+        let file = file_name(&name, id);
+        let state = QueueState {
+            attributes: Arc::new(attributes),
+            index: Index::new(),
+            residents: Residents::default(),
+            file_path: home.directory.join(file),
+            home,
+            file: None,
+            file_dirty: false,
+            file_full: false,
+            free_later: Vec::new(),
+            pending_puts: 0,
+            uncommitted_gets: 0,
+            waiters: Waiters::default(),
+            open_input: 0,
+            open_output: 0,
+            open_browse: 0,
+            exclusive: false,
+            browse_locks: Vec::new(),
+            trigger: TriggerState::default(),
+            deleted: false,
+            near: NIL,
+        };
+        Arc::new(Queue {
+            id,
+            name,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The name of its file in the folder of queue files.
+    pub(crate) fn file_name(&self) -> String {
+        file_name(&self.name, self.id)
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock()
+    }
+
+    /// The queue's state, if nobody has it locked at this moment.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, QueueState>> {
+        self.state.try_lock()
+    }
+
+    pub(crate) fn status(&self) -> QueueStatus {
+        let state = self.lock();
+        QueueStatus {
+            depth: state.depth(),
+            open_input: state.open_input,
+            open_output: state.open_output,
+            uncommitted: state.pending_puts > 0 || state.uncommitted_gets > 0,
+            resident_bytes: state.residents.bytes(),
+            file_blocks: state.file.as_ref().map_or(0, |f| f.used_blocks()),
+        }
+    }
+}
+
+impl QueueState {
+    /// `CURDEPTH`: uncommitted puts count, uncommitted gets do not.
+    pub(crate) fn depth(&self) -> u32 {
+        self.index.listed() + self.pending_puts
+    }
+
+    /// Whether one more message may be put.
+    pub(crate) fn admit(&self) -> Result<(), Reason> {
+        if self.deleted {
+            return Err(Reason::Q_DELETED);
+        }
+        if self.attributes.put_inhibited {
+            return Err(Reason::PUT_INHIBITED);
+        }
+        if self.depth() >= self.attributes.max_depth {
+            return Err(Reason::Q_FULL);
+        }
+        if self.file_full && self.over_buffer() {
+            return Err(Reason::STORAGE_MEDIUM_FULL);
+        }
+        Ok(())
+    }
+
+    fn over_buffer(&self) -> bool {
+        self.residents.bytes_of(true) > self.home.pq_buffer
+            || self.residents.bytes_of(false) > self.home.q_buffer
+    }
+
+    /// Admits a put whose message will arrive later (commit, or the force of its log record).
+    pub(crate) fn reserve(&mut self) -> Result<(), Reason> {
+        self.admit()?;
+        self.pending_puts += 1;
+        Ok(())
+    }
+
+    fn list_of(&self, message: &Message) -> u8 {
+        if self.attributes.fifo {
+            0
+        } else {
+            message.md.priority.clamp(0, 9) as u8
+        }
+    }
+
+    /// Allocates a held slot for a message in memory.
+    pub(crate) fn hold_new(&mut self, message: &Arc<Message>, backout_count: u16) -> SlotId {
+        let seed = self.home.tag_seed;
+        let list = self.list_of(message);
+        let at = self.residents.add(Resident {
+            message: message.clone(),
+            place: None,
+        });
+        self.index.add(NewSlot {
+            seq: message.seq,
+            body: Body::Resident(at),
+            list,
+            persistent: message.persistent(),
+            expires_s: expiry_seconds(message.expires),
+            backout_count,
+            msg_tag: index::tag_of(&message.md.msg_id, seed),
+            correl_tag: index::tag_of(&message.md.correl_id, seed),
+        })
+    }
+
+    /// Allocates a held slot for a message that a restart read from the log, and files it if the
+    /// buffer is full: a restart must not need more memory than the log is long.
+    pub(crate) fn hold_replayed(&mut self, message: &Arc<Message>) -> SlotId {
+        let slot = self.hold_new(message, 0);
+        self.limit_memory(slot);
+        slot
+    }
+
+    /// A message becomes available: to a waiting getter, or on the queue.
+    pub(crate) fn arrive(&mut self, message: &Arc<Message>, wakes: &mut Wakes) {
+        while let Some(waiter) = self.waiters.choose(message) {
+            let direct = waiter.service == (Service::HandOver { direct: true });
+            let given = waiter.finish(wakes, || {
+                WaiterState::Given(if direct && !message.persistent() {
+                    Gift::Direct(message.clone())
+                } else {
+                    Gift::Held {
+                        slot: self.hold_new(message, 0),
+                        message: message.clone(),
+                    }
+                })
+            });
+            if given {
+                return;
+            }
+        }
+        let slot = self.hold_new(message, 0);
+        self.list(slot);
+        self.waiters.notify(wakes);
+    }
+
+    /// Lists a held slot, near the one listed before, and files its bytes if the buffer is full.
+    pub(crate) fn list(&mut self, slot: SlotId) {
+        let near = if self.near != NIL && self.index.slot(self.near).seq != 0 {
+            self.near
+        } else {
+            NIL
+        };
+        self.index.list(slot, near);
+        self.near = slot;
+        self.limit_memory(slot);
+    }
+
+    /// Files a message's bytes if the buffer for its kind is full.
+    fn limit_memory(&mut self, slot: SlotId) {
+        if let Body::Resident(at) = self.index.slot(slot).body() {
+            let persistent = self.index.slot(slot).persistent();
+            let limit = if persistent {
+                self.home.pq_buffer
+            } else {
+                self.home.q_buffer
+            };
+            if self.residents.bytes_of(persistent) > limit {
+                self.file_out(slot, at);
+            }
+        }
+    }
+
+    /// Gives a held message back to the queue, or to the next getter that waits for it.
+    pub(crate) fn give_back(&mut self, slot: SlotId, message: &Arc<Message>, wakes: &mut Wakes) {
+        while let Some(waiter) = self.waiters.choose(message) {
+            let given = waiter.finish(wakes, || {
+                WaiterState::Given(Gift::Held {
+                    slot,
+                    message: message.clone(),
+                })
+            });
+            if given {
+                return;
+            }
+        }
+        self.list(slot);
+        self.waiters.notify(wakes);
+    }
+
+    /// Moves the bytes of a message to the queue file ("the buffer is full").
+    fn file_out(&mut self, slot: SlotId, at: u32) {
+        let place = match self.residents.get(at).place {
+            Some(place) => place,
+            None => {
+                let message = self.residents.get(at).message.clone();
+                match self.write(&message) {
+                    Ok(place) => place,
+                    Err(_) => {
+                        // The message stays in memory: nothing is dropped. New puts are refused
+                        // until the file takes messages again.
+                        self.file_full = true;
+                        return;
+                    }
+                }
+            }
+        };
+        self.file_full = false;
+        self.index.set_body(slot, Body::Filed(place));
+        self.residents.remove(at);
+    }
+
+    /// The queue file, made when it is first needed.
+    pub(crate) fn file(&mut self) -> Result<Arc<QueueFile>, StoreError> {
+        if let Some(file) = &self.file {
+            return Ok(file.clone());
+        }
+        let file = if self.home.disk.exists(&self.file_path) {
+            QueueFile::open(&self.home.disk, &self.file_path)?
+        } else {
+            QueueFile::create(&self.home.disk, &self.file_path)?
+        };
+        let file = Arc::new(file);
+        self.file = Some(file.clone());
+        Ok(file)
+    }
+
+    /// The queue file, if there is one already.
+    pub(crate) fn known_file(&self) -> Option<Arc<QueueFile>> {
+        self.file.clone()
+    }
+
+    fn write(&mut self, message: &Message) -> Result<Place, StoreError> {
+        let mut head = Vec::with_capacity(256);
+        message::encode_head(message, &mut head);
+        let place = self.file()?.write(&[&head, &message.data])?;
+        self.file_dirty = true;
+        Ok(place)
+    }
+
+    /// The message in a slot, read from the queue file if need be.
+    pub(crate) fn message(&mut self, slot: SlotId) -> Result<Arc<Message>, StoreError> {
+        let (body, seq) = (self.index.slot(slot).body(), self.index.slot(slot).seq);
+        match body {
+            Body::Resident(at) => Ok(self.residents.get(at).message.clone()),
+            Body::Filed(place) => {
+                let bytes = self.file()?.read(place.block)?;
+                match message::decode_stored(bytes) {
+                    Some(message) if message.seq == seq => Ok(Arc::new(message)),
+                    _ => Err(StoreError::Damaged {
+                        what: format!("message {seq} is not where it was written"),
+                        block: u64::from(place.block),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Removes a held message for good. `forced`: the log has made its end durable, or never knew
+    /// the message.
+    pub(crate) fn destroy(&mut self, slot: SlotId, forced: bool) {
+        let place = match self.index.slot(slot).body() {
+            Body::Filed(place) => Some(place),
+            Body::Resident(at) => self.residents.remove(at).place,
+        };
+        self.index.remove(slot);
+        if let Some(place) = place {
+            self.release(place, forced);
+        }
+    }
+
+    fn release(&mut self, place: Place, forced: bool) {
+        match &self.file {
+            Some(file) if forced => file.free(place),
+            _ => self.free_later.push(place),
+        }
+    }
+
+    /// Gives back what waited for an image to become durable.
+    pub(crate) fn free(&mut self, places: Vec<Place>) {
+        if let Some(file) = &self.file {
+            for place in places {
+                file.free(place);
+            }
+        }
+    }
+
+    /// Removes the queue's file; the queue is being deleted.
+    pub(crate) fn drop_file(&mut self) -> std::io::Result<()> {
+        self.file = None;
+        if self.home.disk.exists(&self.file_path) {
+            self.home.disk.remove_file(&self.file_path)?;
+        }
+        Ok(())
+    }
+
+    /// Locks a message for browsing on behalf of a handle; unlocks what that handle had locked.
+    pub(crate) fn browse_lock(&mut self, slot: SlotId, owner: (u64, Hobj)) {
+        let key = lock_key(owner);
+        self.browse_unlock(owner, &mut Wakes::default());
+        self.index.set_browse_lock(slot, true);
+        let seq = self.index.slot(slot).seq;
+        self.browse_locks.push((slot, seq, key));
+    }
+
+    /// Unlocks the message a handle has locked; true if there was one.
+    pub(crate) fn browse_unlock(&mut self, owner: (u64, Hobj), wakes: &mut Wakes) -> bool {
+        let key = lock_key(owner);
+        let Some(at) = self.browse_locks.iter().position(|(_, _, k)| *k == key) else {
+            return false;
+        };
+        let (slot, seq, _) = self.browse_locks.swap_remove(at);
+        if self.index.holds(slot, seq) {
+            self.index.set_browse_lock(slot, false);
+            if self.index.slot(slot).listed()
+                && let Ok(message) = self.message(slot)
+                && !self.waiters.is_empty()
+            {
+                self.index.hold(slot);
+                self.give_back(slot, &message, wakes);
+            }
+        }
+        true
+    }
+
+    /// Whether a slot is locked by somebody else's browse.
+    pub(crate) fn locked_for(&self, slot: SlotId, owner: (u64, Hobj)) -> bool {
+        self.index.slot(slot).browse_locked()
+            && !self
+                .browse_locks
+                .iter()
+                .any(|(s, _, k)| *s == slot && *k == lock_key(owner))
+    }
+}
+
+fn file_name(name: &Name, id: QueueId) -> String {
+    format!("{}.{id}", name.text().replace('/', "&"))
+}
+
+fn lock_key(owner: (u64, Hobj)) -> u64 {
+    (owner.0 << 32) | u64::from(owner.1.0 as u32)
+}
+
+/// The second after which a message has certainly expired.
+pub(crate) fn expiry_seconds(expires: i64) -> u32 {
+    if expires == 0 {
+        return 0;
+    }
+    u32::try_from(expires / 1_000_000 + 1).unwrap_or(u32::MAX)
+}

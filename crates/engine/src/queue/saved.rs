@@ -1,0 +1,129 @@
+//! What a checkpoint image says of a queue's messages: one 34-byte entry each, a chunk at a time.
+//!
+//! Invariants:
+//! * Only messages whose bytes are in the queue file are saved: a message that is only in the log
+//!   is the log's business.
+//! * Non-persistent messages are saved only when a controlled shutdown keeps them
+//!   (`NPMCLASS(HIGH)`).
+//! * A chunk is written to a new place; its old place is given back only when the image that no
+//!   longer points at it is durable.
+
+use std::sync::Arc;
+
+use posthaste_recovery_log::Lsn;
+use posthaste_store::{Place, StoreError};
+
+use super::QueueState;
+use super::index::{Body, Index, NewSlot, SlotId};
+use crate::message::{self, Message};
+
+const ENTRY: usize = 34;
+
+impl QueueState {
+    /// Persistent messages that are old (their log record begins before `cut`) and not in the
+    /// queue file yet. With `keep_np`, non-persistent ones too (controlled shutdown).
+    pub(crate) fn unfiled(&self, cut: Lsn, keep_np: bool) -> Vec<(SlotId, Arc<Message>)> {
+        let mut out = Vec::new();
+        for id in self.index.all() {
+            let Body::Resident(at) = self.index.slot(id).body() else {
+                continue;
+            };
+            let resident = self.residents.get(at);
+            let wanted = if resident.message.persistent() {
+                resident.message.lsn < cut
+            } else {
+                keep_np
+            };
+            if wanted && resident.place.is_none() {
+                out.push((id, resident.message.clone()));
+            }
+        }
+        out
+    }
+
+    /// Notes where a message was filed; gives the place back if the message has gone meanwhile.
+    pub(crate) fn filed(&mut self, id: SlotId, seq: u64, place: Place) {
+        if self.index.holds(id, seq) {
+            if let Body::Resident(at) = self.index.slot(id).body()
+                && self.residents.get(at).place.is_none()
+            {
+                self.residents.set_place(at, place);
+                self.index.mark_dirty(id);
+                return;
+            }
+        }
+        // Nobody has seen this place, so it may be used again at once.
+        if let Some(file) = &self.file {
+            file.free(place);
+        }
+    }
+
+    /// The bytes of a chunk as an image has them, or `None` when it has no entry to save.
+    pub(crate) fn save_chunk(&self, number: usize, keep_np: bool) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        for slot in self.index.chunk(number) {
+            if slot.seq == 0 || !(slot.persistent() || keep_np) {
+                continue;
+            }
+            let place = match slot.body() {
+                Body::Filed(place) => place,
+                Body::Resident(at) => match self.residents.get(at).place {
+                    Some(place) => place,
+                    None => continue,
+                },
+            };
+            let (msg_tag, correl_tag) = Index::tags(slot);
+            out.extend_from_slice(&slot.seq.to_le_bytes());
+            out.extend_from_slice(&place.block.to_le_bytes());
+            out.extend_from_slice(&place.length.to_le_bytes());
+            out.extend_from_slice(&msg_tag.to_le_bytes());
+            out.extend_from_slice(&correl_tag.to_le_bytes());
+            out.extend_from_slice(&slot.expires_s.to_le_bytes());
+            out.extend_from_slice(&slot.backout_count.to_le_bytes());
+            out.extend_from_slice(&[slot.list, 0, 0]);
+            out.push(u8::from(slot.persistent()));
+        }
+        (!out.is_empty()).then_some(out)
+    }
+}
+
+/// Reads the entries of a saved chunk.
+pub(crate) fn read_chunk(bytes: &[u8]) -> Result<Vec<NewSlot>, StoreError> {
+    let damaged = || StoreError::Damaged {
+        what: "a saved part of a queue's index has a wrong length".to_owned(),
+        block: 0,
+    };
+    if !bytes.len().is_multiple_of(ENTRY) {
+        return Err(damaged());
+    }
+    let mut out = Vec::with_capacity(bytes.len() / ENTRY);
+    for entry in bytes.chunks_exact(ENTRY) {
+        let word = |at: usize| -> Option<u32> {
+            Some(u32::from_le_bytes(entry.get(at..at + 4)?.try_into().ok()?))
+        };
+        let read = || -> Option<NewSlot> {
+            Some(NewSlot {
+                seq: u64::from(word(0)?) | (u64::from(word(4)?) << 32),
+                body: Body::Filed(Place {
+                    block: word(8)?,
+                    length: word(12)?,
+                }),
+                msg_tag: word(16)?,
+                correl_tag: word(20)?,
+                expires_s: word(24)?,
+                backout_count: u16::from_le_bytes(entry.get(28..30)?.try_into().ok()?),
+                list: *entry.get(30)?,
+                persistent: *entry.get(33)? != 0,
+            })
+        };
+        out.push(read().ok_or_else(damaged)?);
+    }
+    Ok(out)
+}
+
+/// The bytes of a message as the queue file holds them: head and data.
+pub(crate) fn stored_head(message: &Message) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256);
+    message::encode_head(message, &mut head);
+    head
+}

@@ -1,0 +1,320 @@
+//! A checkpoint: an image of what the log need not be read for, taken while everything goes on.
+//!
+//! How it goes, and why it is safe:
+//!
+//! 1. A `Checkpoint` record begins it, at LSN `begin`. Pins are read after that, so every record
+//!    appended before `begin` whose effect is not yet in the queues is covered by a pin.
+//! 2. Persistent messages whose record lies before the *previous* checkpoint's begin (`cut`) are
+//!    written to their queue files; younger ones stay in the log only, because most of them will be
+//!    gone by the next checkpoint.
+//! 3. Index chunks that have changed are written to new places in the queue files. Each is a
+//!    snapshot of its own moment; that is enough, because redo from the restart point is idempotent
+//!    and covers everything since `begin`.
+//! 4. Queue files are synced, then the log is forced as far as it was appended: the image may show
+//!    the effect of any record up to there.
+//! 5. The image is written, synced and named; then the log's control file points at it, with the
+//!    restart point `min(cut, pins)`. Only now are old places and deleted queues' files given up.
+//!
+//! A full disk abandons the checkpoint (the log keeps what it would have freed); any other error
+//! stops the queue manager.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use posthaste_recovery_log::{Class, Lsn};
+use posthaste_store::{ImageWriter, Place, StoreError, remove_other_images};
+
+use super::image::{self, Anchor, Header, SavedQueue};
+use crate::catalogue::Runtime;
+use crate::manager::Inner;
+use crate::queue::Queue;
+use crate::queue::saved::stored_head;
+use crate::stop::Stop;
+
+/// What the next checkpoint has to know of the last one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CheckpointState {
+    pub(crate) number: u64,
+    pub(crate) begin: Lsn,
+}
+
+/// Puts the state back when a checkpoint ends, however it ends.
+struct Turn<'a> {
+    qm: &'a Inner,
+    state: CheckpointState,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.qm.checkpoint.lock() = Some(self.state);
+        self.qm.relief.raise();
+    }
+}
+
+/// What was saved of one queue, not yet in force.
+struct Saved {
+    queue: Arc<Queue>,
+    chunks: Vec<Option<Place>>,
+    written: Vec<(usize, Place)>,
+    given_up: Vec<Place>,
+}
+
+enum Failure {
+    /// The disk is full: go on without this checkpoint.
+    Full,
+    Stop(Stop),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Full => Failure::Full,
+            other => Failure::Stop(Stop::CheckpointFailed(other.to_string())),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Stop(Stop::CheckpointFailed(error.to_string()))
+    }
+}
+
+impl Inner {
+    /// Takes a checkpoint; `closing` = the last one of a controlled shutdown. One at a time.
+    pub(crate) async fn checkpoint_now(&self, closing: bool) -> Result<(), Stop> {
+        let state = loop {
+            let relief = self.relief.listen();
+            if let Some(state) = self.checkpoint.lock().take() {
+                break state;
+            }
+            relief.await;
+        };
+        let mut turn = Turn { qm: self, state };
+        let mut saved = Vec::new();
+        match self
+            .take_checkpoint(&mut turn.state, closing, &mut saved)
+            .await
+        {
+            Ok(()) => Ok(()),
+            Err(Failure::Full) => {
+                abandon(saved);
+                self.operator
+                    .message("AMQ6709W", &[self.config.data.display().to_string()]);
+                self.checkpoint_at
+                    .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
+                if closing {
+                    return Err(Stop::CheckpointFailed("the disk is full".to_owned()));
+                }
+                Ok(())
+            }
+            Err(Failure::Stop(stop)) => {
+                self.stop(stop.clone());
+                Err(stop)
+            }
+        }
+    }
+
+    /// Bytes of log between checkpoints: a restart needs two of these distances, and one more must
+    /// fit beside them in the primary files.
+    pub(crate) fn interval(&self) -> u64 {
+        (self.log.usage().primary / 4).max(1 << 16)
+    }
+
+    async fn take_checkpoint(
+        &self,
+        state: &mut CheckpointState,
+        closing: bool,
+        saved: &mut Vec<Saved>,
+    ) -> Result<(), Failure> {
+        let number = state.number + 1;
+        let log_failed =
+            |e: posthaste_recovery_log::LogError| Failure::Stop(Stop::LogFailed(e.to_string()));
+        let record = crate::record::checkpoint(number);
+        let appended = match self.log.append(Class::Essential, &[&record]) {
+            Ok(appended) => Some(appended),
+            // Without room for its record a checkpoint can still make room: it began where the log
+            // ends.
+            Err(posthaste_recovery_log::LogError::Full) => None,
+            Err(error) => return Err(log_failed(error)),
+        };
+        let begin = appended.map_or_else(|| self.log.appended(), |a| a.start);
+        let cut = if closing { begin } else { state.begin };
+        let restart = self.lowest_pin().map_or(cut, |pin| pin.min(cut));
+        let retired = self.retired.lock().len();
+        let definitions = self.catalogue.unchanged(|| self.catalogue.all());
+        let mut objects = Vec::new();
+        let mut queues = Vec::new();
+        for definition in definitions.iter().filter(|d| d.logged()) {
+            objects.push((definition.object(), definition.queue_id()));
+            if let Runtime::Local(queue) = definition.runtime() {
+                saved.push(Saved {
+                    queue: queue.clone(),
+                    chunks: Vec::new(),
+                    written: Vec::new(),
+                    given_up: Vec::new(),
+                });
+                if let Some(last) = saved.last_mut() {
+                    save_queue(last, if closing { Lsn(u64::MAX) } else { cut }, closing)?;
+                    queues.push(SavedQueue {
+                        queue: queue.id,
+                        chunks: last.chunks.clone(),
+                    });
+                }
+            }
+        }
+        self.log
+            .force(self.log.appended())
+            .await
+            .map_err(log_failed)?;
+        let header = Header {
+            begin,
+            next_queue: self.next_queue.load(Ordering::Relaxed),
+            tag_seed: self.home.tag_seed,
+            clean: closing,
+        };
+        self.write_image(number, header, &objects, &queues)?;
+        let anchor = Anchor {
+            image: number,
+            incarnation: self.incarnation,
+        };
+        self.log
+            .advance(restart, &anchor.encode(), closing)
+            .map_err(log_failed)?;
+        *state = CheckpointState { number, begin };
+        self.checkpoint_at
+            .store(begin.0 + self.interval(), Ordering::Relaxed);
+        for saved in saved.drain(..) {
+            put_in_force(saved);
+        }
+        let gone: Vec<_> = self.retired.lock().drain(..retired).collect();
+        for queue in gone {
+            queue.lock().drop_file()?;
+        }
+        remove_other_images(&self.env.disk, &self.config.data, number)?;
+        Ok(())
+    }
+
+    fn write_image(
+        &self,
+        number: u64,
+        header: Header,
+        objects: &[(posthaste_command::Object, u32)],
+        queues: &[SavedQueue],
+    ) -> Result<(), StoreError> {
+        let mut writer = ImageWriter::begin(&self.env.disk, &self.config.data, number)?;
+        writer.section(image::HEADER, &header.encode())?;
+        writer.section(image::CATALOGUE, &image::encode_catalogue(objects))?;
+        writer.section(image::QUEUES, &image::encode_queues(queues))?;
+        writer.finish()
+    }
+}
+
+/// Files old messages and changed chunks of a queue, and syncs its file.
+fn save_queue(saved: &mut Saved, cut: Lsn, closing: bool) -> Result<(), StoreError> {
+    let queue = saved.queue.clone();
+    let (unfiled, keep_np, mut file) = {
+        let mut state = queue.lock();
+        let keep_np = closing && state.attributes.npm_high;
+        saved.given_up = std::mem::take(&mut state.free_later);
+        let unfiled = state.unfiled(cut, keep_np);
+        let file = if unfiled.is_empty() {
+            None
+        } else {
+            Some(state.file()?)
+        };
+        (unfiled, keep_np, file)
+    };
+    for (slot, message) in unfiled {
+        if let Some(file) = &file {
+            let place = file.write(&[&stored_head(&message), &message.data])?;
+            let mut state = queue.lock();
+            state.file_dirty = true;
+            state.filed(slot, message.seq, place);
+        }
+    }
+    let chunks = queue.lock().index.chunk_states.len();
+    for number in 0..chunks {
+        let bytes = {
+            let mut state = queue.lock();
+            let chunk = &mut state.index.chunk_states[number];
+            if !chunk.dirty && !keep_np {
+                saved.chunks.push(chunk.saved);
+                continue;
+            }
+            chunk.dirty = false;
+            let bytes = state.save_chunk(number, keep_np);
+            if bytes.is_some() && file.is_none() {
+                file = Some(state.file()?);
+            }
+            bytes
+        };
+        let place = match (&bytes, &file) {
+            (Some(bytes), Some(file)) => match file.write(&[bytes]) {
+                Ok(place) => Some(place),
+                Err(error) => {
+                    queue.lock().index.chunk_states[number].dirty = true;
+                    return Err(error);
+                }
+            },
+            _ => None,
+        };
+        // An empty chunk is written down too (as absent), so that it is not saved every time.
+        saved.written.push((number, place.unwrap_or(ABSENT)));
+        let old = queue.lock().index.chunk_states[number].saved;
+        saved.given_up.extend(old);
+        saved.chunks.push(place);
+    }
+    let synced = {
+        let mut state = queue.lock();
+        let dirty = std::mem::take(&mut state.file_dirty) || !saved.written.is_empty();
+        if dirty {
+            file.or_else(|| state.known_file())
+        } else {
+            None
+        }
+    };
+    match synced {
+        Some(file) => file.sync(),
+        None => Ok(()),
+    }
+}
+
+/// Stands for "this chunk has nothing to save".
+const ABSENT: Place = Place {
+    block: u32::MAX,
+    length: 0,
+};
+
+/// The image is durable: what it points at is in force, what it replaced is given back.
+fn put_in_force(saved: Saved) {
+    let mut state = saved.queue.lock();
+    for (number, place) in saved.written {
+        if let Some(chunk) = state.index.chunk_states.get_mut(number) {
+            chunk.saved = (place != ABSENT).then_some(place);
+        }
+    }
+    state.free(saved.given_up);
+}
+
+/// The checkpoint was abandoned: what it wrote is given back, what it would have replaced stays.
+fn abandon(all: Vec<Saved>) {
+    for saved in all {
+        let mut state = saved.queue.lock();
+        let mut unused = Vec::new();
+        let mut kept = saved.given_up;
+        for (number, place) in saved.written {
+            if let Some(chunk) = state.index.chunk_states.get_mut(number) {
+                chunk.dirty = true;
+                let old = chunk.saved;
+                kept.retain(|p| Some(*p) != old);
+            }
+            if place != ABSENT {
+                unused.push(place);
+            }
+        }
+        state.file_dirty = true;
+        state.free(unused);
+        state.free_later.extend(kept);
+    }
+}

@@ -1,0 +1,98 @@
+//! A queue manager's beginning: an empty log, and an image of the system objects.
+
+use std::sync::Arc;
+
+use posthaste_env::Env;
+use posthaste_mqi::constants::{
+    MQCA_ALTERATION_DATE, MQCA_ALTERATION_TIME, MQCA_CREATION_DATE, MQCA_CREATION_TIME,
+};
+use posthaste_store::ImageWriter;
+
+use super::image::{self, Anchor, Header};
+use super::restart::lock_folder;
+use crate::catalogue::system_objects;
+use crate::config::{CreateOptions, EngineConfig};
+use crate::manager::QueueManager;
+use crate::stop::StartError;
+use crate::verbs::clock;
+use posthaste_command::ObjectKind;
+
+fn random(env: &Env) -> u64 {
+    let mut bytes = [0; 8];
+    env.entropy.fill(&mut bytes);
+    u64::from_le_bytes(bytes)
+}
+
+impl QueueManager {
+    /// Creates a queue manager in empty folders: its log and its first checkpoint image. Returns
+    /// the number of objects it was given. `progress` hears how much of the log has been written
+    /// (bytes done, bytes in all).
+    ///
+    /// # Errors
+    /// [`StartError::AlreadyExists`] when there is one; the log's and the file system's errors.
+    pub fn create(
+        env: &Env,
+        config: &EngineConfig,
+        options: &CreateOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<usize, StartError> {
+        let disk = &env.disk;
+        let io = |what: String| move |error| StartError::Io { what, error };
+        let queues = config.data.join("queues");
+        for folder in [&config.data, &queues, &config.log] {
+            disk.create_dir_all(folder)
+                .map_err(io(format!("making {}", folder.display())))?;
+        }
+        let lock = lock_folder(disk, config)?;
+        let names = disk
+            .list(&config.data)
+            .map_err(io(format!("reading {}", config.data.display())))?;
+        if names.iter().any(|name| name.starts_with("checkpoint-")) {
+            return Err(StartError::AlreadyExists);
+        }
+        posthaste_recovery_log::create(&**disk, &config.log, &config.log_config, progress)?;
+        let mut restart = posthaste_recovery_log::open(env, &config.log, &config.log_config)?;
+        while restart.next()?.is_some() {}
+        let (log, _writer) = restart.finish()?;
+        let now = env.clock.wall_micros();
+        let (date, time) = clock::display_stamp(now);
+        let id = format!("{}_{date}_{time}", config.name);
+        let mut objects = system_objects(&config.name, &id, options);
+        let mut numbered = Vec::new();
+        let mut next_queue = 1;
+        for object in &mut objects {
+            for selector in [MQCA_CREATION_DATE, MQCA_ALTERATION_DATE] {
+                object.attrs.set_text(selector, date.clone());
+            }
+            for selector in [MQCA_CREATION_TIME, MQCA_ALTERATION_TIME] {
+                object.attrs.set_text(selector, time.clone());
+            }
+        }
+        for object in objects {
+            let mut queue = 0;
+            if object.kind == ObjectKind::QLocal {
+                queue = next_queue;
+                next_queue += 1;
+            }
+            numbered.push((object, queue));
+        }
+        let header = Header {
+            begin: log.appended(),
+            next_queue,
+            tag_seed: random(env),
+            clean: true,
+        };
+        let mut writer = ImageWriter::begin(&Arc::clone(disk), &config.data, 1)?;
+        writer.section(image::HEADER, &header.encode())?;
+        writer.section(image::CATALOGUE, &image::encode_catalogue(&numbered))?;
+        writer.section(image::QUEUES, &image::encode_queues(&[]))?;
+        writer.finish()?;
+        let anchor = Anchor {
+            image: 1,
+            incarnation: 0,
+        };
+        log.advance(log.appended(), &anchor.encode(), true)?;
+        drop(lock);
+        Ok(numbered.len())
+    }
+}

@@ -1,0 +1,12 @@
+//! Checkpoint and restart: what makes a queue manager survive.
+//!
+//! * `image` – what a checkpoint image holds, as bytes.
+//! * `checkpoint` – takes one while everything goes on.
+//! * `restart` – image, then log, then as if nothing had happened.
+//! * `create` – a queue manager's first image.
+
+pub(crate) mod checkpoint;
+mod create;
+pub(crate) mod image;
+mod replay;
+mod restart;

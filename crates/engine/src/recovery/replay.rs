@@ -1,0 +1,248 @@
+//! Redo and undo: what the log says on top of an image.
+//!
+//! Invariants: see `record`. Messages are collected as held slots; they are listed, in order, once
+//! everything is known.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_command::ObjectKind;
+use posthaste_mqi::Md;
+use posthaste_recovery_log::Lsn;
+
+use crate::catalogue::{Catalogue, Runtime, Stored, kind_of};
+use crate::message::Message;
+use crate::queue::Queue;
+use crate::queue::index::SlotId;
+use crate::record::{BackoutCount, QueueId, Record, UowId};
+use crate::stop::StartError;
+
+/// A put or get of a unit of work whose end is not known yet.
+enum Pending {
+    Put(QueueId, Arc<Message>),
+    Get(QueueId, u64),
+}
+
+struct Known {
+    queue: Arc<Queue>,
+    /// Slots by message number; made when the log first names a message of this queue.
+    slots: Option<HashMap<u64, SlotId>>,
+}
+
+impl Known {
+    fn slots(&mut self) -> &mut HashMap<u64, SlotId> {
+        let queue = &self.queue;
+        self.slots.get_or_insert_with(|| {
+            let state = queue.lock();
+            let index = &state.index;
+            index.all().map(|id| (index.slot(id).seq, id)).collect()
+        })
+    }
+}
+
+/// See the head of this file.
+pub(crate) struct Replay<'a> {
+    catalogue: &'a Catalogue,
+    queues: HashMap<QueueId, Known>,
+    units: HashMap<UowId, Vec<Pending>>,
+    pub(crate) next_queue: QueueId,
+    pub(crate) retired: Vec<Arc<Queue>>,
+    pub(crate) records: u64,
+}
+
+impl<'a> Replay<'a> {
+    pub(crate) fn new(catalogue: &'a Catalogue, next_queue: QueueId) -> Self {
+        let queues = catalogue.local_queues().into_iter().map(|queue| {
+            let known = Known { queue, slots: None };
+            (known.queue.id, known)
+        });
+        Replay {
+            catalogue,
+            queues: queues.collect(),
+            units: HashMap::new(),
+            next_queue,
+            retired: Vec::new(),
+            records: 0,
+        }
+    }
+
+    /// Redoes one record.
+    pub(crate) fn record(&mut self, start: Lsn, record: Record<'_>) -> Result<(), StartError> {
+        self.records += 1;
+        match record {
+            Record::Put {
+                uow,
+                queue,
+                seq,
+                expires,
+                md,
+                data,
+            } => {
+                let message = message(start, seq, expires, *md, data);
+                if uow == 0 {
+                    self.put(queue, &message);
+                } else {
+                    let unit = self.units.entry(uow).or_default();
+                    unit.push(Pending::Put(queue, message));
+                }
+            }
+            Record::Get { uow: 0, queue, seq } | Record::Discarded { queue, seq } => {
+                self.gone(queue, seq);
+            }
+            Record::Get { uow, queue, seq } => {
+                let unit = self.units.entry(uow).or_default();
+                unit.push(Pending::Get(queue, seq));
+            }
+            Record::Commit { uow } => {
+                for pending in self.units.remove(&uow).unwrap_or_default() {
+                    match pending {
+                        Pending::Put(queue, message) => self.put(queue, &message),
+                        Pending::Get(queue, seq) => self.gone(queue, seq),
+                    }
+                }
+            }
+            Record::Backout { uow, counts } => {
+                self.units.remove(&uow);
+                for count in counts {
+                    self.backed_out(count);
+                }
+            }
+            Record::Object { queue, object } => self.object(queue, object)?,
+            Record::Deleted { queue, kind, name } => {
+                let kind = kind_of(kind).ok_or_else(|| nonsense("an object kind"))?;
+                self.deleted(queue, kind, name);
+            }
+            Record::Cleared { queue, below } => self.cleared(queue, below),
+            Record::Checkpoint { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// A message is on its queue, unless it is there already. A queue that is not known was deleted
+    /// later: its `Deleted` record is not far.
+    fn put(&mut self, queue: QueueId, message: &Arc<Message>) {
+        let Some(known) = self.queues.get_mut(&queue) else {
+            return;
+        };
+        let slots = known.slots();
+        if slots.contains_key(&message.seq) {
+            return;
+        }
+        let slot = known.queue.lock().hold_replayed(message);
+        known.slots().insert(message.seq, slot);
+    }
+
+    fn gone(&mut self, queue: QueueId, seq: u64) {
+        if let Some(known) = self.queues.get_mut(&queue)
+            && let Some(slot) = known.slots().remove(&seq)
+        {
+            known.queue.lock().destroy(slot, true);
+        }
+    }
+
+    fn backed_out(&mut self, count: BackoutCount) {
+        if let Some(known) = self.queues.get_mut(&count.queue)
+            && let Some(slot) = known.slots().get(&count.seq).copied()
+        {
+            let mut state = known.queue.lock();
+            let known = state.index.slot(slot).backout_count;
+            state.index.set_backout_count(slot, known.max(count.count));
+        }
+    }
+
+    fn object(&mut self, queue: QueueId, bytes: &[u8]) -> Result<(), StartError> {
+        let (stored, _) = Stored::decode(bytes).ok_or_else(|| nonsense("a definition"))?;
+        self.next_queue = self.next_queue.max(queue + 1);
+        let definition = self.catalogue.restore(stored.object, queue);
+        if let Runtime::Local(local) = definition.runtime() {
+            let known = Known {
+                queue: local.clone(),
+                slots: None,
+            };
+            self.queues.entry(queue).or_insert(known);
+        }
+        Ok(())
+    }
+
+    fn deleted(&mut self, queue: QueueId, kind: ObjectKind, name: &str) {
+        self.catalogue.remove(kind, name, queue);
+        if let Some(known) = self.queues.remove(&queue) {
+            self.retired.push(known.queue);
+        }
+    }
+
+    fn cleared(&mut self, queue: QueueId, below: u64) {
+        if let Some(known) = self.queues.get_mut(&queue) {
+            let old: Vec<u64> = known
+                .slots()
+                .keys()
+                .copied()
+                .filter(|s| *s < below)
+                .collect();
+            for seq in old {
+                self.gone(queue, seq);
+            }
+        }
+    }
+
+    /// Undoes what was in flight. Returns the backout records that say so, for the log.
+    pub(crate) fn undo(&mut self) -> Vec<(UowId, Vec<BackoutCount>)> {
+        let mut units: Vec<_> = std::mem::take(&mut self.units).into_iter().collect();
+        units.sort_by_key(|(uow, _)| *uow);
+        let mut undone = Vec::new();
+        for (uow, pending) in units {
+            let mut counts = Vec::new();
+            for pending in pending {
+                let Pending::Get(queue, seq) = pending else {
+                    continue;
+                };
+                let Some(known) = self.queues.get_mut(&queue) else {
+                    continue;
+                };
+                let Some(slot) = known.slots().get(&seq).copied() else {
+                    continue;
+                };
+                let before = known.queue.lock().index.slot(slot).backout_count;
+                let count = BackoutCount {
+                    queue,
+                    seq,
+                    count: before.saturating_add(1),
+                };
+                self.backed_out(count);
+                counts.push(count);
+            }
+            undone.push((uow, counts));
+        }
+        undone
+    }
+
+    /// Lists every message that is there, in the order of delivery.
+    pub(crate) fn list_all(&self) {
+        for known in self.queues.values() {
+            let mut state = known.queue.lock();
+            let mut all: Vec<_> = {
+                let index = &state.index;
+                index.all().map(|id| (index.slot(id).key(), id)).collect()
+            };
+            all.sort_unstable();
+            for (_, id) in all {
+                state.list(id);
+            }
+        }
+    }
+}
+
+fn message(start: Lsn, seq: u64, expires: i64, md: Md, data: &[u8]) -> Arc<Message> {
+    Arc::new(Message {
+        md,
+        data: Bytes::copy_from_slice(data),
+        seq,
+        expires,
+        lsn: start,
+    })
+}
+
+fn nonsense(what: &str) -> StartError {
+    StartError::Inconsistent(format!("a log record holds {what} that cannot be read"))
+}

@@ -1,0 +1,228 @@
+//! Restart: image, log, undo, and a new incarnation.
+//!
+//! Nothing is thrown away before the new state is as durable as the old one: the restart itself
+//! writes only to free places of queue files and to the end of the log, so it can be interrupted
+//! and repeated at any point.
+
+use std::sync::Arc;
+
+use posthaste_env::{Disk, Env, Lock};
+use posthaste_recovery_log::{Class, RecoveryLog, Writer};
+use posthaste_store::{Place, read_image};
+
+use super::checkpoint::CheckpointState;
+use super::image::{self, Anchor, Header, SavedQueue, nonsense};
+use super::replay::Replay;
+use crate::catalogue::Catalogue;
+use crate::config::EngineConfig;
+use crate::manager::{Inner, Parts, QueueManager, Started};
+use crate::operator::Operator;
+use crate::queue::saved::read_chunk;
+use crate::queue::{Queue, QueueHome};
+use crate::record;
+use crate::stop::StartError;
+
+/// Takes the lock that keeps a second process off the same files.
+pub(super) fn lock_folder(
+    disk: &Arc<dyn Disk>,
+    config: &EngineConfig,
+) -> Result<Box<dyn Lock>, StartError> {
+    disk.lock(&config.data.join("lock")).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::WouldBlock {
+            StartError::InUse
+        } else {
+            StartError::Io {
+                what: format!("locking {}", config.data.display()),
+                error,
+            }
+        }
+    })
+}
+
+/// What an image holds, decoded.
+struct Image {
+    header: Header,
+    catalogue: Vec<crate::catalogue::Stored>,
+    queues: Vec<SavedQueue>,
+}
+
+fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, StartError> {
+    let sections = read_image(&env.disk, &config.data, number)?;
+    let section = |kind: u32| {
+        let found = sections.iter().find(|(k, _)| *k == kind);
+        found.map(|(_, bytes)| bytes.as_slice())
+    };
+    let header = section(image::HEADER).and_then(Header::decode);
+    let catalogue = section(image::CATALOGUE).and_then(image::decode_catalogue);
+    let queues = section(image::QUEUES).and_then(image::decode_queues);
+    match (header, catalogue, queues) {
+        (Some(header), Some(catalogue), Some(queues)) => Ok(Image {
+            header,
+            catalogue,
+            queues,
+        }),
+        _ => Err(nonsense("the checkpoint image lacks a part")),
+    }
+}
+
+/// Loads a queue's saved messages as held slots. Without `keep_np`, the non-persistent messages in
+/// it (of an earlier controlled shutdown) are left out.
+fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StartError> {
+    let mut state = queue.lock();
+    if saved.chunks.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let file = state.file()?;
+    let mut chunks = Vec::with_capacity(saved.chunks.len());
+    let mut places: Vec<Place> = Vec::new();
+    let mut dirty = Vec::new();
+    for (number, place) in saved.chunks.iter().enumerate() {
+        let mut entries = match place {
+            Some(place) => read_chunk(&file.read(place.block)?)?,
+            None => Vec::new(),
+        };
+        if entries.iter().any(|e| !e.persistent) {
+            // The next image must not have them: they survive this restart only.
+            dirty.push(number);
+            if !keep_np {
+                entries.retain(|e| e.persistent);
+            }
+        }
+        places.extend(*place);
+        places.extend(entries.iter().filter_map(|e| match e.body {
+            crate::queue::index::Body::Filed(place) => Some(place),
+            crate::queue::index::Body::Resident(_) => None,
+        }));
+        chunks.push((*place, entries));
+    }
+    file.rebuild(places.into_iter())?;
+    state.index.restore(chunks);
+    for number in dirty {
+        state.index.chunk_states[number].dirty = true;
+    }
+    Ok(())
+}
+
+/// The files of queues that the image does not know are leftovers of deleted queues.
+fn remove_strays(env: &Env, home: &QueueHome, catalogue: &Catalogue) -> Result<(), StartError> {
+    let io = |error| StartError::Io {
+        what: format!("reading {}", home.directory.display()),
+        error,
+    };
+    let known: Vec<String> = catalogue
+        .local_queues()
+        .iter()
+        .map(|queue| queue.file_name())
+        .collect();
+    for name in env.disk.list(&home.directory).map_err(io)? {
+        if !known.contains(&name) {
+            env.disk
+                .remove_file(&home.directory.join(&name))
+                .map_err(io)?;
+        }
+    }
+    Ok(())
+}
+
+fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
+    Arc::new(QueueHome {
+        disk: env.disk.clone(),
+        directory: config.data.join("queues"),
+        tag_seed,
+        q_buffer: config.q_buffer,
+        pq_buffer: config.pq_buffer,
+    })
+}
+
+/// A new incarnation, durable before anything else is written.
+fn new_incarnation(
+    log: &RecoveryLog,
+    restart: posthaste_recovery_log::Lsn,
+    anchor: Anchor,
+) -> Result<u32, StartError> {
+    let incarnation = anchor.incarnation + 1;
+    if incarnation >> (64 - crate::manager::COUNTER_BITS) != 0 {
+        return Err(nonsense(
+            "the queue manager has been started 16 million times",
+        ));
+    }
+    let anchor = Anchor {
+        incarnation,
+        ..anchor
+    };
+    log.advance(restart, &anchor.encode(), false)?;
+    Ok(incarnation)
+}
+
+impl QueueManager {
+    /// Starts a queue manager: recovers whatever the last run left, and is ready when it returns.
+    /// The caller drives the writer and [`QueueManager::maintain`].
+    ///
+    /// # Errors
+    /// See [`StartError`]; nothing on disk is changed for the worse by a start that fails.
+    pub fn start(
+        env: &Env,
+        config: EngineConfig,
+        operator: Arc<dyn Operator>,
+    ) -> Result<Started, StartError> {
+        let lock = lock_folder(&env.disk, &config)?;
+        let mut restart = posthaste_recovery_log::open(env, &config.log, &config.log_config)?;
+        let anchor = Anchor::decode(restart.anchor())
+            .ok_or_else(|| nonsense("the log's control file names no checkpoint image"))?;
+        let clean = restart.clean();
+        let point = restart.restart();
+        let loaded = load_image(env, &config, anchor.image)?;
+        let home = home_of(env, &config, loaded.header.tag_seed);
+        let catalogue = Catalogue::new(home.clone());
+        for stored in loaded.catalogue {
+            catalogue.restore(stored.object, stored.queue);
+        }
+        remove_strays(env, &home, &catalogue)?;
+        let queues = catalogue.local_queues();
+        for saved in &loaded.queues {
+            if let Some(queue) = queues.iter().find(|q| q.id == saved.queue) {
+                load_queue(queue, saved, clean && loaded.header.clean)?;
+            }
+        }
+        let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
+        while let Some(read) = restart.next()? {
+            let decoded = record::decode(&read.payload)
+                .ok_or_else(|| nonsense("a log record has an unknown shape"))?;
+            replay.record(read.start, decoded)?;
+        }
+        let undone = replay.undo();
+        replay.list_all();
+        let (next_queue, retired, records) = (
+            replay.next_queue,
+            std::mem::take(&mut replay.retired),
+            replay.records,
+        );
+        drop(replay);
+        let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
+        let incarnation = new_incarnation(&log, point, anchor)?;
+        operator.message("AMQ7229I", &[records.to_string()]);
+        for (uow, counts) in &undone {
+            log.append(Class::Essential, &[&record::backout(*uow, counts)])?;
+        }
+        operator.message("AMQ7230I", &[undone.len().to_string()]);
+        let inner = Inner::new(Parts {
+            config,
+            env: env.clone(),
+            log,
+            operator,
+            catalogue,
+            home,
+            lock,
+            incarnation,
+            next_queue,
+            retired,
+            checkpoint: CheckpointState {
+                number: anchor.image,
+                begin: loaded.header.begin,
+            },
+        });
+        inner.plan_checkpoint();
+        let qm = QueueManager::from_inner(Arc::new(inner));
+        Ok(Started { qm, writer })
+    }
+}

@@ -1,0 +1,321 @@
+//! Report messages: exception, expiration, confirm on arrival (COA), confirm on delivery (COD).
+//!
+//! Invariants (MQI reference, "Report options and message flags"):
+//! * A report goes to the message's reply-to queue; its MsgId and CorrelId follow the PASS/NEW/COPY
+//!   options; it has the persistence and the priority of the message.
+//! * A report that cannot be put on its reply-to queue goes to the dead-letter queue with a header,
+//!   and is discarded when there is none: it never makes the application's call fail.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
+use posthaste_recovery_log::{Class, Lsn};
+
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::queue::Queue;
+use crate::session::Target;
+use crate::uow::deliver;
+use crate::verbs::send::{Parcel, append_put};
+
+const KNOWN: i32 = MQRO_EXCEPTION_WITH_FULL_DATA
+    | MQRO_EXPIRATION_WITH_FULL_DATA
+    | MQRO_COA_WITH_FULL_DATA
+    | MQRO_COD_WITH_FULL_DATA
+    | MQRO_PASS_MSG_ID
+    | MQRO_PASS_CORREL_ID
+    | MQRO_DISCARD_MSG
+    | MQRO_PASS_DISCARD_AND_EXPIRY
+    | MQRO_PAN
+    | MQRO_NAN
+    | MQRO_ACTIVITY
+    | MQRO_ACCEPT_UNSUP_MASK
+    | MQRO_ACCEPT_UNSUP_IF_XMIT_MASK;
+
+/// The kinds of report, each with its option, its "with full data" option and its feedback.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Exception(i32),
+    Expiration,
+    Arrival,
+    Delivery,
+}
+
+impl Kind {
+    /// The plain option, the one with data and the one with all data.
+    fn options(self) -> (i32, i32, i32) {
+        match self {
+            Kind::Exception(_) => (
+                MQRO_EXCEPTION,
+                MQRO_EXCEPTION_WITH_DATA,
+                MQRO_EXCEPTION_WITH_FULL_DATA,
+            ),
+            Kind::Expiration => (
+                MQRO_EXPIRATION,
+                MQRO_EXPIRATION_WITH_DATA,
+                MQRO_EXPIRATION_WITH_FULL_DATA,
+            ),
+            Kind::Arrival => (MQRO_COA, MQRO_COA_WITH_DATA, MQRO_COA_WITH_FULL_DATA),
+            Kind::Delivery => (MQRO_COD, MQRO_COD_WITH_DATA, MQRO_COD_WITH_FULL_DATA),
+        }
+    }
+
+    fn feedback(self) -> i32 {
+        match self {
+            Kind::Exception(reason) => reason,
+            Kind::Expiration => MQFB_EXPIRATION,
+            Kind::Arrival => MQFB_COA,
+            Kind::Delivery => MQFB_COD,
+        }
+    }
+}
+
+/// Checks the report options of a message being put.
+///
+/// # Errors
+/// 2061 options this queue manager does not know, 2027 a report is asked for and there is no
+/// reply-to queue.
+pub(crate) fn check(md: &Md) -> Result<(), Reason> {
+    if md.report & !KNOWN != 0 {
+        return Err(Reason::REPORT_OPTIONS_ERROR);
+    }
+    let asks = [
+        Kind::Exception(0),
+        Kind::Expiration,
+        Kind::Arrival,
+        Kind::Delivery,
+    ]
+    .iter()
+    .any(|kind| md.report & kind.options().0 != 0);
+    if asks && md.reply_to_q.is_blank() {
+        return Err(Reason::MISSING_REPLY_TO_Q);
+    }
+    Ok(())
+}
+
+/// The report on a message, if it asks for one of this kind; not yet addressed.
+fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<(Md, Bytes)> {
+    let (plain, with_data, full) = kind.options();
+    if md.report & plain == 0 {
+        return None;
+    }
+    let seq = qm.next_seq();
+    let body = if md.report & full == full {
+        data.clone()
+    } else if md.report & with_data == with_data {
+        data.slice(..data.len().min(100))
+    } else {
+        Bytes::new()
+    };
+    let pass = md.report & MQRO_PASS_DISCARD_AND_EXPIRY != 0;
+    let mut out = Md {
+        version: MQMD_VERSION_2,
+        report: if pass {
+            md.report & MQRO_DISCARD_MSG
+        } else {
+            MQRO_NONE
+        },
+        msg_type: MQMT_REPORT,
+        expiry: if pass { md.expiry } else { MQEI_UNLIMITED },
+        feedback: kind.feedback(),
+        encoding: md.encoding,
+        coded_char_set_id: md.coded_char_set_id,
+        format: if body.is_empty() {
+            Chars::default()
+        } else {
+            md.format
+        },
+        priority: md.priority,
+        persistence: md.persistence,
+        msg_id: if md.report & MQRO_PASS_MSG_ID != 0 {
+            md.msg_id
+        } else {
+            qm.new_msg_id(seq)
+        },
+        correl_id: if md.report & MQRO_PASS_CORREL_ID != 0 {
+            md.correl_id
+        } else {
+            md.msg_id
+        },
+        reply_to_q_mgr: Name::new(&qm.config.name),
+        user_identifier: md.user_identifier,
+        accounting_token: md.accounting_token,
+        appl_identity_data: md.appl_identity_data,
+        put_appl_type: MQAT_QMGR,
+        put_appl_name: Chars::new(&qm.config.name),
+        group_id: md.group_id,
+        msg_seq_number: md.msg_seq_number,
+        offset: md.offset,
+        msg_flags: md.msg_flags,
+        original_length: data.len() as i32,
+        ..Md::default()
+    };
+    crate::verbs::stamp(&mut out, qm.env.clock.wall_micros());
+    Some((out, body))
+}
+
+/// Where a report goes: its reply-to queue, or the dead-letter queue with a header.
+fn address(qm: &Inner, md: Md, data: Bytes, to: (Name, Name)) -> Option<Parcel> {
+    let resolved = crate::verbs::resolve(qm, &to.0, &to.1);
+    let reason = match resolved {
+        Ok(Ok(resolved)) => match resolved.target {
+            Target::Queue { queue, .. } => {
+                let admitted = queue.lock().admit();
+                match admitted {
+                    Ok(()) => return Some(parcel(qm, queue, md, data)),
+                    Err(reason) => reason,
+                }
+            }
+            Target::Remote {
+                transmission,
+                queue,
+                queue_manager,
+                ..
+            } => {
+                let (md, data) = crate::verbs::transmit(&md, &data, queue, queue_manager);
+                return Some(parcel(qm, transmission, md, data));
+            }
+            Target::Qmgr | Target::Definition => Reason::UNKNOWN_OBJECT_NAME,
+        },
+        Ok(Err(_model)) => Reason::OBJECT_TYPE_ERROR,
+        Err(reason) => reason,
+    };
+    dead_letter(qm, &md, &data, to, reason)
+}
+
+fn parcel(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Parcel {
+    if queue.lock().attributes.temporary() {
+        md.persistence = MQPER_NOT_PERSISTENT;
+    }
+    let expires = match md.expiry {
+        MQEI_UNLIMITED => 0,
+        tenths => qm.now() + i64::from(tenths) * 100_000,
+    };
+    Parcel {
+        queue,
+        md,
+        data,
+        expires,
+        seq: qm.next_seq(),
+    }
+}
+
+/// A message for the dead-letter queue: header, then the data.
+pub(crate) fn dead_letter(
+    qm: &Inner,
+    md: &Md,
+    data: &[u8],
+    to: (Name, Name),
+    reason: Reason,
+) -> Option<Parcel> {
+    let name = qm.catalogue.qmgr().dead_letter_q.clone();
+    let queue = qm.catalogue.local_queue(&name)?;
+    let mut stamp = Md::default();
+    crate::verbs::stamp(&mut stamp, qm.env.clock.wall_micros());
+    let header = Dlh {
+        reason: reason.0,
+        dest_q_name: to.0,
+        dest_q_mgr_name: if to.1.is_blank() {
+            Name::new(&qm.config.name)
+        } else {
+            to.1
+        },
+        encoding: md.encoding,
+        coded_char_set_id: md.coded_char_set_id,
+        format: md.format,
+        put_appl_type: MQAT_QMGR,
+        put_appl_name: Chars::new(&qm.config.name),
+        put_date: stamp.put_date,
+        put_time: stamp.put_time,
+        ..Dlh::default()
+    };
+    let mut body = Vec::with_capacity(172 + data.len());
+    header.encode(&mut body, ByteOrder::Little, PointerSize::Four);
+    body.extend_from_slice(data);
+    let outer = Md {
+        format: Chars::new(MQFMT_DEAD_LETTER_HEADER),
+        encoding: MQENC_NATIVE,
+        coded_char_set_id: MQCCSI_DEFAULT,
+        expiry: MQEI_UNLIMITED,
+        ..md.clone()
+    };
+    Some(parcel(qm, queue, outer, Bytes::from(body)))
+}
+
+/// The COA report of a message that is being put on its destination queue.
+pub(crate) fn arrival(qm: &Inner, md: &Md, data: &Bytes) -> Option<Parcel> {
+    if md.report & MQRO_COA == 0 {
+        return None;
+    }
+    let (report, body) = report(qm, Kind::Arrival, md, data)?;
+    address(qm, report, body, (md.reply_to_q, md.reply_to_q_mgr))
+}
+
+/// The COD report of a message that was got.
+pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Parcel> {
+    let md = &message.md;
+    if md.report & MQRO_COD == 0 {
+        return None;
+    }
+    let (report, body) = report(qm, Kind::Delivery, md, &message.data)?;
+    address(qm, report, body, (md.reply_to_q, md.reply_to_q_mgr))
+}
+
+/// Says to the operator that a report was discarded.
+pub(crate) fn not_sent(qm: &Inner, reason: Reason) {
+    qm.operator.message("AMQ7234W", &[reason.to_string()]);
+}
+
+/// Puts a message that nobody waits for the force of: a report or a dead letter that maintenance
+/// made. Should the record be lost in a crash, what it reports happens, and is reported, again.
+pub(crate) fn put_unforced(qm: &Arc<Inner>, parcel: Parcel) {
+    let mut lsn = Lsn(0);
+    if parcel.md.persistence == MQPER_PERSISTENT {
+        match append_put(qm, Class::Ordinary, 0, &parcel) {
+            Ok(appended) => lsn = appended.start,
+            Err(_) => return not_sent(qm, Reason::RESOURCE_PROBLEM),
+        }
+    }
+    let message = Arc::new(Message {
+        md: parcel.md,
+        data: parcel.data,
+        seq: parcel.seq,
+        expires: parcel.expires,
+        lsn,
+    });
+    if lsn == Lsn(0) {
+        return deliver(qm, &parcel.queue, &message, false);
+    }
+    // Visible only once forced, like every persistent message: maintenance waits for that.
+    parcel.queue.lock().pending_puts += 1;
+    qm.orphan(crate::uow::Orphan {
+        end: qm.log.appended(),
+        pin: lsn,
+        effect: crate::uow::Effect::Put {
+            queue: parcel.queue,
+            message,
+        },
+    });
+}
+
+/// Expired messages have been taken off a queue: notes that in the log and sends their reports.
+pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Arc<Message>>) {
+    for message in messages {
+        if message.persistent() {
+            let record = crate::record::discarded(queue.id, message.seq);
+            // Not forced, and not missed: without it the message expires once more after a restart.
+            let _ = qm.log.append(Class::Essential, &[&record]);
+        }
+        let md = &message.md;
+        if md.report & MQRO_EXPIRATION == 0 {
+            continue;
+        }
+        if let Some((report, body)) = report(qm, Kind::Expiration, md, &message.data)
+            && let Some(parcel) = address(qm, report, body, (md.reply_to_q, md.reply_to_q_mgr))
+        {
+            put_unforced(qm, parcel);
+        }
+    }
+}

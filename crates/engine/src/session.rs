@@ -1,0 +1,349 @@
+//! One application connection: its handles, its unit of work, its place in `DISPLAY CONN`.
+//!
+//! Invariants:
+//! * One verb at a time: a second one is refused with 2219, so nothing but that verb and
+//!   maintenance touches the session's state.
+//! * The unit of work is in the session while it grows; a verb that ends it takes it out first.
+//!   Maintenance may take it out too (log full): the application then sees 2003.
+//! * When the last clone of a session goes, its unit of work is backed out, its handles are closed
+//!   and its temporary dynamic queues deleted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+use posthaste_mqi::{Hobj, Md, Name, Reason};
+
+use crate::catalogue::{Alias, Definition};
+use crate::group::{GroupGet, GroupPut};
+use crate::manager::{Inner, QueueManager};
+use crate::queue::Queue;
+use crate::queue::waiters::Wakes;
+use crate::uow::{Pin, Uow};
+
+/// Who connects.
+#[derive(Clone, Debug, Default)]
+pub struct Application {
+    /// Application name (`APPLTAG`).
+    pub name: String,
+    /// User (`USERID`).
+    pub user: String,
+    /// Channel it came by; empty for in-process applications.
+    pub channel: String,
+    /// Where it came from (`CONNAME`); empty for in-process applications.
+    pub conname: String,
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// `MQAT_` application type.
+    pub appl_type: i32,
+}
+
+/// What `DISPLAY CONN` shows.
+#[derive(Clone, Debug)]
+pub struct ConnectionStatus {
+    /// The last 8 bytes of the connection identifier, in hexadecimal.
+    pub conn: String,
+    /// Who it is.
+    pub application: Application,
+    /// `NONE`, `STARTED`, `ACTIVE` or `UNRESOLVED`: whether a unit of work is in progress.
+    pub uow_state: &'static str,
+    /// When the unit of work began, microseconds since 1970.
+    pub uow_started: Option<i64>,
+    /// Number of the unit of work.
+    pub uow_id: Option<u64>,
+    /// Open handles: object name and open options.
+    pub handles: Vec<(String, i32)>,
+}
+
+/// What a handle is open on.
+#[derive(Clone)]
+pub(crate) enum Target {
+    /// A local queue, perhaps by an alias.
+    Queue {
+        queue: Arc<Queue>,
+        alias: Option<Arc<Alias>>,
+    },
+    /// A queue elsewhere: messages go to a transmission queue with a header.
+    Remote {
+        transmission: Arc<Queue>,
+        alias: Option<Arc<Alias>>,
+        queue: Name,
+        queue_manager: Name,
+    },
+    /// The queue manager.
+    Qmgr,
+    /// A definition open for inquiry only.
+    Definition,
+}
+
+/// Where a browse stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(crate) key: (u8, u64),
+    pub(crate) slot: u32,
+    pub(crate) seq: u64,
+}
+
+/// An open object.
+pub(crate) struct Handle {
+    pub(crate) target: Target,
+    pub(crate) options: i32,
+    /// What MQINQ and MQSET are about: the definition that was opened, before resolution.
+    pub(crate) opened: Definition,
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) group_put: GroupPut,
+    pub(crate) group_get: GroupGet,
+    /// The message context was saved from (`MQOO_SAVE_ALL_CONTEXT`).
+    pub(crate) saved_context: Option<Box<Md>>,
+    /// The handle created its (dynamic) queue.
+    pub(crate) created_queue: bool,
+}
+
+const INDEX_BITS: u32 = 20;
+
+/// The handles of a connection, found by number.
+#[derive(Default)]
+pub(crate) struct Handles {
+    entries: Vec<(u32, Option<Handle>)>,
+    free: Vec<u32>,
+    pub(crate) open: u32,
+}
+
+impl Handles {
+    /// Adds a handle; `None` when the numbers have run out (about a million handles).
+    pub(crate) fn add(&mut self, handle: Handle) -> Option<Hobj> {
+        let at = match self.free.pop() {
+            Some(at) => at,
+            None if self.entries.len() + 1 >= 1 << INDEX_BITS => return None,
+            None => {
+                self.entries.push((0, None));
+                self.entries.len() as u32 - 1
+            }
+        };
+        let entry = &mut self.entries[at as usize];
+        // Another generation each time, so that a closed handle is not taken for a new one.
+        entry.0 = (entry.0 + 1) & 0x3FF;
+        entry.1 = Some(handle);
+        self.open += 1;
+        Some(Hobj(((entry.0 << INDEX_BITS) | (at + 1)) as i32))
+    }
+
+    fn at(&self, hobj: Hobj) -> Option<usize> {
+        let number = u32::try_from(hobj.0).ok()?;
+        let at = (number & ((1 << INDEX_BITS) - 1)).checked_sub(1)? as usize;
+        let entry = self.entries.get(at)?;
+        (entry.0 == number >> INDEX_BITS).then_some(at)
+    }
+
+    pub(crate) fn get(&mut self, hobj: Hobj) -> Result<&mut Handle, Reason> {
+        self.at(hobj)
+            .and_then(|at| self.entries[at].1.as_mut())
+            .ok_or(Reason::HOBJ_ERROR)
+    }
+
+    pub(crate) fn remove(&mut self, hobj: Hobj) -> Result<Handle, Reason> {
+        let at = self.at(hobj).ok_or(Reason::HOBJ_ERROR)?;
+        let handle = self.entries[at].1.take().ok_or(Reason::HOBJ_ERROR)?;
+        self.free.push(at as u32);
+        self.open -= 1;
+        Ok(handle)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Hobj> {
+        let number = |(at, (generation, handle)): (usize, &(u32, Option<Handle>))| {
+            handle
+                .as_ref()
+                .map(|_| Hobj(((generation << INDEX_BITS) | (at as u32 + 1)) as i32))
+        };
+        self.entries.iter().enumerate().filter_map(number).collect()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Handle> {
+        self.entries
+            .iter()
+            .filter_map(|(_, handle)| handle.as_ref())
+    }
+}
+
+/// What changes during a connection.
+#[derive(Default)]
+pub(crate) struct SessionState {
+    pub(crate) handles: Handles,
+    pub(crate) uow: Option<Uow>,
+    /// The system backed the unit of work out; the application does not know yet.
+    pub(crate) rolled_back: bool,
+}
+
+const CONNECTED: u8 = 0;
+const DISCONNECTED: u8 = 1;
+const BROKEN: u8 = 2;
+
+/// A connection as the queue manager sees it.
+pub(crate) struct SessionInner {
+    pub(crate) qm: Arc<Inner>,
+    pub(crate) id: u64,
+    pub(crate) who: Application,
+    busy: AtomicBool,
+    life: AtomicU8,
+    pub(crate) state: Mutex<SessionState>,
+    /// Pin of the unit of work.
+    pub(crate) uow_pin: Pin,
+    /// Pin of a call outside the unit of work.
+    pub(crate) call_pin: Pin,
+}
+
+/// A connection. Clones are the same connection.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Arc<Owned>,
+}
+
+/// Backs out and closes when the last clone goes.
+pub(crate) struct Owned(pub(crate) Arc<SessionInner>);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+/// Held while a verb runs.
+pub(crate) struct Call<'a>(&'a AtomicBool);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl SessionInner {
+    pub(crate) fn new(qm: Arc<Inner>, id: u64, who: Application) -> Self {
+        SessionInner {
+            qm,
+            id,
+            who,
+            busy: AtomicBool::new(false),
+            life: AtomicU8::new(CONNECTED),
+            state: Mutex::new(SessionState::default()),
+            uow_pin: Pin::default(),
+            call_pin: Pin::default(),
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, SessionState> {
+        self.state.lock()
+    }
+
+    /// Begins a verb.
+    pub(crate) fn enter(&self) -> Result<Call<'_>, Reason> {
+        match self.life.load(Ordering::Acquire) {
+            CONNECTED => {}
+            BROKEN => return Err(Reason::CONNECTION_BROKEN),
+            _ => return Err(Reason::HCONN_ERROR),
+        }
+        self.qm.running()?;
+        if self.busy.swap(true, Ordering::Acquire) {
+            return Err(Reason::CALL_IN_PROGRESS);
+        }
+        Ok(Call(&self.busy))
+    }
+
+    /// Whether no verb is running.
+    pub(crate) fn idle(&self) -> bool {
+        !self.busy.load(Ordering::Acquire)
+    }
+
+    /// The queue manager breaks the connection (immediate shutdown).
+    pub(crate) fn break_off(&self) {
+        let _ = self
+            .life
+            .compare_exchange(CONNECTED, BROKEN, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Marks the end of the connection; false when it had ended before.
+    pub(crate) fn end(&self) -> bool {
+        self.life.swap(DISCONNECTED, Ordering::AcqRel) != DISCONNECTED
+    }
+
+    /// Backs out, closes every handle and forgets the connection.
+    pub(crate) fn release(self: &Arc<Self>) {
+        self.end();
+        let uow = self.lock().uow.take();
+        if let Some(uow) = uow {
+            // The log may have stopped; the restart undoes the unit of work then.
+            let _ = uow.back_out(&self.qm);
+        }
+        self.uow_pin.clear();
+        let handles = {
+            let mut state = self.lock();
+            let all = state.handles.all();
+            all.into_iter()
+                .filter_map(|hobj| state.handles.remove(hobj).ok().map(|h| (hobj, h)))
+                .collect::<Vec<_>>()
+        };
+        let mut wakes = Wakes::default();
+        for (hobj, handle) in handles {
+            crate::verbs::close::release(self, hobj, &handle, &mut wakes);
+        }
+        wakes.wake();
+        self.qm.forget_session(self.id);
+    }
+
+    /// Whether one more message may join the unit of work.
+    ///
+    /// # Errors
+    /// 2003 when the system has backed it out, 2024 when it has MAXUMSGS messages.
+    pub(crate) fn check_unit(&self, state: &mut SessionState) -> Result<(), Reason> {
+        if state.rolled_back {
+            return Err(Reason::BACKED_OUT);
+        }
+        let count = state.uow.as_ref().map_or(0, |u| u.ops.len());
+        if count >= self.qm.catalogue.qmgr().max_uncommitted {
+            return Err(Reason::SYNCPOINT_LIMIT_REACHED);
+        }
+        Ok(())
+    }
+
+    /// The unit of work, begun if there is none.
+    pub(crate) fn uow<'a>(&self, state: &'a mut SessionState) -> &'a mut Uow {
+        let qm = &self.qm;
+        state
+            .uow
+            .get_or_insert_with(|| Uow::new(qm.next_uow(), qm.now()))
+    }
+
+    pub(crate) fn status(&self) -> ConnectionStatus {
+        let state = self.lock();
+        let uow = state.uow.as_ref();
+        ConnectionStatus {
+            conn: format!("{:016X}", self.qm.connection_number(self.id)),
+            application: self.who.clone(),
+            uow_state: if uow.is_some() { "ACTIVE" } else { "NONE" },
+            uow_started: uow.map(|u| u.started),
+            uow_id: uow.map(|u| u.id),
+            handles: state
+                .handles
+                .iter()
+                .map(|h| (h.opened.name().to_owned(), h.options))
+                .collect(),
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn inner(&self) -> &Arc<SessionInner> {
+        &self.inner.0
+    }
+
+    /// The queue manager this is a connection to.
+    pub fn queue_manager(&self) -> QueueManager {
+        QueueManager::from_inner(self.inner().qm.clone())
+    }
+
+    /// What `DISPLAY CONN` shows of this connection.
+    pub fn status(&self) -> ConnectionStatus {
+        self.inner().status()
+    }
+}

@@ -1,0 +1,75 @@
+//! The third kind of failure: the environment forbids going on.
+//!
+//! A [`Stop`] is final for this run of the queue manager. Its exit code is stable, so that a
+//! supervisor can act on it.
+
+use posthaste_recovery_log::LogError;
+use posthaste_store::StoreError;
+
+/// Why a running queue manager had to stop.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Stop {
+    /// A write or sync of the recovery log failed; it is never retried, because after a failed
+    /// sync nobody knows what the disk holds.
+    #[error("the recovery log cannot be written: {0}")]
+    LogFailed(String),
+    /// A checkpoint could not be made durable.
+    #[error("a checkpoint cannot be written: {0}")]
+    CheckpointFailed(String),
+    /// A queue file holds something else than what was written there.
+    #[error("a queue file is damaged: {0}")]
+    QueueFileDamaged(String),
+}
+
+impl Stop {
+    /// The exit code of a process that ends for this reason.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Stop::LogFailed(_) => 71,
+            Stop::CheckpointFailed(_) => 72,
+            Stop::QueueFileDamaged(_) => 73,
+        }
+    }
+}
+
+/// Why a queue manager could not be created or started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The recovery log refused.
+    #[error("{0}")]
+    Log(#[from] LogError),
+    /// A queue file or a checkpoint image refused.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The file system refused.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// Another process has this queue manager's files open.
+    #[error("another process is running this queue manager")]
+    InUse,
+    /// There is already a queue manager in that folder.
+    #[error("a queue manager already exists there")]
+    AlreadyExists,
+    /// Log and checkpoint image contradict each other: a defect or a mixed-up restore.
+    #[error("the log and the queue files do not belong together: {0}")]
+    Inconsistent(String),
+}
+
+impl StartError {
+    /// The exit code of a process that ends for this reason.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            StartError::Log(_) => 74,
+            StartError::Store(_) => 75,
+            StartError::Io { .. } => 76,
+            StartError::InUse => 77,
+            StartError::AlreadyExists => 8,
+            StartError::Inconsistent(_) => 78,
+        }
+    }
+}

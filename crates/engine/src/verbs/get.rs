@@ -1,0 +1,703 @@
+//! MQGET: a message from a queue, destructively or by browsing.
+//!
+//! Invariants:
+//! * A message is held (out of everybody's sight) before anything is done about it, and whoever
+//!   holds it gives it back unless the get went through: [`Hold`] does that when it is dropped.
+//! * What a waiter was given belongs to the waiting call; should the call be dropped, [`Wait`]
+//!   gives it back.
+//! * A persistent message got outside syncpoint is delivered after its get record is forced.
+
+use std::future::Future;
+use std::pin::Pin as StdPin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use posthaste_env::{Nanos, Sleep};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_recovery_log::Class;
+
+use super::send::Patience;
+use super::{Done, Got, Verb};
+use crate::catalogue::Alias;
+use crate::group::{GroupGet, Logical};
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::queue::index::SlotId;
+use crate::queue::matching::{Match, token_of};
+use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
+use crate::queue::{Found, Queue, QueueState, Start};
+use crate::record;
+use crate::report;
+use crate::session::{Cursor, Session, SessionInner, Target};
+use crate::uow::{Effect, Op, Pending};
+
+const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
+const SYNCS: i32 = MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
+const PROPERTIES: i32 = MQGMO_PROPERTIES_FORCE_MQRFH2
+    | MQGMO_NO_PROPERTIES
+    | MQGMO_PROPERTIES_IN_HANDLE
+    | MQGMO_PROPERTIES_COMPATIBILITY;
+const KNOWN: i32 = BROWSES
+    | SYNCS
+    | PROPERTIES
+    | MQGMO_WAIT
+    | MQGMO_ACCEPT_TRUNCATED_MSG
+    | MQGMO_MSG_UNDER_CURSOR
+    | MQGMO_LOCK
+    | MQGMO_UNLOCK
+    | MQGMO_FAIL_IF_QUIESCING
+    | MQGMO_CONVERT
+    | MQGMO_LOGICAL_ORDER
+    | MQGMO_ALL_MSGS_AVAILABLE
+    | MQGMO_COMPLETE_MSG
+    | MQGMO_ALL_SEGMENTS_AVAILABLE;
+
+/// A get, as far as it does not change while it waits.
+struct Request {
+    queue: Arc<Queue>,
+    alias: Option<Arc<Alias>>,
+    owner: (u64, Hobj),
+    options: i32,
+    matches: Match,
+    buffer: usize,
+}
+
+impl Request {
+    fn has(&self, option: i32) -> bool {
+        self.options & option != 0
+    }
+    fn browses(&self) -> bool {
+        self.has(BROWSES)
+    }
+    /// Whether this message is got in the unit of work.
+    fn in_unit(&self, message: &Message) -> bool {
+        self.has(MQGMO_SYNCPOINT)
+            || (self.has(MQGMO_SYNCPOINT_IF_PERSISTENT) && message.persistent())
+    }
+    fn fits(&self, message: &Message) -> bool {
+        message.data.len() <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
+    }
+}
+
+fn check_options(gmo: &Gmo, open: i32) -> Result<(), Reason> {
+    let options = gmo.options;
+    let browses = (options & BROWSES).count_ones();
+    let under = options & MQGMO_MSG_UNDER_CURSOR != 0;
+    if options & !KNOWN != 0
+        || (options & SYNCS).count_ones() > 1
+        || browses > 1
+        || (browses == 1 && under)
+        || (options & PROPERTIES).count_ones() > 1
+        || (browses == 1 && options & (MQGMO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT) != 0)
+        || (options & MQGMO_LOCK != 0 && browses == 0)
+    {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if options & MQGMO_UNLOCK != 0 {
+        let alone = MQGMO_UNLOCK | MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING;
+        if options & !alone != 0 {
+            return Err(Reason::OPTIONS_ERROR);
+        }
+    }
+    if gmo.wait_interval < MQWI_UNLIMITED {
+        return Err(Reason::WAIT_INTERVAL_ERROR);
+    }
+    let all = MQMO_MATCH_MSG_ID
+        | MQMO_MATCH_CORREL_ID
+        | MQMO_MATCH_GROUP_ID
+        | MQMO_MATCH_MSG_SEQ_NUMBER
+        | MQMO_MATCH_OFFSET
+        | MQMO_MATCH_MSG_TOKEN;
+    if gmo.version >= MQGMO_VERSION_2 && gmo.match_options & !all != 0 {
+        return Err(Reason::MATCH_OPTIONS_ERROR);
+    }
+    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+    if (browses == 1 || under || options & MQGMO_UNLOCK != 0) && open & MQOO_BROWSE == 0 {
+        return Err(Reason::NOT_OPEN_FOR_BROWSE);
+    }
+    if browses == 0 && options & MQGMO_UNLOCK == 0 && open & input == 0 {
+        return Err(Reason::NOT_OPEN_FOR_INPUT);
+    }
+    Ok(())
+}
+
+/// A message out of everybody's sight, given back unless it is kept.
+struct Hold<'a> {
+    queue: &'a Arc<Queue>,
+    slot: SlotId,
+    message: Arc<Message>,
+    kept: bool,
+}
+
+impl Hold<'_> {
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            let mut wakes = Wakes::default();
+            self.queue
+                .lock()
+                .give_back(self.slot, &self.message, &mut wakes);
+            wakes.wake();
+        }
+    }
+}
+
+/// What one look at the queue came to.
+enum Look {
+    /// A message, still listed (browse) or too long for the buffer.
+    Seen(Arc<Message>, u16),
+    /// A message taken off the queue for good: non-persistent, outside syncpoint.
+    Taken(Arc<Message>, u16),
+    /// A message held for this get.
+    Held(SlotId, Arc<Message>),
+    Nothing,
+}
+
+/// Waits for a gift. Whatever was given and not taken goes back to the queue.
+struct Wait<'a> {
+    queue: &'a Arc<Queue>,
+    waiter: Arc<Waiter>,
+    timer: Option<Sleep>,
+}
+
+impl Future for Wait<'_> {
+    type Output = WaiterState;
+
+    fn poll(mut self: StdPin<&mut Self>, context: &mut Context<'_>) -> Poll<WaiterState> {
+        {
+            let mut state = self.waiter.state.lock();
+            match &mut *state {
+                WaiterState::Waiting(waker) => {
+                    if !waker.as_ref().is_some_and(|w| w.will_wake(context.waker())) {
+                        *waker = Some(context.waker().clone());
+                    }
+                }
+                _ => return Poll::Ready(std::mem::replace(&mut *state, WaiterState::Gone)),
+            }
+        }
+        let Some(timer) = &mut self.timer else {
+            return Poll::Pending;
+        };
+        if timer.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        // Time is up, unless something was given at the last moment.
+        let came = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
+        if matches!(came, WaiterState::Waiting(_)) {
+            self.queue.lock().waiters.abandoned();
+            return Poll::Ready(WaiterState::Ended(Reason::NO_MSG_AVAILABLE));
+        }
+        Poll::Ready(came)
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let left = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
+        match left {
+            WaiterState::Waiting(_) => self.queue.lock().waiters.abandoned(),
+            WaiterState::Given(gift) => return_gift(self.queue, gift),
+            WaiterState::Retry | WaiterState::Ended(_) | WaiterState::Gone => {}
+        }
+    }
+}
+
+fn return_gift(queue: &Arc<Queue>, gift: Gift) {
+    let mut wakes = Wakes::default();
+    {
+        let mut state = queue.lock();
+        match gift {
+            Gift::Direct(message) => state.arrive(&message, &mut wakes),
+            Gift::Held { slot, message } => state.give_back(slot, &message, &mut wakes),
+        }
+    }
+    wakes.wake();
+}
+
+/// The descriptor and options a get returns.
+fn describe(
+    qm: &Inner,
+    request: &Request,
+    message: &Message,
+    count: u16,
+    md: &mut Md,
+    gmo: &mut Gmo,
+) {
+    let version = md.version;
+    *md = Md {
+        version,
+        backout_count: i32::from(count),
+        ..message.md.clone()
+    };
+    if message.expires != 0 {
+        // Tenths of a second that are left, at least one: it has not expired.
+        let left = (message.expires - qm.now() + 99_999) / 100_000;
+        md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
+    }
+    gmo.resolved_q_name = request.queue.name;
+    gmo.msg_token = token_of(message.seq);
+    gmo.returned_length = message.data.len().min(request.buffer) as i32;
+    let flags = message.md.msg_flags;
+    gmo.group_status = if flags & MQMF_LAST_MSG_IN_GROUP != 0 {
+        b'L'
+    } else if flags & MQMF_MSG_IN_GROUP != 0 {
+        b'G'
+    } else {
+        b' '
+    };
+    gmo.segment_status = b' ';
+    gmo.segmentation = b' ';
+}
+
+fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Reason) -> Done<Got> {
+    let length = message.data.len();
+    let convert = request.has(MQGMO_CONVERT)
+        && !message.md.format.is_blank()
+        && (differs(wanted.coded_char_set_id, message.md.coded_char_set_id)
+            || differs(wanted.encoding, message.md.encoding));
+    Done {
+        value: Got {
+            data: message.data.slice(..length.min(request.buffer)),
+            length,
+        },
+        warning: if length > request.buffer {
+            truncated
+        } else if convert {
+            // The hook for data conversion: nothing is converted yet, and the getter is told.
+            Reason::NOT_CONVERTED
+        } else {
+            Reason::NONE
+        },
+    }
+}
+
+/// Whether a getter wants another representation than the message has; 0 and negative values mean
+/// "the queue manager's".
+fn differs(wanted: i32, has: i32) -> bool {
+    wanted > 0 && has > 0 && wanted != has
+}
+
+impl SessionInner {
+    /// Looks at the queue once.
+    fn look(
+        &self,
+        request: &Request,
+        state: &mut QueueState,
+        logical: &mut Logical,
+        cursor: &mut Option<Cursor>,
+        expired: &mut Vec<Arc<Message>>,
+    ) -> Result<Look, Reason> {
+        let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR;
+        let found = if request.has(under) {
+            Some(self.under_cursor(request, state, cursor)?)
+        } else {
+            self.search(request, state, logical, cursor, expired)?
+        };
+        let Some(Found { slot, message }) = found else {
+            return Ok(Look::Nothing);
+        };
+        let count = state.index.slot(slot).backout_count;
+        if request.browses() {
+            let seq = message.seq;
+            let key = state.key(slot);
+            *cursor = Some(Cursor { key, slot, seq });
+            if request.has(MQGMO_LOCK) {
+                state.browse_lock(slot, request.owner);
+            }
+            return Ok(Look::Seen(message, count));
+        }
+        if !request.fits(&message) {
+            return Ok(Look::Seen(message, count));
+        }
+        if state.index.slot(slot).browse_locked() {
+            state.browse_unlock(request.owner, &mut Wakes::default());
+        }
+        state.index.hold(slot);
+        if !message.persistent() && !request.in_unit(&message) {
+            state.destroy(slot, true);
+            return Ok(Look::Taken(message, count));
+        }
+        Ok(Look::Held(slot, message))
+    }
+
+    fn under_cursor(
+        &self,
+        request: &Request,
+        state: &mut QueueState,
+        cursor: &Option<Cursor>,
+    ) -> Result<Found, Reason> {
+        let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
+        let there = state.index.holds(cursor.slot, cursor.seq)
+            && state.index.slot(cursor.slot).listed()
+            && !state.locked_for(cursor.slot, request.owner);
+        if !there {
+            return Err(Reason::NO_MSG_UNDER_CURSOR);
+        }
+        let message = state
+            .message(cursor.slot)
+            .map_err(|e| self.qm.store_failed(&e))?;
+        Ok(Found {
+            slot: cursor.slot,
+            message,
+        })
+    }
+
+    fn search(
+        &self,
+        request: &Request,
+        state: &mut QueueState,
+        logical: &mut Logical,
+        cursor: &Option<Cursor>,
+        expired: &mut Vec<Arc<Message>>,
+    ) -> Result<Option<Found>, Reason> {
+        let mut start = match cursor {
+            Some(cursor) if request.has(MQGMO_BROWSE_NEXT) => Start::After(cursor.key),
+            _ => Start::First,
+        };
+        let now = self.qm.now();
+        let failed = |e| self.qm.store_failed(&e);
+        let matches = logical.matches(&request.matches);
+        loop {
+            let found = state
+                .find(&matches, start, request.owner, now, expired)
+                .map_err(failed)?;
+            let Some(found) = found else {
+                return Ok(None);
+            };
+            if logical
+                .accepts(state, &found.message, request.owner, now)
+                .map_err(failed)?
+            {
+                return Ok(Some(found));
+            }
+            start = Start::After(state.key(found.slot));
+        }
+    }
+
+    /// Makes a held message the application's: in its unit of work, or for good.
+    async fn acquire(
+        &self,
+        request: &Request,
+        slot: SlotId,
+        message: &Arc<Message>,
+    ) -> Result<(), Reason> {
+        let qm = &self.qm;
+        let hold = Hold {
+            queue: &request.queue,
+            slot,
+            message: message.clone(),
+            kept: false,
+        };
+        let in_unit = request.in_unit(message);
+        if !message.persistent() && !in_unit {
+            hold.keep();
+            request.queue.lock().destroy(slot, true);
+            return Ok(());
+        }
+        let mut patience = Patience::new();
+        loop {
+            let error = if in_unit {
+                let mut state = self.lock();
+                self.check_unit(&mut state)?;
+                let uow = self.uow(&mut state);
+                let op = Op::Got {
+                    queue: request.queue.clone(),
+                    slot,
+                    message: message.clone(),
+                };
+                let appended = if message.persistent() {
+                    self.uow_pin.set(qm.log.appended());
+                    let record = record::get(uow.id, request.queue.id, message.seq);
+                    qm.log.append(Class::Essential, &[&record]).map(Some)
+                } else {
+                    Ok(None)
+                };
+                match appended {
+                    Ok(appended) => {
+                        if let Some(appended) = appended {
+                            uow.note(appended.start);
+                        }
+                        uow.ops.push(op);
+                        request.queue.lock().uncommitted_gets += 1;
+                        hold.keep();
+                        return Ok(());
+                    }
+                    Err(error) => {
+                        if !uow.logged {
+                            self.uow_pin.clear();
+                        }
+                        error
+                    }
+                }
+            } else {
+                self.call_pin.set(qm.log.appended());
+                let record = record::get(0, request.queue.id, message.seq);
+                match qm.log.append(Class::Essential, &[&record]) {
+                    Ok(appended) => {
+                        let queue = request.queue.clone();
+                        queue.lock().uncommitted_gets += 1;
+                        let pending = Pending {
+                            qm,
+                            pin: &self.call_pin,
+                            end: appended.end,
+                            effect: Some(Effect::Got { queue, slot }),
+                        };
+                        hold.keep();
+                        return pending.done().await;
+                    }
+                    Err(error) => {
+                        self.call_pin.clear();
+                        error
+                    }
+                }
+            };
+            patience.wait(qm, error).await?;
+        }
+    }
+
+    fn read_request(
+        &self,
+        hobj: Hobj,
+        md: &Md,
+        gmo: &Gmo,
+        buffer: usize,
+    ) -> Result<(Request, Option<Cursor>, GroupGet), Reason> {
+        let mut state = self.lock();
+        let handle = state.handles.get(hobj)?;
+        check_options(gmo, handle.options)?;
+        let Target::Queue { queue, alias } = &handle.target else {
+            return Err(Reason::NOT_OPEN_FOR_INPUT);
+        };
+        let request = Request {
+            queue: queue.clone(),
+            alias: alias.clone(),
+            owner: (self.id, hobj),
+            options: gmo.options,
+            matches: Match::of(md, gmo),
+            buffer,
+        };
+        Ok((request, handle.cursor, handle.group_get))
+    }
+
+    fn check_gets(&self, request: &Request, state: &QueueState) -> Result<(), Reason> {
+        if state.deleted {
+            return Err(Reason::Q_DELETED);
+        }
+        let alias = request.alias.as_ref();
+        if state.attributes.get_inhibited || alias.is_some_and(|a| a.get_inhibited()) {
+            return Err(Reason::GET_INHIBITED);
+        }
+        Ok(())
+    }
+
+    /// Looks and waits until there is a message or a reason why there is none.
+    async fn obtain(
+        &self,
+        request: &Request,
+        logical: &mut Logical,
+        cursor: &mut Option<Cursor>,
+        until: Option<Nanos>,
+    ) -> Result<Look, Reason> {
+        let qm = &self.qm;
+        loop {
+            let mut expired = Vec::new();
+            let (looked, waiter) = {
+                let mut state = request.queue.lock();
+                self.check_gets(request, &state)?;
+                let looked = self.look(request, &mut state, logical, cursor, &mut expired)?;
+                let waits = matches!(looked, Look::Nothing) && request.has(MQGMO_WAIT);
+                let waiter = waits.then(|| {
+                    let service =
+                        if request.browses() || logical.active() || !request.matches.simple() {
+                            Service::Notify
+                        } else {
+                            Service::HandOver {
+                                direct: !request.has(MQGMO_SYNCPOINT),
+                            }
+                        };
+                    let quiesces = request.has(MQGMO_FAIL_IF_QUIESCING);
+                    let waiter = Waiter::new(request.matches.clone(), service, quiesces);
+                    state.waiters.add(waiter.clone());
+                    waiter
+                });
+                (looked, waiter)
+            };
+            let wait = waiter.map(|waiter| Wait {
+                queue: &request.queue,
+                waiter,
+                timer: until.map(|at| qm.env.clock.sleep_until(at)),
+            });
+            report::expired(qm, &request.queue, expired);
+            let Some(wait) = wait else {
+                return Ok(looked);
+            };
+            qm.running()?;
+            if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
+                return Err(Reason::Q_MGR_QUIESCING);
+            }
+            match wait.await {
+                WaiterState::Given(Gift::Direct(message)) => {
+                    if request.fits(&message) {
+                        return Ok(Look::Taken(message, 0));
+                    }
+                    return_gift(&request.queue, Gift::Direct(message.clone()));
+                    return Ok(Look::Seen(message, 0));
+                }
+                WaiterState::Given(Gift::Held { slot, message }) => {
+                    let now = qm.now();
+                    if message.expired(now) {
+                        request.queue.lock().destroy(slot, !message.persistent());
+                        report::expired(qm, &request.queue, vec![message]);
+                        continue;
+                    }
+                    if request.fits(&message) {
+                        return Ok(Look::Held(slot, message));
+                    }
+                    let count = request.queue.lock().index.slot(slot).backout_count;
+                    let gift = Gift::Held {
+                        slot,
+                        message: message.clone(),
+                    };
+                    return_gift(&request.queue, gift);
+                    return Ok(Look::Seen(message, count));
+                }
+                WaiterState::Retry => {}
+                WaiterState::Ended(reason) => return Err(reason),
+                WaiterState::Waiting(_) | WaiterState::Gone => {
+                    return Err(Reason::UNEXPECTED_ERROR);
+                }
+            }
+        }
+    }
+
+    fn unlock(&self, request: &Request) -> Verb<Got> {
+        let mut wakes = Wakes::default();
+        let unlocked = request
+            .queue
+            .lock()
+            .browse_unlock(request.owner, &mut wakes);
+        wakes.wake();
+        Ok(Done {
+            value: Got {
+                data: Bytes::new(),
+                length: 0,
+            },
+            warning: if unlocked {
+                Reason::NONE
+            } else {
+                Reason::NO_MSG_LOCKED
+            },
+        })
+    }
+
+    async fn get(&self, hobj: Hobj, md: &mut Md, gmo: &mut Gmo, buffer: usize) -> Verb<Got> {
+        let qm = &self.qm;
+        let (request, mut cursor, group) = self.read_request(hobj, md, gmo, buffer)?;
+        if request.has(MQGMO_UNLOCK) {
+            return self.unlock(&request);
+        }
+        if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        if request.has(MQGMO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT) {
+            self.check_unit(&mut self.lock())?;
+        }
+        let until = match gmo.wait_interval {
+            MQWI_UNLIMITED => None,
+            ms => Some(qm.env.clock.monotonic() + ms as u64 * 1_000_000),
+        };
+        let mut logical = Logical::of(&request.options, &group);
+        if !request.has(MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR) && request.browses() {
+            cursor = None;
+        }
+        let (message, count, warning) = match self
+            .obtain(&request, &mut logical, &mut cursor, until)
+            .await?
+        {
+            Look::Nothing => return Err(Reason::NO_MSG_AVAILABLE),
+            Look::Seen(message, count) => {
+                let accepted = request.browses() && request.has(MQGMO_ACCEPT_TRUNCATED_MSG);
+                let truncated = if accepted {
+                    Reason::TRUNCATED_MSG_ACCEPTED
+                } else {
+                    Reason::TRUNCATED_MSG_FAILED
+                };
+                (message, count, truncated)
+            }
+            Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
+            Look::Held(slot, message) => {
+                let count = request.queue.lock().index.slot(slot).backout_count;
+                self.acquire(&request, slot, &message).await?;
+                (message, count, Reason::TRUNCATED_MSG_ACCEPTED)
+            }
+        };
+        let done = deliver_data(&request, md, &message, warning);
+        describe(qm, &request, &message, count, md, gmo);
+        let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;
+        {
+            let mut state = self.lock();
+            let handle = state.handles.get(hobj)?;
+            if request.browses() && consumed {
+                handle.cursor = cursor;
+            }
+            if consumed {
+                logical.advance(&message, &mut handle.group_get);
+            }
+            if consumed && !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
+                handle.saved_context = Some(Box::new(message.md.clone()));
+            }
+        }
+        if consumed && !request.browses() {
+            self.confirm(&request, &message).await?;
+        }
+        Ok(done)
+    }
+
+    /// Sends the confirm-on-delivery report a message asks for, in the getter's unit of work if
+    /// the message was got there.
+    async fn confirm(&self, request: &Request, message: &Message) -> Result<(), Reason> {
+        let Some(parcel) = report::delivery(&self.qm, message) else {
+            return Ok(());
+        };
+        let sent = if request.in_unit(message) {
+            super::send::in_unit(self, parcel).await
+        } else {
+            super::send::alone(self, parcel).await
+        };
+        // The message is delivered whatever becomes of its report.
+        if let Err(reason) = sent {
+            report::not_sent(&self.qm, reason);
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// MQGET. `buffer_length` is the length of the application's buffer in bytes.
+    ///
+    /// A message longer than the buffer gives a warning: 2079 with MQGMO_ACCEPT_TRUNCATED_MSG (the
+    /// message is gone), else 2080 (the message stays).
+    ///
+    /// # Errors
+    /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
+    /// cursor; 2046, 2090, 2247 options; 2052 queue deleted; 2003, 2024 unit of work; 2102 log;
+    /// 2009, 2161, 2162 queue manager.
+    pub async fn get(
+        &self,
+        hobj: Hobj,
+        md: &mut Md,
+        gmo: &mut Gmo,
+        buffer_length: usize,
+    ) -> Verb<Got> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        session.get(hobj, md, gmo, buffer_length).await
+    }
+}

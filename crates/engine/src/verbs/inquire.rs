@@ -1,0 +1,131 @@
+//! MQINQ: attributes of an open object.
+
+use posthaste_command::{Attribute, ObjectKind, Value, by_selector};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Reason};
+
+use super::{Done, Inquired, Verb};
+use crate::catalogue::{Definition, Runtime};
+use crate::manager::Inner;
+use crate::session::Session;
+
+/// Integer attributes that are true of the moment and stand in no definition.
+fn live(definition: &Definition, selector: i32) -> Option<i32> {
+    let Runtime::Local(queue) = definition.runtime() else {
+        return None;
+    };
+    let state = queue.lock();
+    let value = match selector {
+        MQIA_CURRENT_Q_DEPTH => state.depth(),
+        MQIA_OPEN_INPUT_COUNT => state.open_input,
+        MQIA_OPEN_OUTPUT_COUNT => state.open_output,
+        MQIA_TRIGGER_CONTROL => u32::from(state.attributes.trigger.is_some()),
+        _ => return None,
+    };
+    Some(i32::try_from(value).unwrap_or(i32::MAX))
+}
+
+/// Integer attributes of every queue manager of this level.
+fn fixed(kind: ObjectKind, selector: i32) -> Option<i32> {
+    Some(match (kind, selector) {
+        (ObjectKind::QLocal, MQIA_Q_TYPE) => MQQT_LOCAL,
+        (ObjectKind::QModel, MQIA_Q_TYPE) => MQQT_MODEL,
+        (ObjectKind::QAlias, MQIA_Q_TYPE) => MQQT_ALIAS,
+        (ObjectKind::QRemote, MQIA_Q_TYPE) => MQQT_REMOTE,
+        _ => return None,
+    })
+}
+
+fn text(
+    definition: &Definition,
+    qm: &Inner,
+    attribute: Option<&Attribute>,
+    selector: i32,
+) -> Option<String> {
+    let kind = definition.kind();
+    match (kind, selector) {
+        (ObjectKind::Qmgr, MQCA_Q_MGR_NAME) => return Some(qm.config.name.clone()),
+        (
+            ObjectKind::QLocal | ObjectKind::QModel | ObjectKind::QAlias | ObjectKind::QRemote,
+            MQCA_Q_NAME,
+        ) => return Some(definition.name().to_owned()),
+        _ => {}
+    }
+    attribute.map(|_| definition.text(selector))
+}
+
+fn width(attribute: Option<&Attribute>, selector: i32) -> usize {
+    match (attribute, selector) {
+        (Some(attribute), _) => attribute.char_length,
+        (None, MQCA_Q_NAME | MQCA_Q_MGR_NAME) => 48,
+        (None, _) => 0,
+    }
+}
+
+fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inquired> {
+    let mut out = Inquired::default();
+    let mut warning = Reason::NONE;
+    let kind = definition.kind();
+    let attrs = definition.attrs();
+    for selector in selectors {
+        let attribute = by_selector(kind, *selector);
+        match *selector {
+            MQIA_FIRST..=MQIA_LAST => {
+                let value = live(definition, *selector)
+                    .or_else(|| fixed(kind, *selector))
+                    .or_else(|| match attrs.get(*selector) {
+                        Some(Value::Int(value)) => Some(*value),
+                        _ => attribute.map(|_| 0),
+                    });
+                // Known selectors that this kind of object does not have: -1 and a warning
+                // (MQINQ, "MQIAV_NOT_APPLICABLE").
+                out.ints.push(value.unwrap_or(MQIAV_NOT_APPLICABLE));
+                if value.is_none() {
+                    warning = Reason::SELECTOR_NOT_FOR_TYPE;
+                }
+            }
+            MQCA_FIRST..=MQCA_LAST => {
+                let value = text(definition, qm, attribute, *selector);
+                let width = width(attribute, *selector);
+                match value {
+                    Some(value) => {
+                        let bytes = value.as_bytes();
+                        let length = bytes.len().min(width);
+                        out.chars.extend_from_slice(&bytes[..length]);
+                        out.chars.resize(out.chars.len() + width - length, b' ');
+                    }
+                    None => {
+                        warning = Reason::SELECTOR_NOT_FOR_TYPE;
+                        out.chars.resize(out.chars.len() + 48, b'*');
+                    }
+                }
+            }
+            _ => return Err(Reason::SELECTOR_ERROR),
+        }
+    }
+    Ok(Done {
+        value: out,
+        warning,
+    })
+}
+
+impl Session {
+    /// MQINQ.
+    ///
+    /// # Errors
+    /// 2019 handle, 2038 not open for inquire, 2067 selector; 2068 (selector not for this type) is
+    /// a warning.
+    pub async fn inquire(&self, hobj: Hobj, selectors: &[i32]) -> Verb<Inquired> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        let definition = {
+            let mut state = session.lock();
+            let handle = state.handles.get(hobj)?;
+            if handle.options & MQOO_INQUIRE == 0 {
+                return Err(Reason::NOT_OPEN_FOR_INQUIRE);
+            }
+            handle.opened.clone()
+        };
+        inquire(&session.qm, &definition, selectors)
+    }
+}

@@ -1,0 +1,64 @@
+//! The verbs of the MQ Interface, one file each.
+//!
+//! Invariants:
+//! * A verb either does all it says or nothing; a reason code tells which.
+//! * A verb that has to wait holds no lock while it waits, and can be dropped at any `await`
+//!   without losing or duplicating a message.
+
+pub(crate) mod clock;
+pub(crate) mod close;
+mod commit;
+mod context;
+mod get;
+mod inquire;
+mod open;
+mod put;
+mod put1;
+pub(crate) mod send;
+mod set;
+
+use bytes::Bytes;
+use posthaste_mqi::Reason;
+
+pub(crate) use context::stamp;
+pub(crate) use open::{resolve, valid_name};
+pub(crate) use put::transmit;
+
+/// A verb that did something: its result, and a warning (`Reason::NONE` mostly).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done<T> {
+    /// What the verb returns.
+    pub value: T,
+    /// The reason of a completion code `MQCC_WARNING`, or `Reason::NONE`.
+    pub warning: Reason,
+}
+
+impl<T> Done<T> {
+    pub(crate) fn ok(value: T) -> Self {
+        Done {
+            value,
+            warning: Reason::NONE,
+        }
+    }
+}
+
+/// What a verb comes to; `Err` is the reason of a completion code `MQCC_FAILED`.
+pub type Verb<T> = Result<Done<T>, Reason>;
+
+/// What a get delivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Got {
+    /// The data, at most as much as the buffer holds.
+    pub data: Bytes,
+    /// Length of the whole message.
+    pub length: usize,
+}
+
+/// What an inquiry returns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inquired {
+    /// Integer attributes, in the order of their selectors.
+    pub ints: Vec<i32>,
+    /// Character attributes, in the order of their selectors, each at its full width.
+    pub chars: Vec<u8>,
+}

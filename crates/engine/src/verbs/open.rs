@@ -1,0 +1,502 @@
+//! MQOPEN: from a name to a handle.
+//!
+//! Resolution (MQI reference, "Name resolution"): a queue name is looked up among all kinds of
+//! queue. An alias leads to its target once; a model queue makes a dynamic queue; a remote queue
+//! definition, or a queue manager name that is not ours, leads to a transmission queue.
+
+use std::sync::Arc;
+
+use posthaste_command::{Object, ObjectKind};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Name, Od, Reason};
+
+use super::{Done, Verb};
+use crate::catalogue::{Alias, ChangeError, Definition, Runtime};
+use crate::manager::Inner;
+use crate::queue::{Queue, QueueState};
+use crate::session::{Handle, Session, SessionInner, Target};
+
+const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+const CONTEXT: i32 = MQOO_PASS_IDENTITY_CONTEXT
+    | MQOO_PASS_ALL_CONTEXT
+    | MQOO_SET_IDENTITY_CONTEXT
+    | MQOO_SET_ALL_CONTEXT;
+const KNOWN: i32 = INPUT
+    | CONTEXT
+    | MQOO_BROWSE
+    | MQOO_OUTPUT
+    | MQOO_INQUIRE
+    | MQOO_SET
+    | MQOO_SAVE_ALL_CONTEXT
+    | MQOO_ALTERNATE_USER_AUTHORITY
+    | MQOO_FAIL_IF_QUIESCING
+    | MQOO_BIND_ON_OPEN
+    | MQOO_BIND_NOT_FIXED
+    | MQOO_BIND_ON_GROUP
+    | MQOO_CO_OP
+    | MQOO_RESOLVE_LOCAL_Q
+    | MQOO_NO_READ_AHEAD
+    | MQOO_READ_AHEAD
+    | MQOO_NO_MULTICAST;
+
+/// Letters that may stand in an object name (MQ: "Rules for naming objects").
+pub(crate) fn valid_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 48
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._/%".contains(&b))
+}
+
+fn check_options(options: i32) -> Result<(), Reason> {
+    let inputs = (options & INPUT).count_ones();
+    if options & !KNOWN != 0 || inputs > 1 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    let any = INPUT | MQOO_BROWSE | MQOO_OUTPUT | MQOO_INQUIRE | MQOO_SET;
+    if options & any == 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if options & CONTEXT != 0 && options & MQOO_OUTPUT == 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if options & MQOO_SAVE_ALL_CONTEXT != 0 && inputs == 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    let binds = MQOO_BIND_ON_OPEN | MQOO_BIND_NOT_FIXED | MQOO_BIND_ON_GROUP;
+    if (options & binds).count_ones() > 1 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if options & MQOO_READ_AHEAD != 0 && options & MQOO_NO_READ_AHEAD != 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    Ok(())
+}
+
+/// What a name came to.
+pub(crate) struct Resolved {
+    pub(crate) target: Target,
+    pub(crate) opened: Definition,
+    pub(crate) q_name: Name,
+    pub(crate) q_mgr_name: Name,
+    pub(crate) created_queue: bool,
+}
+
+impl Resolved {
+    fn local(opened: Definition, queue: Arc<Queue>, alias: Option<Arc<Alias>>, qm: &Inner) -> Self {
+        Resolved {
+            q_name: queue.name,
+            q_mgr_name: Name::new(&qm.config.name),
+            target: Target::Queue { queue, alias },
+            opened,
+            created_queue: false,
+        }
+    }
+}
+
+/// Whether a queue manager name means this queue manager.
+fn ours(qm: &Inner, name: &Name) -> bool {
+    name.is_blank() || name.text() == qm.config.name
+}
+
+/// A transmission queue by name, checked.
+fn transmission(qm: &Inner, name: &str) -> Result<Arc<Queue>, Reason> {
+    let definition = qm.catalogue.queue(name).ok_or(Reason::UNKNOWN_XMIT_Q)?;
+    let Runtime::Local(queue) = definition.runtime() else {
+        return Err(Reason::XMIT_Q_TYPE_ERROR);
+    };
+    if !queue.lock().attributes.transmission {
+        return Err(Reason::XMIT_Q_USAGE_ERROR);
+    }
+    Ok(queue.clone())
+}
+
+/// The transmission queue to another queue manager: named, or of that name, or the default one.
+fn route(qm: &Inner, q_mgr: &str, named: &str) -> Result<Arc<Queue>, Reason> {
+    if !named.is_empty() {
+        return transmission(qm, named);
+    }
+    if qm.catalogue.local_queue(q_mgr).is_some() {
+        return transmission(qm, q_mgr);
+    }
+    let default = qm.catalogue.qmgr().default_xmit_q.clone();
+    if default.is_empty() {
+        return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
+    }
+    transmission(qm, &default).map_err(|reason| match reason {
+        Reason::XMIT_Q_TYPE_ERROR => Reason::DEF_XMIT_Q_TYPE_ERROR,
+        Reason::XMIT_Q_USAGE_ERROR => Reason::DEF_XMIT_Q_USAGE_ERROR,
+        _ => Reason::UNKNOWN_DEF_XMIT_Q,
+    })
+}
+
+fn remote(
+    qm: &Inner,
+    opened: Definition,
+    alias: Option<Arc<Alias>>,
+    queue: Name,
+    q_mgr: Name,
+    named: &str,
+) -> Result<Resolved, Reason> {
+    let transmission = route(qm, &q_mgr.text(), named)?;
+    Ok(Resolved {
+        target: Target::Remote {
+            transmission,
+            alias,
+            queue,
+            queue_manager: q_mgr,
+        },
+        opened,
+        q_name: queue,
+        q_mgr_name: q_mgr,
+        created_queue: false,
+    })
+}
+
+/// Follows an alias, once.
+fn follow(qm: &Inner, opened: &Definition, alias: Arc<Alias>) -> Result<Resolved, Reason> {
+    let target = opened.text(MQCA_BASE_Q_NAME);
+    let base = qm
+        .catalogue
+        .queue(&target)
+        .ok_or(Reason::UNKNOWN_ALIAS_BASE_Q)?;
+    match (base.kind(), base.runtime()) {
+        (_, Runtime::Local(queue)) => Ok(Resolved::local(
+            opened.clone(),
+            queue.clone(),
+            Some(alias),
+            qm,
+        )),
+        (ObjectKind::QRemote, _) => remote_definition(qm, opened.clone(), &base, Some(alias)),
+        _ => Err(Reason::ALIAS_BASE_Q_TYPE_ERROR),
+    }
+}
+
+fn remote_definition(
+    qm: &Inner,
+    opened: Definition,
+    definition: &Definition,
+    alias: Option<Arc<Alias>>,
+) -> Result<Resolved, Reason> {
+    let queue = Name::new(&definition.text(MQCA_REMOTE_Q_NAME));
+    let q_mgr = Name::new(&definition.text(MQCA_REMOTE_Q_MGR_NAME));
+    if q_mgr.is_blank() || (ours(qm, &q_mgr) && queue.is_blank()) {
+        return Err(Reason::REMOTE_Q_NAME_ERROR);
+    }
+    if ours(qm, &q_mgr) {
+        let local = qm.catalogue.local_queue(&queue.text());
+        let local = local.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
+        return Ok(Resolved::local(opened, local, alias, qm));
+    }
+    remote(
+        qm,
+        opened,
+        alias,
+        queue,
+        q_mgr,
+        &definition.text(MQCA_XMIT_Q_NAME),
+    )
+}
+
+/// Resolves a queue name without making anything. `None`: it is a model queue.
+pub(crate) fn resolve(
+    qm: &Inner,
+    name: &Name,
+    q_mgr: &Name,
+) -> Result<Result<Resolved, Definition>, Reason> {
+    let text = name.text();
+    if !valid_name(&text) {
+        return Err(if name.is_blank() {
+            Reason::UNKNOWN_OBJECT_NAME
+        } else {
+            Reason::OBJECT_NAME_ERROR
+        });
+    }
+    if !ours(qm, q_mgr) {
+        // A queue manager name may itself be a remote definition without a queue name (a "queue
+        // manager alias").
+        if let Some(alias) = qm.catalogue.queue(&q_mgr.text())
+            && alias.kind() == ObjectKind::QRemote
+            && alias.text(MQCA_REMOTE_Q_NAME).is_empty()
+        {
+            let real = Name::new(&alias.text(MQCA_REMOTE_Q_MGR_NAME));
+            if ours(qm, &real) {
+                return resolve(qm, name, &Name::default());
+            }
+            let named = alias.text(MQCA_XMIT_Q_NAME);
+            return remote(qm, alias.clone(), None, *name, real, &named).map(Ok);
+        }
+        let transmission = route(qm, &q_mgr.text(), "")?;
+        let opened = qm.catalogue.queue(&transmission.name.text());
+        let opened = opened.ok_or(Reason::UNKNOWN_XMIT_Q)?;
+        return Ok(Ok(Resolved {
+            target: Target::Remote {
+                transmission,
+                alias: None,
+                queue: *name,
+                queue_manager: *q_mgr,
+            },
+            opened,
+            q_name: *name,
+            q_mgr_name: *q_mgr,
+            created_queue: false,
+        }));
+    }
+    let definition = qm
+        .catalogue
+        .queue(&text)
+        .ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
+    match (definition.kind(), definition.runtime().clone()) {
+        (_, Runtime::Local(queue)) => Ok(Ok(Resolved::local(definition, queue, None, qm))),
+        (_, Runtime::Alias(alias)) => follow(qm, &definition, alias).map(Ok),
+        (ObjectKind::QRemote, _) => {
+            remote_definition(qm, definition.clone(), &definition, None).map(Ok)
+        }
+        _ => Ok(Err(definition)),
+    }
+}
+
+/// The name of a new dynamic queue: a trailing `*` is replaced by something unique.
+fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
+    let text = pattern.text().into_owned();
+    let Some(prefix) = text.strip_suffix('*') else {
+        return if valid_name(&text) {
+            Ok(text)
+        } else {
+            Err(Reason::DYNAMIC_Q_NAME_ERROR)
+        };
+    };
+    let prefix: String = prefix.chars().take(32).collect();
+    let name = format!("{prefix}{:016X}", qm.next_seq());
+    if valid_name(&name) {
+        Ok(name)
+    } else {
+        Err(Reason::DYNAMIC_Q_NAME_ERROR)
+    }
+}
+
+/// Makes a dynamic queue after a model.
+async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Resolved, Reason> {
+    let name = dynamic_name(qm, &od.dynamic_q_name)?;
+    let mut attrs = model.attrs();
+    let kind = model.int(MQIA_DEFINITION_TYPE);
+    attrs.set_int(MQIA_Q_TYPE, MQQT_LOCAL);
+    attrs.set_int(MQIA_DEFINITION_TYPE, kind);
+    let object = Object {
+        kind: ObjectKind::QLocal,
+        name,
+        attrs,
+    };
+    let made = qm.catalogue.define(qm, object, false);
+    let (definition, end) = made.map_err(|error| match error {
+        ChangeError::Exists(_) | ChangeError::WrongKind(_) => Reason::OBJECT_ALREADY_EXISTS,
+        ChangeError::Failed(reason) => reason,
+        _ => Reason::UNEXPECTED_ERROR,
+    })?;
+    if let Some(end) = end
+        && let Err(error) = qm.log.force(end).await
+    {
+        qm.log_failed(&error);
+        return Err(Reason::CONNECTION_BROKEN);
+    }
+    let Runtime::Local(queue) = definition.runtime().clone() else {
+        return Err(Reason::UNEXPECTED_ERROR);
+    };
+    let mut resolved = Resolved::local(definition, queue, None, qm);
+    resolved.created_queue = true;
+    Ok(resolved)
+}
+
+/// Counts a handle in, or says why it may not be opened.
+fn admit(state: &mut QueueState, options: &mut i32) -> Result<(), Reason> {
+    if state.deleted {
+        return Err(Reason::UNKNOWN_OBJECT_NAME);
+    }
+    if *options & MQOO_INPUT_AS_Q_DEF != 0 {
+        *options &= !MQOO_INPUT_AS_Q_DEF;
+        *options |= if state.attributes.def_input_exclusive {
+            MQOO_INPUT_EXCLUSIVE
+        } else {
+            MQOO_INPUT_SHARED
+        };
+    }
+    if *options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE) != 0 {
+        let exclusive = *options & MQOO_INPUT_EXCLUSIVE != 0 || !state.attributes.shareable;
+        if state.exclusive || (exclusive && state.open_input > 0) {
+            return Err(Reason::OBJECT_IN_USE);
+        }
+        state.exclusive = exclusive;
+        state.open_input += 1;
+    }
+    if *options & MQOO_BROWSE != 0 {
+        state.open_browse += 1;
+    }
+    if *options & MQOO_OUTPUT != 0 {
+        state.open_output += 1;
+    }
+    // Inquiry and setting count too: a queue that somebody has open is not deleted.
+    if *options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE | MQOO_BROWSE | MQOO_OUTPUT) == 0 {
+        state.open_browse += 1;
+    }
+    Ok(())
+}
+
+impl SessionInner {
+    async fn resolve_queue(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
+        let qm = &self.qm;
+        // Inquiring an alias, model or remote queue needs no resolution.
+        let moves = INPUT | MQOO_BROWSE | MQOO_OUTPUT;
+        if options & moves == 0
+            && ours(qm, &od.object_q_mgr_name)
+            && let Some(definition) = qm.catalogue.queue(&od.object_name.text())
+            && matches!(definition.kind(), ObjectKind::QAlias | ObjectKind::QRemote)
+        {
+            return Ok(Resolved {
+                target: Target::Definition,
+                q_name: od.object_name,
+                q_mgr_name: Name::new(&qm.config.name),
+                opened: definition,
+                created_queue: false,
+            });
+        }
+        match resolve(qm, &od.object_name, &od.object_q_mgr_name)? {
+            Ok(resolved) => Ok(resolved),
+            Err(model) => make_dynamic(qm, &model, od).await,
+        }
+    }
+
+    fn resolve_qmgr(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
+        let qm = &self.qm;
+        if options & (INPUT | MQOO_BROWSE | MQOO_OUTPUT | MQOO_SET) != 0 {
+            return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+        }
+        if !ours(qm, &od.object_name) || !ours(qm, &od.object_q_mgr_name) {
+            return Err(Reason::UNKNOWN_OBJECT_NAME);
+        }
+        let opened = qm.catalogue.qmgr_definition();
+        Ok(Resolved {
+            target: Target::Qmgr,
+            opened: opened.ok_or(Reason::UNKNOWN_OBJECT_NAME)?,
+            q_name: Name::default(),
+            q_mgr_name: Name::new(&qm.config.name),
+            created_queue: false,
+        })
+    }
+
+    fn count_in(&self, resolved: &Resolved, options: &mut i32) -> Result<(), Reason> {
+        let receives = INPUT | MQOO_BROWSE;
+        match &resolved.target {
+            Target::Queue { queue, .. } => admit(&mut queue.lock(), options),
+            Target::Remote { transmission, .. } => {
+                if *options & (receives | MQOO_SET) != 0 {
+                    return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+                }
+                transmission.lock().open_output += 1;
+                Ok(())
+            }
+            Target::Definition
+                if *options & MQOO_SET != 0 && resolved.opened.kind() == ObjectKind::QRemote =>
+            {
+                Err(Reason::OPTION_NOT_VALID_FOR_TYPE)
+            }
+            Target::Definition | Target::Qmgr => Ok(()),
+        }
+    }
+
+    async fn open_object(
+        self: &Arc<Self>,
+        od: &mut Od,
+        mut options: i32,
+        counted: bool,
+    ) -> Verb<Hobj> {
+        check_options(options)?;
+        let qm = &self.qm;
+        if options & MQOO_FAIL_IF_QUIESCING != 0 && qm.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        if counted && self.lock().handles.open >= qm.catalogue.qmgr().max_handles {
+            return Err(Reason::HANDLE_NOT_AVAILABLE);
+        }
+        if od.recs_present != 0 {
+            return Err(Reason::RECS_PRESENT_ERROR);
+        }
+        let resolved = match od.object_type {
+            MQOT_Q => self.resolve_queue(od, options).await?,
+            MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
+            MQOT_TOPIC | MQOT_PROCESS | MQOT_NAMELIST => return Err(Reason::UNKNOWN_OBJECT_NAME),
+            _ => return Err(Reason::OBJECT_TYPE_ERROR),
+        };
+        let temporary_mine = resolved.created_queue;
+        if let Err(reason) = self.count_in(&resolved, &mut options) {
+            if temporary_mine {
+                // Nobody could see the queue yet; its definition goes as it came.
+                let name = resolved.q_name.text().into_owned();
+                let _ = qm.catalogue.delete(qm, ObjectKind::QLocal, &name, true);
+            }
+            return Err(reason);
+        }
+        self.describe(od, &resolved);
+        let target = resolved.target.clone();
+        let handle = Handle {
+            target: resolved.target,
+            options,
+            opened: resolved.opened,
+            cursor: None,
+            group_put: Default::default(),
+            group_get: Default::default(),
+            saved_context: None,
+            created_queue: resolved.created_queue,
+        };
+        let added = self.lock().handles.add(handle);
+        match added {
+            Some(hobj) => {
+                if options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE) != 0
+                    && let Target::Queue { queue, .. } = &target
+                {
+                    crate::trigger::opened(qm, queue);
+                }
+                Ok(Done::ok(hobj))
+            }
+            None => {
+                super::close::count_out(&target, options);
+                Err(Reason::HANDLE_NOT_AVAILABLE)
+            }
+        }
+    }
+
+    /// Fills the output fields of the object descriptor.
+    fn describe(&self, od: &mut Od, resolved: &Resolved) {
+        if resolved.created_queue {
+            od.object_name = resolved.q_name;
+        }
+        od.resolved_q_name = resolved.q_name;
+        od.resolved_q_mgr_name = resolved.q_mgr_name;
+        od.resolved_type = od.object_type;
+        let (local, remote) = match resolved.target {
+            Target::Remote { .. } => (0, 1),
+            _ => (1, 0),
+        };
+        od.known_dest_count = local;
+        od.unknown_dest_count = remote;
+        od.invalid_dest_count = 0;
+    }
+
+    pub(crate) async fn open(self: &Arc<Self>, od: &mut Od, options: i32) -> Verb<Hobj> {
+        self.open_object(od, options, true).await
+    }
+}
+
+impl Session {
+    /// MQOPEN.
+    ///
+    /// # Errors
+    /// 2045 option not valid for type, 2046 options, 2042 object in use, 2043 object type, 2017 no
+    /// handle (MAXHANDS), 2085 unknown object, 2086/2087 unknown (remote) queue manager, 2082
+    /// unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name, 2100 object
+    /// already exists, 2152 object name, 2184 remote queue name, 2196/2091/2092 transmission queue
+    /// unknown/type/usage, 2161 quiescing.
+    pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
+        let _call = self.inner().enter()?;
+        self.inner().open(od, options).await
+    }
+}

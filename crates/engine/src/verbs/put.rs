@@ -1,0 +1,374 @@
+//! MQPUT: a message on a queue.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, Xqh};
+
+use super::send::{self, Parcel};
+use super::{Done, Verb, context};
+use crate::catalogue::{Alias, Definition};
+use crate::group::GroupPut;
+use crate::queue::Queue;
+use crate::report;
+use crate::session::{Handle, Session, SessionInner, Target};
+
+const KNOWN: i32 = MQPMO_SYNCPOINT
+    | MQPMO_NO_SYNCPOINT
+    | MQPMO_DEFAULT_CONTEXT
+    | MQPMO_NO_CONTEXT
+    | MQPMO_PASS_IDENTITY_CONTEXT
+    | MQPMO_PASS_ALL_CONTEXT
+    | MQPMO_SET_IDENTITY_CONTEXT
+    | MQPMO_SET_ALL_CONTEXT
+    | MQPMO_ALTERNATE_USER_AUTHORITY
+    | MQPMO_FAIL_IF_QUIESCING
+    | MQPMO_NEW_MSG_ID
+    | MQPMO_NEW_CORREL_ID
+    | MQPMO_LOGICAL_ORDER
+    | MQPMO_ASYNC_RESPONSE
+    | MQPMO_SYNC_RESPONSE
+    | MQPMO_RESOLVE_LOCAL_Q
+    | MQPMO_MD_FOR_OUTPUT_ONLY
+    | MQPMO_SCOPE_QMGR
+    | MQPMO_SUPPRESS_REPLYTO;
+
+const MESSAGE_FLAGS: i32 = MQMF_SEGMENTATION_ALLOWED
+    | MQMF_MSG_IN_GROUP
+    | MQMF_LAST_MSG_IN_GROUP
+    | MQMF_SEGMENT
+    | MQMF_LAST_SEGMENT;
+
+/// Where a put goes: what a handle says, or what MQPUT1 resolved.
+pub(super) struct Route {
+    pub(super) queue: Arc<Queue>,
+    pub(super) alias: Option<Arc<Alias>>,
+    pub(super) remote: Option<(Name, Name)>,
+    pub(super) opened: Definition,
+}
+
+impl Route {
+    pub(super) fn of(target: &Target, opened: &Definition) -> Result<Self, Reason> {
+        match target {
+            Target::Queue { queue, alias } => Ok(Route {
+                queue: queue.clone(),
+                alias: alias.clone(),
+                remote: None,
+                opened: opened.clone(),
+            }),
+            Target::Remote {
+                transmission,
+                alias,
+                queue,
+                queue_manager,
+            } => Ok(Route {
+                queue: transmission.clone(),
+                alias: alias.clone(),
+                remote: Some((*queue, *queue_manager)),
+                opened: opened.clone(),
+            }),
+            Target::Qmgr | Target::Definition => Err(Reason::NOT_OPEN_FOR_OUTPUT),
+        }
+    }
+
+    /// The name of the queue and queue manager the message goes to.
+    pub(super) fn destination(&self, qm_name: &str) -> (Name, Name) {
+        self.remote
+            .unwrap_or_else(|| (self.queue.name, Name::new(qm_name)))
+    }
+
+    /// Attributes that a put consults: of the queue itself, or of the first definition on the way.
+    fn defaults(&self) -> (i32, i32) {
+        if self.alias.is_none() && self.remote.is_none() {
+            let state = self.queue.lock();
+            return (
+                state.attributes.def_priority,
+                state.attributes.def_persistence,
+            );
+        }
+        (
+            self.opened.int(MQIA_DEF_PRIORITY),
+            self.opened.int(MQIA_DEF_PERSISTENCE),
+        )
+    }
+}
+
+/// Checks what can be checked of a descriptor alone.
+fn check_md(md: &Md) -> Result<(), Reason> {
+    let system = (MQMT_SYSTEM_FIRST..=MQMT_SYSTEM_LAST).contains(&md.msg_type);
+    let application = (MQMT_APPL_FIRST..=MQMT_APPL_LAST).contains(&md.msg_type);
+    if !system && !application {
+        return Err(Reason::MSG_TYPE_ERROR);
+    }
+    if md.msg_type == MQMT_REQUEST && md.reply_to_q.is_blank() {
+        return Err(Reason::MISSING_REPLY_TO_Q);
+    }
+    if md.expiry != MQEI_UNLIMITED && md.expiry <= 0 {
+        return Err(Reason::EXPIRY_ERROR);
+    }
+    if md.priority < MQPRI_PRIORITY_AS_Q_DEF {
+        return Err(Reason::PRIORITY_ERROR);
+    }
+    if !(MQPER_NOT_PERSISTENT..=MQPER_PERSISTENCE_AS_Q_DEF).contains(&md.persistence) {
+        return Err(Reason::PERSISTENCE_ERROR);
+    }
+    report::check(md)?;
+    if md.version >= MQMD_VERSION_2 {
+        if md.msg_flags & !MESSAGE_FLAGS != 0 {
+            return Err(Reason::MSG_FLAGS_ERROR);
+        }
+        if md.msg_seq_number < 1 || md.msg_seq_number > 999_999_999 {
+            return Err(Reason::MSG_SEQ_NUMBER_ERROR);
+        }
+        if md.offset < 0 {
+            return Err(Reason::OFFSET_ERROR);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
+    let options = pmo.options;
+    let both = |a: i32, b: i32| options & a != 0 && options & b != 0;
+    if options & !KNOWN != 0
+        || both(MQPMO_SYNCPOINT, MQPMO_NO_SYNCPOINT)
+        || both(MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE)
+    {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if pmo.recs_present != 0 {
+        return Err(Reason::RECS_PRESENT_ERROR);
+    }
+    Ok(())
+}
+
+/// Puts the header of a transmission queue in front of a message, whose descriptor becomes part of
+/// the data (MQXQH; a version 2 descriptor's extra fields follow as MQMDE).
+pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, Bytes) {
+    let mut embedded = md.clone();
+    embedded.version = MQMD_VERSION_1;
+    let mut body = Vec::with_capacity(data.len() + 512);
+    let grouped = md.version >= MQMD_VERSION_2
+        && (md.msg_flags != 0 || md.group_id != [0; 24] || md.offset != 0);
+    if grouped {
+        embedded.format = Chars::new(MQFMT_MD_EXTENSION);
+    }
+    let header = Xqh {
+        remote_q_name: queue,
+        remote_q_mgr_name: q_mgr,
+        msg_desc: embedded,
+        ..Xqh::default()
+    };
+    let order = posthaste_mqi::ByteOrder::Little;
+    header.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+    if grouped {
+        let extension = posthaste_mqi::Mde {
+            encoding: md.encoding,
+            coded_char_set_id: md.coded_char_set_id,
+            format: md.format,
+            group_id: md.group_id,
+            msg_seq_number: md.msg_seq_number,
+            offset: md.offset,
+            msg_flags: md.msg_flags,
+            original_length: md.original_length,
+            ..posthaste_mqi::Mde::default()
+        };
+        extension.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+    }
+    body.extend_from_slice(data);
+    let outer = Md {
+        version: MQMD_VERSION_1,
+        report: 0,
+        msg_type: MQMT_DATAGRAM,
+        encoding: MQENC_NATIVE,
+        coded_char_set_id: MQCCSI_DEFAULT,
+        format: Chars::new(MQFMT_XMIT_Q_HEADER),
+        reply_to_q: Name::default(),
+        reply_to_q_mgr: Name::default(),
+        group_id: [0; 24],
+        msg_seq_number: 1,
+        offset: 0,
+        msg_flags: 0,
+        original_length: -1,
+        ..md.clone()
+    };
+    (outer, Bytes::from(body))
+}
+
+impl SessionInner {
+    /// What the queue and the queue manager say to a message of this length and persistence.
+    fn check_fit(&self, route: &Route, length: usize, md: &Md) -> Result<(), Reason> {
+        if route.alias.as_ref().is_some_and(|a| a.put_inhibited()) {
+            return Err(Reason::PUT_INHIBITED);
+        }
+        let (max, temporary) = {
+            let state = route.queue.lock();
+            (
+                state.attributes.max_msg_length,
+                state.attributes.temporary(),
+            )
+        };
+        let length = length + if route.remote.is_some() { 428 } else { 0 };
+        if length > max {
+            return Err(Reason::MSG_TOO_BIG_FOR_Q);
+        }
+        if length > self.qm.catalogue.qmgr().max_msg_length {
+            return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
+        }
+        if temporary && md.persistence == MQPER_PERSISTENT {
+            return Err(Reason::PERSISTENT_NOT_ALLOWED);
+        }
+        Ok(())
+    }
+
+    /// Completes the descriptor of a message: defaults, identifiers, context.
+    fn complete(&self, route: &Route, md: &mut Md, pmo: &Pmo, passed: Option<&Md>, seq: u64) {
+        if md.priority == MQPRI_PRIORITY_AS_Q_DEF || md.persistence == MQPER_PERSISTENCE_AS_Q_DEF {
+            let (priority, persistence) = route.defaults();
+            if md.priority == MQPRI_PRIORITY_AS_Q_DEF {
+                md.priority = priority;
+            }
+            if md.persistence == MQPER_PERSISTENCE_AS_Q_DEF {
+                md.persistence = persistence;
+            }
+        }
+        if md.msg_id == [0; 24] || pmo.options & MQPMO_NEW_MSG_ID != 0 {
+            md.msg_id = self.qm.new_msg_id(seq);
+        }
+        if pmo.options & MQPMO_NEW_CORREL_ID != 0 {
+            md.correl_id = self.qm.new_msg_id(self.qm.next_seq());
+        }
+        md.backout_count = 0;
+        if md.reply_to_q_mgr.is_blank() && !md.reply_to_q.is_blank() {
+            md.reply_to_q_mgr = Name::new(&self.qm.config.name);
+        }
+        context::fill(md, pmo.options, self, passed);
+    }
+
+    /// The part that MQPUT and MQPUT1 share.
+    pub(super) async fn put_to(
+        self: &Arc<Self>,
+        route: Route,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: Bytes,
+        passed: Option<Box<Md>>,
+    ) -> Verb<()> {
+        let qm = &self.qm;
+        if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        check_md(md)?;
+        let warning = if md.priority > 9 {
+            Reason::PRIORITY_EXCEEDS_MAXIMUM
+        } else {
+            Reason::NONE
+        };
+        let seq = qm.next_seq();
+        let mut full = md.clone();
+        self.complete(&route, &mut full, pmo, passed.as_deref(), seq);
+        self.check_fit(&route, data.len(), &full)?;
+        let expires = match full.expiry {
+            MQEI_UNLIMITED => 0,
+            tenths => qm.now() + i64::from(tenths) * 100_000,
+        };
+        let arrival = if route.remote.is_none() {
+            report::arrival(qm, &full, &data)
+        } else {
+            None
+        };
+        let shown = full.clone();
+        let parcel = match route.remote {
+            None => Parcel {
+                queue: route.queue.clone(),
+                md: full,
+                data,
+                expires,
+                seq,
+            },
+            Some((queue, q_mgr)) => {
+                let (md, data) = transmit(&full, &data, queue, q_mgr);
+                Parcel {
+                    queue: route.queue.clone(),
+                    md,
+                    data,
+                    expires,
+                    seq,
+                }
+            }
+        };
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        match (arrival, in_unit) {
+            (None, false) => send::alone(self, parcel).await?,
+            (None, true) => send::in_unit(self, parcel).await?,
+            (Some(report), false) => send::together(self, vec![parcel, report]).await?,
+            (Some(report), true) => {
+                send::in_unit(self, parcel).await?;
+                send::in_unit(self, report).await?;
+            }
+        }
+        let version = md.version;
+        *md = Md { version, ..shown };
+        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = route.destination(&qm.config.name);
+        let remote = i32::from(route.remote.is_some());
+        (pmo.known_dest_count, pmo.unknown_dest_count) = (1 - remote, remote);
+        pmo.invalid_dest_count = 0;
+        Ok(Done { value: (), warning })
+    }
+
+    /// What a put needs of its handle, read under the session's lock.
+    fn prepare(
+        &self,
+        hobj: Hobj,
+        md: &mut Md,
+        pmo: &Pmo,
+    ) -> Result<(Route, Option<Box<Md>>, Option<GroupPut>), Reason> {
+        let mut state = self.lock();
+        let open = state.handles.get(hobj)?;
+        if open.options & MQOO_OUTPUT == 0 {
+            return Err(Reason::NOT_OPEN_FOR_OUTPUT);
+        }
+        context::check(pmo.options, open.options)?;
+        let route = Route::of(&open.target, &open.opened)?;
+        let group = GroupPut::next(&open.group_put, md, pmo, &self.qm)?;
+        let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
+        let passed = if pmo.options & passes != 0 {
+            let from: &Handle = state
+                .handles
+                .get(Hobj(pmo.context))
+                .map_err(|_| Reason::CONTEXT_HANDLE_ERROR)?;
+            Some(context::saved(from)?)
+        } else {
+            None
+        };
+        Ok((route, passed, group))
+    }
+}
+
+impl Session {
+    /// MQPUT.
+    ///
+    /// # Errors
+    /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2249, 2250, 2251), of the
+    /// options (2046, 2093–2096, 2097, 2098), of the handle (2019, 2039), of the queue (2030, 2031,
+    /// 2048, 2051, 2052, 2053, 2192), of groups (2185, 2241, 2245), of the unit of work (2003,
+    /// 2024), of the log (2102), of the queue manager (2009, 2161, 2162).
+    pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        check_options(pmo)?;
+        let mut changed = md.clone();
+        let (route, passed, group) = session.prepare(hobj, &mut changed, pmo)?;
+        let done = session
+            .put_to(route, &mut changed, pmo, data, passed)
+            .await?;
+        if let Some(group) = group
+            && let Ok(handle) = session.lock().handles.get(hobj)
+        {
+            handle.group_put = group;
+        }
+        *md = changed;
+        Ok(done)
+    }
+}

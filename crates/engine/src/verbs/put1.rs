@@ -1,0 +1,55 @@
+//! MQPUT1: open, put and close in one call.
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Md, Od, Pmo, Reason};
+
+use super::open::resolve;
+use super::put::{Route, check_options};
+use super::{Verb, context};
+use crate::session::Session;
+
+impl Session {
+    /// MQPUT1.
+    ///
+    /// # Errors
+    /// Those of MQOPEN and MQPUT. A model queue cannot be the destination: a
+    /// dynamic queue would have no handle to live by, so `OBJECT_TYPE_ERROR` (2043) is returned.
+    pub async fn put1(&self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        check_options(pmo)?;
+        if od.recs_present != 0 {
+            return Err(Reason::RECS_PRESENT_ERROR);
+        }
+        if od.object_type != MQOT_Q {
+            return Err(match od.object_type {
+                MQOT_TOPIC => Reason::UNKNOWN_OBJECT_NAME,
+                _ => Reason::OBJECT_TYPE_ERROR,
+            });
+        }
+        // MQPUT1 opens with every context right the put asks for.
+        context::check(pmo.options, -1)?;
+        let qm = session.qm.clone();
+        let resolved = resolve(&qm, &od.object_name, &od.object_q_mgr_name)?
+            .map_err(|_| Reason::OBJECT_TYPE_ERROR)?;
+        let route = Route::of(&resolved.target, &resolved.opened)?;
+        let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
+        let passed = if pmo.options & passes != 0 {
+            let mut state = session.lock();
+            let from = state
+                .handles
+                .get(posthaste_mqi::Hobj(pmo.context))
+                .map_err(|_| Reason::CONTEXT_HANDLE_ERROR)?;
+            Some(context::saved(from)?)
+        } else {
+            None
+        };
+        let done = session.put_to(route, md, pmo, data, passed).await?;
+        od.resolved_q_name = pmo.resolved_q_name;
+        od.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
+        (od.known_dest_count, od.unknown_dest_count) =
+            (pmo.known_dest_count, pmo.unknown_dest_count);
+        Ok(done)
+    }
+}

@@ -1,0 +1,124 @@
+//! The queue manager on a real disk: what an application sees.
+
+mod world;
+
+use bytes::Bytes;
+use posthaste_engine::EndMode;
+use posthaste_env::block_on;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Md, Pmo, Reason};
+use world::*;
+
+#[test]
+fn a_message_put_is_the_message_got() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(
+        &s,
+        "SYSTEM.DEFAULT.LOCAL.QUEUE",
+        MQOO_INPUT_SHARED | MQOO_OUTPUT,
+    );
+    for persistence in [MQPER_NOT_PERSISTENT, MQPER_PERSISTENT] {
+        let mut md = Md {
+            persistence,
+            correl_id: [3; 24],
+            ..Md::default()
+        };
+        let mut pmo = Pmo::default();
+        block_on(s.put(h, &mut md, &mut pmo, Bytes::from_static(b"hello"))).unwrap();
+        assert_ne!(md.msg_id, [0; 24]);
+        let (got, data) = get(&s, h, 0).unwrap();
+        assert_eq!(&data[..], b"hello");
+        assert_eq!(got.msg_id, md.msg_id);
+        assert_eq!(got.correl_id, [3; 24]);
+        assert_eq!(got.persistence, persistence);
+        assert_eq!(get(&s, h, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    }
+}
+
+#[test]
+fn a_unit_of_work_is_all_or_nothing() {
+    let w = World::new();
+    let s = w.connect();
+    let other = w.connect();
+    let h = open(
+        &s,
+        "SYSTEM.DEFAULT.LOCAL.QUEUE",
+        MQOO_INPUT_SHARED | MQOO_OUTPUT,
+    );
+    let o = open(&other, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
+    put(&s, h, MQPER_PERSISTENT, MQPMO_SYNCPOINT, b"a");
+    put(&s, h, MQPER_NOT_PERSISTENT, MQPMO_SYNCPOINT, b"b");
+    assert_eq!(get(&other, o, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    block_on(s.commit()).unwrap();
+    let (_, first) = get(&other, o, MQGMO_SYNCPOINT).unwrap();
+    assert_eq!(&first[..], b"a");
+    block_on(other.backout()).unwrap();
+    let (md, again) = get(&other, o, MQGMO_SYNCPOINT).unwrap();
+    assert_eq!((&again[..], md.backout_count), (&b"a"[..], 1));
+    block_on(other.commit()).unwrap();
+    put(&s, h, MQPER_PERSISTENT, MQPMO_SYNCPOINT, b"never");
+    block_on(s.backout()).unwrap();
+    assert_eq!(&get(&other, o, 0).unwrap().1[..], b"b");
+    assert_eq!(get(&other, o, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+}
+
+#[test]
+fn persistent_messages_survive_a_crash_and_a_clean_end() {
+    let mut w = World::new();
+    for clean in [false, true, false, true] {
+        let s = w.connect();
+        let h = open(&s, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_OUTPUT);
+        put(&s, h, MQPER_PERSISTENT, 0, b"kept");
+        put(&s, h, MQPER_NOT_PERSISTENT, 0, b"lost");
+        put(&s, h, MQPER_PERSISTENT, MQPMO_SYNCPOINT, b"in flight");
+        drop(s);
+        if clean {
+            w.end(EndMode::Immediate);
+        } else {
+            w.kill();
+        }
+        w.start();
+    }
+    let s = w.connect();
+    let h = open(&s, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
+    for _ in 0..4 {
+        assert_eq!(&get(&s, h, 0).unwrap().1[..], b"kept");
+    }
+    assert_eq!(get(&s, h, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+}
+
+#[test]
+fn a_waiting_get_is_given_the_message() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_OUTPUT);
+    for (persistence, sync) in [
+        (MQPER_NOT_PERSISTENT, 0),
+        (MQPER_NOT_PERSISTENT, MQGMO_SYNCPOINT),
+        (MQPER_PERSISTENT, 0),
+        (MQPER_PERSISTENT, MQGMO_SYNCPOINT),
+    ] {
+        let getter = w.connect();
+        let thread = std::thread::spawn(move || {
+            let h = open(&getter, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
+            let mut gmo = Gmo {
+                options: MQGMO_WAIT | sync,
+                wait_interval: MQWI_UNLIMITED,
+                ..Gmo::default()
+            };
+            let got = block_on(getter.get(h, &mut Md::default(), &mut gmo, 100)).unwrap();
+            block_on(getter.commit()).unwrap();
+            got.value.data
+        });
+        put(&s, h, persistence, 0, b"for you");
+        assert_eq!(&thread.join().unwrap()[..], b"for you");
+    }
+    assert_eq!(
+        w.qm()
+            .queue_status("SYSTEM.DEFAULT.LOCAL.QUEUE")
+            .unwrap()
+            .depth,
+        0
+    );
+}
