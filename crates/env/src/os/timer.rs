@@ -152,3 +152,51 @@ impl Drop for Sleeping {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thread::block_on;
+
+    const HOUR: Nanos = 3_600_000_000_000;
+
+    fn poll(sleep: &mut Pin<Box<Sleeping>>) -> Poll<()> {
+        sleep.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_dropped_sleep_leaves_the_queue() {
+        static TIMERS: Timers = Timers::new();
+        let now = monotonic_now();
+        let mut sleeps: Vec<_> = (0..100)
+            .map(|number| Box::pin(TIMERS.sleep_until(now + HOUR + number % 3)))
+            .collect();
+        assert_eq!(TIMERS.waiting(), 0, "not polled yet");
+        for sleep in &mut sleeps {
+            assert!(poll(sleep).is_pending());
+            assert!(poll(sleep).is_pending(), "twice, still one entry");
+        }
+        assert_eq!(TIMERS.waiting(), 100);
+        sleeps.truncate(40);
+        assert_eq!(TIMERS.waiting(), 40);
+        drop(sleeps);
+        assert_eq!(TIMERS.waiting(), 0);
+    }
+
+    #[test]
+    fn an_earlier_deadline_wakes_the_thread_and_a_later_one_does_not() {
+        static TIMERS: Timers = Timers::new();
+        let now = monotonic_now();
+        let mut long = Box::pin(TIMERS.sleep_until(now + HOUR));
+        assert!(poll(&mut long).is_pending());
+        // The thread may or may not have gone to sleep for an hour: either way this must end.
+        block_on(TIMERS.sleep_until(monotonic_now() + 1_000_000));
+        assert_eq!(TIMERS.waiting(), 1);
+        let armed = TIMERS.state.lock().armed;
+        let mut later = Box::pin(TIMERS.sleep_until(now + 2 * HOUR));
+        assert!(poll(&mut later).is_pending());
+        drop((long, later));
+        assert_eq!(TIMERS.waiting(), 0);
+        assert!(armed <= now + HOUR);
+    }
+}
