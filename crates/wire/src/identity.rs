@@ -1,0 +1,131 @@
+//! USERID_DATA and CONAUTH_INFO: who the client says it is.
+
+use std::fmt;
+
+use posthaste_mqi::{ByteOrder, Chars};
+
+use crate::PeerMisbehaved;
+use crate::flow::Envelope;
+use crate::input::Input;
+use crate::segment::{Flags, SegmentType};
+
+/// Longest user identifier and password in CONAUTH_INFO that are taken (MQCSP allows 1024 and 256).
+const MAX_CREDENTIAL: u32 = 1_024;
+/// The only authentication type: user identifier and password.
+const USER_AND_PASSWORD: u32 = 1;
+
+/// USERID_DATA: the user of the client's process, or the application's user where MQCSP is not used.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Userid {
+    /// User, upper case.
+    pub user: Chars<12>,
+    /// Password; blank unless the application gave it outside MQCSP.
+    pub password: Chars<12>,
+    /// The user as it is.
+    pub long_user: Chars<64>,
+}
+
+impl fmt::Debug for Userid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Userid")
+            .field("user", &self.user)
+            .field("long_user", &self.long_user)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Userid {
+    /// Reads the body.
+    pub fn decode(body: &[u8], order: ByteOrder) -> Result<Userid, PeerMisbehaved> {
+        let mut input = Input::new(body, order, SegmentType::UseridData);
+        let read = |input: &mut Input<'_>| {
+            input.eye_catcher(b"UID ")?;
+            Ok(Userid {
+                user: input.chars()?,
+                password: input.chars()?,
+                long_user: input.chars()?,
+            })
+        };
+        read(&mut input).map_err(|_: PeerMisbehaved| PeerMisbehaved::UseridMalformed)
+    }
+
+    /// Writes the segment.
+    pub fn encode(&self, out: &mut Vec<u8>, envelope: &Envelope) {
+        let mut writer = envelope.begin(out, SegmentType::UseridData, Flags::NONE);
+        writer.bytes(b"UID ");
+        writer.bytes(self.user.as_bytes());
+        writer.bytes(self.password.as_bytes());
+        writer.bytes(self.long_user.as_bytes());
+        writer.bytes(&[0; 40]);
+        writer.finish();
+    }
+
+    /// The user, in its long form if there is one.
+    pub fn name(&self) -> String {
+        let long = self.long_user.text();
+        if long.is_empty() {
+            self.user.text().into_owned()
+        } else {
+            long.into_owned()
+        }
+    }
+}
+
+/// CONAUTH_INFO: user and password of MQCSP.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Authentication {
+    /// User identifier.
+    pub user: Vec<u8>,
+    /// Password, in clear.
+    pub password: Vec<u8>,
+}
+
+impl fmt::Debug for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authentication")
+            .field("user", &String::from_utf8_lossy(&self.user))
+            .finish_non_exhaustive()
+    }
+}
+
+impl Authentication {
+    /// Reads the body.
+    pub fn decode(body: &[u8], order: ByteOrder) -> Result<Authentication, PeerMisbehaved> {
+        let mut input = Input::new(body, order, SegmentType::ConauthInfo);
+        let read = |input: &mut Input<'_>| {
+            input.eye_catcher(b"CAUT")?;
+            let kind = input.u32()?;
+            let _user_max = input.u32()?;
+            let _password_max = input.u32()?;
+            let (user, password) = (input.u32()?, input.u32()?);
+            input.take(8)?;
+            if kind != USER_AND_PASSWORD || user > MAX_CREDENTIAL || password > MAX_CREDENTIAL {
+                return Err(PeerMisbehaved::AuthenticationMalformed);
+            }
+            let user = input
+                .take(usize::try_from(user).unwrap_or(usize::MAX))?
+                .to_vec();
+            let password = input
+                .take(usize::try_from(password).unwrap_or(usize::MAX))?
+                .to_vec();
+            Ok(Authentication { user, password })
+        };
+        read(&mut input).map_err(|_| PeerMisbehaved::AuthenticationMalformed)
+    }
+
+    /// Writes the segment.
+    pub fn encode(&self, out: &mut Vec<u8>, envelope: &Envelope) {
+        let length = |text: &[u8]| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let mut writer = envelope.begin(out, SegmentType::ConauthInfo, Flags::NONE);
+        writer.bytes(b"CAUT");
+        writer.u32(USER_AND_PASSWORD);
+        for _maximum_then_actual in 0..2 {
+            writer.u32(length(&self.user));
+            writer.u32(length(&self.password));
+        }
+        writer.bytes(&[0; 8]);
+        writer.bytes(&self.user);
+        writer.bytes(&self.password);
+        writer.finish();
+    }
+}

@@ -1,0 +1,626 @@
+//! The server's side of a socket: segments in, events out.
+//!
+//! One type a state: [`ExpectInitial`] gives a [`Proposal`]; answering it gives [`Established`], or [`ExpectInitial`]
+//! once more when something was disputed. [`ServerSocket`] holds whichever state is the present one; after an error it
+//! holds the error and gives nothing else.
+//!
+//! Invariants: until a conversation is connected no segment longer than [`UNCONNECTED_LIMIT`] is taken and no flow is
+//! put together, so a peer that has not connected costs a fixed amount of memory. There are never more conversations
+//! than agreed.
+
+use posthaste_mqi::{Chars, Hobj, Reason};
+
+use crate::PeerMisbehaved;
+use crate::flow::{Assembler, Body, Envelope, Framing};
+use crate::identity::{Authentication, Userid};
+use crate::initial::InitialData;
+use crate::negotiate::{self, Agreement, Offer};
+use crate::request::{DecodeError, Request};
+use crate::segment::{Flags, Header, Scope, Segment, SegmentType};
+use crate::socket::{Action, SocketAction, heartbeat};
+use crate::status::Status;
+use crate::stream::{Notification, RequestMsgs};
+use crate::verb::ApiHeader;
+
+/// Longest segment that is taken before a conversation is connected.
+pub const UNCONNECTED_LIMIT: usize = 4_096;
+/// What a flow may have beside the message: structures and their strings.
+const BESIDE_MESSAGE: usize = 64 * 1_024;
+
+/// What a segment means.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the one that comes all the time; a box would cost an allocation each"
+)]
+pub enum Incoming {
+    /// The client proposes; the caller answers with [`ServerSocket::answer`] or [`ServerSocket::refuse`].
+    Proposed(Box<InitialData>),
+    /// A conversation exists from now on.
+    ConversationStarted {
+        /// Its identifier; 0 where nothing is shared.
+        id: u32,
+    },
+    /// Who the client's process runs as.
+    Userid {
+        /// The conversation.
+        id: u32,
+        /// The user.
+        userid: Userid,
+    },
+    /// User and password of a conversation; it has been told that they are accepted so far.
+    Authentication {
+        /// The conversation.
+        id: u32,
+        /// The credentials.
+        authentication: Authentication,
+    },
+    /// A verb.
+    Request {
+        /// The header it came under, for the reply.
+        header: Header,
+        /// Object handle.
+        handle: Hobj,
+        /// The verb.
+        request: Request,
+    },
+    /// A verb that fails before it begins.
+    Rejected {
+        /// The header it came under, for the reply.
+        header: Header,
+        /// Object handle.
+        handle: Hobj,
+        /// Why.
+        reason: Reason,
+    },
+    /// The client has room for messages.
+    RequestMsgs {
+        /// The header it came under.
+        header: Header,
+        /// What it wants.
+        request: RequestMsgs,
+    },
+    /// Something about delivery.
+    Notification {
+        /// The header it came under.
+        header: Header,
+        /// What.
+        notification: Notification,
+    },
+    /// A conversation is over.
+    ConversationEnded {
+        /// Which.
+        id: u32,
+        /// The client closes the socket.
+        close: bool,
+    },
+    /// The client closes the socket.
+    Closed,
+}
+
+/// Waiting for INITIAL_DATA.
+#[derive(Debug)]
+pub struct ExpectInitial {
+    /// The channel of the first INITIAL_DATA, when this waits for the second.
+    disputed: Option<Chars<20>>,
+}
+
+/// An INITIAL_DATA that waits for an answer.
+#[derive(Debug)]
+pub struct Proposal {
+    header: Header,
+    id: InitialData,
+    disputed: bool,
+}
+
+/// Both sides agree; verbs may come.
+pub struct Established {
+    agreement: Agreement,
+    framing: Framing,
+    header_order: posthaste_mqi::ByteOrder,
+    conversations: Vec<Conversation>,
+    first_started: bool,
+    userid_seen: bool,
+    assembler: Assembler,
+}
+
+struct Conversation {
+    id: u32,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    ExpectConnect { authenticated: bool },
+    Connected,
+}
+
+impl ExpectInitial {
+    /// The start of a socket.
+    pub fn new() -> ExpectInitial {
+        ExpectInitial { disputed: None }
+    }
+
+    fn receive(self, segment: &Segment<'_>) -> Result<Proposal, PeerMisbehaved> {
+        let header = segment.header;
+        if header.kind != SegmentType::InitialData {
+            return Err(PeerMisbehaved::SegmentUnexpected(header.kind));
+        }
+        // The second one may be sent under TSHM already.
+        if header.scope != Scope::Unshared && self.disputed.is_none() {
+            return Err(PeerMisbehaved::HeaderKindWrong(header.kind));
+        }
+        if !header.flags.has(Flags::FIRST | Flags::LAST) {
+            return Err(PeerMisbehaved::InitialDataMalformed);
+        }
+        let id = InitialData::decode(segment.body, header.order)?;
+        let disputed = match self.disputed {
+            Some(channel) if channel != id.channel => return Err(PeerMisbehaved::NegotiationWrong),
+            other => other.is_some(),
+        };
+        Ok(Proposal {
+            header,
+            id,
+            disputed,
+        })
+    }
+}
+
+impl Default for ExpectInitial {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+enum Answered {
+    Agreed(Box<Established>),
+    Disputed(ExpectInitial),
+}
+
+impl Proposal {
+    fn envelope(&self, ccsid: u16) -> Envelope {
+        Envelope::answering(
+            Framing {
+                ccsid,
+                ..Framing::INITIAL
+            },
+            &self.header,
+        )
+    }
+
+    fn answer(self, offer: &Offer, out: &mut Vec<u8>) -> Result<Answered, PeerMisbehaved> {
+        let (id, agreement) = negotiate::answer(&self.id, offer)?;
+        if agreement.is_none() && self.disputed {
+            return Err(PeerMisbehaved::NegotiationNotAccepted);
+        }
+        let flags = if agreement.is_some() {
+            Flags::NONE
+        } else {
+            Flags::ERROR
+        };
+        let envelope = self.envelope(offer.ccsid);
+        let mut writer = envelope.begin(out, SegmentType::InitialData, flags);
+        id.encode(writer.out(), self.header.order);
+        writer.finish();
+        Ok(match agreement {
+            Some(agreement) => {
+                Answered::Agreed(Box::new(Established::new(agreement, self.header.order)))
+            }
+            None => Answered::Disputed(ExpectInitial {
+                disputed: Some(self.id.channel),
+            }),
+        })
+    }
+}
+
+impl Established {
+    fn new(agreement: Agreement, header_order: posthaste_mqi::ByteOrder) -> Established {
+        let max_flow = usize::try_from(agreement.max_message)
+            .unwrap_or(usize::MAX)
+            .saturating_add(BESIDE_MESSAGE);
+        let max_flows = usize::try_from(agreement.conversations.max(1)).unwrap_or(usize::MAX);
+        Established {
+            framing: agreement.framing(),
+            agreement,
+            header_order,
+            conversations: Vec::new(),
+            first_started: false,
+            userid_seen: false,
+            assembler: Assembler::new(max_flow, max_flows),
+        }
+    }
+
+    fn limit(&self) -> usize {
+        if self
+            .conversations
+            .iter()
+            .any(|c| c.phase == Phase::Connected)
+        {
+            self.framing.max_transmission
+        } else {
+            self.framing.max_transmission.min(UNCONNECTED_LIMIT)
+        }
+    }
+
+    fn receive(
+        &mut self,
+        segment: &Segment<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Incoming>, PeerMisbehaved> {
+        let header = segment.header;
+        match header.kind {
+            SegmentType::Heartbeat => {
+                if header.flags.has(Flags::CONFIRM) {
+                    heartbeat(out, &Envelope::socket(self.framing, header.order), true);
+                }
+                Ok(None)
+            }
+            SegmentType::StatusData => Ok(Some(Incoming::Closed)),
+            SegmentType::SocketAction => self.socket_action(&header, segment.body, out),
+            _ => self.conversation_segment(segment, out),
+        }
+    }
+
+    fn socket_action(
+        &mut self,
+        header: &Header,
+        body: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Incoming>, PeerMisbehaved> {
+        if header.scope != Scope::Socket || !self.framing.shared {
+            return Err(PeerMisbehaved::HeaderKindWrong(header.kind));
+        }
+        let action = SocketAction::decode(body, header.order)?;
+        let id = action.conversation;
+        match action.action {
+            Action::Start => {
+                self.start(id)?;
+                let envelope = Envelope::conversation(self.framing, header.order, id);
+                Status::OK.encode(out, &envelope, Flags::NONE);
+                Ok(Some(Incoming::ConversationStarted { id }))
+            }
+            Action::End => {
+                let close = header.flags.has(Flags::CLOSE);
+                let known = self.conversations.iter().position(|c| c.id == id);
+                match known {
+                    Some(index) => {
+                        self.conversations.swap_remove(index);
+                        self.assembler.forget(id);
+                        Ok(Some(Incoming::ConversationEnded { id, close }))
+                    }
+                    None if close => Ok(Some(Incoming::Closed)),
+                    None => Err(PeerMisbehaved::ConversationUnknown(id)),
+                }
+            }
+            Action::Other(number) => Err(PeerMisbehaved::SocketActionUnknown(number)),
+        }
+    }
+
+    fn start(&mut self, id: u32) -> Result<(), PeerMisbehaved> {
+        if self.framing.shared && (id == 0 || self.conversations.iter().any(|c| c.id == id)) {
+            return Err(PeerMisbehaved::ConversationInUse(id));
+        }
+        let limit = self.agreement.conversations.max(1);
+        if u32::try_from(self.conversations.len()).unwrap_or(u32::MAX) >= limit {
+            return Err(PeerMisbehaved::TooManyConversations { limit });
+        }
+        self.first_started = true;
+        let phase = Phase::ExpectConnect {
+            authenticated: false,
+        };
+        self.conversations.push(Conversation { id, phase });
+        Ok(())
+    }
+
+    /// The conversation a segment belongs to. The first of a socket begins without being announced.
+    fn conversation(&mut self, header: &Header) -> Result<usize, PeerMisbehaved> {
+        let id = match (header.scope, self.framing.shared) {
+            (Scope::Conversation { id, .. }, true) if id != 0 => id,
+            (Scope::Unshared, false) => 0,
+            _ => return Err(PeerMisbehaved::HeaderKindWrong(header.kind)),
+        };
+        if let Some(index) = self.conversations.iter().position(|c| c.id == id) {
+            return Ok(index);
+        }
+        if self.first_started {
+            return Err(PeerMisbehaved::ConversationUnknown(id));
+        }
+        self.start(id)?;
+        Ok(self.conversations.len() - 1)
+    }
+
+    fn conversation_segment(
+        &mut self,
+        segment: &Segment<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Incoming>, PeerMisbehaved> {
+        let header = segment.header;
+        let index = self.conversation(&header)?;
+        let Some(Conversation { id, phase }) = self.conversations.get_mut(index) else {
+            return Err(PeerMisbehaved::ConversationUnknown(
+                header.scope.conversation(),
+            ));
+        };
+        let id = *id;
+        if *phase == Phase::Connected {
+            return self.connected_segment(id, segment);
+        }
+        if !header.flags.has(Flags::FIRST | Flags::LAST) {
+            return Err(PeerMisbehaved::VerbBeforeConnect(header.kind));
+        }
+        match (header.kind, *phase) {
+            (SegmentType::UseridData, _) => {
+                if std::mem::replace(&mut self.userid_seen, true) {
+                    return Err(PeerMisbehaved::UseridTwice);
+                }
+                let userid = Userid::decode(segment.body, header.order)?;
+                Ok(Some(Incoming::Userid { id, userid }))
+            }
+            (
+                SegmentType::ConauthInfo,
+                Phase::ExpectConnect {
+                    authenticated: false,
+                },
+            ) => {
+                let authentication = Authentication::decode(segment.body, header.order)?;
+                *phase = Phase::ExpectConnect {
+                    authenticated: true,
+                };
+                Status::OK.encode(
+                    out,
+                    &Envelope::answering(self.framing, &header),
+                    Flags::NONE,
+                );
+                Ok(Some(Incoming::Authentication { id, authentication }))
+            }
+            (SegmentType::ConauthInfo, _) => Err(PeerMisbehaved::AuthenticationTwice),
+            (SegmentType::Conn, _) => {
+                *phase = Phase::Connected;
+                decode(header, &Body::Borrowed(segment.body)).map(Some)
+            }
+            (kind, _) => Err(PeerMisbehaved::VerbBeforeConnect(kind)),
+        }
+    }
+
+    fn connected_segment(
+        &mut self,
+        id: u32,
+        segment: &Segment<'_>,
+    ) -> Result<Option<Incoming>, PeerMisbehaved> {
+        let header = segment.header;
+        let allowed = header.kind.is_request()
+            || matches!(
+                header.kind,
+                SegmentType::RequestMsgs | SegmentType::Notification
+            );
+        match header.kind {
+            SegmentType::Conn => return Err(PeerMisbehaved::ConnectTwice),
+            SegmentType::UseridData => return Err(PeerMisbehaved::UseridTwice),
+            SegmentType::ConauthInfo => return Err(PeerMisbehaved::AuthenticationTwice),
+            kind if !allowed => return Err(PeerMisbehaved::SegmentUnexpected(kind)),
+            _ => {}
+        }
+        let Some((header, body)) = self.assembler.accept(segment)? else {
+            return Ok(None);
+        };
+        match header.kind {
+            SegmentType::RequestMsgs => {
+                let request = RequestMsgs::decode(body.bytes(), header.order)?;
+                Ok(Some(Incoming::RequestMsgs { header, request }))
+            }
+            SegmentType::Notification => {
+                let notification = Notification::decode(body.bytes(), header.order)?;
+                Ok(Some(Incoming::Notification {
+                    header,
+                    notification,
+                }))
+            }
+            SegmentType::Disc => {
+                self.not_connected(id);
+                decode(header, &body).map(Some)
+            }
+            _ => decode(header, &body).map(Some),
+        }
+    }
+
+    fn not_connected(&mut self, id: u32) {
+        if let Some(conversation) = self.conversations.iter_mut().find(|c| c.id == id) {
+            conversation.phase = Phase::ExpectConnect {
+                authenticated: false,
+            };
+        }
+    }
+}
+
+fn decode(header: Header, body: &Body<'_>) -> Result<Incoming, PeerMisbehaved> {
+    match Request::decode(&header, body) {
+        Ok((api, request)) => Ok(Incoming::Request {
+            header,
+            handle: api.handle,
+            request,
+        }),
+        Err(DecodeError::Peer(error)) => Err(error),
+        Err(DecodeError::Verb(reason)) => {
+            let api = ApiHeader::decode(body.bytes(), header.order, header.kind)?;
+            Ok(Incoming::Rejected {
+                header,
+                handle: api.handle,
+                reason,
+            })
+        }
+    }
+}
+
+enum State {
+    ExpectInitial(ExpectInitial),
+    Proposed(Box<Proposal>),
+    Established(Box<Established>),
+    Refused,
+    Failed(PeerMisbehaved),
+}
+
+/// The server's side of one socket, whatever its state.
+pub struct ServerSocket {
+    state: State,
+}
+
+impl ServerSocket {
+    /// A socket that was just accepted.
+    pub fn new() -> ServerSocket {
+        ServerSocket {
+            state: State::ExpectInitial(ExpectInitial::new()),
+        }
+    }
+
+    /// Longest segment that may come now.
+    pub fn limit(&self) -> usize {
+        match &self.state {
+            State::Established(established) => established.limit(),
+            _ => UNCONNECTED_LIMIT,
+        }
+    }
+
+    /// What was agreed, once it is.
+    pub fn agreement(&self) -> Option<&Agreement> {
+        match &self.state {
+            State::Established(established) => Some(&established.agreement),
+            _ => None,
+        }
+    }
+
+    /// How segments are written now.
+    pub fn framing(&self) -> Framing {
+        match &self.state {
+            State::Established(established) => established.framing,
+            _ => Framing::INITIAL,
+        }
+    }
+
+    /// Takes one segment; answers that need nobody else are appended to `out`.
+    pub fn receive(
+        &mut self,
+        segment: &Segment<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Incoming>, PeerMisbehaved> {
+        let result = match &mut self.state {
+            State::Established(established) => established.receive(segment, out),
+            State::ExpectInitial(_) => self.receive_initial(segment),
+            State::Proposed(_) | State::Refused => {
+                Err(PeerMisbehaved::SegmentUnexpected(segment.header.kind))
+            }
+            State::Failed(error) => Err(*error),
+        };
+        result.inspect_err(|error| self.state = State::Failed(*error))
+    }
+
+    fn receive_initial(
+        &mut self,
+        segment: &Segment<'_>,
+    ) -> Result<Option<Incoming>, PeerMisbehaved> {
+        // A client whose proposal was disputed may give up.
+        if matches!(
+            segment.header.kind,
+            SegmentType::StatusData | SegmentType::SocketAction
+        ) {
+            return Ok(Some(Incoming::Closed));
+        }
+        match std::mem::replace(&mut self.state, State::Refused) {
+            State::ExpectInitial(state) => {
+                let proposal = state.receive(segment)?;
+                let id = Box::new(proposal.id.clone());
+                self.state = State::Proposed(Box::new(proposal));
+                Ok(Some(Incoming::Proposed(id)))
+            }
+            other => {
+                self.state = other;
+                Err(PeerMisbehaved::SegmentUnexpected(segment.header.kind))
+            }
+        }
+    }
+
+    /// Answers a proposal. Gives the agreement, or `None` if the client is to propose again.
+    pub fn answer(
+        &mut self,
+        offer: &Offer,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Agreement>, PeerMisbehaved> {
+        match std::mem::replace(&mut self.state, State::Refused) {
+            State::Proposed(proposal) => match proposal.answer(offer, out) {
+                Ok(Answered::Agreed(established)) => {
+                    let agreement = established.agreement.clone();
+                    self.state = State::Established(established);
+                    Ok(Some(agreement))
+                }
+                Ok(Answered::Disputed(state)) => {
+                    self.state = State::ExpectInitial(state);
+                    Ok(None)
+                }
+                Err(error) => {
+                    self.state = State::Failed(error);
+                    Err(error)
+                }
+            },
+            other => {
+                self.state = other;
+                Err(PeerMisbehaved::SegmentUnexpected(SegmentType::InitialData))
+            }
+        }
+    }
+
+    /// Refuses a proposal; the socket is to be closed after `out` is written.
+    pub fn refuse(&mut self, status: Status, out: &mut Vec<u8>) {
+        let envelope = match &self.state {
+            State::Proposed(proposal) => proposal.envelope(Framing::INITIAL.ccsid),
+            _ => Envelope::socket(Framing::INITIAL, posthaste_mqi::ByteOrder::Big),
+        };
+        status.encode_refusal(out, &envelope);
+        self.state = State::Refused;
+    }
+
+    /// Tells the client that the whole socket ends, for whatever reason.
+    pub fn end(&mut self, status: Status, out: &mut Vec<u8>) {
+        let flags = Flags::ERROR | Flags::CLOSE;
+        match &self.state {
+            State::Established(established) => {
+                let envelope = Envelope::socket(established.framing, established.header_order);
+                status.encode(out, &envelope, flags);
+            }
+            _ => status.encode_refusal(
+                out,
+                &Envelope::socket(Framing::INITIAL, posthaste_mqi::ByteOrder::Big),
+            ),
+        }
+    }
+
+    /// Asks whether the client is there.
+    pub fn heartbeat(&self, out: &mut Vec<u8>) {
+        if let State::Established(established) = &self.state {
+            heartbeat(
+                out,
+                &Envelope::socket(established.framing, established.header_order),
+                false,
+            );
+        }
+    }
+
+    /// MQCONN of this conversation has failed: it may be tried again.
+    pub fn not_connected(&mut self, id: u32) {
+        if let State::Established(established) = &mut self.state {
+            established.not_connected(id);
+        }
+    }
+
+    /// Bytes kept for unfinished flows.
+    pub fn kept(&self) -> usize {
+        match &self.state {
+            State::Established(established) => established.assembler.kept(),
+            _ => 0,
+        }
+    }
+}
+
+impl Default for ServerSocket {
+    fn default() -> Self {
+        Self::new()
+    }
+}
