@@ -1,0 +1,18 @@
+//! Seed inputs, made by the real encoders so that a fuzzer starts from bytes that are understood.
+//!
+//! Invariant: the same bytes every time (a test compares them with the committed ones), hence fixed names,
+//! numbers and times. A seed that cannot be made is a bug of this crate, so making one panics.
+
+mod captured;
+mod files;
+mod structures;
+
+pub use captured::wire;
+pub use files::{log, store};
+pub use structures::mqi;
+
+/// Inputs by file name.
+pub type Seeds = Vec<(String, Vec<u8>)>;
+
+/// Longest seed.
+pub const LONGEST: usize = 4096;

@@ -1,0 +1,78 @@
+//! The table of targets. `verify/fuzz/fuzz_targets/` has one file for each, and nothing else.
+
+use crate::seeds::{self, Seeds};
+
+/// A fuzz target.
+pub struct Target {
+    /// Its name: also the name of its corpus and of its file in `verify/fuzz`.
+    pub name: &'static str,
+    /// Takes any bytes; must not panic.
+    pub run: fn(&[u8]),
+    /// Inputs made by the real encoders.
+    pub seeds: fn() -> Seeds,
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "wire_segment",
+        run: wire_segment,
+        seeds: seeds::wire,
+    },
+    Target {
+        name: "mqi_structures",
+        run: mqi_structures,
+        seeds: seeds::mqi,
+    },
+    Target {
+        name: "log_pages",
+        run: log_pages,
+        seeds: seeds::log,
+    },
+    Target {
+        name: "image",
+        run: image,
+        seeds: seeds::store,
+    },
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+/// Segments, what is in them, and both sides' state machines.
+pub fn wire_segment(bytes: &[u8]) {
+    use posthaste_wire::fuzzing;
+    fuzzing::segments(bytes);
+    fuzzing::initial(bytes);
+    fuzzing::request(bytes);
+    fuzzing::reply(bytes);
+    fuzzing::server(bytes);
+    fuzzing::client(bytes);
+}
+
+/// Every structure of the MQ Interface, in both byte orders and pointer widths.
+pub fn mqi_structures(bytes: &[u8]) {
+    for (_, structure) in posthaste_mqi::fuzzing::TARGETS {
+        structure(bytes);
+    }
+}
+
+/// Pages and records of the recovery log, and its control file.
+pub fn log_pages(bytes: &[u8]) {
+    use posthaste_recovery_log::fuzzing;
+    fuzzing::page(bytes);
+    fuzzing::page_with_checksum(bytes);
+    fuzzing::record(bytes);
+    fuzzing::control(bytes);
+    fuzzing::control_with_checksum(bytes);
+}
+
+/// Checkpoint images, items of queue files, and the map of free space.
+pub fn image(bytes: &[u8]) {
+    use posthaste_store::fuzzing;
+    fuzzing::image(bytes);
+    fuzzing::stored_item(bytes);
+    fuzzing::free_space(bytes);
+}
