@@ -12,7 +12,9 @@ mod command;
 mod filter;
 pub mod messages;
 mod object;
+mod parse;
 mod reply;
+mod script;
 mod show;
 mod table;
 
@@ -20,6 +22,8 @@ pub use attrs::Attrs;
 pub use command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
 pub use filter::{compare, generic_matches, where_matches};
 pub use object::{Attribute, DefaultValue, Object, ObjectKind, Set, Value, ValueKind};
+pub use parse::{is_end, parse};
 pub use reply::{Reply, Row, Tally, echo, render};
+pub use script::ScriptReader;
 pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shown};
 pub use table::{attributes, by_keyword, by_selector};

@@ -1,0 +1,323 @@
+//! MQSC text to a [`Command`] (manual: "Using MQSC commands").
+//!
+//! One function, [`parse`], from one whole command to what it asks for. Parameters are taken
+//! from left to right, so the first fault of a command is the one reported. Whatever the text
+//! is, the answer comes in time proportional to its length, without panic.
+
+mod cursor;
+mod define;
+mod display;
+mod fault;
+mod nouns;
+mod values;
+
+use crate::command::{Command, DisplayWhat, SyntaxError};
+use crate::object::ObjectKind;
+use cursor::{Cursor, Item, Parameter};
+use define::Setting;
+use nouns::Verb;
+use std::collections::BTreeSet;
+
+/// Reads one whole command; `None` for a blank line or a comment. A semicolon at the end is
+/// ignored.
+///
+/// # Errors
+/// The first fault: AMQ8405I and the command up to the fault for almost everything, AMQ8406E
+/// when the command ends too early, AMQ8424E for a name that is not one, AMQ8569E for a WHERE
+/// that is not a filter, and AMQ2401E for what MQ has and this release has not.
+pub fn parse(line: &str) -> Result<Option<Command>, SyntaxError> {
+    let text = line.trim_end();
+    let text = text.strip_suffix(';').unwrap_or(text).trim_end();
+    if text.trim_start().is_empty() || text.trim_start().starts_with('*') {
+        return Ok(None);
+    }
+    let mut cursor = Cursor::new(text);
+    let Some((word, start)) = cursor.word()? else {
+        return Ok(None);
+    };
+    let Some(verb) = nouns::find(nouns::VERBS, word) else {
+        return Err(unknown_verb(&cursor, word, start));
+    };
+    let Some(noun) = cursor.parameter()? else {
+        let verb = word.to_ascii_uppercase();
+        let detail = format!(
+            "{verb} needs the kind of object, for example {verb} {}",
+            example(verb_of(&verb))
+        );
+        return Err(fault::ended(text, detail));
+    };
+    command(&mut cursor, verb, &noun).map(Some)
+}
+
+/// Whether a line is one of the commands that end runmqsc: END, EXIT or QUIT.
+pub fn is_end(line: &str) -> bool {
+    let word = line.trim().trim_end_matches(';').trim_end();
+    ["END", "EXIT", "QUIT"]
+        .iter()
+        .any(|end| word.eq_ignore_ascii_case(end))
+}
+
+fn verb_of(word: &str) -> Option<Verb> {
+    nouns::find(nouns::VERBS, word)
+}
+
+fn example(verb: Option<Verb>) -> &'static str {
+    match verb {
+        Some(Verb::Ping) => "QMGR",
+        Some(Verb::Display) => "QUEUE(*)",
+        Some(Verb::Start | Verb::Stop) => "LISTENER(L1)",
+        _ => "QLOCAL(Q1)",
+    }
+}
+
+fn unknown_verb(cursor: &Cursor<'_>, word: &str, start: usize) -> SyntaxError {
+    let upper = word.to_ascii_uppercase();
+    if nouns::has(nouns::OTHER_VERBS, word) {
+        return fault::not_here(start, upper);
+    }
+    let detail = match fault::meant(word, nouns::long_forms(nouns::VERBS)) {
+        Some(meant) => format!("{upper} is not a command; did you mean {meant}?"),
+        None => format!("{upper} is not a command"),
+    };
+    fault::syntax(cursor.text, start, start + word.len(), detail)
+}
+
+fn command(
+    cursor: &mut Cursor<'_>,
+    verb: Verb,
+    noun: &Parameter<'_>,
+) -> Result<Command, SyntaxError> {
+    match verb {
+        Verb::Display => {
+            let what = display::find(noun.word)
+                .ok_or_else(|| wrong_noun(cursor.text, "DISPLAY", noun, &[]))?;
+            let name = displayed_name(cursor.text, what, noun)?;
+            display::display(cursor, what, name)
+        }
+        Verb::Define | Verb::Alter | Verb::Delete => {
+            let (word, kinds, setting) = match verb {
+                Verb::Define => ("DEFINE", &ObjectKind::ALL[1..], Some(Setting::Define)),
+                Verb::Alter => ("ALTER", &ObjectKind::ALL[..], Some(Setting::Alter)),
+                _ => ("DELETE", &ObjectKind::ALL[1..], None),
+            };
+            let kind = kind_of(cursor.text, word, kinds, noun)?;
+            let name = object_name(cursor.text, kind, noun)?;
+            match setting {
+                Some(setting) => define::set(cursor, setting, kind, name),
+                None => define::delete(cursor, kind, name),
+            }
+        }
+        Verb::Clear => {
+            let kind = kind_of(cursor.text, "CLEAR", &[ObjectKind::QLocal], noun)?;
+            let name = object_name(cursor.text, kind, noun)?;
+            nothing_more(cursor, "CLEAR QLOCAL")?;
+            Ok(Command::Clear { name })
+        }
+        Verb::Start | Verb::Stop => start_or_stop(cursor, verb, noun),
+        Verb::Ping => {
+            let kind = kind_of(cursor.text, "PING", &[ObjectKind::Qmgr], noun)?;
+            object_name(cursor.text, kind, noun)?;
+            nothing_more(cursor, "PING QMGR")?;
+            Ok(Command::Ping)
+        }
+    }
+}
+
+fn start_or_stop(
+    cursor: &mut Cursor<'_>,
+    verb: Verb,
+    noun: &Parameter<'_>,
+) -> Result<Command, SyntaxError> {
+    let word = if verb == Verb::Start { "START" } else { "STOP" };
+    let kinds = [ObjectKind::SvrConn, ObjectKind::Listener];
+    let kind = kind_of(cursor.text, word, &kinds, noun)?;
+    let name = object_name(cursor.text, kind, noun)?;
+    if verb == Verb::Start {
+        nothing_more(cursor, "START")?;
+        return Ok(Command::Start { kind, name });
+    }
+    let mut given = Given::default();
+    let mut force = false;
+    while let Some(parameter) = cursor.parameter()? {
+        let is_mode = parameter.word.eq_ignore_ascii_case("MODE");
+        if !is_mode || kind != ObjectKind::SvrConn {
+            let command = format!("STOP {}", kind.noun());
+            let known = if kind == ObjectKind::SvrConn {
+                &["MODE"][..]
+            } else {
+                &[]
+            };
+            return Err(unknown_keyword(cursor.text, &command, &parameter, known));
+        }
+        given.once(cursor.text, "MODE", &parameter)?;
+        let item = parameter.one_value(cursor.text)?;
+        force = match item.text.as_str() {
+            "QUIESCE" => false,
+            "FORCE" | "TERMINATE" => true,
+            _ => {
+                let detail = "MODE must be one of QUIESCE, FORCE, TERMINATE".to_owned();
+                return Err(fault::syntax(cursor.text, item.start, item.end, detail));
+            }
+        };
+    }
+    Ok(Command::Stop { kind, name, force })
+}
+
+/// The kind that a noun means, if the verb is for it.
+fn kind_of(
+    text: &str,
+    verb: &str,
+    kinds: &[ObjectKind],
+    noun: &Parameter<'_>,
+) -> Result<ObjectKind, SyntaxError> {
+    nouns::find(nouns::KINDS, noun.word)
+        .filter(|kind| kinds.contains(kind))
+        .ok_or_else(|| wrong_noun(text, verb, noun, kinds))
+}
+
+fn wrong_noun(text: &str, verb: &str, noun: &Parameter<'_>, kinds: &[ObjectKind]) -> SyntaxError {
+    let upper = noun.word.to_ascii_uppercase();
+    let command = format!("{verb} {upper}");
+    let known_elsewhere =
+        nouns::find(nouns::KINDS, noun.word).is_some() || display::find(noun.word).is_some();
+    if nouns::has(nouns::OTHER_NOUNS, noun.word) {
+        return fault::not_here(noun.start, command);
+    }
+    let mut candidates: Vec<&str> = kinds.iter().map(|kind| kind.noun()).collect();
+    if verb == "DISPLAY" {
+        candidates.extend(nouns::long_forms(nouns::DISPLAYS));
+        candidates.extend(ObjectKind::QUEUES.map(ObjectKind::noun));
+    }
+    let detail = match fault::meant(noun.word, candidates.iter().copied()) {
+        Some(meant) => format!("{command} is not a command; did you mean {verb} {meant}?"),
+        None if known_elsewhere => format!("{verb} is not for {upper}"),
+        None => format!("{upper} is not a kind of object"),
+    };
+    fault::syntax(text, noun.start, noun.word_end, detail)
+}
+
+/// The name in the parentheses after a noun; empty for the queue manager.
+fn object_name(text: &str, kind: ObjectKind, noun: &Parameter<'_>) -> Result<String, SyntaxError> {
+    if kind == ObjectKind::Qmgr {
+        noun.bare(text)?;
+        return Ok(String::new());
+    }
+    let item = noun.one_value(text)?;
+    if item.text.is_empty() {
+        return Err(fault::name(
+            item.start,
+            format!("{} needs a name", kind.noun()),
+        ));
+    }
+    values::check_name(&item.text, kind.name_length(), item.start, kind.noun())?;
+    Ok(item.text.clone())
+}
+
+fn displayed_name(
+    text: &str,
+    what: DisplayWhat,
+    noun: &Parameter<'_>,
+) -> Result<String, SyntaxError> {
+    if !display::is_named(what) {
+        noun.bare(text)?;
+        return Ok(String::new());
+    }
+    let item = noun.one_value(text)?;
+    display::check_displayed_name(what, item)?;
+    Ok(item.text.clone())
+}
+
+fn nothing_more(cursor: &mut Cursor<'_>, command: &str) -> Result<(), SyntaxError> {
+    match cursor.parameter()? {
+        None => Ok(()),
+        Some(parameter) => Err(unknown_keyword(cursor.text, command, &parameter, &[])),
+    }
+}
+
+fn unknown_keyword(
+    text: &str,
+    command: &str,
+    parameter: &Parameter<'_>,
+    known: &[&str],
+) -> SyntaxError {
+    let word = parameter.word.to_ascii_uppercase();
+    let detail = match fault::meant(&word, known.iter().copied()) {
+        Some(meant) => format!("{word} is not a keyword of {command}; did you mean {meant}?"),
+        None => format!("{word} is not a keyword of {command}"),
+    };
+    fault::syntax(text, parameter.start, parameter.word_end, detail)
+}
+
+/// The keywords that a command has had so far.
+#[derive(Debug, Default)]
+struct Given(BTreeSet<&'static str>);
+
+impl Given {
+    /// Refuses a keyword that was there before, or whose opposite was.
+    fn once(
+        &mut self,
+        text: &str,
+        keyword: &'static str,
+        parameter: &Parameter<'_>,
+    ) -> Result<(), SyntaxError> {
+        if self.0.insert(keyword) {
+            return Ok(());
+        }
+        let detail = match parameter.word.eq_ignore_ascii_case(keyword) {
+            true => format!("{keyword} is given twice"),
+            false => format!(
+                "{} comes after {keyword} or its opposite",
+                parameter.word.to_ascii_uppercase()
+            ),
+        };
+        Err(fault::syntax(
+            text,
+            parameter.start,
+            parameter.word_end,
+            detail,
+        ))
+    }
+}
+
+impl Parameter<'_> {
+    /// The single value, which must be there.
+    fn one_value(&self, text: &str) -> Result<&Item, SyntaxError> {
+        let word = self.word.to_ascii_uppercase();
+        match self.values.as_deref() {
+            None if self.end >= text.len() => Err(fault::ended(
+                text,
+                format!("{word} needs a value in parentheses"),
+            )),
+            None => {
+                let detail = format!("{word} needs a value in parentheses");
+                Err(fault::syntax(text, self.start, self.word_end, detail))
+            }
+            Some([item]) => Ok(item),
+            Some([]) => {
+                let detail = format!("{word} needs a value");
+                Err(fault::syntax(text, self.start, self.end, detail))
+            }
+            Some([_, second, ..]) => {
+                let detail = format!("{word} takes one value");
+                Err(fault::syntax(text, second.start, second.end, detail))
+            }
+        }
+    }
+
+    /// Refuses parentheses.
+    fn bare(&self, text: &str) -> Result<(), SyntaxError> {
+        match self.values {
+            None => Ok(()),
+            Some(_) => {
+                let detail = format!(
+                    "{} has no value in parentheses",
+                    self.word.to_ascii_uppercase()
+                );
+                Err(fault::syntax(text, self.start, self.end, detail))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

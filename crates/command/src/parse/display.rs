@@ -1,0 +1,226 @@
+//! DISPLAY (manual: "DISPLAY QUEUE", "DISPLAY CONN", ...).
+
+use super::cursor::{Cursor, Item, Parameter};
+use super::define::other_channel;
+use super::values::check_generic;
+use super::{Given, fault, nouns, unknown_keyword};
+use crate::command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
+use crate::object::{Attribute, ObjectKind};
+use crate::table::{all_keywords, by_keyword, displayed_kinds, where_keyword};
+use posthaste_mqi::constants as mq;
+
+/// The noun of a DISPLAY command as it is called in messages.
+pub(super) fn noun(what: DisplayWhat) -> &'static str {
+    match what {
+        DisplayWhat::Object(kind) => kind.noun(),
+        DisplayWhat::Queue => "QUEUE",
+        DisplayWhat::Channel => "CHANNEL",
+        DisplayWhat::Listener => "LISTENER",
+        DisplayWhat::Qmgr => "QMGR",
+        DisplayWhat::QStatus => "QSTATUS",
+        DisplayWhat::QMStatus => "QMSTATUS",
+        DisplayWhat::Conn => "CONN",
+        DisplayWhat::ChStatus => "CHSTATUS",
+        DisplayWhat::LsStatus => "LSSTATUS",
+    }
+}
+
+/// Whether the command names what it shows.
+pub(super) fn is_named(what: DisplayWhat) -> bool {
+    !matches!(what, DisplayWhat::Qmgr | DisplayWhat::QMStatus)
+}
+
+/// Refuses a name that nothing can have.
+pub(super) fn check_displayed_name(what: DisplayWhat, item: &Item) -> Result<(), SyntaxError> {
+    let longest = match what {
+        DisplayWhat::Channel | DisplayWhat::ChStatus => ObjectKind::SvrConn.name_length(),
+        // Eight bytes in hexadecimal, or all twenty-four of a connection's identifier.
+        DisplayWhat::Conn => 2 * mq::MQ_CONNECTION_ID_LENGTH as usize,
+        _ => mq::MQ_OBJECT_NAME_LENGTH as usize,
+    };
+    if item.text.is_empty() {
+        return Err(fault::name(
+            item.start,
+            format!("{} needs a name", noun(what)),
+        ));
+    }
+    check_generic(&item.text, longest, item.start, noun(what))
+}
+
+pub(super) fn display(
+    cursor: &mut Cursor<'_>,
+    what: DisplayWhat,
+    name: String,
+) -> Result<Command, SyntaxError> {
+    let text = cursor.text;
+    let mut given = Given::default();
+    let mut show: Vec<String> = Vec::new();
+    let mut all = false;
+    let mut filter = None;
+    let mut type_ = None;
+    while let Some(parameter) = cursor.parameter()? {
+        let word = parameter.word.to_ascii_uppercase();
+        match (word.as_str(), &parameter.values) {
+            ("ALL", None) => {
+                given.once(text, "ALL", &parameter)?;
+                all = true;
+            }
+            ("WHERE", _) => {
+                given.once(text, "WHERE", &parameter)?;
+                filter = Some(where_of(text, what, &parameter)?);
+            }
+            ("TYPE" | "QTYPE" | "CHLTYPE", Some(_)) => {
+                given.once(text, "TYPE", &parameter)?;
+                type_ = Some(type_of(text, what, &parameter)?);
+            }
+            (_, None) => match where_keyword(what, &word) {
+                Some(keyword) => {
+                    given.once(text, keyword, &parameter)?;
+                    show.push(keyword.to_owned());
+                }
+                None => return Err(unknown(text, what, &parameter)),
+            },
+            (_, Some(_)) if where_keyword(what, &word).is_some() => {
+                let detail = format!("{word} has no value here; use WHERE to choose by value");
+                return Err(fault::syntax(text, parameter.start, parameter.end, detail));
+            }
+            _ => return Err(unknown(text, what, &parameter)),
+        }
+    }
+    Ok(Command::Display {
+        what,
+        name,
+        show,
+        all,
+        filter,
+        type_,
+    })
+}
+
+fn unknown(text: &str, what: DisplayWhat, parameter: &Parameter<'_>) -> SyntaxError {
+    let mut known = all_keywords(what);
+    known.extend(["ALL", "WHERE", "TYPE"]);
+    unknown_keyword(text, &format!("DISPLAY {}", noun(what)), parameter, &known)
+}
+
+fn type_of(
+    text: &str,
+    what: DisplayWhat,
+    parameter: &Parameter<'_>,
+) -> Result<DisplayType, SyntaxError> {
+    let keyword = parameter.word.to_ascii_uppercase();
+    let item = parameter.one_value(text)?;
+    let word = item.text.to_ascii_uppercase();
+    let queues = [
+        ("QLOCAL", DisplayType::Kind(ObjectKind::QLocal)),
+        ("QMODEL", DisplayType::Kind(ObjectKind::QModel)),
+        ("QALIAS", DisplayType::Kind(ObjectKind::QAlias)),
+        ("QREMOTE", DisplayType::Kind(ObjectKind::QRemote)),
+        ("ALL", DisplayType::All),
+    ];
+    let channels = [
+        ("SVRCONN", DisplayType::Kind(ObjectKind::SvrConn)),
+        ("ALL", DisplayType::All),
+    ];
+    let conns = [
+        ("CONN", DisplayType::Conn),
+        ("HANDLE", DisplayType::Handle),
+        ("ALL", DisplayType::All),
+    ];
+    let statuses = [
+        ("QUEUE", DisplayType::Queue),
+        ("HANDLE", DisplayType::Handle),
+    ];
+    let types: &[(&str, DisplayType)] = match (what, keyword.as_str()) {
+        (DisplayWhat::Queue, "TYPE" | "QTYPE") => &queues,
+        (DisplayWhat::Channel | DisplayWhat::ChStatus, "TYPE" | "CHLTYPE") => &channels,
+        (DisplayWhat::Conn, "TYPE") => &conns,
+        (DisplayWhat::QStatus, "TYPE") => &statuses,
+        _ => return Err(unknown(text, what, parameter)),
+    };
+    if matches!(what, DisplayWhat::Channel | DisplayWhat::ChStatus) {
+        other_channel("DISPLAY", parameter)?;
+    }
+    types
+        .iter()
+        .find(|(name, _)| *name == word)
+        .map(|(_, type_)| *type_)
+        .ok_or_else(|| {
+            let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
+            let detail = format!("{keyword} must be one of {}", names.join(", "));
+            fault::syntax(text, item.start, item.end, detail)
+        })
+}
+
+fn where_of(
+    text: &str,
+    what: DisplayWhat,
+    parameter: &Parameter<'_>,
+) -> Result<Where, SyntaxError> {
+    let [keyword, op, value] = parameter.values.as_deref().unwrap_or_default() else {
+        let detail = "WHERE has three parts, for example WHERE(CURDEPTH GT 0)".to_owned();
+        return Err(fault::filter(parameter.start, detail));
+    };
+    let Some(found) = where_keyword(what, &keyword.text) else {
+        let detail = format!("DISPLAY {} does not show {}", noun(what), keyword.text);
+        return Err(fault::filter(keyword.start, detail));
+    };
+    let Some((_, operator)) = Op::ALL
+        .into_iter()
+        .find(|(word, _)| op.text.eq_ignore_ascii_case(word))
+    else {
+        let words: Vec<&str> = Op::ALL.iter().map(|(word, _)| *word).collect();
+        let detail = format!("{} is not one of {}", op.text, words.join(", "));
+        return Err(fault::filter(op.start, detail));
+    };
+    let rows: Vec<&Attribute> = displayed_kinds(what)
+        .into_iter()
+        .filter_map(|kind| by_keyword(kind, found))
+        .collect();
+    check_filter(text, &rows, operator, value)?;
+    Ok(Where {
+        keyword: found.to_owned(),
+        op: operator,
+        value: value.text.trim_end().to_owned(),
+    })
+}
+
+/// Refuses a comparison that no object could pass, or that would not mean what it says.
+fn check_filter(
+    text: &str,
+    rows: &[&Attribute],
+    operator: Op,
+    value: &Item,
+) -> Result<(), SyntaxError> {
+    let generic = matches!(operator, Op::Lk | Op::Nl);
+    for row in rows {
+        let keyword = row.keyword;
+        let detail = if row.is_switch() {
+            format!("{keyword} cannot be used in WHERE")
+        } else if generic && row.is_int() {
+            format!("LK and NL are for text, and {keyword} is not")
+        } else if row.is_int()
+            && row.code_of(&value.text).is_none()
+            && value.text.parse::<i64>().is_err()
+        {
+            format!("{} is not a value of {keyword}", value.text)
+        } else {
+            continue;
+        };
+        return Err(fault::filter(value.start.min(text.len()), detail));
+    }
+    if !generic && value.text.trim_end().len() > 1 && value.text.trim_end().ends_with('*') {
+        let detail = "a generic value needs LK or NL".to_owned();
+        return Err(fault::filter(value.start, detail));
+    }
+    Ok(())
+}
+
+/// The nouns of DISPLAY: the single kinds of queue besides those of the table.
+pub(super) fn find(word: &str) -> Option<DisplayWhat> {
+    nouns::find(nouns::DISPLAYS, word).or_else(|| {
+        nouns::find(nouns::KINDS, word)
+            .filter(|kind| kind.is_queue())
+            .map(DisplayWhat::Object)
+    })
+}

@@ -1,0 +1,94 @@
+//! Verbs and nouns with their short forms (manual: "Using MQSC commands").
+
+use crate::command::DisplayWhat;
+use crate::object::ObjectKind;
+
+/// The verbs that are carried out here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Define,
+    Alter,
+    Delete,
+    Display,
+    Clear,
+    Start,
+    Stop,
+    Ping,
+}
+
+/// Each verb with its forms, the long one first.
+pub(super) const VERBS: &[(&[&str], Verb)] = &[
+    (&["DEFINE", "DEF"], Verb::Define),
+    (&["ALTER", "ALT"], Verb::Alter),
+    (&["DELETE", "DEL"], Verb::Delete),
+    (&["DISPLAY", "DIS", "DISP"], Verb::Display),
+    (&["CLEAR"], Verb::Clear),
+    (&["START", "STA"], Verb::Start),
+    (&["STOP"], Verb::Stop),
+    (&["PING"], Verb::Ping),
+];
+
+/// MQ's other verbs, so that the answer can say that they are not wrong but not here.
+pub(super) const OTHER_VERBS: &[&str] = &[
+    "ARCHIVE", "BACKUP", "MOVE", "PURGE", "RECOVER", "REFRESH", "REF", "RESET", "RESOLVE", "RES",
+    "RESUME", "RVERIFY", "SET", "SUSPEND",
+];
+
+/// Each kind of object with its nouns, the long one first.
+pub(super) const KINDS: &[(&[&str], ObjectKind)] = &[
+    (&["QMGR"], ObjectKind::Qmgr),
+    (&["QLOCAL", "QL"], ObjectKind::QLocal),
+    (&["QMODEL", "QM"], ObjectKind::QModel),
+    (&["QALIAS", "QA"], ObjectKind::QAlias),
+    (&["QREMOTE", "QR"], ObjectKind::QRemote),
+    (&["CHANNEL", "CHL"], ObjectKind::SvrConn),
+    (&["LISTENER", "LSTR"], ObjectKind::Listener),
+];
+
+/// What DISPLAY can show, besides the single kinds of queue.
+pub(super) const DISPLAYS: &[(&[&str], DisplayWhat)] = &[
+    (&["QUEUE", "Q"], DisplayWhat::Queue),
+    (&["CHANNEL", "CHL"], DisplayWhat::Channel),
+    (&["LISTENER", "LSTR"], DisplayWhat::Listener),
+    (&["QMGR"], DisplayWhat::Qmgr),
+    (&["QSTATUS", "QS"], DisplayWhat::QStatus),
+    (&["QMSTATUS"], DisplayWhat::QMStatus),
+    (&["CONN"], DisplayWhat::Conn),
+    (&["CHSTATUS", "CHS"], DisplayWhat::ChStatus),
+    (&["LSSTATUS"], DisplayWhat::LsStatus),
+];
+
+/// MQ's other nouns, so that the answer can say that they are not wrong but not here.
+pub(super) const OTHER_NOUNS: &[&str] = &[
+    "APSTATUS", "ARCHIVE", "AUTHINFO", "AUTHREC", "AUTHSERV", "CFSTATUS", "CFSTRUCT", "CHINIT",
+    "CHI", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "COMMINFO", "ENTAUTH", "INDOUBT", "LOG",
+    "NAMELIST", "NL", "POLICY", "PROCESS", "PRO", "PUBSUB", "QCLUSTER", "QC", "SBSTATUS",
+    "SECURITY", "SERVICE", "SUB", "SVSTATUS", "TCLUSTER", "TOPIC", "TOPICSTR", "TPIPE", "TPSTATUS",
+    "TRACE",
+];
+
+/// CHLTYPE words of channels that are not here yet.
+pub(super) const OTHER_CHANNELS: &[&str] = &[
+    "SDR", "SVR", "RCVR", "RQSTR", "CLNTCONN", "CLUSSDR", "CLUSRCVR", "MQTT", "AMQP",
+];
+
+/// Finds a word among forms.
+pub(super) fn find<T: Copy>(table: &[(&[&str], T)], word: &str) -> Option<T> {
+    table
+        .iter()
+        .find(|(forms, _)| forms.iter().any(|form| form.eq_ignore_ascii_case(word)))
+        .map(|(_, found)| *found)
+}
+
+/// Whether a list has a word.
+pub(super) fn has(list: &[&str], word: &str) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// The long forms of a table.
+pub(super) fn long_forms<T>(table: &'static [(&'static [&'static str], T)]) -> Vec<&'static str> {
+    table
+        .iter()
+        .filter_map(|(forms, _)| forms.first().copied())
+        .collect()
+}
