@@ -1,19 +1,21 @@
 //! Fixed-length text fields (MQCHARn), such as object names and formats.
 //!
-//! Invariant: a value always has exactly `N` bytes, as it stands in a structure. A text
-//! made here is padded with blanks; bytes taken from elsewhere are kept unchanged, so
-//! that what was received can be sent on as it was. MQ lets C programs end such a text
-//! with a NUL: everything from the first NUL on is padding. [`Chars::trimmed`] and
-//! [`Chars::canonical`] know that rule.
+//! Invariants: a value always has exactly `N` bytes, as it stands in a structure. A text
+//! made here is padded with blanks; bytes taken from elsewhere are kept unchanged, so that
+//! what was received can be sent on as it was. MQ lets programs end such a text with a NUL
+//! instead: everything from the first NUL on is padding. Padding never counts when two
+//! values are compared, ordered or hashed.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Text of `N` bytes, padded with blanks.
 ///
-/// Equality, order and hash are those of the raw bytes; use [`Chars::canonical`] first
-/// where NUL padding and blank padding must count as the same.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Two values are equal when their texts are, whatever their padding: a name that a client
+/// padded with NULs is the name that is padded with blanks.
+#[derive(Clone, Copy)]
 pub struct Chars<const N: usize>([u8; N]);
 
 /// Name of an object (MQCHAR48).
@@ -80,6 +82,32 @@ impl<const N: usize> Chars<N> {
     }
 }
 
+impl<const N: usize> PartialEq for Chars<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.trimmed() == other.trimmed()
+    }
+}
+
+impl<const N: usize> Eq for Chars<N> {}
+
+impl<const N: usize> Hash for Chars<N> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.trimmed().hash(state);
+    }
+}
+
+impl<const N: usize> PartialOrd for Chars<N> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<const N: usize> Ord for Chars<N> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.trimmed().cmp(other.trimmed())
+    }
+}
+
 impl<const N: usize> Default for Chars<N> {
     fn default() -> Self {
         Self::BLANK
@@ -128,8 +156,20 @@ mod tests {
         assert_eq!(field.trimmed(), b"Q1");
         assert_eq!(field.text(), "Q1");
         assert_eq!(field.as_bytes(), b"Q1 \0junk");
-        assert_eq!(field.canonical(), Chars::new("Q1"));
-        assert_ne!(field, Chars::new("Q1"));
+        assert_eq!(field.canonical().as_bytes(), b"Q1      ");
+    }
+
+    #[test]
+    fn padding_does_not_count_in_comparisons() {
+        use std::collections::{BTreeSet, HashSet};
+        let same = [*b"Q1      ", *b"Q1\0\0\0\0\0\0", *b"Q1 \0junk"].map(Chars::from_bytes);
+        assert_eq!(same.iter().collect::<HashSet<_>>().len(), 1);
+        assert_eq!(same.iter().collect::<BTreeSet<_>>().len(), 1);
+        for other in ["Q10", "Q", " Q1", "q1", ""] {
+            assert_ne!(same[0], Chars::new(other), "{other:?}");
+        }
+        assert!(Chars::<4>::new("A") < Chars::new("AB"));
+        assert!(Chars::<4>::new("AB") < Chars::new("B"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) struct Rule {
 /// Where a string was found and how much room its owner gave it.
 pub(super) struct Found {
     pub(super) text: String,
-    /// VSBufSize: bytes of room for the string at its owner's.
+    /// VSBufSize: bytes of room for the string at its owner's; never less than the text.
     pub(super) size: i32,
     /// Offset just behind the string and its padding; 0 for an empty string.
     pub(super) end: usize,
@@ -43,16 +43,23 @@ pub(super) fn read_charv(
     let length = reader.i32(rule.field)?;
     let ccsid = reader.i32(rule.field)?;
     let fault = reader.fault_with(rule.reason, rule.field, at);
-    let Some((bytes, end)) = locate(reader, pointers, (pointer, offset, length), base, rule, at)?
-    else {
-        return Ok(Found {
-            text: String::new(),
-            size,
-            end: 0,
-        });
+    let (text, end) = match locate(reader, pointers, (pointer, offset, length), base, rule, at)? {
+        None => (String::new(), 0),
+        Some((bytes, end)) => (
+            text::decode(bytes, ccsid, reader.order()).ok_or(fault)?,
+            end,
+        ),
     };
-    let text = text::decode(bytes, ccsid, reader.order()).ok_or(fault)?;
-    Ok(Found { text, size, end })
+    // Other character sets can take more bytes in UTF-8; the limit holds for both.
+    let taken = saturated(text.len());
+    if taken > rule.limit {
+        return Err(fault);
+    }
+    Ok(Found {
+        text,
+        size: size.max(taken),
+        end,
+    })
 }
 
 /// Reads a triple of pointer, offset and length; the text is UTF-8.
@@ -129,8 +136,8 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Writes the MQCHARV that describes `text`; `size` is at least its length in the
-    /// result, because VSBufSize counts the room that the string itself takes.
+    /// Writes the MQCHARV that describes `text`. An empty one still gets an offset, as
+    /// clients write it. The room (VSBufSize) is at least the length of the text.
     pub(super) fn charv(&mut self, writer: &mut Writer<'_>, text: &'a str, size: i32) {
         let (offset, length) = self.place(text);
         writer
@@ -141,16 +148,14 @@ impl<'a> Strings<'a> {
             .i32(text::UTF_8);
     }
 
-    /// Writes the pointer, offset and length that describe `text`.
+    /// Writes the pointer, offset and length that describe `text`; all zero for no text.
     pub(super) fn triple(&mut self, writer: &mut Writer<'_>, text: &'a str) {
         let (offset, length) = self.place(text);
+        let offset = if length == 0 { 0 } else { offset };
         writer.null_pointer().i32(offset).i32(length);
     }
 
     fn place(&mut self, text: &'a str) -> (i32, i32) {
-        if text.is_empty() {
-            return (0, 0);
-        }
         let offset = self.next;
         self.next = (offset + text.len()).next_multiple_of(4);
         self.texts.push(text);
