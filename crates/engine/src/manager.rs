@@ -165,6 +165,11 @@ impl Inner {
         self.wall_base + passed as i64
     }
 
+    /// When this run began, microseconds since 1970.
+    pub(crate) fn started_at(&self) -> i64 {
+        self.wall_base
+    }
+
     /// A message identifier nobody else makes: "AMQ ", the queue manager's name, a unique number.
     pub(crate) fn new_msg_id(&self, seq: u64) -> MsgId {
         let mut id = [b' '; 24];
@@ -215,7 +220,8 @@ impl Inner {
             first
         };
         if first {
-            self.operator.message("AMQ6118S", &[stop.to_string()]);
+            let (id, inserts) = stop.message();
+            self.operator.message(id, &inserts);
         }
         self.advance_phase(ENDED);
         self.end_waits(Reason::CONNECTION_BROKEN);

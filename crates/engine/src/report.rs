@@ -229,7 +229,6 @@ pub(crate) fn dead_letter(
         put_appl_name: Chars::new(&qm.config.name),
         put_date: stamp.put_date,
         put_time: stamp.put_time,
-        ..Dlh::default()
     };
     let mut body = Vec::with_capacity(172 + data.len());
     header.encode(&mut body, ByteOrder::Little, PointerSize::Four);
@@ -265,7 +264,7 @@ pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Parcel> {
 
 /// Says to the operator that a report was discarded.
 pub(crate) fn not_sent(qm: &Inner, reason: Reason) {
-    qm.operator.message("AMQ7234W", &[reason.to_string()]);
+    qm.operator.message("AMQ2017W", &[reason.to_string()]);
 }
 
 /// Puts a message that nobody waits for the force of: a report or a dead letter that maintenance

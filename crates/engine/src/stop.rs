@@ -22,6 +22,15 @@ pub enum Stop {
 }
 
 impl Stop {
+    /// The operator message that says it.
+    pub(crate) fn message(&self) -> (&'static str, Vec<String>) {
+        match self {
+            Stop::LogFailed(what) => ("AMQ2004S", vec!["the recovery log".into(), what.clone()]),
+            Stop::CheckpointFailed(what) => ("AMQ2004S", vec!["a checkpoint".into(), what.clone()]),
+            Stop::QueueFileDamaged(what) => ("AMQ2016S", vec![what.clone()]),
+        }
+    }
+
     /// The exit code of a process that ends for this reason.
     pub fn exit_code(&self) -> i32 {
         match self {

@@ -12,6 +12,8 @@
 
 mod change;
 mod defaults;
+mod execute;
+mod show;
 mod stored;
 
 use std::collections::HashMap;

@@ -76,7 +76,7 @@ mod tests {
         for kind in ObjectKind::ALL {
             assert_eq!(kind_of(kind_code(kind)), Some(kind));
             let object = Object {
-                kind: kind,
+                kind,
                 name: "A.NAME".to_owned(),
                 attrs: Attrs::defaults(kind),
             };

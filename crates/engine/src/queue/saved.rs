@@ -43,14 +43,13 @@ impl QueueState {
 
     /// Notes where a message was filed; gives the place back if the message has gone meanwhile.
     pub(crate) fn filed(&mut self, id: SlotId, seq: u64, place: Place) {
-        if self.index.holds(id, seq) {
-            if let Body::Resident(at) = self.index.slot(id).body()
-                && self.residents.get(at).place.is_none()
-            {
-                self.residents.set_place(at, place);
-                self.index.mark_dirty(id);
-                return;
-            }
+        if self.index.holds(id, seq)
+            && let Body::Resident(at) = self.index.slot(id).body()
+            && self.residents.get(at).place.is_none()
+        {
+            self.residents.set_place(at, place);
+            self.index.mark_dirty(id);
+            return;
         }
         // Nobody has seen this place, so it may be used again at once.
         if let Some(file) = &self.file {

@@ -100,7 +100,7 @@ impl Inner {
             Err(Failure::Full) => {
                 abandon(saved);
                 self.operator
-                    .message("AMQ6709W", &[self.config.data.display().to_string()]);
+                    .message("AMQ2005E", &[self.config.data.display().to_string()]);
                 self.checkpoint_at
                     .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
                 if closing {

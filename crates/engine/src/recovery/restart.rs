@@ -200,11 +200,13 @@ impl QueueManager {
         drop(replay);
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
         let incarnation = new_incarnation(&log, point, anchor)?;
-        operator.message("AMQ7229I", &[records.to_string()]);
+        operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
         for (uow, counts) in &undone {
             log.append(Class::Essential, &[&record::backout(*uow, counts)])?;
         }
-        operator.message("AMQ7230I", &[undone.len().to_string()]);
+        operator.message("AMQ7230I", std::slice::from_ref(&config.name));
+        let all = undone.len().to_string();
+        operator.message("AMQ7233I", &[all.clone(), all, config.name.clone()]);
         let inner = Inner::new(Parts {
             config,
             env: env.clone(),

@@ -158,7 +158,6 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
         remote_q_name: queue,
         remote_q_mgr_name: q_mgr,
         msg_desc: embedded,
-        ..Xqh::default()
     };
     let order = posthaste_mqi::ByteOrder::Little;
     header.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
@@ -194,6 +193,13 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
         ..md.clone()
     };
     (outer, Bytes::from(body))
+}
+
+/// What a put needs of its handle.
+struct Prepared {
+    route: Route,
+    passed: Option<Box<Md>>,
+    group: Option<GroupPut>,
 }
 
 impl SessionInner {
@@ -318,12 +324,7 @@ impl SessionInner {
     }
 
     /// What a put needs of its handle, read under the session's lock.
-    fn prepare(
-        &self,
-        hobj: Hobj,
-        md: &mut Md,
-        pmo: &Pmo,
-    ) -> Result<(Route, Option<Box<Md>>, Option<GroupPut>), Reason> {
+    fn prepare(&self, hobj: Hobj, md: &mut Md, pmo: &Pmo) -> Result<Prepared, Reason> {
         let mut state = self.lock();
         let open = state.handles.get(hobj)?;
         if open.options & MQOO_OUTPUT == 0 {
@@ -342,7 +343,11 @@ impl SessionInner {
         } else {
             None
         };
-        Ok((route, passed, group))
+        Ok(Prepared {
+            route,
+            passed,
+            group,
+        })
     }
 }
 
@@ -359,7 +364,11 @@ impl Session {
         let _call = session.enter()?;
         check_options(pmo)?;
         let mut changed = md.clone();
-        let (route, passed, group) = session.prepare(hobj, &mut changed, pmo)?;
+        let Prepared {
+            route,
+            passed,
+            group,
+        } = session.prepare(hobj, &mut changed, pmo)?;
         let done = session
             .put_to(route, &mut changed, pmo, data, passed)
             .await?;

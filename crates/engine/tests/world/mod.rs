@@ -1,5 +1,5 @@
 //! A queue manager in a folder of its own, for tests.
-#![allow(dead_code)]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, QueueManager, Session, Silent,
 };
 use posthaste_env::{Env, Thread, block_on, os, spawn};
-use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 

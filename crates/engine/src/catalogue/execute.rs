@@ -1,0 +1,205 @@
+//! MQSC commands on what the engine owns.
+//!
+//! Invariant: a command that changes something is answered when its log record is forced. Commands
+//! about running channels and listeners belong to whoever runs those; they are refused here.
+
+use std::sync::Arc;
+
+use posthaste_command::{Attrs, Command, DisplayWhat, Object, ObjectKind, Reply};
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::Lsn;
+
+use super::{Catalogue, ChangeError, Definition, show};
+use crate::manager::{Inner, QueueManager};
+use crate::verbs::valid_name;
+
+/// What is said when something was done: numbers for a queue, a channel, a listener.
+fn said(
+    kind: ObjectKind,
+    queue: &'static str,
+    channel: &'static str,
+    listener: &'static str,
+) -> &'static str {
+    match kind {
+        ObjectKind::SvrConn => channel,
+        ObjectKind::Listener => listener,
+        ObjectKind::Qmgr => "AMQ8005I",
+        _ => queue,
+    }
+}
+
+fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
+    let name = [name.to_owned()];
+    match error {
+        ChangeError::Exists(_) => {
+            let id = said(kind, "AMQ8150E", "AMQ8226E", "AMQ8150E");
+            Reply::failed(id, &name, Reason::OBJECT_ALREADY_EXISTS)
+        }
+        ChangeError::NotFound => Reply::failed("AMQ8147E", &name, Reason::UNKNOWN_OBJECT_NAME),
+        ChangeError::WrongKind(_) => Reply::failed("AMQ8151E", &name, Reason::OBJECT_TYPE_ERROR),
+        ChangeError::InUse => Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE),
+        ChangeError::NotEmpty | ChangeError::Uncommitted => {
+            Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY)
+        }
+        ChangeError::Failed(reason) => Reply::failed("AMQ8101S", &[reason.0.to_string()], reason),
+    }
+}
+
+/// The object whose attributes a definition without LIKE begins with.
+fn default_object(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Qmgr => "",
+        ObjectKind::QLocal => "SYSTEM.DEFAULT.LOCAL.QUEUE",
+        ObjectKind::QModel => "SYSTEM.DEFAULT.MODEL.QUEUE",
+        ObjectKind::QAlias => "SYSTEM.DEFAULT.ALIAS.QUEUE",
+        ObjectKind::QRemote => "SYSTEM.DEFAULT.REMOTE.QUEUE",
+        ObjectKind::SvrConn => "SYSTEM.DEF.SVRCONN",
+        ObjectKind::Listener => "SYSTEM.DEFAULT.LISTENER.TCP",
+    }
+}
+
+/// The attributes a new definition begins with.
+fn base(catalogue: &Catalogue, kind: ObjectKind, like: Option<&str>) -> Result<Attrs, ChangeError> {
+    let mut attrs = Attrs::defaults(kind);
+    let name = like.unwrap_or_else(|| default_object(kind));
+    match catalogue.object(kind, name) {
+        Some(object) => attrs.merge(&object.attrs),
+        None if like.is_some() => return Err(ChangeError::NotFound),
+        None => {}
+    }
+    Ok(attrs)
+}
+
+impl Inner {
+    /// Waits until a change is durable, then says so.
+    async fn settled(&self, end: Option<Lsn>, reply: Reply) -> Reply {
+        if let Some(end) = end
+            && let Err(error) = self.log.force(end).await
+        {
+            self.log_failed(&error);
+            return Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN);
+        }
+        reply
+    }
+
+    async fn define(
+        self: &Arc<Self>,
+        kind: ObjectKind,
+        name: &str,
+        replace: bool,
+        like: Option<&str>,
+        given: &Attrs,
+    ) -> Reply {
+        if !valid_name(name) {
+            let name = [name.to_owned()];
+            return Reply::failed("AMQ8424E", &name, Reason::OBJECT_NAME_ERROR);
+        }
+        let attrs = match base(&self.catalogue, kind, like) {
+            Ok(attrs) => attrs,
+            Err(error) => return refused(kind, like.unwrap_or(name), error),
+        };
+        let mut object = Object {
+            kind,
+            name: name.to_owned(),
+            attrs,
+        };
+        object.attrs.merge(given);
+        match self.catalogue.define(self, object, replace) {
+            Ok((_, end)) => {
+                let id = said(kind, "AMQ8006I", "AMQ8014I", "AMQ8626I");
+                self.settled(end, Reply::done(id, &[name.to_owned()])).await
+            }
+            Err(error) => refused(kind, name, error),
+        }
+    }
+
+    async fn alter(self: &Arc<Self>, kind: ObjectKind, name: &str, attrs: &Attrs) -> Reply {
+        match self.catalogue.alter(self, kind, name, attrs) {
+            Ok(end) => {
+                let id = said(kind, "AMQ8008I", "AMQ8016I", "AMQ8627I");
+                self.settled(end, Reply::done(id, &[name.to_owned()])).await
+            }
+            Err(error) => refused(kind, name, error),
+        }
+    }
+
+    async fn delete(self: &Arc<Self>, kind: ObjectKind, name: &str, purge: bool) -> Reply {
+        match self.catalogue.delete(self, kind, name, purge) {
+            Ok(end) => {
+                let id = said(kind, "AMQ8007I", "AMQ8015I", "AMQ8628I");
+                self.settled(end, Reply::done(id, &[name.to_owned()])).await
+            }
+            Err(error) => refused(kind, name, error),
+        }
+    }
+
+    async fn clear(self: &Arc<Self>, name: &str) -> Reply {
+        let (known, end, below): (Definition, Lsn, u64) = match self.catalogue.clear(self, name) {
+            Ok(cleared) => cleared,
+            Err(error) => return refused(ObjectKind::QLocal, name, error),
+        };
+        let reply = Reply::done("AMQ8022I", &[name.to_owned()]);
+        let reply = self.settled(Some(end), reply).await;
+        if reply.ok {
+            Catalogue::cleared(&known, below);
+        }
+        reply
+    }
+}
+
+impl QueueManager {
+    /// Carries out a command on definitions, queues, connections or the queue manager. The reply is
+    /// what runmqsc shows.
+    pub async fn execute(&self, command: &Command) -> Reply {
+        let inner = self.inner();
+        if let Err(reason) = inner.running() {
+            return Reply::failed("AMQ8146E", std::slice::from_ref(&inner.config.name), reason);
+        }
+        match command {
+            Command::Define {
+                kind,
+                name,
+                replace,
+                like,
+                attrs,
+            } => {
+                inner
+                    .define(*kind, name, *replace, like.as_deref(), attrs)
+                    .await
+            }
+            Command::Alter {
+                kind, name, attrs, ..
+            } => inner.alter(*kind, name, attrs).await,
+            Command::Delete { kind, name, purge } => inner.delete(*kind, name, *purge).await,
+            Command::Clear { name } => inner.clear(name).await,
+            Command::Ping => Reply::done("AMQ8415I", &[]),
+            Command::Display {
+                what: DisplayWhat::ChStatus | DisplayWhat::LsStatus,
+                ..
+            }
+            | Command::Start { .. }
+            | Command::Stop { .. } => {
+                let what = ["a command about running channels or listeners".to_owned()];
+                Reply::failed("AMQ2401E", &what, Reason::FUNCTION_NOT_SUPPORTED)
+            }
+            Command::Display {
+                what,
+                name,
+                show,
+                all,
+                filter,
+                type_,
+            } => {
+                let request = show::Request {
+                    what: *what,
+                    name,
+                    show,
+                    all: *all,
+                    filter: filter.as_ref(),
+                    type_: *type_,
+                };
+                show::display(self, &request)
+            }
+        }
+    }
+}
