@@ -10,6 +10,9 @@ use std::fmt::Debug;
 const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];
 const WIDTHS: [PointerSize; 2] = [PointerSize::Four, PointerSize::Eight];
 
+/// Reads a structure: whether it is the value that was written, and the bytes it took.
+type Decode = dyn Fn(&[u8], ByteOrder, PointerSize) -> Result<(bool, usize), StructError>;
+
 /// What the tests need to know of one structure in one version.
 struct Case {
     name: &'static str,
@@ -18,8 +21,7 @@ struct Case {
     lengths: (usize, usize),
     reason: Reason,
     encode: Box<dyn Fn(ByteOrder, PointerSize) -> Vec<u8>>,
-    /// Bytes used and whether the value is the one that was encoded.
-    decode: Box<dyn Fn(&[u8], ByteOrder, PointerSize) -> Result<(bool, usize), StructError>>,
+    decode: Box<Decode>,
     length: fn(i32, PointerSize) -> Option<usize>,
 }
 
