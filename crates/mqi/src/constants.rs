@@ -3,7 +3,7 @@
 //! The modules below are pure tables of `name = number` grouped in families (the part of
 //! the name up to the first underscore); each name is re-exported here, so callers write
 //! `constants::MQOO_OUTPUT`. Numbers that are not plain 32-bit integers (formats,
-//! identifiers, one-character states, native encoding) are spelt out in [`values`].
+//! identifiers, one-character states, native encoding) are spelt out in `values`.
 //!
 //! Invariant: within this module every name is defined once, and every selector family
 //! (MQIA_, MQCA_, ...) keeps to its documented range; both are tested.
