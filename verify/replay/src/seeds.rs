@@ -4,10 +4,12 @@
 //! numbers and times. A seed that cannot be made is a bug of this crate, so making one panics.
 
 mod captured;
+mod commands;
 mod files;
 mod structures;
 
 pub use captured::wire;
+pub use commands::{mqsc, pcf};
 pub use files::{log, store};
 pub use structures::mqi;
 

@@ -37,6 +37,14 @@ pub fn mqi() -> Seeds {
     let mut all = Collector {
         seeds: Seeds::new(),
     };
+    add_call_structures(&mut all);
+    add_message_headers(&mut all);
+    add_connection_structures(&mut all);
+    all.seeds
+}
+
+/// What open, put and get take.
+fn add_call_structures(all: &mut Collector) {
     let md = Md {
         version: 2,
         format: Chars::new("MQSTR"),
@@ -46,20 +54,23 @@ pub fn mqi() -> Seeds {
         group_id: [7; 24],
         ..Md::default()
     };
-    let od = |version| Od {
-        version,
-        object_name: Name::new("DEV.QUEUE.1"),
-        object_q_mgr_name: Name::new("QM1"),
-        object_string: "dev/topic".to_owned(),
-        selection_string: "colour = 'red'".to_owned(),
-        ..Od::default()
-    };
     all.add("md-1", |out, order, width| {
         Md::default().encode(out, order, width)
     });
     all.add("md-2", |out, order, width| md.encode(out, order, width));
-    all.add("od-1", |out, order, width| od(1).encode(out, order, width));
-    all.add("od-4", |out, order, width| od(4).encode(out, order, width));
+    for version in [1, 4] {
+        let od = Od {
+            version,
+            object_name: Name::new("DEV.QUEUE.1"),
+            object_q_mgr_name: Name::new("QM1"),
+            object_string: "dev/topic".to_owned(),
+            selection_string: "colour = 'red'".to_owned(),
+            ..Od::default()
+        };
+        all.add(&format!("od-{version}"), |out, order, width| {
+            od.encode(out, order, width)
+        });
+    }
     for version in [1, 3] {
         let pmo = Pmo {
             version,
@@ -81,20 +92,25 @@ pub fn mqi() -> Seeds {
             gmo.encode(out, order, width)
         });
     }
+}
+
+/// What stands before message data.
+fn add_message_headers(all: &mut Collector) {
+    let q_name = Name::new("DEV.QUEUE.1");
     let dlh = Dlh {
         reason: 2053,
-        dest_q_name: Name::new("DEV.QUEUE.1"),
+        dest_q_name: q_name,
         ..Dlh::default()
     };
     all.add("dlh", |out, order, width| dlh.encode(out, order, width));
     let tm = Tm {
-        q_name: Name::new("DEV.QUEUE.1"),
+        q_name,
         trigger_data: Chars::new("go"),
         ..Tm::default()
     };
     all.add("tm", |out, order, width| tm.encode(out, order, width));
     let tmc2 = Tmc2 {
-        q_name: Name::new("DEV.QUEUE.1"),
+        q_name,
         ..Tmc2::default()
     };
     all.add("tmc2", |out, order, width| tmc2.encode(out, order, width));
@@ -109,14 +125,19 @@ pub fn mqi() -> Seeds {
         ..Mde::default()
     };
     all.add("mde", |out, order, width| mde.encode(out, order, width));
+    let folders = vec![
+        "<mcd><Msd>jms_text</Msd></mcd>".to_owned(),
+        "<usr><colour>red</colour></usr>".to_owned(),
+    ];
     let rfh2 = Rfh2 {
-        folders: vec![
-            "<mcd><Msd>jms_text</Msd></mcd>".to_owned(),
-            "<usr><colour>red</colour></usr>".to_owned(),
-        ],
+        folders,
         ..Rfh2::default()
     };
     all.add("rfh2", |out, order, width| rfh2.encode(out, order, width));
+}
+
+/// What connect and status take.
+fn add_connection_structures(all: &mut Collector) {
     let sts = Sts {
         version: 2,
         object_string: "dev/topic".to_owned(),
@@ -136,5 +157,4 @@ pub fn mqi() -> Seeds {
         ..Csp::default()
     };
     all.add("csp", |out, order, width| csp.encode(out, order, width));
-    all.seeds
 }

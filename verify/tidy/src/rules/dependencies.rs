@@ -96,9 +96,8 @@ const MAY_USE: &[Row] = &[
         &["mqi", "command", "wire", "env", "client", "server"],
         &[],
     ),
-    row("verify/tidy", &[], &[]),
     row(
-        "verify/fuzz",
+        "verify/replay",
         &[
             "mqi",
             "command",
@@ -110,6 +109,8 @@ const MAY_USE: &[Row] = &[
         ],
         &[],
     ),
+    row("verify/tidy", &[], &[]),
+    row("verify/fuzz", &["replay"], &[]),
 ];
 
 /// Rows for crates that the plan names and that may not be there yet.
@@ -133,7 +134,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("libc", &["env"]),
     ("getrandom", &["env"]),
     ("rand", &[]),
-    ("tempfile", &["audit", "interop"]),
+    ("tempfile", &["audit", "interop", "replay"]),
     ("time", &["server", "posthaste"]),
 ];
 

@@ -26,7 +26,7 @@ const FRONTS: &[(&str, &str)] = &[
     ),
     ("verify/interop", "drives real clients"),
     ("verify/tidy", "reads the checkout"),
-    ("verify/fuzz", "replays corpora from files"),
+    ("verify/replay", "reads corpora, and runs for a time"),
 ];
 
 struct Door {
