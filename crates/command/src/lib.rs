@@ -13,6 +13,7 @@ mod filter;
 pub mod messages;
 mod object;
 mod parse;
+pub mod pcf;
 mod reply;
 mod script;
 mod show;
