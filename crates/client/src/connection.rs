@@ -1,0 +1,425 @@
+//! A connection to a queue manager and its verbs.
+//!
+//! Invariants:
+//! * One verb is outstanding at a time; its reply is the next thing that matters on the socket.
+//! * After a broken connection every further call says so (2009); nothing is retried, because only
+//!   the application knows whether its last call may be repeated.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+use posthaste_wire::client::{ClientOffer, ClientPut, ClientSocket, FromServer};
+use posthaste_wire::identity::{Authentication, Userid};
+use posthaste_wire::request::{
+    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, Request, SetRequest,
+    StatRequest,
+};
+use posthaste_wire::{Reply, Status};
+
+use crate::transport::Transport;
+use crate::{Address, ClientError};
+
+/// How to connect.
+#[derive(Clone, Debug)]
+pub struct Connect {
+    /// Where.
+    pub address: Address,
+    /// Server-connection channel.
+    pub channel: String,
+    /// Queue manager; empty takes whichever answers.
+    pub queue_manager: String,
+    /// Application name (`APPLTAG`).
+    pub application: String,
+    /// User; none takes the process's.
+    pub user: Option<String>,
+    /// Password, sent as it is: use a connection that nobody can listen on.
+    pub password: Option<String>,
+    /// How long connecting may take.
+    pub timeout: Duration,
+}
+
+impl Connect {
+    /// To a queue manager at an address, with defaults for the rest.
+    pub fn new(address: Address, channel: &str, queue_manager: &str) -> Connect {
+        Connect {
+            address,
+            channel: channel.to_owned(),
+            queue_manager: queue_manager.to_owned(),
+            application: "posthaste".to_owned(),
+            user: None,
+            password: None,
+            timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A message that was got, beside its descriptor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Got {
+    /// The data, at most as much as was asked for.
+    pub data: Bytes,
+    /// Length of the whole message.
+    pub length: usize,
+    /// `Reason::NONE`, or the reason of a warning (2079, 2080, 2119).
+    pub warning: Reason,
+}
+
+/// Attributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inquired {
+    /// Integers, in the order of their selectors.
+    pub ints: Vec<i32>,
+    /// Characters, in the order of their selectors, at their full widths.
+    pub chars: Vec<u8>,
+}
+
+/// A connection (MQCONN). Dropping it without [`Connection::disconnect`] is a lost connection: the
+/// queue manager backs its unit of work out.
+pub struct Connection {
+    transport: Transport,
+    id: u32,
+    queue_manager: Name,
+    broken: bool,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    /// 2538 nobody listens, 2540 unknown channel, 2537 channel not available, 2058 other queue
+    /// manager, 2035 not authorised, 2059, 2161, 2162 queue manager not available, quiescing,
+    /// stopping.
+    pub fn open(connect: &Connect) -> Result<Connection, ClientError> {
+        let offer = ClientOffer {
+            channel: Chars::new(&connect.channel),
+            q_mgr: Name::new(&connect.queue_manager),
+            conversations: 1,
+            product: Chars::new("PHCL00010000"),
+            process_id: std::process::id(),
+            ..ClientOffer::default()
+        };
+        let transport = Transport::connect(&connect.address, connect.timeout, |out| {
+            ClientSocket::begin(&offer, out)
+        })?;
+        let mut connection = Connection {
+            transport,
+            id: 0,
+            queue_manager: Name::default(),
+            broken: false,
+        };
+        connection.negotiate(connect)?;
+        connection.connect(connect)?;
+        Ok(connection)
+    }
+
+    fn negotiate(&mut self, connect: &Connect) -> Result<(), ClientError> {
+        match self.transport.receive()? {
+            FromServer::Agreed(_) => {}
+            FromServer::Refused(status) => return Err(ClientError::Reason(status.refusal())),
+            other => return Err(self.unexpected(&other)),
+        }
+        self.id = self.transport.socket.first_conversation();
+        let process_user = std::env::var("USER").unwrap_or_default();
+        let user = connect.user.as_deref().unwrap_or(&process_user);
+        let userid = Userid {
+            user: Chars::new(&user.to_uppercase()),
+            password: Chars::default(),
+            long_user: Chars::new(user),
+        };
+        let Transport { socket, output, .. } = &mut self.transport;
+        socket.userid(output, self.id, &userid);
+        if let Some(password) = &connect.password {
+            let authentication = Authentication {
+                user: user.as_bytes().to_vec(),
+                password: password.as_bytes().to_vec(),
+            };
+            socket.authenticate(output, self.id, &authentication);
+            match self.transport.receive()? {
+                FromServer::Conversation { status, .. } if status == Status::OK => {}
+                FromServer::Conversation { status, .. } => {
+                    return Err(ClientError::Reason(status.refusal()));
+                }
+                other => return Err(self.unexpected(&other)),
+            }
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, connect: &Connect) -> Result<(), ClientError> {
+        let request = ConnRequest {
+            q_mgr: Name::new(&connect.queue_manager),
+            application: Chars::new(&connect.application),
+            application_type: MQAT_UNIX,
+            accounting_token: [0; 32],
+            options: 1,
+            connect_options: 0,
+            fcno: ConnRequest::plain_fcno(ByteOrder::Little),
+        };
+        let (_, _, reply) = self.call(Hobj(0), &Request::Conn(Box::new(request)))?;
+        if let Reply::Conn(conn) = reply {
+            self.queue_manager = conn.q_mgr;
+        }
+        let interval = self
+            .transport
+            .socket
+            .agreement()
+            .map(|a| u64::from(a.heartbeat_s))
+            .filter(|seconds| *seconds > 0)
+            .map(Duration::from_secs);
+        self.transport.established(interval)?;
+        Ok(())
+    }
+
+    /// The name of the queue manager that answered.
+    pub fn queue_manager(&self) -> String {
+        self.queue_manager.text().into_owned()
+    }
+
+    fn unexpected(&mut self, said: &FromServer) -> ClientError {
+        self.broken = true;
+        ClientError::Reason(match said {
+            FromServer::Ended(status) => status.ending(),
+            _ => Reason::CONNECTION_BROKEN,
+        })
+    }
+
+    /// Sends nothing more; waits for the reply that is due.
+    fn reply(&mut self) -> Result<(Hobj, Reason, Reply), ClientError> {
+        loop {
+            let said = self
+                .transport
+                .receive()
+                .inspect_err(|_| self.broken = true)?;
+            match said {
+                FromServer::Reply { outcome, reply, .. } => {
+                    if outcome.comp_code == CompCode::Failed {
+                        return Err(ClientError::Reason(outcome.reason));
+                    }
+                    return Ok((outcome.handle, outcome.reason, reply));
+                }
+                FromServer::Notification { .. } => {}
+                other => return Err(self.unexpected(&other)),
+            }
+        }
+    }
+
+    fn usable(&self) -> Result<(), ClientError> {
+        if self.broken {
+            return Err(ClientError::Reason(Reason::CONNECTION_BROKEN));
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        handle: Hobj,
+        request: &Request,
+    ) -> Result<(Hobj, Reason, Reply), ClientError> {
+        self.usable()?;
+        let Transport { socket, output, .. } = &mut self.transport;
+        socket.request(output, self.id, handle, request);
+        self.reply()
+    }
+
+    /// MQOPEN.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
+        let request = OpenRequest {
+            od: od.clone(),
+            options,
+            defaults: OpenDefaults::default(),
+        };
+        let (handle, _, reply) = self.call(Hobj(0), &Request::Open(Box::new(request)))?;
+        if let Reply::Open(open) = reply {
+            *od = open.od;
+        }
+        Ok(handle)
+    }
+
+    /// MQCLOSE.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
+        self.call(handle, &Request::Close { options }).map(|_| ())
+    }
+
+    /// MQPUT. The descriptor and the options come back filled.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn put(
+        &mut self,
+        handle: Hobj,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: &[u8],
+    ) -> Result<(), ClientError> {
+        self.usable()?;
+        let put = ClientPut {
+            handle,
+            md,
+            pmo,
+            data,
+            answered: true,
+        };
+        let Transport { socket, output, .. } = &mut self.transport;
+        socket.put(output, self.id, &put);
+        if let (_, _, Reply::Put { md: m, pmo: p }) = self.reply()? {
+            *md = m;
+            *pmo = p;
+        }
+        Ok(())
+    }
+
+    /// MQPUT1.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn put1(
+        &mut self,
+        od: &mut Od,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: &[u8],
+    ) -> Result<(), ClientError> {
+        let request = Put1Request {
+            od: od.clone(),
+            md: md.clone(),
+            pmo: pmo.clone(),
+            data: Bytes::copy_from_slice(data),
+        };
+        if let (_, _, Reply::Put1(filled)) =
+            self.call(Hobj(0), &Request::Put1(Box::new(request)))?
+        {
+            (*od, *md, *pmo) = *filled;
+        }
+        Ok(())
+    }
+
+    /// MQGET. `max` is the longest message that is taken, in bytes.
+    ///
+    /// # Errors
+    /// 2033 and the other reasons the queue manager gives, or 2009.
+    pub fn get(
+        &mut self,
+        handle: Hobj,
+        md: &mut Md,
+        gmo: &mut Gmo,
+        max: usize,
+    ) -> Result<Got, ClientError> {
+        self.usable()?;
+        let buffer = i32::try_from(max).unwrap_or(i32::MAX);
+        let Transport { socket, output, .. } = &mut self.transport;
+        socket.get(output, self.id, handle, md, gmo, buffer);
+        match self.reply()? {
+            (_, warning, Reply::Get(got)) => {
+                *md = got.md;
+                *gmo = got.gmo;
+                Ok(Got {
+                    data: got.data,
+                    length: got.length,
+                    warning,
+                })
+            }
+            (_, reason, _) => Err(ClientError::Reason(reason)),
+        }
+    }
+
+    /// MQCMIT.
+    ///
+    /// # Errors
+    /// 2003 backed out instead; the reason the queue manager gives, or 2009: then the outcome is
+    /// not known.
+    pub fn commit(&mut self) -> Result<(), ClientError> {
+        self.call(Hobj(0), &Request::Commit).map(|_| ())
+    }
+
+    /// MQBACK.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn backout(&mut self) -> Result<(), ClientError> {
+        self.call(Hobj(0), &Request::Back).map(|_| ())
+    }
+
+    /// MQINQ. `char_length` is the room for characters, in bytes.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn inquire(
+        &mut self,
+        handle: Hobj,
+        selectors: &[i32],
+        char_length: usize,
+    ) -> Result<Inquired, ClientError> {
+        let ints = selectors
+            .iter()
+            .filter(|s| (MQIA_FIRST..=MQIA_LAST).contains(*s));
+        let request = InqRequest {
+            selectors: selectors.to_vec(),
+            int_count: i32::try_from(ints.count()).unwrap_or(i32::MAX),
+            char_length: i32::try_from(char_length).unwrap_or(i32::MAX),
+        };
+        match self.call(handle, &Request::Inq(request))? {
+            (_, _, Reply::Inq(inq)) => Ok(Inquired {
+                ints: inq.ints,
+                chars: inq.chars,
+            }),
+            _ => Ok(Inquired::default()),
+        }
+    }
+
+    /// MQSET.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn set(
+        &mut self,
+        handle: Hobj,
+        selectors: &[i32],
+        ints: &[i32],
+        chars: &[u8],
+    ) -> Result<(), ClientError> {
+        let request = SetRequest {
+            selectors: selectors.to_vec(),
+            ints: ints.to_vec(),
+            chars: chars.to_vec(),
+        };
+        self.call(handle, &Request::Set(request)).map(|_| ())
+    }
+
+    /// MQSTAT (type 0, asynchronous puts).
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn stat(&mut self) -> Result<Sts, ClientError> {
+        let request = StatRequest {
+            kind: 0,
+            sts: Sts::default(),
+        };
+        match self.call(Hobj(0), &Request::Stat(Box::new(request)))? {
+            (_, _, Reply::Stat(stat)) => Ok(stat.sts),
+            _ => Ok(Sts::default()),
+        }
+    }
+
+    /// MQDISC: commits and ends the connection.
+    ///
+    /// # Errors
+    /// Those of [`Connection::commit`]; the connection has ended all the same.
+    pub fn disconnect(mut self) -> Result<(), ClientError> {
+        let said = self.call(Hobj(0), &Request::Disc).map(|_| ());
+        if !self.broken {
+            let Transport { socket, output, .. } = &mut self.transport;
+            socket.end_conversation(output, self.id);
+            // The verb has been answered; a farewell that does not arrive changes nothing.
+            let _ = self.transport.flush();
+        }
+        said
+    }
+}

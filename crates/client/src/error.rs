@@ -1,0 +1,47 @@
+//! What can go wrong with a client's call.
+
+use posthaste_mqi::Reason;
+use posthaste_wire::PeerMisbehaved;
+
+/// Why a call failed. Every kind maps to the reason code an MQI program expects.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The queue manager, or the negotiation with it, said no.
+    #[error("{0}")]
+    Reason(Reason),
+    /// Nobody listens there.
+    #[error("cannot connect to {address}: {error}")]
+    NotAvailable {
+        /// Where.
+        address: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Broken(#[from] std::io::Error),
+    /// The other side does not speak the channel protocol.
+    #[error("the queue manager broke the channel protocol: {0:?}")]
+    Peer(PeerMisbehaved),
+    /// `MQSERVER` or another address does not read `CHANNEL/TCP/host(port)`.
+    #[error("{0}")]
+    BadAddress(String),
+}
+
+impl ClientError {
+    /// The reason code of this error.
+    pub fn reason(&self) -> Reason {
+        match self {
+            ClientError::Reason(reason) => *reason,
+            ClientError::NotAvailable { .. } => Reason::HOST_NOT_AVAILABLE,
+            ClientError::Broken(_) | ClientError::Peer(_) => Reason::CONNECTION_BROKEN,
+            ClientError::BadAddress(_) => Reason::Q_MGR_NOT_AVAILABLE,
+        }
+    }
+}
+
+impl From<PeerMisbehaved> for ClientError {
+    fn from(error: PeerMisbehaved) -> Self {
+        ClientError::Peer(error)
+    }
+}

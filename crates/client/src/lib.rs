@@ -1,0 +1,16 @@
+//! A safe MQ Interface client over a socket, one blocking call a verb.
+//!
+//! * [`address`]: where a queue manager is, and what `MQSERVER` says.
+//! * [`connection`]: a connection and its verbs.
+//! * `transport`: the socket under it.
+//!
+//! A [`Connection`] is one conversation on a socket of its own and is used by one thread at a time.
+
+mod address;
+mod connection;
+mod error;
+mod transport;
+
+pub use address::{Address, Server};
+pub use connection::{Connect, Connection, Got, Inquired};
+pub use error::ClientError;
