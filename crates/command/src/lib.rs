@@ -10,10 +10,13 @@
 mod attrs;
 mod command;
 mod filter;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod messages;
 mod object;
 mod parse;
 pub mod pcf;
+mod reference;
 mod reply;
 mod script;
 mod show;
@@ -24,7 +27,8 @@ pub use command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
 pub use filter::{compare, generic_matches, where_matches};
 pub use object::{Attribute, DefaultValue, Object, ObjectKind, Set, Value, ValueKind};
 pub use parse::{is_end, parse};
+pub use reference::{messages_page, reference_page};
 pub use reply::{Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
-pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shown};
+pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shown, shows_all};
 pub use table::{attributes, by_keyword, by_selector};

@@ -12,6 +12,8 @@ mod commands;
 mod control;
 mod own;
 
+use crate::show::printable;
+
 /// One message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
@@ -90,7 +92,7 @@ pub fn format(id: &str, inserts: &[String]) -> String {
 }
 
 /// Puts inserts in the place of `{n}`; an insert that was not given leaves nothing. Inserts
-/// are not searched for inserts.
+/// are not searched for inserts, and control characters in them are not passed on.
 fn fill(template: &str, inserts: &[String]) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
@@ -101,7 +103,7 @@ fn fill(template: &str, inserts: &[String]) -> String {
             .and_then(|(number, tail)| Some((number.parse::<usize>().ok()?, tail)));
         match number {
             Some((number, tail)) => {
-                out.push_str(inserts.get(number).map_or("", String::as_str));
+                out.push_str(&printable(inserts.get(number).map_or("", String::as_str)));
                 rest = tail;
             }
             None => {

@@ -1,6 +1,8 @@
 //! The answer to a command, and how runmqsc shows it (manual: "runmqsc").
 
+use crate::command::SyntaxError;
 use crate::messages;
+use crate::show::printable;
 use posthaste_mqi::Reason;
 use std::fmt;
 
@@ -100,6 +102,23 @@ impl Reply {
     }
 }
 
+impl From<&SyntaxError> for Reply {
+    /// The answer to what is not a command.
+    fn from(error: &SyntaxError) -> Reply {
+        let mut text = error.text.clone();
+        if !error.detail.is_empty() {
+            text.push('\n');
+            text.push_str(&error.detail);
+        }
+        Reply {
+            messages: vec![(error.id.to_owned(), text)],
+            rows: Vec::new(),
+            ok: false,
+            reason: Reason::CCF_PARM_SYNTAX_ERROR,
+        }
+    }
+}
+
 /// The text of an answer as runmqsc shows it, every line ended.
 ///
 /// Each object is a headline and rows of two cells; a cell too long for its column stands
@@ -131,7 +150,7 @@ fn render_row(row: &Row, out: &mut String) {
         }
         let cell = match value.as_str() {
             "" => keyword.clone(),
-            value => format!("{keyword}({value})"),
+            value => printable(&format!("{keyword}({value})")).into_owned(),
         };
         let width = cell.chars().count();
         if width >= CELL {
@@ -205,3 +224,6 @@ impl fmt::Display for Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

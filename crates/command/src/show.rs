@@ -7,6 +7,22 @@ use crate::object::{Attribute, DefaultValue, Object, ObjectKind, Set, Value, Val
 use crate::reply::Row;
 use crate::table::attributes;
 use posthaste_mqi::constants as mq;
+use std::borrow::Cow;
+
+/// Text with a full stop in the place of each control character: names and text come from
+/// applications, and must not be able to drive a terminal or forge lines of a log.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    match text.contains(char::is_control) {
+        true => Cow::Owned(text.replace(char::is_control, ".")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Whether a DISPLAY command shows every attribute: when it says ALL, and when it names one
+/// object and no attributes (manual: "DISPLAY QUEUE", ALL).
+pub fn shows_all(name: &str, show: &[String], all: bool) -> bool {
+    all || (show.is_empty() && !name.ends_with('*'))
+}
 
 /// The attributes of a kind in the order in which DISPLAY shows them: name and type first,
 /// then by keyword.
@@ -42,7 +58,7 @@ pub fn shown(attribute: &Attribute, value: &Value) -> String {
             None => number.to_string(),
         },
         Value::Text(text) if text.trim_end().is_empty() => " ".to_owned(),
-        Value::Text(text) => text.trim_end().to_owned(),
+        Value::Text(text) => printable(text.trim_end()).into_owned(),
     }
 }
 
@@ -50,24 +66,27 @@ pub fn shown(attribute: &Attribute, value: &Value) -> String {
 /// and the keywords in `show` that the kind has. An attribute that the object does not hold
 /// shows its default, or 0 or blank.
 pub fn row_of(object: &Object, show: &[String], all: bool) -> Row {
-    let mut row = Row::default();
-    for attribute in display_order(object.kind) {
-        let asked = all
-            || is_heading(attribute)
-            || show
-                .iter()
-                .any(|keyword| keyword.as_str() == attribute.keyword);
-        if !asked {
-            continue;
-        }
-        let value = shown(attribute, &held(object, attribute));
-        if attribute.is_switch() {
-            row.push(value, "");
-        } else {
-            row.push(attribute.keyword, value);
-        }
-    }
-    row
+    let asked = |attribute: &&Attribute| {
+        let keyword = attribute.keyword;
+        all || is_heading(attribute) || show.iter().any(|asked| asked.as_str() == keyword)
+    };
+    let mut cells: Vec<(bool, String, String)> = display_order(object.kind)
+        .into_iter()
+        .filter(asked)
+        .map(|attribute| {
+            let value = shown(attribute, &held(object, attribute));
+            match attribute.is_switch() {
+                true => (!is_heading(attribute), value, String::new()),
+                false => (!is_heading(attribute), attribute.keyword.to_owned(), value),
+            }
+        })
+        .collect();
+    // A switch stands where its word belongs: NOTRIGGER with the Ns.
+    cells.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    let pairs = cells
+        .into_iter()
+        .map(|(_, keyword, value)| (keyword, value));
+    Row(pairs.collect())
 }
 
 /// The value an object has for an attribute, derived ones included as far as they follow
@@ -155,3 +174,6 @@ fn stated(attribute: &Attribute, value: &Value) -> String {
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -195,7 +195,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ8151E",
         "Object {0} has a different type.",
-        "An object of that name exists, but is of another type: {1}.",
+        "An object of that name exists, but the command is for another type.",
         "Use another name, or delete the object first.",
     ),
     message(

@@ -118,6 +118,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Start the queue manager again and report the problem together with this log.",
     ),
     message(
+        "AMQ2017W",
+        "A report or trigger message could not be sent: {0}.",
+        "The message that it is about has been dealt with as it should be; only the word about it is missing.",
+        "Look the reason code up: mostly the reply-to queue is full, inhibited or not there.",
+    ),
+    message(
+        "AMQ2018S",
+        "A queue file is damaged, and the queue manager stopped: {0}.",
+        "A queue file does not hold what was written there. Going on could deliver a wrong message or lose one.",
+        "Look for disk errors in the system log, repair them, and start the queue manager again: what is still in the recovery log is recovered.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

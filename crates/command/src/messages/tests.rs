@@ -1,3 +1,5 @@
+//! The table of messages keeps its own rules.
+
 use super::*;
 use std::collections::BTreeSet;
 
@@ -110,6 +112,9 @@ fn inserts_take_their_places() {
         assert_eq!(fill(template, &two), expected);
     }
     assert_eq!(format("AMQ8147E", &two), "Object a{1} not found.");
+    let forged = ["A\nAMQ8003I: all is well\u{1b}[2J".to_owned()];
+    let text = format("AMQ8147E", &forged);
+    assert_eq!(text, "Object A.AMQ8003I: all is well.[2J not found.");
     assert_eq!(format("AMQ0000E", &two), "a{1} b", "nothing is lost");
     let message = find("AMQ9001I").expect("in the table");
     assert_eq!(message.explain(&two), "The client at b disconnected.");

@@ -2,6 +2,7 @@
 
 use crate::command::SyntaxError;
 use crate::messages;
+use crate::show::printable;
 
 /// AMQ8405I: shows the command up to `end`, where the fault is.
 pub(super) fn syntax(text: &str, start: usize, end: usize, detail: String) -> SyntaxError {
@@ -9,7 +10,7 @@ pub(super) fn syntax(text: &str, start: usize, end: usize, detail: String) -> Sy
     let headline = messages::format(id, &[]);
     SyntaxError {
         id,
-        text: format!("{headline}\n{}", segment(text, end)),
+        text: format!("{headline}\n{}", printable(segment(text, end))),
         column: start,
         detail: sentence(detail),
     }
@@ -50,6 +51,7 @@ fn plain(id: &'static str, column: usize, detail: String) -> SyntaxError {
 }
 
 fn sentence(detail: String) -> String {
+    let detail = printable(&detail).into_owned();
     match detail.is_empty() || detail.ends_with(['.', '?']) {
         true => detail,
         false => format!("{detail}."),

@@ -43,6 +43,32 @@ fn parameter(parameter: &Parameter, out: &mut Vec<u8>, order: ByteOrder) {
             put_all(out, order, &fields);
             put_padded(out, bytes);
         }
+        Value::Bytes(bytes) => {
+            let length = padded(mq::MQCFBS_STRUC_LENGTH_FIXED, bytes.len());
+            let fields = [mq::MQCFT_BYTE_STRING, length, id, bytes.len() as i32];
+            put_all(out, order, &fields);
+            put_padded(out, bytes);
+        }
+        Value::Group(parameters) => {
+            let count = parameters.len() as i32;
+            let fields = [mq::MQCFT_GROUP, mq::MQCFGR_STRUC_LENGTH, id, count];
+            put_all(out, order, &fields);
+            for inner in parameters {
+                self::parameter(inner, out, order);
+            }
+        }
+        Value::Ints(_) | Value::Ints64(_) | Value::Texts { .. } => {
+            list(id, &parameter.value, out, order);
+        }
+        Value::IntFilter { .. } | Value::TextFilter { .. } | Value::BytesFilter { .. } => {
+            filter(id, &parameter.value, out, order);
+        }
+    }
+}
+
+/// The forms that hold several values; appends nothing for any other.
+fn list(id: i32, value: &Value, out: &mut Vec<u8>, order: ByteOrder) {
+    match value {
         Value::Ints(values) => {
             let length = mq::MQCFIL_STRUC_LENGTH_FIXED + 4 * values.len() as i32;
             let fields = [mq::MQCFT_INTEGER_LIST, length, id, values.len() as i32];
@@ -81,12 +107,13 @@ fn parameter(parameter: &Parameter, out: &mut Vec<u8>, order: ByteOrder) {
             }
             put_padded(out, &all);
         }
-        Value::Bytes(bytes) => {
-            let length = padded(mq::MQCFBS_STRUC_LENGTH_FIXED, bytes.len());
-            let fields = [mq::MQCFT_BYTE_STRING, length, id, bytes.len() as i32];
-            put_all(out, order, &fields);
-            put_padded(out, bytes);
-        }
+        _ => {}
+    }
+}
+
+/// The forms that compare; appends nothing for any other.
+fn filter(id: i32, value: &Value, out: &mut Vec<u8>, order: ByteOrder) {
+    match value {
         Value::IntFilter { operator, value } => {
             let length = mq::MQCFIF_STRUC_LENGTH;
             let fields = [mq::MQCFT_INTEGER_FILTER, length, id, *operator, *value];
@@ -106,14 +133,7 @@ fn parameter(parameter: &Parameter, out: &mut Vec<u8>, order: ByteOrder) {
             put_all(out, order, &fields);
             put_padded(out, value);
         }
-        Value::Group(parameters) => {
-            let count = parameters.len() as i32;
-            let fields = [mq::MQCFT_GROUP, mq::MQCFGR_STRUC_LENGTH, id, count];
-            put_all(out, order, &fields);
-            for inner in parameters {
-                self::parameter(inner, out, order);
-            }
-        }
+        _ => {}
     }
 }
 

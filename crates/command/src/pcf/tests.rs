@@ -1,3 +1,5 @@
+//! Layouts of the manual byte by byte, both byte orders, and wrong fields one at a time.
+
 use super::*;
 use crate::reply::{Reply, Row};
 

@@ -1,3 +1,5 @@
+//! The attribute table keeps its own rules, and has the numbers of the manual.
+
 use super::*;
 use crate::object::Value;
 use std::collections::BTreeSet;

@@ -1,0 +1,121 @@
+//! What is not a command, and what is said about it.
+
+use crate::parse;
+
+/// Line, message, column, what runmqsc repeats (AMQ8405I only), and what the detail must say.
+#[rustfmt::skip] // one row, one line
+const FAULTS: &[(&str, &str, usize, &str, &str)] = &[
+    ("FROB QLOCAL(A)", "AMQ8405I", 0, "FROB", "FROB is not a command"),
+    ("DEFIEN QLOCAL(A)", "AMQ8405I", 0, "DEFIEN", "did you mean DEFINE?"),
+    ("(A)", "AMQ8405I", 0, "(", "keyword must come before"),
+    ("DEFINE", "AMQ8406E", 6, "", "needs the kind of object"),
+    ("DEFINE QLOCAL", "AMQ8406E", 13, "", "QLOCAL needs a value"),
+    ("DEFINE QLOCAL REPLACE", "AMQ8405I", 7, "DEFINE QLOCAL", "QLOCAL needs a value"),
+    ("DEFINE QLOCAL(", "AMQ8406E", 14, "", "closing parenthesis"),
+    ("DEFINE QLOCAL(A", "AMQ8406E", 15, "", "closing parenthesis"),
+    ("DEFINE QLOCAL('A)", "AMQ8406E", 17, "", "closing quote"),
+    ("DEFINE QLOCAL()", "AMQ8405I", 7, "DEFINE QLOCAL()", "needs a value"),
+    ("DEFINE QLOCAL('')", "AMQ8424E", 14, "", "needs a name"),
+    ("DEFINE QLOCAL(A B)", "AMQ8405I", 16, "DEFINE QLOCAL(A B", "takes one value"),
+    ("DEFINE QLOCAL(A))", "AMQ8405I", 16, "DEFINE QLOCAL(A))", ") is out of place"),
+    ("DEFINE QLOCAL(A-B)", "AMQ8424E", 14, "", "has the character -"),
+    ("DEFINE QLOCAL('é')", "AMQ8424E", 14, "", "has the character é"),
+    ("DEFINE QLOCAL(A*)", "AMQ8424E", 14, "", "has the character *"),
+    ("DEFINE QLOCAL(A23456789012345678901234567890123456789012345678B)", "AMQ8424E", 14, "", "has 49 characters, but at most 48 fit"),
+    ("DEFINE CHANNEL(A23456789012345678901) CHLTYPE(SVRCONN)", "AMQ8424E", 15, "", "has 21 characters, but at most 20 fit"),
+    ("DEFINE QLOCAL(A) BOQNAME(B?)", "AMQ8424E", 25, "", "BOQNAME has the character ?"),
+    ("DEFINE QLOCAL(A) LIKE('')", "AMQ8424E", 22, "", "LIKE needs a name"),
+    ("DEFINE QLOCL(A)", "AMQ8405I", 7, "DEFINE QLOCL", "did you mean DEFINE QLOCAL?"),
+    ("DEFINE BOGUS('X')", "AMQ8405I", 7, "DEFINE BOGUS", "BOGUS is not a kind of object"),
+    ("DEFINE QMGR", "AMQ8405I", 7, "DEFINE QMGR", "DEFINE is not for QMGR"),
+    ("DEFINE QUEUE(A)", "AMQ8405I", 7, "DEFINE QUEUE", "DEFINE is not for QUEUE"),
+    ("ALTER QMGR(QM1) DESCR(A)", "AMQ8405I", 6, "ALTER QMGR(QM1)", "no value in parentheses"),
+    ("CLEAR QMODEL(A)", "AMQ8405I", 6, "CLEAR QMODEL", "CLEAR is not for QMODEL"),
+    ("CLEAR QLOCAL(A) PURGE", "AMQ8405I", 16, "CLEAR QLOCAL(A) PURGE", "not a keyword"),
+    ("define qlocal(a) maxdepht(5) get(x)", "AMQ8405I", 17, "define qlocal(a) maxdepht", "did you mean MAXDEPTH?"),
+    ("DEF QL(A) COLOUR(RED)", "AMQ8405I", 10, "DEF QL(A) COLOUR", "COLOUR is not a keyword of DEFINE QLOCAL."),
+    ("DEF QA(A) MAXDEPTH(5)", "AMQ8405I", 10, "DEF QA(A) MAXDEPTH", "attribute of local queues, not of alias queues"),
+    ("DEF QL(A) CURDEPTH(5)", "AMQ8405I", 10, "DEF QL(A) CURDEPTH", "can be shown but not set"),
+    ("DEF QL(A) MAXDEPTH", "AMQ8405I", 10, "DEF QL(A) MAXDEPTH", "needs a value"),
+    ("DEF QL(A) MAXDEPTH()", "AMQ8405I", 10, "DEF QL(A) MAXDEPTH()", "needs a value"),
+    ("DEF QL(A) MAXDEPTH(-1)", "AMQ8405I", 19, "DEF QL(A) MAXDEPTH(-1", "from 0 to 999999999"),
+    ("DEF QL(A) MAXDEPTH(1000000000) GET(ENABLED)", "AMQ8405I", 19, "DEF QL(A) MAXDEPTH(1000000000", "from 0 to 999999999"),
+    ("DEF QL(A) MAXDEPTH(99999999999999999999)", "AMQ8405I", 19, "DEF QL(A) MAXDEPTH(99999999999999999999", "from 0 to"),
+    ("DEF QL(A) MAXDEPTH(5K)", "AMQ8405I", 19, "DEF QL(A) MAXDEPTH(5K", "from 0 to"),
+    ("DEF QL(A) MAXDEPTH(1 2)", "AMQ8405I", 21, "DEF QL(A) MAXDEPTH(1 2", "takes one value"),
+    ("DEF QL(A) GET(MAYBE)", "AMQ8405I", 14, "DEF QL(A) GET(MAYBE", "one of ENABLED, DISABLED"),
+    ("DEF QL(A) GET(0)", "AMQ8405I", 14, "DEF QL(A) GET(0", "one of ENABLED, DISABLED"),
+    ("DEF QL(A) SHARE(YES)", "AMQ8405I", 10, "DEF QL(A) SHARE(YES)", "no value in parentheses"),
+    ("DEF QL(A) SHARE NOSHARE", "AMQ8405I", 16, "DEF QL(A) SHARE NOSHARE", "NOSHARE comes after SHARE or its opposite"),
+    ("DEF QL(A) REPLACE NOREPLACE", "AMQ8405I", 18, "DEF QL(A) REPLACE NOREPLACE", "opposite"),
+    ("DEF QL(A) MAXDEPTH(1) MAXDEPTH(1)", "AMQ8405I", 22, "DEF QL(A) MAXDEPTH(1) MAXDEPTH", "MAXDEPTH is given twice"),
+    ("DEF QA(A) TARGET(B) TARGQ(B)", "AMQ8405I", 20, "DEF QA(A) TARGET(B) TARGQ", "TARGQ comes after TARGET"),
+    ("DEF QL(A) REPLACE(YES)", "AMQ8405I", 10, "DEF QL(A) REPLACE(YES)", "no value in parentheses"),
+    ("DEF QL(A) DESCR(two words)", "AMQ8405I", 20, "DEF QL(A) DESCR(two words", "text with blanks needs quotes"),
+    ("DEF QL(A) DESCR(it's)", "AMQ8405I", 16, "DEF QL(A) DESCR(it'", "doubled"),
+    ("DEF QL(A) DESCR('it's')", "AMQ8405I", 16, "DEF QL(A) DESCR('it's", "must come after a quoted value"),
+    ("DEF QL(A) DESCR('a\nb')", "AMQ8405I", 16, "DEF QL(A) DESCR('a.b'", "control character"),
+    ("DEF QL(A) FORCE", "AMQ8405I", 10, "DEF QL(A) FORCE", "not a keyword of DEFINE QLOCAL"),
+    ("ALT QL(A) REPLACE", "AMQ8405I", 10, "ALT QL(A) REPLACE", "not a keyword of ALTER QLOCAL"),
+    ("ALT QM(M) CURDEPTH", "AMQ8405I", 10, "ALT QM(M) CURDEPTH", "not of model queues"),
+    ("ALT QMGR MAXPRTY(5)", "AMQ8405I", 9, "ALT QMGR MAXPRTY", "can be shown but not set"),
+    ("DEF CHL(C) TRPTYPE(TCP)", "AMQ8405I", 23, "DEF CHL(C) TRPTYPE(TCP)", "needs CHLTYPE"),
+    ("DEF CHL(C) CHLTYPE(BOGUS)", "AMQ8405I", 19, "DEF CHL(C) CHLTYPE(BOGUS", "one of SVRCONN"),
+    ("DEF CHL(C) CHLTYPE(SVRCONN) KAINT(-1)", "AMQ8405I", 34, "DEF CHL(C) CHLTYPE(SVRCONN) KAINT(-1", "from 0 to 99999, or AUTO"),
+    ("DEF CHL(C) CHLTYPE(SVRCONN) COMPMSG(RLE,RLE)", "AMQ8405I", 40, "DEF CHL(C) CHLTYPE(SVRCONN) COMPMSG(RLE,RLE", "RLE is given twice"),
+    ("DEF CHL(C) CHLTYPE(SVRCONN) COMPMSG(BZIP)", "AMQ8405I", 36, "DEF CHL(C) CHLTYPE(SVRCONN) COMPMSG(BZIP", "some of NONE"),
+    ("DEF LSTR(L) TRPTYPE(LU62)", "AMQ8405I", 20, "DEF LSTR(L) TRPTYPE(LU62", "one of TCP"),
+    ("DEL QM(A) PURGE", "AMQ8405I", 10, "DEL QM(A) PURGE", "not a keyword of DELETE QMODEL"),
+    ("DEL QL(A) PURGE NOPURGE", "AMQ8405I", 16, "DEL QL(A) PURGE NOPURGE", "opposite"),
+    ("STOP LSTR(L) MODE(FORCE)", "AMQ8405I", 13, "STOP LSTR(L) MODE", "not a keyword of STOP LISTENER"),
+    ("STOP CHL(C) MODE(NOW)", "AMQ8405I", 17, "STOP CHL(C) MODE(NOW", "QUIESCE, FORCE, TERMINATE"),
+    ("START CHL(*)", "AMQ8424E", 10, "", "has the character *"),
+    ("PING QL(A)", "AMQ8405I", 5, "PING QL", "PING is not for QL"),
+    ("DIS", "AMQ8406E", 3, "", "DIS QUEUE(*)"),
+    ("DIS Q", "AMQ8406E", 5, "", "Q needs a value"),
+    ("DIS Q(A*B)", "AMQ8424E", 6, "", "asterisk at its end only"),
+    ("DIS Q(**)", "AMQ8424E", 6, "", "asterisk at its end only"),
+    ("DISPLAY QMGR LOGTYPE", "AMQ8405I", 13, "DISPLAY QMGR LOGTYPE", "not a keyword of DISPLAY QMGR"),
+    ("DIS QL(*) CURDEPHT ALL", "AMQ8405I", 10, "DIS QL(*) CURDEPHT", "did you mean CURDEPTH?"),
+    ("DIS Q(*) CURDEPTH(5)", "AMQ8405I", 9, "DIS Q(*) CURDEPTH(5)", "use WHERE"),
+    ("DIS Q(*) ALL ALL", "AMQ8405I", 13, "DIS Q(*) ALL ALL", "ALL is given twice"),
+    ("DIS Q(*) TYPE(QX)", "AMQ8405I", 14, "DIS Q(*) TYPE(QX", "one of QLOCAL"),
+    ("DIS QMGR TYPE(QLOCAL)", "AMQ8405I", 9, "DIS QMGR TYPE", "not a keyword"),
+    ("DIS Q(*) WHERE", "AMQ8569E", 9, "", "three parts"),
+    ("DIS Q(*) WHERE(CURDEPTH GT)", "AMQ8569E", 9, "", "three parts"),
+    ("DIS Q(*) WHERE(COLOUR EQ RED)", "AMQ8569E", 15, "", "does not show COLOUR"),
+    ("DIS Q(*) WHERE(CURDEPTH CT 1)", "AMQ8569E", 24, "", "CT is not one of LT"),
+    ("DIS Q(*) WHERE(CURDEPTH GT X)", "AMQ8569E", 27, "", "X is not a value of CURDEPTH"),
+    ("DIS Q(*) WHERE(GET EQ PERHAPS)", "AMQ8569E", 22, "", "PERHAPS is not a value of GET"),
+    ("DIS Q(*) WHERE(CURDEPTH LK 1*)", "AMQ8569E", 27, "", "LK and NL are for text"),
+    ("DIS Q(*) WHERE(DESCR EQ 'A*')", "AMQ8569E", 24, "", "generic value needs LK or NL"),
+    ("DIS Q(*) WHERE(SHARE EQ YES)", "AMQ8569E", 24, "", "SHARE cannot be used"),
+    ("DEFINE TOPIC(T) TOPICSTR('a')", "AMQ2401E", 7, "", ""),
+    ("DEF CHL(C) CHLTYPE(SDR) CONNAME('h(1414)')", "AMQ2401E", 19, "", ""),
+    ("DIS CHL(*) CHLTYPE(SDR)", "AMQ2401E", 19, "", ""),
+    ("REFRESH SECURITY(*) TYPE(CONNAUTH)", "AMQ2401E", 0, "", ""),
+    ("alter authinfo(SYSTEM.DEFAULT.AUTHINFO.IDPWOS) authtype(idpwos)", "AMQ2401E", 6, "", ""),
+];
+
+#[test]
+fn faults() {
+    for (line, id, column, segment, detail) in FAULTS {
+        let error = match parse(line) {
+            Err(error) => error,
+            Ok(command) => panic!("{line}: {command:?}"),
+        };
+        assert_eq!(error.id, *id, "{line}: {error}");
+        assert_eq!(error.column, *column, "{line}: {error}");
+        assert!(error.detail.contains(detail), "{line}: {error}");
+        assert!(
+            detail.is_empty() || error.detail.ends_with(['.', '?']),
+            "{line}: {error}"
+        );
+        let message = crate::messages::find(id).expect("a message of the table");
+        match *id {
+            "AMQ8405I" => assert_eq!(error.text, format!("{}\n{segment}", message.text), "{line}"),
+            "AMQ2401E" => assert!(error.text.contains("does not perform"), "{line}"),
+            _ => assert_eq!(error.text, message.text, "{line}"),
+        }
+    }
+}

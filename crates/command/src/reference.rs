@@ -1,0 +1,141 @@
+//! The reference pages, made from the tables so that they cannot differ from them.
+
+use crate::messages;
+use crate::object::{Attribute, DefaultValue, ObjectKind, Set, ValueKind};
+use crate::show::display_order;
+use std::fmt::Write;
+
+/// The attributes of every kind of object, as Markdown.
+pub fn reference_page() -> String {
+    let mut page = String::from(
+        "# Attributes\n\n\
+         Made from the attribute table; do not edit.\n\n\
+         *Set by* says who may change an attribute: DEFINE and ALTER, DEFINE only, or nobody \
+         (the queue manager keeps it). *Calls* says whether MQINQ can ask for it and MQSET can \
+         change it. *Number* is the selector of those calls and of command messages.\n",
+    );
+    for kind in ObjectKind::ALL {
+        let _ = write!(page, "\n## {}: {kind}\n\n", kind.noun());
+        page.push_str("| Keyword | Values | Default | Set by | Calls | Number | Meaning |\n");
+        page.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
+        for attribute in display_order(kind) {
+            page.push_str(&line(attribute));
+        }
+    }
+    page
+}
+
+fn line(attribute: &Attribute) -> String {
+    let also: String = attribute
+        .also
+        .iter()
+        .map(|also| format!(", `{also}`"))
+        .collect();
+    let set = match attribute.set {
+        Set::Always => "DEFINE, ALTER",
+        Set::CreateOnly => "DEFINE",
+        Set::ReadOnly => "nobody",
+    };
+    let calls = match (attribute.inquire, attribute.mqset) {
+        (true, true) => "MQINQ, MQSET",
+        (true, false) => "MQINQ",
+        (false, _) => "",
+    };
+    format!(
+        "| `{}`{also} | {} | {} | {set} | {calls} | {} | {} |\n",
+        attribute.keyword,
+        values(attribute),
+        default(attribute),
+        attribute.selector,
+        attribute.help,
+    )
+}
+
+fn values(attribute: &Attribute) -> String {
+    let words: Vec<&str> = attribute.words().iter().map(|(word, _)| *word).collect();
+    match attribute.kind {
+        ValueKind::Int { min, max } if min == max => min.to_string(),
+        ValueKind::Int { min, max } => format!("{min} to {max}"),
+        ValueKind::IntOrKeyword { min, max, .. } => format!("{min} to {max}, {}", words.join(", ")),
+        ValueKind::Keyword(_) if attribute.is_switch() => {
+            format!("{} (no parentheses)", words.join(", "))
+        }
+        ValueKind::Keyword(_) => words.join(", "),
+        ValueKind::Keywords(_) => format!("list of {}", words.join(", ")),
+        ValueKind::Text { max, .. } => format!("text, {max} bytes"),
+        ValueKind::Name { max } => format!("name, {max} bytes"),
+    }
+}
+
+fn default(attribute: &Attribute) -> String {
+    match attribute.default {
+        DefaultValue::None => String::new(),
+        DefaultValue::Int(number) => match attribute.word_of(number) {
+            Some(word) => word.to_owned(),
+            None => number.to_string(),
+        },
+        DefaultValue::Text("") => "blank".to_owned(),
+        DefaultValue::Text(text) => text.to_owned(),
+    }
+}
+
+/// Every numbered message with its explanation and action, as Markdown.
+pub fn messages_page() -> String {
+    let mut page = String::from(
+        "# Messages\n\n\
+         Made from the table of messages; do not edit. The last letter is the severity: I \
+         information, W warning, E error, S severe. `{0}`, `{1}` and so on stand for what is \
+         put in when the message is written.\n",
+    );
+    for message in messages::all() {
+        let messages::Message {
+            id,
+            text,
+            explanation,
+            action,
+        } = message;
+        let _ = write!(
+            page,
+            "\n## {id}\n\n**{text}**\n\n{explanation}\n\n*What to do:* {action}\n"
+        );
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::attributes;
+
+    #[test]
+    fn every_attribute_has_a_line() {
+        let page = reference_page();
+        let rows = page.lines().filter(|line| line.starts_with("| `")).count();
+        let expected: usize = ObjectKind::ALL
+            .map(|kind| attributes(kind).count())
+            .iter()
+            .sum();
+        assert_eq!(rows, expected);
+        for line in page.lines().filter(|line| line.starts_with('|')) {
+            assert_eq!(line.matches('|').count(), 8, "{line}");
+        }
+        for wanted in [
+            "| `MAXDEPTH` | 0 to 999999999 | 5000 | DEFINE, ALTER | MQINQ | 15 | Most messages the queue may hold |",
+            "| `GET` | ENABLED, DISABLED | ENABLED | DEFINE, ALTER | MQINQ, MQSET | 9 | Whether messages may be got |",
+            "| `SHARE` | SHARE, NOSHARE (no parentheses) | NOSHARE |",
+            "| `TARGET`, `TARGQ` | name, 48 bytes | blank |",
+            "| `KAINT` | 0 to 99999, AUTO | AUTO |",
+            "| `CHLTYPE` | SVRCONN | SVRCONN | DEFINE |  |",
+            "| `CURDEPTH` | 0 to 999999999 |  | nobody | MQINQ | 3 |",
+        ] {
+            assert!(page.contains(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn every_message_has_a_section() {
+        let page = messages_page();
+        assert_eq!(page.matches("\n## AMQ").count(), messages::all().count());
+        assert!(page.contains("## AMQ7469W\n\n**Units of work were backed out"));
+    }
+}
