@@ -10,8 +10,11 @@ use crate::show::{mqsc_of, row_of};
 use crate::{parse, reply::Reply, reply::render};
 use posthaste_mqi::ByteOrder;
 
+/// A target: takes any bytes, and panics when a promise does not hold.
+pub type Target = fn(&[u8]);
+
 /// Every target by name.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[(&str, Target)] = &[
     ("mqsc", mqsc),
     ("script", script),
     ("command_message", command_message),
