@@ -29,6 +29,8 @@ mod maintain;
 mod manager;
 mod message;
 mod operator;
+#[doc(hidden)]
+pub mod plant;
 mod queue;
 mod record;
 mod recovery;

@@ -17,6 +17,7 @@ use posthaste_recovery_log::{Class, Forced, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::SlotId;
 use crate::queue::waiters::Wakes;
@@ -75,7 +76,11 @@ impl Uow {
                 Op::Got { queue, slot, .. } => {
                     let mut state = queue.lock();
                     state.uncommitted_gets -= 1;
-                    state.destroy(slot, true);
+                    if planted(Bug::DeliverTwice) {
+                        state.list(slot);
+                    } else {
+                        state.destroy(slot, true);
+                    }
                 }
             }
         }
@@ -128,6 +133,9 @@ impl Uow {
                 } => {
                     let mut state = queue.lock();
                     state.uncommitted_gets -= 1;
+                    if planted(Bug::ForgetUndo) {
+                        continue;
+                    }
                     let count = state.index.slot(slot).backout_count;
                     state.index.set_backout_count(slot, count.saturating_add(1));
                     state.give_back(slot, &message, &mut wakes);

@@ -29,6 +29,7 @@ use posthaste_mqi::{Hobj, Name, Reason};
 use posthaste_store::{Place, QueueFile, StoreError};
 
 use crate::message::{self, Message};
+use crate::plant::{Bug, planted};
 use crate::record::QueueId;
 use crate::trigger::TriggerState;
 pub(crate) use attributes::QueueAttributes;
@@ -199,7 +200,7 @@ impl QueueState {
     }
 
     fn list_of(&self, message: &Message) -> u8 {
-        if self.attributes.fifo {
+        if self.attributes.fifo || planted(Bug::IgnorePriority) {
             0
         } else {
             message.md.priority.clamp(0, 9) as u8

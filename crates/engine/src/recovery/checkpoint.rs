@@ -27,6 +27,7 @@ use posthaste_store::{ImageWriter, Place, StoreError, remove_other_images};
 use super::image::{self, Anchor, Header, SavedQueue};
 use crate::catalogue::Runtime;
 use crate::manager::Inner;
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::saved::stored_head;
 use crate::stop::Stop;
@@ -140,7 +141,12 @@ impl Inner {
         };
         let begin = appended.map_or_else(|| self.log.appended(), |a| a.start);
         let cut = if closing { begin } else { state.begin };
-        let restart = self.lowest_pin().map_or(cut, |pin| pin.min(cut));
+        let pin = self.lowest_pin().filter(|_| !planted(Bug::IgnorePins));
+        let restart = if planted(Bug::ForgetYoung) {
+            begin
+        } else {
+            pin.map_or(cut, |pin| pin.min(cut))
+        };
         let retired = self.retired.lock().len();
         let definitions = self.catalogue.unchanged(|| self.catalogue.all());
         let mut objects = Vec::new();
@@ -275,6 +281,7 @@ fn save_queue(saved: &mut Saved, cut: Lsn, closing: bool) -> Result<(), StoreErr
         }
     };
     match synced {
+        Some(_) if planted(Bug::UnsyncedQueueFile) => Ok(()),
         Some(file) => file.sync(),
         None => Ok(()),
     }

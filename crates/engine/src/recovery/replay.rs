@@ -13,6 +13,7 @@ use posthaste_recovery_log::Lsn;
 
 use crate::catalogue::{Catalogue, Runtime, Stored, kind_of};
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::SlotId;
 use crate::record::{BackoutCount, QueueId, Record, UowId};
@@ -95,7 +96,11 @@ impl<'a> Replay<'a> {
                 unit.push(Pending::Get(queue, seq));
             }
             Record::Commit { uow } => {
-                for pending in self.units.remove(&uow).unwrap_or_default() {
+                let mut unit = self.units.remove(&uow).unwrap_or_default();
+                if planted(Bug::HalfCommit) {
+                    unit.truncate(1);
+                }
+                for pending in unit {
                     match pending {
                         Pending::Put(queue, message) => self.put(queue, &message),
                         Pending::Get(queue, seq) => self.gone(queue, seq),

@@ -17,6 +17,7 @@ use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
 use crate::manager::{Inner, Parts, QueueManager, Started};
 use crate::operator::Operator;
+use crate::plant::{Bug, planted};
 use crate::queue::saved::read_chunk;
 use crate::queue::{Queue, QueueHome};
 use crate::record;
@@ -179,9 +180,10 @@ impl QueueManager {
         }
         remove_strays(env, &home, &catalogue)?;
         let queues = catalogue.local_queues();
+        let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);
         for saved in &loaded.queues {
             if let Some(queue) = queues.iter().find(|q| q.id == saved.queue) {
-                load_queue(queue, saved, clean && loaded.header.clean)?;
+                load_queue(queue, saved, keep_np)?;
             }
         }
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);

@@ -24,6 +24,7 @@ use crate::catalogue::Alias;
 use crate::group::{GroupGet, Logical};
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::queue::index::SlotId;
 use crate::queue::matching::{Match, token_of};
 use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
@@ -203,6 +204,7 @@ impl Drop for Wait<'_> {
         let left = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
         match left {
             WaiterState::Waiting(_) => self.queue.lock().waiters.abandoned(),
+            WaiterState::Given(_) if planted(Bug::DropGift) => {}
             WaiterState::Given(gift) => return_gift(self.queue, gift),
             WaiterState::Retry | WaiterState::Ended(_) | WaiterState::Gone => {}
         }

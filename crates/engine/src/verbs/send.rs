@@ -17,6 +17,7 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::record;
 use crate::session::SessionInner;
@@ -230,6 +231,12 @@ pub(crate) async fn in_unit(session: &SessionInner, mut parcel: Parcel) -> Resul
             let uow = session.uow(&mut state);
             if !parcel.persistent() {
                 let (queue, message) = parcel.into_message(Lsn(0));
+                if planted(Bug::VisibleEarly) {
+                    drop(state);
+                    drop(place);
+                    deliver(qm, &queue, &message, false);
+                    return Ok(());
+                }
                 uow.ops.push(Op::Put { queue, message });
                 place.used();
                 return Ok(());

@@ -1,0 +1,71 @@
+//! Planted bugs: what the simulator has to find to be believed.
+//!
+//! Without the feature `plant`, which only verification crates ask for, [`planted`] is the constant
+//! `false` and the compiler removes every trace of it. With it, a bug is planted for the current
+//! thread only, so that simulations can run beside each other.
+
+/// A bug that can be planted. Each is a mistake that a queue manager could really have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// A backout forgets to give one message back.
+    ForgetUndo,
+    /// A committed get leaves the message on the queue.
+    DeliverTwice,
+    /// A message put in a unit of work is visible before the commit.
+    VisibleEarly,
+    /// Restart redoes only the first operation of a committed unit of work.
+    HalfCommit,
+    /// A checkpoint lets the log be cut above young messages that are in no queue file.
+    ForgetYoung,
+    /// A checkpoint does not ask whether effects are still on their way.
+    IgnorePins,
+    /// A checkpoint does not sync queue files before its image counts.
+    UnsyncedQueueFile,
+    /// Non-persistent messages of an old controlled shutdown come back after a crash.
+    Resurrect,
+    /// Delivery ignores priorities.
+    IgnorePriority,
+    /// A message whose getter went away while it was handed over is dropped.
+    DropGift,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: [Bug; 10] = [
+        Bug::ForgetUndo,
+        Bug::DeliverTwice,
+        Bug::VisibleEarly,
+        Bug::HalfCommit,
+        Bug::ForgetYoung,
+        Bug::IgnorePins,
+        Bug::UnsyncedQueueFile,
+        Bug::Resurrect,
+        Bug::IgnorePriority,
+        Bug::DropGift,
+    ];
+}
+
+#[cfg(feature = "plant")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants a bug for this thread, or none.
+#[cfg(feature = "plant")]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// Whether this bug is planted here.
+#[inline]
+pub(crate) fn planted(bug: Bug) -> bool {
+    #[cfg(feature = "plant")]
+    {
+        PLANTED.get() == Some(bug)
+    }
+    #[cfg(not(feature = "plant"))]
+    {
+        let _ = bug;
+        false
+    }
+}
