@@ -16,6 +16,33 @@
 //!   `TripleWrite` come to the same thing here: `tail.rs`, `extents.rs`.
 //! * A failed write or sync is final. Nothing is retried, because what the device holds is then unknown.
 //!
+//! ```
+//! use posthaste_recovery_log::{Class, LogConfig, create, drive, open};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let dir = folder.path().join("log");
+//! let env = posthaste_env::os();
+//! let config = LogConfig { file_pages: 64, ..LogConfig::default() };
+//! create(&*env.disk, &dir, &config, &mut |_done, _all| {})?;
+//!
+//! let mut restart = open(&env, &dir, &config)?;
+//! while let Some(record) = restart.next()? {
+//!     println!("{} bytes at {}", record.payload.len(), record.start);
+//! }
+//! let (log, writer) = restart.finish()?;
+//! let driver = drive(&env, &log, writer)?;
+//!
+//! let record = log.append(Class::Ordinary, &[b"head", b"body"])?;
+//! let forced = posthaste_env::block_on(log.force(record.end))?;
+//! assert!(forced.covers(record.end));
+//!
+//! log.shut_down();
+//! driver.join().map_err(|()| "the writer panicked")?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate starts no thread of its own except in [`drive`]; everything else runs as well on a simulated
 //! disk and clock.
 

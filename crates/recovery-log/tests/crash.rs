@@ -349,3 +349,36 @@ fn a_record_cut_off_in_the_middle_is_left_out_for_good() {
         assert_eq!(found[1].payload, payload(2, 100));
     }
 }
+
+#[test]
+fn a_rename_that_was_seen_but_not_synced_is_made_durable_before_it_carries_data() {
+    let config = small();
+    let disk = fresh(&config);
+    let (mut rig, _) = Rig::start(&disk, &config).unwrap();
+    while rig.log.forced().0 <= EXTENT {
+        rig.commit(&payload(0, 30_000)).unwrap();
+    }
+    let restart = rig.log.appended();
+    rig.log.advance(restart, b"", false).unwrap();
+    rig.take();
+    let Some(Out::Prepare(job)) = rig.out.first() else {
+        panic!("the first extent is free now");
+    };
+    // Killed after the rename and before the directory was synced.
+    disk.crash_at(1, Torn::Nothing);
+    assert!(job.run().is_err());
+    let disk = disk.after(Stop::Kill);
+    assert!(
+        disk.bytes(&extent_path(3)).len() as u64 == EXTENT,
+        "renamed"
+    );
+
+    let (mut rig, _) = Rig::start(&disk, &config).unwrap();
+    let mut committed = 0;
+    while rig.log.forced().0 <= 3 * EXTENT {
+        rig.commit(&payload(committed, 30_000)).unwrap();
+        committed += 1;
+    }
+    let (_, found) = Rig::start(&disk.after(Stop::Power), &config).unwrap();
+    assert_eq!(found.len() as u64, committed);
+}

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
-use posthaste_env::{Disk, Env, File, Lock, Open, block_on, os};
+use posthaste_env::{Clock, Disk, Env, Event, File, Lock, Nanos, Open, block_on, os};
 use posthaste_recovery_log::{
     Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, WritePolicy, create, drive, open,
 };
@@ -131,12 +130,13 @@ fn threads_on_a_real_file_system() {
 /// Makes every forced write take longer, as a slow device does.
 struct Slow {
     env: Env,
-    delay: Duration,
+    delay: Nanos,
 }
 
 struct SlowFile {
     file: Arc<dyn File>,
-    delay: Duration,
+    clock: Arc<dyn Clock>,
+    delay: Nanos,
 }
 
 impl File for SlowFile {
@@ -145,7 +145,7 @@ impl File for SlowFile {
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> std::io::Result<()> {
         // This is the device's time, not a wait for anything.
-        thread::sleep(self.delay);
+        Event::new().wait(Some(self.clock.monotonic() + self.delay));
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> std::io::Result<()> {
@@ -167,6 +167,7 @@ impl Disk for Slow {
         }
         Ok(Arc::new(SlowFile {
             file,
+            clock: Arc::clone(&self.env.clock),
             delay: self.delay,
         }))
     }
@@ -199,7 +200,7 @@ impl Disk for Slow {
     }
 }
 
-fn slow(delay: Duration) -> Env {
+fn slow(delay: Nanos) -> Env {
     Env {
         disk: Arc::new(Slow { env: os(), delay }),
         ..os()
@@ -208,7 +209,7 @@ fn slow(delay: Duration) -> Env {
 
 #[test]
 fn threads_on_a_slow_device_with_writes_in_flight() {
-    stress(&slow(Duration::from_micros(800)), &config(), 12, 60);
+    stress(&slow(800_000), &config(), 12, 60);
 }
 
 #[test]
