@@ -1,8 +1,11 @@
 //! Where sockets are, and who is at the other end.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
+
+/// A host, without a port.
+pub use std::net::IpAddr as Host;
 
 /// Where to listen or to connect.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
@@ -33,7 +36,7 @@ pub enum Peer {
 
 impl Peer {
     /// What limits for each address are counted by.
-    pub fn host(&self) -> Option<IpAddr> {
+    pub fn host(&self) -> Option<Host> {
         match self {
             Peer::Tcp(address) => Some(address.ip().to_canonical()),
             Peer::Local => None,

@@ -14,10 +14,10 @@ mod outbound;
 mod stream;
 mod timer;
 
-pub use address::{Address, Peer};
+pub use address::{Address, Host, Peer};
 pub use admission::{Admission, Limits, Permit, Refused, Traffic};
 pub use inbound::{Inbound, ReadError};
 pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
 pub use outbound::{Flush, Outbound};
 pub use stream::Stream;
-pub use timer::{Nanos, Timer, now};
+pub use timer::{Nanos, Timer, now, wall_micros};

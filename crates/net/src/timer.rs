@@ -22,6 +22,14 @@ pub fn now() -> Nanos {
     u64::try_from(Instant::now().saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Microseconds since 1970: when something began, for people to read.
+pub fn wall_micros() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    })
+}
+
 /// One timer, armed again and again. Re-arming for a later time costs nothing until the old one goes off.
 pub struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,

@@ -24,6 +24,8 @@ impl Status {
     pub const Q_MGR_TERMINATING: Status = Status(5);
     /// The channel was ended by an operator.
     pub const USER_CLOSED: Status = Status(7);
+    /// No call was made for the disconnect interval.
+    pub const DISC_INTERVAL_EXPIRED: Status = Status(8);
     /// The protocol was broken.
     pub const PROTOCOL_ERROR: Status = Status(10);
     /// The channel is stopped, or has as many instances as it may have.

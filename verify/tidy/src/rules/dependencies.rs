@@ -48,8 +48,8 @@ const MAY_USE: &[Row] = &[
     row("crates/net", &[], &[]),
     row(
         "crates/channel",
-        &["mqi", "wire", "engine", "net"],
-        &["command", "env", "env-sim", "recovery-log"],
+        &["mqi", "command", "wire", "engine", "net"],
+        &["env", "env-sim", "recovery-log"],
     ),
     row(
         "crates/server",

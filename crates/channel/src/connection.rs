@@ -1,0 +1,577 @@
+//! The task of one socket: read, dispatch, run, write.
+//!
+//! Invariants: one read is dispatched whole before anything is written; what the conversations answer is written in one
+//! go; the task sleeps only when no conversation is woken, nothing can be written and nothing read. Input is not read
+//! while output or requests have piled up, so a peer's appetite is limited by its own pace.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
+use posthaste_net::{
+    Accepted, Flush, Inbound, Outbound, Peer, ReadError, Stream, Timer, Traffic, now,
+};
+use posthaste_wire::server::{Incoming, ServerSocket};
+use posthaste_wire::{Agreement, InitialData, Offer, Segment, Status};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::conversation::{Closing, Common, Conversation, Item, Load};
+use crate::ending::End;
+use crate::ready::{Alarm, Ready};
+use crate::registry::{Admitted, Registry};
+use crate::timing::{Due, Now, Timing};
+
+/// Requests that wait for their turn beyond which no more are read.
+const MOST_REQUESTS: usize = 256;
+/// Bytes that are read and thrown away while a socket is closed, so that the last words arrive.
+const MOST_DISCARDED: usize = 1024 * 1024;
+
+/// Who is at the other end of a socket.
+pub struct Caller {
+    /// Its address.
+    pub peer: Peer,
+    /// Its counters.
+    pub traffic: Arc<Traffic>,
+}
+
+impl Registry {
+    /// Serves an accepted connection until it ends: what [`posthaste_net::run`] wants.
+    pub async fn serve(self: Arc<Self>, accepted: Accepted) {
+        let Accepted {
+            stream,
+            peer,
+            permit,
+        } = accepted;
+        let caller = Caller {
+            peer,
+            traffic: Arc::clone(permit.traffic()),
+        };
+        serve::<Stream>(stream, caller, self).await;
+        drop(permit);
+    }
+}
+
+/// Serves one connection until it ends; every session on it has ended when this returns.
+pub async fn serve<S>(stream: S, caller: Caller, registry: Arc<Registry>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let mut connection = Connection::new(stream, caller, registry);
+    let end = poll_fn(|cx| connection.poll(cx)).await;
+    connection.finish(end).await;
+}
+
+struct Slot {
+    /// The conversation's identifier until it has ended; then another may have it.
+    id: Option<u32>,
+    conversation: Arc<Conversation>,
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+    alarm: Arc<Alarm>,
+    waker: Waker,
+}
+
+/// Everything of a connection but the socket.
+struct Core {
+    caller: Caller,
+    registry: Arc<Registry>,
+    socket: ServerSocket,
+    outbound: Arc<Outbound>,
+    ready: Arc<Ready>,
+    slots: Vec<Option<Slot>>,
+    /// Woken conversations; the buffer of [`Ready::take`].
+    woken: Vec<usize>,
+    admitted: Option<Admitted>,
+    offer: Option<Offer>,
+    common: Option<Arc<Common>>,
+    quiescing: Option<Status>,
+    timing: Timing,
+}
+
+struct Connection<S> {
+    stream: S,
+    inbound: Inbound,
+    flush: Flush,
+    timer: Timer,
+    core: Core,
+}
+
+impl Core {
+    /// Every complete segment in `bytes`; gives how many bytes they were.
+    fn segments(&mut self, bytes: &[u8]) -> Result<usize, End> {
+        let mut used = 0;
+        loop {
+            let rest = bytes.get(used..).unwrap_or(&[]);
+            let next = Segment::next(rest, self.socket.limit()).map_err(End::Misbehaved)?;
+            let Some(segment) = next else { return Ok(used) };
+            let socket = &mut self.socket;
+            let event = self.outbound.append(|out| socket.receive(&segment, out));
+            if let Some(event) = event.map_err(End::Misbehaved)? {
+                self.event(event)?;
+            }
+            used += segment.length;
+        }
+    }
+
+    fn event(&mut self, event: Incoming) -> Result<(), End> {
+        match event {
+            Incoming::Request {
+                header,
+                handle,
+                request,
+            } => self.give(
+                header.scope.conversation(),
+                Item::Request {
+                    header,
+                    handle,
+                    request,
+                },
+            ),
+            Incoming::Rejected {
+                header,
+                handle,
+                reason,
+            } => self.give(
+                header.scope.conversation(),
+                Item::Rejected {
+                    header,
+                    handle,
+                    reason,
+                },
+            ),
+            Incoming::RequestMsgs { header, request } => self.give(
+                header.scope.conversation(),
+                Item::RequestMsgs { header, request },
+            ),
+            Incoming::Notification {
+                header,
+                notification,
+            } => self.give(
+                header.scope.conversation(),
+                Item::Notification {
+                    header,
+                    notification,
+                },
+            ),
+            Incoming::Proposed(id) => self.proposed(&id),
+            Incoming::ConversationStarted { id } => {
+                self.slot(id);
+                Ok(())
+            }
+            Incoming::Userid { userid, .. } => {
+                if let Some(common) = &self.common {
+                    *common.userid.lock() = Some(userid);
+                }
+                Ok(())
+            }
+            Incoming::Authentication { id, authentication } => {
+                if let Some(slot) = self.slot(id) {
+                    *slot.conversation.authentication.lock() = Some(authentication);
+                }
+                Ok(())
+            }
+            Incoming::ConversationEnded { id, close } => {
+                if let Some(slot) = self.slot(id) {
+                    slot.id = None;
+                    slot.conversation.close(Closing::Draining);
+                    slot.alarm.ring();
+                }
+                if close { Err(End::Closed) } else { Ok(()) }
+            }
+            Incoming::Closed => Err(End::Closed),
+        }
+    }
+
+    fn proposed(&mut self, id: &InitialData) -> Result<(), End> {
+        if self.offer.is_none() {
+            let channel = id.channel.text();
+            let admitted = self.registry.admit(
+                &channel,
+                &self.caller.peer,
+                &self.caller.traffic,
+                &self.ready,
+            );
+            match admitted {
+                Ok(admitted) => {
+                    self.offer = Some(self.registry.offer(&admitted.definition));
+                    self.admitted = Some(admitted);
+                }
+                Err(status) => {
+                    let socket = &mut self.socket;
+                    self.outbound.append(|out| socket.refuse(status, out));
+                    return Err(End::Refused);
+                }
+            }
+        }
+        let (Some(offer), socket) = (&self.offer, &mut self.socket) else {
+            return Ok(());
+        };
+        let agreed = self
+            .outbound
+            .append(|out| socket.answer(offer, out))
+            .map_err(End::Misbehaved)?;
+        if let Some(agreement) = agreed {
+            self.agreed(agreement);
+        }
+        Ok(())
+    }
+
+    fn agreed(&mut self, agreement: Agreement) {
+        let Some(admitted) = &self.admitted else {
+            return;
+        };
+        admitted.instance.agree(&agreement);
+        self.timing
+            .agreed(agreement.heartbeat_s, admitted.definition.disconnect_s);
+        self.common = Some(Arc::new(Common {
+            registry: Arc::clone(&self.registry),
+            instance: Arc::clone(&admitted.instance),
+            definition: admitted.definition.clone(),
+            framing: agreement.framing(),
+            agreement,
+            outbound: Arc::clone(&self.outbound),
+            userid: Mutex::new(None),
+            load: Load::default(),
+        }));
+    }
+
+    /// The slot of a conversation, made if it is new; `None` before anything is agreed.
+    fn slot(&mut self, id: u32) -> Option<&mut Slot> {
+        let found = self
+            .slots
+            .iter()
+            .position(|slot| slot.as_ref().is_some_and(|s| s.id == Some(id)));
+        let index = match found {
+            Some(index) => index,
+            None => {
+                let common = Arc::clone(self.common.as_ref()?);
+                let free = self.slots.iter().position(Option::is_none);
+                let index = free.unwrap_or(self.slots.len());
+                if index == self.slots.len() {
+                    self.slots.push(None);
+                }
+                let conversation = Conversation::new(id, common);
+                let alarm = Alarm::new(&self.ready, index);
+                let slot = Slot {
+                    id: Some(id),
+                    future: Box::pin(Arc::clone(&conversation).run()),
+                    conversation,
+                    waker: Waker::from(Arc::clone(&alarm)),
+                    alarm,
+                };
+                *self.slots.get_mut(index)? = Some(slot);
+                index
+            }
+        };
+        self.slots.get_mut(index)?.as_mut()
+    }
+
+    fn give(&mut self, id: u32, item: Item) -> Result<(), End> {
+        if let Some(slot) = self.slot(id) {
+            slot.conversation.push(item).map_err(End::Misbehaved)?;
+            slot.alarm.ring();
+        }
+        Ok(())
+    }
+
+    /// Lets every woken conversation run as far as it can; false if none was woken.
+    fn run_woken(&mut self) -> bool {
+        let mut woken = std::mem::take(&mut self.woken);
+        self.ready.take(&mut woken);
+        let any = !woken.is_empty();
+        for index in woken.drain(..) {
+            let Some(place) = self.slots.get_mut(index) else {
+                continue;
+            };
+            let Some(slot) = place else { continue };
+            slot.alarm.reset();
+            let mut cx = Context::from_waker(&slot.waker);
+            let over = slot.future.as_mut().poll(&mut cx).is_ready();
+            if slot.conversation.take_refused() {
+                self.socket.not_connected(slot.conversation.id);
+            }
+            if over {
+                *place = None;
+            }
+        }
+        self.woken = woken;
+        any
+    }
+
+    fn close_all(&mut self, closing: Closing) {
+        for slot in self.slots.iter().flatten() {
+            slot.conversation.close(closing);
+            slot.alarm.ring();
+        }
+    }
+
+    fn load(&self) -> Option<&Load> {
+        self.common.as_ref().map(|common| &common.load)
+    }
+
+    fn running(&self) -> bool {
+        self.load().is_some_and(|load| load.requests() > 0)
+    }
+
+    fn may_read(&self) -> bool {
+        let room = self.load().is_none_or(|load| {
+            load.requests() < MOST_REQUESTS && load.cost() < self.registry.limits().input
+        });
+        room && self.quiescing.is_none() && !self.outbound.is_full()
+    }
+
+    /// Obeys an operator who wants the instance to end.
+    fn obey(&mut self) -> Option<End> {
+        let request = self.admitted.as_ref()?.instance.end_request()?;
+        if request.force {
+            return Some(End::Stopped(request.status));
+        }
+        if self.quiescing.is_none() {
+            self.quiescing = Some(request.status);
+            self.close_all(Closing::Quiescing);
+            self.run_woken();
+        }
+        (!self.running()).then_some(End::Stopped(request.status))
+    }
+
+    fn now(&self) -> Now {
+        let connected = |a: &Admitted| a.instance.connected.load(Ordering::Relaxed);
+        let gets = self.load().is_some_and(|load| load.gets() > 0);
+        Now {
+            time: now(),
+            connected: self.admitted.as_ref().is_some_and(connected),
+            running: self.running(),
+            listening: gets
+                || self
+                    .common
+                    .as_ref()
+                    .is_some_and(|common| common.framing.shared),
+            reading: self.may_read(),
+            waiting: self.outbound.waiting() > 0,
+        }
+    }
+}
+
+impl<S> Connection<S>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    fn new(stream: S, caller: Caller, registry: Arc<Registry>) -> Connection<S> {
+        let limits = *registry.limits();
+        let outbound = Outbound::new(limits.output);
+        Connection {
+            stream,
+            inbound: Inbound::new(),
+            flush: Flush::new(Arc::clone(&outbound)),
+            timer: Timer::new(),
+            core: Core {
+                caller,
+                registry,
+                socket: ServerSocket::new(),
+                outbound,
+                ready: Arc::new(Ready::default()),
+                slots: Vec::new(),
+                woken: Vec::new(),
+                admitted: None,
+                offer: None,
+                common: None,
+                quiescing: None,
+                timing: Timing::new(now(), limits.handshake, limits.stall),
+            },
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        loop {
+            self.core.ready.enter(cx.waker());
+            if let Some(end) = self.turn(cx) {
+                return Poll::Ready(end);
+            }
+            if self.core.ready.leave() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Everything that can be done now.
+    fn turn(&mut self, cx: &mut Context<'_>) -> Option<End> {
+        loop {
+            let ran = self.core.run_woken();
+            if let Err(end) = self.write(cx) {
+                return Some(end);
+            }
+            if let Some(end) = self.core.obey() {
+                return Some(end);
+            }
+            let read = match self.read(cx) {
+                Ok(read) => read,
+                Err(end) => return Some(end),
+            };
+            if ran || read {
+                continue;
+            }
+            match self.timers(cx) {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(end) => return Some(end),
+            }
+        }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) -> Result<(), End> {
+        let before = self.flush.progress();
+        let result = self.flush.poll(&mut self.stream, cx);
+        let written = self.flush.progress() - before;
+        if written > 0 {
+            self.core
+                .caller
+                .traffic
+                .count_sent(usize::try_from(written).unwrap_or(usize::MAX));
+        }
+        match result {
+            Poll::Ready(Err(error)) => Err(End::Lost(Some(error.kind()))),
+            Poll::Ready(Ok(())) | Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Reads once; false if nothing has come or nothing is wanted.
+    fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        if !self.core.may_read() {
+            return Ok(false);
+        }
+        let core = &mut self.core;
+        match self
+            .inbound
+            .poll_read(&mut self.stream, cx, |bytes| core.segments(bytes))
+        {
+            Poll::Pending => Ok(false),
+            Poll::Ready(Ok(0)) => Err(End::Lost(None)),
+            Poll::Ready(Ok(received)) => {
+                self.core.caller.traffic.count_received(received);
+                let time = now();
+                self.core.timing.received(time);
+                if self.core.running() {
+                    self.core.timing.called(time);
+                }
+                Ok(true)
+            }
+            Poll::Ready(Err(ReadError::Io(error))) => Err(End::Lost(Some(error))),
+            Poll::Ready(Err(ReadError::Refused(end))) => Err(end),
+        }
+    }
+
+    /// Does what is due, and arms the timer; true if something was done.
+    fn timers(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        loop {
+            let core = &mut self.core;
+            let now = core.now();
+            if now.running {
+                core.timing.called(now.time);
+            }
+            core.timing
+                .written(now.time, self.flush.progress(), now.waiting);
+            match core.timing.due(&now) {
+                Some(Due::Heartbeat) => {
+                    let socket = &core.socket;
+                    core.outbound.append(|out| socket.heartbeat(out));
+                    core.timing.heartbeat_sent();
+                    return Ok(true);
+                }
+                Some(Due::Handshake | Due::Silence) => return Err(End::Silent),
+                Some(Due::Idle) => return Err(End::Idle),
+                Some(Due::Stall) => return Err(End::Stalled),
+                None => {}
+            }
+            self.timer.set(core.timing.next(&now));
+            if self.timer.poll(cx).is_pending() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Ends the sessions, says good-bye and closes the socket.
+    async fn finish(mut self, end: End) {
+        let core = &mut self.core;
+        let (instance, channel) = match &core.admitted {
+            Some(admitted) => (Some(&admitted.instance), admitted.instance.channel.as_str()),
+            None => (None, ""),
+        };
+        let connected = instance.is_some_and(|i| i.connected.load(Ordering::Relaxed));
+        end.report(
+            core.registry.operator(),
+            channel,
+            &core.caller.peer.conname(),
+            connected,
+        );
+        let gone = matches!(end, End::Lost(_) | End::Stalled);
+        if gone {
+            core.outbound.close();
+        }
+        core.close_all(if end.drains() {
+            Closing::Draining
+        } else {
+            Closing::Dropping
+        });
+        poll_fn(|cx| self.core.poll_closing(cx)).await;
+        if gone {
+            return;
+        }
+        let core = &mut self.core;
+        if let Some(status) = end.farewell() {
+            let socket = &mut core.socket;
+            core.outbound.append(|out| socket.end(status, out));
+        }
+        let farewell = core.registry.limits().farewell.as_nanos();
+        self.timer.set(Some(
+            now().saturating_add(u64::try_from(farewell).unwrap_or(u64::MAX)),
+        ));
+        poll_fn(|cx| match self.poll_farewell(cx) {
+            Poll::Pending => self.timer.poll(cx),
+            ready => ready,
+        })
+        .await;
+    }
+
+    /// Writes what is left, then reads until the peer closes too: closing a socket with unread input would make the
+    /// kernel drop what was just written.
+    fn poll_farewell(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.flush.poll(&mut self.stream, cx) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(_)) => return Poll::Ready(()),
+            Poll::Pending => return Poll::Pending,
+        }
+        if Pin::new(&mut self.stream).poll_shutdown(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let mut discarded = 0;
+        while discarded < MOST_DISCARDED {
+            let read = self
+                .inbound
+                .poll_read(&mut self.stream, cx, |bytes| Ok::<usize, End>(bytes.len()));
+            match read {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
+                Poll::Ready(Ok(length)) => discarded += length,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Core {
+    /// Ready when every session has ended.
+    fn poll_closing(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            self.ready.enter(cx.waker());
+            self.run_woken();
+            if self.slots.iter().all(Option::is_none) {
+                return Poll::Ready(());
+            }
+            if self.ready.leave() {
+                return Poll::Pending;
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How a connection ends: what the client is told, and what the operator reads.
+
+use std::io;
+
+use posthaste_engine::Operator;
+use posthaste_wire::{PeerMisbehaved, Status};
+
+/// Why a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The client said that it closes.
+    Closed,
+    /// The connection was closed or lost without a word.
+    Lost(Option<io::ErrorKind>),
+    /// The client broke the protocol.
+    Misbehaved(PeerMisbehaved),
+    /// The proposal was refused; the client has been told.
+    Refused,
+    /// It did not connect in time, or was silent for too long.
+    Silent,
+    /// It did not read what was sent.
+    Stalled,
+    /// It made no call for DISCINT.
+    Idle,
+    /// The channel was stopped, or the queue manager ends.
+    Stopped(Status),
+}
+
+impl End {
+    /// What the client is told before the socket is closed.
+    pub(crate) fn farewell(self) -> Option<Status> {
+        match self {
+            End::Closed | End::Lost(_) | End::Refused | End::Stalled | End::Silent => None,
+            End::Misbehaved(error) => Some(error.status()),
+            End::Idle => Some(Status::DISC_INTERVAL_EXPIRED),
+            End::Stopped(status) => Some(status),
+        }
+    }
+
+    /// Whether requests that have come are still carried out.
+    pub(crate) fn drains(self) -> bool {
+        matches!(self, End::Closed | End::Lost(_))
+    }
+
+    /// Tells the operator. `connected`: an application was connected.
+    pub(crate) fn report(
+        self,
+        operator: &dyn Operator,
+        channel: &str,
+        host: &str,
+        connected: bool,
+    ) {
+        let channel = if channel.is_empty() { "?" } else { channel };
+        let tell = |id, inserts: &[&str]| {
+            let inserts: Vec<String> = inserts.iter().map(|&insert| insert.to_owned()).collect();
+            operator.message(id, &inserts);
+        };
+        match self {
+            // Whoever refused or stopped it has said so. A connection without a word that is closed is a port check.
+            End::Closed | End::Refused | End::Stopped(_) => return,
+            End::Lost(None) if !connected => return,
+            End::Lost(None) => tell("AMQ9209E", &[host, channel]),
+            End::Lost(Some(error)) => tell("AMQ9208E", &[host, &error.to_string()]),
+            End::Misbehaved(error) => match error.message() {
+                "AMQ9207E" => tell("AMQ9207E", &[host, channel]),
+                "AMQ9503E" => tell("AMQ9503E", &[host, channel, &error.to_string()]),
+                _ => tell("AMQ9504E", &[channel, host, &error.to_string()]),
+            },
+            End::Silent | End::Stalled => tell("AMQ9259E", &[host]),
+            End::Idle => tell("AMQ9545I", &[channel]),
+        }
+        if connected && self != End::Idle {
+            tell("AMQ9999E", &[channel, host]);
+        }
+    }
+}

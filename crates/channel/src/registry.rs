@@ -1,0 +1,467 @@
+//! All instances of all server-connection channels of a queue manager.
+//!
+//! Invariants: an instance is in the registry from its admission until its last session has ended; a channel never has
+//! more instances than MAXINST, nor more from one address than MAXINSTC; a stopped channel admits nobody.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use posthaste_command::{Attrs, ObjectKind};
+use posthaste_engine::{Operator, QueueManager};
+use posthaste_mqi::constants::{
+    MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQIA_CODED_CHAR_SET_ID, MQIA_MAX_MSG_LENGTH,
+    MQIACH_DISC_INTERVAL, MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES, MQIACH_MAX_INSTS_PER_CLIENT,
+    MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
+};
+use posthaste_mqi::{Chars, Name};
+use posthaste_net::{Host, Peer, Traffic, wall_micros};
+use posthaste_wire::negotiate::FAP_LEVEL;
+use posthaste_wire::{Agreement, Offer, Status};
+
+use crate::ready::Ready;
+
+/// Who answers, in twelve characters: a four-letter code for a queue manager and the level of the interface, VVRRMMFF.
+const PRODUCT: &str = "MQMM09040000";
+/// The longest segment we take and send.
+const MAX_TRANSMISSION: u32 = 32_766;
+/// The coded character sets in which text on the wire can be: anything else is offered as the second.
+const LATIN_1: i32 = 819;
+const UTF_8: u16 = 1208;
+
+/// Limits that are not in a channel's definition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// From the socket's acceptance to a successful MQCONN.
+    pub handshake: Duration,
+    /// How long a peer may read nothing of what waits for it.
+    pub stall: Duration,
+    /// Bytes waiting for a peer beyond which nothing more is done for it.
+    pub output: usize,
+    /// Bytes of requests waiting for their turn beyond which no more are read.
+    pub input: usize,
+    /// How long is spent on saying good-bye.
+    pub farewell: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            handshake: Duration::from_secs(30),
+            stall: Duration::from_secs(60),
+            output: 256 * 1024,
+            input: 4 * 1024 * 1024,
+            farewell: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What a channel's definition says, as far as it is served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Definition {
+    pub(crate) max_message: u32,
+    pub(crate) conversations: u32,
+    pub(crate) heartbeat_s: u32,
+    pub(crate) disconnect_s: u32,
+    pub(crate) max_instances: usize,
+    pub(crate) max_per_client: usize,
+    /// Whom applications run as; blank for whom they say.
+    pub(crate) user: String,
+}
+
+impl Definition {
+    fn read(channel: &Attrs, qmgr: &Attrs) -> Definition {
+        let number = |selector: i32| u32::try_from(channel.int(selector)).unwrap_or(0);
+        let count = |selector: i32| usize::try_from(channel.int(selector)).unwrap_or(0);
+        let max_message = match number(MQIACH_MAX_MSG_LENGTH) {
+            0 => u32::try_from(qmgr.int(MQIA_MAX_MSG_LENGTH)).unwrap_or(0),
+            length => length,
+        };
+        Definition {
+            max_message,
+            conversations: number(MQIACH_SHARING_CONVERSATIONS),
+            heartbeat_s: number(MQIACH_HB_INTERVAL),
+            disconnect_s: number(MQIACH_DISC_INTERVAL),
+            max_instances: count(MQIACH_MAX_INSTANCES),
+            max_per_client: count(MQIACH_MAX_INSTS_PER_CLIENT),
+            user: channel.text(MQCACH_MCA_USER_ID).trim().to_owned(),
+        }
+    }
+}
+
+/// A request to an instance to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct EndRequest {
+    pub(crate) status: Status,
+    /// Running verbs are not waited for (waiting MQGETs are given up).
+    pub(crate) force: bool,
+}
+
+/// One connection of a channel.
+pub(crate) struct Instance {
+    id: u64,
+    pub(crate) channel: String,
+    pub(crate) conname: String,
+    host: Option<Host>,
+    started: i64,
+    traffic: Arc<Traffic>,
+    pub(crate) messages: AtomicU64,
+    pub(crate) conversations: AtomicU32,
+    pub(crate) connected: AtomicBool,
+    agreed: Mutex<Option<Agreed>>,
+    end: Mutex<Option<EndRequest>>,
+    ready: Arc<Ready>,
+}
+
+#[derive(Clone, Default)]
+struct Agreed {
+    heartbeat_s: u32,
+    max_message: u32,
+    max_conversations: u32,
+    product: String,
+    application: String,
+    user: String,
+}
+
+impl Instance {
+    pub(crate) fn agree(&self, agreement: &Agreement) {
+        *self.agreed.lock() = Some(Agreed {
+            heartbeat_s: agreement.heartbeat_s,
+            max_message: agreement.max_message,
+            max_conversations: agreement.conversations,
+            product: agreement.product.text().into_owned(),
+            ..Agreed::default()
+        });
+    }
+
+    /// An application has connected; the first one gives the instance its name.
+    pub(crate) fn connect(&self, application: &str, user: &str) {
+        self.connected.store(true, Ordering::Relaxed);
+        if let Some(agreed) = &mut *self.agreed.lock()
+            && agreed.application.is_empty()
+        {
+            agreed.application = application.to_owned();
+            agreed.user = user.to_owned();
+        }
+    }
+
+    pub(crate) fn end_request(&self) -> Option<EndRequest> {
+        *self.end.lock()
+    }
+
+    fn request_end(&self, request: EndRequest) {
+        let mut end = self.end.lock();
+        // A forced end overtakes a quiet one, never the other way round.
+        if end.is_none_or(|now| !now.force) {
+            *end = Some(request);
+            drop(end);
+            self.ready.nudge();
+        }
+    }
+
+    fn status(&self) -> InstanceStatus {
+        let agreed = self.agreed.lock().clone();
+        let state = match (self.end_request(), &agreed) {
+            (Some(_), _) => InstanceState::Stopping,
+            (None, Some(_)) => InstanceState::Running,
+            (None, None) => InstanceState::Binding,
+        };
+        let agreed = agreed.unwrap_or_default();
+        InstanceStatus {
+            id: self.id,
+            channel: self.channel.clone(),
+            conname: self.conname.clone(),
+            state,
+            started: self.started,
+            bytes_received: self.traffic.received(),
+            bytes_sent: self.traffic.sent(),
+            messages: self.messages.load(Ordering::Relaxed),
+            conversations: self.conversations.load(Ordering::Relaxed),
+            max_conversations: agreed.max_conversations,
+            heartbeat_s: agreed.heartbeat_s,
+            max_message: agreed.max_message,
+            product: agreed.product,
+            application: agreed.application,
+            user: agreed.user,
+        }
+    }
+}
+
+/// STATUS in DISPLAY CHSTATUS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InstanceState {
+    /// Negotiating.
+    Binding,
+    /// Running.
+    Running,
+    /// Asked to end.
+    Stopping,
+}
+
+/// What DISPLAY CHSTATUS shows of an instance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InstanceStatus {
+    /// A number no other instance has had.
+    pub id: u64,
+    /// CHANNEL.
+    pub channel: String,
+    /// CONNAME.
+    pub conname: String,
+    /// STATUS.
+    pub state: InstanceState,
+    /// CHSTADA and CHSTATI: microseconds since 1970.
+    pub started: i64,
+    /// BYTSRCVD.
+    pub bytes_received: u64,
+    /// BYTSSENT.
+    pub bytes_sent: u64,
+    /// MSGS: messages put and got.
+    pub messages: u64,
+    /// CURSHCNV: conversations on the socket.
+    pub conversations: u32,
+    /// MAXSHCNV: as agreed; 0 where nothing is shared.
+    pub max_conversations: u32,
+    /// HBINT, as agreed.
+    pub heartbeat_s: u32,
+    /// MAXMSGL, as agreed.
+    pub max_message: u32,
+    /// RPRODUCT and RVERSION together, as the client states them.
+    pub product: String,
+    /// RAPPLTAG of the first conversation.
+    pub application: String,
+    /// MCAUSER: whom the first conversation runs as.
+    pub user: String,
+}
+
+/// Why a channel could not be stopped or started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopError {
+    /// There is no such channel.
+    NotFound,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    instances: BTreeMap<u64, Arc<Instance>>,
+    stopped: HashSet<String>,
+    ending: Option<Status>,
+}
+
+/// The channel instances of a queue manager.
+pub struct Registry {
+    qm: QueueManager,
+    operator: Arc<dyn Operator>,
+    limits: Limits,
+    state: Mutex<State>,
+}
+
+/// An admitted instance; it leaves the registry when this is dropped.
+pub(crate) struct Admitted {
+    registry: Arc<Registry>,
+    pub(crate) instance: Arc<Instance>,
+    pub(crate) definition: Definition,
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.registry
+            .state
+            .lock()
+            .instances
+            .remove(&self.instance.id);
+    }
+}
+
+impl Registry {
+    /// For the channels that are defined in `qm`; `operator` hears what goes wrong on them.
+    pub fn new(qm: QueueManager, operator: Arc<dyn Operator>, limits: Limits) -> Arc<Registry> {
+        Arc::new(Registry {
+            qm,
+            operator,
+            limits,
+            state: Mutex::default(),
+        })
+    }
+
+    /// The queue manager.
+    pub fn queue_manager(&self) -> &QueueManager {
+        &self.qm
+    }
+
+    pub(crate) fn operator(&self) -> &dyn Operator {
+        &*self.operator
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Every instance, in the order of their starts.
+    pub fn status(&self) -> Vec<InstanceStatus> {
+        let instances: Vec<_> = self.state.lock().instances.values().cloned().collect();
+        instances.iter().map(|instance| instance.status()).collect()
+    }
+
+    /// STOP CHANNEL: its instances end and nobody is admitted until [`Registry::start`].
+    ///
+    /// Not forced, running verbs are waited for (and an MQGET that waits with MQGMO_FAIL_IF_QUIESCING ends with 2202);
+    /// forced, waiting MQGETs are given up. Gives the number of instances that were running.
+    pub fn stop(&self, channel: &str, force: bool) -> Result<usize, StopError> {
+        if self.qm.object(ObjectKind::SvrConn, channel).is_none() {
+            return Err(StopError::NotFound);
+        }
+        let mut state = self.state.lock();
+        state.stopped.insert(channel.to_owned());
+        let instances: Vec<_> = state
+            .instances
+            .values()
+            .filter(|i| i.channel == channel)
+            .cloned()
+            .collect();
+        drop(state);
+        for instance in &instances {
+            instance.request_end(EndRequest {
+                status: Status::USER_CLOSED,
+                force,
+            });
+        }
+        Ok(instances.len())
+    }
+
+    /// START CHANNEL: a stopped channel admits clients again.
+    pub fn start(&self, channel: &str) -> Result<(), StopError> {
+        if self.qm.object(ObjectKind::SvrConn, channel).is_none() {
+            return Err(StopError::NotFound);
+        }
+        self.state.lock().stopped.remove(channel);
+        Ok(())
+    }
+
+    /// Whether a channel is stopped.
+    pub fn is_stopped(&self, channel: &str) -> bool {
+        self.state.lock().stopped.contains(channel)
+    }
+
+    /// The queue manager ends: nobody is admitted any more, and every instance ends.
+    pub fn end(&self, force: bool) {
+        let status = Status::Q_MGR_TERMINATING;
+        let mut state = self.state.lock();
+        state.ending = Some(status);
+        let instances: Vec<_> = state.instances.values().cloned().collect();
+        drop(state);
+        for instance in instances {
+            instance.request_end(EndRequest { status, force });
+        }
+    }
+
+    /// Admits an instance of `channel`, or says why not.
+    pub(crate) fn admit(
+        self: &Arc<Self>,
+        channel: &str,
+        peer: &Peer,
+        traffic: &Arc<Traffic>,
+        ready: &Arc<Ready>,
+    ) -> Result<Admitted, Status> {
+        let conname = peer.conname();
+        let Some(definition) = self.definition(channel) else {
+            self.operator
+                .message("AMQ9519E", &[channel.to_owned(), conname]);
+            return Err(Status::NO_CHANNEL);
+        };
+        if self.qm.stopped().is_some() {
+            return Err(Status::Q_MGR_UNAVAILABLE);
+        }
+        let mut state = self.state.lock();
+        self.room(&state, channel, &definition, peer)?;
+        state.next += 1;
+        let instance = Arc::new(Instance {
+            id: state.next,
+            channel: channel.to_owned(),
+            conname,
+            host: peer.host(),
+            started: wall_micros(),
+            traffic: Arc::clone(traffic),
+            messages: AtomicU64::new(0),
+            conversations: AtomicU32::new(0),
+            connected: AtomicBool::new(false),
+            agreed: Mutex::new(None),
+            end: Mutex::new(None),
+            ready: Arc::clone(ready),
+        });
+        state.instances.insert(instance.id, Arc::clone(&instance));
+        drop(state);
+        Ok(Admitted {
+            registry: Arc::clone(self),
+            instance,
+            definition,
+        })
+    }
+
+    fn room(
+        &self,
+        state: &State,
+        channel: &str,
+        definition: &Definition,
+        peer: &Peer,
+    ) -> Result<(), Status> {
+        if let Some(status) = state.ending {
+            return Err(status);
+        }
+        let refuse = |id, inserts: &[&str]| {
+            let inserts: Vec<String> = inserts.iter().map(|&insert| insert.to_owned()).collect();
+            self.operator.message(id, &inserts);
+            Err(Status::CHANNEL_UNAVAILABLE)
+        };
+        let conname = peer.conname();
+        if state.stopped.contains(channel) {
+            return refuse("AMQ9534E", &[channel, &conname]);
+        }
+        let same = || state.instances.values().filter(|i| i.channel == channel);
+        let limit = definition.max_instances;
+        if same().count() >= limit {
+            return refuse("AMQ9489W", &[&limit.to_string(), channel, &conname]);
+        }
+        let limit = definition.max_per_client;
+        if same().filter(|i| i.host == peer.host()).count() >= limit {
+            return refuse("AMQ9490W", &[&limit.to_string(), channel, &conname]);
+        }
+        Ok(())
+    }
+
+    fn definition(&self, channel: &str) -> Option<Definition> {
+        let channel = self.qm.object(ObjectKind::SvrConn, channel)?;
+        Some(Definition::read(&channel.attrs, &self.qmgr()))
+    }
+
+    fn qmgr(&self) -> Attrs {
+        self.qm
+            .objects(ObjectKind::Qmgr)
+            .pop()
+            .map(|qmgr| qmgr.attrs)
+            .unwrap_or_default()
+    }
+
+    /// What this queue manager offers to a client of such a channel.
+    pub(crate) fn offer(&self, definition: &Definition) -> Offer {
+        let qmgr = self.qmgr();
+        let ccsid = match qmgr.int(MQIA_CODED_CHAR_SET_ID) {
+            LATIN_1 => 819,
+            _ => UTF_8,
+        };
+        Offer {
+            fap_level: FAP_LEVEL,
+            conversations: definition.conversations,
+            ccsid,
+            heartbeat_s: definition.heartbeat_s,
+            max_transmission: MAX_TRANSMISSION,
+            max_message: definition.max_message,
+            q_mgr: Name::new(self.qm.name()),
+            q_mgr_id: Name::new(qmgr.text(MQCA_Q_MGR_IDENTIFIER)),
+            product: Chars::new(PRODUCT),
+            process_id: 0,
+        }
+    }
+}

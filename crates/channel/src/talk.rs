@@ -1,0 +1,575 @@
+//! The verbs of a conversation, carried out on its session and answered.
+//!
+//! Invariants: every request is answered once, except a put with MQPMO_ASYNC_RESPONSE, whose outcome is counted for
+//! MQSTAT, and an MQGET that is given up because its connection is gone. A reply is encoded straight into the
+//! connection's output.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use posthaste_command::ObjectKind;
+use posthaste_engine::{Application, Done, Got, Session, Verb};
+use posthaste_mqi::constants::{
+    MQGMO_FAIL_IF_QUIESCING, MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE,
+    MQIA_PROPERTY_CONTROL, MQOT_Q_MGR, MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE,
+};
+use posthaste_mqi::{Hobj, Name, Od, Reason};
+use posthaste_wire::reply::Answer;
+use posthaste_wire::request::{
+    ConnRequest, GetRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, PutRequest,
+    SetRequest, StatRequest,
+};
+use posthaste_wire::spi::{SpiAnswer, SpiOpen, SpiRequest};
+use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs};
+use posthaste_wire::xa::{XAER_RMFAIL, XaReply, XaRequest};
+use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
+
+use crate::conversation::{Closing, Conversation, Item};
+use crate::spoken::Spoken;
+
+/// A conversation's session and what it remembers.
+pub(crate) struct Talk {
+    conversation: Arc<Conversation>,
+    session: Option<Session>,
+    spoken: Spoken,
+}
+
+/// What the API header of a verb's reply says.
+fn outcome<T>(handle: Hobj, result: &Verb<T>) -> Outcome {
+    match result {
+        Ok(done) => Outcome::done(handle, done.warning),
+        Err(reason) => Outcome::failed(handle, *reason),
+    }
+}
+
+impl Talk {
+    pub(crate) fn new(conversation: Arc<Conversation>) -> Talk {
+        Talk {
+            conversation,
+            session: None,
+            spoken: Spoken::default(),
+        }
+    }
+
+    /// The conversation is over: whatever its session has not committed is backed out.
+    pub(crate) async fn end(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.terminate().await;
+        }
+    }
+
+    pub(crate) async fn serve(&mut self, item: Item) {
+        match item {
+            Item::Request {
+                header,
+                handle,
+                request,
+            } => self.request(&header, handle, request).await,
+            Item::Rejected {
+                header,
+                handle,
+                reason,
+            } => self.fail(&header, handle, reason),
+            Item::RequestMsgs { header, request } => self.request_messages(&header, &request),
+            Item::Notification {
+                header,
+                notification,
+            } => self.notification(&header, notification),
+        }
+    }
+
+    /// The frequent verbs run in the conversation's own future; the others have one of their own while they run, so
+    /// that an idle conversation stays small.
+    async fn request(&mut self, header: &Header, handle: Hobj, request: Request) {
+        match request {
+            Request::Put(put) => self.put(header, handle, put).await,
+            Request::Get(get) => self.get(header, handle, get).await,
+            Request::Commit => {
+                let result = match &self.session {
+                    Some(session) => session.commit().await,
+                    None => Err(Reason::HCONN_ERROR),
+                };
+                self.answer(header, outcome(handle, &result), &Answer::Empty);
+            }
+            Request::Back => {
+                let result = match &self.session {
+                    Some(session) => session.backout().await,
+                    None => Err(Reason::HCONN_ERROR),
+                };
+                self.answer(header, outcome(handle, &result), &Answer::Empty);
+            }
+            other => Box::pin(self.rare_request(header, handle, other)).await,
+        }
+    }
+
+    async fn rare_request(&mut self, header: &Header, handle: Hobj, request: Request) {
+        match request {
+            Request::Conn(conn) => self.connect(header, *conn),
+            Request::Disc => self.disconnect(header, handle).await,
+            Request::Open(open) => self.open(header, *open).await,
+            Request::Spi(SpiRequest::Open(open)) => self.spi_open(header, *open).await,
+            Request::Spi(SpiRequest::Query { .. }) => {
+                self.answer(
+                    header,
+                    Outcome::done(handle, Reason::NONE),
+                    &Answer::Spi(SpiAnswer::Query),
+                );
+            }
+            Request::Close { options } => self.close(header, handle, options).await,
+            Request::Put1(put) => self.put1(header, handle, *put).await,
+            Request::Inq(inq) => self.inquire(header, handle, &inq).await,
+            Request::Set(set) => self.set(header, handle, &set).await,
+            Request::Stat(stat) => self.stat(header, handle, *stat),
+            Request::Sub(_) | Request::SubRq(_) | Request::Spi(_) => {
+                self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED);
+            }
+            Request::Xa(xa) => self.xa(header, &xa),
+            // Carried out in `request`.
+            Request::Put(_) | Request::Get(_) | Request::Commit | Request::Back => {}
+        }
+    }
+
+    fn envelope(&self, header: &Header) -> Envelope {
+        Envelope::answering(self.conversation.common.framing, header)
+    }
+
+    fn answer(&self, header: &Header, outcome: Outcome, answer: &Answer<'_>) {
+        let envelope = self.envelope(header);
+        let write = |out: &mut Vec<u8>| answer.encode(out, &envelope, header.kind, &outcome);
+        self.conversation.common.outbound.append(write);
+    }
+
+    fn fail(&self, header: &Header, handle: Hobj, reason: Reason) {
+        self.answer(header, Outcome::failed(handle, reason), &Answer::Empty);
+    }
+
+    fn count_message(&self) {
+        self.conversation
+            .common
+            .instance
+            .messages
+            .fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whom the application runs as: MCAUSER, or whom its credentials say, or its process.
+    fn user(&self) -> String {
+        let common = &self.conversation.common;
+        if !common.definition.user.is_empty() {
+            return common.definition.user.clone();
+        }
+        if let Some(authentication) = &*self.conversation.authentication.lock() {
+            return String::from_utf8_lossy(&authentication.user).into_owned();
+        }
+        let userid = common.userid.lock();
+        userid
+            .as_ref()
+            .map(|userid| userid.name())
+            .unwrap_or_default()
+    }
+
+    fn connect(&mut self, header: &Header, mut conn: ConnRequest) {
+        match self.try_connect(&conn) {
+            Ok(session) => {
+                conn.q_mgr = Name::new(session.queue_manager().name());
+                self.session = Some(session);
+                self.answer(
+                    header,
+                    Outcome::done(Hobj::NONE, Reason::NONE),
+                    &Answer::Conn(&conn),
+                );
+            }
+            Err(reason) => {
+                self.conversation.refuse();
+                self.fail(header, Hobj::NONE, reason);
+            }
+        }
+    }
+
+    fn try_connect(&self, conn: &ConnRequest) -> Result<Session, Reason> {
+        let common = &self.conversation.common;
+        let qm = common.registry.queue_manager();
+        let wanted = conn.q_mgr.text();
+        let ours = wanted.is_empty() || wanted.starts_with('*') || wanted == qm.name();
+        if !ours {
+            return Err(Reason::Q_MGR_NAME_ERROR);
+        }
+        let user = self.user();
+        let name = conn.application.text().into_owned();
+        let session = qm.connect(Application {
+            name: name.clone(),
+            user: user.clone(),
+            channel: common.instance.channel.clone(),
+            conname: common.instance.conname.clone(),
+            pid: common.agreement.process_id,
+            tid: common.agreement.thread_id,
+            appl_type: conn.application_type,
+        });
+        let session = session.inspect_err(|reason| {
+            let inserts = [qm.name().to_owned(), reason.0.to_string()];
+            common.registry.operator().message("AMQ9508E", &inserts);
+        })?;
+        common.instance.connect(&name, &user);
+        Ok(session)
+    }
+
+    async fn disconnect(&mut self, header: &Header, handle: Hobj) {
+        let result = match self.session.take() {
+            Some(session) => session.disconnect().await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        self.spoken = Spoken::default();
+        self.answer(header, outcome(handle, &result), &Answer::Empty);
+    }
+
+    async fn open_object(&mut self, od: &mut Od, options: i32) -> (Verb<Hobj>, OpenDefaults) {
+        let Some(session) = &self.session else {
+            return (Err(Reason::HCONN_ERROR), OpenDefaults::default());
+        };
+        let result = session.open(od, options).await;
+        if let Ok(done) = &result {
+            self.spoken.open(done.value, od);
+        }
+        (result, self.defaults(od))
+    }
+
+    /// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
+    ///
+    /// Read ahead is never offered: the client would ask for messages in a way that is not served, where a plain MQGET
+    /// does the same job.
+    fn defaults(&self, od: &Od) -> OpenDefaults {
+        let mut defaults = OpenDefaults {
+            persistence: 0,
+            put_response: MQPRT_SYNC_RESPONSE,
+            read_ahead: 0,
+            property_control: 0,
+        };
+        if od.object_type == MQOT_Q_MGR {
+            return defaults;
+        }
+        let qm = self.conversation.common.registry.queue_manager();
+        let name = od.object_name.text();
+        let kinds = [ObjectKind::QLocal, ObjectKind::QAlias, ObjectKind::QRemote];
+        if let Some(queue) = kinds.into_iter().find_map(|kind| qm.object(kind, &name)) {
+            defaults.persistence = queue.attrs.int(MQIA_DEF_PERSISTENCE);
+            defaults.property_control = queue.attrs.int(MQIA_PROPERTY_CONTROL);
+            if let response @ 1.. = queue.attrs.int(MQIA_DEF_PUT_RESPONSE_TYPE) {
+                defaults.put_response = response;
+            }
+        }
+        defaults
+    }
+
+    async fn open(&mut self, header: &Header, mut open: OpenRequest) {
+        let (result, defaults) = self.open_object(&mut open.od, open.options).await;
+        match result {
+            Err(reason) => self.fail(header, Hobj::NONE, reason),
+            Ok(done) => {
+                let answer = Answer::Open {
+                    od: &open.od,
+                    options: open.options,
+                    defaults: &defaults,
+                };
+                self.answer(header, Outcome::done(done.value, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn spi_open(&mut self, header: &Header, mut open: SpiOpen) {
+        let (result, defaults) = self.open_object(&mut open.od, open.options).await;
+        match result {
+            Err(reason) => self.fail(header, Hobj::UNUSABLE, reason),
+            Ok(done) => {
+                let answer = Answer::Spi(SpiAnswer::Open {
+                    options: open.options,
+                    lpi_options: open.lpi_options,
+                    defaults: &defaults,
+                    od: &open.od,
+                });
+                self.answer(header, Outcome::done(done.value, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn close(&mut self, header: &Header, handle: Hobj, options: i32) {
+        let result = match &self.session {
+            Some(session) => session.close(handle, options).await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                self.spoken.close(handle);
+                let outcome = Outcome::done(Hobj::UNUSABLE, done.warning);
+                self.answer(header, outcome, &Answer::Close { options });
+            }
+        }
+    }
+
+    /// A message longer than the channel allows: the client's library should have refused it (2010).
+    fn too_long(&self, length: usize) -> bool {
+        u32::try_from(length)
+            .is_ok_and(|length| length > self.conversation.common.agreement.max_message)
+    }
+
+    async fn put(&mut self, header: &Header, handle: Hobj, put: PutRequest) {
+        let PutRequest {
+            mut md,
+            mut pmo,
+            data,
+        } = put;
+        let (length, version) = (data.len(), md.version);
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
+            Some(session) => session.put(handle, &mut md, &mut pmo, data).await,
+        };
+        if result.is_ok() {
+            self.count_message();
+        }
+        if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
+            self.spoken
+                .put(handle, &pmo, result.map(|done| done.warning));
+            return;
+        }
+        md.version = version;
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let answer = Answer::Put {
+                    md: &md,
+                    pmo: &pmo,
+                    length,
+                };
+                self.answer(header, Outcome::done(handle, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn put1(&mut self, header: &Header, handle: Hobj, put: Put1Request) {
+        let Put1Request {
+            mut od,
+            mut md,
+            mut pmo,
+            data,
+        } = put;
+        let (length, version) = (data.len(), md.version);
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
+            Some(session) => session.put1(&mut od, &mut md, &mut pmo, data).await,
+        };
+        if result.is_ok() {
+            self.count_message();
+        }
+        if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
+            self.spoken
+                .put(handle, &pmo, result.map(|done| done.warning));
+            return;
+        }
+        md.version = version;
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let answer = Answer::Put1 {
+                    od: &od,
+                    md: &md,
+                    pmo: &pmo,
+                    length,
+                };
+                self.answer(header, Outcome::done(handle, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn get(&mut self, header: &Header, handle: Hobj, get: GetRequest) {
+        let GetRequest {
+            mut md,
+            mut gmo,
+            buffer_length,
+        } = get;
+        let version = md.version;
+        // What is longer than the channel allows is truncated like what is longer than the buffer.
+        let most =
+            usize::try_from(self.conversation.common.agreement.max_message).unwrap_or(usize::MAX);
+        let result = match (&self.session, usize::try_from(buffer_length)) {
+            (None, _) => Err(Reason::HCONN_ERROR),
+            (_, Err(_)) => Err(Reason::BUFFER_LENGTH_ERROR),
+            (Some(session), Ok(room)) => {
+                let fails_if_quiescing = gmo.options & MQGMO_FAIL_IF_QUIESCING != 0;
+                let got = session.get(handle, &mut md, &mut gmo, room.min(most));
+                match self.unless_closing(got, fails_if_quiescing).await {
+                    Some(result) => result,
+                    None => return,
+                }
+            }
+        };
+        md.version = version;
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(Done {
+                value: Got { data, length },
+                warning,
+            }) => {
+                self.count_message();
+                let answer = Answer::Get {
+                    md: &md,
+                    gmo: &gmo,
+                    length,
+                    data: &data,
+                };
+                self.answer(header, Outcome::done(handle, warning), &answer);
+            }
+        }
+    }
+
+    /// Waits for an MQGET, or gives it up: without an answer when nobody is there to read it.
+    async fn unless_closing<T>(
+        &self,
+        got: impl Future<Output = Verb<T>>,
+        fails_if_quiescing: bool,
+    ) -> Option<Verb<T>> {
+        let conversation = &self.conversation;
+        let mut got = pin!(got);
+        let mut waiting = None;
+        poll_fn(|cx| {
+            let closing = conversation.closing();
+            if closing >= Closing::Draining {
+                return Poll::Ready(None);
+            }
+            if let Poll::Ready(result) = got.as_mut().poll(cx) {
+                return Poll::Ready(Some(result));
+            }
+            if closing == Closing::Quiescing && fails_if_quiescing {
+                return Poll::Ready(Some(Err(Reason::CONNECTION_QUIESCING)));
+            }
+            waiting.get_or_insert_with(|| conversation.begin_get());
+            Poll::Pending
+        })
+        .await
+    }
+
+    async fn inquire(&mut self, header: &Header, handle: Hobj, inq: &InqRequest) {
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(_) if inq.int_count < 0 => Err(Reason::INT_ATTR_COUNT_ERROR),
+            Some(_) if inq.char_length < 0 => Err(Reason::CHAR_ATTR_LENGTH_ERROR),
+            Some(session) => session.inquire(handle, &inq.selectors).await,
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(Done { value, mut warning }) => {
+                let longer =
+                    |have: usize, room: i32| usize::try_from(room).is_ok_and(|room| have > room);
+                if longer(value.ints.len(), inq.int_count) {
+                    warning = Reason::INT_ATTR_COUNT_TOO_SMALL;
+                } else if longer(value.chars.len(), inq.char_length) {
+                    warning = Reason::CHAR_ATTRS_TOO_SHORT;
+                }
+                let answer = Answer::Inq {
+                    request: inq,
+                    ints: &value.ints,
+                    chars: &value.chars,
+                };
+                self.answer(header, Outcome::done(handle, warning), &answer);
+            }
+        }
+    }
+
+    async fn set(&mut self, header: &Header, handle: Hobj, set: &SetRequest) {
+        let result = match &self.session {
+            Some(session) => {
+                session
+                    .set(handle, &set.selectors, &set.ints, &set.chars)
+                    .await
+            }
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                self.answer(
+                    header,
+                    Outcome::done(handle, done.warning),
+                    &Answer::Set(set),
+                );
+            }
+        }
+    }
+
+    fn stat(&mut self, header: &Header, handle: Hobj, stat: StatRequest) {
+        match self.spoken.stat(stat.kind, stat.sts.version) {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(sts) => {
+                let stat = StatRequest {
+                    kind: stat.kind,
+                    sts,
+                };
+                self.answer(
+                    header,
+                    Outcome::done(handle, Reason::NONE),
+                    &Answer::Stat(&stat),
+                );
+            }
+        }
+    }
+
+    /// Units of work coordinated from outside are not served: a resource manager that cannot be used.
+    fn xa(&self, header: &Header, xa: &XaRequest) {
+        let reply = XaReply {
+            returned: XAER_RMFAIL,
+            flags: xa.flags,
+            resource_manager: xa.resource_manager,
+            xids: None,
+        };
+        let envelope = self.envelope(header);
+        self.conversation
+            .common
+            .outbound
+            .append(|out| reply.encode(out, &envelope, header.kind));
+    }
+
+    /// Messages ahead are not served: the request ends with a reason.
+    fn request_messages(&self, header: &Header, request: &RequestMsgs) {
+        let message = AsyncMessage {
+            handle: request.handle,
+            index: 1,
+            global_index: 1,
+            segment: 0,
+            selection: request
+                .selection
+                .as_ref()
+                .map_or(0, |selection| selection.index),
+            first: Some(AsyncFirst {
+                reason: Reason::FUNCTION_NOT_SUPPORTED,
+                actual_length: 0,
+                total_length: 0,
+                token: [0; 16],
+                status: 0,
+                resolved_q_name: Vec::new(),
+                md: None,
+            }),
+            data: Vec::new(),
+        };
+        let envelope = self.envelope(header);
+        self.conversation
+            .common
+            .outbound
+            .append(|out| message.encode(out, &envelope));
+    }
+
+    /// Nothing is delivered ahead, so a change of the connection's state is only confirmed.
+    fn notification(&self, header: &Header, notification: Notification) {
+        if notification.code == Notification::CONN_STATE && header.flags.has(Flags::CONFIRM) {
+            let reply = Notification {
+                code: Notification::CONN_STATE_REPLY,
+                ..notification
+            };
+            let envelope = self.envelope(header);
+            let write = |out: &mut Vec<u8>| reply.encode(out, &envelope, Flags::NONE);
+            self.conversation.common.outbound.append(write);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! When a peer has been silent, idle or deaf for too long. Pure: time is an argument.
+//!
+//! | what | when | then |
+//! | --- | --- | --- |
+//! | handshake | not connected so long after the socket was accepted | it is closed |
+//! | heartbeat | nothing received for HBINT | a heartbeat is sent |
+//! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
+//! | DISCINT | no verb running and none begun for so long | the channel ends |
+//! | stall | output waits and nothing of it could be written for so long | the peer is deaf |
+//!
+//! On a socket that is not shared the client listens only while it awaits a reply, so there heartbeats are sent only
+//! while an MQGET waits, and silence counts only then.
+
+use std::time::Duration;
+
+use posthaste_net::Nanos;
+
+/// What is to be done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Due {
+    Handshake,
+    Heartbeat,
+    Silence,
+    Idle,
+    Stall,
+}
+
+/// What is true of the socket now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) time: Nanos,
+    /// A conversation has been connected.
+    pub(crate) connected: bool,
+    /// A verb is running.
+    pub(crate) running: bool,
+    /// The client listens: the socket is shared, or an MQGET waits.
+    pub(crate) listening: bool,
+    /// Input is read; it is not while output or requests have piled up.
+    pub(crate) reading: bool,
+    /// Output waits.
+    pub(crate) waiting: bool,
+}
+
+/// The clockwork of one socket.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    handshake: Nanos,
+    stall: Nanos,
+    heartbeat: Nanos,
+    disconnect: Nanos,
+    /// Something was received last.
+    received: Nanos,
+    /// A heartbeat was sent since then.
+    asked: bool,
+    /// A verb began or ended last.
+    called: Nanos,
+    /// Something was written, or nothing waited, last.
+    written: Nanos,
+    /// Bytes written by then.
+    progress: u64,
+}
+
+const SECOND: Nanos = 1_000_000_000;
+/// The most that is waited, beyond HBINT, for a sign of life.
+const MOST_GRACE: Nanos = 60 * SECOND;
+
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
+}
+
+impl Timing {
+    pub(crate) fn new(now: Nanos, handshake: Duration, stall: Duration) -> Timing {
+        Timing {
+            handshake: now.saturating_add(nanos(handshake)),
+            stall: nanos(stall),
+            heartbeat: 0,
+            disconnect: 0,
+            received: now,
+            asked: false,
+            called: now,
+            written: now,
+            progress: 0,
+        }
+    }
+
+    /// What was agreed and defined, in seconds; 0 for never.
+    pub(crate) fn agreed(&mut self, heartbeat_s: u32, disconnect_s: u32) {
+        self.heartbeat = u64::from(heartbeat_s) * SECOND;
+        self.disconnect = u64::from(disconnect_s) * SECOND;
+    }
+
+    pub(crate) fn received(&mut self, now: Nanos) {
+        self.received = now;
+        self.asked = false;
+    }
+
+    /// A verb runs or has run until now.
+    pub(crate) fn called(&mut self, now: Nanos) {
+        self.called = now;
+    }
+
+    /// `progress`: bytes written since the start. `waiting`: there are more.
+    pub(crate) fn written(&mut self, now: Nanos, progress: u64, waiting: bool) {
+        if !waiting || progress != self.progress {
+            self.written = now;
+            self.progress = progress;
+        }
+    }
+
+    pub(crate) fn heartbeat_sent(&mut self) {
+        self.asked = true;
+    }
+
+    /// Each row of the table that applies, with its time.
+    fn deadlines(&self, now: &Now) -> [(Due, Option<Nanos>); 5] {
+        let when = |applies: bool, since: Nanos, after: Nanos| {
+            applies.then(|| since.saturating_add(after))
+        };
+        let hears = self.heartbeat > 0 && now.connected && now.listening && now.reading;
+        let grace = self.heartbeat + self.heartbeat.min(MOST_GRACE);
+        let idle = self.disconnect > 0 && now.connected && !now.running;
+        [
+            (Due::Handshake, when(!now.connected, self.handshake, 0)),
+            (Due::Stall, when(now.waiting, self.written, self.stall)),
+            (
+                Due::Silence,
+                when(hears && self.asked, self.received, grace),
+            ),
+            (
+                Due::Heartbeat,
+                when(hears && !self.asked, self.received, self.heartbeat),
+            ),
+            (Due::Idle, when(idle, self.called, self.disconnect)),
+        ]
+    }
+
+    /// What is to be done now.
+    pub(crate) fn due(&self, now: &Now) -> Option<Due> {
+        self.deadlines(now)
+            .into_iter()
+            .find(|(_, at)| at.is_some_and(|at| at <= now.time))
+            .map(|(due, _)| due)
+    }
+
+    /// When to look again.
+    pub(crate) fn next(&self, now: &Now) -> Option<Nanos> {
+        self.deadlines(now)
+            .into_iter()
+            .filter_map(|(_, at)| at)
+            .min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGIN: Nanos = 1_000 * SECOND;
+
+    fn timing() -> Timing {
+        let mut timing = Timing::new(BEGIN, Duration::from_secs(30), Duration::from_secs(20));
+        timing.agreed(5, 600);
+        timing
+    }
+
+    fn at(seconds: u64) -> Now {
+        Now {
+            time: BEGIN + seconds * SECOND,
+            connected: true,
+            running: false,
+            listening: true,
+            reading: true,
+            waiting: false,
+        }
+    }
+
+    #[test]
+    fn every_row_of_the_table() {
+        let quiet = |now| Now {
+            listening: false,
+            ..now
+        };
+        let asked = |mut t: Timing| {
+            t.heartbeat_sent();
+            t
+        };
+        let cases: [(&str, Timing, Now, Option<Due>); 12] = [
+            (
+                "before the handshake's end",
+                timing(),
+                Now {
+                    connected: false,
+                    ..at(29)
+                },
+                None,
+            ),
+            (
+                "handshake",
+                timing(),
+                Now {
+                    connected: false,
+                    ..at(30)
+                },
+                Some(Due::Handshake),
+            ),
+            ("not yet", timing(), at(4), None),
+            ("heartbeat", timing(), at(5), Some(Due::Heartbeat)),
+            ("asked once", asked(timing()), at(9), None),
+            ("silence", asked(timing()), at(10), Some(Due::Silence)),
+            ("nobody listens", asked(timing()), quiet(at(10)), None),
+            (
+                "nothing is read",
+                asked(timing()),
+                Now {
+                    reading: false,
+                    ..at(10)
+                },
+                None,
+            ),
+            ("idle", timing(), quiet(at(600)), Some(Due::Idle)),
+            (
+                "a verb runs",
+                timing(),
+                Now {
+                    running: true,
+                    ..quiet(at(600))
+                },
+                None,
+            ),
+            (
+                "output moves",
+                timing(),
+                Now {
+                    waiting: true,
+                    ..quiet(at(19))
+                },
+                None,
+            ),
+            (
+                "stall",
+                timing(),
+                Now {
+                    waiting: true,
+                    ..quiet(at(20))
+                },
+                Some(Due::Stall),
+            ),
+        ];
+        for (name, timing, now, due) in cases {
+            assert_eq!(timing.due(&now), due, "{name}");
+            let next = timing.next(&now);
+            assert_eq!(
+                due.is_some(),
+                next.is_some_and(|next| next <= now.time),
+                "{name}: {next:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn signs_of_life_move_the_deadlines() {
+        let mut timing = timing();
+        timing.heartbeat_sent();
+        timing.received(at(8).time);
+        assert_eq!(timing.due(&at(12)), None);
+        assert_eq!(timing.due(&at(13)), Some(Due::Heartbeat));
+        timing.called(at(500).time);
+        timing.received(at(599).time);
+        assert_eq!(timing.due(&at(600)), None);
+        timing.written(at(100).time, 10, true);
+        let waiting = |seconds| Now {
+            waiting: true,
+            listening: false,
+            ..at(seconds)
+        };
+        timing.written(at(110).time, 10, true);
+        assert_eq!(
+            timing.due(&waiting(120)),
+            Some(Due::Stall),
+            "nothing more was written since 100"
+        );
+        timing.written(at(119).time, 11, true);
+        assert_eq!(timing.due(&waiting(120)), None);
+        timing.written(at(138).time, 11, false);
+        assert_eq!(timing.due(&waiting(139)), None, "nothing waited at 138");
+    }
+
+    #[test]
+    fn long_intervals_have_a_minute_of_grace() {
+        let mut timing = timing();
+        timing.agreed(300, 0);
+        timing.heartbeat_sent();
+        assert_eq!(timing.due(&at(359)), None);
+        assert_eq!(timing.due(&at(360)), Some(Due::Silence));
+        timing.agreed(0, 0);
+        assert_eq!(timing.next(&at(1_000_000)), None, "nothing is waited for");
+    }
+}
