@@ -88,6 +88,8 @@ struct Core {
     common: Option<Arc<Common>>,
     quiescing: Option<Status>,
     timing: Timing,
+    /// A conversation has run since the timers were looked at.
+    ran: bool,
 }
 
 struct Connection<S> {
@@ -297,6 +299,7 @@ impl Core {
             }
         }
         self.woken = woken;
+        self.ran |= any;
         any
     }
 
@@ -379,6 +382,7 @@ where
                 common: None,
                 quiescing: None,
                 timing: Timing::new(now(), limits.handshake, limits.stall),
+                ran: false,
             },
         }
     }
@@ -450,11 +454,7 @@ where
             Poll::Ready(Ok(0)) => Err(End::Lost(None)),
             Poll::Ready(Ok(received)) => {
                 self.core.caller.traffic.count_received(received);
-                let time = now();
-                self.core.timing.received(time);
-                if self.core.running() {
-                    self.core.timing.called(time);
-                }
+                self.core.timing.received(now());
                 Ok(true)
             }
             Poll::Ready(Err(ReadError::Io(error))) => Err(End::Lost(Some(error))),
@@ -467,7 +467,7 @@ where
         loop {
             let core = &mut self.core;
             let now = core.now();
-            if now.running {
+            if now.running || std::mem::take(&mut core.ran) {
                 core.timing.called(now.time);
             }
             core.timing

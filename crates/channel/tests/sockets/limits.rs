@@ -1,0 +1,224 @@
+//! Who is refused, who is stopped, and what is shown.
+
+use posthaste_channel::{InstanceState, StopError};
+use posthaste_mqi::constants::{MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
+use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
+use posthaste_wire::client::FromServer;
+use posthaste_wire::identity::{Authentication, Userid};
+use posthaste_wire::{Request, Status};
+use tokio::net::TcpStream;
+
+use crate::client::{Client, Fate, conn};
+use crate::world::World;
+
+type Raw = Client<TcpStream>;
+
+async fn refused(world: &World, channel: &str) -> Status {
+    match Client::agreed(world.socket().await, &Raw::offer(channel)).await {
+        Err(Fate::Refused(status)) => status,
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("it was taken"),
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_channel_is_refused_with_2540() {
+    let world = World::new().await;
+    for channel in ["NO.SUCH.CHANNEL", "", "ch"] {
+        assert_eq!(
+            refused(&world, channel).await.refusal(),
+            Reason(2540),
+            "{channel}"
+        );
+    }
+    world.admission.empty().await;
+    assert_eq!(world.heard.channels(), ["AMQ9519E"; 3]);
+    assert_eq!(
+        world.heard.inserts("AMQ9519E"),
+        ["NO.SUCH.CHANNEL", "127.0.0.1"]
+    );
+}
+
+#[tokio::test]
+async fn instances_are_limited_in_all_and_per_client() {
+    let world = World::new().await;
+    world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MAXINST(2)");
+    world.mqsc("ALTER CHANNEL(CH.OLD) CHLTYPE(SVRCONN) MAXINSTC(1)");
+    let (first, _second) = (world.client().await, world.client().await);
+    assert_eq!(refused(&world, "CH").await.refusal(), Reason(2537));
+    let _old = Client::connected(world.socket().await, &Raw::offer("CH.OLD")).await;
+    assert_eq!(refused(&world, "CH.OLD").await.refusal(), Reason(2537));
+    assert_eq!(world.heard.channels(), ["AMQ9489W", "AMQ9490W"]);
+    assert_eq!(world.heard.inserts("AMQ9489W"), ["2", "CH", "127.0.0.1"]);
+    let before = world.registry.status().len();
+    first.disconnect().await;
+    while world.registry.status().len() == before {
+        tokio::task::yield_now().await;
+    }
+    drop(world.client().await);
+}
+
+#[tokio::test]
+async fn a_stopped_channel_ends_quietly_and_takes_nobody_until_it_is_started() {
+    let world = World::new().await;
+    assert_eq!(world.registry.stop("NONE", false), Err(StopError::NotFound));
+    let mut client = world.client().await;
+    let (first, second) = (client.id, client.another().await);
+    let queue = client.open("Q1").await;
+    client.send_get(
+        queue,
+        MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING,
+        60_000,
+        100,
+    );
+    client.id = second;
+    client.call(Hobj::NONE, &Request::Commit).await;
+    assert_eq!(world.registry.stop("CH", false), Ok(1));
+    client.id = first;
+    assert_eq!(client.got().await, Err(Reason::CONNECTION_QUIESCING));
+    assert_eq!(client.fate().await, Fate::Ended(Status::USER_CLOSED));
+    assert!(world.registry.is_stopped("CH"));
+    assert_eq!(refused(&world, "CH").await.refusal(), Reason(2537));
+    drop(Client::connected(world.socket().await, &Raw::offer("CH.OLD")).await);
+    world.registry.start("CH").unwrap();
+    world.client().await.disconnect().await;
+    assert!(world.heard.channels().contains(&"AMQ9534E"));
+}
+
+#[tokio::test]
+async fn a_forced_stop_gives_waiting_gets_up() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    client.send_get(queue, MQGMO_NO_SYNCPOINT, 60_000, 100);
+    client.flush().await;
+    client.another().await;
+    world.registry.stop("CH", true).unwrap();
+    assert_eq!(client.fate().await, Fate::Ended(Status::USER_CLOSED));
+    world.admission.empty().await;
+    assert_eq!(world.qm.connections(), 0);
+}
+
+#[tokio::test]
+async fn the_end_of_the_queue_manager_ends_every_channel() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    world.registry.end(false);
+    let fate = client.fate().await;
+    assert_eq!(fate, Fate::Ended(Status::Q_MGR_TERMINATING));
+    assert_eq!(Status::Q_MGR_TERMINATING.ending(), Reason(2009));
+    assert_eq!(refused(&world, "CH").await.refusal(), Reason(2059));
+}
+
+#[tokio::test]
+async fn a_quiescing_queue_manager_refuses_connections_with_its_reason() {
+    let world = World::new().await;
+    world.qm.quiesce();
+    let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
+        .await
+        .unwrap();
+    let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(
+        (outcome.comp_code, outcome.reason),
+        (CompCode::Failed, Reason::Q_MGR_QUIESCING)
+    );
+    assert_eq!(world.heard.channels(), ["AMQ9508E"]);
+}
+
+#[tokio::test]
+async fn status_shows_what_an_instance_is_and_has_done() {
+    let world = World::new().await;
+    let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
+        .await
+        .unwrap();
+    let userid = Userid {
+        user: Chars::new("ALICE"),
+        password: Chars::default(),
+        long_user: Chars::new("alice"),
+    };
+    client.socket.userid(&mut client.out, client.id, &userid);
+    let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    client.another().await;
+    let queue = client.open("Q1").await;
+    for _ in 0..3 {
+        client.put(queue, MQPMO_NO_SYNCPOINT, &[0; 1_000]).await;
+        client.get(queue, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    }
+    let shown = world.registry.status();
+    let [status] = &shown[..] else {
+        panic!("{shown:?}")
+    };
+    assert_eq!(
+        (status.channel.as_str(), status.conname.as_str()),
+        ("CH", "127.0.0.1")
+    );
+    assert_eq!(status.state, InstanceState::Running);
+    assert_eq!(
+        (
+            status.messages,
+            status.conversations,
+            status.max_conversations
+        ),
+        (6, 2, 10)
+    );
+    assert_eq!(
+        (status.heartbeat_s, status.product.as_str()),
+        (300, "MQRU00010000")
+    );
+    assert_eq!(
+        (status.application.as_str(), status.user.as_str()),
+        ("raw client", "alice")
+    );
+    assert!(
+        status.bytes_received > 3_000 && status.bytes_sent > 3_000,
+        "{status:?}"
+    );
+    let connections = world.qm.connection_status();
+    assert_eq!(connections.len(), 2);
+    for connection in connections {
+        let who = connection.application;
+        assert_eq!(
+            (who.channel.as_str(), who.conname.as_str(), who.pid),
+            ("CH", "127.0.0.1", 4711)
+        );
+        assert_eq!(
+            (who.name.as_str(), who.user.as_str()),
+            ("raw client", "alice")
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_user_is_mcauser_or_the_credentials_or_the_process() {
+    let world = World::new().await;
+    world.mqsc("ALTER CHANNEL(CH.OLD) CHLTYPE(SVRCONN) MCAUSER('mqapp')");
+    for (channel, expected) in [("CH", "bob"), ("CH.OLD", "mqapp")] {
+        let mut client = Client::agreed(world.socket().await, &Raw::offer(channel))
+            .await
+            .unwrap();
+        let credentials = Authentication {
+            user: b"bob".to_vec(),
+            password: b"geheim".to_vec(),
+        };
+        client
+            .socket
+            .authenticate(&mut client.out, client.id, &credentials);
+        match client.event().await.unwrap() {
+            FromServer::Conversation {
+                status: Status::OK, ..
+            } => {}
+            other => panic!("{other:?}"),
+        }
+        client.call(Hobj::NONE, &conn("QM1")).await;
+        let users: Vec<String> = world
+            .qm
+            .connection_status()
+            .into_iter()
+            .map(|c| c.application.user)
+            .collect();
+        assert_eq!(users, [expected]);
+        client.disconnect().await;
+        world.admission.empty().await;
+    }
+}

@@ -1,0 +1,14 @@
+//! Server-connection channels through real sockets and raw clients.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "in a test a panic is how a failure is reported"
+)]
+
+mod client;
+mod faults;
+mod limits;
+mod timing;
+mod verbs;
+mod world;

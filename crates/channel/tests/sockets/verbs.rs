@@ -1,0 +1,364 @@
+//! Verbs through a channel: what arrives is what was sent, on every kind of socket.
+
+use posthaste_mqi::constants::{
+    MQCA_Q_MGR_IDENTIFIER, MQCA_Q_MGR_NAME, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_NO_SYNCPOINT,
+    MQGMO_SYNCPOINT, MQIA_COMMAND_LEVEL, MQIA_INHIBIT_PUT, MQOO_BROWSE, MQOO_INQUIRE, MQOO_OUTPUT,
+    MQOO_SET, MQOT_Q_MGR, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE, MQPMO_NO_SYNCPOINT,
+    MQPMO_SYNCPOINT,
+};
+use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+use posthaste_wire::client::{ClientOffer, FromServer};
+use posthaste_wire::request::{InqRequest, OpenDefaults, Put1Request, SetRequest, StatRequest};
+use posthaste_wire::spi::{SpiOpen, SpiReply, SpiRequest};
+use posthaste_wire::{Outcome, Reply, Request};
+use tokio::net::TcpStream;
+
+use crate::client::{Client, conn};
+use crate::world::World;
+
+type Raw = Client<TcpStream>;
+
+fn kinds() -> Vec<ClientOffer> {
+    let mut kinds = Vec::new();
+    for channel in ["CH", "CH.ALONE", "CH.OLD"] {
+        for order in [ByteOrder::Big, ByteOrder::Little] {
+            for max_transmission in [1_024, 32_748] {
+                kinds.push(ClientOffer {
+                    order,
+                    max_transmission,
+                    ..Raw::offer(channel)
+                });
+            }
+        }
+    }
+    kinds
+}
+
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length)
+        .map(|at| u8::try_from(at * 7 % 251).unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn messages_of_every_length_go_in_and_out_on_every_kind_of_socket() {
+    let world = World::new().await;
+    for offer in kinds() {
+        let mut client = Client::connected(world.socket().await, &offer).await;
+        let queue = client.open("Q1").await;
+        for length in [0, 1, 2_048, 32_768, 300_000] {
+            let data = pattern(length);
+            let put = client.put(queue, MQPMO_NO_SYNCPOINT, &data).await;
+            assert_ne!(put.msg_id, [0; 24], "the descriptor is filled");
+            let got = client.get(queue, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+            assert_eq!((got.length, &got.data[..]), (length, &data[..]));
+            assert_eq!(got.md.msg_id, put.msg_id);
+        }
+        let none = client.get(queue, MQGMO_NO_SYNCPOINT, 0).await;
+        assert_eq!(none, Err(Reason::NO_MSG_AVAILABLE));
+        client.disconnect().await;
+    }
+    world.admission.empty().await;
+    assert_eq!(world.qm.connections(), 0);
+    assert_eq!(world.heard.channels(), [""; 0], "nothing went wrong");
+}
+
+#[tokio::test]
+async fn commit_and_backout_decide_what_is_seen() {
+    let world = World::new().await;
+    let (mut a, mut b) = (world.client().await, world.client().await);
+    let (qa, qb) = (a.open("Q3").await, b.open("Q3").await);
+    a.put(qa, MQPMO_SYNCPOINT, b"one").await;
+    assert_eq!(
+        b.get(qb, MQGMO_NO_SYNCPOINT, 0).await,
+        Err(Reason::NO_MSG_AVAILABLE)
+    );
+    let (outcome, _) = a.call(Hobj::NONE, &Request::Commit).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let got = b.get(qb, MQGMO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!((&got.data[..], got.md.backout_count), (&b"one"[..], 0));
+    assert_eq!(got.md.persistence, MQPER_PERSISTENT);
+    let (outcome, _) = b.call(Hobj::NONE, &Request::Back).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let got = b.get(qb, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!((&got.data[..], got.md.backout_count), (&b"one"[..], 1));
+}
+
+#[tokio::test]
+async fn a_waiting_get_is_answered_when_a_message_comes_and_holds_nobody_else() {
+    let world = World::new().await;
+    let mut waiter = world.client().await;
+    let first = waiter.id;
+    let second = waiter.another().await;
+    let queue = waiter.open("Q1").await;
+    waiter.send_get(queue, MQGMO_NO_SYNCPOINT, 60_000, 100);
+    // Another conversation of the same socket, and heartbeats, go on.
+    waiter.socket.heartbeat(&mut waiter.out);
+    waiter.id = second;
+    let other = waiter.open("Q2").await;
+    waiter.put(other, MQPMO_NO_SYNCPOINT, b"elsewhere").await;
+    waiter.put(other, MQPMO_NO_SYNCPOINT, b"again").await;
+    let mut putter = world.client().await;
+    let target = putter.open("Q1").await;
+    putter
+        .put(target, MQPMO_NO_SYNCPOINT, b"for the waiter")
+        .await;
+    waiter.id = first;
+    let (_, got) = waiter.got().await.unwrap();
+    assert_eq!(&got.data[..], b"for the waiter");
+    assert_eq!(world.depth("Q2"), 2);
+}
+
+#[tokio::test]
+async fn a_put_on_one_conversation_wakes_a_get_on_another_of_the_same_socket() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let (first, second) = (client.id, client.another().await);
+    let queue = client.open("Q1").await;
+    client.send_get(queue, MQGMO_NO_SYNCPOINT, 60_000, 100);
+    client.id = second;
+    let target = client.open("Q1").await;
+    client.send_put(target, &Md::default(), MQPMO_NO_SYNCPOINT, b"across");
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        match client.event().await.unwrap() {
+            FromServer::Reply {
+                id,
+                reply: Reply::Get(got),
+                ..
+            } => {
+                assert_eq!(&got.data[..], b"across");
+                seen.push(id);
+            }
+            FromServer::Reply {
+                id,
+                reply: Reply::Put { .. },
+                ..
+            } => seen.push(id),
+            other => panic!("{other:?}"),
+        }
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, [first, second]);
+}
+
+#[tokio::test]
+async fn truncation_says_how_long_the_message_is() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, &pattern(5_000)).await;
+    client.send_get(queue, MQGMO_NO_SYNCPOINT, 0, 4_096);
+    let (warning, got) = client.got().await.unwrap();
+    assert_eq!(warning, Reason::TRUNCATED_MSG_FAILED);
+    assert_eq!((got.length, got.data.len()), (5_000, 4_096));
+    client.send_get(
+        queue,
+        MQGMO_NO_SYNCPOINT | MQGMO_ACCEPT_TRUNCATED_MSG,
+        0,
+        4_096,
+    );
+    let (warning, got) = client.got().await.unwrap();
+    assert_eq!(warning, Reason::TRUNCATED_MSG_ACCEPTED);
+    assert_eq!((got.length, &got.data[..]), (5_000, &pattern(4_096)[..]));
+    assert_eq!(world.depth("Q1"), 0);
+    client.send_get(queue, MQGMO_NO_SYNCPOINT, 0, -1);
+    assert_eq!(client.got().await, Err(Reason::BUFFER_LENGTH_ERROR));
+}
+
+#[tokio::test]
+async fn opens_tell_the_defaults_and_the_policy_queue_does_not_exist() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let (outcome, reply) = client
+        .call(
+            Hobj::NONE,
+            &Request::Spi(SpiRequest::Query { max_reply: 256 }),
+        )
+        .await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    assert!(matches!(reply, Reply::Spi(SpiReply::Query(verbs)) if verbs.contains(&12)));
+    let open = SpiOpen {
+        options: MQOO_OUTPUT,
+        lpi_options: 3,
+        defaults: OpenDefaults::default(),
+        od: Od {
+            version: 4,
+            object_name: Name::new("Q3"),
+            ..Od::default()
+        },
+    };
+    let request = Request::Spi(SpiRequest::Open(Box::new(open)));
+    let (outcome, reply) = client.call(Hobj::UNUSABLE, &request).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let Reply::Spi(SpiReply::Open(open)) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(open.defaults.persistence, MQPER_PERSISTENT);
+    assert_eq!(
+        (open.defaults.put_response, open.defaults.read_ahead),
+        (1, 0)
+    );
+    assert_eq!(open.od.resolved_q_name, Name::new("Q3"));
+    let policy = Od {
+        object_name: Name::new("SYSTEM.PROTECTION.POLICY.QUEUE"),
+        ..Od::default()
+    };
+    let (outcome, _) = client.try_open(policy, MQOO_BROWSE).await;
+    assert_eq!(
+        (outcome.comp_code, outcome.reason),
+        (CompCode::Failed, Reason::UNKNOWN_OBJECT_NAME)
+    );
+    let (outcome, _) = client
+        .call(Hobj(1 << 30), &Request::Close { options: 0 })
+        .await;
+    assert_eq!(outcome.reason, Reason::HOBJ_ERROR);
+    let queue = client.open("Q1").await;
+    let (outcome, _) = client.call(queue, &Request::Close { options: 0 }).await;
+    assert_eq!(
+        (outcome.comp_code, outcome.handle),
+        (CompCode::Ok, Hobj::UNUSABLE)
+    );
+}
+
+#[tokio::test]
+async fn inquire_and_set_reach_the_object() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let od = Od {
+        object_type: MQOT_Q_MGR,
+        ..Od::default()
+    };
+    let (outcome, _) = client.try_open(od, MQOO_INQUIRE).await;
+    let selectors = vec![MQIA_COMMAND_LEVEL, MQCA_Q_MGR_NAME, MQCA_Q_MGR_IDENTIFIER];
+    let inq = |int_count, char_length| {
+        Request::Inq(InqRequest {
+            selectors: selectors.clone(),
+            int_count,
+            char_length,
+        })
+    };
+    let (asked, reply) = client.call(outcome.handle, &inq(1, 96)).await;
+    assert_eq!(asked.comp_code, CompCode::Ok);
+    let Reply::Inq(answer) = reply else {
+        panic!("{reply:?}")
+    };
+    assert!(
+        answer.ints[0] >= 700,
+        "JMS needs 700 for its normal mode: {}",
+        answer.ints[0]
+    );
+    let text = String::from_utf8(answer.chars).unwrap();
+    assert!(
+        text.starts_with("QM1 ") && text[48..].starts_with("QM1_"),
+        "{text}"
+    );
+    for (ints, chars, reason) in [
+        (0, 96, Reason::INT_ATTR_COUNT_TOO_SMALL),
+        (1, 48, Reason::CHAR_ATTRS_TOO_SHORT),
+        (-1, 96, Reason::INT_ATTR_COUNT_ERROR),
+        (1, -1, Reason::CHAR_ATTR_LENGTH_ERROR),
+    ] {
+        let (asked, _) = client.call(outcome.handle, &inq(ints, chars)).await;
+        assert_eq!(asked.reason, reason);
+    }
+    let od = Od {
+        object_name: Name::new("Q1"),
+        ..Od::default()
+    };
+    let (outcome, _) = client.try_open(od, MQOO_SET | MQOO_OUTPUT).await;
+    let set = SetRequest {
+        selectors: vec![MQIA_INHIBIT_PUT],
+        ints: vec![1],
+        chars: Vec::new(),
+    };
+    let (asked, _) = client.call(outcome.handle, &Request::Set(set)).await;
+    assert_eq!(asked.comp_code, CompCode::Ok, "{asked:?}");
+    let refused = client
+        .try_put(outcome.handle, &Md::default(), MQPMO_NO_SYNCPOINT, b"x")
+        .await;
+    assert_eq!(refused, Err(Reason::PUT_INHIBITED));
+}
+
+#[tokio::test]
+async fn put1_opens_puts_and_closes() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let put1 = |queue: &str| {
+        Request::Put1(Box::new(Put1Request {
+            od: Od {
+                object_name: Name::new(queue),
+                ..Od::default()
+            },
+            md: Md::default(),
+            pmo: Pmo {
+                options: MQPMO_NO_SYNCPOINT,
+                ..Pmo::default()
+            },
+            data: b"once".to_vec().into(),
+        }))
+    };
+    let (outcome, reply) = client.call(Hobj::UNUSABLE, &put1("A1")).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let Reply::Put1(parts) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(
+        parts.2.resolved_q_name,
+        Name::new("Q1"),
+        "through the alias"
+    );
+    assert_eq!(world.depth("Q1"), 1);
+    let (outcome, _) = client.call(Hobj::UNUSABLE, &put1("NONE")).await;
+    assert_eq!(outcome.reason, Reason::UNKNOWN_OBJECT_NAME);
+}
+
+#[tokio::test]
+async fn asynchronous_puts_are_not_answered_but_counted() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q3").await;
+    for _ in 0..500 {
+        client.send_put(
+            queue,
+            &Md::default(),
+            MQPMO_NO_SYNCPOINT | MQPMO_ASYNC_RESPONSE,
+            b"fast",
+        );
+    }
+    client.send_put(Hobj(1 << 30), &Md::default(), MQPMO_ASYNC_RESPONSE, b"lost");
+    let stat = Request::Stat(Box::new(StatRequest {
+        kind: 0,
+        sts: Sts::default(),
+    }));
+    let (outcome, reply) = client.call(Hobj::NONE, &stat).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let Reply::Stat(stat) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(
+        (stat.sts.put_success_count, stat.sts.put_failure_count),
+        (500, 1)
+    );
+    assert_eq!(stat.sts.reason, Reason::HOBJ_ERROR.0);
+    assert_eq!(world.depth("Q3"), 500);
+}
+
+#[tokio::test]
+async fn a_conversation_can_connect_again_and_not_before_it_is_connected() {
+    let world = World::new().await;
+    let offer = Raw::offer("CH");
+    let mut client = Client::agreed(world.socket().await, &offer).await.unwrap();
+    let (outcome, _) = client.call(Hobj::NONE, &conn("QM2")).await;
+    assert_eq!(
+        (outcome.comp_code, outcome.reason),
+        (CompCode::Failed, Reason::Q_MGR_NAME_ERROR)
+    );
+    for name in ["", "*GROUP", "QM1"] {
+        let (outcome, reply) = client.call(Hobj::NONE, &conn(name)).await;
+        assert_eq!(outcome.comp_code, CompCode::Ok, "{name}");
+        assert!(matches!(reply, Reply::Conn(conn) if conn.q_mgr == Name::new("QM1")));
+        let (outcome, _) = client.call(Hobj::NONE, &Request::Disc).await;
+        assert_eq!(outcome, Outcome::done(Hobj::NONE, Reason::NONE));
+    }
+}

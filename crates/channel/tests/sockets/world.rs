@@ -1,0 +1,186 @@
+//! A queue manager with channels and a listener, for tests.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use posthaste_channel::{Caller, Limits, Registry, serve};
+use posthaste_command::parse;
+use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager};
+use posthaste_env::{Thread, block_on, os, spawn};
+use posthaste_net::{Address, Admission, Listener, Options, Peer, Refused, Traffic, Watcher};
+use posthaste_recovery_log::{Driver, LogConfig, drive};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+use crate::client::Client;
+
+/// Remembers the operator's messages.
+#[derive(Default)]
+pub(crate) struct Heard(Mutex<Vec<(&'static str, Vec<String>)>>);
+
+impl Operator for Heard {
+    fn message(&self, id: &'static str, inserts: &[String]) {
+        self.0.lock().push((id, inserts.to_vec()));
+    }
+}
+
+impl Heard {
+    /// The numbers of the messages about channels so far.
+    pub(crate) fn channels(&self) -> Vec<&'static str> {
+        let heard = self.0.lock();
+        heard
+            .iter()
+            .map(|(id, _)| *id)
+            .filter(|id| id.starts_with("AMQ9"))
+            .collect()
+    }
+
+    pub(crate) fn inserts(&self, id: &str) -> Vec<String> {
+        let heard = self.0.lock();
+        heard
+            .iter()
+            .find(|(seen, _)| *seen == id)
+            .expect("the message was heard")
+            .1
+            .clone()
+    }
+}
+
+impl Watcher for Heard {
+    fn refused(&self, _peer: &Peer, why: Refused) {
+        panic!("refused: {why}");
+    }
+    fn failed(&self, error: &std::io::Error) {
+        panic!("accept failed: {error}");
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) qm: QueueManager,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) heard: Arc<Heard>,
+    pub(crate) admission: Admission,
+    address: Option<SocketAddr>,
+    threads: Option<(Driver, Thread)>,
+    _folder: tempfile::TempDir,
+}
+
+/// Queues Q1 to Q3 and channels CH (shared), CH.ALONE (one conversation), CH.OLD (not shared).
+const DEFINITIONS: &str = "
+    DEFINE QLOCAL(Q1)
+    DEFINE QLOCAL(Q2)
+    DEFINE QLOCAL(Q3) DEFPSIST(YES)
+    DEFINE QALIAS(A1) TARGET(Q1)
+    DEFINE CHANNEL(CH) CHLTYPE(SVRCONN) SHARECNV(10)
+    DEFINE CHANNEL(CH.ALONE) CHLTYPE(SVRCONN) SHARECNV(1)
+    DEFINE CHANNEL(CH.OLD) CHLTYPE(SVRCONN) SHARECNV(0)";
+
+impl World {
+    /// A queue manager without a listener.
+    pub(crate) async fn quiet(limits: Limits) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let config = EngineConfig {
+            name: "QM1".to_owned(),
+            data: folder.path().join("data"),
+            log: folder.path().join("log"),
+            log_config: LogConfig {
+                file_pages: 256,
+                ..LogConfig::default()
+            },
+            q_buffer: 1 << 20,
+            pq_buffer: 1 << 20,
+            expiry_interval_s: 0,
+        };
+        let env = os();
+        QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
+        let heard = Arc::new(Heard::default());
+        let started = QueueManager::start(&env, config, heard.clone()).unwrap();
+        let driver = drive(&env, started.qm.log(), started.writer).unwrap();
+        let qm = started.qm.clone();
+        let thread = spawn("maintain", move || block_on(qm.maintain())).unwrap();
+        let registry = Registry::new(started.qm.clone(), heard.clone(), limits);
+        let world = World {
+            qm: started.qm,
+            registry,
+            heard,
+            admission: Admission::new(posthaste_net::Limits::default()),
+            address: None,
+            threads: Some((driver, thread)),
+            _folder: folder,
+        };
+        for line in DEFINITIONS.lines() {
+            world.mqsc(line);
+        }
+        world
+    }
+
+    /// A queue manager that listens.
+    pub(crate) async fn new() -> World {
+        Self::with(Limits::default()).await
+    }
+
+    pub(crate) async fn with(limits: Limits) -> World {
+        let mut world = Self::quiet(limits).await;
+        let any = Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let listener = Listener::bind(&any, Options::default()).unwrap();
+        let Ok(Address::Tcp(address)) = listener.address() else {
+            panic!("a TCP address")
+        };
+        world.address = Some(address);
+        let registry = Arc::clone(&world.registry);
+        let handle = move |accepted| Arc::clone(&registry).serve(accepted);
+        let watcher = world.heard.clone();
+        drop(tokio::spawn(posthaste_net::run(
+            listener,
+            world.admission.clone(),
+            watcher,
+            handle,
+        )));
+        world
+    }
+
+    /// Carries out one MQSC command.
+    pub(crate) fn mqsc(&self, line: &str) {
+        if let Some(command) = parse(line).unwrap() {
+            let reply = block_on(self.qm.execute(&command));
+            assert!(reply.ok, "{line}: {reply:?}");
+        }
+    }
+
+    pub(crate) async fn socket(&self) -> TcpStream {
+        TcpStream::connect(self.address.unwrap()).await.unwrap()
+    }
+
+    /// A client that is connected by channel CH.
+    pub(crate) async fn client(&self) -> Client<TcpStream> {
+        Client::connected(self.socket().await, &Client::<TcpStream>::offer("CH")).await
+    }
+
+    /// Serves the other end of a stream, without a listener.
+    pub(crate) fn serve<S>(&self, stream: S) -> JoinHandle<()>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let caller = Caller {
+            peer: Peer::Local,
+            traffic: Arc::new(Traffic::default()),
+        };
+        tokio::spawn(serve(stream, caller, Arc::clone(&self.registry)))
+    }
+
+    pub(crate) fn depth(&self, queue: &str) -> u32 {
+        self.qm.queue_status(queue).unwrap().depth
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some((driver, thread)) = self.threads.take() {
+            block_on(self.qm.end(EndMode::Preemptive)).unwrap();
+            thread.join().unwrap();
+            driver.join().unwrap();
+        }
+    }
+}
