@@ -25,6 +25,16 @@ pub const TARGETS: &[Target] = &[
         seeds: seeds::mqi,
     },
     Target {
+        name: "mqsc_text",
+        run: mqsc_text,
+        seeds: seeds::mqsc,
+    },
+    Target {
+        name: "pcf",
+        run: pcf,
+        seeds: seeds::pcf,
+    },
+    Target {
         name: "log_pages",
         run: log_pages,
         seeds: seeds::log,
@@ -59,7 +69,20 @@ pub fn mqi_structures(bytes: &[u8]) {
     }
 }
 
-/// Pages and records of the recovery log, and its control file.
+/// MQSC commands, scripts of them, and attributes as they are stored.
+pub fn mqsc_text(bytes: &[u8]) {
+    use posthaste_command::fuzzing;
+    fuzzing::mqsc(bytes);
+    fuzzing::script(bytes);
+    fuzzing::stored_attributes(bytes);
+}
+
+/// PCF messages in both byte orders, and the MQSC that they carry.
+pub fn pcf(bytes: &[u8]) {
+    posthaste_command::fuzzing::command_message(bytes);
+}
+
+/// Pages and records of the recovery log, what the engine writes in them, and the control file.
 pub fn log_pages(bytes: &[u8]) {
     use posthaste_recovery_log::fuzzing;
     fuzzing::page(bytes);
@@ -67,12 +90,15 @@ pub fn log_pages(bytes: &[u8]) {
     fuzzing::record(bytes);
     fuzzing::control(bytes);
     fuzzing::control_with_checksum(bytes);
+    posthaste_engine::fuzzing::record(bytes);
 }
 
-/// Checkpoint images, items of queue files, and the map of free space.
+/// Checkpoint images and what the engine writes in them, items of queue files, the map of free space.
 pub fn image(bytes: &[u8]) {
     use posthaste_store::fuzzing;
     fuzzing::image(bytes);
     fuzzing::stored_item(bytes);
     fuzzing::free_space(bytes);
+    posthaste_engine::fuzzing::image(bytes);
+    posthaste_engine::fuzzing::stored_message(bytes);
 }

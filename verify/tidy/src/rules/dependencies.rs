@@ -105,6 +105,7 @@ const MAY_USE: &[Row] = &[
             "env",
             "recovery-log",
             "store",
+            "engine",
             "server",
         ],
         &[],
