@@ -13,8 +13,8 @@
 //! * With nobody waiting nothing is held: the first committer of an idle log is written at once.
 //!
 //! Above [`VERY_SLOW`], and only when more committers wait than the last write carried (or a whole
-//! buffer waits), up to four writes are put in flight: on a fast device a second write in flight only
-//! halves the batch.
+//! buffer waits), up to four writes are put in flight, evenly spaced over the time one takes: on a fast
+//! device a second write in flight only halves the batch, and so do writes that leave on each other's heels.
 //!
 //! Invariant: nothing here affects what is written or in which order it is acknowledged, only when. All
 //! inputs are numbers, so the tests run it in virtual time.
@@ -36,6 +36,8 @@ const LONGEST_SLICE: Nanos = 500_000;
 const HOLD_SHARE: Nanos = 2;
 /// ... and not more than this.
 const LONGEST_HOLD: Nanos = 5_000_000;
+/// A write counts at most as this many average ones.
+const MOST_GROWTH: Nanos = 4;
 /// Longest pause between two tries, as a power of two of writes.
 const MOST_MISSES: u32 = 6;
 
@@ -87,6 +89,8 @@ pub(crate) struct Policy {
     average: Nanos,
     /// Committers the last write carried.
     carried: usize,
+    /// When it was started.
+    last_start: Nanos,
     cohort: Option<Cohort>,
     misses: u32,
     /// Writes to let pass before the next hold.
@@ -101,6 +105,7 @@ impl Policy {
             config,
             average: 0,
             carried: 0,
+            last_start: 0,
             cohort: None,
             misses: 0,
             pause: 0,
@@ -125,6 +130,7 @@ impl Policy {
     /// A write was started that carries `carried` committers.
     pub(crate) fn taken(&mut self, carried: usize, now: Nanos) {
         self.carried = carried;
+        self.last_start = now;
         let Some(cohort) = self.cohort.take() else {
             return;
         };
@@ -153,7 +159,8 @@ impl Policy {
     ) {
         self.average = match self.average {
             0 => took.max(1),
-            average => (average - average / 8 + took / 8).max(1),
+            // One stall (a flush, a neighbour on the device) must not make a fast device look slow.
+            average => (average - average / 8 + took.min(average * MOST_GROWTH) / 8).max(1),
         };
         self.cohort = None;
         if self.config.plain || self.average < SLOW || in_flight > 0 || released == 0 {
@@ -189,12 +196,24 @@ impl Policy {
                 wake_at: usize::MAX,
             };
         }
-        if view.bulk || view.waiting > self.carried {
+        if view.bulk {
             return Choice::Write;
         }
-        Choice::Rest {
-            wake_at: self.carried + 1,
+        if view.waiting <= self.carried {
+            return Choice::Rest {
+                wake_at: self.carried + 1,
+            };
         }
+        // Evenly spaced: those who come a moment after the last write left go together.
+        let spacing = self.average / Nanos::from(self.config.max_flights);
+        let until = self.last_start + spacing;
+        if view.now < until {
+            return Choice::Hold {
+                until,
+                wake_at: usize::MAX,
+            };
+        }
+        Choice::Write
     }
 
     /// Whether device and configuration allow one more write beside `in_flight`.
