@@ -45,6 +45,8 @@ mod verbs;
 pub use config::{CreateOptions, EngineConfig};
 pub use manager::{EndMode, QueueManager, Started};
 pub use operator::{Operator, Silent};
+/// What a [`StartError`] of the queue files is made of.
+pub use posthaste_store::StoreError;
 pub use queue::QueueStatus;
 pub use session::{Application, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};

@@ -72,7 +72,7 @@ pub use config::{LogConfig, Retention, WritePolicy};
 pub use driver::{Driver, drive};
 pub use error::{IoFailure, LogError};
 pub use force::{Force, Forced, Room};
-pub use limits::{MAX_ANCHOR, MAX_RECORD};
+pub use limits::{FORMAT, MAX_ANCHOR, MAX_RECORD};
 pub use log::{Appended, Class, RecoveryLog, Usage};
 pub use restart::{Record, Restart, create, open};
 pub use statistics::LogStatistics;

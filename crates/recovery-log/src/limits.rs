@@ -4,7 +4,7 @@
 //! changes the format on disk and needs a new [`FORMAT`].
 
 /// Version of the format on disk; the control file carries it.
-pub(crate) const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 1;
 
 /// The unit of writing, of checksums and of torn-write protection.
 pub(crate) const PAGE: usize = posthaste_env::PAGE;
