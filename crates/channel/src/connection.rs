@@ -90,6 +90,8 @@ struct Core {
     timing: Timing,
     /// A conversation has run since the timers were looked at.
     ran: bool,
+    /// Something was received since then.
+    heard: bool,
 }
 
 struct Connection<S> {
@@ -278,11 +280,11 @@ impl Core {
         Ok(())
     }
 
-    /// Lets every woken conversation run as far as it can; false if none was woken.
-    fn run_woken(&mut self) -> bool {
+    /// Lets every woken conversation run as far as it can.
+    fn run_woken(&mut self) {
         let mut woken = std::mem::take(&mut self.woken);
         self.ready.take(&mut woken);
-        let any = !woken.is_empty();
+        self.ran |= !woken.is_empty();
         for index in woken.drain(..) {
             let Some(place) = self.slots.get_mut(index) else {
                 continue;
@@ -299,8 +301,6 @@ impl Core {
             }
         }
         self.woken = woken;
-        self.ran |= any;
-        any
     }
 
     fn close_all(&mut self, closing: Closing) {
@@ -318,11 +318,13 @@ impl Core {
         self.load().is_some_and(|load| load.requests() > 0)
     }
 
-    fn may_read(&self) -> bool {
-        let room = self.load().is_none_or(|load| {
-            load.requests() < MOST_REQUESTS && load.cost() < self.registry.limits().input
-        });
-        room && self.quiescing.is_none() && !self.outbound.is_full()
+    /// `waiting`: bytes of output that wait.
+    fn may_read(&self, waiting: usize) -> bool {
+        let limits = self.registry.limits();
+        let room = self
+            .load()
+            .is_none_or(|load| load.requests() < MOST_REQUESTS && load.cost() < limits.input);
+        room && waiting <= limits.output
     }
 
     /// Obeys an operator who wants the instance to end.
@@ -342,6 +344,7 @@ impl Core {
     fn now(&self) -> Now {
         let connected = |a: &Admitted| a.instance.connected.load(Ordering::Relaxed);
         let gets = self.load().is_some_and(|load| load.gets() > 0);
+        let waiting = self.outbound.waiting();
         Now {
             time: now(),
             connected: self.admitted.as_ref().is_some_and(connected),
@@ -351,8 +354,8 @@ impl Core {
                     .common
                     .as_ref()
                     .is_some_and(|common| common.framing.shared),
-            reading: self.may_read(),
-            waiting: self.outbound.waiting() > 0,
+            reading: self.may_read(waiting),
+            waiting: waiting > 0,
         }
     }
 }
@@ -383,6 +386,7 @@ where
                 quiescing: None,
                 timing: Timing::new(now(), limits.handshake, limits.stall),
                 ran: false,
+                heard: false,
             },
         }
     }
@@ -402,21 +406,20 @@ where
     /// Everything that can be done now.
     fn turn(&mut self, cx: &mut Context<'_>) -> Option<End> {
         loop {
-            let ran = self.core.run_woken();
+            self.core.run_woken();
             if let Err(end) = self.write(cx) {
                 return Some(end);
             }
             if let Some(end) = self.core.obey() {
                 return Some(end);
             }
-            let read = match self.read(cx) {
-                Ok(read) => read,
-                Err(end) => return Some(end),
+            // What a conversation or the drained output has woken meanwhile is found when the task wants to sleep.
+            let more = match self.read(cx) {
+                Ok(true) => Ok(true),
+                Ok(false) => self.timers(cx),
+                Err(end) => Err(end),
             };
-            if ran || read {
-                continue;
-            }
-            match self.timers(cx) {
+            match more {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(end) => return Some(end),
@@ -442,7 +445,7 @@ where
 
     /// Reads once; false if nothing has come or nothing is wanted.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
-        if !self.core.may_read() {
+        if !self.core.may_read(self.core.outbound.waiting()) {
             return Ok(false);
         }
         let core = &mut self.core;
@@ -454,7 +457,7 @@ where
             Poll::Ready(Ok(0)) => Err(End::Lost(None)),
             Poll::Ready(Ok(received)) => {
                 self.core.caller.traffic.count_received(received);
-                self.core.timing.received(now());
+                self.core.heard = true;
                 Ok(true)
             }
             Poll::Ready(Err(ReadError::Io(error))) => Err(End::Lost(Some(error))),
@@ -467,6 +470,9 @@ where
         loop {
             let core = &mut self.core;
             let now = core.now();
+            if std::mem::take(&mut core.heard) {
+                core.timing.received(now.time);
+            }
             if now.running || std::mem::take(&mut core.ran) {
                 core.timing.called(now.time);
             }

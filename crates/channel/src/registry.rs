@@ -112,6 +112,8 @@ pub(crate) struct Instance {
     pub(crate) connected: AtomicBool,
     agreed: Mutex<Option<Agreed>>,
     end: Mutex<Option<EndRequest>>,
+    /// There is an end request.
+    ending: AtomicBool,
     ready: Arc<Ready>,
 }
 
@@ -148,7 +150,12 @@ impl Instance {
     }
 
     pub(crate) fn end_request(&self) -> Option<EndRequest> {
-        *self.end.lock()
+        // Asked after every batch of a connection, so the answer that is nearly always given takes no lock.
+        if self.ending.load(Ordering::Acquire) {
+            *self.end.lock()
+        } else {
+            None
+        }
     }
 
     fn request_end(&self, request: EndRequest) {
@@ -157,6 +164,7 @@ impl Instance {
         if end.is_none_or(|now| !now.force) {
             *end = Some(request);
             drop(end);
+            self.ending.store(true, Ordering::Release);
             self.ready.nudge();
         }
     }
@@ -389,6 +397,7 @@ impl Registry {
             connected: AtomicBool::new(false),
             agreed: Mutex::new(None),
             end: Mutex::new(None),
+            ending: AtomicBool::new(false),
             ready: Arc::clone(ready),
         });
         state.instances.insert(instance.id, Arc::clone(&instance));
