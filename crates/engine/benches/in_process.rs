@@ -7,11 +7,14 @@
 #[path = "../tests/world/mod.rs"]
 mod world;
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use posthaste_engine::Session;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -82,6 +85,90 @@ fn run(w: &World, threads: usize, queues: usize, persistence: i32, sync: bool) -
         handle.join().unwrap();
     }
     result
+}
+
+/// A task's waker: puts its number on the list of those to poll.
+struct Ready {
+    number: usize,
+    list: Arc<(Mutex<Vec<usize>>, std::thread::Thread)>,
+}
+
+impl Wake for Ready {
+    fn wake(self: Arc<Self>) {
+        let mut list = self.list.0.lock();
+        list.push(self.number);
+        if list.len() == 1 {
+            self.list.1.unpark();
+        }
+    }
+}
+
+/// Many units of work on one thread, as a server's runtime has them: no thread switch a call.
+fn run_tasks(w: &World, tasks: usize, queues: usize) -> (u64, f64, f64) {
+    let count = Arc::new(AtomicU64::new(0));
+    let mut futures: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
+    for n in 0..tasks {
+        let (s, count) = (w.connect(), count.clone());
+        futures.push(Box::pin(async move {
+            let mut od = posthaste_mqi::Od {
+                object_name: posthaste_mqi::Name::new(&format!("BENCH.{}", n % queues)),
+                ..Default::default()
+            };
+            let h = s
+                .open(&mut od, MQOO_INPUT_SHARED | MQOO_OUTPUT)
+                .await
+                .unwrap()
+                .value;
+            let data = Bytes::from(vec![7; SIZE]);
+            loop {
+                let mut md = Md {
+                    persistence: MQPER_PERSISTENT,
+                    ..Md::default()
+                };
+                let mut pmo = Pmo {
+                    options: MQPMO_SYNCPOINT,
+                    ..Pmo::default()
+                };
+                s.put(h, &mut md, &mut pmo, Bytes::copy_from_slice(&data))
+                    .await
+                    .unwrap();
+                s.commit().await.unwrap();
+                let mut gmo = Gmo {
+                    options: MQGMO_SYNCPOINT | MQGMO_WAIT,
+                    wait_interval: MQWI_UNLIMITED,
+                    ..Gmo::default()
+                };
+                s.get(h, &mut Md::default(), &mut gmo, SIZE).await.unwrap();
+                s.commit().await.unwrap();
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }));
+    }
+    let list = Arc::new((
+        Mutex::new((0..tasks).collect::<Vec<_>>()),
+        std::thread::current(),
+    ));
+    let wakers: Vec<Waker> = (0..tasks)
+        .map(|number| {
+            let list = list.clone();
+            Waker::from(Arc::new(Ready { number, list }))
+        })
+        .collect();
+    let (start, used) = (Instant::now(), cpu());
+    let mut ready = Vec::new();
+    while start.elapsed() < Duration::from_secs(2) {
+        std::mem::swap(&mut ready, &mut *list.0.lock());
+        if ready.is_empty() {
+            std::thread::park();
+        }
+        for number in ready.drain(..) {
+            let _ = futures[number]
+                .as_mut()
+                .poll(&mut Context::from_waker(&wakers[number]));
+        }
+    }
+    let pairs = count.load(Ordering::Relaxed);
+    (pairs, start.elapsed().as_secs_f64(), cpu() - used)
 }
 
 fn main() {
@@ -179,6 +266,22 @@ fn main() {
             pairs as f64 / wall,
             used * 1e6 / pairs as f64,
             (after.writes - before.writes) as f64 / wall
+        );
+    }
+    for tasks in [1, 12, 60] {
+        let before = w.qm().log().statistics();
+        let (pairs, wall, used) = run_tasks(&w, tasks, 10);
+        let after = w.qm().log().statistics();
+        let physical = after.physical_bytes - before.physical_bytes;
+        let logical = after.logical_bytes - before.logical_bytes;
+        println!(
+            "{:44} {:>12.0} {:>10.2} {:>12.0}   log physical/logical {:.2}, {:.0} bytes a pair beyond the data",
+            format!("persistent, syncpoint, {tasks} units of work, 1 thread"),
+            pairs as f64 / wall,
+            used * 1e6 / pairs as f64,
+            (after.writes - before.writes) as f64 / wall,
+            physical as f64 / logical as f64,
+            logical as f64 / pairs as f64 - SIZE as f64
         );
     }
 }

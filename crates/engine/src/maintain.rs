@@ -109,8 +109,7 @@ impl Inner {
         let (date, time) = crate::verbs::clock::display_stamp(uow.started);
         let who = &oldest.who;
         let inserts = [who.name.clone(), who.user.clone(), format!("{date} {time}")];
-        // An error means that the log has stopped; the restart undoes the unit of work then.
-        let _ = uow.back_out(self);
+        uow.back_out(self);
         oldest.uow_pin.clear();
         self.operator.message("AMQ7469W", &inserts);
         true

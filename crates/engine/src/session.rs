@@ -19,7 +19,7 @@ use crate::group::{GroupGet, GroupPut};
 use crate::manager::{Inner, QueueManager};
 use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
-use crate::uow::{Pin, Uow};
+use crate::uow::{Effect, Orphan, Pin, Uow};
 
 /// Who connects.
 #[derive(Clone, Debug, Default)]
@@ -272,8 +272,15 @@ impl SessionInner {
         self.end();
         let uow = self.lock().uow.take();
         if let Some(uow) = uow {
-            // The log may have stopped; the restart undoes the unit of work then.
-            let _ = uow.back_out(&self.qm);
+            let pin = self.uow_pin.get();
+            match (uow.log_backout(&self.qm), pin) {
+                (Some(end), Some(pin)) if uow.hardens() => self.qm.orphan(Orphan {
+                    end,
+                    pin,
+                    effect: Effect::Backout(uow),
+                }),
+                _ => uow.undo(),
+            }
         }
         self.uow_pin.clear();
         let handles = {

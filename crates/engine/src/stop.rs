@@ -27,7 +27,7 @@ impl Stop {
         match self {
             Stop::LogFailed(what) => ("AMQ2004S", vec!["the recovery log".into(), what.clone()]),
             Stop::CheckpointFailed(what) => ("AMQ2004S", vec!["a checkpoint".into(), what.clone()]),
-            Stop::QueueFileDamaged(what) => ("AMQ2016S", vec![what.clone()]),
+            Stop::QueueFileDamaged(what) => ("AMQ2018S", vec![what.clone()]),
         }
     }
 

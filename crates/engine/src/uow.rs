@@ -108,19 +108,19 @@ impl Uow {
         counts
     }
 
-    /// Undoes it: puts never happened, gets come back with a backout count one higher. Returns the
-    /// end of its backout record, if it needed one.
-    pub(crate) fn back_out(self, qm: &Arc<Inner>) -> Result<Option<Lsn>, Reason> {
-        let mut end = None;
-        if self.logged {
-            let record = record::backout(self.id, &self.counts());
-            // Should the log refuse, it has stopped: the restart will undo what is undone here.
-            end = qm
-                .log
-                .append(Class::Essential, &[&record])
-                .ok()
-                .map(|a| a.end);
+    /// Appends its backout record, if it has records at all; returns the record's end.
+    pub(crate) fn log_backout(&self, qm: &Inner) -> Option<Lsn> {
+        if !self.logged {
+            return None;
         }
+        let record = record::backout(self.id, &self.counts());
+        // Should the log refuse, it has stopped: the restart will undo what is undone here.
+        let appended = qm.log.append(Class::Essential, &[&record]);
+        appended.ok().map(|a| a.end)
+    }
+
+    /// Undoes it: puts never happened, gets come back with a backout count one higher.
+    pub(crate) fn undo(self) {
         let mut wakes = Wakes::default();
         // Backwards, so that what came first ends up first.
         for op in self.ops.into_iter().rev() {
@@ -143,7 +143,12 @@ impl Uow {
             }
         }
         wakes.wake();
-        Ok(end)
+    }
+
+    /// Backs it out without waiting for anything.
+    pub(crate) fn back_out(self, qm: &Arc<Inner>) {
+        self.log_backout(qm);
+        self.undo();
     }
 
     /// Whether one of its gets asks for hardened backout counts.
@@ -186,6 +191,8 @@ pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message
 /// What a forced record makes true.
 pub(crate) enum Effect {
     Commit(Uow),
+    /// A backout whose counts are hardened: nobody sees a count that a crash could take back.
+    Backout(Uow),
     Put {
         queue: Arc<Queue>,
         message: Arc<Message>,
@@ -202,6 +209,7 @@ impl Effect {
         assert!(forced.covers(end), "an effect before its record is durable");
         match self {
             Effect::Commit(uow) => uow.commit(qm),
+            Effect::Backout(uow) => uow.undo(),
             Effect::Put { queue, message } => deliver(qm, &queue, &message, true),
             Effect::Got { queue, slot } => {
                 let mut state = queue.lock();

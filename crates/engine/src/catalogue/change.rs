@@ -13,6 +13,7 @@ use posthaste_recovery_log::{Class, LogError, Lsn};
 
 use super::{Catalogue, Definition, Runtime, Stored, kind_code};
 use crate::manager::Inner;
+use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
 use crate::record;
 use crate::verbs::clock;
@@ -154,12 +155,40 @@ impl Catalogue {
         if known.kind() != kind {
             return Err(ChangeError::WrongKind(known.kind()));
         }
+        self.delete_known(qm, &known, purge, false)
+    }
+
+    /// Deletes a queue on behalf of somebody who has it open, whoever else has.
+    pub(crate) fn delete_open(
+        &self,
+        qm: &Arc<Inner>,
+        queue: &Queue,
+        purge: bool,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let _order = self.order.lock();
+        let known = self.queue(&queue.name.text());
+        match known {
+            Some(known) if known.queue_id() == queue.id => {
+                self.delete_known(qm, &known, purge, true)
+            }
+            _ => Err(ChangeError::NotFound),
+        }
+    }
+
+    /// Deletes an object; the caller holds `order`.
+    fn delete_known(
+        &self,
+        qm: &Arc<Inner>,
+        known: &Definition,
+        purge: bool,
+        even_open: bool,
+    ) -> Result<Option<Lsn>, ChangeError> {
         if let Runtime::Local(queue) = known.runtime() {
             let mut state = queue.lock();
             if state.pending_puts > 0 || state.uncommitted_gets > 0 {
                 return Err(ChangeError::Uncommitted);
             }
-            if state.open_input + state.open_output + state.open_browse > 0 {
+            if !even_open && state.open_input + state.open_output + state.open_browse > 0 {
                 return Err(ChangeError::InUse);
             }
             if !purge && state.index.used() > 0 {
@@ -167,6 +196,7 @@ impl Catalogue {
             }
             state.deleted = true;
         }
+        let (kind, name) = (known.kind(), known.name());
         let queue = known.queue_id();
         let mut end = None;
         if known.logged() {
@@ -183,6 +213,9 @@ impl Catalogue {
         }
         self.remove(kind, name, queue);
         if let Runtime::Local(queue) = known.runtime() {
+            let mut wakes = Wakes::default();
+            queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);
+            wakes.wake();
             qm.retire(queue.clone());
         }
         Ok(end)

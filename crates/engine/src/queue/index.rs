@@ -287,12 +287,9 @@ impl Index {
         id
     }
 
-    /// Frees a held slot.
+    /// Frees a held slot. The caller says whether an image may have it ([`Index::mark_dirty`]).
     pub(crate) fn remove(&mut self, id: SlotId) {
         debug_assert!(!self.slot(id).listed());
-        if matches!(self.slot(id).body(), Body::Filed(_)) {
-            self.touch(id);
-        }
         let free = Slot {
             next: self.free_head,
             ..FREE

@@ -377,6 +377,10 @@ impl QueueState {
             Body::Filed(place) => Some(place),
             Body::Resident(at) => self.residents.remove(at).place,
         };
+        if place.is_some() {
+            // An image may have it, wherever its bytes were found just now.
+            self.index.mark_dirty(slot);
+        }
         self.index.remove(slot);
         if let Some(place) = place {
             self.release(place, forced);

@@ -1,8 +1,9 @@
 //! A queue manager's beginning: an empty log, and an image of the system objects.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use posthaste_env::Env;
+use posthaste_env::{Disk, Env};
 use posthaste_mqi::constants::{
     MQCA_ALTERATION_DATE, MQCA_ALTERATION_TIME, MQCA_CREATION_DATE, MQCA_CREATION_TIME,
 };
@@ -23,6 +24,23 @@ fn random(env: &Env) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
+/// Makes a folder and what it lies in, so that a crash does not take it away again: a name is
+/// durable once the folder that holds it is synced.
+fn make_folder(disk: &dyn Disk, folder: &Path) -> std::io::Result<()> {
+    let made: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|f| !f.as_os_str().is_empty() && !disk.exists(f))
+        .collect();
+    disk.create_dir_all(folder)?;
+    for folder in made {
+        match folder.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => disk.sync_dir(parent)?,
+            _ => disk.sync_dir(Path::new("."))?,
+        }
+    }
+    Ok(())
+}
+
 impl QueueManager {
     /// Creates a queue manager in empty folders: its log and its first checkpoint image. Returns
     /// the number of objects it was given. `progress` hears how much of the log has been written
@@ -40,8 +58,7 @@ impl QueueManager {
         let io = |what: String| move |error| StartError::Io { what, error };
         let queues = config.data.join("queues");
         for folder in [&config.data, &queues, &config.log] {
-            disk.create_dir_all(folder)
-                .map_err(io(format!("making {}", folder.display())))?;
+            make_folder(&**disk, folder).map_err(io(format!("making {}", folder.display())))?;
         }
         let lock = lock_folder(disk, config)?;
         let names = disk

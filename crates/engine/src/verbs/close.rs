@@ -5,8 +5,11 @@ use std::sync::Arc;
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
+use posthaste_recovery_log::Lsn;
 
 use super::{Done, Verb};
+use crate::catalogue::ChangeError;
+use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
 use crate::session::{Handle, Session, SessionInner, Target};
 use crate::trigger;
@@ -82,10 +85,10 @@ fn delete_temporary(session: &Arc<SessionInner>, handle: &Handle) -> bool {
     deleted
 }
 
-/// What a close option asks for, checked against the queue.
-fn check_delete(handle: &Handle, options: i32) -> Result<bool, Reason> {
+/// The queue to delete, if the close option asks for that and the queue lets it.
+fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason> {
     match options {
-        MQCO_NONE => return Ok(false),
+        MQCO_NONE => return Ok(None),
         MQCO_DELETE | MQCO_DELETE_PURGE => {}
         _ => return Err(Reason::OPTIONS_ERROR),
     }
@@ -95,70 +98,59 @@ fn check_delete(handle: &Handle, options: i32) -> Result<bool, Reason> {
     let state = queue.lock();
     match state.attributes.definition_type {
         MQQDT_PERMANENT_DYNAMIC => {}
-        MQQDT_TEMPORARY_DYNAMIC if handle.created_queue => return Ok(false),
+        MQQDT_TEMPORARY_DYNAMIC if handle.created_queue => return Ok(None),
         _ => return Err(Reason::OPTION_NOT_VALID_FOR_TYPE),
     }
-    let others = state.open_input + state.open_output + state.open_browse;
-    let own = own_counts(handle.options);
-    if others > own {
-        return Err(Reason::OBJECT_IN_USE);
-    }
-    let uncommitted = state.pending_puts > 0 || state.uncommitted_gets > 0;
-    if uncommitted || (options == MQCO_DELETE && state.index.used() > 0) {
-        return Err(Reason::Q_NOT_EMPTY);
-    }
-    Ok(true)
-}
-
-/// How often one handle counts in its queue.
-fn own_counts(options: i32) -> u32 {
-    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
-    let counts = u32::from(options & input != 0)
-        + u32::from(options & MQOO_BROWSE != 0)
-        + u32::from(options & MQOO_OUTPUT != 0);
-    counts.max(1)
+    // What somebody else has deleted can only be closed.
+    Ok((!state.deleted).then(|| queue.clone()))
 }
 
 impl Session {
-    /// MQCLOSE.
+    /// MQCLOSE. A permanent dynamic queue that is deleted while others have it open is gone for
+    /// them too: their next call gets 2052.
     ///
     /// # Errors
     /// 2019 handle, 2045 option not valid for type, 2046 options, 2055 queue not empty or with
-    /// uncommitted messages, 2042 others have the permanent dynamic queue open.
+    /// uncommitted messages. 2241 (a message group is incomplete) is a warning.
     pub async fn close(&self, hobj: Hobj, options: i32) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
-        let delete = {
-            let mut state = session.lock();
-            check_delete(state.handles.get(hobj)?, options)?
-        };
+        let qm = &session.qm;
+        let mut end = None;
+        let delete = to_delete(session.lock().handles.get(hobj)?, options)?;
+        if let Some(queue) = delete {
+            let purge = options == MQCO_DELETE_PURGE;
+            let deleted = qm.catalogue.delete_open(qm, &queue, purge);
+            end = deleted.or_else(refused)?;
+        }
         let handle = session.lock().handles.remove(hobj)?;
         let mut wakes = Wakes::default();
         release(session, hobj, &handle, &mut wakes);
         wakes.wake();
-        if delete && let Target::Queue { queue, .. } = &handle.target {
-            let name = queue.name.text().into_owned();
-            let qm = &session.qm;
-            let deleted =
-                qm.catalogue
-                    .delete(qm, ObjectKind::QLocal, &name, options == MQCO_DELETE_PURGE);
-            match deleted {
-                Ok(Some(end)) => {
-                    if let Err(error) = qm.log.force(end).await {
-                        qm.log_failed(&error);
-                        return Err(Reason::CONNECTION_BROKEN);
-                    }
-                }
-                Ok(None) => {}
-                // Somebody opened it in the meantime: the handle is closed, the queue stays.
-                Err(_) => {
-                    return Ok(Done {
-                        value: (),
-                        warning: Reason::OBJECT_IN_USE,
-                    });
-                }
-            }
+        if let Some(end) = end
+            && let Err(error) = qm.log.force(end).await
+        {
+            qm.log_failed(&error);
+            return Err(Reason::CONNECTION_BROKEN);
         }
-        Ok(Done::ok(()))
+        let incomplete = handle.group_put.incomplete() || handle.group_get.incomplete();
+        Ok(Done {
+            value: (),
+            warning: if incomplete {
+                Reason::INCOMPLETE_GROUP
+            } else {
+                Reason::NONE
+            },
+        })
+    }
+}
+
+/// Why a dynamic queue could not be deleted.
+fn refused(error: ChangeError) -> Result<Option<Lsn>, Reason> {
+    match error {
+        ChangeError::NotEmpty | ChangeError::Uncommitted => Err(Reason::Q_NOT_EMPTY),
+        ChangeError::Failed(reason) => Err(reason),
+        // Somebody else deleted it meanwhile.
+        _ => Ok(None),
     }
 }

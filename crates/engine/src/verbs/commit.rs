@@ -65,14 +65,21 @@ impl SessionInner {
         let Some(uow) = uow else {
             return Ok(Done::ok(()));
         };
-        let hardens = uow.hardens();
-        let end = uow.back_out(&self.qm)?;
-        self.uow_pin.clear();
-        if let (Some(end), true) = (end, hardens)
-            && let Err(error) = self.qm.log.force(end).await
-        {
-            self.qm.log_failed(&error);
-            return Err(Reason::CONNECTION_BROKEN);
+        let end = uow.log_backout(&self.qm);
+        match end {
+            Some(end) if uow.hardens() => {
+                let pending = Pending {
+                    qm: &self.qm,
+                    pin: &self.uow_pin,
+                    end,
+                    effect: Some(Effect::Backout(uow)),
+                };
+                pending.done().await?;
+            }
+            _ => {
+                uow.undo();
+                self.uow_pin.clear();
+            }
         }
         Ok(Done::ok(()))
     }

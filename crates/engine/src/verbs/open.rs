@@ -80,6 +80,8 @@ pub(crate) struct Resolved {
     pub(crate) q_name: Name,
     pub(crate) q_mgr_name: Name,
     pub(crate) created_queue: bool,
+    /// Only putting is possible: there is no local definition, or a queue manager alias led here.
+    pub(crate) output_only: bool,
 }
 
 impl Resolved {
@@ -90,6 +92,7 @@ impl Resolved {
             target: Target::Queue { queue, alias },
             opened,
             created_queue: false,
+            output_only: false,
         }
     }
 }
@@ -116,7 +119,7 @@ fn route(qm: &Inner, q_mgr: &str, named: &str) -> Result<Arc<Queue>, Reason> {
     if !named.is_empty() {
         return transmission(qm, named);
     }
-    if qm.catalogue.local_queue(q_mgr).is_some() {
+    if qm.catalogue.queue(q_mgr).is_some() {
         return transmission(qm, q_mgr);
     }
     let default = qm.catalogue.qmgr().default_xmit_q.clone();
@@ -150,6 +153,7 @@ fn remote(
         q_name: queue,
         q_mgr_name: q_mgr,
         created_queue: false,
+        output_only: false,
     })
 }
 
@@ -180,13 +184,12 @@ fn remote_definition(
 ) -> Result<Resolved, Reason> {
     let queue = Name::new(&definition.text(MQCA_REMOTE_Q_NAME));
     let q_mgr = Name::new(&definition.text(MQCA_REMOTE_Q_MGR_NAME));
-    if q_mgr.is_blank() || (ours(qm, &q_mgr) && queue.is_blank()) {
+    if queue.is_blank() {
         return Err(Reason::REMOTE_Q_NAME_ERROR);
     }
+    // A definition that leads nowhere else is in error, even if it names a transmission queue.
     if ours(qm, &q_mgr) {
-        let local = qm.catalogue.local_queue(&queue.text());
-        let local = local.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
-        return Ok(Resolved::local(opened, local, alias, qm));
+        return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
     }
     remote(
         qm,
@@ -198,53 +201,69 @@ fn remote_definition(
     )
 }
 
-/// Resolves a queue name without making anything. `None`: it is a model queue.
+/// Resolves a queue of another queue manager, by that queue manager's name.
+fn resolve_elsewhere(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, Reason> {
+    if !valid_name(&q_mgr.text()) {
+        return Err(Reason::UNKNOWN_OBJECT_Q_MGR);
+    }
+    if name.is_blank() {
+        return Err(Reason::REMOTE_Q_NAME_ERROR);
+    }
+    let Some(definition) = qm.catalogue.queue(&q_mgr.text()) else {
+        return by_name(qm, name, q_mgr);
+    };
+    match definition.kind() {
+        ObjectKind::QLocal => by_name(qm, name, q_mgr),
+        // A remote definition without a queue name is a queue manager alias.
+        ObjectKind::QRemote if definition.text(MQCA_REMOTE_Q_NAME).is_empty() => {
+            let real = Name::new(&definition.text(MQCA_REMOTE_Q_MGR_NAME));
+            if real.is_blank() {
+                return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
+            }
+            let mut resolved = if ours(qm, &real) {
+                resolve(qm, name, &Name::default())?.map_err(|_model| Reason::Q_TYPE_ERROR)?
+            } else {
+                let named = definition.text(MQCA_XMIT_Q_NAME);
+                remote(qm, definition.clone(), None, *name, real, &named)?
+            };
+            resolved.output_only = true;
+            Ok(resolved)
+        }
+        _ => Err(Reason::UNKNOWN_REMOTE_Q_MGR),
+    }
+}
+
+/// A queue of another queue manager whose transmission queue the name leads to.
+fn by_name(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, Reason> {
+    let transmission = route(qm, &q_mgr.text(), "")?;
+    let opened = qm.catalogue.queue(&transmission.name.text());
+    Ok(Resolved {
+        target: Target::Remote {
+            transmission,
+            alias: None,
+            queue: *name,
+            queue_manager: *q_mgr,
+        },
+        opened: opened.ok_or(Reason::UNKNOWN_XMIT_Q)?,
+        q_name: *name,
+        q_mgr_name: *q_mgr,
+        created_queue: false,
+        output_only: true,
+    })
+}
+
+/// Resolves a queue name without making anything. The inner error is a model queue.
 pub(crate) fn resolve(
     qm: &Inner,
     name: &Name,
     q_mgr: &Name,
 ) -> Result<Result<Resolved, Definition>, Reason> {
-    let text = name.text();
-    if !valid_name(&text) {
-        return Err(if name.is_blank() {
-            Reason::UNKNOWN_OBJECT_NAME
-        } else {
-            Reason::OBJECT_NAME_ERROR
-        });
-    }
     if !ours(qm, q_mgr) {
-        // A queue manager name may itself be a remote definition without a queue name (a "queue
-        // manager alias").
-        if let Some(alias) = qm.catalogue.queue(&q_mgr.text())
-            && alias.kind() == ObjectKind::QRemote
-            && alias.text(MQCA_REMOTE_Q_NAME).is_empty()
-        {
-            let real = Name::new(&alias.text(MQCA_REMOTE_Q_MGR_NAME));
-            if ours(qm, &real) {
-                return resolve(qm, name, &Name::default());
-            }
-            let named = alias.text(MQCA_XMIT_Q_NAME);
-            return remote(qm, alias.clone(), None, *name, real, &named).map(Ok);
-        }
-        let transmission = route(qm, &q_mgr.text(), "")?;
-        let opened = qm.catalogue.queue(&transmission.name.text());
-        let opened = opened.ok_or(Reason::UNKNOWN_XMIT_Q)?;
-        return Ok(Ok(Resolved {
-            target: Target::Remote {
-                transmission,
-                alias: None,
-                queue: *name,
-                queue_manager: *q_mgr,
-            },
-            opened,
-            q_name: *name,
-            q_mgr_name: *q_mgr,
-            created_queue: false,
-        }));
+        return resolve_elsewhere(qm, name, q_mgr).map(Ok);
     }
     let definition = qm
         .catalogue
-        .queue(&text)
+        .queue(&name.text())
         .ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
     match (definition.kind(), definition.runtime().clone()) {
         (_, Runtime::Local(queue)) => Ok(Ok(Resolved::local(definition, queue, None, qm))),
@@ -357,6 +376,7 @@ impl SessionInner {
                 q_mgr_name: Name::new(&qm.config.name),
                 opened: definition,
                 created_queue: false,
+                output_only: false,
             });
         }
         match resolve(qm, &od.object_name, &od.object_q_mgr_name)? {
@@ -370,7 +390,10 @@ impl SessionInner {
         if options & (INPUT | MQOO_BROWSE | MQOO_OUTPUT | MQOO_SET) != 0 {
             return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
         }
-        if !ours(qm, &od.object_name) || !ours(qm, &od.object_q_mgr_name) {
+        if !ours(qm, &od.object_q_mgr_name) {
+            return Err(Reason::UNKNOWN_OBJECT_Q_MGR);
+        }
+        if !ours(qm, &od.object_name) {
             return Err(Reason::UNKNOWN_OBJECT_NAME);
         }
         let opened = qm.catalogue.qmgr_definition();
@@ -380,24 +403,23 @@ impl SessionInner {
             q_name: Name::default(),
             q_mgr_name: Name::new(&qm.config.name),
             created_queue: false,
+            output_only: false,
         })
     }
 
     fn count_in(&self, resolved: &Resolved, options: &mut i32) -> Result<(), Reason> {
         let receives = INPUT | MQOO_BROWSE;
+        if resolved.output_only && *options & (receives | MQOO_INQUIRE | MQOO_SET) != 0 {
+            return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+        }
         match &resolved.target {
             Target::Queue { queue, .. } => admit(&mut queue.lock(), options),
             Target::Remote { transmission, .. } => {
-                if *options & (receives | MQOO_SET) != 0 {
+                if *options & receives != 0 {
                     return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
                 }
                 transmission.lock().open_output += 1;
                 Ok(())
-            }
-            Target::Definition
-                if *options & MQOO_SET != 0 && resolved.opened.kind() == ObjectKind::QRemote =>
-            {
-                Err(Reason::OPTION_NOT_VALID_FOR_TYPE)
             }
             Target::Definition | Target::Qmgr => Ok(()),
         }
@@ -491,10 +513,10 @@ impl Session {
     ///
     /// # Errors
     /// 2045 option not valid for type, 2046 options, 2042 object in use, 2043 object type, 2017 no
-    /// handle (MAXHANDS), 2085 unknown object, 2086/2087 unknown (remote) queue manager, 2082
-    /// unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name, 2100 object
-    /// already exists, 2152 object name, 2184 remote queue name, 2196/2091/2092 transmission queue
-    /// unknown/type/usage, 2161 quiescing.
+    /// handle (MAXHANDS), 2085 unknown object, 2086/2087 unknown (remote) queue manager, 2057 queue
+    /// type, 2082 unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name,
+    /// 2100 object already exists, 2184 remote queue name, 2196/2091/2092 and 2197/2198/2199
+    /// (default) transmission queue unknown/type/usage, 2161 quiescing.
     pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
         let _call = self.inner().enter()?;
         self.inner().open(od, options).await

@@ -1,0 +1,20 @@
+//! The whole engine in a simulated world: seeded workloads, crashes, faults, and an oracle.
+//!
+//! * `machine`: a queue manager on simulated disk and clock, with its log writer driven by seed.
+//! * `workload`: applications that put, get, commit and back out, and tell the oracle everything.
+//! * `run`: one seed from the first message to the final audit.
+//! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
+//! * `planted`: bugs that have to be found, and by when.
+//!
+//! One seed decides everything: the same seed gives the same trace hash and the same verdict.
+
+mod machine;
+mod plan;
+mod planted;
+mod run;
+mod workload;
+
+pub use machine::{Machine, Writes};
+pub use plan::Plan;
+pub use planted::{PLANTED, Planted, find};
+pub use run::{Failure, Report, run, run_plan};

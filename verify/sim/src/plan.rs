@@ -1,0 +1,77 @@
+//! What a seed decides before anything happens: different seeds explore different worlds.
+
+use posthaste_engine::plant::Bug;
+use posthaste_env_sim::Rng;
+
+/// The shape of one run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The seed.
+    pub seed: u64,
+    /// Applications at work at the same time.
+    pub sessions: u32,
+    /// Local queues.
+    pub queues: usize,
+    /// Times the queue manager is started.
+    pub epochs: u32,
+    /// Virtual microseconds of work between stops, at most.
+    pub epoch_micros: u64,
+    /// Longest message, bytes.
+    pub max_message: u64,
+    /// Log pages an extent.
+    pub file_pages: u32,
+    /// Bytes of messages a queue keeps in memory.
+    pub buffer: usize,
+    /// Nanoseconds a log write takes, at least and at most.
+    pub write_nanos: (u64, u64),
+    /// Puts in a million that are persistent.
+    pub persistent: u32,
+    /// Calls in a million that are made in syncpoint.
+    pub syncpoint: u32,
+    /// Calls in a million that are given up before they end.
+    pub cancel: u32,
+    /// Stops in a million that are crashes (the others are controlled).
+    pub crash: u32,
+    /// Stops in a million that begin with a failing write or sync.
+    pub disk_error: u32,
+    /// Units of work in a million that are kept open until the log is full.
+    pub hoard: u32,
+    /// Print every call and its end.
+    pub tell: bool,
+    /// A bug to plant.
+    pub bug: Option<Bug>,
+    /// The log is acknowledged before it is written (a bug of the log's driver).
+    pub acknowledge_early: bool,
+}
+
+impl Plan {
+    /// Draws a plan.
+    pub fn of(seed: u64) -> Plan {
+        let mut rng = Rng::new(seed ^ 0x5EED_0F00_D15C_0000);
+        let quick = rng.coin();
+        Plan {
+            seed,
+            sessions: rng.between(1, 6) as u32,
+            queues: rng.between(1, 3) as usize,
+            epochs: rng.between(2, 5) as u32,
+            epoch_micros: if rng.coin() { 20_000 } else { 200_000 },
+            max_message: if quick { 600 } else { 9_000 },
+            file_pages: if rng.coin() { 64 } else { 256 },
+            buffer: if rng.coin() { 8 * 1024 } else { 256 * 1024 },
+            write_nanos: if rng.coin() {
+                (20_000, 60_000)
+            } else {
+                (100_000, 3_000_000)
+            },
+            persistent: *rng.pick(&[1_000_000, 700_000, 300_000]).unwrap_or(&700_000),
+            syncpoint: *rng.pick(&[200_000, 600_000, 900_000]).unwrap_or(&600_000),
+            cancel: *rng.pick(&[0, 30_000, 150_000]).unwrap_or(&0),
+            crash: *rng.pick(&[1_000_000, 700_000]).unwrap_or(&700_000),
+            disk_error: *rng.pick(&[0, 0, 200_000]).unwrap_or(&0),
+            hoard: *rng.pick(&[0, 0, 50_000]).unwrap_or(&0),
+            tell: false,
+            bug: None,
+            acknowledge_early: false,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Bugs that the simulator has to find: a table, and how long the search may take.
+
+use posthaste_engine::plant::Bug;
+
+use crate::plan::Plan;
+use crate::run::{Failure, run_plan};
+
+/// A bug to plant.
+#[derive(Clone, Copy, Debug)]
+pub struct Planted {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// In the engine.
+    pub bug: Option<Bug>,
+    /// Or in the driver of the log's writer: acknowledged before it is written.
+    pub acknowledge_early: bool,
+    /// Seeds within which it must be found.
+    pub within: u64,
+}
+
+const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
+    Planted {
+        name,
+        bug: Some(bug),
+        acknowledge_early: false,
+        within,
+    }
+}
+
+/// Every bug that CI plants.
+pub const PLANTED: &[Planted] = &[
+    Planted {
+        name: "acknowledge-early",
+        bug: None,
+        acknowledge_early: true,
+        within: 200,
+    },
+    engine("forget-undo", Bug::ForgetUndo, 200),
+    engine("deliver-twice", Bug::DeliverTwice, 200),
+    engine("visible-early", Bug::VisibleEarly, 200),
+    engine("half-commit", Bug::HalfCommit, 400),
+    engine("forget-young", Bug::ForgetYoung, 400),
+    engine("ignore-pins", Bug::IgnorePins, 1000),
+    engine("unsynced-queue-file", Bug::UnsyncedQueueFile, 1000),
+    engine("resurrect", Bug::Resurrect, 1000),
+    engine("ignore-priority", Bug::IgnorePriority, 200),
+    engine("drop-gift", Bug::DropGift, 1000),
+];
+
+/// Looks for a planted bug; returns the seed that found it and what it said.
+pub fn find(planted: &Planted, first_seed: u64) -> Option<(u64, Failure)> {
+    (first_seed..first_seed + planted.within).find_map(|seed| {
+        let plan = Plan {
+            bug: planted.bug,
+            acknowledge_early: planted.acknowledge_early,
+            ..Plan::of(seed)
+        };
+        run_plan(&plan).err().map(|failure| (seed, failure))
+    })
+}

@@ -1,0 +1,274 @@
+//! One seed, from the first message to the final audit.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use posthaste_engine::plant::plant;
+use posthaste_env_sim::{Area, Fault, Rng};
+use posthaste_model::{Harden, Model, QueueSpec, Violation};
+
+use crate::machine::Machine;
+use crate::plan::Plan;
+use crate::workload::{Shared, Worker, World, micros};
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The seed.
+    pub seed: u64,
+    /// Calls made by applications.
+    pub calls: u64,
+    /// Messages delivered.
+    pub delivered: u64,
+    /// Crashes and orderly ends.
+    pub stops: (u32, u32),
+    /// Hash of everything that happened.
+    pub trace: u64,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// The oracle says no.
+    Violation(Violation),
+    /// The queue manager did not start after faults that it promises to survive.
+    Start(String),
+    /// Something waits that nothing will wake.
+    Stuck(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Violation(violation) => write!(f, "{violation}"),
+            Failure::Start(error) => write!(f, "the restart failed: {error}"),
+            Failure::Stuck(what) => write!(f, "stuck: {what}"),
+        }
+    }
+}
+
+/// Runs the plan of a seed.
+///
+/// # Errors
+/// What went wrong; the seed reproduces it.
+pub fn run(seed: u64) -> Result<Report, Failure> {
+    run_plan(&Plan::of(seed))
+}
+
+/// Unplants when the run ends, however it ends.
+struct Planting;
+
+impl Drop for Planting {
+    fn drop(&mut self) {
+        plant(None);
+    }
+}
+
+/// Runs a plan.
+///
+/// # Errors
+/// What went wrong.
+pub fn run_plan(plan: &Plan) -> Result<Report, Failure> {
+    let _planting = Planting;
+    plant(plan.bug);
+    Run::new(plan)?.go()
+}
+
+struct Run {
+    plan: Plan,
+    machine: Machine,
+    shared: World,
+    rng: Rng,
+    stops: (u32, u32),
+    next_session: u32,
+}
+
+fn start_error(error: impl fmt::Display) -> Failure {
+    Failure::Start(error.to_string())
+}
+
+impl Run {
+    fn new(plan: &Plan) -> Result<Run, Failure> {
+        let mut model = Model::new();
+        model.allow_system_backout();
+        let machine = Machine::new(plan).map_err(start_error)?;
+        let mut queues = Vec::new();
+        for at in 0..plan.queues {
+            let name = format!("Q{at}");
+            let id = model.add_queue(QueueSpec {
+                name: name.clone(),
+                max_depth: 1_000_000,
+                by_priority: at != 1,
+                default_priority: 0,
+                default_persistent: false,
+                keeps_non_persistent: at == 2,
+                harden: if at == 2 {
+                    Harden::Backouts
+                } else {
+                    Harden::No
+                },
+            });
+            queues.push((name, id));
+        }
+        let shared = Shared {
+            model,
+            violation: None,
+            rng: Rng::new(plan.seed ^ 0x00AC_710F),
+            next_id: 0,
+            calls: 0,
+            delivered: 0,
+            queues,
+        };
+        Ok(Run {
+            plan: plan.clone(),
+            machine,
+            shared: Rc::new(RefCell::new(shared)),
+            rng: Rng::new(plan.seed ^ 0x57_0B5),
+            stops: (0, 0),
+            next_session: 0,
+        })
+    }
+
+    fn go(mut self) -> Result<Report, Failure> {
+        self.machine.start().map_err(start_error)?;
+        for at in 0..self.plan.queues {
+            let sequence = if at == 1 { "FIFO" } else { "PRIORITY" };
+            let class = if at == 2 { "HIGH" } else { "NORMAL" };
+            let harden = if at == 2 { "HARDENBO" } else { "NOHARDENBO" };
+            self.machine.mqsc(&format!(
+                "DEFINE QLOCAL(Q{at}) MSGDLVSQ({sequence}) NPMCLASS({class}) {harden} MAXDEPTH(1000000)"
+            ));
+        }
+        self.shared.borrow_mut().model.restart();
+        for epoch in 0..self.plan.epochs {
+            self.work()?;
+            self.stop()?;
+            self.start_again(epoch)?;
+        }
+        self.audit()?;
+        let shared = self.shared.borrow();
+        Ok(Report {
+            seed: self.plan.seed,
+            calls: shared.calls,
+            delivered: shared.delivered,
+            stops: self.stops,
+            trace: self.machine.world.trace(),
+        })
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        match &self.shared.borrow().violation {
+            Some(violation) => Err(Failure::Violation(violation.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn worker(&mut self) -> Worker {
+        self.next_session += 1;
+        let number = self.next_session;
+        Worker {
+            number,
+            plan: self.plan.clone(),
+            shared: self.shared.clone(),
+            clock: self.machine.env().clock.clone(),
+            session: self.machine.connect(&format!("app {number}")),
+            handles: Vec::new(),
+        }
+    }
+
+    /// Lets applications work for a while.
+    fn work(&mut self) -> Result<(), Failure> {
+        for _ in 0..self.plan.sessions {
+            let mut worker = self.worker();
+            self.machine
+                .world
+                .executor()
+                .spawn("application", async move {
+                    if worker.open().await.is_ok() {
+                        worker.work().await;
+                    }
+                });
+        }
+        if self.rng.chance(self.plan.disk_error) {
+            let after = self.rng.below(self.plan.epoch_micros) * 1000;
+            self.machine.world.executor().run_for(after);
+            let fault = if self.rng.coin() {
+                Fault::WriteError
+            } else {
+                Fault::SyncError
+            };
+            self.machine.world.disk().order(fault, Area::Any, 0);
+        }
+        let nanos = self.rng.between(1, self.plan.epoch_micros) * 1000;
+        self.machine.world.executor().run_for(nanos);
+        self.check()
+    }
+
+    /// Ends the queue manager, one way or the other.
+    fn stop(&mut self) -> Result<(), Failure> {
+        let stopped = self.machine.qm().stopped().is_some();
+        if self.plan.tell {
+            println!("--- stop {:?}", self.stops);
+        }
+        if stopped || self.rng.chance(self.plan.crash) {
+            if self.rng.below(3) == 0 {
+                self.machine.kill();
+            } else {
+                self.machine.crash();
+            }
+            self.machine.world.disk().clear_faults();
+            self.stops.0 += 1;
+            return self.verdict(|model| model.crash());
+        }
+        let clean = self
+            .machine
+            .end()
+            .map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
+        self.check()?;
+        self.stops.1 += 1;
+        if clean {
+            self.verdict(|model| model.clean_shutdown())
+        } else {
+            self.verdict(|model| model.crash())
+        }
+    }
+
+    fn verdict(
+        &self,
+        say: impl FnOnce(&mut Model) -> Result<(), Violation>,
+    ) -> Result<(), Failure> {
+        say(&mut self.shared.borrow_mut().model).map_err(Failure::Violation)
+    }
+
+    /// Starts again; sometimes the power fails during the restart, or right after it.
+    fn start_again(&mut self, epoch: u32) -> Result<(), Failure> {
+        while self.rng.chance(200_000) {
+            let steps = self.rng.below(400);
+            self.machine.world.disk().cut_power_after(1 + steps);
+            // It may have started before the power failed: then it falls in the middle of nothing.
+            let _ = self.machine.start();
+            self.machine.crash();
+            self.verdict(|model| model.crash())?;
+        }
+        self.machine
+            .start()
+            .map_err(|error| Failure::Start(format!("epoch {epoch}: {error}")))?;
+        self.shared.borrow_mut().model.restart();
+        Ok(())
+    }
+
+    /// One application gets everything; then all has to be accounted for.
+    fn audit(&mut self) -> Result<(), Failure> {
+        let mut worker = self.worker();
+        let drained = self.machine.world.executor().block_on(async move {
+            if worker.open().await.is_ok() {
+                worker.drain().await;
+            }
+        });
+        drained.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
+        self.check()?;
+        let _ = micros(&*self.machine.env().clock);
+        self.verdict(Model::audit)
+    }
+}

@@ -1,0 +1,418 @@
+//! Applications at work: what they do is drawn by seed, what they see goes to the oracle.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use posthaste_engine::Session;
+use posthaste_env::{Clock, Sleep};
+use posthaste_env_sim::Rng;
+use posthaste_model::{
+    Delivered, Get, How, Match, Model, Op, OpId, Outcome, Put, QueueId, Violation,
+};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use std::sync::Arc;
+
+use crate::Plan;
+
+/// What all applications of a run share.
+pub(crate) struct Shared {
+    pub(crate) model: Model,
+    pub(crate) violation: Option<Violation>,
+    pub(crate) rng: Rng,
+    pub(crate) next_id: u64,
+    pub(crate) calls: u64,
+    pub(crate) delivered: u64,
+    pub(crate) queues: Vec<(String, QueueId)>,
+}
+
+pub(crate) type World = Rc<RefCell<Shared>>;
+
+/// One application.
+pub(crate) struct Worker {
+    pub(crate) number: u32,
+    pub(crate) plan: Plan,
+    pub(crate) shared: World,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) session: Session,
+    pub(crate) handles: Vec<Hobj>,
+}
+
+/// The payload of a message: its number, then bytes that follow from it.
+pub(crate) fn payload(id: u64, length: u64) -> Bytes {
+    let mut out = Vec::with_capacity(length as usize + 8);
+    out.extend_from_slice(&id.to_le_bytes());
+    let mut rng = Rng::new(id);
+    let mut rest = vec![0; length as usize];
+    rng.fill(&mut rest);
+    out.extend_from_slice(&rest);
+    Bytes::from(out)
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn id24(id: u64) -> [u8; 24] {
+    let mut out = [0; 24];
+    out[16..].copy_from_slice(&id.to_be_bytes());
+    out
+}
+
+/// What a reason says to the oracle.
+fn outcome(reason: Reason) -> Outcome {
+    match reason {
+        Reason::CONNECTION_BROKEN
+        | Reason::Q_MGR_STOPPING
+        | Reason::Q_MGR_QUIESCING
+        | Reason::HCONN_ERROR => Outcome::Unknown,
+        other => Outcome::Reason(other.0),
+    }
+}
+
+/// Ends with the call, or with `None` when the caller has had enough.
+async fn patient<F: Future>(call: F, limit: Option<Sleep>) -> Option<F::Output> {
+    let Some(mut limit) = limit else {
+        return Some(call.await);
+    };
+    let mut call = std::pin::pin!(call);
+    std::future::poll_fn(move |context| {
+        if let std::task::Poll::Ready(value) = call.as_mut().poll(context) {
+            return std::task::Poll::Ready(Some(value));
+        }
+        limit.as_mut().poll(context).map(|()| None)
+    })
+    .await
+}
+
+pub(crate) fn micros(clock: &dyn Clock) -> u64 {
+    clock.monotonic() / 1000
+}
+
+impl Worker {
+    /// Opens every queue.
+    pub(crate) async fn open(&mut self) -> Result<(), Reason> {
+        let names: Vec<String> = {
+            let shared = self.shared.borrow();
+            shared.queues.iter().map(|(name, _)| name.clone()).collect()
+        };
+        for name in names {
+            let mut od = Od {
+                object_name: Name::new(&name),
+                ..Od::default()
+            };
+            let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE;
+            self.handles
+                .push(self.session.open(&mut od, options).await?.value);
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> u64 {
+        micros(&*self.clock)
+    }
+
+    fn invoke(&self, op: Op) -> OpId {
+        let now = self.now();
+        let mut shared = self.shared.borrow_mut();
+        shared.calls += 1;
+        if self.plan.tell {
+            println!("{now:>9} app {} {op:?}", self.number);
+        }
+        shared.model.invoke(now, self.number, op)
+    }
+
+    /// Tells the oracle; false ends the application.
+    fn respond(&self, op: OpId, outcome: Outcome) -> bool {
+        let now = self.now();
+        let mut shared = self.shared.borrow_mut();
+        if self.plan.tell {
+            println!("{now:>9} app {} -> {outcome:?}", self.number);
+        }
+        if matches!(outcome, Outcome::Got(_)) {
+            shared.delivered += 1;
+        }
+        if let Err(violation) = shared.model.respond(now, op, outcome) {
+            shared.violation.get_or_insert(violation);
+            return false;
+        }
+        outcome != Outcome::Unknown
+    }
+
+    fn chance(&self, per_million: u32) -> bool {
+        self.shared.borrow_mut().rng.chance(per_million)
+    }
+
+    fn below(&self, n: u64) -> u64 {
+        self.shared.borrow_mut().rng.below(n)
+    }
+
+    /// How long this call may take before it is given up, if it may be.
+    fn limit(&self) -> Option<Sleep> {
+        if !self.chance(self.plan.cancel) {
+            return None;
+        }
+        let nanos = self.below(2_000_000);
+        Some(self.clock.sleep_until(self.clock.monotonic() + nanos))
+    }
+
+    /// Works until the queue manager or the oracle says stop.
+    pub(crate) async fn work(self) {
+        loop {
+            let going = match self.below(100) {
+                0..40 => self.put().await,
+                40..75 => self.get().await,
+                75..80 => self.browse().await,
+                80..92 => self.commit().await,
+                92..97 => self.backout().await,
+                _ => self.depth().await,
+            };
+            if !going {
+                return;
+            }
+            let pause = self.below(200_000);
+            self.clock.sleep_until(self.clock.monotonic() + pause).await;
+        }
+    }
+
+    fn queue(&self) -> (usize, QueueId) {
+        let at = self.below(self.handles.len() as u64) as usize;
+        (at, self.shared.borrow().queues[at].1)
+    }
+
+    async fn put(&self) -> bool {
+        let (at, queue) = self.queue();
+        let id = {
+            let mut shared = self.shared.borrow_mut();
+            shared.next_id += 1;
+            shared.next_id
+        };
+        let data = payload(id, self.below(self.plan.max_message));
+        let persistent = self.chance(self.plan.persistent);
+        let priority = self.below(3) as u8;
+        let in_uow = self.chance(self.plan.syncpoint);
+        let correl = self.below(4);
+        let put = Put {
+            queue,
+            id,
+            hash: digest(&data),
+            persistent: Some(persistent),
+            priority: Some(priority),
+            in_uow,
+            expiry: None,
+            msg_id: id,
+            correl_id: correl,
+        };
+        let mut md = Md {
+            persistence: i32::from(persistent),
+            priority: i32::from(priority),
+            msg_id: id24(id),
+            correl_id: id24(correl),
+            ..Md::default()
+        };
+        let mut pmo = Pmo {
+            options: if in_uow {
+                MQPMO_SYNCPOINT
+            } else {
+                MQPMO_NO_SYNCPOINT
+            },
+            ..Pmo::default()
+        };
+        let op = self.invoke(Op::Put(put));
+        let call = self.session.put(self.handles[at], &mut md, &mut pmo, data);
+        match patient(call, self.limit()).await {
+            Some(Ok(_)) => self.respond(op, Outcome::Done),
+            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            // Whether a put that was given up has happened is known to nobody.
+            None => self.gave_up(op),
+        }
+    }
+
+    /// A call was given up whose outcome matters: the application goes away, as a client does whose
+    /// connection broke.
+    fn gave_up(&self, op: OpId) -> bool {
+        self.respond(op, Outcome::Unknown);
+        false
+    }
+
+    fn wanted(&self) -> (Match, Md) {
+        let mut md = Md::default();
+        let want = match self.below(4) {
+            0 => {
+                let correl = 1 + self.below(3);
+                md.correl_id = id24(correl);
+                Match {
+                    msg_id: None,
+                    correl_id: Some(correl),
+                }
+            }
+            _ => Match::default(),
+        };
+        (want, md)
+    }
+
+    async fn get(&self) -> bool {
+        let (at, queue) = self.queue();
+        let (want, mut md) = self.wanted();
+        let in_uow = self.chance(self.plan.syncpoint);
+        let wait = self.below(3) == 0;
+        let how = if in_uow {
+            How::Syncpoint
+        } else {
+            How::NoSyncpoint
+        };
+        let mut gmo = Gmo {
+            version: MQGMO_VERSION_2,
+            options: if in_uow {
+                MQGMO_SYNCPOINT
+            } else {
+                MQGMO_NO_SYNCPOINT
+            } | if wait { MQGMO_WAIT } else { 0 },
+            wait_interval: if wait { self.below(20) as i32 } else { 0 },
+            ..Gmo::default()
+        };
+        let get = Get {
+            queue,
+            want,
+            how,
+            wait,
+        };
+        let op = self.invoke(Op::Get(get));
+        let call = self
+            .session
+            .get(self.handles[at], &mut md, &mut gmo, 1 << 20);
+        match patient(call, self.limit()).await {
+            Some(Ok(done)) => {
+                let got = delivered(&md, &done.value.data);
+                self.respond(op, Outcome::Got(got))
+            }
+            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            // A get that was given up before it returned may have been forced already.
+            None => self.gave_up(op),
+        }
+    }
+
+    async fn browse(&self) -> bool {
+        let (at, queue) = self.queue();
+        let first = self.below(2) == 0;
+        let mut gmo = Gmo {
+            options: if first {
+                MQGMO_BROWSE_FIRST
+            } else {
+                MQGMO_BROWSE_NEXT
+            },
+            ..Gmo::default()
+        };
+        let how = if first {
+            How::BrowseFirst
+        } else {
+            How::BrowseNext
+        };
+        let get = Get {
+            queue,
+            want: Match::default(),
+            how,
+            wait: false,
+        };
+        let op = self.invoke(Op::Get(get));
+        let mut md = Md::default();
+        match self
+            .session
+            .get(self.handles[at], &mut md, &mut gmo, 1 << 20)
+            .await
+        {
+            Ok(done) => {
+                let got = delivered(&md, &done.value.data);
+                self.respond(op, Outcome::Got(got))
+            }
+            Err(reason) => self.respond(op, outcome(reason)),
+        }
+    }
+
+    async fn commit(&self) -> bool {
+        if self.chance(self.plan.hoard) {
+            // Keeps its unit of work open: the log has to cope.
+            return true;
+        }
+        let op = self.invoke(Op::Commit);
+        match patient(self.session.commit(), self.limit()).await {
+            Some(Ok(_)) => self.respond(op, Outcome::Done),
+            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            None => self.gave_up(op),
+        }
+    }
+
+    async fn backout(&self) -> bool {
+        let op = self.invoke(Op::Backout);
+        match self.session.backout().await {
+            Ok(_) => self.respond(op, Outcome::Done),
+            Err(reason) => self.respond(op, outcome(reason)),
+        }
+    }
+
+    async fn depth(&self) -> bool {
+        let (at, queue) = self.queue();
+        let op = self.invoke(Op::Depth(queue));
+        match self
+            .session
+            .inquire(self.handles[at], &[MQIA_CURRENT_Q_DEPTH])
+            .await
+        {
+            Ok(done) => {
+                let depth = done.value.ints.first().copied().unwrap_or(-1);
+                self.respond(op, Outcome::Depth(u64::try_from(depth).unwrap_or(u64::MAX)))
+            }
+            Err(reason) => self.respond(op, outcome(reason)),
+        }
+    }
+
+    /// Gets everything from every queue, outside syncpoint.
+    pub(crate) async fn drain(self) {
+        for at in 0..self.handles.len() {
+            let queue = self.shared.borrow().queues[at].1;
+            loop {
+                let get = Get {
+                    queue,
+                    want: Match::default(),
+                    how: How::NoSyncpoint,
+                    wait: false,
+                };
+                let op = self.invoke(Op::Get(get));
+                let (mut md, mut gmo) = (Md::default(), Gmo::default());
+                let got = self
+                    .session
+                    .get(self.handles[at], &mut md, &mut gmo, 1 << 20)
+                    .await;
+                let going = match got {
+                    Ok(done) => {
+                        let got = delivered(&md, &done.value.data);
+                        self.respond(op, Outcome::Got(got))
+                    }
+                    Err(reason) => {
+                        self.respond(op, outcome(reason));
+                        false
+                    }
+                };
+                if !going {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn delivered(md: &Md, data: &[u8]) -> Delivered {
+    let id = data
+        .first_chunk::<8>()
+        .map_or(0, |b| u64::from_le_bytes(*b));
+    Delivered {
+        id,
+        hash: digest(data),
+        persistent: md.persistence == MQPER_PERSISTENT,
+        priority: md.priority.clamp(0, 9) as u8,
+        backout_count: u32::try_from(md.backout_count).ok(),
+    }
+}
