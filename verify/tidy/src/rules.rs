@@ -2,6 +2,7 @@
 
 pub mod dead_links;
 pub mod dependencies;
+pub mod documented;
 pub mod file_head;
 pub mod house;
 pub mod machine_words;
@@ -33,6 +34,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: dependencies::NAME,
         check: dependencies::check,
+    },
+    Rule {
+        name: documented::NAME,
+        check: documented::check,
     },
     Rule {
         name: file_head::NAME,

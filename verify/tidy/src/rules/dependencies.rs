@@ -107,6 +107,7 @@ const MAY_USE: &[Row] = &[
             "store",
             "engine",
             "server",
+            "sim",
         ],
         &[],
     ),
