@@ -1,0 +1,426 @@
+//! The error logs: `AMQERR01.LOG` is written, 02 and 03 are the older ones (manual: "Error logs on
+//! UNIX, Linux and Windows").
+//!
+//! Invariants: an entry is written with one call and never split over two files; a message that
+//! cannot be written (full disk, no permission) goes to standard error, and nothing here panics or
+//! returns an error, because there would be nobody left to tell.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use posthaste_command::messages;
+use posthaste_engine::Operator;
+use time::OffsetDateTime;
+
+/// Version, release, modification and fix as MQ shows them: the interface this product follows.
+pub const VRMF: &str = "9.4.0.0";
+const INDENT: &str = "                    ";
+const RULE: usize = 80;
+/// The numeric inserts that stand before the text ones, at most (manual: "Message inserts").
+const ARITHMETIC: usize = 2;
+
+/// Where messages go beside the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Console {
+    /// Nowhere.
+    Silent,
+    /// Standard error, in one line each.
+    Stderr,
+}
+
+/// Who writes: what the head of every entry says.
+#[derive(Clone, Debug)]
+struct Writer {
+    user: String,
+    program: String,
+    host: String,
+    queue_manager: Option<String>,
+}
+
+struct State {
+    file: Option<File>,
+    bytes: u64,
+    /// The last error of writing has been told.
+    told: bool,
+}
+
+/// The three files of a folder.
+pub struct ErrorLog {
+    folder: PathBuf,
+    limit: u64,
+    console: Console,
+    writer: Writer,
+    state: Mutex<State>,
+}
+
+impl ErrorLog {
+    /// Error logs in `folder`, each of about `limit` bytes. The folder is made when the first
+    /// message is written.
+    pub fn new(
+        folder: &Path,
+        limit: u64,
+        queue_manager: Option<&str>,
+        console: Console,
+    ) -> ErrorLog {
+        ErrorLog {
+            folder: folder.to_owned(),
+            limit,
+            console,
+            writer: Writer {
+                user: user_name(),
+                program: program(),
+                host: host(),
+                queue_manager: queue_manager.map(str::to_owned),
+            },
+            state: Mutex::new(State {
+                file: None,
+                bytes: 0,
+                told: false,
+            }),
+        }
+    }
+
+    /// Writes an entry.
+    pub fn write(&self, id: &str, inserts: &[String]) {
+        if self.console == Console::Stderr {
+            let now = OffsetDateTime::now_utc();
+            say(&short(now, id, inserts));
+        }
+        let entry = entry(OffsetDateTime::now_utc(), &self.writer, id, inserts);
+        let mut state = self.state.lock();
+        match self.append(&mut state, entry.as_bytes()) {
+            Ok(()) => state.told = false,
+            Err(error) => self.fall_back(&mut state, &error, id, inserts),
+        }
+    }
+
+    fn append(&self, state: &mut State, entry: &[u8]) -> io::Result<()> {
+        if state.file.is_none() {
+            crate::layout::make_private(&self.folder).map_err(|f| io::Error::other(f.line()))?;
+            let file = self.open()?;
+            state.bytes = file.metadata()?.len();
+            state.file = Some(file);
+        }
+        if state.bytes > 0 && state.bytes + entry.len() as u64 > self.limit {
+            state.file = None;
+            self.rotate()?;
+            state.file = Some(self.open()?);
+            state.bytes = 0;
+        }
+        if let Some(file) = &mut state.file {
+            let written = file.write_all(entry);
+            // Part of it may be there; the length decides when to rotate.
+            state.bytes = file.metadata().map_or(state.bytes, |found| found.len());
+            written?;
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> io::Result<File> {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(self.path(1))
+    }
+
+    fn path(&self, number: u8) -> PathBuf {
+        self.folder.join(format!("AMQERR{number:02}.LOG"))
+    }
+
+    fn rotate(&self) -> io::Result<()> {
+        for (from, to) in [(2, 3), (1, 2)] {
+            match fs::rename(self.path(from), self.path(to)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn fall_back(&self, state: &mut State, error: &io::Error, id: &str, inserts: &[String]) {
+        // The next message opens the file anew: the disk may have room by then.
+        state.file = None;
+        let now = OffsetDateTime::now_utc();
+        if !state.told {
+            state.told = true;
+            let path = self.path(1).display().to_string();
+            say(&short(now, "AMQ6245E", &[path, error.to_string()]));
+        }
+        if self.console == Console::Silent {
+            say(&short(now, id, inserts));
+        }
+    }
+}
+
+impl Operator for ErrorLog {
+    fn message(&self, id: &'static str, inserts: &[String]) {
+        self.write(id, inserts);
+    }
+}
+
+/// One line on standard error. `eprintln!` would panic if nobody reads it any more.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A message in one line.
+fn short(now: OffsetDateTime, id: &str, inserts: &[String]) -> String {
+    let (hour, minute, second) = now.time().as_hms();
+    let text = messages::format(id, inserts);
+    format!("{hour:02}:{minute:02}:{second:02} {id}: {text}")
+}
+
+/// What writes a message: the part of the product that owns its number.
+fn origin(id: &str) -> &'static str {
+    match id.as_bytes().get(3) {
+        Some(b'5') => "server",
+        Some(b'6') => "env",
+        Some(b'7') => "engine",
+        Some(b'8') => "command",
+        Some(b'9') => "channel",
+        _ => "posthaste",
+    }
+}
+
+fn number(id: &str) -> &str {
+    id.trim_start_matches("AMQ")
+        .trim_end_matches(|last: char| last.is_ascii_alphabetic())
+}
+
+/// The inserts as the head shows them: leading numbers as ArithInsert, the rest as CommentInsert.
+fn insert_lines(inserts: &[String], out: &mut String) {
+    let is_number = |insert: &&String| insert.parse::<i64>().is_ok();
+    let numbers = inserts
+        .iter()
+        .take(ARITHMETIC)
+        .take_while(is_number)
+        .count();
+    for (at, insert) in inserts.iter().enumerate() {
+        let (name, at) = match at < numbers {
+            true => ("ArithInsert", at + 1),
+            false => ("CommentInsert", at - numbers + 1),
+        };
+        let shown = insert.replace(char::is_control, ".");
+        // Writing to a String does not fail.
+        let _ = writeln!(out, "{INDENT}{name}{at}({shown})");
+    }
+}
+
+/// A whole entry.
+fn entry(now: OffsetDateTime, writer: &Writer, id: &str, inserts: &[String]) -> String {
+    let (year, month, day) = now.to_calendar_date();
+    let (hour, minute, second, milli) = now.to_hms_milli();
+    let month = u8::from(month);
+    let (process, thread) = (std::process::id(), rustix::thread::gettid().as_raw_pid());
+    let Writer {
+        user,
+        program,
+        host,
+        queue_manager,
+    } = writer;
+    let mut out = String::with_capacity(1024);
+    // Writing to a String does not fail.
+    let _ = writeln!(
+        out,
+        "{day:02}/{month:02}/{:02} {hour:02}:{minute:02}:{second:02} - Process({process}.{thread}) User({user}) Program({program})",
+        year.rem_euclid(100)
+    );
+    let _ = writeln!(out, "{INDENT}Host({host}) Installation(Installation1)");
+    let _ = match queue_manager {
+        Some(name) => writeln!(out, "{INDENT}VRMF({VRMF}) QMgr({name})"),
+        None => writeln!(out, "{INDENT}VRMF({VRMF})"),
+    };
+    let _ = writeln!(
+        out,
+        "{INDENT}Time({year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z)"
+    );
+    insert_lines(inserts, &mut out);
+    let text = messages::format(id, inserts);
+    let (why, what) = match messages::find(id) {
+        Some(message) => (message.explain(inserts), message.advise(inserts)),
+        None => ("None.".to_owned(), "None.".to_owned()),
+    };
+    let _ = writeln!(
+        out,
+        "\n{id}: {text}\n\nEXPLANATION:\n{why}\nACTION:\n{what}"
+    );
+    let rule = format!("----- {} : {} ", origin(id), number(id));
+    let _ = writeln!(out, "{rule:-<RULE$}");
+    out
+}
+
+/// The user this process runs as, by name where the environment tells it.
+pub fn user_name() -> String {
+    let named = ["USER", "LOGNAME"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|name| !name.is_empty());
+    named.unwrap_or_else(|| rustix::process::geteuid().as_raw().to_string())
+}
+
+fn program() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_name);
+    name.map_or_else(
+        || "posthaste".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+fn host() -> String {
+    let system = rustix::system::uname();
+    system.nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    fn writer() -> Writer {
+        Writer {
+            user: "mqm".to_owned(),
+            program: "amqzmuf0".to_owned(),
+            host: "host1".to_owned(),
+            queue_manager: Some("PERF0".to_owned()),
+        }
+    }
+
+    fn texts(inserts: &[&str]) -> Vec<String> {
+        inserts.iter().map(|&insert| insert.to_owned()).collect()
+    }
+
+    #[test]
+    fn an_entry_has_the_known_layout() {
+        let now = datetime!(2024-08-14 16:25:58.791 UTC);
+        let inserts = texts(&["4096", "W", "7000", "10126"]);
+        let entry = entry(now, &writer(), "AMQ6729W", &inserts);
+        let (pid, tid) = (std::process::id(), rustix::thread::gettid().as_raw_pid());
+        let expected = format!(
+            "14/08/24 16:25:58 - Process({pid}.{tid}) User(mqm) Program(amqzmuf0)
+                    Host(host1) Installation(Installation1)
+                    VRMF(9.4.0.0) QMgr(PERF0)
+                    Time(2024-08-14T16:25:58.791Z)
+                    ArithInsert1(4096)
+                    CommentInsert1(W)
+                    CommentInsert2(7000)
+                    CommentInsert3(10126)
+
+AMQ6729W: A W of 4096 bytes took 10126 microseconds; the limit is 7000.
+
+EXPLANATION:
+The disk took longer than AMQ_IODELAY allows. W is R for a read and W for a write.
+ACTION:
+Compare with what the disk does on a normal day, and look at what else was using it.
+----- env : 6729 ---------------------------------------------------------------
+"
+        );
+        assert_eq!(entry, expected);
+    }
+
+    #[test]
+    fn inserts_are_numbers_first_then_text() {
+        for (inserts, expected) in [
+            (&[][..], ""),
+            (&["a"][..], "CommentInsert1(a)"),
+            (
+                &["1", "2", "3"][..],
+                "ArithInsert1(1) ArithInsert2(2) CommentInsert1(3)",
+            ),
+            (&["a", "1"][..], "CommentInsert1(a) CommentInsert2(1)"),
+            (&["-1", "x\ny"][..], "ArithInsert1(-1) CommentInsert1(x.y)"),
+        ] {
+            let mut out = String::new();
+            insert_lines(&texts(inserts), &mut out);
+            let shown: Vec<&str> = out.split_whitespace().collect();
+            assert_eq!(shown.join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn files_rotate_and_no_entry_is_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = ErrorLog::new(folder.path(), 4_000, Some("QM1"), Console::Silent);
+        for number in 0..40 {
+            log.write("AMQ2402E", &[format!("number {number}")]);
+        }
+        let names = |folder: &Path| {
+            let mut names: Vec<String> = fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(
+            names(folder.path()),
+            ["AMQERR01.LOG", "AMQERR02.LOG", "AMQERR03.LOG"]
+        );
+        let mut seen = Vec::new();
+        for number in [3, 2, 1] {
+            let text = fs::read_to_string(log.path(number)).unwrap();
+            assert!(text.len() <= 4_000, "{}", text.len());
+            assert!(text.ends_with("-\n"));
+            seen.extend(text.lines().filter_map(|line| {
+                let number = line.strip_prefix("AMQ2402E: number ")?;
+                number.trim_end_matches('.').parse::<u32>().ok()
+            }));
+        }
+        let first = seen[0];
+        assert!(first > 0, "the oldest are gone");
+        assert_eq!(
+            seen,
+            (first..40).collect::<Vec<_>>(),
+            "the newest are all there"
+        );
+    }
+
+    #[test]
+    fn a_second_writer_goes_on_where_the_first_left_off() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..2 {
+            let log = ErrorLog::new(folder.path(), 1 << 20, None, Console::Silent);
+            log.write("AMQ2402E", &[format!("run {number}")]);
+        }
+        let text = fs::read_to_string(folder.path().join("AMQERR01.LOG")).unwrap();
+        assert!(text.contains("run 0") && text.contains("run 1"));
+        assert!(!text.contains("QMgr("));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_survived() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("errors"), "not a folder").unwrap();
+        let log = ErrorLog::new(
+            &folder.path().join("errors"),
+            4_000,
+            Some("QM1"),
+            Console::Silent,
+        );
+        log.write("AMQ8003I", &["QM1".to_owned()]);
+        assert!(log.state.lock().told);
+        fs::remove_file(folder.path().join("errors")).unwrap();
+        log.write("AMQ8004I", &["QM1".to_owned()]);
+        assert!(!log.state.lock().told, "it goes on when the cause is gone");
+        let text = fs::read_to_string(folder.path().join("errors/AMQERR01.LOG")).unwrap();
+        assert!(text.contains("AMQ8004I: Queue manager QM1 ended."));
+    }
+
+    #[test]
+    fn a_full_disk_is_survived() {
+        let folder = tempfile::tempdir().unwrap();
+        let errors = folder.path().join("errors");
+        fs::create_dir(&errors).unwrap();
+        // The device that has no room, in the place of the file.
+        std::os::unix::fs::symlink("/dev/full", errors.join("AMQERR01.LOG")).unwrap();
+        let log = ErrorLog::new(&errors, 4_000, Some("QM1"), Console::Silent);
+        log.write("AMQ8003I", &["QM1".to_owned()]);
+        log.write("AMQ8004I", &["QM1".to_owned()]);
+        assert!(log.state.lock().told);
+    }
+}

@@ -1,0 +1,153 @@
+//! From the values in the file to what a start needs: defaults filled in, values that depend on
+//! each other compared.
+
+use std::path::PathBuf;
+
+use posthaste_recovery_log::LogConfig;
+
+use super::{ConfigError, RawConfig, keys};
+
+/// What a start needs from `qm.ini`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Folder of the recovery log; none when the file does not say.
+    pub log_path: Option<PathBuf>,
+    /// The recovery log.
+    pub log: LogConfig,
+    /// Bytes of non-persistent messages a queue keeps in memory.
+    pub q_buffer: usize,
+    /// Bytes of persistent messages a queue keeps in memory.
+    pub pq_buffer: usize,
+    /// Seconds between searches for expired messages; 0 for none.
+    pub expiry_interval_s: u32,
+    /// Client connections over TCP at one time.
+    pub max_channels: usize,
+    /// Whether the system probes idle TCP connections.
+    pub keep_alive: bool,
+    /// Backlog of a listener whose object says 0; 0 leaves the choice.
+    pub backlog: u32,
+    /// Bytes after which an error log begins anew.
+    pub error_log_bytes: u64,
+}
+
+/// The numbers of a log that are chosen when it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// `LogFilePages`.
+    pub file_pages: u32,
+    /// `LogPrimaryFiles`.
+    pub primary: u32,
+    /// `LogSecondaryFiles`.
+    pub secondary: u32,
+    /// `LogBufferPages`.
+    pub buffer_pages: u32,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        let log = LogConfig::default();
+        Shape {
+            file_pages: log.file_pages,
+            primary: log.primary_files,
+            secondary: log.secondary_files,
+            buffer_pages: log.buffer_pages,
+        }
+    }
+}
+
+impl Shape {
+    /// The configuration of such a log.
+    pub fn config(&self) -> LogConfig {
+        LogConfig {
+            file_pages: self.file_pages,
+            primary_files: self.primary,
+            secondary_files: self.secondary,
+            buffer_pages: self.buffer_pages,
+            ..LogConfig::default()
+        }
+    }
+}
+
+/// Most log files there may be, primary and secondary.
+const MOST_FILES: i64 = 511;
+
+impl RawConfig {
+    /// The number given, or the one a missing key stands for.
+    fn number_or_default(&self, stanza: &str, key: &str) -> i64 {
+        let default = || keys::find(stanza, key).and_then(|row| row.default.parse().ok());
+        self.number(stanza, key).or_else(default).unwrap_or(0)
+    }
+
+    /// The configuration of a start.
+    ///
+    /// # Errors
+    /// Values that are in range each, but not together.
+    pub fn resolve(&self) -> Result<Settings, Vec<ConfigError>> {
+        let number = |stanza: &str, key: &str| self.number_or_default(stanza, key);
+        // The table's limits keep every number within u32.
+        let small = |stanza: &str, key: &str| u32::try_from(number(stanza, key)).unwrap_or(0);
+        let size = |stanza: &str, key: &str| usize::try_from(number(stanza, key)).unwrap_or(0);
+        let mut errors = Vec::new();
+        let files = number("Log", "LogPrimaryFiles") + number("Log", "LogSecondaryFiles");
+        if files > MOST_FILES {
+            errors.push(self.range_error(
+                "Log",
+                "LogSecondaryFiles",
+                "LogPrimaryFiles plus LogSecondaryFiles",
+                (3, MOST_FILES),
+            ));
+        }
+        let most = number("Channels", "MaxChannels");
+        let active = self.number("Channels", "MaxActiveChannels").unwrap_or(most);
+        if active > most {
+            errors.push(self.range_error(
+                "Channels",
+                "MaxActiveChannels",
+                "MaxActiveChannels",
+                (1, most),
+            ));
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let shape = Shape {
+            file_pages: small("Log", "LogFilePages"),
+            primary: small("Log", "LogPrimaryFiles"),
+            secondary: small("Log", "LogSecondaryFiles"),
+            buffer_pages: small("Log", "LogBufferPages"),
+        };
+        Ok(Settings {
+            log_path: self.text("Log", "LogPath").map(PathBuf::from),
+            log: shape.config(),
+            q_buffer: size("TuningParameters", "DefaultQBufferSize"),
+            pq_buffer: size("TuningParameters", "DefaultPQBufferSize"),
+            expiry_interval_s: small("TuningParameters", "ExpiryInterval"),
+            max_channels: usize::try_from(active).unwrap_or(1),
+            keep_alive: self.text("TCP", "KeepAlive") != Some("NO"),
+            backlog: small("TCP", "ListenerBacklog"),
+            error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
+        })
+    }
+
+    fn range_error(
+        &self,
+        stanza: &str,
+        key: &str,
+        what: &str,
+        (min, max): (i64, i64),
+    ) -> ConfigError {
+        let at = self.place(stanza, key);
+        ConfigError {
+            file: self.file.clone(),
+            at,
+            id: "AMQ2103E",
+            inserts: vec![
+                self.file.clone(),
+                at.line.to_string(),
+                what.to_owned(),
+                min.to_string(),
+                max.to_string(),
+            ],
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The commented `qm.ini` that a new queue manager gets: what was chosen stands as a value, every
+//! other key that does something as a comment with its default.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::Shape;
+use super::keys::{Effect, KEYS, Key, Kind};
+
+/// Client connections that a new queue manager takes. The 100 that a missing key stands for is less
+/// than a laptop's test needs, and an idle connection costs little here.
+const CHANNELS: &str = "1000";
+
+fn range(key: &Key) -> String {
+    match key.kind {
+        Kind::Int { min, max } => format!(" ({min} to {max})"),
+        Kind::IntOrZero { min, max } => format!(" (0, or {min} to {max})"),
+        Kind::Words(words) if key.effect != Effect::FirstWordOnly => {
+            format!(" ({})", words.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The text of a new file. `path` is the folder of the recovery log.
+pub fn new_file(name: &str, path: &Path, shape: &Shape) -> String {
+    let chosen = |key: &Key| -> Option<String> {
+        match (key.stanza, key.key) {
+            ("Log", "LogPath") => Some(path.display().to_string()),
+            ("Log", "LogType") => Some(key.default.to_owned()),
+            ("Log", "LogFilePages") => Some(shape.file_pages.to_string()),
+            ("Log", "LogPrimaryFiles") => Some(shape.primary.to_string()),
+            ("Log", "LogSecondaryFiles") => Some(shape.secondary.to_string()),
+            ("Log", "LogBufferPages") => Some(shape.buffer_pages.to_string()),
+            ("Channels", "MaxChannels") => Some(CHANNELS.to_owned()),
+            _ => None,
+        }
+    };
+    let mut out = format!(
+        "# Configuration of queue manager {name}. It is read when the queue manager starts: what is\n\
+         # not understood here is an error, nothing is skipped. Lines that begin with # are comments.\n\
+         # `posthaste check {name}` looks at the file without starting.\n"
+    );
+    let mut stanza = "";
+    for key in KEYS {
+        if matches!(key.effect, Effect::None(_)) {
+            continue;
+        }
+        // Writing to a String does not fail.
+        if key.stanza != stanza {
+            stanza = key.stanza;
+            let _ = writeln!(out, "\n{stanza}:");
+        }
+        let _ = writeln!(out, "   # {}{}", key.help, range(key));
+        let _ = match chosen(key) {
+            Some(value) => writeln!(out, "   {}={value}", key.key),
+            None => writeln!(out, "   #{}={}", key.key, key.default),
+        };
+    }
+    out
+}

@@ -1,0 +1,171 @@
+//! What `qm.ini` accepts and what it refuses, row by row.
+
+use super::*;
+use std::path::Path;
+
+fn parse(text: &str) -> Result<RawConfig, Vec<ConfigError>> {
+    RawConfig::parse("qm.ini", text.as_bytes())
+}
+
+/// The one error of a text.
+fn error(text: &str) -> ConfigError {
+    let mut errors = parse(text)
+        .and_then(|raw| raw.resolve().map(|_| raw))
+        .expect_err(text);
+    assert_eq!(errors.len(), 1, "{text}: {errors:?}");
+    errors.remove(0)
+}
+
+#[test]
+fn an_empty_file_means_the_defaults() {
+    let settings = parse("").unwrap().resolve().unwrap();
+    assert_eq!(settings.log, LogConfigDefault::default().0);
+    assert_eq!(settings.log_path, None);
+    assert_eq!((settings.q_buffer, settings.pq_buffer), (262_144, 262_144));
+    assert_eq!(settings.expiry_interval_s, 300);
+    assert_eq!(settings.max_channels, 100);
+    assert!(settings.keep_alive);
+    assert_eq!(settings.error_log_bytes, 33_554_432);
+}
+
+struct LogConfigDefault(posthaste_recovery_log::LogConfig);
+impl Default for LogConfigDefault {
+    fn default() -> Self {
+        LogConfigDefault(posthaste_recovery_log::LogConfig::default())
+    }
+}
+
+#[test]
+fn every_acting_key_reaches_the_settings() {
+    let text = "Log:\n LogType=circular\n LogPath=/l\n LogFilePages=64\n LogPrimaryFiles=4\n \
+         LogSecondaryFiles=5\n LogBufferPages=18\nchannels:\n maxchannels=50\n \
+         MaxActiveChannels=7\nTuningParameters:\n DefaultQBufferSize=2048\n \
+         DefaultPQBufferSize=4096\n ExpiryInterval=0\nTCP:\n KeepAlive=No\n ListenerBacklog=9\n\
+         QMErrorLog:\n ErrorLogSize=32768\n";
+    let settings = parse(text).unwrap().resolve().unwrap();
+    assert_eq!(settings.log_path.as_deref(), Some(Path::new("/l")));
+    assert_eq!(settings.log.file_pages, 64);
+    assert_eq!(settings.log.primary_files, 4);
+    assert_eq!(settings.log.secondary_files, 5);
+    assert_eq!(settings.log.buffer_pages, 18);
+    assert_eq!(settings.max_channels, 7);
+    assert_eq!((settings.q_buffer, settings.pq_buffer), (2048, 4096));
+    assert_eq!(settings.expiry_interval_s, 0);
+    assert!(!settings.keep_alive);
+    assert_eq!(settings.backlog, 9);
+    assert_eq!(settings.error_log_bytes, 32_768);
+}
+
+#[test]
+fn faults_have_a_number_a_line_and_a_column() {
+    #[rustfmt::skip]
+    let rows: &[(&str, &str, usize, usize)] = &[
+        ("Logs:\n", "AMQ2102E", 1, 1),
+        ("Log:\n   LogFiles=3\n", "AMQ7075E", 2, 4),
+        ("Log:\n   Port=1414\n", "AMQ7075E", 2, 4),
+        ("Log:\n   LogFilePages=many\n", "AMQ7076E", 2, 17),
+        ("Log:\n   LogFilePages=-1\n", "AMQ7076E", 2, 17),
+        ("Log:\n   LogFilePages=\n", "AMQ7076E", 2, 17),
+        ("Log:\n   LogFilePages=0x40\n", "AMQ7076E", 2, 17),
+        ("Log:\n   LogFilePages=63\n", "AMQ2103E", 2, 17),
+        ("Log:\n   LogFilePages=65536\n", "AMQ2103E", 2, 17),
+        ("Log:\n   LogFilePages=99999999999999999999\n", "AMQ2103E", 2, 17),
+        ("Log:\n   LogPrimaryFiles=1\n", "AMQ2103E", 2, 20),
+        ("Log:\n   LogPrimaryFiles=511\n", "AMQ2103E", 2, 20),
+        ("Log:\n   LogSecondaryFiles=0\n", "AMQ2103E", 2, 22),
+        ("Log:\n   LogBufferPages=17\n", "AMQ2103E", 2, 19),
+        ("Log:\n   LogBufferPages=4097\n", "AMQ2103E", 2, 19),
+        ("Log:\n LogPrimaryFiles=500\n LogSecondaryFiles=12\n", "AMQ2103E", 3, 20),
+        ("Log:\n   LogType=SQUARE\n", "AMQ7076E", 2, 12),
+        ("Log:\n   LogType=LINEAR\n", "AMQ2106E", 2, 12),
+        ("Log:\n   LogType=replicated\n", "AMQ2106E", 2, 12),
+        ("Log:\n   LogPath=relative/path\n", "AMQ7076E", 2, 12),
+        ("Log:\n LogPath=/a\n LogPath=/b\n", "AMQ2101E", 3, 2),
+        ("Log:\n LogPath=/a\nTCP:\nlog:\n", "AMQ2101E", 4, 1),
+        ("LogPath=/a\n", "AMQ2101E", 1, 1),
+        ("Log:\n  LogPath\n", "AMQ2101E", 2, 3),
+        ("NativeHALocalInstance:\n Name=a\n", "AMQ2106E", 1, 1),
+        ("SSL:\n", "AMQ2106E", 1, 1),
+        ("Channels:\n MaxChannels=5\n MaxActiveChannels=6\n", "AMQ2103E", 3, 20),
+        ("Channels:\n MaxChannels=0\n", "AMQ2103E", 2, 14),
+        ("TCP:\n KeepAlive=maybe\n", "AMQ7076E", 2, 12),
+        ("TuningParameters:\n DefaultQBufferSize=1023\n", "AMQ2103E", 2, 21),
+        ("TuningParameters:\n DefaultQBufferSize=1k\n", "AMQ7076E", 2, 21),
+    ];
+    for &(text, id, line, column) in rows {
+        let found = error(text);
+        assert_eq!((found.id, found.at), (id, Place { line, column }), "{text}");
+        let shown = found.to_string();
+        let head = format!("qm.ini:{line}:{column}: {id}: ");
+        assert!(shown.starts_with(&head), "{shown}");
+        assert!(!shown.contains('{'), "{shown}");
+        assert!(messages::find(id).is_some(), "{id}");
+    }
+}
+
+#[test]
+fn all_faults_of_a_file_are_reported_in_order() {
+    let errors = parse("x\nLog:\n LogFiles=1\n LogFilePages=1\nNope:\n").unwrap_err();
+    let ids: Vec<&str> = errors.iter().map(|error| error.id).collect();
+    assert_eq!(ids, ["AMQ2101E", "AMQ7075E", "AMQ2103E", "AMQ2102E"]);
+}
+
+#[test]
+fn what_has_no_effect_is_accepted_and_reported() {
+    let text = "Log:\n LogWriteIntegrity=SingleWrite\nChannels:\n MQIBindType=FASTPATH\n\
+         ExitPath:\n ExitsDefaultPath=/exits\nService:\n Name=A\nService:\n Name=B\n";
+    let raw = parse(text).unwrap();
+    let noted: Vec<&str> = raw
+        .notes()
+        .iter()
+        .map(|note| note.inserts[2].as_str())
+        .collect();
+    let expected = [
+        "LogWriteIntegrity",
+        "MQIBindType",
+        "ExitsDefaultPath",
+        "Name",
+        "Name",
+    ];
+    assert_eq!(noted, expected);
+}
+
+#[test]
+fn the_file_of_a_new_queue_manager_reads_as_what_was_chosen() {
+    let shape = Shape {
+        file_pages: 128,
+        primary: 5,
+        secondary: 6,
+        buffer_pages: 20,
+    };
+    let text = new_file("QM1", Path::new("/var/log/QM1"), &shape);
+    let raw = parse(&text).unwrap();
+    assert!(raw.notes().is_empty());
+    let settings = raw.resolve().unwrap();
+    assert_eq!(settings.log, shape.config());
+    assert_eq!(
+        settings.log_path.as_deref(),
+        Some(Path::new("/var/log/QM1"))
+    );
+    // What stands there as a comment is the default: without the comment signs the rest is the same.
+    let bare = text
+        .replace("   #", "   ")
+        .replace("MaxActiveChannels=\n", "\n");
+    let settings_of = |text: &str| {
+        let lines = text.lines().filter(|line| {
+            line.ends_with(':') || line.contains('=') && !line.trim_start().contains(' ')
+        });
+        let kept: Vec<&str> = lines.collect();
+        parse(&kept.join("\n")).unwrap().resolve().unwrap()
+    };
+    assert_eq!(settings_of(&bare), settings);
+}
+
+#[test]
+fn values_written_out_read_back() {
+    let raw = parse("Log:\n LogFilePages=64\n LogPath=/x\nTCP:\n Port=1500\n").unwrap();
+    let again = parse(&raw.to_text()).unwrap();
+    assert_eq!(again.number("Log", "LogFilePages"), Some(64));
+    assert_eq!(again.text("TCP", "Port"), Some("1500"));
+    assert_eq!(again.to_text(), raw.to_text());
+}

@@ -1,0 +1,343 @@
+//! Where things are: the folder that holds queue managers, and the folder of one of them.
+//!
+//! ```text
+//! <data>/mqs.ini                    which queue managers there are, and the default one
+//! <data>/errors/AMQERR01.LOG        what concerns no queue manager, or one that cannot be found
+//! <data>/qmgrs/<QM>/qm.ini          configuration
+//!                   lock            held by the process that runs it
+//!                   queues/         queue files
+//!                   checkpoint-*    what restart begins with
+//!                   errors/         AMQERR01.LOG to AMQERR03.LOG
+//!                   run/            sockets, and the status of the running process
+//! <data>/log/<QM>/                  recovery log
+//! ```
+//!
+//! Invariants: a queue manager's name never makes a path leave its folder ([`folder_name`]); every
+//! folder made here is private to its owner.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// The longest name of a queue manager.
+const NAME_LENGTH: usize = 48;
+
+/// Whether text is a queue manager's name (manual: "Rules for naming IBM MQ objects").
+pub fn valid_name(name: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'/' | b'_' | b'%');
+    !name.is_empty() && name.len() <= NAME_LENGTH && name.bytes().all(allowed)
+}
+
+/// Checks a queue manager's name.
+///
+/// # Errors
+/// It is not one.
+pub fn check_name(name: &str) -> Result<(), Failure> {
+    match valid_name(name) {
+        true => Ok(()),
+        false => Err(Failure::new(Exit::BadParameter, "AMQ7048E", &[name])),
+    }
+}
+
+/// The name as one component of a path: a full stop becomes `!` and a slash `&`, as MQ has it, so
+/// that neither `..` nor `a/b` means anything to the file system.
+pub fn folder_name(name: &str) -> String {
+    name.replace('.', "!").replace('/', "&")
+}
+
+/// The folder that holds queue managers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDir {
+    root: PathBuf,
+    chosen: bool,
+}
+
+impl DataDir {
+    /// The folder named on the command line, or by `POSTHASTE_DATA`, or the user's own.
+    ///
+    /// # Errors
+    /// Nothing says where it is, or the working folder is gone.
+    pub fn find(named: Option<&Path>) -> Result<DataDir, Failure> {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let (root, chosen) = choose(named, variable)
+            .ok_or_else(|| Failure::bad_parameter("no folder for queue managers is known: neither --data-dir nor POSTHASTE_DATA, XDG_DATA_HOME or HOME is set"))?;
+        let root = std::path::absolute(&root).map_err(|error| Failure::io(&root, &error))?;
+        Ok(DataDir { root, chosen })
+    }
+
+    /// The folder at a path.
+    pub fn at(root: impl Into<PathBuf>) -> DataDir {
+        DataDir {
+            root: root.into(),
+            chosen: true,
+        }
+    }
+
+    /// Its path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether somebody said where it is, as opposed to the user's own folder.
+    pub fn is_chosen(&self) -> bool {
+        self.chosen
+    }
+
+    /// `mqs.ini`.
+    pub fn registry(&self) -> PathBuf {
+        self.root.join("mqs.ini")
+    }
+
+    /// Error log folder for what concerns no queue manager.
+    pub fn errors(&self) -> PathBuf {
+        self.root.join("errors")
+    }
+
+    /// Where a new queue manager's data goes: below `chosen` (`-md`), or below this folder.
+    pub fn new_data(&self, name: &str, chosen: Option<&Path>) -> PathBuf {
+        let below = chosen.map_or_else(|| self.root.join("qmgrs"), Path::to_owned);
+        below.join(folder_name(name))
+    }
+
+    /// Where a new queue manager's recovery log goes: below `chosen` (`-ld`), or below this folder.
+    pub fn new_log(&self, name: &str, chosen: Option<&Path>) -> PathBuf {
+        let below = chosen.map_or_else(|| self.root.join("log"), Path::to_owned);
+        below.join(folder_name(name))
+    }
+
+    /// Makes the folder, private, if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make(&self) -> Result<(), Failure> {
+        make_private(&self.root)
+    }
+}
+
+fn choose(
+    named: Option<&Path>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<(PathBuf, bool)> {
+    if let Some(named) = named {
+        return Some((named.to_owned(), true));
+    }
+    if let Some(data) = variable("POSTHASTE_DATA") {
+        return Some((data.into(), true));
+    }
+    // The base-directory specification: a relative path is ignored.
+    let own = variable("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    let home = || variable("HOME").map(|home| Path::new(&home).join(".local").join("share"));
+    own.or_else(home)
+        .map(|path| (path.join("posthaste"), false))
+}
+
+/// Makes a folder and those above it, private to the owner; nothing to do when it is there.
+///
+/// # Errors
+/// It cannot be made, or something else has its name.
+pub fn make_private(folder: &Path) -> Result<(), Failure> {
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    made.map_err(|error| Failure::io(folder, &error))
+}
+
+/// The files of one queue manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The queue manager's name.
+    pub name: String,
+    /// Its data folder.
+    pub folder: PathBuf,
+}
+
+impl Home {
+    /// `qm.ini`.
+    pub fn configuration(&self) -> PathBuf {
+        self.folder.join("qm.ini")
+    }
+
+    /// Error logs.
+    pub fn errors(&self) -> PathBuf {
+        self.folder.join("errors")
+    }
+
+    /// What belongs to the running process.
+    pub fn run(&self) -> PathBuf {
+        self.folder.join("run")
+    }
+
+    /// Held by the process that runs the queue manager.
+    pub fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    /// There while the queue manager is being created, and after that only if the creation failed.
+    pub fn unfinished(&self) -> PathBuf {
+        self.folder.join("creating")
+    }
+
+    /// How the last run ended; absent after a crash and while running.
+    pub fn ended(&self) -> PathBuf {
+        self.folder.join("ended")
+    }
+
+    /// The socket that local applications connect to.
+    pub fn applications(&self) -> PathBuf {
+        self.run().join("local.sock")
+    }
+
+    /// The socket that takes requests to end.
+    pub fn control(&self) -> PathBuf {
+        self.run().join("control.sock")
+    }
+
+    /// Process, addresses and start time of the running process.
+    pub fn status(&self) -> PathBuf {
+        self.run().join("status")
+    }
+}
+
+/// Writes a file so that after any crash it is either the old or the new one, readable by the owner
+/// only.
+///
+/// # Errors
+/// Whatever the file system says; the old file is then still there.
+pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let folder = path
+        .parent()
+        .ok_or_else(|| io::Error::other("a file needs a folder"))?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let fresh = folder.join(name);
+    let written = (|| {
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&fresh)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)?;
+        fs::File::open(folder)?.sync_all()
+    })();
+    if written.is_err() {
+        // It may not exist; the error that matters is the first one.
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn names() {
+        for good in ["QM1", "a", "A.B/C_D%", &"X".repeat(48), "..", "/"] {
+            assert!(valid_name(good), "{good}");
+        }
+        for bad in ["", " ", "QM 1", "QM-1", &"X".repeat(49), "Ä", "A\0", "*"] {
+            assert!(!valid_name(bad), "{bad}");
+            assert_eq!(check_name(bad).unwrap_err().id, "AMQ7048E");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_component_of_a_path() {
+        let data = DataDir::at("/d");
+        for name in ["..", "/", "A/B", "../../etc", ".", "/etc/passwd"] {
+            assert!(valid_name(name));
+            let folder = data.new_data(name, None);
+            assert_eq!(folder.parent(), Some(Path::new("/d/qmgrs")), "{name}");
+            assert_eq!(folder.components().count(), 4, "{name}");
+        }
+        // Different names have different folders: neither ! nor & can be in a name.
+        assert_ne!(folder_name("A.B"), folder_name("A/B"));
+        assert_eq!(
+            data.new_log("Q.1", Some(Path::new("/mnt/log"))),
+            Path::new("/mnt/log/Q!1")
+        );
+    }
+
+    #[test]
+    fn the_folder_is_chosen_in_order() {
+        let variables = |set: &'static [(&'static str, &'static str)]| {
+            move |name: &str| {
+                let found = set.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| OsString::from(value))
+            }
+        };
+        let all: &[(&str, &str)] = &[
+            ("POSTHASTE_DATA", "/p"),
+            ("XDG_DATA_HOME", "/x"),
+            ("HOME", "/h"),
+        ];
+        type Row<'a> = (
+            Option<&'a str>,
+            &'static [(&'static str, &'static str)],
+            Option<(&'a str, bool)>,
+        );
+        let rows: &[Row<'_>] = &[
+            (Some("/n"), all, Some(("/n", true))),
+            (None, all, Some(("/p", true))),
+            (
+                None,
+                &[("XDG_DATA_HOME", "/x"), ("HOME", "/h")],
+                Some(("/x/posthaste", false)),
+            ),
+            (
+                None,
+                &[("XDG_DATA_HOME", "relative"), ("HOME", "/h")],
+                Some(("/h/.local/share/posthaste", false)),
+            ),
+            (
+                None,
+                &[("HOME", "/h")],
+                Some(("/h/.local/share/posthaste", false)),
+            ),
+            (None, &[], None),
+        ];
+        for (named, set, expected) in rows {
+            let found = choose(named.map(Path::new), variables(set));
+            let expected = expected.map(|(path, chosen)| (PathBuf::from(path), chosen));
+            assert_eq!(found, expected, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_replaced_as_a_whole_and_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("a/b");
+        make_private(&below).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&below), 0o700);
+        let file = below.join("f");
+        write_atomically(&file, "one").unwrap();
+        write_atomically(&file, "two").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two");
+        assert_eq!(mode(&file), 0o600);
+        assert_eq!(
+            fs::read_dir(&below).unwrap().count(),
+            1,
+            "nothing is left over"
+        );
+        let nowhere = folder.path().join("f/g");
+        assert!(write_atomically(&nowhere, "x").is_err());
+        fs::write(folder.path().join("file"), "").unwrap();
+        let refused = make_private(&folder.path().join("file/below")).unwrap_err();
+        assert_eq!((refused.id, refused.exit), ("AMQ2008E", Exit::Unusable));
+    }
+}
