@@ -1,13 +1,17 @@
 //! Message groups in logical order.
 //!
-//! Invariants (MQI reference, "Message groups and segments", MQPMO_LOGICAL_ORDER and
-//! MQGMO_LOGICAL_ORDER):
+//! Invariants (MQI reference, "MQPMO_LOGICAL_ORDER" and "MQGMO_LOGICAL_ORDER"):
 //! * A putter that asks for logical order states only the flags; the queue manager makes the group
 //!   identifier and counts. A group is put with one persistence and either wholly inside or wholly
 //!   outside units of work.
 //! * A getter that asks for logical order sees groups one after another, each from 1 to its last
 //!   message; messages in no group come in their turn.
+//! * A handle remembers where its last message stood, whether or not that one was put or got in
+//!   logical order: that is how a group is taken up again after a failure. Removing and browsing
+//!   are remembered apart.
 //! * The state of a handle changes only when the call succeeds.
+
+use std::sync::Arc;
 
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{GroupId, Hobj, Md, Pmo, Reason};
@@ -16,9 +20,9 @@ use posthaste_store::StoreError;
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::queue::matching::Match;
-use crate::queue::{QueueState, Start};
+use crate::queue::{Cursor, QueueState, Start};
 
-/// Where a putter stands.
+/// Where a putter stands: the group it is in, if the group has not had its last message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupPut {
     current: Option<PutGroup>,
@@ -30,114 +34,201 @@ struct PutGroup {
     sequence: i32,
     persistence: i32,
     in_unit: bool,
+    /// The last message was put in logical order.
+    logical: bool,
+}
+
+/// What the next put of a handle leaves behind if it succeeds.
+pub(crate) struct NextPut {
+    pub(crate) state: GroupPut,
+    pub(crate) warning: Reason,
 }
 
 impl GroupPut {
-    /// Completes the descriptor of the next message; returns the state to keep if the put succeeds.
+    /// Whether a group begun in logical order has not had its last message.
+    pub(crate) fn incomplete(&self) -> bool {
+        self.current.is_some_and(|group| group.logical)
+    }
+
+    /// Completes the descriptor of the next message. `persistence` is the message's own, resolved.
     ///
     /// # Errors
-    /// 2241 a group was left incomplete, 2185 inconsistent persistence, 2245 inconsistent unit of
-    /// work, 2257 the descriptor is version 1 but flags are needed.
+    /// In logical order: 2241 a group was left incomplete, 2185 inconsistent persistence, 2245
+    /// inconsistent unit of work, 2257 the descriptor is version 1. Out of logical order, after a
+    /// put in logical order, the first three are warnings.
     pub(crate) fn next(
-        now: &GroupPut,
+        &self,
         md: &mut Md,
         pmo: &Pmo,
+        persistence: i32,
         qm: &Inner,
-    ) -> Result<Option<GroupPut>, Reason> {
-        let flags = if md.version >= MQMD_VERSION_2 {
-            md.msg_flags
-        } else {
-            0
-        };
-        let last = flags & MQMF_LAST_MSG_IN_GROUP != 0;
-        let grouped = last || flags & MQMF_MSG_IN_GROUP != 0;
+    ) -> Result<NextPut, Reason> {
+        let logical = pmo.options & MQPMO_LOGICAL_ORDER != 0;
+        if md.version < MQMD_VERSION_2 {
+            if logical {
+                return Err(Reason::WRONG_MD_VERSION);
+            }
+            md.msg_flags = 0;
+            md.original_length = -1;
+        }
+        let last = md.msg_flags & MQMF_LAST_MSG_IN_GROUP != 0;
+        let grouped = last || md.msg_flags & MQMF_MSG_IN_GROUP != 0;
+        let segment = md.msg_flags & (MQMF_SEGMENT | MQMF_LAST_SEGMENT) != 0;
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        let expected = self.current.filter(|_| logical);
         if grouped {
             md.msg_flags |= MQMF_MSG_IN_GROUP;
-        }
-        if pmo.options & MQPMO_LOGICAL_ORDER == 0 {
-            if grouped && md.group_id == [0; 24] {
+            if let Some(group) = expected {
+                md.group_id = group.id;
+                md.msg_seq_number = group.sequence + 1;
+            } else if logical {
                 md.group_id = qm.new_msg_id(qm.next_seq());
-            } else if !grouped && flags & (MQMF_SEGMENT | MQMF_LAST_SEGMENT) == 0 {
-                md.group_id = [0; 24];
                 md.msg_seq_number = 1;
-                md.offset = 0;
+            } else if md.group_id == [0; 24] {
+                md.group_id = qm.new_msg_id(qm.next_seq());
             }
-            return Ok(None);
-        }
-        if !grouped {
-            if now.current.is_some() {
-                return Err(Reason::INCOMPLETE_GROUP);
-            }
+        } else if !segment {
             md.group_id = [0; 24];
             md.msg_seq_number = 1;
-            return Ok(Some(GroupPut::default()));
         }
-        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
-        let group = match now.current {
-            Some(group) => PutGroup {
-                sequence: group.sequence + 1,
-                ..group
-            },
-            None => PutGroup {
-                id: qm.new_msg_id(qm.next_seq()),
-                sequence: 1,
-                persistence: md.persistence,
+        if !segment {
+            md.offset = 0;
+        }
+        let wrong = self.mismatch(md, grouped, persistence, in_unit);
+        if logical && wrong != Reason::NONE {
+            return Err(wrong);
+        }
+        let state = GroupPut {
+            current: (grouped && !last).then_some(PutGroup {
+                id: md.group_id,
+                sequence: md.msg_seq_number,
+                persistence,
                 in_unit,
-            },
+                logical,
+            }),
         };
-        if group.persistence != md.persistence {
-            return Err(Reason::INCONSISTENT_PERSISTENCE);
+        let warning = if self.incomplete() {
+            wrong
+        } else {
+            Reason::NONE
+        };
+        Ok(NextPut { state, warning })
+    }
+
+    /// In what a message does not go on with the group the handle is in.
+    fn mismatch(&self, md: &Md, grouped: bool, persistence: i32, in_unit: bool) -> Reason {
+        match &self.current {
+            None => Reason::NONE,
+            Some(group) if !grouped || group.id != md.group_id => Reason::INCOMPLETE_GROUP,
+            Some(group) if group.persistence != persistence => Reason::INCONSISTENT_PERSISTENCE,
+            Some(group) if group.in_unit != in_unit => Reason::INCONSISTENT_UOW,
+            Some(_) => Reason::NONE,
         }
-        if group.in_unit != in_unit {
-            return Err(Reason::INCONSISTENT_UOW);
-        }
-        md.group_id = group.id;
-        md.msg_seq_number = group.sequence;
-        md.offset = 0;
-        Ok(Some(GroupPut {
-            current: (!last).then_some(group),
-        }))
     }
 }
 
-/// Where a getter stands: the group it is in, and the sequence number it expects.
+/// Where a getter stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupGet {
-    current: Option<(GroupId, i32)>,
+    removing: Option<GetGroup>,
+    browsing: Option<GetGroup>,
+    /// Where the first message of the group last browsed stands.
+    origin: Option<Cursor>,
+}
+
+/// The group a getter is in, and the sequence number it expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct GetGroup {
+    id: GroupId,
+    sequence: i32,
+    in_unit: bool,
+    /// The last message was got in logical order.
+    logical: bool,
+}
+
+impl GroupGet {
+    /// Whether a group begun in logical order has not been got to its last message.
+    pub(crate) fn incomplete(&self) -> bool {
+        self.removing.is_some_and(|group| group.logical)
+    }
 }
 
 /// The rules of one get.
 pub(crate) struct Logical {
-    ordered: bool,
-    all_available: bool,
-    current: Option<(GroupId, i32)>,
+    options: i32,
+    /// The group the handle is in; not when the message is chosen otherwise (first, under cursor).
+    current: Option<GetGroup>,
+    origin: Option<Cursor>,
     /// Groups that were found incomplete during this look.
     incomplete: Vec<GroupId>,
 }
 
 impl Logical {
-    pub(crate) fn of(options: &i32, handle: &GroupGet) -> Self {
-        let ordered = options & MQGMO_LOGICAL_ORDER != 0;
-        Logical {
-            ordered,
-            all_available: options & MQGMO_ALL_MSGS_AVAILABLE != 0,
-            current: if ordered { handle.current } else { None },
+    /// # Errors
+    /// 2245: in logical order, but not in (or out of) a unit of work as the group so far.
+    pub(crate) fn of(options: i32, handle: &GroupGet) -> Result<Self, Reason> {
+        let chosen = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_MSG_UNDER_CURSOR | MQGMO_MSG_UNDER_CURSOR;
+        let current = if options & chosen != 0 {
+            None
+        } else if options & MQGMO_BROWSE_NEXT != 0 {
+            handle.browsing
+        } else {
+            handle.removing
+        };
+        let logical = Logical {
+            options,
+            current,
+            origin: handle.origin,
             incomplete: Vec::new(),
+        };
+        if logical.ordered()
+            && options & MQGMO_BROWSE_NEXT == 0
+            && current.is_some_and(|group| group.in_unit != logical.in_unit())
+        {
+            return Err(Reason::INCONSISTENT_UOW);
         }
+        Ok(logical)
+    }
+
+    fn has(&self, option: i32) -> bool {
+        self.options & option != 0
+    }
+
+    fn ordered(&self) -> bool {
+        self.has(MQGMO_LOGICAL_ORDER)
+    }
+
+    fn in_unit(&self) -> bool {
+        self.has(MQGMO_SYNCPOINT)
+    }
+
+    /// The group whose next message has to come next.
+    fn expected(&self) -> Option<GetGroup> {
+        self.current.filter(|_| self.ordered())
     }
 
     /// Whether arrival alone does not decide which message is next.
     pub(crate) fn active(&self) -> bool {
-        self.ordered || self.all_available
+        self.has(MQGMO_LOGICAL_ORDER | MQGMO_ALL_MSGS_AVAILABLE)
+    }
+
+    /// Where the search begins. A group stands where its first message stands, and its other
+    /// messages may lie anywhere.
+    pub(crate) fn start(&self, cursor: Option<Cursor>) -> Start {
+        if !self.has(MQGMO_BROWSE_NEXT) || self.expected().is_some() {
+            return Start::First;
+        }
+        let origin = self.origin.filter(|_| self.ordered());
+        origin.or(cursor).map_or(Start::First, Start::After)
     }
 
     /// What to search for: inside a group, its next message.
     pub(crate) fn matches(&mut self, wanted: &Match) -> Match {
         self.incomplete.clear();
-        match self.current {
-            Some((id, sequence)) => Match {
-                group_id: Some(id),
-                seq_number: Some(sequence),
+        match self.expected() {
+            Some(group) => Match {
+                group_id: Some(group.id),
+                seq_number: Some(group.sequence),
                 ..Match::default()
             },
             None => wanted.clone(),
@@ -145,42 +236,86 @@ impl Logical {
     }
 
     /// Whether a message that was found may be delivered.
+    ///
+    /// # Errors
+    /// The inner one: 2247, the message that is next in the group is not what was asked for.
     pub(crate) fn accepts(
         &mut self,
         state: &mut QueueState,
         message: &Message,
+        wanted: &Match,
         owner: (u64, Hobj),
         now: i64,
-    ) -> Result<bool, StoreError> {
+        expired: &mut Vec<Arc<Message>>,
+    ) -> Result<Result<bool, Reason>, StoreError> {
         let md = &message.md;
-        if !self.active() || self.current.is_some() || md.msg_flags & MQMF_MSG_IN_GROUP == 0 {
-            return Ok(true);
+        if self.expected().is_some() {
+            let asked = wanted.accepts(message);
+            return Ok(asked.then_some(true).ok_or(Reason::MATCH_OPTIONS_ERROR));
         }
-        if self.ordered && md.msg_seq_number != 1 {
-            return Ok(false);
+        if !self.active() || md.msg_flags & MQMF_MSG_IN_GROUP == 0 {
+            return Ok(Ok(true));
         }
-        if !self.all_available {
-            return Ok(true);
+        if self.ordered() && md.msg_seq_number != 1 {
+            return Ok(Ok(false));
+        }
+        // Once the first message of a group was got, the others are not asked again.
+        let begun = self.current.is_some_and(|group| group.id == md.group_id);
+        if !self.has(MQGMO_ALL_MSGS_AVAILABLE) || begun {
+            return Ok(Ok(true));
         }
         if self.incomplete.contains(&md.group_id) {
-            return Ok(false);
+            return Ok(Ok(false));
         }
-        let complete = complete(state, md.group_id, owner, now)?;
+        let complete = complete(state, md.group_id, owner, now, expired)?;
         if !complete {
             self.incomplete.push(md.group_id);
         }
-        Ok(complete)
+        Ok(Ok(complete))
     }
 
-    /// Moves the handle on after a message was delivered.
-    pub(crate) fn advance(&self, message: &Message, handle: &mut GroupGet) {
-        if !self.ordered {
-            return;
+    /// Moves the handle on after a message was delivered; returns a warning if the handle was in a
+    /// group, in logical order, and this get was not.
+    pub(crate) fn advance(
+        &self,
+        message: &Message,
+        cursor: Option<Cursor>,
+        handle: &mut GroupGet,
+    ) -> Reason {
+        if self.has(MQGMO_BROWSE_MSG_UNDER_CURSOR | MQGMO_MSG_UNDER_CURSOR) {
+            return Reason::NONE;
         }
         let md = &message.md;
         let more =
             md.msg_flags & MQMF_MSG_IN_GROUP != 0 && md.msg_flags & MQMF_LAST_MSG_IN_GROUP == 0;
-        handle.current = more.then_some((md.group_id, md.msg_seq_number + 1));
+        let next = more.then_some(GetGroup {
+            id: md.group_id,
+            sequence: md.msg_seq_number + 1,
+            in_unit: self.in_unit(),
+            logical: self.ordered(),
+        });
+        if self.has(MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT) {
+            handle.browsing = next;
+            if md.msg_flags & MQMF_MSG_IN_GROUP == 0 || !self.ordered() {
+                handle.origin = None;
+            } else if md.msg_seq_number == 1 {
+                handle.origin = cursor;
+            }
+        } else {
+            handle.removing = next;
+        }
+        match self.current {
+            Some(group) if group.logical && !self.ordered() => {
+                if (group.id, group.sequence) != (md.group_id, md.msg_seq_number) {
+                    Reason::INCOMPLETE_GROUP
+                } else if group.in_unit != self.in_unit() {
+                    Reason::INCONSISTENT_UOW
+                } else {
+                    Reason::NONE
+                }
+            }
+            _ => Reason::NONE,
+        }
     }
 }
 
@@ -190,21 +325,23 @@ fn complete(
     group: GroupId,
     owner: (u64, Hobj),
     now: i64,
+    expired: &mut Vec<Arc<Message>>,
 ) -> Result<bool, StoreError> {
     let wanted = Match {
         group_id: Some(group),
         ..Match::default()
     };
-    let (mut seen, mut last) = (0i64, None);
+    let (mut seen, mut last) = (Vec::new(), None);
     let mut start = Start::First;
-    // Expired members are left to the search proper.
-    let mut expired = Vec::new();
-    while let Some(found) = state.find(&wanted, start, owner, now, &mut expired)? {
-        seen += 1;
-        if found.message.md.msg_flags & MQMF_LAST_MSG_IN_GROUP != 0 {
-            last = Some(i64::from(found.message.md.msg_seq_number));
+    while let Some(found) = state.find(&wanted, start, owner, now, expired)? {
+        let md = &found.message.md;
+        seen.push(md.msg_seq_number);
+        if md.msg_flags & MQMF_LAST_MSG_IN_GROUP != 0 {
+            last = Some(md.msg_seq_number);
         }
-        start = Start::After(state.key(found.slot));
+        start = Start::After(state.cursor(found.slot));
     }
-    Ok(last == Some(seen))
+    seen.sort_unstable();
+    seen.dedup();
+    Ok(last.is_some_and(|last| seen.into_iter().eq(1..=last)))
 }

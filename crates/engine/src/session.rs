@@ -17,8 +17,8 @@ use posthaste_mqi::{Hobj, Md, Name, Reason};
 use crate::catalogue::{Alias, Definition};
 use crate::group::{GroupGet, GroupPut};
 use crate::manager::{Inner, QueueManager};
-use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
+use crate::queue::{Cursor, Queue};
 use crate::uow::{Effect, Orphan, Pin, Uow};
 
 /// Who connects.
@@ -76,14 +76,6 @@ pub(crate) enum Target {
     Qmgr,
     /// A definition open for inquiry only.
     Definition,
-}
-
-/// Where a browse stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cursor {
-    pub(crate) key: (u8, u64),
-    pub(crate) slot: u32,
-    pub(crate) seq: u64,
 }
 
 /// An open object.

@@ -129,16 +129,26 @@ impl Catalogue {
 
     fn applied(&self, _qm: &Arc<Inner>, object: Object, queue: u32) -> Definition {
         let definition = self.restore(object, queue);
-        if let Runtime::Local(queue) = definition.runtime() {
-            let mut wakes = Wakes::default();
-            {
+        let mut wakes = Wakes::default();
+        match definition.runtime() {
+            Runtime::Local(queue) => {
                 let mut state = queue.lock();
                 if state.attributes.get_inhibited {
                     state.waiters.end_all(Reason::GET_INHIBITED, &mut wakes);
                 }
             }
-            wakes.wake();
+            Runtime::Alias(alias) if alias.get_inhibited() => {
+                // Whatever it stood for when they opened it.
+                for queue in self.local_queues() {
+                    let mut state = queue.lock();
+                    state
+                        .waiters
+                        .end_alias(alias, Reason::GET_INHIBITED, &mut wakes);
+                }
+            }
+            _ => {}
         }
+        wakes.wake();
         definition
     }
 

@@ -103,6 +103,13 @@ impl Slot {
     pub(crate) fn browse_locked(&self) -> bool {
         self.flags & BROWSE_LOCKED != 0
     }
+    /// Tag of an identifier.
+    pub(crate) fn tag(&self, chain: Chain) -> u32 {
+        match chain {
+            Chain::Msg => self.msg_tag,
+            Chain::Correl => self.correl_tag,
+        }
+    }
     /// The order of delivery: a smaller key is delivered first.
     pub(crate) fn key(&self) -> (u8, u64) {
         (9 - self.list.min(9), self.seq)
@@ -439,6 +446,11 @@ impl Index {
         self.first_from(slot.list as usize)
     }
 
+    /// The message in front of a listed one in its order list.
+    pub(crate) fn before(&self, id: SlotId) -> SlotId {
+        self.slot(id).prev
+    }
+
     /// The first listed message whose key is greater: where a browse goes on when the message
     /// under its cursor has gone.
     pub(crate) fn after_key(&self, key: (u8, u64)) -> SlotId {
@@ -467,13 +479,6 @@ impl Index {
         }
     }
 
-    fn tag(slot: &Slot, chain: Chain) -> u32 {
-        match chain {
-            Chain::Msg => slot.msg_tag,
-            Chain::Correl => slot.correl_tag,
-        }
-    }
-
     fn link(&self, id: SlotId, chain: Chain) -> SlotId {
         match chain {
             Chain::Msg => self.slot(id).msg_next,
@@ -494,7 +499,7 @@ impl Index {
     }
 
     fn chain_insert(&mut self, chain: Chain, id: SlotId) {
-        let tag = Self::tag(self.slot(id), chain);
+        let tag = self.slot(id).tag(chain);
         if tag == 0 {
             return;
         }
@@ -529,7 +534,7 @@ impl Index {
     }
 
     fn chain_remove(&mut self, chain: Chain, id: SlotId) {
-        let tag = Self::tag(self.slot(id), chain);
+        let tag = self.slot(id).tag(chain);
         if tag == 0 {
             return;
         }
@@ -562,7 +567,7 @@ impl Index {
         }
         let mut at = self.first();
         while at != NIL {
-            let tag = Self::tag(self.slot(at), chain);
+            let tag = self.slot(at).tag(chain);
             if tag != 0 {
                 self.ring_insert(chain, tag, at);
             }
@@ -581,7 +586,7 @@ impl Index {
             return NIL;
         }
         let first = self.link(last, chain);
-        if Self::tag(self.slot(first), chain) == tag {
+        if self.slot(first).tag(chain) == tag {
             first
         } else {
             self.next_tagged(chain, tag, first)
@@ -594,7 +599,7 @@ impl Index {
         let mut at = id;
         while at != last {
             at = self.link(at, chain);
-            if Self::tag(self.slot(at), chain) == tag {
+            if self.slot(at).tag(chain) == tag {
                 return at;
             }
         }

@@ -35,7 +35,7 @@ use crate::trigger::TriggerState;
 pub(crate) use attributes::QueueAttributes;
 use index::{Body, Index, NIL, NewSlot, SlotId};
 use residents::{Resident, Residents};
-pub(crate) use search::{Found, Start};
+pub(crate) use search::{Cursor, Found, Start};
 use waiters::{Gift, Service, WaiterState, Waiters, Wakes};
 
 /// What all queues of a queue manager have in common.
@@ -413,9 +413,13 @@ impl QueueState {
     }
 
     /// Locks a message for browsing on behalf of a handle; unlocks what that handle had locked.
-    pub(crate) fn browse_lock(&mut self, slot: SlotId, owner: (u64, Hobj)) {
+    pub(crate) fn browse_lock(&mut self, slot: SlotId, owner: (u64, Hobj), wakes: &mut Wakes) {
         let key = lock_key(owner);
-        self.browse_unlock(owner, &mut Wakes::default());
+        if self.index.slot(slot).browse_locked() {
+            // By this handle: to others it is out of sight.
+            return;
+        }
+        self.browse_unlock(owner, wakes);
         self.index.set_browse_lock(slot, true);
         let seq = self.index.slot(slot).seq;
         self.browse_locks.push((slot, seq, key));
@@ -428,17 +432,26 @@ impl QueueState {
             return false;
         };
         let (slot, seq, _) = self.browse_locks.swap_remove(at);
-        if self.index.holds(slot, seq) {
-            self.index.set_browse_lock(slot, false);
-            if self.index.slot(slot).listed()
-                && let Ok(message) = self.message(slot)
-                && !self.waiters.is_empty()
-            {
-                self.index.hold(slot);
-                self.give_back(slot, &message, wakes);
-            }
+        if !self.index.holds(slot, seq) {
+            return false;
+        }
+        self.index.set_browse_lock(slot, false);
+        if !self.waiters.is_empty()
+            && self.index.slot(slot).listed()
+            && let Ok(message) = self.message(slot)
+        {
+            self.index.hold(slot);
+            self.give_back(slot, &message, wakes);
         }
         true
+    }
+
+    /// A message is being got by the handle that has it locked: the lock goes with it.
+    pub(crate) fn browse_forget(&mut self, slot: SlotId) {
+        if self.index.slot(slot).browse_locked() {
+            self.index.set_browse_lock(slot, false);
+            self.browse_locks.retain(|(locked, _, _)| *locked != slot);
+        }
     }
 
     /// Whether a slot is locked by somebody else's browse.

@@ -17,13 +17,30 @@ use super::index::{Body, Chain, NIL, SlotId, tag_of};
 use super::matching::{Match, seq_of};
 use crate::message::Message;
 
+/// A place in the delivery order: where a browse stands, or where a search goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// The message's place in the delivery order; it stays true when the message has gone.
+    pub(crate) key: (u8, u64),
+    pub(crate) slot: SlotId,
+    /// The message in front of it when it was found, as slot and number: from there the way on is
+    /// short when the message itself has gone.
+    before: (SlotId, u64),
+}
+
+impl Cursor {
+    pub(crate) fn seq(&self) -> u64 {
+        self.key.1
+    }
+}
+
 /// Where a search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     /// At the head of the queue.
     First,
-    /// After the message with this key (browse cursor).
-    After((u8, u64)),
+    /// After the message at this place.
+    After(Cursor),
 }
 
 /// A message that was found; it is still listed.
@@ -64,7 +81,13 @@ impl QueueState {
         };
         let mut at = match (&walk, start) {
             (Walk::Order, Start::First) => self.index.first(),
-            (Walk::Order, Start::After(key)) => self.index.after_key(key),
+            (Walk::Order, Start::After(cursor)) => self.after(&cursor),
+            (Walk::Chain(chain, tag), Start::After(cursor))
+                if self.listed_at(cursor.slot, cursor.seq())
+                    && self.index.slot(cursor.slot).tag(*chain) == *tag =>
+            {
+                self.index.next_tagged(*chain, *tag, cursor.slot)
+            }
             (Walk::Chain(chain, tag), _) => self.index.first_tagged(*chain, *tag),
         };
         while at != NIL {
@@ -73,7 +96,7 @@ impl QueueState {
                 Walk::Chain(chain, tag) => self.index.next_tagged(*chain, *tag, at),
             };
             let slot = *self.index.slot(at);
-            let before = matches!(start, Start::After(key) if slot.key() <= key);
+            let before = matches!(start, Start::After(cursor) if slot.key() <= cursor.key);
             let other_token = token_seq.is_some_and(|seq| seq != slot.seq);
             if before || other_token || self.locked_for(at, owner) {
                 at = next;
@@ -93,9 +116,40 @@ impl QueueState {
         Ok(None)
     }
 
-    /// The key of the message in a slot, for a browse cursor.
-    pub(crate) fn key(&self, slot: SlotId) -> (u8, u64) {
-        self.index.slot(slot).key()
+    /// The place of the listed message in a slot.
+    pub(crate) fn cursor(&self, slot: SlotId) -> Cursor {
+        let before = self.index.before(slot);
+        let number = if before == NIL {
+            0
+        } else {
+            self.index.slot(before).seq
+        };
+        Cursor {
+            key: self.index.slot(slot).key(),
+            slot,
+            before: (before, number),
+        }
+    }
+
+    fn listed_at(&self, slot: SlotId, seq: u64) -> bool {
+        slot != NIL && self.index.holds(slot, seq) && self.index.slot(slot).listed()
+    }
+
+    /// The first message after a place.
+    fn after(&self, cursor: &Cursor) -> SlotId {
+        let (before, number) = cursor.before;
+        if self.listed_at(cursor.slot, cursor.seq()) {
+            self.index.next(cursor.slot)
+        } else if self.listed_at(before, number) {
+            // What was put since between the two lies in front of the place or at it.
+            let mut at = self.index.next(before);
+            while at != NIL && self.index.slot(at).key() <= cursor.key {
+                at = self.index.next(at);
+            }
+            at
+        } else {
+            self.index.after_key(cursor.key)
+        }
     }
 
     /// Removes up to `limit` expired messages, walking on from slot `from`; returns where to go on

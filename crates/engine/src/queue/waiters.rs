@@ -16,6 +16,7 @@ use posthaste_mqi::{CorrelId, MsgId, Reason};
 
 use super::index::SlotId;
 use super::matching::Match;
+use crate::catalogue::Alias;
 use crate::message::Message;
 
 /// A message on its way to a getter.
@@ -50,21 +51,28 @@ pub(crate) enum Service {
 }
 
 /// One waiting getter.
-#[derive(Debug)]
 pub(crate) struct Waiter {
     pub(crate) matches: Match,
     pub(crate) service: Service,
     /// The getter asked to be told when the queue manager quiesces.
     pub(crate) fail_if_quiescing: bool,
+    /// The alias the getter came by.
+    alias: Option<Arc<Alias>>,
     pub(crate) state: Mutex<WaiterState>,
 }
 
 impl Waiter {
-    pub(crate) fn new(matches: Match, service: Service, fail_if_quiescing: bool) -> Arc<Self> {
+    pub(crate) fn new(
+        matches: Match,
+        service: Service,
+        fail_if_quiescing: bool,
+        alias: Option<Arc<Alias>>,
+    ) -> Arc<Self> {
         Arc::new(Waiter {
             matches,
             service,
             fail_if_quiescing,
+            alias,
             state: Mutex::new(WaiterState::Waiting(None)),
         })
     }
@@ -127,7 +135,7 @@ pub(crate) struct Waiters {
 
 impl Waiters {
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries == self.dead
+        self.entries == 0
     }
 
     pub(crate) fn add(&mut self, waiter: Arc<Waiter>) {
@@ -229,15 +237,23 @@ impl Waiters {
 
     /// Ends the waits of those who asked to be told that the queue manager quiesces.
     pub(crate) fn quiesce(&mut self, wakes: &mut Wakes) {
+        self.end_some(|w| w.fail_if_quiescing, Reason::Q_MGR_QUIESCING, wakes);
+    }
+
+    /// Ends the waits of those who came by an alias.
+    pub(crate) fn end_alias(&mut self, alias: &Arc<Alias>, reason: Reason, wakes: &mut Wakes) {
+        let came_by = |w: &Waiter| w.alias.as_ref().is_some_and(|a| Arc::ptr_eq(a, alias));
+        self.end_some(came_by, reason, wakes);
+    }
+
+    fn end_some(&mut self, wanted: impl Fn(&Waiter) -> bool, reason: Reason, wakes: &mut Wakes) {
         let lines = self
             .by_msg
             .values()
             .chain(self.by_correl.values())
             .chain([&self.any, &self.other]);
         for waiter in lines.flatten() {
-            if waiter.fail_if_quiescing
-                && waiter.finish(wakes, || WaiterState::Ended(Reason::Q_MGR_QUIESCING))
-            {
+            if wanted(waiter) && waiter.finish(wakes, || WaiterState::Ended(reason)) {
                 self.dead += 1;
             }
         }

@@ -28,10 +28,10 @@ use crate::plant::{Bug, planted};
 use crate::queue::index::SlotId;
 use crate::queue::matching::{Match, token_of};
 use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
-use crate::queue::{Found, Queue, QueueState, Start};
+use crate::queue::{Cursor, Found, Queue, QueueState, Start};
 use crate::record;
 use crate::report;
-use crate::session::{Cursor, Session, SessionInner, Target};
+use crate::session::{Session, SessionInner, Target};
 use crate::uow::{Effect, Op, Pending};
 
 const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
@@ -82,7 +82,7 @@ impl Request {
     }
 }
 
-fn check_options(gmo: &Gmo, open: i32) -> Result<(), Reason> {
+fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason> {
     let options = gmo.options;
     let browses = (options & BROWSES).count_ones();
     let under = options & MQGMO_MSG_UNDER_CURSOR != 0;
@@ -114,12 +114,31 @@ fn check_options(gmo: &Gmo, open: i32) -> Result<(), Reason> {
     if gmo.version >= MQGMO_VERSION_2 && gmo.match_options & !all != 0 {
         return Err(Reason::MATCH_OPTIONS_ERROR);
     }
+    check_versions(md, gmo)?;
     let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
-    if (browses == 1 || under || options & MQGMO_UNLOCK != 0) && open & MQOO_BROWSE == 0 {
+    if (browses == 1 || under) && open & MQOO_BROWSE == 0 {
         return Err(Reason::NOT_OPEN_FOR_BROWSE);
     }
     if browses == 0 && options & MQGMO_UNLOCK == 0 && open & input == 0 {
         return Err(Reason::NOT_OPEN_FOR_INPUT);
+    }
+    Ok(())
+}
+
+/// Groups and segments need the fields of version 2.
+fn check_versions(md: &Md, gmo: &Gmo) -> Result<(), Reason> {
+    let grouped = MQGMO_LOGICAL_ORDER
+        | MQGMO_ALL_MSGS_AVAILABLE
+        | MQGMO_COMPLETE_MSG
+        | MQGMO_ALL_SEGMENTS_AVAILABLE;
+    let of_group = MQMO_MATCH_GROUP_ID | MQMO_MATCH_MSG_SEQ_NUMBER | MQMO_MATCH_OFFSET;
+    let by_options = gmo.options & grouped != 0;
+    if by_options && gmo.version < MQGMO_VERSION_2 {
+        return Err(Reason::WRONG_GMO_VERSION);
+    }
+    let by_match = gmo.version >= MQGMO_VERSION_2 && gmo.match_options & of_group != 0;
+    if (by_options || by_match) && md.version < MQMD_VERSION_2 {
+        return Err(Reason::WRONG_MD_VERSION);
     }
     Ok(())
 }
@@ -295,6 +314,7 @@ impl SessionInner {
         logical: &mut Logical,
         cursor: &mut Option<Cursor>,
         expired: &mut Vec<Arc<Message>>,
+        wakes: &mut Wakes,
     ) -> Result<Look, Reason> {
         let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR;
         let found = if request.has(under) {
@@ -303,24 +323,27 @@ impl SessionInner {
             self.search(request, state, logical, cursor, expired)?
         };
         let Some(Found { slot, message }) = found else {
+            if request.browses() {
+                state.browse_unlock(request.owner, wakes);
+            }
             return Ok(Look::Nothing);
         };
         let count = state.index.slot(slot).backout_count;
         if request.browses() {
-            let seq = message.seq;
-            let key = state.key(slot);
-            *cursor = Some(Cursor { key, slot, seq });
-            if request.has(MQGMO_LOCK) {
-                state.browse_lock(slot, request.owner);
+            *cursor = Some(state.cursor(slot));
+            if request.fits(&message) {
+                if request.has(MQGMO_LOCK) {
+                    state.browse_lock(slot, request.owner, wakes);
+                } else {
+                    state.browse_unlock(request.owner, wakes);
+                }
             }
             return Ok(Look::Seen(message, count));
         }
         if !request.fits(&message) {
             return Ok(Look::Seen(message, count));
         }
-        if state.index.slot(slot).browse_locked() {
-            state.browse_unlock(request.owner, &mut Wakes::default());
-        }
+        state.browse_forget(slot);
         state.index.hold(slot);
         if !message.persistent() && !request.in_unit(&message) {
             state.destroy(slot, true);
@@ -336,7 +359,7 @@ impl SessionInner {
         cursor: &Option<Cursor>,
     ) -> Result<Found, Reason> {
         let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
-        let there = state.index.holds(cursor.slot, cursor.seq)
+        let there = state.index.holds(cursor.slot, cursor.seq())
             && state.index.slot(cursor.slot).listed()
             && !state.locked_for(cursor.slot, request.owner);
         if !there {
@@ -359,10 +382,7 @@ impl SessionInner {
         cursor: &Option<Cursor>,
         expired: &mut Vec<Arc<Message>>,
     ) -> Result<Option<Found>, Reason> {
-        let mut start = match cursor {
-            Some(cursor) if request.has(MQGMO_BROWSE_NEXT) => Start::After(cursor.key),
-            _ => Start::First,
-        };
+        let mut start = logical.start(*cursor);
         let now = self.qm.now();
         let failed = |e| self.qm.store_failed(&e);
         let matches = logical.matches(&request.matches);
@@ -373,13 +393,18 @@ impl SessionInner {
             let Some(found) = found else {
                 return Ok(None);
             };
-            if logical
-                .accepts(state, &found.message, request.owner, now)
-                .map_err(failed)?
-            {
+            let accepted = logical.accepts(
+                state,
+                &found.message,
+                &request.matches,
+                request.owner,
+                now,
+                expired,
+            );
+            if accepted.map_err(failed)?? {
                 return Ok(Some(found));
             }
-            start = Start::After(state.key(found.slot));
+            start = Start::After(state.cursor(found.slot));
         }
     }
 
@@ -473,7 +498,7 @@ impl SessionInner {
     ) -> Result<(Request, Option<Cursor>, GroupGet), Reason> {
         let mut state = self.lock();
         let handle = state.handles.get(hobj)?;
-        check_options(gmo, handle.options)?;
+        check_options(md, gmo, handle.options)?;
         let Target::Queue { queue, alias } = &handle.target else {
             return Err(Reason::NOT_OPEN_FOR_INPUT);
         };
@@ -510,11 +535,19 @@ impl SessionInner {
         let qm = &self.qm;
         loop {
             let mut expired = Vec::new();
+            let mut wakes = Wakes::default();
             let (looked, waiter) = {
                 let mut state = request.queue.lock();
                 self.check_gets(request, &state)?;
-                let looked = self.look(request, &mut state, logical, cursor, &mut expired)?;
-                let waits = matches!(looked, Look::Nothing) && request.has(MQGMO_WAIT);
+                let looked = self.look(
+                    request,
+                    &mut state,
+                    logical,
+                    cursor,
+                    &mut expired,
+                    &mut wakes,
+                );
+                let waits = matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT);
                 let waiter = waits.then(|| {
                     let service =
                         if request.browses() || logical.active() || !request.matches.simple() {
@@ -525,7 +558,12 @@ impl SessionInner {
                             }
                         };
                     let quiesces = request.has(MQGMO_FAIL_IF_QUIESCING);
-                    let waiter = Waiter::new(request.matches.clone(), service, quiesces);
+                    let waiter = Waiter::new(
+                        request.matches.clone(),
+                        service,
+                        quiesces,
+                        request.alias.clone(),
+                    );
                     state.waiters.add(waiter.clone());
                     waiter
                 });
@@ -536,9 +574,10 @@ impl SessionInner {
                 waiter,
                 timer: until.map(|at| qm.env.clock.sleep_until(at)),
             });
+            wakes.wake();
             report::expired(qm, &request.queue, expired);
             let Some(wait) = wait else {
-                return Ok(looked);
+                return looked;
             };
             qm.running()?;
             if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
@@ -608,14 +647,14 @@ impl SessionInner {
         if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        if request.has(MQGMO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT) {
+        if request.has(MQGMO_SYNCPOINT) {
             self.check_unit(&mut self.lock())?;
         }
         let until = match gmo.wait_interval {
             MQWI_UNLIMITED => None,
             ms => Some(qm.env.clock.monotonic() + ms as u64 * 1_000_000),
         };
-        let mut logical = Logical::of(&request.options, &group);
+        let mut logical = Logical::of(request.options, &group)?;
         if !request.has(MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR) && request.browses() {
             cursor = None;
         }
@@ -640,7 +679,7 @@ impl SessionInner {
                 (message, count, Reason::TRUNCATED_MSG_ACCEPTED)
             }
         };
-        let done = deliver_data(&request, md, &message, warning);
+        let mut done = deliver_data(&request, md, &message, warning);
         describe(qm, &request, &message, count, md, gmo);
         let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;
         {
@@ -650,7 +689,10 @@ impl SessionInner {
                 handle.cursor = cursor;
             }
             if consumed {
-                logical.advance(&message, &mut handle.group_get);
+                let warning = logical.advance(&message, cursor, &mut handle.group_get);
+                if done.warning == Reason::NONE {
+                    done.warning = warning;
+                }
             }
             if consumed && !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
                 handle.saved_context = Some(Box::new(message.md.clone()));
@@ -689,8 +731,9 @@ impl Session {
     ///
     /// # Errors
     /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
-    /// cursor; 2046, 2090, 2247 options; 2052 queue deleted; 2003, 2024 unit of work; 2102 log;
-    /// 2009, 2161, 2162 queue manager.
+    /// cursor; 2046, 2090, 2247, 2256, 2257 options; 2245 group in another unit of work; 2052 queue
+    /// deleted; 2003, 2024 unit of work; 2102 log; 2009, 2161, 2162 queue manager. 2241 and 2245
+    /// are warnings out of logical order.
     pub async fn get(
         &self,
         hobj: Hobj,

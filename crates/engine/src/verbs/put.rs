@@ -9,7 +9,7 @@ use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, Xqh};
 use super::send::{self, Parcel};
 use super::{Done, Verb, context};
 use crate::catalogue::{Alias, Definition};
-use crate::group::GroupPut;
+use crate::group::NextPut;
 use crate::queue::Queue;
 use crate::report;
 use crate::session::{Handle, Session, SessionInner, Target};
@@ -69,6 +69,14 @@ impl Route {
                 opened: opened.clone(),
             }),
             Target::Qmgr | Target::Definition => Err(Reason::NOT_OPEN_FOR_OUTPUT),
+        }
+    }
+
+    /// The persistence a message put here has.
+    fn persistence(&self, md: &Md) -> i32 {
+        match md.persistence {
+            MQPER_PERSISTENCE_AS_Q_DEF => self.defaults().1,
+            stated => stated,
         }
     }
 
@@ -199,7 +207,7 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
 struct Prepared {
     route: Route,
     passed: Option<Box<Md>>,
-    group: Option<GroupPut>,
+    group: NextPut,
 }
 
 impl SessionInner {
@@ -332,7 +340,9 @@ impl SessionInner {
         }
         context::check(pmo.options, open.options)?;
         let route = Route::of(&open.target, &open.opened)?;
-        let group = GroupPut::next(&open.group_put, md, pmo, &self.qm)?;
+        let group = open
+            .group_put
+            .next(md, pmo, route.persistence(md), &self.qm)?;
         let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
         let passed = if pmo.options & passes != 0 {
             let from: &Handle = state
@@ -357,8 +367,9 @@ impl Session {
     /// # Errors
     /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2249, 2250, 2251), of the
     /// options (2046, 2093–2096, 2097, 2098), of the handle (2019, 2039), of the queue (2030, 2031,
-    /// 2048, 2051, 2052, 2053, 2192), of groups (2185, 2241, 2245), of the unit of work (2003,
-    /// 2024), of the log (2102), of the queue manager (2009, 2161, 2162).
+    /// 2048, 2051, 2052, 2053, 2192), of groups (2185, 2241, 2245, 2257), of the unit of work
+    /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 is a warning,
+    /// and so are 2185, 2241 and 2245 out of logical order.
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
@@ -369,14 +380,17 @@ impl Session {
             passed,
             group,
         } = session.prepare(hobj, &mut changed, pmo)?;
-        let done = session
+        let mut done = session
             .put_to(route, &mut changed, pmo, data, passed)
             .await?;
-        if let Some(group) = group
-            && let Ok(handle) = session.lock().handles.get(hobj)
-        {
-            handle.group_put = group;
+        if let Ok(handle) = session.lock().handles.get(hobj) {
+            handle.group_put = group.state;
         }
+        if done.warning == Reason::NONE {
+            done.warning = group.warning;
+        }
+        // The flags stay as the application set them.
+        changed.msg_flags = md.msg_flags;
         *md = changed;
         Ok(done)
     }

@@ -7,6 +7,7 @@ use posthaste_mqi::{Md, Od, Pmo, Reason};
 use super::open::resolve;
 use super::put::{Route, check_options};
 use super::{Verb, context};
+use crate::group::GroupPut;
 use crate::session::Session;
 
 impl Session {
@@ -19,6 +20,9 @@ impl Session {
         let session = self.inner();
         let _call = session.enter()?;
         check_options(pmo)?;
+        if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
+            return Err(Reason::OPTIONS_ERROR);
+        }
         if od.recs_present != 0 {
             return Err(Reason::RECS_PRESENT_ERROR);
         }
@@ -45,7 +49,14 @@ impl Session {
         } else {
             None
         };
-        let done = session.put_to(route, md, pmo, data, passed).await?;
+        let flags = md.msg_flags;
+        let mut changed = md.clone();
+        GroupPut::default().next(&mut changed, pmo, md.persistence, &qm)?;
+        let done = session
+            .put_to(route, &mut changed, pmo, data, passed)
+            .await?;
+        *md = changed;
+        md.msg_flags = flags;
         od.resolved_q_name = pmo.resolved_q_name;
         od.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
         (od.known_dest_count, od.unknown_dest_count) =
