@@ -263,6 +263,7 @@ pub struct Registry {
     qm: QueueManager,
     operator: Arc<dyn Operator>,
     limits: Limits,
+    local: bool,
     state: Mutex<State>,
 }
 
@@ -286,10 +287,26 @@ impl Drop for Admitted {
 impl Registry {
     /// For the channels that are defined in `qm`; `operator` hears what goes wrong on them.
     pub fn new(qm: QueueManager, operator: Arc<dyn Operator>, limits: Limits) -> Arc<Registry> {
+        Registry::make(qm, operator, limits, false)
+    }
+
+    /// For applications of this machine: every channel name is taken, with the default attributes, whatever is
+    /// defined. So nobody who stops, restricts or deletes a channel locks the operator's own commands out.
+    pub fn local(qm: QueueManager, operator: Arc<dyn Operator>, limits: Limits) -> Arc<Registry> {
+        Registry::make(qm, operator, limits, true)
+    }
+
+    fn make(
+        qm: QueueManager,
+        operator: Arc<dyn Operator>,
+        limits: Limits,
+        local: bool,
+    ) -> Arc<Registry> {
         Arc::new(Registry {
             qm,
             operator,
             limits,
+            local,
             state: Mutex::default(),
         })
     }
@@ -441,6 +458,12 @@ impl Registry {
     }
 
     fn definition(&self, channel: &str) -> Option<Definition> {
+        if self.local {
+            let mut attrs = Attrs::defaults(ObjectKind::SvrConn);
+            // No limit but the queue manager's.
+            attrs.set_int(MQIACH_MAX_MSG_LENGTH, 0);
+            return Some(Definition::read(&attrs, &self.qmgr()));
+        }
         let channel = self.qm.object(ObjectKind::SvrConn, channel)?;
         Some(Definition::read(&channel.attrs, &self.qmgr()))
     }
