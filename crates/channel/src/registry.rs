@@ -460,8 +460,9 @@ impl Registry {
     fn definition(&self, channel: &str) -> Option<Definition> {
         if self.local {
             let mut attrs = Attrs::defaults(ObjectKind::SvrConn);
-            // No limit but the queue manager's.
+            // No limit but the queue manager's; and the system tells when a process of this machine has gone.
             attrs.set_int(MQIACH_MAX_MSG_LENGTH, 0);
+            attrs.set_int(MQIACH_HB_INTERVAL, 0);
             return Some(Definition::read(&attrs, &self.qmgr()));
         }
         let channel = self.qm.object(ObjectKind::SvrConn, channel)?;
