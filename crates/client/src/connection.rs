@@ -98,6 +98,12 @@ impl Connection {
             conversations: 1,
             product: Chars::new("PHCL00010000"),
             process_id: std::process::id(),
+            // On this machine the system says when the other side is gone; a caller that waits for
+            // something else (its standard input, say) answers no heartbeats meanwhile.
+            heartbeat_s: match connect.address {
+                Address::Unix(_) => 0,
+                Address::Tcp { .. } => ClientOffer::default().heartbeat_s,
+            },
             ..ClientOffer::default()
         };
         let transport = Transport::connect(&connect.address, connect.timeout, |out| {
