@@ -498,7 +498,7 @@ where
     }
 
     /// Ends the sessions, says good-bye and closes the socket.
-    async fn finish(mut self, end: End) {
+    async fn finish(&mut self, end: End) {
         let core = &mut self.core;
         let (instance, channel) = match &core.admitted {
             Some(admitted) => (Some(&admitted.instance), admitted.instance.channel.as_str()),

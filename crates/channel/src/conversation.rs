@@ -118,7 +118,8 @@ pub(crate) enum Closing {
 }
 
 struct Inbox {
-    items: VecDeque<Item>,
+    /// Boxed, so that an idle conversation keeps no room for them.
+    items: VecDeque<Box<Item>>,
     closing: Closing,
 }
 
@@ -161,7 +162,7 @@ impl Conversation {
         }
         load.requests.fetch_add(1, Ordering::Relaxed);
         load.cost.fetch_add(item.cost(), Ordering::Relaxed);
-        inbox.items.push_back(item);
+        inbox.items.push_back(Box::new(item));
         Ok(())
     }
 
@@ -170,7 +171,7 @@ impl Conversation {
         let mut inbox = self.inbox.lock();
         inbox.closing = inbox.closing.max(closing);
         if inbox.closing == Closing::Dropping {
-            let dropped: Vec<Item> = inbox.items.drain(..).collect();
+            let dropped: Vec<Box<Item>> = inbox.items.drain(..).collect();
             drop(inbox);
             dropped.iter().for_each(|item| self.finished(item.cost()));
         }
@@ -195,7 +196,7 @@ impl Conversation {
     }
 
     /// The next thing to do; `None` at the end.
-    async fn next(&self) -> Option<Item> {
+    async fn next(&self) -> Option<Box<Item>> {
         poll_fn(|_| {
             let mut inbox = self.inbox.lock();
             match (inbox.items.pop_front(), inbox.closing) {
@@ -221,10 +222,10 @@ impl Conversation {
     /// Serves until the end.
     pub(crate) async fn run(self: Arc<Self>) {
         let mut talk = Talk::new(Arc::clone(&self));
-        while let Some(item) = self.next().await {
+        while let Some(mut item) = self.next().await {
             self.room().await;
             let cost = item.cost();
-            talk.serve(item).await;
+            talk.serve(&mut item).await;
             self.finished(cost);
         }
         talk.end().await;
@@ -249,5 +250,21 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.getting.store(false, Ordering::Relaxed);
         self.0.common.load.gets.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_future<F>(_: impl FnOnce(Arc<Conversation>) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// The budget for an idle client connection is 10 KB; its conversation's future is most of it.
+    #[test]
+    fn an_idle_conversation_is_small() {
+        let future = size_of_future(|conversation| conversation.run());
+        assert!(future <= 5 * 1024, "{future} bytes");
     }
 }

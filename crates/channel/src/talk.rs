@@ -30,6 +30,9 @@ use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 use crate::conversation::{Closing, Conversation, Item};
 use crate::spoken::Spoken;
 
+/// Where message protection policies would be.
+const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
+
 /// A conversation's session and what it remembers.
 pub(crate) struct Talk {
     conversation: Arc<Conversation>,
@@ -61,29 +64,30 @@ impl Talk {
         }
     }
 
-    pub(crate) async fn serve(&mut self, item: Item) {
+    /// Serves `item` where it lies: what the verbs fill in is filled in there.
+    pub(crate) async fn serve(&mut self, item: &mut Item) {
         match item {
             Item::Request {
                 header,
                 handle,
                 request,
-            } => self.request(&header, handle, request).await,
+            } => self.request(header, *handle, request).await,
             Item::Rejected {
                 header,
                 handle,
                 reason,
-            } => self.fail(&header, handle, reason),
-            Item::RequestMsgs { header, request } => self.request_messages(&header, &request),
+            } => self.fail(header, *handle, *reason),
+            Item::RequestMsgs { header, request } => self.request_messages(header, request),
             Item::Notification {
                 header,
                 notification,
-            } => self.notification(&header, notification),
+            } => self.notification(header, *notification),
         }
     }
 
     /// The frequent verbs run in the conversation's own future; the others have one of their own while they run, so
     /// that an idle conversation stays small.
-    async fn request(&mut self, header: &Header, handle: Hobj, request: Request) {
+    async fn request(&mut self, header: &Header, handle: Hobj, request: &mut Request) {
         match request {
             Request::Put(put) => self.put(header, handle, put).await,
             Request::Get(get) => self.get(header, handle, get).await,
@@ -105,12 +109,12 @@ impl Talk {
         }
     }
 
-    async fn rare_request(&mut self, header: &Header, handle: Hobj, request: Request) {
+    async fn rare_request(&mut self, header: &Header, handle: Hobj, request: &mut Request) {
         match request {
-            Request::Conn(conn) => self.connect(header, *conn),
+            Request::Conn(conn) => self.connect(header, conn),
             Request::Disc => self.disconnect(header, handle).await,
-            Request::Open(open) => self.open(header, *open).await,
-            Request::Spi(SpiRequest::Open(open)) => self.spi_open(header, *open).await,
+            Request::Open(open) => self.open(header, open).await,
+            Request::Spi(SpiRequest::Open(open)) => self.spi_open(header, open).await,
             Request::Spi(SpiRequest::Query { .. }) => {
                 self.answer(
                     header,
@@ -118,15 +122,15 @@ impl Talk {
                     &Answer::Spi(SpiAnswer::Query),
                 );
             }
-            Request::Close { options } => self.close(header, handle, options).await,
-            Request::Put1(put) => self.put1(header, handle, *put).await,
-            Request::Inq(inq) => self.inquire(header, handle, &inq).await,
-            Request::Set(set) => self.set(header, handle, &set).await,
-            Request::Stat(stat) => self.stat(header, handle, *stat),
+            Request::Close { options } => self.close(header, handle, *options).await,
+            Request::Put1(put) => self.put1(header, handle, put).await,
+            Request::Inq(inq) => self.inquire(header, handle, inq).await,
+            Request::Set(set) => self.set(header, handle, set).await,
+            Request::Stat(stat) => self.stat(header, handle, stat),
             Request::Sub(_) | Request::SubRq(_) | Request::Spi(_) => {
                 self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED);
             }
-            Request::Xa(xa) => self.xa(header, &xa),
+            Request::Xa(xa) => self.xa(header, xa),
             // Carried out in `request`.
             Request::Put(_) | Request::Get(_) | Request::Commit | Request::Back => {}
         }
@@ -170,15 +174,15 @@ impl Talk {
             .unwrap_or_default()
     }
 
-    fn connect(&mut self, header: &Header, mut conn: ConnRequest) {
-        match self.try_connect(&conn) {
+    fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
+        match self.try_connect(conn) {
             Ok(session) => {
                 conn.q_mgr = Name::new(session.queue_manager().name());
                 self.session = Some(session);
                 self.answer(
                     header,
                     Outcome::done(Hobj::NONE, Reason::NONE),
-                    &Answer::Conn(&conn),
+                    &Answer::Conn(conn),
                 );
             }
             Err(reason) => {
@@ -228,7 +232,13 @@ impl Talk {
         let Some(session) = &self.session else {
             return (Err(Reason::HCONN_ERROR), OpenDefaults::default());
         };
-        let result = session.open(od, options).await;
+        let mut result = session.open(od, options).await;
+        // Client libraries look for protection policies after their first open, under a queue manager name that some
+        // make up from our identifier. They go on when the queue is unknown, and only then.
+        if result == Err(Reason::UNKNOWN_REMOTE_Q_MGR) && *od.object_name.trimmed() == *POLICY_QUEUE
+        {
+            result = Err(Reason::UNKNOWN_OBJECT_NAME);
+        }
         if let Ok(done) = &result {
             self.spoken.open(done.value, od);
         }
@@ -262,7 +272,7 @@ impl Talk {
         defaults
     }
 
-    async fn open(&mut self, header: &Header, mut open: OpenRequest) {
+    async fn open(&mut self, header: &Header, open: &mut OpenRequest) {
         let (result, defaults) = self.open_object(&mut open.od, open.options).await;
         match result {
             Err(reason) => self.fail(header, Hobj::NONE, reason),
@@ -277,7 +287,7 @@ impl Talk {
         }
     }
 
-    async fn spi_open(&mut self, header: &Header, mut open: SpiOpen) {
+    async fn spi_open(&mut self, header: &Header, open: &mut SpiOpen) {
         let (result, defaults) = self.open_object(&mut open.od, open.options).await;
         match result {
             Err(reason) => self.fail(header, Hobj::UNUSABLE, reason),
@@ -314,59 +324,48 @@ impl Talk {
             .is_ok_and(|length| length > self.conversation.common.agreement.max_message)
     }
 
-    async fn put(&mut self, header: &Header, handle: Hobj, put: PutRequest) {
-        let PutRequest {
-            mut md,
-            mut pmo,
-            data,
-        } = put;
+    async fn put(&mut self, header: &Header, handle: Hobj, put: &mut PutRequest) {
+        let PutRequest { md, pmo, data } = put;
+        let data = std::mem::take(data);
         let (length, version) = (data.len(), md.version);
         let result = match &self.session {
             None => Err(Reason::HCONN_ERROR),
             Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
-            Some(session) => session.put(handle, &mut md, &mut pmo, data).await,
+            Some(session) => session.put(handle, md, pmo, data).await,
         };
         if result.is_ok() {
             self.count_message();
         }
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
             self.spoken
-                .put(handle, &pmo, result.map(|done| done.warning));
+                .put(handle, pmo, result.map(|done| done.warning));
             return;
         }
         md.version = version;
         match result {
             Err(reason) => self.fail(header, handle, reason),
             Ok(done) => {
-                let answer = Answer::Put {
-                    md: &md,
-                    pmo: &pmo,
-                    length,
-                };
+                let answer = Answer::Put { md, pmo, length };
                 self.answer(header, Outcome::done(handle, done.warning), &answer);
             }
         }
     }
 
-    async fn put1(&mut self, header: &Header, handle: Hobj, put: Put1Request) {
-        let Put1Request {
-            mut od,
-            mut md,
-            mut pmo,
-            data,
-        } = put;
+    async fn put1(&mut self, header: &Header, handle: Hobj, put: &mut Put1Request) {
+        let Put1Request { od, md, pmo, data } = put;
+        let data = std::mem::take(data);
         let (length, version) = (data.len(), md.version);
         let result = match &self.session {
             None => Err(Reason::HCONN_ERROR),
             Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
-            Some(session) => session.put1(&mut od, &mut md, &mut pmo, data).await,
+            Some(session) => session.put1(od, md, pmo, data).await,
         };
         if result.is_ok() {
             self.count_message();
         }
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
             self.spoken
-                .put(handle, &pmo, result.map(|done| done.warning));
+                .put(handle, pmo, result.map(|done| done.warning));
             return;
         }
         md.version = version;
@@ -374,9 +373,9 @@ impl Talk {
             Err(reason) => self.fail(header, handle, reason),
             Ok(done) => {
                 let answer = Answer::Put1 {
-                    od: &od,
-                    md: &md,
-                    pmo: &pmo,
+                    od,
+                    md,
+                    pmo,
                     length,
                 };
                 self.answer(header, Outcome::done(handle, done.warning), &answer);
@@ -384,12 +383,13 @@ impl Talk {
         }
     }
 
-    async fn get(&mut self, header: &Header, handle: Hobj, get: GetRequest) {
+    async fn get(&mut self, header: &Header, handle: Hobj, get: &mut GetRequest) {
         let GetRequest {
-            mut md,
-            mut gmo,
+            md,
+            gmo,
             buffer_length,
         } = get;
+        let buffer_length = *buffer_length;
         let version = md.version;
         // What is longer than the channel allows is truncated like what is longer than the buffer.
         let most =
@@ -399,7 +399,7 @@ impl Talk {
             (_, Err(_)) => Err(Reason::BUFFER_LENGTH_ERROR),
             (Some(session), Ok(room)) => {
                 let fails_if_quiescing = gmo.options & MQGMO_FAIL_IF_QUIESCING != 0;
-                let got = session.get(handle, &mut md, &mut gmo, room.min(most));
+                let got = session.get(handle, md, gmo, room.min(most));
                 match self.unless_closing(got, fails_if_quiescing).await {
                     Some(result) => result,
                     None => return,
@@ -415,8 +415,8 @@ impl Talk {
             }) => {
                 self.count_message();
                 let answer = Answer::Get {
-                    md: &md,
-                    gmo: &gmo,
+                    md,
+                    gmo,
                     length,
                     data: &data,
                 };
@@ -499,7 +499,7 @@ impl Talk {
         }
     }
 
-    fn stat(&mut self, header: &Header, handle: Hobj, stat: StatRequest) {
+    fn stat(&mut self, header: &Header, handle: Hobj, stat: &StatRequest) {
         match self.spoken.stat(stat.kind, stat.sts.version) {
             Err(reason) => self.fail(header, handle, reason),
             Ok(sts) => {

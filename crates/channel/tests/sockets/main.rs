@@ -9,6 +9,9 @@
 mod client;
 mod faults;
 mod limits;
+mod replay;
+#[path = "../../../wire/tests/protocol/stream.rs"]
+mod stream;
 mod timing;
 mod verbs;
 mod world;

@@ -1,4 +1,4 @@
-//! Reads the captured streams in `tests/vectors`.
+//! Reads the captured streams in `tests/vectors`. The tests of the channel crate include this file too.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ impl Captured {
 
 /// Every segment of every file, in order.
 pub(crate) fn all() -> Vec<Captured> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/vectors");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
