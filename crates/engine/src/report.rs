@@ -11,14 +11,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
-use posthaste_recovery_log::{Class, Lsn};
+use posthaste_recovery_log::Class;
 
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::queue::Queue;
 use crate::session::Target;
-use crate::uow::deliver;
-use crate::verbs::send::{Parcel, append_put};
+use crate::verbs::send::{Parcel, post_report};
 
 const KNOWN: i32 = MQRO_EXCEPTION_WITH_FULL_DATA
     | MQRO_EXPIRATION_WITH_FULL_DATA
@@ -95,8 +94,15 @@ pub(crate) fn check(md: &Md) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The report on a message, if it asks for one of this kind; not yet addressed.
-fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<(Md, Bytes)> {
+/// A report (or another message the queue manager makes), with the queue it is for.
+pub(crate) struct Report {
+    pub(crate) md: Md,
+    pub(crate) data: Bytes,
+    pub(crate) to: (Name, Name),
+}
+
+/// The report on a message, if it asks for one of this kind.
+fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Report> {
     let (plain, with_data, full) = kind.options();
     if md.report & plain == 0 {
         return None;
@@ -153,150 +159,121 @@ fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<(Md, Bytes)> 
         ..Md::default()
     };
     crate::verbs::stamp(&mut out, qm.env.clock.wall_micros());
-    Some((out, body))
+    Some(Report {
+        md: out,
+        data: body,
+        to: (md.reply_to_q, md.reply_to_q_mgr),
+    })
 }
 
-/// Where a report goes: its reply-to queue, or the dead-letter queue with a header.
-fn address(qm: &Inner, md: Md, data: Bytes, to: (Name, Name)) -> Option<Parcel> {
-    let resolved = crate::verbs::resolve(qm, &to.0, &to.1);
-    let reason = match resolved {
-        Ok(Ok(resolved)) => match resolved.target {
-            Target::Queue { queue, .. } => {
-                let admitted = queue.lock().admit();
-                match admitted {
-                    Ok(()) => return Some(parcel(qm, queue, md, data)),
-                    Err(reason) => reason,
-                }
-            }
+impl Report {
+    /// Addresses it to its own queue.
+    ///
+    /// # Errors
+    /// Why it cannot be put there, as an application's put would be told.
+    pub(crate) fn parcel(&self, qm: &Inner) -> Result<Parcel, Reason> {
+        let resolved = crate::verbs::resolve(qm, &self.to.0, &self.to.1)?
+            .map_err(|_model| Reason::OBJECT_TYPE_ERROR)?;
+        let (alias, queue, md, data) = match resolved.target {
+            Target::Queue { queue, alias } => (alias, queue, self.md.clone(), self.data.clone()),
             Target::Remote {
                 transmission,
+                alias,
                 queue,
                 queue_manager,
                 ..
             } => {
-                let (md, data) = crate::verbs::transmit(&md, &data, queue, queue_manager);
-                return Some(parcel(qm, transmission, md, data));
+                let (md, data) = crate::verbs::transmit(&self.md, &self.data, queue, queue_manager);
+                (alias, transmission, md, data)
             }
-            Target::Qmgr | Target::Definition => Reason::UNKNOWN_OBJECT_NAME,
-        },
-        Ok(Err(_model)) => Reason::OBJECT_TYPE_ERROR,
-        Err(reason) => reason,
-    };
-    dead_letter(qm, &md, &data, to, reason)
+            Target::Qmgr | Target::Definition => return Err(Reason::UNKNOWN_OBJECT_NAME),
+        };
+        if alias.is_some_and(|alias| alias.put_inhibited()) {
+            return Err(Reason::PUT_INHIBITED);
+        }
+        parcel(qm, queue, md, data)
+    }
+
+    /// Addresses it to the dead-letter queue, behind a header that says why.
+    ///
+    /// # Errors
+    /// There is no dead-letter queue, or it is not a local queue (2085), or it is too small.
+    pub(crate) fn dead_letter(&self, qm: &Inner, reason: Reason) -> Result<Parcel, Reason> {
+        let name = qm.catalogue.qmgr().dead_letter_q.clone();
+        let queue = qm.catalogue.local_queue(&name);
+        let queue = queue.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
+        let md = &self.md;
+        let mut stamp = Md::default();
+        crate::verbs::stamp(&mut stamp, qm.env.clock.wall_micros());
+        let header = Dlh {
+            reason: reason.0,
+            dest_q_name: self.to.0,
+            dest_q_mgr_name: if self.to.1.is_blank() {
+                Name::new(&qm.config.name)
+            } else {
+                self.to.1
+            },
+            encoding: md.encoding,
+            coded_char_set_id: md.coded_char_set_id,
+            format: md.format,
+            put_appl_type: MQAT_QMGR,
+            put_appl_name: Chars::new(&qm.config.name),
+            put_date: stamp.put_date,
+            put_time: stamp.put_time,
+        };
+        let mut body = Vec::with_capacity(172 + self.data.len());
+        header.encode(&mut body, ByteOrder::Little, PointerSize::Four);
+        body.extend_from_slice(&self.data);
+        let outer = Md {
+            format: Chars::new(MQFMT_DEAD_LETTER_HEADER),
+            encoding: MQENC_NATIVE,
+            coded_char_set_id: MQCCSI_DEFAULT,
+            expiry: MQEI_UNLIMITED,
+            ..md.clone()
+        };
+        parcel(qm, queue, outer, Bytes::from(body))
+    }
 }
 
-fn parcel(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Parcel {
-    if queue.lock().attributes.temporary() {
+fn parcel(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<Parcel, Reason> {
+    let attributes = queue.lock().attributes.clone();
+    if data.len() > attributes.max_msg_length {
+        return Err(Reason::MSG_TOO_BIG_FOR_Q);
+    }
+    if attributes.temporary() {
         md.persistence = MQPER_NOT_PERSISTENT;
     }
     let expires = match md.expiry {
         MQEI_UNLIMITED => 0,
         tenths => qm.now() + i64::from(tenths) * 100_000,
     };
-    Parcel {
+    Ok(Parcel {
         queue,
         md,
         data,
         expires,
-        seq: qm.next_seq(),
-    }
-}
-
-/// A message for the dead-letter queue: header, then the data.
-pub(crate) fn dead_letter(
-    qm: &Inner,
-    md: &Md,
-    data: &[u8],
-    to: (Name, Name),
-    reason: Reason,
-) -> Option<Parcel> {
-    let name = qm.catalogue.qmgr().dead_letter_q.clone();
-    let queue = qm.catalogue.local_queue(&name)?;
-    let mut stamp = Md::default();
-    crate::verbs::stamp(&mut stamp, qm.env.clock.wall_micros());
-    let header = Dlh {
-        reason: reason.0,
-        dest_q_name: to.0,
-        dest_q_mgr_name: if to.1.is_blank() {
-            Name::new(&qm.config.name)
-        } else {
-            to.1
-        },
-        encoding: md.encoding,
-        coded_char_set_id: md.coded_char_set_id,
-        format: md.format,
-        put_appl_type: MQAT_QMGR,
-        put_appl_name: Chars::new(&qm.config.name),
-        put_date: stamp.put_date,
-        put_time: stamp.put_time,
-    };
-    let mut body = Vec::with_capacity(172 + data.len());
-    header.encode(&mut body, ByteOrder::Little, PointerSize::Four);
-    body.extend_from_slice(data);
-    let outer = Md {
-        format: Chars::new(MQFMT_DEAD_LETTER_HEADER),
-        encoding: MQENC_NATIVE,
-        coded_char_set_id: MQCCSI_DEFAULT,
-        expiry: MQEI_UNLIMITED,
-        ..md.clone()
-    };
-    Some(parcel(qm, queue, outer, Bytes::from(body)))
+    })
 }
 
 /// The COA report of a message that is being put on its destination queue.
-pub(crate) fn arrival(qm: &Inner, md: &Md, data: &Bytes) -> Option<Parcel> {
+pub(crate) fn arrival(qm: &Inner, md: &Md, data: &Bytes) -> Option<Report> {
     if md.report & MQRO_COA == 0 {
         return None;
     }
-    let (report, body) = report(qm, Kind::Arrival, md, data)?;
-    address(qm, report, body, (md.reply_to_q, md.reply_to_q_mgr))
+    report(qm, Kind::Arrival, md, data)
 }
 
 /// The COD report of a message that was got.
-pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Parcel> {
-    let md = &message.md;
-    if md.report & MQRO_COD == 0 {
+pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Report> {
+    if message.md.report & MQRO_COD == 0 {
         return None;
     }
-    let (report, body) = report(qm, Kind::Delivery, md, &message.data)?;
-    address(qm, report, body, (md.reply_to_q, md.reply_to_q_mgr))
+    report(qm, Kind::Delivery, &message.md, &message.data)
 }
 
 /// Says to the operator that a report was discarded.
 pub(crate) fn not_sent(qm: &Inner, reason: Reason) {
     qm.operator.message("AMQ2017W", &[reason.to_string()]);
-}
-
-/// Puts a message that nobody waits for the force of: a report or a dead letter that maintenance
-/// made. Should the record be lost in a crash, what it reports happens, and is reported, again.
-pub(crate) fn put_unforced(qm: &Arc<Inner>, parcel: Parcel) {
-    let mut lsn = Lsn(0);
-    if parcel.md.persistence == MQPER_PERSISTENT {
-        match append_put(qm, Class::Ordinary, 0, &parcel) {
-            Ok(appended) => lsn = appended.start,
-            Err(_) => return not_sent(qm, Reason::RESOURCE_PROBLEM),
-        }
-    }
-    let message = Arc::new(Message {
-        md: parcel.md,
-        data: parcel.data,
-        seq: parcel.seq,
-        expires: parcel.expires,
-        lsn,
-    });
-    if lsn == Lsn(0) {
-        return deliver(qm, &parcel.queue, &message, false);
-    }
-    // Visible only once forced, like every persistent message: maintenance waits for that.
-    parcel.queue.lock().pending_puts += 1;
-    qm.orphan(crate::uow::Orphan {
-        end: qm.log.appended(),
-        pin: lsn,
-        effect: crate::uow::Effect::Put {
-            queue: parcel.queue,
-            message,
-        },
-    });
 }
 
 /// Expired messages have been taken off a queue: notes that in the log and sends their reports.
@@ -308,13 +285,10 @@ pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Arc<Mes
             let _ = qm.log.append(Class::Essential, &[&record]);
         }
         let md = &message.md;
-        if md.report & MQRO_EXPIRATION == 0 {
-            continue;
-        }
-        if let Some((report, body)) = report(qm, Kind::Expiration, md, &message.data)
-            && let Some(parcel) = address(qm, report, body, (md.reply_to_q, md.reply_to_q_mgr))
+        if md.report & MQRO_EXPIRATION != 0
+            && let Some(report) = report(qm, Kind::Expiration, md, &message.data)
         {
-            put_unforced(qm, parcel);
+            post_report(qm, &report);
         }
     }
 }

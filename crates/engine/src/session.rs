@@ -69,6 +69,8 @@ pub(crate) enum Target {
     Remote {
         transmission: Arc<Queue>,
         alias: Option<Arc<Alias>>,
+        /// The local definition of the remote queue, if there is one.
+        definition: Option<Definition>,
         queue: Name,
         queue_manager: Name,
     },
@@ -290,16 +292,16 @@ impl SessionInner {
         self.qm.forget_session(self.id);
     }
 
-    /// Whether one more message may join the unit of work.
+    /// Whether so many more messages may join the unit of work.
     ///
     /// # Errors
     /// 2003 when the system has backed it out, 2024 when it has MAXUMSGS messages.
-    pub(crate) fn check_unit(&self, state: &mut SessionState) -> Result<(), Reason> {
+    pub(crate) fn check_unit(&self, state: &mut SessionState, more: usize) -> Result<(), Reason> {
         if state.rolled_back {
             return Err(Reason::BACKED_OUT);
         }
         let count = state.uow.as_ref().map_or(0, |u| u.ops.len());
-        if count >= self.qm.catalogue.qmgr().max_uncommitted {
+        if count + more > self.qm.catalogue.qmgr().max_uncommitted {
             return Err(Reason::SYNCPOINT_LIMIT_REACHED);
         }
         Ok(())

@@ -1,27 +1,30 @@
 //! Triggering: telling an initiation queue that an application should be started.
 //!
 //! Invariants (MQ: "Conditions for a trigger event"):
-//! * Only messages of at least TRIGMPRI count; a queue that somebody has open for input does not
-//!   trigger (it has a server already).
-//! * FIRST: the first such message on an empty queue, or any when TRIGINT has passed since the last
-//!   trigger. EVERY: each. DEPTH: when TRIGDPTH are there; triggering is switched off then.
-//! * A trigger message is non-persistent and needs the initiation queue to be open for input: when
-//!   it is opened later, the conditions are looked at again.
+//! * Only messages of at least TRIGMPRI count. A queue whose GET is DISABLED does not trigger; nor
+//!   does one with TRIGTYPE FIRST or DEPTH that somebody has open for input (it has a server).
+//! * FIRST: the first such message on a queue that had none, or any when TRIGINT has passed since
+//!   the last trigger. EVERY: each. DEPTH: when TRIGDPTH are there; triggering is switched off then.
+//! * A trigger message is non-persistent and needs the initiation queue to be open for input. When
+//!   that is opened later, or the definition of the queue changes, the conditions are looked at
+//!   again.
+//! * A trigger message is not itself a trigger event, so that queues cannot trigger in a circle.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Reason, Tm};
+use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Tm};
+use posthaste_recovery_log::Lsn;
 
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::queue::attributes::Trigger;
+use crate::queue::waiters::Wakes;
 use crate::queue::{Queue, QueueState};
-use crate::report;
-use crate::uow::deliver;
-use crate::verbs::send::Parcel;
+use crate::report::Report;
+use crate::verbs::send::post_dead_letter;
 
 /// What a queue remembers of its triggers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,15 +40,15 @@ pub(crate) struct Event {
     off: bool,
 }
 
-/// Whether the message that has just been listed is a trigger event.
+/// Whether the message that has just arrived is a trigger event.
 pub(crate) fn due(qm: &Inner, state: &mut QueueState, message: &Message) -> Option<Event> {
     let trigger = state.attributes.trigger.as_ref()?;
-    if message.md.priority < trigger.priority || state.open_input > 0 {
+    if message.md.priority < trigger.priority {
         return None;
     }
     let now = qm.now();
     let interval = qm.catalogue.qmgr().trigger_interval_ms as i64 * 1000;
-    let depth = state.index.listed();
+    let depth = state.index.listed_from(trigger.priority);
     let due = match trigger.kind {
         MQTT_EVERY => true,
         MQTT_FIRST => depth == 1 || now - state.trigger.last >= interval,
@@ -55,17 +58,23 @@ pub(crate) fn due(qm: &Inner, state: &mut QueueState, message: &Message) -> Opti
     due.then(|| claim(qm, state, now)).flatten()
 }
 
-/// Whether a queue that somebody has just closed, or whose initiation queue was just opened, has
-/// messages that nobody serves.
-fn still_due(qm: &Inner, state: &mut QueueState) -> Option<Event> {
+/// Why the conditions are looked at although no message arrives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Occasion {
+    /// The last getter has closed the queue.
+    Closed,
+    /// The initiation queue was opened, or the definition changed.
+    Ready,
+}
+
+/// Whether a queue has messages that nobody serves.
+fn still_due(qm: &Inner, state: &mut QueueState, occasion: Occasion) -> Option<Event> {
     let trigger = state.attributes.trigger.as_ref()?;
-    if state.open_input > 0 {
-        return None;
-    }
+    let depth = state.index.listed_from(trigger.priority);
     let due = match trigger.kind {
-        MQTT_FIRST => state.index.listed() > 0,
-        MQTT_DEPTH => state.index.listed() >= trigger.depth,
-        // EVERY is about the arrival of a message, not about its being there.
+        MQTT_FIRST => depth > 0,
+        MQTT_DEPTH => depth >= trigger.depth,
+        MQTT_EVERY => depth > 0 && occasion == Occasion::Ready,
         _ => false,
     };
     due.then(|| claim(qm, state, qm.now())).flatten()
@@ -73,19 +82,27 @@ fn still_due(qm: &Inner, state: &mut QueueState) -> Option<Event> {
 
 fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
     let trigger = state.attributes.trigger.clone()?;
+    if state.attributes.get_inhibited || (trigger.kind != MQTT_EVERY && state.open_input > 0) {
+        return None;
+    }
     let initiation = qm.catalogue.local_queue(&trigger.initiation_q)?;
     if !served(&initiation) {
         return None;
     }
     state.trigger.last = now;
-    Some(Event {
-        off: trigger.kind == MQTT_DEPTH,
-        trigger,
-    })
+    let off = trigger.kind == MQTT_DEPTH;
+    if off {
+        // At once, so that the next message does not trigger as well; the definition follows.
+        let mut attributes = (*state.attributes).clone();
+        attributes.trigger = None;
+        state.attributes = Arc::new(attributes);
+    }
+    Some(Event { off, trigger })
 }
 
 /// Whether somebody has an initiation queue open for input. Its lock may be taken while another
-/// queue's is held, because an initiation queue does not itself trigger.
+/// queue's is held only if it is free: two queues may be each other's initiation queue. One that
+/// is not free is taken for served; [`fire`] looks again.
 fn served(initiation: &Queue) -> bool {
     initiation
         .try_lock()
@@ -94,6 +111,9 @@ fn served(initiation: &Queue) -> bool {
 
 /// Puts the trigger message.
 pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
+    let Some(initiation) = qm.catalogue.local_queue(&event.trigger.initiation_q) else {
+        return;
+    };
     if event.off {
         let mut changes = Attrs::default();
         changes.set_int(MQIA_TRIGGER_CONTROL, MQTC_OFF);
@@ -115,44 +135,54 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
         format: Chars::new(MQFMT_TRIGGER),
         coded_char_set_id: MQCCSI_DEFAULT,
         msg_id: qm.new_msg_id(seq),
+        reply_to_q_mgr: Name::new(&qm.config.name),
         put_appl_type: MQAT_QMGR,
         put_appl_name: Chars::new(&qm.config.name),
+        persistence: MQPER_NOT_PERSISTENT,
         ..Md::default()
     };
-    md.persistence = MQPER_NOT_PERSISTENT;
-    md.priority = 0;
     crate::verbs::stamp(&mut md, qm.env.clock.wall_micros());
-    let Some(initiation) = qm.catalogue.local_queue(&trigger.initiation_q) else {
-        return;
-    };
-    let admitted = initiation.lock().admit();
+    let mut wakes = Wakes::default();
+    let mut state = initiation.lock();
+    md.priority = state.attributes.def_priority;
+    let admitted = state.admit();
     match admitted {
+        Ok(()) if state.open_input == 0 => {}
         Ok(()) => {
             let message = Arc::new(Message {
                 md,
                 data: Bytes::from(data),
                 seq,
                 expires: 0,
-                lsn: posthaste_recovery_log::Lsn(0),
+                lsn: Lsn(0),
             });
-            deliver(qm, &initiation, &message, false);
+            state.arrive(&message, &mut wakes);
         }
-        Err(reason) => undelivered(qm, md, data, &trigger, reason),
+        Err(reason) => {
+            drop(state);
+            let report = Report {
+                md,
+                data: Bytes::from(data),
+                to: (initiation.name, Name::default()),
+            };
+            return post_dead_letter(qm, &report, reason);
+        }
     }
-}
-
-fn undelivered(qm: &Arc<Inner>, md: Md, data: Vec<u8>, trigger: &Trigger, reason: Reason) {
-    let to = (Name::new(&trigger.initiation_q), Name::default());
-    let parcel: Option<Parcel> = report::dead_letter(qm, &md, &data, to, reason);
-    match parcel {
-        Some(parcel) => report::put_unforced(qm, parcel),
-        None => report::not_sent(qm, reason),
-    }
+    drop(state);
+    wakes.wake();
 }
 
 /// The last getter has closed a queue: messages may be left that nobody serves.
 pub(crate) fn closed(qm: &Arc<Inner>, queue: &Arc<Queue>) {
-    let event = still_due(qm, &mut queue.lock());
+    let event = still_due(qm, &mut queue.lock(), Occasion::Closed);
+    if let Some(event) = event {
+        fire(qm, queue, event);
+    }
+}
+
+/// The definition of a queue has changed: what it asks for may be there already.
+pub(crate) fn changed(qm: &Arc<Inner>, queue: &Arc<Queue>) {
+    let event = still_due(qm, &mut queue.lock(), Occasion::Ready);
     if let Some(event) = event {
         fire(qm, queue, event);
     }
@@ -170,7 +200,7 @@ pub(crate) fn opened(qm: &Arc<Inner>, initiation: &Arc<Queue>) {
                 .as_ref()
                 .is_some_and(|t| t.initiation_q == name);
             if mine {
-                still_due(qm, &mut state)
+                still_due(qm, &mut state, Occasion::Ready)
             } else {
                 None
             }

@@ -173,13 +173,8 @@ pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message
         if state.deleted {
             None
         } else {
-            let before = state.index.listed();
             state.arrive(message, &mut wakes);
-            if state.index.listed() > before {
-                trigger::due(qm, &mut state, message)
-            } else {
-                None
-            }
+            trigger::due(qm, &mut state, message)
         }
     };
     wakes.wake();

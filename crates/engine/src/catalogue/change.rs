@@ -16,6 +16,7 @@ use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
 use crate::record;
+use crate::trigger;
 use crate::verbs::clock;
 
 /// Why a definition was not changed.
@@ -46,6 +47,16 @@ impl From<LogError> for ChangeError {
     }
 }
 
+/// Attributes whose change may make messages that are already there a trigger event.
+const TRIGGERS: [i32; 6] = [
+    MQIA_INHIBIT_GET,
+    MQIA_TRIGGER_CONTROL,
+    MQIA_TRIGGER_DEPTH,
+    MQIA_TRIGGER_MSG_PRIORITY,
+    MQIA_TRIGGER_TYPE,
+    MQCA_INITIATION_Q_NAME,
+];
+
 impl Catalogue {
     /// Defines an object; with `replace`, gives an existing one of the same kind these attributes.
     pub(crate) fn define(
@@ -54,7 +65,7 @@ impl Catalogue {
         mut object: Object,
         replace: bool,
     ) -> Result<(Definition, Option<Lsn>), ChangeError> {
-        let _order = self.order.lock();
+        let order = self.order.lock();
         let mut queue = 0;
         match self.find(object.kind, &object.name) {
             Some(known) if !replace => return Err(ChangeError::Exists(known.kind())),
@@ -77,7 +88,12 @@ impl Catalogue {
             }
         }
         let end = self.log_object(qm, &mut object, queue)?;
-        Ok((self.applied(qm, object, queue), end))
+        let definition = self.applied(qm, object, queue);
+        drop(order);
+        if let (true, Runtime::Local(queue)) = (replace, definition.runtime()) {
+            trigger::changed(qm, queue);
+        }
+        Ok((definition, end))
     }
 
     /// Changes some attributes of an object.
@@ -88,7 +104,7 @@ impl Catalogue {
         name: &str,
         changes: &Attrs,
     ) -> Result<Option<Lsn>, ChangeError> {
-        let _order = self.order.lock();
+        let order = self.order.lock();
         let known = match kind {
             ObjectKind::Qmgr => self.qmgr_definition(),
             _ => self.find(kind, name),
@@ -98,10 +114,18 @@ impl Catalogue {
             return Err(ChangeError::WrongKind(known.kind()));
         }
         let mut object = known.object();
+        let before = object.attrs.clone();
         object.attrs.merge(changes);
+        let triggers = TRIGGERS
+            .iter()
+            .any(|selector| before.get(*selector) != object.attrs.get(*selector));
         let queue = known.queue_id();
         let end = self.log_object(qm, &mut object, queue)?;
-        self.applied(qm, object, queue);
+        let definition = self.applied(qm, object, queue);
+        drop(order);
+        if triggers && let Runtime::Local(queue) = definition.runtime() {
+            trigger::changed(qm, queue);
+        }
         Ok(end)
     }
 

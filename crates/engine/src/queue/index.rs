@@ -57,6 +57,9 @@ pub(crate) struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 48);
 
+/// The upper half of the flags is the message's priority, which is not always the number of its
+/// list.
+const PRIORITY_SHIFT: u8 = 4;
 const LISTED: u8 = 1;
 const PERSISTENT: u8 = 2;
 const BROWSE_LOCKED: u8 = 4;
@@ -103,6 +106,10 @@ impl Slot {
     pub(crate) fn browse_locked(&self) -> bool {
         self.flags & BROWSE_LOCKED != 0
     }
+    /// The message's own priority, 0 to 9.
+    pub(crate) fn priority(&self) -> u8 {
+        self.flags >> PRIORITY_SHIFT
+    }
     /// Tag of an identifier.
     pub(crate) fn tag(&self, chain: Chain) -> u32 {
         match chain {
@@ -122,6 +129,7 @@ pub(crate) struct NewSlot {
     pub(crate) seq: u64,
     pub(crate) body: Body,
     pub(crate) list: u8,
+    pub(crate) priority: u8,
     pub(crate) persistent: bool,
     pub(crate) expires_s: u32,
     pub(crate) backout_count: u16,
@@ -168,7 +176,8 @@ pub(crate) struct Index {
     pub(crate) chunk_states: Vec<ChunkState>,
     free_head: SlotId,
     used: u32,
-    listed: u32,
+    /// Listed slots by the messages' own priority.
+    listed: [u32; 10],
     heads: [SlotId; LISTS],
     tails: [SlotId; LISTS],
     msg_buckets: Vec<SlotId>,
@@ -182,7 +191,7 @@ impl Index {
             chunk_states: Vec::new(),
             free_head: NIL,
             used: 0,
-            listed: 0,
+            listed: [0; 10],
             heads: [NIL; LISTS],
             tails: [NIL; LISTS],
             msg_buckets: Vec::new(),
@@ -197,7 +206,18 @@ impl Index {
 
     /// Listed slots: messages that a getter could have.
     pub(crate) fn listed(&self) -> u32 {
-        self.listed
+        self.listed.iter().sum()
+    }
+
+    /// Listed slots of messages with at least this priority.
+    pub(crate) fn listed_from(&self, priority: i32) -> u32 {
+        let from = priority.clamp(0, 9) as usize;
+        self.listed[from..].iter().sum()
+    }
+
+    fn count_listed(&mut self, id: SlotId) -> &mut u32 {
+        let priority = self.slot(id).priority();
+        &mut self.listed[usize::from(priority.min(9))]
     }
 
     /// Bytes the index occupies.
@@ -270,7 +290,8 @@ impl Index {
         let mut slot = Slot {
             seq: new.seq,
             list: new.list.min(9),
-            flags: if new.persistent { PERSISTENT } else { 0 },
+            flags: (new.priority.min(9) << PRIORITY_SHIFT)
+                | if new.persistent { PERSISTENT } else { 0 },
             expires_s: new.expires_s,
             backout_count: new.backout_count,
             msg_tag: new.msg_tag,
@@ -354,7 +375,7 @@ impl Index {
             after = self.predecessor(list, seq);
         }
         self.insert_after(list, id, after);
-        self.listed += 1;
+        *self.count_listed(id) += 1;
         self.slot_mut(id).flags |= LISTED;
         self.chain_insert(Chain::Msg, id);
         self.chain_insert(Chain::Correl, id);
@@ -420,7 +441,7 @@ impl Index {
         slot.prev = NIL;
         slot.next = NIL;
         slot.flags &= !LISTED;
-        self.listed -= 1;
+        *self.count_listed(id) -= 1;
     }
 
     /// The first message in delivery order.
@@ -626,6 +647,7 @@ mod tests {
             seq,
             body: Body::Resident(0),
             list,
+            priority: list,
             persistent: false,
             expires_s: 0,
             backout_count: 0,

@@ -219,6 +219,7 @@ impl QueueState {
             seq: message.seq,
             body: Body::Resident(at),
             list,
+            priority: message.md.priority.clamp(0, 9) as u8,
             persistent: message.persistent(),
             expires_s: expiry_seconds(message.expires),
             backout_count,

@@ -79,7 +79,7 @@ impl QueueState {
             out.extend_from_slice(&correl_tag.to_le_bytes());
             out.extend_from_slice(&slot.expires_s.to_le_bytes());
             out.extend_from_slice(&slot.backout_count.to_le_bytes());
-            out.extend_from_slice(&[slot.list, 0, 0]);
+            out.extend_from_slice(&[slot.list, slot.priority(), 0]);
             out.push(u8::from(slot.persistent()));
         }
         (!out.is_empty()).then_some(out)
@@ -112,6 +112,7 @@ pub(crate) fn read_chunk(bytes: &[u8]) -> Result<Vec<NewSlot>, StoreError> {
                 expires_s: word(24)?,
                 backout_count: u16::from_le_bytes(entry.get(28..30)?.try_into().ok()?),
                 list: *entry.get(30)?,
+                priority: *entry.get(31)?,
                 persistent: *entry.get(33)? != 0,
             })
         };

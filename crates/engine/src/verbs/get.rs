@@ -432,7 +432,7 @@ impl SessionInner {
         loop {
             let error = if in_unit {
                 let mut state = self.lock();
-                self.check_unit(&mut state)?;
+                self.check_unit(&mut state, 1)?;
                 let uow = self.uow(&mut state);
                 let op = Op::Got {
                     queue: request.queue.clone(),
@@ -648,7 +648,7 @@ impl SessionInner {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         if request.has(MQGMO_SYNCPOINT) {
-            self.check_unit(&mut self.lock())?;
+            self.check_unit(&mut self.lock(), 1)?;
         }
         let until = match gmo.wait_interval {
             MQWI_UNLIMITED => None,
@@ -699,27 +699,17 @@ impl SessionInner {
             }
         }
         if consumed && !request.browses() {
-            self.confirm(&request, &message).await?;
+            self.confirm(&request, &message).await;
         }
         Ok(done)
     }
 
     /// Sends the confirm-on-delivery report a message asks for, in the getter's unit of work if
     /// the message was got there.
-    async fn confirm(&self, request: &Request, message: &Message) -> Result<(), Reason> {
-        let Some(parcel) = report::delivery(&self.qm, message) else {
-            return Ok(());
-        };
-        let sent = if request.in_unit(message) {
-            super::send::in_unit(self, parcel).await
-        } else {
-            super::send::alone(self, parcel).await
-        };
-        // The message is delivered whatever becomes of its report.
-        if let Err(reason) = sent {
-            report::not_sent(&self.qm, reason);
+    async fn confirm(&self, request: &Request, message: &Message) {
+        if let Some(report) = report::delivery(&self.qm, message) {
+            super::send::send_report(self, &report, request.in_unit(message)).await;
         }
-        Ok(())
     }
 }
 

@@ -54,12 +54,17 @@ fn text(
     attribute.map(|_| definition.text(selector))
 }
 
-fn width(attribute: Option<&Attribute>, selector: i32) -> usize {
-    match (attribute, selector) {
-        (Some(attribute), _) => attribute.char_length,
-        (None, MQCA_Q_NAME | MQCA_Q_MGR_NAME) => 48,
-        (None, _) => 0,
-    }
+/// The attribute behind a selector, on whatever kind of object; `None`: there is none such.
+fn known(selector: i32) -> Option<&'static Attribute> {
+    const INQUIRED: [ObjectKind; 5] = [
+        ObjectKind::Qmgr,
+        ObjectKind::QLocal,
+        ObjectKind::QModel,
+        ObjectKind::QAlias,
+        ObjectKind::QRemote,
+    ];
+    let mut found = INQUIRED.iter().filter_map(|k| by_selector(*k, selector));
+    found.find(|attribute| attribute.inquire)
 }
 
 fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inquired> {
@@ -68,7 +73,8 @@ fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inqui
     let kind = definition.kind();
     let attrs = definition.attrs();
     for selector in selectors {
-        let attribute = by_selector(kind, *selector);
+        let anywhere = known(*selector).ok_or(Reason::SELECTOR_ERROR)?;
+        let attribute = by_selector(kind, *selector).filter(|a| a.inquire);
         match *selector {
             MQIA_FIRST..=MQIA_LAST => {
                 let value = live(definition, *selector)
@@ -86,7 +92,7 @@ fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inqui
             }
             MQCA_FIRST..=MQCA_LAST => {
                 let value = text(definition, qm, attribute, *selector);
-                let width = width(attribute, *selector);
+                let width = anywhere.char_length;
                 match value {
                     Some(value) => {
                         let bytes = value.as_bytes();
@@ -96,7 +102,7 @@ fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inqui
                     }
                     None => {
                         warning = Reason::SELECTOR_NOT_FOR_TYPE;
-                        out.chars.resize(out.chars.len() + 48, b'*');
+                        out.chars.resize(out.chars.len() + width, b'*');
                     }
                 }
             }

@@ -137,8 +137,8 @@ fn remote(
     qm: &Inner,
     opened: Definition,
     alias: Option<Arc<Alias>>,
-    queue: Name,
-    q_mgr: Name,
+    definition: Option<Definition>,
+    (queue, q_mgr): (Name, Name),
     named: &str,
 ) -> Result<Resolved, Reason> {
     let transmission = route(qm, &q_mgr.text(), named)?;
@@ -146,6 +146,7 @@ fn remote(
         target: Target::Remote {
             transmission,
             alias,
+            definition,
             queue,
             queue_manager: q_mgr,
         },
@@ -195,8 +196,8 @@ fn remote_definition(
         qm,
         opened,
         alias,
-        queue,
-        q_mgr,
+        Some(definition.clone()),
+        (queue, q_mgr),
         &definition.text(MQCA_XMIT_Q_NAME),
     )
 }
@@ -224,7 +225,7 @@ fn resolve_elsewhere(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, 
                 resolve(qm, name, &Name::default())?.map_err(|_model| Reason::Q_TYPE_ERROR)?
             } else {
                 let named = definition.text(MQCA_XMIT_Q_NAME);
-                remote(qm, definition.clone(), None, *name, real, &named)?
+                remote(qm, definition.clone(), None, None, (*name, real), &named)?
             };
             resolved.output_only = true;
             Ok(resolved)
@@ -241,6 +242,7 @@ fn by_name(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, Reason> {
         target: Target::Remote {
             transmission,
             alias: None,
+            definition: None,
             queue: *name,
             queue_manager: *q_mgr,
         },

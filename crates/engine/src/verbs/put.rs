@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, Xqh};
 
@@ -44,6 +45,7 @@ const MESSAGE_FLAGS: i32 = MQMF_SEGMENTATION_ALLOWED
 pub(super) struct Route {
     pub(super) queue: Arc<Queue>,
     pub(super) alias: Option<Arc<Alias>>,
+    pub(super) definition: Option<Definition>,
     pub(super) remote: Option<(Name, Name)>,
     pub(super) opened: Definition,
 }
@@ -54,17 +56,20 @@ impl Route {
             Target::Queue { queue, alias } => Ok(Route {
                 queue: queue.clone(),
                 alias: alias.clone(),
+                definition: None,
                 remote: None,
                 opened: opened.clone(),
             }),
             Target::Remote {
                 transmission,
                 alias,
+                definition,
                 queue,
                 queue_manager,
             } => Ok(Route {
                 queue: transmission.clone(),
                 alias: alias.clone(),
+                definition: definition.clone(),
                 remote: Some((*queue, *queue_manager)),
                 opened: opened.clone(),
             }),
@@ -213,7 +218,10 @@ struct Prepared {
 impl SessionInner {
     /// What the queue and the queue manager say to a message of this length and persistence.
     fn check_fit(&self, route: &Route, length: usize, md: &Md) -> Result<(), Reason> {
-        if route.alias.as_ref().is_some_and(|a| a.put_inhibited()) {
+        let inhibited = |d: &Definition| d.int(MQIA_INHIBIT_PUT) == MQQA_PUT_INHIBITED;
+        if route.alias.as_ref().is_some_and(|a| a.put_inhibited())
+            || route.definition.as_ref().is_some_and(inhibited)
+        {
             return Err(Reason::PUT_INHIBITED);
         }
         let (max, temporary) = {
@@ -237,7 +245,7 @@ impl SessionInner {
     }
 
     /// Completes the descriptor of a message: defaults, identifiers, context.
-    fn complete(&self, route: &Route, md: &mut Md, pmo: &Pmo, passed: Option<&Md>, seq: u64) {
+    fn complete(&self, route: &Route, md: &mut Md, pmo: &Pmo, passed: Option<&Md>) {
         if md.priority == MQPRI_PRIORITY_AS_Q_DEF || md.persistence == MQPER_PERSISTENCE_AS_Q_DEF {
             let (priority, persistence) = route.defaults();
             if md.priority == MQPRI_PRIORITY_AS_Q_DEF {
@@ -248,16 +256,29 @@ impl SessionInner {
             }
         }
         if md.msg_id == [0; 24] || pmo.options & MQPMO_NEW_MSG_ID != 0 {
-            md.msg_id = self.qm.new_msg_id(seq);
+            md.msg_id = self.qm.new_msg_id(self.qm.next_seq());
         }
         if pmo.options & MQPMO_NEW_CORREL_ID != 0 {
             md.correl_id = self.qm.new_msg_id(self.qm.next_seq());
         }
         md.backout_count = 0;
         if md.reply_to_q_mgr.is_blank() && !md.reply_to_q.is_blank() {
-            md.reply_to_q_mgr = Name::new(&self.qm.config.name);
+            (md.reply_to_q, md.reply_to_q_mgr) = self.reply_to(md.reply_to_q);
         }
         context::fill(md, pmo.options, self, passed);
+    }
+
+    /// Where replies go when no queue manager is named: to this one, unless the name is that of a
+    /// remote definition ("reply-to queue alias").
+    fn reply_to(&self, queue: Name) -> (Name, Name) {
+        let definition = self.qm.catalogue.queue(&queue.text());
+        match definition.filter(|d| d.kind() == ObjectKind::QRemote) {
+            Some(alias) => (
+                Name::new(&alias.text(MQCA_REMOTE_Q_NAME)),
+                Name::new(&alias.text(MQCA_REMOTE_Q_MGR_NAME)),
+            ),
+            None => (queue, Name::new(&self.qm.config.name)),
+        }
     }
 
     /// The part that MQPUT and MQPUT1 share.
@@ -279,19 +300,23 @@ impl SessionInner {
         } else {
             Reason::NONE
         };
-        let seq = qm.next_seq();
         let mut full = md.clone();
-        self.complete(&route, &mut full, pmo, passed.as_deref(), seq);
+        self.complete(&route, &mut full, pmo, passed.as_deref());
         self.check_fit(&route, data.len(), &full)?;
         let expires = match full.expiry {
             MQEI_UNLIMITED => 0,
             tenths => qm.now() + i64::from(tenths) * 100_000,
         };
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
         let arrival = if route.remote.is_none() {
             report::arrival(qm, &full, &data)
         } else {
             None
         };
+        if in_unit && arrival.is_some() {
+            // The report counts among the messages of the unit of work.
+            self.check_unit(&mut self.lock(), 2)?;
+        }
         let shown = full.clone();
         let parcel = match route.remote {
             None => Parcel {
@@ -299,7 +324,6 @@ impl SessionInner {
                 md: full,
                 data,
                 expires,
-                seq,
             },
             Some((queue, q_mgr)) => {
                 let (md, data) = transmit(&full, &data, queue, q_mgr);
@@ -308,22 +332,26 @@ impl SessionInner {
                     md,
                     data,
                     expires,
-                    seq,
                 }
             }
         };
-        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
         match (arrival, in_unit) {
             (None, false) => send::alone(self, parcel).await?,
             (None, true) => send::in_unit(self, parcel).await?,
-            (Some(report), false) => send::together(self, vec![parcel, report]).await?,
+            (Some(report), false) => send::together(self, parcel, &report).await?,
             (Some(report), true) => {
                 send::in_unit(self, parcel).await?;
-                send::in_unit(self, report).await?;
+                send::send_report(self, &report, true).await;
             }
         }
-        let version = md.version;
-        *md = Md { version, ..shown };
+        // What is not an output field of MQPUT stays as the application has it.
+        *md = Md {
+            version: md.version,
+            reply_to_q: md.reply_to_q,
+            reply_to_q_mgr: md.reply_to_q_mgr,
+            backout_count: md.backout_count,
+            ..shown
+        };
         (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = route.destination(&qm.config.name);
         let remote = i32::from(route.remote.is_some());
         (pmo.known_dest_count, pmo.unknown_dest_count) = (1 - remote, remote);

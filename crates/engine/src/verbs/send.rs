@@ -20,18 +20,19 @@ use crate::message::Message;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::record;
+use crate::report::{self, Report};
 use crate::session::SessionInner;
-use crate::uow::{Effect, Op, Pending, Uow, deliver};
+use crate::uow::{Effect, Op, Orphan, Pending, Uow, deliver};
 use posthaste_mqi::constants::MQPER_PERSISTENT;
 
 /// A message on its way to a local queue, complete but for its number.
+#[derive(Clone)]
 pub(crate) struct Parcel {
     pub(crate) queue: Arc<Queue>,
     pub(crate) md: Md,
     pub(crate) data: Bytes,
     /// When it expires, microseconds since 1970; 0 = never.
     pub(crate) expires: i64,
-    pub(crate) seq: u64,
 }
 
 impl Parcel {
@@ -39,11 +40,11 @@ impl Parcel {
         self.md.persistence == MQPER_PERSISTENT
     }
 
-    fn into_message(self, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
+    fn into_message(self, seq: u64, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
         let message = Arc::new(Message {
             md: self.md,
             data: self.data,
-            seq: self.seq,
+            seq,
             expires: self.expires,
             lsn,
         });
@@ -81,22 +82,16 @@ thread_local! {
 }
 
 /// Appends the record of a put, without waiting.
-pub(crate) fn append_put(
+fn append_put(
     qm: &Inner,
     class: Class,
     uow: u64,
     parcel: &Parcel,
+    seq: u64,
 ) -> Result<Appended, LogError> {
     HEAD.with_borrow_mut(|head| {
         head.clear();
-        record::put_head(
-            head,
-            uow,
-            parcel.queue.id,
-            parcel.seq,
-            parcel.expires,
-            &parcel.md,
-        );
+        record::put_head(head, uow, parcel.queue.id, seq, parcel.expires, &parcel.md);
         qm.log.append(class, &[head, &parcel.data])
     })
 }
@@ -130,23 +125,25 @@ impl Patience {
 }
 
 /// Puts outside a unit of work. Returns when the message is on its queue, forced if persistent.
-pub(crate) async fn alone(session: &SessionInner, mut parcel: Parcel) -> Result<(), Reason> {
+pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<(), Reason> {
     let qm = &session.qm;
     if !parcel.persistent() {
-        parcel.queue.lock().admit()?;
-        let (queue, message) = parcel.into_message(Lsn(0));
-        deliver(qm, &queue, &message, false);
+        let place = Reservation::of(&parcel.queue)?;
+        let (queue, message) = parcel.into_message(qm.next_seq(), Lsn(0));
+        place.used();
+        deliver(qm, &queue, &message, true);
         return Ok(());
     }
     let mut patience = Patience::new();
     loop {
         qm.log.room().await;
         let place = Reservation::of(&parcel.queue)?;
+        let seq = qm.next_seq();
         session.call_pin.set(qm.log.appended());
-        match append_put(qm, Class::Ordinary, 0, &parcel) {
+        match append_put(qm, Class::Ordinary, 0, &parcel, seq) {
             Ok(appended) => {
                 place.used();
-                let (queue, message) = parcel.into_message(appended.start);
+                let (queue, message) = parcel.into_message(seq, appended.start);
                 let pending = Pending {
                     qm,
                     pin: &session.call_pin,
@@ -159,7 +156,6 @@ pub(crate) async fn alone(session: &SessionInner, mut parcel: Parcel) -> Result<
                 drop(place);
                 session.call_pin.clear();
                 patience.wait(qm, error).await?;
-                parcel.seq = qm.next_seq();
             }
         }
     }
@@ -168,13 +164,14 @@ pub(crate) async fn alone(session: &SessionInner, mut parcel: Parcel) -> Result<
 /// Appends the records of a private unit of work; returns the end of its commit.
 fn append_together(qm: &Inner, parcels: Vec<Parcel>, uow: &mut Uow) -> Result<Lsn, LogError> {
     for parcel in parcels {
+        let seq = qm.next_seq();
         let mut lsn = Lsn(0);
         if parcel.persistent() {
             // Essential: half a unit of work without its end would only wait for a restart.
-            lsn = append_put(qm, Class::Essential, uow.id, &parcel)?.start;
+            lsn = append_put(qm, Class::Essential, uow.id, &parcel, seq)?.start;
             uow.logged = true;
         }
-        let (queue, message) = parcel.into_message(lsn);
+        let (queue, message) = parcel.into_message(seq, lsn);
         uow.ops.push(Op::Put { queue, message });
     }
     if !uow.logged {
@@ -184,40 +181,48 @@ fn append_together(qm: &Inner, parcels: Vec<Parcel>, uow: &mut Uow) -> Result<Ls
     Ok(qm.log.append(Class::Essential, &[&commit])?.end)
 }
 
-/// Puts several messages at once outside the application's unit of work: all of them or none.
-pub(crate) async fn together(session: &SessionInner, parcels: Vec<Parcel>) -> Result<(), Reason> {
+/// Puts a message with a report on it, outside the application's unit of work: both or none. What
+/// keeps the report from its queue does not keep the message from its own.
+pub(crate) async fn together(
+    session: &SessionInner,
+    parcel: Parcel,
+    report: &Report,
+) -> Result<(), Reason> {
     let qm = &session.qm;
-    qm.log.room().await;
-    let places = parcels
-        .iter()
-        .map(|p| Reservation::of(&p.queue))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut uow = Uow::new(qm.next_uow(), qm.now());
-    session.call_pin.set(qm.log.appended());
-    let end = match append_together(qm, parcels, &mut uow) {
-        Ok(end) => end,
-        Err(error) => {
-            session.call_pin.clear();
-            if matches!(error, LogError::Full) {
-                qm.want_log_space();
-                return Err(Reason::RESOURCE_PROBLEM);
-            }
-            qm.log_failed(&error);
-            return Err(Reason::CONNECTION_BROKEN);
+    let mut patience = Patience::new();
+    loop {
+        qm.log.room().await;
+        let place = Reservation::of(&parcel.queue)?;
+        let mut parcels = vec![parcel.clone()];
+        let mut places = vec![place];
+        if let Some((parcel, place)) = reserve_report(qm, report) {
+            parcels.push(parcel);
+            places.push(place);
         }
-    };
-    places.into_iter().for_each(Reservation::used);
-    let pending = Pending {
-        qm,
-        pin: &session.call_pin,
-        end,
-        effect: Some(Effect::Commit(uow)),
-    };
-    pending.done().await
+        let mut uow = Uow::new(qm.next_uow(), qm.now());
+        session.call_pin.set(qm.log.appended());
+        match append_together(qm, parcels, &mut uow) {
+            Ok(end) => {
+                places.into_iter().for_each(Reservation::used);
+                let pending = Pending {
+                    qm,
+                    pin: &session.call_pin,
+                    end,
+                    effect: Some(Effect::Commit(uow)),
+                };
+                return pending.done().await;
+            }
+            Err(error) => {
+                drop(places);
+                session.call_pin.clear();
+                patience.wait(qm, error).await?;
+            }
+        }
+    }
 }
 
 /// Puts in the application's unit of work.
-pub(crate) async fn in_unit(session: &SessionInner, mut parcel: Parcel) -> Result<(), Reason> {
+pub(crate) async fn in_unit(session: &SessionInner, parcel: Parcel) -> Result<(), Reason> {
     let qm = &session.qm;
     let mut patience = Patience::new();
     loop {
@@ -225,12 +230,13 @@ pub(crate) async fn in_unit(session: &SessionInner, mut parcel: Parcel) -> Resul
             qm.log.room().await;
         }
         let place = Reservation::of(&parcel.queue)?;
+        let seq = qm.next_seq();
         let error = {
             let mut state = session.lock();
-            session.check_unit(&mut state)?;
+            session.check_unit(&mut state, 1)?;
             let uow = session.uow(&mut state);
             if !parcel.persistent() {
-                let (queue, message) = parcel.into_message(Lsn(0));
+                let (queue, message) = parcel.into_message(seq, Lsn(0));
                 if planted(Bug::VisibleEarly) {
                     drop(state);
                     drop(place);
@@ -241,13 +247,12 @@ pub(crate) async fn in_unit(session: &SessionInner, mut parcel: Parcel) -> Resul
                 place.used();
                 return Ok(());
             }
-            let before = qm.log.appended();
-            session.uow_pin.set(before);
-            match append_put(qm, Class::Ordinary, uow.id, &parcel) {
+            session.uow_pin.set(qm.log.appended());
+            match append_put(qm, Class::Ordinary, uow.id, &parcel, seq) {
                 Ok(appended) => {
                     uow.note(appended.start);
                     qm.note_progress(appended.end);
-                    let (queue, message) = parcel.into_message(appended.start);
+                    let (queue, message) = parcel.into_message(seq, appended.start);
                     uow.ops.push(Op::Put { queue, message });
                     place.used();
                     return Ok(());
@@ -262,6 +267,90 @@ pub(crate) async fn in_unit(session: &SessionInner, mut parcel: Parcel) -> Resul
         };
         drop(place);
         patience.wait(qm, error).await?;
-        parcel.seq = qm.next_seq();
+    }
+}
+
+/// Finds a place for a report: on its reply-to queue, or on the dead-letter queue. `None`: it has
+/// been discarded, and the operator told.
+fn reserve_report(qm: &Inner, report: &Report) -> Option<(Parcel, Reservation)> {
+    let placed = |parcel: Parcel| {
+        let place = Reservation::of(&parcel.queue)?;
+        Ok((parcel, place))
+    };
+    let reason = match report.parcel(qm).and_then(placed) {
+        Ok(placed) => return Some(placed),
+        Err(reason) => reason,
+    };
+    let dead = report.dead_letter(qm, reason).and_then(placed);
+    if dead.is_err() {
+        report::not_sent(qm, reason);
+    }
+    dead.ok()
+}
+
+/// Sends a report, in the application's unit of work or outside it. It never makes the
+/// application's call fail.
+pub(crate) async fn send_report(session: &SessionInner, report: &Report, unit: bool) {
+    let qm = &session.qm;
+    let send = async |parcel: Parcel| {
+        if unit {
+            in_unit(session, parcel).await
+        } else {
+            alone(session, parcel).await
+        }
+    };
+    let reason = match report.parcel(qm) {
+        Ok(parcel) => match send(parcel).await {
+            Ok(()) => return,
+            Err(reason) => reason,
+        },
+        Err(reason) => reason,
+    };
+    let sent = match report.dead_letter(qm, reason) {
+        Ok(parcel) => send(parcel).await,
+        Err(reason) => Err(reason),
+    };
+    if sent.is_err() {
+        report::not_sent(qm, reason);
+    }
+}
+
+/// Puts a report that nobody waits for the force of, because maintenance made it. Should its
+/// record be lost in a crash, what it reports happens, and is reported, again.
+pub(crate) fn post_report(qm: &Arc<Inner>, report: &Report) {
+    if let Some((parcel, place)) = reserve_report(qm, report) {
+        post(qm, parcel, place);
+    }
+}
+
+/// Puts a report on the dead-letter queue at once; see [`post_report`].
+pub(crate) fn post_dead_letter(qm: &Arc<Inner>, report: &Report, reason: Reason) {
+    let parcel = report.dead_letter(qm, reason);
+    let placed = parcel.and_then(|parcel| Ok((Reservation::of(&parcel.queue)?, parcel)));
+    match placed {
+        Ok((place, parcel)) => post(qm, parcel, place),
+        Err(_) => report::not_sent(qm, reason),
+    }
+}
+
+fn post(qm: &Arc<Inner>, parcel: Parcel, place: Reservation) {
+    let seq = qm.next_seq();
+    if !parcel.persistent() {
+        let (queue, message) = parcel.into_message(seq, Lsn(0));
+        place.used();
+        return deliver(qm, &queue, &message, true);
+    }
+    match append_put(qm, Class::Ordinary, 0, &parcel, seq) {
+        Ok(appended) => {
+            place.used();
+            let (queue, message) = parcel.into_message(seq, appended.start);
+            // Visible only once forced, like every persistent message: maintenance waits for that.
+            qm.orphan(Orphan {
+                end: appended.end,
+                pin: appended.start,
+                effect: Effect::Put { queue, message },
+            });
+        }
+        Err(_) => report::not_sent(qm, Reason::RESOURCE_PROBLEM),
     }
 }

@@ -1,6 +1,6 @@
 //! MQSET: the few queue attributes that a program may change.
 
-use posthaste_command::{Attrs, ValueKind, by_selector};
+use posthaste_command::{Attrs, ObjectKind, ValueKind, by_selector};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
 
@@ -42,10 +42,16 @@ fn changes(
     let mut out = Attrs::default();
     let (mut ints, mut chars) = (ints.iter(), chars);
     for selector in selectors {
-        let attribute = by_selector(definition.kind(), *selector).ok_or(Reason::SELECTOR_ERROR)?;
-        if !attribute.mqset {
-            return Err(Reason::SELECTOR_NOT_FOR_TYPE);
+        let kinds = ObjectKind::QUEUES.iter();
+        if !kinds
+            .filter_map(|kind| by_selector(*kind, *selector))
+            .any(|attribute| attribute.mqset)
+        {
+            return Err(Reason::SELECTOR_ERROR);
         }
+        let attribute = by_selector(definition.kind(), *selector)
+            .filter(|attribute| attribute.mqset)
+            .ok_or(Reason::SELECTOR_NOT_FOR_TYPE)?;
         if (MQIA_FIRST..=MQIA_LAST).contains(selector) {
             let value = *ints.next().ok_or(Reason::INT_ATTR_COUNT_TOO_SMALL)?;
             check_int(&attribute.kind, value).map_err(|_| value_error(*selector))?;
