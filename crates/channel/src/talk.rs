@@ -5,7 +5,7 @@
 //! connection's output.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
@@ -399,7 +399,8 @@ impl Talk {
             (_, Err(_)) => Err(Reason::BUFFER_LENGTH_ERROR),
             (Some(session), Ok(room)) => {
                 let fails_if_quiescing = gmo.options & MQGMO_FAIL_IF_QUIESCING != 0;
-                let got = session.get(handle, md, gmo, room.min(most));
+                // Pinned here: a future that is passed on by value takes its room twice.
+                let got = pin!(session.get(handle, md, gmo, room.min(most)));
                 match self.unless_closing(got, fails_if_quiescing).await {
                     Some(result) => result,
                     None => return,
@@ -428,11 +429,10 @@ impl Talk {
     /// Waits for an MQGET, or gives it up: without an answer when nobody is there to read it.
     async fn unless_closing<T>(
         &self,
-        got: impl Future<Output = Verb<T>>,
+        mut got: Pin<&mut impl Future<Output = Verb<T>>>,
         fails_if_quiescing: bool,
     ) -> Option<Verb<T>> {
         let conversation = &self.conversation;
-        let mut got = pin!(got);
         let mut waiting = None;
         poll_fn(|cx| {
             let closing = conversation.closing();
