@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
 use crate::manager::{Inner, QueueManager};
@@ -146,14 +147,14 @@ impl QueueManager {
         loop {
             let kick = inner.kick.listen();
             if inner.ended() {
-                return;
+                return inner.end_waits(Reason::CONNECTION_BROKEN);
             }
             inner.settle_orphans().await;
             if inner.space_wanted.swap(false, Ordering::AcqRel) {
                 let made = inner.make_room().await;
                 inner.relief.raise();
                 if made.is_err() {
-                    return;
+                    return inner.end_waits(Reason::CONNECTION_BROKEN);
                 }
             }
             let now = inner.env.clock.monotonic();

@@ -223,8 +223,9 @@ impl Inner {
             let (id, inserts) = stop.message();
             self.operator.message(id, &inserts);
         }
+        // Whoever finds the reason may hold a queue's lock, so the waits of getters are ended by
+        // maintenance, which the change of phase wakes.
         self.advance_phase(ENDED);
-        self.end_waits(Reason::CONNECTION_BROKEN);
     }
 
     /// The log failed under a verb.

@@ -14,7 +14,7 @@ mod planted;
 mod run;
 mod workload;
 
-pub use machine::{Machine, Writes};
+pub use machine::{Machine, Recorder, Writes};
 pub use plan::Plan;
 pub use planted::{PLANTED, Planted, find};
 pub use run::{Failure, Report, run, run_plan};

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use posthaste_engine::{
-    Application, CreateOptions, EndMode, EngineConfig, QueueManager, Session, Silent, StartError,
+    Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
 };
 use posthaste_env::{Clock, Env};
 use posthaste_env_sim::{Rng, SimExecutor, SimWorld, Stuck};
@@ -30,6 +30,23 @@ pub struct Writes {
 /// Writes that have been started and have not ended.
 type InFlight = Rc<RefCell<Vec<Rc<Job>>>>;
 
+/// An operator who writes everything down.
+#[derive(Default)]
+pub struct Recorder(parking_lot::Mutex<Vec<(&'static str, Vec<String>)>>);
+
+impl Operator for Recorder {
+    fn message(&self, id: &'static str, inserts: &[String]) {
+        self.0.lock().push((id, inserts.to_vec()));
+    }
+}
+
+impl Recorder {
+    /// Whether this message was given.
+    pub fn heard(&self, id: &str) -> bool {
+        self.0.lock().iter().any(|(said, _)| *said == id)
+    }
+}
+
 /// A simulated machine with one queue manager on it.
 pub struct Machine {
     /// The world it is in.
@@ -39,6 +56,8 @@ pub struct Machine {
     rng: Rc<RefCell<Rng>>,
     in_flight: InFlight,
     qm: Option<QueueManager>,
+    /// What the operator was told.
+    pub operator: Arc<Recorder>,
 }
 
 /// A signal from the log to the task that drives its writer.
@@ -110,6 +129,7 @@ impl Machine {
             rng: Rc::new(RefCell::new(Rng::new(plan.seed ^ 0x0D15_C0DE))),
             in_flight: Rc::default(),
             qm: None,
+            operator: Arc::default(),
         })
     }
 
@@ -124,7 +144,7 @@ impl Machine {
     /// The start's: after faults that the design does not promise to survive.
     pub fn start(&mut self) -> Result<(), StartError> {
         let env = self.world.env();
-        let started = QueueManager::start(&env, self.config.clone(), Arc::new(Silent))?;
+        let started = QueueManager::start(&env, self.config.clone(), self.operator.clone())?;
         let executor = self.world.executor();
         executor.spawn(
             "log writer",

@@ -290,7 +290,9 @@ impl Worker {
                 self.respond(op, Outcome::Got(got))
             }
             Some(Err(reason)) => self.respond(op, outcome(reason)),
-            // A get that was given up before it returned may have been forced already.
+            // In a unit of work a get that is given up loses nothing, and the application goes on.
+            None if in_uow => self.respond(op, Outcome::Cancelled),
+            // Outside, its record may have been forced already.
             None => self.gave_up(op),
         }
     }

@@ -171,7 +171,7 @@ impl QueueState {
     }
 
     /// Whether one more message may be put.
-    pub(crate) fn admit(&self) -> Result<(), Reason> {
+    pub(crate) fn admit(&mut self) -> Result<(), Reason> {
         if self.deleted {
             return Err(Reason::Q_DELETED);
         }
@@ -181,10 +181,30 @@ impl QueueState {
         if self.depth() >= self.attributes.max_depth {
             return Err(Reason::Q_FULL);
         }
-        if self.file_full && self.over_buffer() {
+        if self.file_full && self.over_buffer() && !self.file_again() {
             return Err(Reason::STORAGE_MEDIUM_FULL);
         }
         Ok(())
+    }
+
+    /// Whether the queue file takes messages again: files a few of those that had to stay in memory.
+    fn file_again(&mut self) -> bool {
+        let stuck: Vec<(SlotId, u32)> = self
+            .index
+            .all()
+            .filter_map(|id| match self.index.slot(id).body() {
+                Body::Resident(at) => Some((id, at)),
+                Body::Filed(_) => None,
+            })
+            .take(16)
+            .collect();
+        for (slot, at) in stuck {
+            self.file_out(slot, at);
+            if self.file_full {
+                return false;
+            }
+        }
+        true
     }
 
     fn over_buffer(&self) -> bool {
