@@ -128,6 +128,7 @@ mod tests {
                 )
             },
             seeds: Vec::new,
+            recorded: Vec::new,
         };
         let corpus = vec![("one".to_owned(), b"PH0123456789".to_vec())];
         let found = replay(&target, &corpus, 0..10_000).expect_err("the planted bug is found");

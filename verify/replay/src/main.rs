@@ -112,7 +112,7 @@ fn write_seeds() -> Result<bool, String> {
         let folder = corpus_folder(target.name);
         std::fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
-        for (name, bytes) in (target.seeds)() {
+        for (name, bytes) in (target.seeds)().into_iter().chain((target.recorded)()) {
             let file = folder.join(name);
             std::fs::write(&file, bytes).map_err(|error| format!("{}: {error}", file.display()))?;
         }

@@ -1,15 +1,17 @@
 //! Seed inputs, made by the real encoders so that a fuzzer starts from bytes that are understood.
 //!
-//! Invariant: the same bytes every time (a test compares them with the committed ones), hence fixed names,
-//! numbers and times. A seed that cannot be made is a bug of this crate, so making one panics.
+//! Invariant: the same bytes every time (a test compares them with the committed ones, save those of
+//! `engine`), hence fixed names, numbers and times. A seed that cannot be made is a bug of this crate, so making one panics.
 
 mod captured;
 mod commands;
+mod engine;
 mod files;
 mod structures;
 
 pub use captured::wire;
-pub use commands::{mqsc, pcf};
+pub use commands::{mqsc, pcf, qm_ini};
+pub use engine::{engine_image, engine_records};
 pub use files::{log, store};
 pub use structures::mqi;
 

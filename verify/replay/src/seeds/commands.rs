@@ -59,6 +59,45 @@ pub fn mqsc() -> Seeds {
         .collect()
 }
 
+const CONFIGURATIONS: &[(&str, &str)] = &[
+    (
+        "log",
+        "Log:\n   LogPath=/var/posthaste/QM1/log\n   LogType=CIRCULAR\n   LogFilePages=4096\n   LogPrimaryFiles=3\n   LogSecondaryFiles=2\n   LogBufferPages=0\n",
+    ),
+    (
+        "channels",
+        "# comment\nChannels:\n   MaxChannels=1000\n   MQIBindType=FASTPATH\n",
+    ),
+    (
+        "tuning",
+        "TuningParameters:\n  DefaultQBufferSize=1048576\n  ExpiryInterval = 60\n\n",
+    ),
+    (
+        "tcp",
+        "TCP:\n   KeepAlive=Yes\n   ListenerBacklog=100\nQMErrorLog:\n   ErrorLogSize=32768\n",
+    ),
+    (
+        "repeated",
+        "Service:\n   Name=AuthorizationService\n   EntryPoints=14\nServiceComponent:\n   Service=AuthorizationService\n   Name=x\n",
+    ),
+    (
+        "refused",
+        "SSL:\n   AllowTLSV13=Y\nLog:\n   LogType=LINEAR\n   LogFilePages=1\n",
+    ),
+    (
+        "queue-managers",
+        "QueueManager:\n   Name=QM1\n   Prefix=/var/posthaste\n   Directory=QM1\n",
+    ),
+];
+
+/// Seeds of `qm_ini`.
+pub fn qm_ini() -> Seeds {
+    CONFIGURATIONS
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
+        .collect()
+}
+
 /// Seeds of `pcf`: requests and replies that carry MQSC, and a message with every kind of parameter.
 pub fn pcf() -> Seeds {
     let mut seeds = vec![(
