@@ -218,7 +218,7 @@ impl Reader {
 
     fn stanza(&mut self, stanza: &Stanza, before: &[Stanza]) {
         let same = |name: &&str| name.eq_ignore_ascii_case(&stanza.name);
-        if keys::ELSEWHERE.iter().any(|name| same(&name)) {
+        if keys::ELSEWHERE.iter().any(same) {
             return self.not_here(stanza.at, format!("stanza {}", stanza.name));
         }
         let known = keys::stanzas();

@@ -46,7 +46,7 @@ pub fn check_name(name: &str) -> Result<(), Failure> {
 
 /// The name as one component of a path: a full stop becomes `!` and a slash `&`, as MQ has it, so
 /// that neither `..` nor `a/b` means anything to the file system.
-pub fn folder_name(name: &str) -> String {
+pub(crate) fn folder_name(name: &str) -> String {
     name.replace('.', "!").replace('/', "&")
 }
 
@@ -142,7 +142,7 @@ fn choose(
 ///
 /// # Errors
 /// It cannot be made, or something else has its name.
-pub fn make_private(folder: &Path) -> Result<(), Failure> {
+pub(crate) fn make_private(folder: &Path) -> Result<(), Failure> {
     let made = fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -211,7 +211,7 @@ impl Home {
 ///
 /// # Errors
 /// Whatever the file system says; the old file is then still there.
-pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
     let folder = path

@@ -1,12 +1,57 @@
-//! Composition root.
+//! Composition root: configure, recover, drive, listen, drain, stop, and the files around a queue
+//! manager.
+//!
+//! Where to find what:
+//!
+//! | module | what is there |
+//! | --- | --- |
+//! | `layout`, `registry`, `private` | where files are, which queue managers there are, who may read them |
+//! | `ini`, `stanza`, `configure` | `qm.ini`, from text to the engine's configuration |
+//! | `create`, `list`, `control`, `status`, `ending` | what the control commands do |
+//! | `compose`, `engine_run` | a running queue manager, put together in one readable order |
+//! | `listeners`, `commands`, `command_server` | what happens around the engine while it runs |
+//! | `error_log`, `failure`, `exit` | numbered messages, and the exit code of every failure |
 
-pub mod error_log;
-pub mod exit;
-pub mod failure;
+mod command_server;
+mod commands;
+mod compose;
+mod configure;
+mod control;
+mod create;
+mod ending;
+mod engine_run;
+mod error_log;
+mod exit;
+mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod ini;
-pub mod layout;
-pub mod private;
-pub mod registry;
+mod layout;
+mod list;
+mod listeners;
+mod moment;
+mod private;
+mod registry;
+mod socket;
 pub mod stanza;
+mod status;
+
+pub use command_server::COMMAND_QUEUE;
+pub use compose::{Ready, RunOptions, run};
+pub use configure::read as read_configuration;
+pub use control::{Ending, Phase, end, phase};
+pub use create::{Created, Creation, LISTENER, create, delete, developer_objects, listener_object};
+pub use ending::LastEnd;
+pub use error_log::{Console, ErrorLog, VRMF, user_name};
+pub use exit::{Exit, TABLE as EXIT_TABLE};
+pub use failure::{Failure, is_no_space};
+pub use layout::{DataDir, Home, check_name, valid_name};
+pub use list::{Listed, State, list, state};
+pub use listeners::Running;
+pub use moment::date_and_time;
+/// What the engine is told by commands.
+pub use posthaste_engine::{CreateOptions, EndMode};
+pub use private::{check as check_private, make_new_files_private};
+pub use registry::{Registered, find, read as registered};
+pub use socket::SocketPath;
+pub use status::{Status, read as read_status};

@@ -100,7 +100,7 @@ pub fn find(data: &DataDir, name: Option<&str>) -> Result<Home, Failure> {
 ///
 /// # Errors
 /// One of that name is there; the file cannot be read or written.
-pub fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Failure> {
+pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Failure> {
     change(data, |registered| {
         if registered.find(&home.name).is_some() {
             return Err(Failure::new(Exit::Exists, "AMQ8110E", &[&home.name]));
@@ -120,7 +120,7 @@ pub fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Failure> {
 ///
 /// # Errors
 /// There is none of that name; the file cannot be read or written.
-pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
+pub(crate) fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
     change(data, |registered| {
         let before = registered.queue_managers.len();
         registered.queue_managers.retain(|home| home.name != name);

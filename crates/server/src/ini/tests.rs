@@ -19,20 +19,13 @@ fn error(text: &str) -> ConfigError {
 #[test]
 fn an_empty_file_means_the_defaults() {
     let settings = parse("").unwrap().resolve().unwrap();
-    assert_eq!(settings.log, LogConfigDefault::default().0);
+    assert_eq!(settings.log, posthaste_recovery_log::LogConfig::default());
     assert_eq!(settings.log_path, None);
     assert_eq!((settings.q_buffer, settings.pq_buffer), (262_144, 262_144));
     assert_eq!(settings.expiry_interval_s, 300);
     assert_eq!(settings.max_channels, 100);
     assert!(settings.keep_alive);
     assert_eq!(settings.error_log_bytes, 33_554_432);
-}
-
-struct LogConfigDefault(posthaste_recovery_log::LogConfig);
-impl Default for LogConfigDefault {
-    fn default() -> Self {
-        LogConfigDefault(posthaste_recovery_log::LogConfig::default())
-    }
 }
 
 #[test]

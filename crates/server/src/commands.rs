@@ -1,0 +1,290 @@
+//! MQSC commands carried out: what concerns running channels and listeners here, everything else by
+//! the engine.
+
+use std::sync::Arc;
+
+use posthaste_channel::{InstanceState, InstanceStatus, Registry};
+use posthaste_command::{
+    Command, DisplayWhat, ObjectKind, Reply, Row, Where, generic_matches, where_matches,
+};
+use posthaste_engine::QueueManager;
+use posthaste_env::Clock;
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR};
+
+use crate::listeners::{ListenerError, Listeners, Plan, Running};
+use crate::moment;
+use crate::status::StatusFile;
+
+/// Carries out commands on a running queue manager.
+pub(crate) struct Commands {
+    /// The queue manager.
+    pub qm: QueueManager,
+    /// Channels of clients elsewhere.
+    pub channels: Arc<Registry>,
+    /// Connections of applications on this machine.
+    pub local: Arc<Registry>,
+    /// Listeners.
+    pub listeners: Arc<Listeners>,
+    /// What other processes read about this one.
+    pub status: Arc<StatusFile>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Commands {
+    /// Carries out one command in MQSC text.
+    pub(crate) async fn run(&self, text: &str) -> Reply {
+        match posthaste_command::parse(text) {
+            Ok(Some(command)) => self.execute(&command).await,
+            Ok(None) => Reply::default(),
+            Err(error) => Reply::from(&error),
+        }
+    }
+
+    /// Carries out one command.
+    pub(crate) async fn execute(&self, command: &Command) -> Reply {
+        match command {
+            Command::Start {
+                kind: ObjectKind::Listener,
+                name,
+            } => self.start_listener(name).await,
+            Command::Stop {
+                kind: ObjectKind::Listener,
+                name,
+                ..
+            } => self.stop_listener(name).await,
+            Command::Delete {
+                kind: ObjectKind::Listener,
+                name,
+                ..
+            } if self.listeners.is_running(name) => {
+                Reply::failed("AMQ8730E", &named(name), Reason::CCF_LISTENER_STILL_ACTIVE)
+            }
+            Command::Start {
+                kind: ObjectKind::SvrConn,
+                name,
+            } => match self.channels.start(name) {
+                Ok(()) => Reply::done("AMQ8018I", &named(name)),
+                Err(_) => unknown_channel(name),
+            },
+            Command::Stop {
+                kind: ObjectKind::SvrConn,
+                name,
+                force,
+            } => match self.channels.stop(name, *force) {
+                Ok(_) => Reply::done("AMQ8019I", &named(name)),
+                Err(_) => unknown_channel(name),
+            },
+            Command::Display {
+                what: what @ (DisplayWhat::ChStatus | DisplayWhat::LsStatus),
+                name,
+                show,
+                all,
+                filter,
+                ..
+            } => {
+                let wanted = Wanted {
+                    name,
+                    show,
+                    all: *all,
+                    filter: filter.as_ref(),
+                };
+                match what {
+                    DisplayWhat::ChStatus => self.channel_status(&wanted),
+                    _ => self.listener_status(&wanted),
+                }
+            }
+            other => self.qm.execute(other).await,
+        }
+    }
+
+    async fn start_listener(&self, name: &str) -> Reply {
+        let Some(object) = self.qm.object(ObjectKind::Listener, name) else {
+            return Reply::failed("AMQ8147E", &named(name), Reason::UNKNOWN_OBJECT_NAME);
+        };
+        let now = self.clock.wall_micros();
+        let started = match self.listeners.is_running(name) {
+            true => Err(ListenerError::Active),
+            false => self.listeners.start(Plan::of(&object), now).await,
+        };
+        match started {
+            Ok(_) => {
+                self.status.publish(&self.listeners.running());
+                Reply::done("AMQ8021I", &named(name))
+            }
+            Err(error) => {
+                let failure = error.failure(name);
+                let reason = match error {
+                    ListenerError::Bind { .. } => Reason::CCF_LISTENER_NOT_STARTED,
+                    _ => Reason::CCF_LISTENER_RUNNING,
+                };
+                Reply::failed(failure.id, &failure.inserts, reason)
+            }
+        }
+    }
+
+    async fn stop_listener(&self, name: &str) -> Reply {
+        match self.listeners.stop(name).await {
+            Ok(()) => {
+                self.status.publish(&self.listeners.running());
+                Reply::done("AMQ8706I", &named(name))
+            }
+            Err(_) if self.qm.object(ObjectKind::Listener, name).is_none() => {
+                Reply::failed("AMQ8147E", &named(name), Reason::UNKNOWN_OBJECT_NAME)
+            }
+            Err(_) => Reply::failed("AMQ8731E", &named(name), Reason::CCF_LISTENER_STOPPED),
+        }
+    }
+
+    fn channel_status(&self, wanted: &Wanted<'_>) -> Reply {
+        let mut reply = Reply::default();
+        let instances = self
+            .channels
+            .status()
+            .into_iter()
+            .chain(self.local.status());
+        for instance in instances.filter(|i| generic_matches(wanted.name, &i.channel)) {
+            wanted.add(&mut reply, "AMQ8417I", channel_row(&instance));
+        }
+        wanted.found(reply, "AMQ8420I", Reason::CCF_CHL_STATUS_NOT_FOUND)
+    }
+
+    fn listener_status(&self, wanted: &Wanted<'_>) -> Reply {
+        let mut reply = Reply::default();
+        let running = self.listeners.running();
+        let matching = running
+            .iter()
+            .filter(|r| generic_matches(wanted.name, &r.plan.name));
+        for listener in matching {
+            wanted.add(&mut reply, "AMQ8631I", listener_row(listener));
+        }
+        let defined = self.qm.object(ObjectKind::Listener, wanted.name).is_some();
+        match defined {
+            true => wanted.found(reply, "AMQ8731E", Reason::CCF_LISTENER_STOPPED),
+            false => wanted.found(reply, "AMQ8147E", Reason::UNKNOWN_OBJECT_NAME),
+        }
+    }
+}
+
+fn named(name: &str) -> [String; 1] {
+    [name.to_owned()]
+}
+
+fn unknown_channel(name: &str) -> Reply {
+    Reply::failed("AMQ8227E", &named(name), Reason::CCF_CHANNEL_NOT_FOUND)
+}
+
+/// What a DISPLAY command asks for.
+struct Wanted<'a> {
+    name: &'a str,
+    show: &'a [String],
+    all: bool,
+    filter: Option<&'a Where>,
+}
+
+/// A row: cells that are always shown, cells shown when nothing is asked for, and the rest.
+struct Cells {
+    row: Row,
+    /// Shown whatever was asked for.
+    always: usize,
+    /// Shown when nothing was asked for.
+    usual: usize,
+}
+
+impl Wanted<'_> {
+    fn add(&self, reply: &mut Reply, id: &'static str, cells: Cells) {
+        let Cells { row, always, usual } = cells;
+        if self
+            .filter
+            .is_some_and(|filter| !where_matches(filter, &row))
+        {
+            return;
+        }
+        let asked = |keyword: &String| {
+            self.show.contains(keyword)
+                || self.filter.is_some_and(|filter| filter.keyword == *keyword)
+        };
+        let kept = row.0.into_iter().enumerate().filter(|(at, (keyword, _))| {
+            self.all || *at < always || (self.show.is_empty() && *at < usual) || asked(keyword)
+        });
+        reply.add_row(id, Row(kept.map(|(_, cell)| cell).collect()));
+    }
+
+    fn found(&self, reply: Reply, id: &'static str, reason: Reason) -> Reply {
+        match reply.rows.is_empty() {
+            true => Reply::failed(id, &named(self.name), reason),
+            false => reply,
+        }
+    }
+}
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn channel_row(instance: &InstanceStatus) -> Cells {
+    let mut row = Row::default();
+    row.push("CHANNEL", instance.channel.as_str());
+    row.push("CHLTYPE", "SVRCONN");
+    row.push_text("CONNAME", &instance.conname);
+    row.push("CURRENT", "");
+    row.push(
+        "STATUS",
+        match instance.state {
+            InstanceState::Binding => "BINDING",
+            InstanceState::Running => "RUNNING",
+            InstanceState::Stopping => "STOPPING",
+        },
+    );
+    let always = row.0.len();
+    row.push("SUBSTATE", "RECEIVE");
+    let usual = row.0.len();
+    row.push_int("BYTSRCVD", count(instance.bytes_received));
+    row.push_int("BYTSSENT", count(instance.bytes_sent));
+    let (date, time) = moment::date_and_time(instance.started);
+    row.push("CHSTADA", date);
+    row.push("CHSTATI", time);
+    row.push_int("CURSHCNV", instance.conversations);
+    row.push_int("HBINT", instance.heartbeat_s);
+    row.push_int("JOBNAME", count(instance.id));
+    row.push_int("MAXMSGL", instance.max_message);
+    row.push_int("MAXSHCNV", instance.max_conversations);
+    row.push_text("MCAUSER", &instance.user);
+    row.push("MCASTAT", "RUNNING");
+    row.push_int("MSGS", count(instance.messages));
+    row.push_text("RAPPLTAG", &instance.application);
+    // Four letters of a product code, then its version, VVRRMMFF.
+    let product: String = instance.product.chars().take(4).collect();
+    let version: String = instance.product.chars().skip(4).collect();
+    row.push_text("RPRODUCT", &product);
+    row.push_text("RVERSION", &version);
+    row.push("STOPREQ", "NO");
+    Cells { row, always, usual }
+}
+
+fn listener_row(listener: &Running) -> Cells {
+    let mut row = Row::default();
+    row.push("LISTENER", listener.plan.name.as_str());
+    row.push("STATUS", "RUNNING");
+    row.push_int("PID", std::process::id());
+    let always = row.0.len();
+    let (date, time) = moment::date_and_time(listener.started);
+    row.push("STARTDA", date);
+    row.push("STARTTI", time);
+    row.push_text("DESCR", &listener.plan.description);
+    row.push("TRPTYPE", "TCP");
+    row.push(
+        "CONTROL",
+        match listener.plan.control {
+            MQSVC_CONTROL_MANUAL => "MANUAL",
+            MQSVC_CONTROL_Q_MGR => "QMGR",
+            _ => "STARTONLY",
+        },
+    );
+    row.push("IPADDR", listener.address.ip().to_string());
+    row.push_int("PORT", listener.address.port());
+    row.push_int("BACKLOG", listener.plan.backlog);
+    let usual = row.0.len();
+    Cells { row, always, usual }
+}

@@ -1,0 +1,448 @@
+//! The composition root: everything a running queue manager consists of, put together and taken apart
+//! in one readable order.
+//!
+//! Start: configure, lock and recover (the engine), drive (log writer, maintenance), take requests to
+//! end, take local applications, carry out commands, listen, ready. End: listen no more, let
+//! applications leave or send them away, final checkpoint, threads, files.
+//!
+//! Invariants: nobody is admitted before recovery is complete; "ready" is said only when a client that
+//! connects now is served; whatever ends the queue manager, it ends with one message and one exit code.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_channel::{Limits as ChannelLimits, Registry};
+use posthaste_command::ObjectKind;
+use posthaste_engine::{EndMode, Operator};
+use posthaste_env::Env;
+use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
+use posthaste_net::{Accepted, Address, Admission, Limits, Listener, Options, Watcher};
+use tokio::sync::{mpsc, watch};
+
+use crate::command_server;
+use crate::commands::Commands;
+use crate::configure::{self, Configured};
+use crate::control::{ControlSocket, Phase};
+use crate::create::LISTENER;
+use crate::ending::LastEnd;
+use crate::engine_run::EngineRun;
+use crate::error_log::{Console, ErrorLog};
+use crate::failure::Failure;
+use crate::layout::{DataDir, Home};
+use crate::listeners::{Listeners, Plan, Reporting, Running, Treatment};
+use crate::socket::SocketPath;
+use crate::status::StatusFile;
+
+/// Local connections at one time. They have places of their own, so that however many clients come
+/// over the network, the operator can still connect.
+const LOCAL_PLACES: usize = 10_000;
+/// How long connections may take to be closed after the queue manager has ended.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// What to run, and how.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The folder of queue managers.
+    pub data: DataDir,
+    /// The queue manager.
+    pub home: Home,
+    /// For this run, the listener's port instead of what its object says.
+    pub port: Option<u16>,
+    /// For this run, the listener's address.
+    pub host: Option<String>,
+    /// Where messages go beside the error log.
+    pub console: Console,
+}
+
+/// Said once, when clients are served.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// Listeners and where they listen.
+    pub listeners: Vec<Running>,
+}
+
+/// Runs a queue manager until it has ended. `ready` is called when it serves.
+///
+/// # Errors
+/// It could not be started, or had to stop.
+pub fn run(
+    env: &Env,
+    options: &RunOptions,
+    ready: impl FnOnce(&Ready) + Send,
+) -> Result<(), Failure> {
+    let home = &options.home;
+    let configured = configure::configure(&options.data, home)
+        .inspect_err(|failure| early_log(options).write(failure.id, &failure.inserts))?;
+    let log = Arc::new(ErrorLog::new(
+        &home.errors(),
+        configured.settings.error_log_bytes,
+        Some(&home.name),
+        options.console,
+    ));
+    let result = run_configured(env, options, &configured, &log, ready);
+    if let Err(failure) = &result {
+        log.write(failure.id, &failure.inserts);
+    }
+    result
+}
+
+/// Where a failure is written before the configuration is known.
+fn early_log(options: &RunOptions) -> ErrorLog {
+    let folder = match options.home.folder.is_dir() {
+        true => options.home.errors(),
+        false => options.data.errors(),
+    };
+    let size = 32 << 20;
+    ErrorLog::new(&folder, size, Some(&options.home.name), Console::Silent)
+}
+
+fn run_configured(
+    env: &Env,
+    options: &RunOptions,
+    configured: &Configured,
+    log: &Arc<ErrorLog>,
+    ready: impl FnOnce(&Ready) + Send,
+) -> Result<(), Failure> {
+    let home = &options.home;
+    allow_many_descriptors();
+    let operator: Arc<dyn Operator> = log.clone();
+    for note in &configured.notes {
+        log.write(note.id, &note.inserts);
+    }
+    let engine = EngineRun::start(env, home, &configured.engine, &operator)?;
+    LastEnd::forget(home)?;
+    let internal = |error: std::io::Error| Failure::io(&home.folder, &error);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .thread_name("posthaste")
+        .enable_all()
+        .build()
+        .map_err(internal)?;
+    let outcome = runtime.block_on(async {
+        let server = Server::open(env, options, configured, &operator, &engine).await;
+        match server {
+            Ok(server) => server.serve(ready).await,
+            Err(failure) => {
+                // What was recovered is put in order before the reason is told.
+                let _ = engine.qm.end(EndMode::Immediate).await;
+                Err(failure)
+            }
+        }
+    });
+    runtime.shutdown_timeout(FAREWELL);
+    let joined = engine.join();
+    let mode = outcome?;
+    joined?;
+    LastEnd::of(mode).record(home)?;
+    log.write("AMQ8004I", std::slice::from_ref(&home.name));
+    Ok(())
+}
+
+/// Every connection is a descriptor; the system's usual limit is low and may be raised by anybody.
+fn allow_many_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Refused, it stays as it was, and connections beyond it are refused with a message.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
+/// Everything around the engine.
+struct Server<'a> {
+    engine: &'a EngineRun,
+    operator: Arc<dyn Operator>,
+    commands: Arc<Commands>,
+    /// Places of clients over the network, and of local applications.
+    places: [Admission; 2],
+    phase: watch::Sender<Phase>,
+    ends: mpsc::UnboundedReceiver<EndMode>,
+    signals: Signals,
+    /// Keeps the path of the local socket valid.
+    _local: SocketPath,
+}
+
+impl<'a> Server<'a> {
+    async fn open(
+        env: &Env,
+        options: &RunOptions,
+        configured: &Configured,
+        operator: &Arc<dyn Operator>,
+        engine: &'a EngineRun,
+    ) -> Result<Server<'a>, Failure> {
+        let (home, qm) = (&options.home, &engine.qm);
+        let signals = Signals::listen().map_err(|e| Failure::io(&home.folder, &e))?;
+        let control = home.control();
+        let socket = ControlSocket::bind(&control).map_err(|e| cannot_listen(&control, &e))?;
+        let (ask, ends) = mpsc::unbounded_channel();
+        let (phase, phases) = watch::channel(Phase::Starting);
+        tokio::spawn(socket.run(ask, phases));
+
+        let limits = ChannelLimits::default();
+        let channels = Registry::new(qm.clone(), Arc::clone(operator), limits);
+        let local = Registry::local(qm.clone(), Arc::clone(operator), limits);
+        let places = [configured.settings.max_channels, LOCAL_PLACES].map(|places| {
+            Admission::new(Limits {
+                connections: places,
+                per_address: places,
+            })
+        });
+        let [network_places, local_places] = &places;
+        let _local = open_local(home, operator, &local, local_places)?;
+        let treatment = Treatment {
+            keep_alive: configured.settings.keep_alive,
+            backlog: configured.settings.backlog,
+        };
+        let listeners = Arc::new(Listeners::new(
+            Arc::clone(&channels),
+            network_places.clone(),
+            Arc::clone(operator),
+            treatment,
+        ));
+        let now = env.clock.wall_micros();
+        for plan in plans(options, engine) {
+            let name = plan.name.clone();
+            let started = listeners.start(plan, now).await;
+            started.map_err(|error| error.failure(&name))?;
+        }
+        let status = Arc::new(StatusFile::new(home, now, &listeners.running()));
+        let commands = Arc::new(Commands {
+            qm: qm.clone(),
+            channels,
+            local,
+            listeners,
+            status,
+            clock: Arc::clone(&env.clock),
+        });
+        tokio::spawn(command_server::run(
+            Arc::clone(&commands),
+            Arc::clone(operator),
+        ));
+        Ok(Server {
+            engine,
+            operator: Arc::clone(operator),
+            commands,
+            places,
+            phase,
+            ends,
+            signals,
+            _local,
+        })
+    }
+
+    /// Serves until the queue manager has ended; gives the way in which it did.
+    async fn serve(mut self, ready: impl FnOnce(&Ready)) -> Result<EndMode, Failure> {
+        let name = self.engine.qm.name().to_owned();
+        self.phase.send_replace(Phase::Running);
+        self.operator
+            .message("AMQ8003I", std::slice::from_ref(&name));
+        ready(&Ready {
+            listeners: self.commands.listeners.running(),
+        });
+        let qm = &self.engine.qm;
+        let first = tokio::select! {
+            () = qm.ended() => EndMode::Preemptive,
+            mode = next_request(&mut self.ends, &mut self.signals) => mode,
+        };
+        let (mode, ended) = self.end(first).await;
+        match (ended, self.engine.qm.stopped()) {
+            (_, Some(stop)) | (Err(stop), None) => Err(Failure::stop(&name, &stop)),
+            (Ok(()), None) => Ok(mode),
+        }
+    }
+
+    /// Ends the queue manager as asked, or faster if that is asked for meanwhile.
+    async fn end(&mut self, first: EndMode) -> (EndMode, Result<(), posthaste_engine::Stop>) {
+        let qm = &self.engine.qm;
+        let mut mode = first;
+        loop {
+            self.begin_end(mode).await;
+            let ended = tokio::select! {
+                ended = qm.end(mode) => Some(ended),
+                next = faster(&mut self.ends, &mut self.signals, mode, qm) => {
+                    mode = next;
+                    None
+                }
+            };
+            if let Some(ended) = ended {
+                self.say_farewell().await;
+                return (mode, ended);
+            }
+        }
+    }
+
+    async fn begin_end(&self, mode: EndMode) {
+        let qm = &self.engine.qm;
+        self.phase.send_replace(Phase::ending(mode));
+        let inserts = [qm.name().to_owned(), qm.connections().to_string()];
+        self.operator.message("AMQ2015I", &inserts);
+        self.commands.listeners.stop_all().await;
+        let [network, local] = &self.places;
+        network.drain();
+        qm.quiesce();
+        if mode != EndMode::Controlled {
+            local.drain();
+            let force = mode == EndMode::Preemptive;
+            self.commands.channels.end(force);
+            self.commands.local.end(force);
+        }
+    }
+
+    /// Closes the connections that are left; a peer that does not read keeps nobody waiting.
+    async fn say_farewell(&self) {
+        self.commands.channels.end(true);
+        self.commands.local.end(true);
+        let [network, local] = &self.places;
+        local.drain();
+        let gone = async {
+            network.empty().await;
+            local.empty().await;
+        };
+        // Those that are left after that time are closed with the process.
+        let _ = tokio::time::timeout(FAREWELL, gone).await;
+    }
+}
+
+fn cannot_listen(path: &std::path::Path, error: &std::io::Error) -> Failure {
+    let shown = path.display().to_string();
+    Failure::new(
+        crate::exit::Exit::CannotListen,
+        "AMQ2008E",
+        &[&shown, &error.to_string()],
+    )
+}
+
+fn open_local(
+    home: &Home,
+    operator: &Arc<dyn Operator>,
+    registry: &Arc<Registry>,
+    places: &Admission,
+) -> Result<SocketPath, Failure> {
+    let path = home.applications();
+    let socket = SocketPath::new(&path).map_err(|e| cannot_listen(&path, &e))?;
+    let options = Options {
+        mode: 0o600,
+        ..Options::default()
+    };
+    let listener = Listener::bind(&Address::Unix(socket.path().to_owned()), options)
+        .map_err(|error| cannot_listen(&path, &error.source))?;
+    let registry = Arc::clone(registry);
+    let serve = move |accepted: Accepted| Arc::clone(&registry).serve(accepted);
+    let watcher: Arc<dyn Watcher> = Arc::new(Reporting {
+        operator: Arc::clone(operator),
+    });
+    tokio::spawn(posthaste_net::run(listener, places.clone(), watcher, serve));
+    Ok(socket)
+}
+
+/// The listeners that start with the queue manager.
+fn plans(options: &RunOptions, engine: &EngineRun) -> Vec<Plan> {
+    let objects = engine.qm.objects(ObjectKind::Listener);
+    let mut plans: Vec<Plan> = objects
+        .iter()
+        .map(Plan::of)
+        .filter(|plan| plan.control != MQSVC_CONTROL_MANUAL)
+        .collect();
+    if options.port.is_none() && options.host.is_none() {
+        return plans;
+    }
+    if !plans.iter().any(|plan| plan.name == LISTENER) {
+        plans.push(Plan {
+            name: LISTENER.to_owned(),
+            port: 1414,
+            host: "127.0.0.1".to_owned(),
+            backlog: 0,
+            control: MQSVC_CONTROL_Q_MGR_START,
+            description: String::new(),
+        });
+    }
+    for plan in plans.iter_mut().filter(|plan| plan.name == LISTENER) {
+        plan.port = options.port.unwrap_or(plan.port);
+        plan.host = options.host.clone().unwrap_or_else(|| plan.host.clone());
+    }
+    plans
+}
+
+/// What the terminal and the system send.
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+    /// Signals that have come.
+    heard: u32,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            heard: 0,
+        })
+    }
+
+    /// The first means "end", the second "at once".
+    async fn next(&mut self) -> EndMode {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
+        }
+        self.heard += 1;
+        match self.heard {
+            1 => EndMode::Immediate,
+            _ => EndMode::Preemptive,
+        }
+    }
+}
+
+/// The next request to end, from wherever.
+async fn next_request(
+    ends: &mut mpsc::UnboundedReceiver<EndMode>,
+    signals: &mut Signals,
+) -> EndMode {
+    tokio::select! {
+        Some(mode) = ends.recv() => mode,
+        mode = signals.next() => mode,
+    }
+}
+
+fn severity(mode: EndMode) -> u8 {
+    match mode {
+        EndMode::Controlled => 0,
+        EndMode::Immediate => 1,
+        EndMode::Preemptive => 2,
+    }
+}
+
+/// Waits for a request that makes the end faster.
+async fn faster(
+    ends: &mut mpsc::UnboundedReceiver<EndMode>,
+    signals: &mut Signals,
+    now: EndMode,
+    qm: &posthaste_engine::QueueManager,
+) -> EndMode {
+    loop {
+        let next = next_request(ends, signals).await;
+        // With nobody left a controlled end is in its final checkpoint already, which an immediate
+        // end would only begin again.
+        let useful = next == EndMode::Preemptive || qm.connections() > 0;
+        if severity(next) > severity(now) && useful {
+            return next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_ordered_by_haste() {
+        assert!(severity(EndMode::Controlled) < severity(EndMode::Immediate));
+        assert!(severity(EndMode::Immediate) < severity(EndMode::Preemptive));
+    }
+}

@@ -1,0 +1,367 @@
+//! The control socket: how `endmqm` and `dspmq` talk to the process that runs a queue manager.
+//!
+//! A request is one line, the answer is one line; after a request to end the connection stays open
+//! until the queue manager has ended, so that whoever waits needs no polling. The socket belongs to
+//! the process that listens on it, so a request never reaches another process that happens to have
+//! the number that stood in a file, and it works while applications are no longer admitted. Who may
+//! open it is decided by the permissions of its folder.
+//!
+//! Invariant: nothing a peer sends (or does not send) keeps the queue manager from ending.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use posthaste_engine::EndMode;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, watch};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::layout::Home;
+use crate::socket::SocketPath;
+
+/// A request is shorter than this.
+const LONGEST: usize = 64;
+/// Most peers that are served at one time.
+const PEERS: usize = 64;
+/// How long a peer may take to send its request.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a running queue manager is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Recovering; applications cannot connect yet.
+    Starting,
+    /// Running.
+    Running,
+    /// Waiting for applications to leave.
+    Quiescing,
+    /// Ending without waiting.
+    EndingImmediately,
+    /// Breaking off.
+    EndingPreemptively,
+}
+
+impl Phase {
+    const WORDS: [(Phase, &'static str); 5] = [
+        (Phase::Starting, "Starting"),
+        (Phase::Running, "Running"),
+        (Phase::Quiescing, "Quiescing"),
+        (Phase::EndingImmediately, "Ending immediately"),
+        (Phase::EndingPreemptively, "Ending preemptively"),
+    ];
+
+    /// As `dspmq` shows it.
+    pub fn word(self) -> &'static str {
+        let row = Phase::WORDS.iter().find(|(phase, _)| *phase == self);
+        row.map_or("Running", |(_, word)| word)
+    }
+
+    fn parse(word: &str) -> Option<Phase> {
+        let row = Phase::WORDS.iter().find(|(_, known)| *known == word);
+        row.map(|(phase, _)| *phase)
+    }
+
+    /// The phase in which a request to end puts a queue manager.
+    pub fn ending(mode: EndMode) -> Phase {
+        match mode {
+            EndMode::Controlled => Phase::Quiescing,
+            EndMode::Immediate => Phase::EndingImmediately,
+            EndMode::Preemptive => Phase::EndingPreemptively,
+        }
+    }
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Request {
+    Status,
+    End(EndMode),
+}
+
+const MODES: [(EndMode, &str); 3] = [
+    (EndMode::Controlled, "controlled"),
+    (EndMode::Immediate, "immediate"),
+    (EndMode::Preemptive, "preemptive"),
+];
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Status => f.write_str("STATUS"),
+            Request::End(mode) => {
+                let row = MODES.iter().find(|(known, _)| known == mode);
+                write!(f, "END {}", row.map_or("controlled", |(_, word)| word))
+            }
+        }
+    }
+}
+
+impl Request {
+    fn parse(line: &str) -> Option<Request> {
+        match line.split_once(' ') {
+            None if line == "STATUS" => Some(Request::Status),
+            Some(("END", mode)) => {
+                let row = MODES.iter().find(|(_, word)| *word == mode);
+                row.map(|(mode, _)| Request::End(*mode))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The listening side.
+pub(crate) struct ControlSocket {
+    listener: UnixListener,
+    path: SocketPath,
+}
+
+impl ControlSocket {
+    /// Listens. Must be called inside a runtime, by the process that holds the queue manager's lock:
+    /// a socket file that is there is then left over.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    pub(crate) fn bind(path: &Path) -> io::Result<ControlSocket> {
+        let path = SocketPath::new(path)?;
+        match std::fs::remove_file(path.path()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(path.path())?;
+        Ok(ControlSocket { listener, path })
+    }
+
+    /// Serves until dropped. Requests to end go to `ends`; `phase` is what STATUS answers.
+    pub(crate) async fn run(
+        self,
+        ends: mpsc::UnboundedSender<EndMode>,
+        phase: watch::Receiver<Phase>,
+    ) {
+        let places = std::sync::Arc::new(tokio::sync::Semaphore::new(PEERS));
+        let mut peers = tokio::task::JoinSet::new();
+        loop {
+            while peers.try_join_next().is_some() {}
+            let Ok(place) = std::sync::Arc::clone(&places).acquire_owned().await else {
+                return;
+            };
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let (ends, phase) = (ends.clone(), phase.clone());
+                    peers.spawn(async move {
+                        // A peer that goes away has withdrawn nothing: there is nobody to tell.
+                        let _ = serve(stream, ends, phase).await;
+                        drop(place);
+                    });
+                }
+                // Out of descriptors, say: whoever asks will ask again.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        // A file that stays is recognised as left over by the next start.
+        let _ = std::fs::remove_file(self.path.path());
+    }
+}
+
+async fn serve(
+    mut stream: tokio::net::UnixStream,
+    ends: mpsc::UnboundedSender<EndMode>,
+    phase: watch::Receiver<Phase>,
+) -> io::Result<()> {
+    let line = tokio::time::timeout(PATIENCE, read_request(&mut stream)).await??;
+    match Request::parse(&line) {
+        Some(Request::Status) => {
+            let word = phase.borrow().word();
+            stream.write_all(format!("OK {word}\n").as_bytes()).await
+        }
+        Some(Request::End(mode)) => {
+            // The receiver is gone only when the queue manager has ended.
+            let _ = ends.send(mode);
+            stream.write_all(b"OK\n").await?;
+            // Held open until the process ends or the peer has seen enough.
+            let mut byte = [0];
+            stream.read(&mut byte).await.map(drop)
+        }
+        None => stream.write_all(b"NO not a request\n").await,
+    }
+}
+
+async fn read_request(stream: &mut tokio::net::UnixStream) -> io::Result<String> {
+    let mut line = Vec::new();
+    loop {
+        let byte = stream.read_u8().await?;
+        if byte == b'\n' {
+            return String::from_utf8(line).map_err(io::Error::other);
+        }
+        line.push(byte);
+        if line.len() > LONGEST {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+    }
+}
+
+/// A request to end that was accepted.
+pub struct Ending {
+    stream: BufReader<UnixStream>,
+}
+
+impl Ending {
+    /// Waits until the queue manager has ended; false when `within` passed before.
+    ///
+    /// # Errors
+    /// The connection cannot be read.
+    pub fn wait(&mut self, within: Option<Duration>) -> io::Result<bool> {
+        self.stream.get_ref().set_read_timeout(within)?;
+        let mut byte = [0];
+        match self.stream.read(&mut byte) {
+            Ok(_) => Ok(true),
+            Err(error) if is_timeout(&error) => Ok(false),
+            // The process ended without closing in order.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+/// How long an answer may take.
+const ANSWER: Duration = Duration::from_secs(10);
+
+fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>), Failure> {
+    let path: PathBuf = home.control();
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            Failure::not_running(&home.name)
+        }
+        _ if is_timeout(&error) => {
+            let seconds = ANSWER.as_secs().to_string();
+            Failure::new(Exit::TimedOut, "AMQ2029E", &[&home.name, &seconds])
+        }
+        _ => Failure::io(&path, &error),
+    };
+    let socket = SocketPath::new(&path).map_err(refused)?;
+    let stream = UnixStream::connect(socket.path()).map_err(refused)?;
+    stream.set_read_timeout(Some(ANSWER)).map_err(refused)?;
+    (&stream)
+        .write_all(format!("{request}\n").as_bytes())
+        .map_err(refused)?;
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    (&mut reader)
+        .take(LONGEST as u64)
+        .read_line(&mut line)
+        .map_err(refused)?;
+    match line.trim_end().strip_prefix("OK") {
+        Some(answer) => Ok((answer.trim_start().to_owned(), reader)),
+        // It ended between accepting and answering.
+        None => Err(Failure::not_running(&home.name)),
+    }
+}
+
+/// What the process that runs a queue manager is doing.
+///
+/// # Errors
+/// There is none, or it does not answer.
+pub fn phase(home: &Home) -> Result<Phase, Failure> {
+    let (word, _) = ask(home, Request::Status)?;
+    Ok(Phase::parse(&word).unwrap_or(Phase::Running))
+}
+
+/// Asks a queue manager to end.
+///
+/// # Errors
+/// It is not running, or does not answer.
+pub fn end(home: &Home, mode: EndMode) -> Result<Ending, Failure> {
+    let (_, stream) = ask(home, Request::End(mode))?;
+    Ok(Ending { stream })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_and_phases_survive_the_socket() {
+        let all = MODES.map(|(mode, _)| Request::End(mode));
+        for request in all.into_iter().chain([Request::Status]) {
+            assert_eq!(Request::parse(&request.to_string()), Some(request));
+        }
+        for wrong in ["", "END", "END now", "STATUS ", "status", "END controlled "] {
+            assert_eq!(Request::parse(wrong), None, "{wrong}");
+        }
+        for (phase, word) in Phase::WORDS {
+            assert_eq!(Phase::parse(word), Some(phase));
+        }
+    }
+
+    fn home(folder: &Path) -> Home {
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: folder.to_owned(),
+        };
+        crate::layout::make_private(&home.run()).unwrap();
+        home
+    }
+
+    #[test]
+    fn nobody_listening_means_not_running() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(folder.path());
+        assert_eq!(phase(&home).unwrap_err().exit, Exit::NotRunning);
+        // A file without a listener is what a killed process leaves.
+        drop(std::os::unix::net::UnixListener::bind(home.control()).unwrap());
+        assert_eq!(phase(&home).unwrap_err().exit, Exit::NotRunning);
+    }
+
+    #[test]
+    fn an_end_is_asked_for_and_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(folder.path());
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let guard = runtime.enter();
+        // A left-over file does not hinder.
+        drop(std::os::unix::net::UnixListener::bind(home.control()).unwrap());
+        let socket = ControlSocket::bind(&home.control()).unwrap();
+        let (ends, mut asked) = mpsc::unbounded_channel();
+        let (says, phases) = watch::channel(Phase::Starting);
+        runtime.spawn(socket.run(ends, phases));
+        assert_eq!(phase(&home).unwrap(), Phase::Starting);
+        says.send_replace(Phase::Running);
+        assert_eq!(phase(&home).unwrap(), Phase::Running);
+
+        let mut ending = end(&home, EndMode::Immediate).unwrap();
+        assert_eq!(asked.blocking_recv(), Some(EndMode::Immediate));
+        let soon = Some(Duration::from_millis(1));
+        assert!(!ending.wait(soon).unwrap(), "it has not ended yet");
+        // Garbage and silence hinder nobody.
+        let mut garbage = UnixStream::connect(home.control()).unwrap();
+        garbage.write_all(&[0xff; 200]).unwrap();
+        let _silent = UnixStream::connect(home.control()).unwrap();
+        let mut odd = UnixStream::connect(home.control()).unwrap();
+        odd.write_all(b"MAKE tea\n").unwrap();
+        let mut answer = String::new();
+        odd.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer, "NO not a request\n");
+        assert_eq!(phase(&home).unwrap(), Phase::Running);
+
+        drop(guard);
+        runtime.shutdown_background();
+        assert!(ending.wait(Some(Duration::from_secs(30))).unwrap());
+        assert_eq!(phase(&home).unwrap_err().exit, Exit::NotRunning);
+    }
+}

@@ -1,0 +1,86 @@
+//! Which queue managers there are and what they are doing.
+
+use posthaste_env::Env;
+
+use crate::control::{self, Phase};
+use crate::ending::LastEnd;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::layout::{DataDir, Home};
+use crate::registry;
+use crate::status::{self, Status};
+
+/// What a queue manager is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A process runs it.
+    Running(Phase),
+    /// None does.
+    Ended(LastEnd),
+    /// Its folder cannot be looked at.
+    NotAvailable,
+}
+
+impl State {
+    /// As `dspmq` shows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Running(phase) => phase.word(),
+            State::Ended(end) => end.word(),
+            State::NotAvailable => "Status not available",
+        }
+    }
+}
+
+/// A queue manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its files.
+    pub home: Home,
+    /// What it is doing.
+    pub state: State,
+    /// What the running process has written about itself.
+    pub status: Option<Status>,
+    /// Whether it is the default one.
+    pub default: bool,
+}
+
+/// What a queue manager is doing.
+pub fn state(env: &Env, home: &Home) -> State {
+    match control::phase(home) {
+        Ok(phase) => return State::Running(phase),
+        Err(failure) if failure.exit == Exit::NotRunning => {}
+        Err(_) => return State::NotAvailable,
+    }
+    let last = LastEnd::read(home);
+    if last != LastEnd::Unexpectedly {
+        return State::Ended(last);
+    }
+    // A process that is recovering holds the lock and does not answer yet.
+    match env.disk.lock(&home.lock()) {
+        Ok(_) => State::Ended(last),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            State::Running(Phase::Starting)
+        }
+        Err(_) => State::NotAvailable,
+    }
+}
+
+/// All queue managers, by name.
+///
+/// # Errors
+/// `mqs.ini` cannot be read or is not right.
+pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
+    let registered = registry::read(data)?;
+    let listed = registered.queue_managers.iter().map(|home| {
+        let state = state(env, home);
+        let running = matches!(state, State::Running(_));
+        Listed {
+            home: home.clone(),
+            state,
+            status: running.then(|| status::read(home)).flatten(),
+            default: registered.default.as_deref() == Some(&home.name),
+        }
+    });
+    Ok(listed.collect())
+}

@@ -1,0 +1,295 @@
+//! LISTENER objects at work: which are running, where, and since when.
+//!
+//! Invariants: a listener is in the table from the moment it is bound until it was stopped; stopping
+//! one closes its socket and leaves the connections it has taken alone, as in MQ.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use posthaste_channel::Registry;
+use posthaste_command::Object;
+use posthaste_engine::Operator;
+use posthaste_mqi::constants::{
+    MQCACH_IP_ADDRESS, MQCACH_LISTENER_DESC, MQIACH_BACKLOG, MQIACH_LISTENER_CONTROL, MQIACH_PORT,
+};
+use posthaste_net::{Accepted, Address, Admission, Listener, Options, Peer, Refused, Watcher};
+use tokio::task::JoinHandle;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// What a listener is to do, from its object or from a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// Port; 0 is any free one.
+    pub port: u16,
+    /// Address; empty is every address.
+    pub host: String,
+    /// Connections that may wait to be accepted; 0 leaves the choice.
+    pub backlog: u32,
+    /// `CONTROL`, as its number.
+    pub control: i32,
+    /// `DESCR`.
+    pub description: String,
+}
+
+impl Plan {
+    /// What a LISTENER object says.
+    pub fn of(object: &Object) -> Plan {
+        let number = |selector| object.attrs.int(selector);
+        Plan {
+            name: object.name.clone(),
+            port: u16::try_from(number(MQIACH_PORT)).unwrap_or(0),
+            host: object.attrs.text(MQCACH_IP_ADDRESS).trim().to_owned(),
+            backlog: u32::try_from(number(MQIACH_BACKLOG)).unwrap_or(0),
+            control: number(MQIACH_LISTENER_CONTROL),
+            description: object.attrs.text(MQCACH_LISTENER_DESC).trim().to_owned(),
+        }
+    }
+}
+
+/// A listener that is running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// What it was told.
+    pub plan: Plan,
+    /// Where it listens: the real port, if any free one was asked for.
+    pub address: SocketAddr,
+    /// Microseconds since 1970.
+    pub started: i64,
+}
+
+/// Why a listener could not be started or stopped.
+#[derive(Debug)]
+pub(crate) enum ListenerError {
+    /// It is running.
+    Active,
+    /// It is not running.
+    Inactive,
+    /// The address cannot be listened on.
+    Bind {
+        /// The address.
+        host: String,
+        /// The port.
+        port: u16,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl ListenerError {
+    /// The failure of a start that needs this listener.
+    pub(crate) fn failure(&self, name: &str) -> Failure {
+        match self {
+            ListenerError::Active => Failure::new(Exit::CannotListen, "AMQ8730E", &[name]),
+            ListenerError::Inactive => Failure::new(Exit::CannotListen, "AMQ8731E", &[name]),
+            ListenerError::Bind { host, port, error } => Failure::new(
+                Exit::CannotListen,
+                "AMQ9218E",
+                &[host, &port.to_string(), &error.to_string()],
+            ),
+        }
+    }
+}
+
+/// How all listeners treat their sockets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Treatment {
+    /// Whether the system probes idle connections.
+    pub keep_alive: bool,
+    /// Backlog where the object does not say.
+    pub backlog: u32,
+}
+
+struct Entry {
+    running: Running,
+    task: JoinHandle<()>,
+}
+
+/// The listeners of a queue manager.
+pub(crate) struct Listeners {
+    registry: Arc<Registry>,
+    admission: Admission,
+    operator: Arc<dyn Operator>,
+    treatment: Treatment,
+    entries: Mutex<BTreeMap<String, Entry>>,
+}
+
+impl Listeners {
+    /// None is running yet. Connections of all of them share the places of `admission`.
+    pub(crate) fn new(
+        registry: Arc<Registry>,
+        admission: Admission,
+        operator: Arc<dyn Operator>,
+        treatment: Treatment,
+    ) -> Listeners {
+        Listeners {
+            registry,
+            admission,
+            operator,
+            treatment,
+            entries: Mutex::default(),
+        }
+    }
+
+    /// Starts a listener. Must be called inside a runtime.
+    ///
+    /// # Errors
+    /// It is running already, or cannot listen there.
+    pub(crate) async fn start(&self, plan: Plan, now: i64) -> Result<Running, ListenerError> {
+        let listener = bind(&plan, self.treatment).await?;
+        let mut entries = self.entries.lock();
+        if entries.contains_key(&plan.name) {
+            return Err(ListenerError::Active);
+        }
+        let address = match listener.address() {
+            Ok(Address::Tcp(address)) => address,
+            Ok(Address::Unix(_)) => SocketAddr::from(([0, 0, 0, 0], plan.port)),
+            Err(error) => {
+                let Plan { host, port, .. } = plan;
+                return Err(ListenerError::Bind { host, port, error });
+            }
+        };
+        let registry = Arc::clone(&self.registry);
+        let serve = move |accepted: Accepted| Arc::clone(&registry).serve(accepted);
+        let watcher: Arc<dyn Watcher> = Arc::new(Reporting {
+            operator: Arc::clone(&self.operator),
+        });
+        let admission = self.admission.clone();
+        let task = tokio::spawn(posthaste_net::run(listener, admission, watcher, serve));
+        let running = Running {
+            plan,
+            address,
+            started: now,
+        };
+        let entry = Entry {
+            running: running.clone(),
+            task,
+        };
+        entries.insert(running.plan.name.clone(), entry);
+        drop(entries);
+        let process = std::process::id().to_string();
+        self.operator
+            .message("AMQ5026I", &[running.plan.name.clone(), process]);
+        Ok(running)
+    }
+
+    /// Stops a listener; when this returns nobody listens there any more.
+    ///
+    /// # Errors
+    /// It is not running.
+    pub(crate) async fn stop(&self, name: &str) -> Result<(), ListenerError> {
+        let entry = self.entries.lock().remove(name);
+        let entry = entry.ok_or(ListenerError::Inactive)?;
+        entry.task.abort();
+        // Waiting for the aborted task means waiting until its socket is closed.
+        let _ = entry.task.await;
+        let process = std::process::id().to_string();
+        self.operator
+            .message("AMQ5027I", &[name.to_owned(), process]);
+        Ok(())
+    }
+
+    /// Stops all of them.
+    pub(crate) async fn stop_all(&self) {
+        let names: Vec<String> = self.entries.lock().keys().cloned().collect();
+        for name in names {
+            // Somebody may have stopped it in between.
+            let _ = self.stop(&name).await;
+        }
+    }
+
+    /// Whether a listener is running.
+    pub(crate) fn is_running(&self, name: &str) -> bool {
+        self.entries.lock().contains_key(name)
+    }
+
+    /// Those that are running, by name.
+    pub(crate) fn running(&self) -> Vec<Running> {
+        let entries = self.entries.lock();
+        entries
+            .values()
+            .map(|entry| entry.running.clone())
+            .collect()
+    }
+}
+
+/// Where a plan may listen, in order of preference.
+async fn addresses(plan: &Plan) -> io::Result<Vec<SocketAddr>> {
+    let port = plan.port;
+    if plan.host.is_empty() || plan.host == "*" {
+        // One socket for both families where the system has both.
+        let both = [
+            IpAddr::from(Ipv6Addr::UNSPECIFIED),
+            Ipv4Addr::UNSPECIFIED.into(),
+        ];
+        return Ok(both.map(|address| SocketAddr::new(address, port)).to_vec());
+    }
+    if let Ok(address) = plan.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    let found = tokio::net::lookup_host((plan.host.as_str(), port)).await?;
+    Ok(found.collect())
+}
+
+async fn bind(plan: &Plan, treatment: Treatment) -> Result<Listener, ListenerError> {
+    let refused = |error| ListenerError::Bind {
+        host: match plan.host.as_str() {
+            "" => "*".to_owned(),
+            host => host.to_owned(),
+        },
+        port: plan.port,
+        error,
+    };
+    let mut options = Options {
+        keepalive: treatment.keep_alive.then(|| Duration::from_secs(300)),
+        ..Options::default()
+    };
+    if let Some(backlog) = [plan.backlog, treatment.backlog]
+        .into_iter()
+        .find(|backlog| *backlog > 0)
+    {
+        options.backlog = backlog;
+    }
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
+    for address in addresses(plan).await.map_err(refused)? {
+        match Listener::bind(&Address::Tcp(address), options) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error.source,
+        }
+        // Another family is tried only where the system does not have this one: a port that is in
+        // use must not be taken on half of the addresses.
+        if last.kind() == io::ErrorKind::AddrInUse {
+            break;
+        }
+    }
+    Err(refused(last))
+}
+
+/// Tells the operator about connections that were not taken.
+pub(crate) struct Reporting {
+    /// Who is told.
+    pub operator: Arc<dyn Operator>,
+}
+
+impl Watcher for Reporting {
+    fn refused(&self, peer: &Peer, why: Refused) {
+        match why {
+            Refused::TooMany { limit } | Refused::TooManyFromAddress { limit } => self
+                .operator
+                .message("AMQ9513W", &[peer.to_string(), limit.to_string()]),
+            Refused::Draining => {}
+        }
+    }
+
+    fn failed(&self, error: &io::Error) {
+        let inserts = ["accept".to_owned(), error.to_string()];
+        self.operator.message("AMQ9213E", &inserts);
+    }
+}
