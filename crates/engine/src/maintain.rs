@@ -70,7 +70,8 @@ impl Inner {
 
     fn short_of_space(&self) -> bool {
         let usage = self.log.usage();
-        usage.used > usage.total / 4 * 3
+        // Not `used`: an extent that is pinned by its last record is lost as a whole.
+        usage.ordinary_left < usage.total / 8
     }
 
     /// Makes room in the log: checkpoints, then the oldest unit of work.

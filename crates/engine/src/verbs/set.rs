@@ -53,13 +53,13 @@ fn changes(
             .filter(|attribute| attribute.mqset)
             .ok_or(Reason::SELECTOR_NOT_FOR_TYPE)?;
         if (MQIA_FIRST..=MQIA_LAST).contains(selector) {
-            let value = *ints.next().ok_or(Reason::INT_ATTR_COUNT_TOO_SMALL)?;
+            let value = *ints.next().ok_or(Reason::INT_ATTR_COUNT_ERROR)?;
             check_int(&attribute.kind, value).map_err(|_| value_error(*selector))?;
             out.set_int(*selector, value);
         } else {
             let (value, rest) = chars
                 .split_at_checked(attribute.char_length)
-                .ok_or(Reason::CHAR_ATTRS_TOO_SHORT)?;
+                .ok_or(Reason::CHAR_ATTR_LENGTH_ERROR)?;
             chars = rest;
             let text = String::from_utf8_lossy(value);
             let text = text.split('\0').next().unwrap_or_default();

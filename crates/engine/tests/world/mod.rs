@@ -1,21 +1,40 @@
 //! A queue manager in a folder of its own, for tests.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
+mod calls;
+mod stage;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use parking_lot::Mutex;
+use posthaste_command::{Reply, parse};
 use posthaste_engine::{
-    Application, CreateOptions, EndMode, EngineConfig, QueueManager, Session, Silent,
+    Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, QueueStatus, Session,
 };
 use posthaste_env::{Env, Thread, block_on, os, spawn};
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Driver, LogConfig, drive};
+
+pub use calls::*;
+pub use stage::{Stage, Staged};
+
+/// What the queue manager said to its operator.
+#[derive(Default)]
+pub struct Heard(Mutex<Vec<(&'static str, Vec<String>)>>);
+
+impl Operator for Heard {
+    fn message(&self, id: &'static str, inserts: &[String]) {
+        self.0.lock().push((id, inserts.to_vec()));
+    }
+}
 
 /// A queue manager, its folder and its threads.
 pub struct World {
     pub env: Env,
     pub config: EngineConfig,
+    pub stage: Arc<Stage>,
+    heard: Arc<Heard>,
     _folder: tempfile::TempDir,
     running: Option<(QueueManager, Driver, Thread)>,
 }
@@ -26,6 +45,19 @@ impl World {
     }
 
     pub fn with(change: impl FnOnce(&mut EngineConfig)) -> Self {
+        Self::made(&CreateOptions::default(), change)
+    }
+
+    /// With a dead-letter queue.
+    pub fn with_dead_letters() -> Self {
+        let options = CreateOptions {
+            dead_letter_q: DEAD.to_owned(),
+            ..CreateOptions::default()
+        };
+        Self::made(&options, |_| {})
+    }
+
+    pub fn made(options: &CreateOptions, change: impl FnOnce(&mut EngineConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| -> PathBuf { folder.path().join(name) };
         let mut config = EngineConfig {
@@ -41,11 +73,18 @@ impl World {
             expiry_interval_s: 0,
         };
         change(&mut config);
-        let env = os();
-        QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
+        let mut env = os();
+        let stage = Arc::<Stage>::default();
+        env.disk = Arc::new(Staged {
+            disk: env.disk.clone(),
+            stage: stage.clone(),
+        });
+        QueueManager::create(&env, &config, options, &mut |_, _| {}).unwrap();
         let mut world = World {
             env,
             config,
+            stage,
+            heard: Arc::default(),
             _folder: folder,
             running: None,
         };
@@ -55,7 +94,7 @@ impl World {
 
     pub fn start(&mut self) {
         let started =
-            QueueManager::start(&self.env, self.config.clone(), Arc::new(Silent)).unwrap();
+            QueueManager::start(&self.env, self.config.clone(), self.heard.clone()).unwrap();
         let driver = drive(&self.env, started.qm.log(), started.writer).unwrap();
         let qm = started.qm.clone();
         let thread = spawn("maintain", move || block_on(qm.maintain())).unwrap();
@@ -67,13 +106,7 @@ impl World {
     }
 
     pub fn connect(&self) -> Session {
-        self.qm()
-            .connect(Application {
-                name: "test".to_owned(),
-                user: "tester".to_owned(),
-                ..Application::default()
-            })
-            .unwrap()
+        self.qm().connect(who("test")).unwrap()
     }
 
     pub fn end(&mut self, how: EndMode) {
@@ -85,7 +118,53 @@ impl World {
 
     /// Ends without a checkpoint and without telling the log that it was clean.
     pub fn kill(&mut self) {
-        self.end(EndMode::Preemptive);
+        let (qm, driver, thread) = self.running.take().unwrap();
+        self.stage.resume();
+        let _ = block_on(qm.end(EndMode::Preemptive));
+        thread.join().unwrap();
+        driver.join().unwrap();
+    }
+
+    /// A crash and what comes after it.
+    pub fn crash(&mut self) {
+        self.kill();
+        self.start();
+    }
+
+    /// A controlled end and what comes after it.
+    pub fn restart(&mut self) {
+        self.end(EndMode::Immediate);
+        self.start();
+    }
+
+    /// Carries out an MQSC command, whatever comes of it.
+    pub fn mqsc(&self, text: &str) -> Reply {
+        let command = parse(text)
+            .unwrap_or_else(|e| panic!("{text}: {e}"))
+            .unwrap_or_else(|| panic!("{text}: no command"));
+        block_on(self.qm().execute(&command))
+    }
+
+    /// Carries out MQSC commands, one a line, that must succeed.
+    pub fn run(&self, script: &str) {
+        for line in script.lines().map(str::trim).filter(|l| !l.is_empty()) {
+            let reply = self.mqsc(line);
+            assert!(reply.ok, "{line}: {reply:?}");
+            assert_eq!(reply.reason, Reason::NONE, "{line}");
+        }
+    }
+
+    pub fn status(&self, queue: &str) -> QueueStatus {
+        self.qm().queue_status(queue).unwrap()
+    }
+
+    pub fn depth(&self, queue: &str) -> u32 {
+        self.status(queue).depth
+    }
+
+    /// How often the operator heard a message.
+    pub fn heard(&self, id: &str) -> usize {
+        self.heard.0.lock().iter().filter(|m| m.0 == id).count()
     }
 }
 
@@ -97,36 +176,12 @@ impl Drop for World {
     }
 }
 
-pub fn open(s: &Session, name: &str, options: i32) -> Hobj {
-    try_open(s, name, options).unwrap()
-}
-
-pub fn try_open(s: &Session, name: &str, options: i32) -> Result<Hobj, Reason> {
-    let mut od = Od {
-        object_name: Name::new(name),
-        ..Od::default()
-    };
-    block_on(s.open(&mut od, options)).map(|d| d.value)
-}
-
-pub fn put(s: &Session, h: Hobj, persistence: i32, options: i32, data: &[u8]) -> Md {
-    let mut md = Md {
-        persistence,
-        ..Md::default()
-    };
-    let mut pmo = Pmo {
-        options,
-        ..Pmo::default()
-    };
-    block_on(s.put(h, &mut md, &mut pmo, Bytes::copy_from_slice(data))).unwrap();
-    md
-}
-
-pub fn get(s: &Session, h: Hobj, options: i32) -> Result<(Md, Bytes), Reason> {
-    let mut md = Md::default();
-    let mut gmo = Gmo {
-        options,
-        ..Gmo::default()
-    };
-    block_on(s.get(h, &mut md, &mut gmo, 1 << 20)).map(|d| (md, d.value.data))
+/// An application.
+pub fn who(name: &str) -> Application {
+    Application {
+        name: name.to_owned(),
+        user: "tester".to_owned(),
+        appl_type: 6,
+        ..Application::default()
+    }
 }

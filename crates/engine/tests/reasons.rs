@@ -1,0 +1,730 @@
+//! A row for every reason code the engine gives: what provokes it, and at which completion code.
+//!
+//! The numbers and what they mean are those of the messages manual ("API reason codes").
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use bytes::Bytes;
+use posthaste_command::{Attrs, Command, ObjectKind};
+use posthaste_engine::{CreateOptions, EndMode, Session};
+use posthaste_env::block_on;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use world::*;
+
+/// What a call came to: its warning (or none), or the reason why it failed.
+type Outcome = Result<Reason, Reason>;
+type Play = fn(&World, &Session) -> Outcome;
+
+struct Row {
+    code: i32,
+    expected: Outcome,
+    play: Play,
+}
+
+fn failed(code: i32, reason: Reason, play: Play) -> Row {
+    Row {
+        code,
+        expected: Err(reason),
+        play,
+    }
+}
+
+fn warned(code: i32, reason: Reason, play: Play) -> Row {
+    Row {
+        code,
+        expected: Ok(reason),
+        play,
+    }
+}
+
+/// Reasons that no row can provoke, and why not.
+const UNPROVOKED: [(&str, &str); 2] = [
+    ("NONE", "it says that nothing is wrong"),
+    (
+        "UNEXPECTED_ERROR",
+        "it stands where the engine would contradict itself",
+    ),
+];
+
+/// Reasons whose rows need more than one queue manager call: they have tests of their own below.
+const OWN_TESTS: [&str; 2] = ["BACKED_OUT", "RESOURCE_PROBLEM"];
+
+fn opened(s: &Session, name: &str, options: i32) -> Outcome {
+    try_open(s, name, options).map(|_| Reason::NONE)
+}
+
+fn opened_od(s: &Session, od: Od, options: i32) -> Outcome {
+    let mut od = od;
+    open_od(s, &mut od, options).map(|_| Reason::NONE)
+}
+
+fn at(name: &str, q_mgr: &str) -> Od {
+    Od {
+        object_name: Name::new(name),
+        object_q_mgr_name: Name::new(q_mgr),
+        ..Od::default()
+    }
+}
+
+/// Puts a message with this descriptor and these options on the local queue.
+fn put_as(s: &Session, md: Md, options: i32) -> Outcome {
+    let h = open(s, LOCAL, IN_OUT | MQOO_SET_ALL_CONTEXT);
+    try_put(s, h, &mut { md }, options, b"x")
+}
+
+/// Gets from the local queue, on which there is a message of three bytes.
+fn get_as(s: &Session, md: Md, gmo: Gmo, buffer: usize) -> Outcome {
+    let h = open(s, LOCAL, IN_OUT | MQOO_BROWSE);
+    put(s, h, 0, 0, b"abc");
+    take(s, h, md, gmo, buffer).map(|t| t.warning)
+}
+
+fn set_as(s: &Session, selector: i32, value: i32) -> Outcome {
+    let h = open(s, LOCAL, MQOO_SET);
+    block_on(s.set(h, &[selector], &[value], &[])).map(|d| d.warning)
+}
+
+fn dynamic(s: &Session, name: &str) -> Result<Hobj, Reason> {
+    let mut od = Od {
+        dynamic_q_name: Name::new(name),
+        ..object(MODEL)
+    };
+    open_od(s, &mut od, IN_OUT)
+}
+
+/// Begins a message group in logical order; the descriptor asks for one more message of it.
+fn begin_group(s: &Session, persistence: i32) -> (Hobj, Md) {
+    let h = open(s, LOCAL, IN_OUT);
+    let md = Md {
+        msg_flags: MQMF_MSG_IN_GROUP,
+        ..md(persistence)
+    };
+    let first = send(s, h, md.clone(), MQPMO_LOGICAL_ORDER, b"1");
+    let group_id = first.group_id;
+    (
+        h,
+        Md {
+            group_id,
+            msg_seq_number: 2,
+            ..md
+        },
+    )
+}
+
+/// Gets the first message of a group in logical order.
+fn begin_getting(s: &Session) -> Hobj {
+    let (h, md) = begin_group(s, 0);
+    send(s, h, md, MQPMO_LOGICAL_ORDER, b"2");
+    next(s, h, MQGMO_LOGICAL_ORDER).unwrap();
+    h
+}
+
+fn connecting(s: &Session) -> Outcome {
+    let qm = s.queue_manager();
+    qm.connect(who("another")).map(|_| Reason::NONE)
+}
+
+#[rustfmt::skip]
+fn names() -> Vec<Row> {
+    vec![
+        failed(2001, Reason::ALIAS_BASE_Q_TYPE_ERROR, |w, s| {
+            w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DEFAULT.MODEL.QUEUE)");
+            opened(s, "A", MQOO_OUTPUT)
+        }),
+        failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| dynamic(s, "BAD NAME").map(|_| Reason::NONE)),
+        failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| dynamic(s, "").map(|_| Reason::NONE)),
+        failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| dynamic(s, "BAD-*").map(|_| Reason::NONE)),
+        failed(2017, Reason::HANDLE_NOT_AVAILABLE, |w, s| {
+            w.run("ALTER QMGR MAXHANDS(1)");
+            open(s, LOCAL, MQOO_OUTPUT);
+            opened(s, LOCAL, MQOO_OUTPUT)
+        }),
+        failed(2042, Reason::OBJECT_IN_USE, |_, s| {
+            open(s, LOCAL, MQOO_INPUT_SHARED);
+            opened(s, LOCAL, MQOO_INPUT_EXCLUSIVE)
+        }),
+        failed(2043, Reason::OBJECT_TYPE_ERROR, |_, s| {
+            opened_od(s, Od { object_type: 99, ..object(LOCAL) }, MQOO_OUTPUT)
+        }),
+        failed(2043, Reason::OBJECT_TYPE_ERROR, |_, s| put1(s, MODEL, &mut md(0), 0, b"")),
+        failed(2045, Reason::OPTION_NOT_VALID_FOR_TYPE, |_, s| {
+            opened_od(s, Od { object_type: MQOT_Q_MGR, ..Od::default() }, MQOO_OUTPUT)
+        }),
+        failed(2045, Reason::OPTION_NOT_VALID_FOR_TYPE, |_, s| {
+            close(s, open(s, LOCAL, MQOO_OUTPUT), MQCO_DELETE)
+        }),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| opened(s, LOCAL, 0)),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| close(s, open(s, LOCAL, MQOO_OUTPUT), 64)),
+        failed(2057, Reason::Q_TYPE_ERROR, |w, s| {
+            w.run("DEFINE QREMOTE(HERE) RQMNAME(QM1)");
+            opened_od(s, at(MODEL, "HERE"), MQOO_OUTPUT)
+        }),
+        failed(2082, Reason::UNKNOWN_ALIAS_BASE_Q, |w, s| {
+            w.run("DEFINE QALIAS(A) TARGET(NOWHERE)");
+            opened(s, "A", MQOO_OUTPUT)
+        }),
+        failed(2085, Reason::UNKNOWN_OBJECT_NAME, |_, s| opened(s, "NO.SUCH.QUEUE", MQOO_OUTPUT)),
+        failed(2085, Reason::UNKNOWN_OBJECT_NAME, |_, s| opened(s, "NOT A NAME", MQOO_OUTPUT)),
+        failed(2085, Reason::UNKNOWN_OBJECT_NAME, |_, s| opened(s, "", MQOO_OUTPUT)),
+        failed(2085, Reason::UNKNOWN_OBJECT_NAME, |_, s| put1(s, "NO.SUCH.QUEUE", &mut md(0), 0, b"")),
+        failed(2086, Reason::UNKNOWN_OBJECT_Q_MGR, |_, s| opened_od(s, at("Q", "NOT A NAME"), MQOO_OUTPUT)),
+        failed(2086, Reason::UNKNOWN_OBJECT_Q_MGR, |_, s| {
+            opened_od(s, Od { object_type: MQOT_Q_MGR, ..at("", "OTHER") }, MQOO_INQUIRE)
+        }),
+        failed(2087, Reason::UNKNOWN_REMOTE_Q_MGR, |_, s| opened_od(s, at("Q", "ELSEWHERE"), MQOO_OUTPUT)),
+        failed(2087, Reason::UNKNOWN_REMOTE_Q_MGR, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME(Q) RQMNAME('')");
+            opened(s, "R", MQOO_OUTPUT)
+        }),
+        failed(2087, Reason::UNKNOWN_REMOTE_Q_MGR, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME(SYSTEM.DEFAULT.LOCAL.QUEUE) RQMNAME(QM1)");
+            opened(s, "R", MQOO_OUTPUT)
+        }),
+        failed(2087, Reason::UNKNOWN_REMOTE_Q_MGR, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR)");
+            opened_od(s, at("Q", "R"), MQOO_OUTPUT)
+        }),
+        failed(2091, Reason::XMIT_Q_TYPE_ERROR, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR) XMITQ(SYSTEM.DEFAULT.ALIAS.QUEUE)");
+            opened(s, "R", MQOO_OUTPUT)
+        }),
+        failed(2092, Reason::XMIT_Q_USAGE_ERROR, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR) XMITQ(SYSTEM.DEFAULT.LOCAL.QUEUE)");
+            opened(s, "R", MQOO_OUTPUT)
+        }),
+        failed(2100, Reason::OBJECT_ALREADY_EXISTS, |_, s| dynamic(s, LOCAL).map(|_| Reason::NONE)),
+        failed(2152, Reason::OBJECT_NAME_ERROR, |w, _| {
+            let command = Command::Define {
+                kind: ObjectKind::QLocal,
+                name: "NOT A NAME".to_owned(),
+                replace: false,
+                like: None,
+                attrs: Attrs::default(),
+            };
+            Err(block_on(w.qm().execute(&command)).reason)
+        }),
+        failed(2154, Reason::RECS_PRESENT_ERROR, |_, s| {
+            opened_od(s, Od { recs_present: 2, ..Od::default() }, MQOO_OUTPUT)
+        }),
+        failed(2154, Reason::RECS_PRESENT_ERROR, |_, s| {
+            let (h, mut pmo) = (open(s, LOCAL, MQOO_OUTPUT), Pmo { recs_present: 1, ..Pmo::default() });
+            block_on(s.put(h, &mut md(0), &mut pmo, Bytes::new())).map(|d| d.warning)
+        }),
+        failed(2184, Reason::REMOTE_Q_NAME_ERROR, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME('') RQMNAME(FAR)");
+            opened(s, "R", MQOO_OUTPUT)
+        }),
+        failed(2184, Reason::REMOTE_Q_NAME_ERROR, |_, s| opened_od(s, at("", "FAR"), MQOO_OUTPUT)),
+        failed(2196, Reason::UNKNOWN_XMIT_Q, |w, s| {
+            w.run("DEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR) XMITQ(NOWHERE)");
+            opened(s, "R", MQOO_OUTPUT)
+        }),
+        failed(2197, Reason::UNKNOWN_DEF_XMIT_Q, |w, s| {
+            w.run("ALTER QMGR DEFXMITQ(NOWHERE)");
+            opened_od(s, at("Q", "FAR"), MQOO_OUTPUT)
+        }),
+        failed(2198, Reason::DEF_XMIT_Q_TYPE_ERROR, |w, s| {
+            w.run("ALTER QMGR DEFXMITQ(SYSTEM.DEFAULT.ALIAS.QUEUE)");
+            opened_od(s, at("Q", "FAR"), MQOO_OUTPUT)
+        }),
+        failed(2199, Reason::DEF_XMIT_Q_USAGE_ERROR, |w, s| {
+            w.run("ALTER QMGR DEFXMITQ(SYSTEM.DEFAULT.LOCAL.QUEUE)");
+            opened_od(s, at("Q", "FAR"), MQOO_OUTPUT)
+        }),
+    ]
+}
+
+#[rustfmt::skip]
+fn puts() -> Vec<Row> {
+    vec![
+        failed(2013, Reason::EXPIRY_ERROR, |_, s| put_as(s, Md { expiry: 0, ..md(0) }, 0)),
+        failed(2013, Reason::EXPIRY_ERROR, |_, s| put_as(s, Md { expiry: -2, ..md(0) }, 0)),
+        failed(2024, Reason::SYNCPOINT_LIMIT_REACHED, |w, s| {
+            w.run("ALTER QMGR MAXUMSGS(1)");
+            put_as(s, md(0), MQPMO_SYNCPOINT).unwrap();
+            put_as(s, md(0), MQPMO_SYNCPOINT)
+        }),
+        failed(2027, Reason::MISSING_REPLY_TO_Q, |_, s| put_as(s, Md { msg_type: MQMT_REQUEST, ..md(0) }, 0)),
+        failed(2027, Reason::MISSING_REPLY_TO_Q, |_, s| put_as(s, Md { report: MQRO_COD, ..md(0) }, 0)),
+        failed(2029, Reason::MSG_TYPE_ERROR, |_, s| put_as(s, Md { msg_type: 0, ..md(0) }, 0)),
+        failed(2030, Reason::MSG_TOO_BIG_FOR_Q, |w, s| {
+            w.run("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) MAXMSGL(0)");
+            put_as(s, md(0), 0)
+        }),
+        failed(2031, Reason::MSG_TOO_BIG_FOR_Q_MGR, |w, s| {
+            w.run("ALTER QMGR MAXMSGL(32768)");
+            let h = open(s, LOCAL, MQOO_OUTPUT);
+            try_put(s, h, &mut md(0), 0, &[0; 32_769])
+        }),
+        failed(2039, Reason::NOT_OPEN_FOR_OUTPUT, |_, s| {
+            try_put(s, open(s, LOCAL, MQOO_INPUT_SHARED), &mut md(0), 0, b"")
+        }),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| put_as(s, md(0), MQPMO_SYNCPOINT | MQPMO_NO_SYNCPOINT)),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| put_as(s, md(0), MQPMO_NO_CONTEXT | MQPMO_DEFAULT_CONTEXT)),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| put1(s, LOCAL, &mut md(0), MQPMO_LOGICAL_ORDER, b"")),
+        failed(2047, Reason::PERSISTENCE_ERROR, |_, s| put_as(s, md(3), 0)),
+        failed(2048, Reason::PERSISTENT_NOT_ALLOWED, |_, s| {
+            try_put(s, dynamic(s, "T.*").unwrap(), &mut md(PERSISTENT), 0, b"")
+        }),
+        warned(2049, Reason::PRIORITY_EXCEEDS_MAXIMUM, |_, s| put_as(s, Md { priority: 10, ..md(0) }, 0)),
+        failed(2050, Reason::PRIORITY_ERROR, |_, s| put_as(s, Md { priority: -2, ..md(0) }, 0)),
+        failed(2051, Reason::PUT_INHIBITED, |w, s| {
+            w.run("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) PUT(DISABLED)");
+            put_as(s, md(0), 0)
+        }),
+        failed(2052, Reason::Q_DELETED, |_, s| {
+            let h = dynamic(s, "T.*").unwrap();
+            let name = s.status().handles[0].0.clone();
+            let other = open(s, &name, MQOO_OUTPUT);
+            close(s, h, MQCO_NONE).unwrap();
+            try_put(s, other, &mut md(0), 0, b"")
+        }),
+        failed(2053, Reason::Q_FULL, |w, s| {
+            w.run("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) MAXDEPTH(1)");
+            put_as(s, md(0), 0).unwrap();
+            put_as(s, md(0), 0)
+        }),
+        failed(2061, Reason::REPORT_OPTIONS_ERROR, |_, s| put_as(s, Md { report: 0x0010_0000, ..md(0) }, 0)),
+        failed(2093, Reason::NOT_OPEN_FOR_PASS_ALL, |_, s| put_plain(s, MQPMO_PASS_ALL_CONTEXT)),
+        failed(2094, Reason::NOT_OPEN_FOR_PASS_IDENT, |_, s| put_plain(s, MQPMO_PASS_IDENTITY_CONTEXT)),
+        failed(2095, Reason::NOT_OPEN_FOR_SET_ALL, |_, s| put_plain(s, MQPMO_SET_ALL_CONTEXT)),
+        failed(2096, Reason::NOT_OPEN_FOR_SET_IDENT, |_, s| put_plain(s, MQPMO_SET_IDENTITY_CONTEXT)),
+        failed(2097, Reason::CONTEXT_HANDLE_ERROR, |_, s| put_passing(s, Hobj(77))),
+        failed(2097, Reason::CONTEXT_HANDLE_ERROR, |_, s| put_passing(s, open(s, LOCAL, MQOO_INPUT_SHARED))),
+        failed(2098, Reason::CONTEXT_NOT_AVAILABLE, |_, s| {
+            put_passing(s, open(s, LOCAL, MQOO_INPUT_SHARED | MQOO_SAVE_ALL_CONTEXT))
+        }),
+        failed(2185, Reason::INCONSISTENT_PERSISTENCE, |_, s| {
+            let (h, md) = begin_group(s, 0);
+            try_put(s, h, &mut Md { persistence: PERSISTENT, ..md }, MQPMO_LOGICAL_ORDER, b"2")
+        }),
+        warned(2185, Reason::INCONSISTENT_PERSISTENCE, |_, s| {
+            let (h, md) = begin_group(s, 0);
+            try_put(s, h, &mut Md { persistence: PERSISTENT, ..md }, 0, b"2")
+        }),
+        failed(2192, Reason::STORAGE_MEDIUM_FULL, |w, s| {
+            let h = open(s, LOCAL, IN_OUT);
+            w.stage.full.store(true, std::sync::atomic::Ordering::SeqCst);
+            let put = || try_put(s, h, &mut md(0), 0, &[0; 50_000]);
+            while put()? == Reason::NONE {}
+            put()
+        }),
+        failed(2241, Reason::INCOMPLETE_GROUP, |_, s| {
+            let (h, _) = begin_group(s, 0);
+            try_put(s, h, &mut md(0), MQPMO_LOGICAL_ORDER, b"alone")
+        }),
+        warned(2241, Reason::INCOMPLETE_GROUP, |_, s| {
+            let (h, _) = begin_group(s, 0);
+            try_put(s, h, &mut md(0), 0, b"alone")
+        }),
+        warned(2241, Reason::INCOMPLETE_GROUP, |_, s| close(s, begin_group(s, 0).0, 0)),
+        failed(2245, Reason::INCONSISTENT_UOW, |_, s| {
+            let (h, mut md) = begin_group(s, 0);
+            try_put(s, h, &mut md, MQPMO_LOGICAL_ORDER | MQPMO_SYNCPOINT, b"2")
+        }),
+        warned(2245, Reason::INCONSISTENT_UOW, |_, s| {
+            let (h, mut md) = begin_group(s, 0);
+            try_put(s, h, &mut md, MQPMO_SYNCPOINT, b"2")
+        }),
+        failed(2249, Reason::MSG_FLAGS_ERROR, |_, s| put_as(s, Md { msg_flags: 0x20, ..md(0) }, 0)),
+        failed(2250, Reason::MSG_SEQ_NUMBER_ERROR, |_, s| {
+            put_as(s, Md { msg_seq_number: 0, msg_flags: MQMF_MSG_IN_GROUP, ..md(0) }, 0)
+        }),
+        failed(2251, Reason::OFFSET_ERROR, |_, s| {
+            put_as(s, Md { offset: -1, msg_flags: MQMF_SEGMENT, ..md(0) }, 0)
+        }),
+        failed(2257, Reason::WRONG_MD_VERSION, |_, s| {
+            put_as(s, Md { version: 1, ..md(0) }, MQPMO_LOGICAL_ORDER)
+        }),
+    ]
+}
+
+fn put_plain(s: &Session, options: i32) -> Outcome {
+    try_put(s, open(s, LOCAL, MQOO_OUTPUT), &mut md(0), options, b"")
+}
+
+fn put_passing(s: &Session, from: Hobj) -> Outcome {
+    let h = open(s, LOCAL, MQOO_OUTPUT | MQOO_PASS_ALL_CONTEXT);
+    let mut pmo = Pmo {
+        options: MQPMO_PASS_ALL_CONTEXT,
+        context: from.0,
+        ..Pmo::default()
+    };
+    block_on(s.put(h, &mut md(0), &mut pmo, Bytes::new())).map(|d| d.warning)
+}
+
+#[rustfmt::skip]
+fn gets() -> Vec<Row> {
+    vec![
+        failed(2016, Reason::GET_INHIBITED, |w, s| {
+            w.run("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) GET(DISABLED)");
+            get_as(s, md(0), gmo(0), 9)
+        }),
+        failed(2033, Reason::NO_MSG_AVAILABLE, |_, s| {
+            next(s, open(s, LOCAL, MQOO_INPUT_SHARED), 0).map(|t| t.warning)
+        }),
+        failed(2034, Reason::NO_MSG_UNDER_CURSOR, |_, s| get_as(s, md(0), gmo(MQGMO_MSG_UNDER_CURSOR), 9)),
+        failed(2034, Reason::NO_MSG_UNDER_CURSOR, |_, s| get_as(s, md(0), gmo(MQGMO_BROWSE_MSG_UNDER_CURSOR), 9)),
+        failed(2036, Reason::NOT_OPEN_FOR_BROWSE, |_, s| {
+            next(s, open(s, LOCAL, MQOO_INPUT_SHARED), MQGMO_BROWSE_FIRST).map(|t| t.warning)
+        }),
+        failed(2037, Reason::NOT_OPEN_FOR_INPUT, |_, s| {
+            next(s, open(s, LOCAL, MQOO_BROWSE), 0).map(|t| t.warning)
+        }),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| {
+            get_as(s, md(0), gmo(MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT), 9)
+        }),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| get_as(s, md(0), gmo(MQGMO_LOCK), 9)),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| get_as(s, md(0), gmo(MQGMO_UNLOCK | MQGMO_WAIT), 9)),
+        failed(2046, Reason::OPTIONS_ERROR, |_, s| {
+            get_as(s, md(0), gmo(MQGMO_BROWSE_FIRST | MQGMO_SYNCPOINT), 9)
+        }),
+        failed(2052, Reason::Q_DELETED, |w, s| {
+            w.run("ALTER QMODEL(SYSTEM.DEFAULT.MODEL.QUEUE) SHARE");
+            let h = dynamic(s, "T.*").unwrap();
+            let name = s.status().handles[0].0.clone();
+            let qm = s.queue_manager();
+            let other = qm.connect(who("other")).unwrap();
+            let waiting = wait(&other, open(&other, &name, MQOO_INPUT_SHARED), md(0), gmo(0));
+            close(s, h, MQCO_NONE).unwrap();
+            waiting.finish().map(|t| t.warning)
+        }),
+        warned(2079, Reason::TRUNCATED_MSG_ACCEPTED, |_, s| get_as(s, md(0), gmo(MQGMO_ACCEPT_TRUNCATED_MSG), 2)),
+        warned(2080, Reason::TRUNCATED_MSG_FAILED, |_, s| get_as(s, md(0), gmo(0), 2)),
+        failed(2090, Reason::WAIT_INTERVAL_ERROR, |_, s| {
+            get_as(s, md(0), Gmo { wait_interval: -2, ..gmo(MQGMO_WAIT) }, 9)
+        }),
+        warned(2119, Reason::NOT_CONVERTED, |_, s| {
+            let h = open(s, LOCAL, IN_OUT);
+            let text = Md { format: posthaste_mqi::Chars::new(MQFMT_STRING), coded_char_set_id: 437, ..md(0) };
+            send(s, h, text, 0, b"abc");
+            take(s, h, Md { coded_char_set_id: 1208, ..md(0) }, gmo(MQGMO_CONVERT), 9).map(|t| t.warning)
+        }),
+        warned(2209, Reason::NO_MSG_LOCKED, |_, s| get_as(s, md(0), gmo(MQGMO_UNLOCK), 9)),
+        warned(2241, Reason::INCOMPLETE_GROUP, |_, s| {
+            let h = begin_getting(s);
+            let putter = open(s, LOCAL, MQOO_OUTPUT);
+            send(s, putter, Md { priority: 9, ..md(0) }, 0, b"urgent");
+            next(s, h, 0).map(|t| t.warning)
+        }),
+        warned(2241, Reason::INCOMPLETE_GROUP, |_, s| close(s, begin_getting(s), 0)),
+        failed(2245, Reason::INCONSISTENT_UOW, |_, s| {
+            next(s, begin_getting(s), MQGMO_LOGICAL_ORDER | MQGMO_SYNCPOINT).map(|t| t.warning)
+        }),
+        warned(2245, Reason::INCONSISTENT_UOW, |_, s| next(s, begin_getting(s), MQGMO_SYNCPOINT).map(|t| t.warning)),
+        failed(2247, Reason::MATCH_OPTIONS_ERROR, |_, s| {
+            get_as(s, md(0), Gmo { match_options: 64, ..gmo(0) }, 9)
+        }),
+        failed(2247, Reason::MATCH_OPTIONS_ERROR, |_, s| {
+            let h = begin_getting(s);
+            let by_id = Gmo { match_options: MQMO_MATCH_MSG_ID, ..gmo(MQGMO_LOGICAL_ORDER) };
+            take(s, h, Md { msg_id: [9; 24], ..md(0) }, by_id, 9).map(|t| t.warning)
+        }),
+        failed(2256, Reason::WRONG_GMO_VERSION, |_, s| {
+            get_as(s, md(0), Gmo { version: 1, ..gmo(MQGMO_LOGICAL_ORDER) }, 9)
+        }),
+        failed(2257, Reason::WRONG_MD_VERSION, |_, s| {
+            get_as(s, Md { version: 1, ..md(0) }, gmo(MQGMO_ALL_MSGS_AVAILABLE), 9)
+        }),
+        failed(2257, Reason::WRONG_MD_VERSION, |_, s| {
+            get_as(s, Md { version: 1, ..md(0) }, Gmo { match_options: MQMO_MATCH_GROUP_ID, ..gmo(0) }, 9)
+        }),
+    ]
+}
+
+#[rustfmt::skip]
+fn others() -> Vec<Row> {
+    vec![
+        failed(2006, Reason::CHAR_ATTR_LENGTH_ERROR, |_, s| {
+            let h = open(s, LOCAL, MQOO_SET);
+            block_on(s.set(h, &[MQCA_TRIGGER_DATA], &[], b"short")).map(|d| d.warning)
+        }),
+        failed(2009, Reason::CONNECTION_BROKEN, |w, s| {
+            w.stage.broken.store(true, std::sync::atomic::Ordering::SeqCst);
+            put_as(s, md(PERSISTENT), 0)
+        }),
+        failed(2018, Reason::HCONN_ERROR, |_, s| {
+            block_on(s.disconnect()).unwrap();
+            block_on(s.commit()).map(|d| d.warning)
+        }),
+        failed(2019, Reason::HOBJ_ERROR, |_, s| try_put(s, Hobj(1), &mut md(0), 0, b"")),
+        failed(2019, Reason::HOBJ_ERROR, |_, s| {
+            let h = open(s, LOCAL, MQOO_OUTPUT);
+            close(s, h, 0).unwrap();
+            close(s, h, 0)
+        }),
+        failed(2020, Reason::INHIBIT_VALUE_ERROR, |_, s| set_as(s, MQIA_INHIBIT_GET, 7)),
+        failed(2021, Reason::INT_ATTR_COUNT_ERROR, |_, s| {
+            let h = open(s, LOCAL, MQOO_SET);
+            block_on(s.set(h, &[MQIA_INHIBIT_GET], &[], &[])).map(|d| d.warning)
+        }),
+        failed(2038, Reason::NOT_OPEN_FOR_INQUIRE, |_, s| {
+            inquire(s, open(s, LOCAL, MQOO_OUTPUT), &[MQIA_Q_TYPE]).map(|d| d.1)
+        }),
+        failed(2040, Reason::NOT_OPEN_FOR_SET, |_, s| {
+            let h = open(s, LOCAL, MQOO_INQUIRE);
+            block_on(s.set(h, &[MQIA_INHIBIT_GET], &[0], &[])).map(|d| d.warning)
+        }),
+        failed(2041, Reason::OBJECT_CHANGED, |w, s| {
+            w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DEFAULT.LOCAL.QUEUE)");
+            let h = open(s, "A", MQOO_SET);
+            w.run("DELETE QALIAS(A)");
+            block_on(s.set(h, &[MQIA_INHIBIT_GET], &[0], &[])).map(|d| d.warning)
+        }),
+        failed(2055, Reason::Q_NOT_EMPTY, |w, s| {
+            w.run("DEFINE QMODEL(M) DEFTYPE(PERMDYN)");
+            let h = open(s, "M", IN_OUT);
+            put(s, h, 0, 0, b"left");
+            close(s, h, MQCO_DELETE)
+        }),
+        failed(2055, Reason::Q_NOT_EMPTY, |w, s| {
+            w.run("DEFINE QMODEL(M) DEFTYPE(PERMDYN)");
+            let h = open(s, "M", IN_OUT);
+            put(s, h, 0, MQPMO_SYNCPOINT, b"uncommitted");
+            close(s, h, MQCO_DELETE_PURGE)
+        }),
+        failed(2067, Reason::SELECTOR_ERROR, |_, s| {
+            inquire(s, open(s, LOCAL, MQOO_INQUIRE), &[9999]).map(|d| d.1)
+        }),
+        failed(2067, Reason::SELECTOR_ERROR, |_, s| {
+            inquire(s, open(s, LOCAL, MQOO_INQUIRE), &[MQIA_LAST]).map(|d| d.1)
+        }),
+        failed(2067, Reason::SELECTOR_ERROR, |_, s| set_as(s, MQIA_MAX_Q_DEPTH, 7)),
+        warned(2068, Reason::SELECTOR_NOT_FOR_TYPE, |_, s| {
+            inquire(s, open(s, LOCAL, MQOO_INQUIRE), &[MQCA_REMOTE_Q_NAME]).map(|d| d.1)
+        }),
+        failed(2068, Reason::SELECTOR_NOT_FOR_TYPE, |w, s| {
+            w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DEFAULT.LOCAL.QUEUE)");
+            let h = open(s, "A", MQOO_SET);
+            block_on(s.set(h, &[MQIA_TRIGGER_DEPTH], &[1], &[])).map(|d| d.warning)
+        }),
+        failed(2075, Reason::TRIGGER_CONTROL_ERROR, |_, s| set_as(s, MQIA_TRIGGER_CONTROL, 9)),
+        failed(2076, Reason::TRIGGER_DEPTH_ERROR, |_, s| set_as(s, MQIA_TRIGGER_DEPTH, 0)),
+        failed(2077, Reason::TRIGGER_MSG_PRIORITY_ERR, |_, s| set_as(s, MQIA_TRIGGER_MSG_PRIORITY, 10)),
+        failed(2078, Reason::TRIGGER_TYPE_ERROR, |_, s| set_as(s, MQIA_TRIGGER_TYPE, 9)),
+        failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
+            w.qm().quiesce();
+            connecting(s)
+        }),
+        failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
+            w.qm().quiesce();
+            opened(s, LOCAL, MQOO_OUTPUT | MQOO_FAIL_IF_QUIESCING)
+        }),
+        failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
+            w.qm().quiesce();
+            put_as(s, md(0), MQPMO_FAIL_IF_QUIESCING)
+        }),
+        failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
+            w.qm().quiesce();
+            get_as(s, md(0), gmo(MQGMO_FAIL_IF_QUIESCING), 9)
+        }),
+        failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
+            let waiting = wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(MQGMO_FAIL_IF_QUIESCING));
+            w.qm().quiesce();
+            waiting.finish().map(|t| t.warning)
+        }),
+        failed(2162, Reason::Q_MGR_STOPPING, |w, s| {
+            let mut waiting = wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(0));
+            let qm = w.qm().clone();
+            let _ending = Call::begin(async move { qm.end(EndMode::Immediate).await });
+            assert_eq!(connecting(s), Err(Reason::Q_MGR_STOPPING));
+            waiting.poll().expect("the wait has ended").map(|t| t.warning)
+        }),
+        failed(2219, Reason::CALL_IN_PROGRESS, |_, s| {
+            let _waiting = wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(0));
+            block_on(s.commit()).map(|d| d.warning)
+        }),
+        failed(2298, Reason::FUNCTION_NOT_SUPPORTED, |w, _| {
+            let reply = w.mqsc("START LISTENER(SYSTEM.DEFAULT.LISTENER.TCP)");
+            assert!(!reply.ok);
+            Err(reply.reason)
+        }),
+    ]
+}
+
+fn table() -> Vec<Row> {
+    let parts = [names(), puts(), gets(), others()];
+    parts.into_iter().flatten().collect()
+}
+
+fn reason_of(outcome: Outcome) -> Reason {
+    match outcome {
+        Ok(reason) | Err(reason) => reason,
+    }
+}
+
+#[test]
+fn every_situation_gives_its_reason() {
+    let mut wrong = Vec::new();
+    for row in table() {
+        let expected = reason_of(row.expected);
+        assert_eq!(expected.code(), row.code, "{expected}");
+        let w = World::new();
+        let s = w.connect();
+        let outcome = (row.play)(&w, &s);
+        if outcome != row.expected {
+            wrong.push(format!("expected {:?}, got {outcome:?}", row.expected));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The names after `Reason::` in the sources of the engine.
+fn named(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            named(&path, found);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for rest in text.split("Reason::").skip(1) {
+            let end =
+                rest.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+            let name = &rest[..end.unwrap_or(rest.len())];
+            if name.len() > 1 {
+                found.insert(name.to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_reason_in_the_sources_has_a_row() {
+    let mut found = BTreeSet::new();
+    named(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut found,
+    );
+    assert!(found.len() > 80, "the sources were not found: {found:?}");
+    let rows: BTreeSet<String> = table()
+        .iter()
+        .map(|row| {
+            reason_of(row.expected)
+                .name()
+                .trim_start_matches("MQRC_")
+                .to_owned()
+        })
+        .collect();
+    for name in &found {
+        let known = rows.contains(name)
+            || OWN_TESTS.contains(&name.as_str())
+            || UNPROVOKED.iter().any(|(n, _)| n == name);
+        assert!(known, "Reason::{name} has no row");
+    }
+    for name in rows {
+        assert!(
+            found.contains(&name),
+            "Reason::{name} is in no source any more"
+        );
+    }
+}
+
+/// A queue manager with a log of little more than a megabyte.
+fn small_log() -> World {
+    World::made(&CreateOptions::default(), |c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 3;
+        c.log_config.secondary_files = 1;
+    })
+}
+
+/// Fills the log until the session's unit of work is backed out.
+fn exhaust(w: &World) {
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for _ in 0..1000 {
+        put(&s, h, PERSISTENT, 0, &[7; 20_000]);
+        next(&s, h, 0).unwrap();
+        if w.heard("AMQ7469W") > 0 {
+            return;
+        }
+    }
+    panic!("no unit of work was backed out");
+}
+
+#[test]
+fn a_unit_of_work_that_holds_the_log_is_backed_out() {
+    let w = small_log();
+    for ending in ["commit", "put", "disconnect", "backout"] {
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"long");
+        let heard = w.heard("AMQ7469W");
+        while w.heard("AMQ7469W") == heard {
+            let other = w.connect();
+            let o = open(&other, LOCAL, IN_OUT);
+            put(&other, o, PERSISTENT, 0, &[7; 20_000]);
+            next(&other, o, 0).unwrap();
+        }
+        match ending {
+            "commit" => {
+                assert_eq!(block_on(s.commit()), Err(Reason::BACKED_OUT));
+                commit(&s);
+            }
+            "put" => {
+                // The application is told at every call until it ends the unit of work itself.
+                for _ in 0..2 {
+                    let refused = try_put(&s, h, &mut md(0), MQPMO_SYNCPOINT, b"");
+                    assert_eq!(refused, Err(Reason::BACKED_OUT));
+                }
+                assert_eq!(
+                    next(&s, h, MQGMO_SYNCPOINT).unwrap_err(),
+                    Reason::BACKED_OUT
+                );
+                backout(&s);
+                put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"works again");
+                backout(&s);
+            }
+            "disconnect" => {
+                let done = block_on(s.disconnect()).unwrap();
+                assert_eq!(done.warning, Reason::BACKED_OUT);
+            }
+            _ => backout(&s),
+        }
+        assert_eq!(w.depth(LOCAL), 0, "{ending}");
+    }
+}
+
+#[test]
+fn a_message_longer_than_the_log_is_refused() {
+    let w = small_log();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for options in [0, MQPMO_SYNCPOINT] {
+        let long = vec![7; 3 << 20];
+        let refused = try_put(&s, h, &mut md(PERSISTENT), options, &long);
+        assert_eq!(refused, Err(Reason::RESOURCE_PROBLEM));
+        put(&s, h, PERSISTENT, options, b"short");
+        commit(&s);
+        assert_eq!(next(&s, h, 0).unwrap().text(), "short");
+    }
+    exhaust_without_units(&w);
+}
+
+/// However much goes through it, the log is never full for good.
+fn exhaust_without_units(w: &World) {
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for _ in 0..200 {
+        put(&s, h, PERSISTENT, 0, &[7; 20_000]);
+        next(&s, h, 0).unwrap();
+    }
+    assert_eq!(w.heard("AMQ7469W"), 0);
+}
+
+#[test]
+fn the_long_unit_of_work_is_named_to_the_operator() {
+    let w = small_log();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"long");
+    exhaust(&w);
+    assert_eq!(w.heard("AMQ7469W"), 1);
+    assert_eq!(block_on(s.commit()), Err(Reason::BACKED_OUT));
+}

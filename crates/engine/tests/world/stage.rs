@@ -1,0 +1,123 @@
+//! A disk that can be held up, filled and broken while a test looks on.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+use posthaste_env::{Disk, File, Lock, Open};
+
+#[derive(Default)]
+pub struct Stage {
+    /// The log's writes wait.
+    paused: Mutex<bool>,
+    resumed: Condvar,
+    /// Writes to queue files find the disk full.
+    pub full: AtomicBool,
+    /// Writes to the log fail.
+    pub broken: AtomicBool,
+    /// Bytes written to queue files.
+    pub queue_bytes: AtomicU64,
+}
+
+impl Stage {
+    /// From now on nothing is forced to the log.
+    pub fn pause(&self) {
+        *self.paused.lock() = true;
+    }
+
+    pub fn resume(&self) {
+        *self.paused.lock() = false;
+        self.resumed.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut paused = self.paused.lock();
+        while *paused {
+            self.resumed.wait(&mut paused);
+        }
+    }
+}
+
+struct Prop {
+    file: Arc<dyn File>,
+    stage: Arc<Stage>,
+    forced: bool,
+    queue: bool,
+}
+
+impl File for Prop {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(buf, offset)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        if self.forced {
+            self.stage.wait();
+            if self.stage.broken.load(Ordering::SeqCst) {
+                return Err(io::Error::other("the stage is broken"));
+            }
+        }
+        if self.queue {
+            if self.stage.full.load(Ordering::SeqCst) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let bytes = &self.stage.queue_bytes;
+            bytes.fetch_add(buf.len() as u64, Ordering::SeqCst);
+        }
+        self.file.write_at(buf, offset)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+    fn set_len(&self, n: u64) -> io::Result<()> {
+        self.file.set_len(n)
+    }
+}
+
+/// A disk with a stage in front of it.
+pub struct Staged {
+    pub disk: Arc<dyn Disk>,
+    pub stage: Arc<Stage>,
+}
+
+impl Disk for Staged {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(Prop {
+            file: self.disk.open(path, how)?,
+            stage: self.stage.clone(),
+            forced: how.forced,
+            queue: path.components().any(|c| c.as_os_str() == "queues"),
+        }))
+    }
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        self.disk.create_dir_all(dir)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.disk.remove_file(path)
+    }
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        self.disk.remove_dir_all(dir)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        self.disk.list(dir)
+    }
+    fn exists(&self, path: &Path) -> bool {
+        self.disk.exists(path)
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.disk.sync_dir(dir)
+    }
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
+        self.disk.lock(path)
+    }
+    fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
+        self.disk.free_bytes(dir)
+    }
+}
