@@ -4,6 +4,7 @@ pub mod dead_links;
 pub mod dependencies;
 pub mod documented;
 pub mod file_head;
+pub mod guards;
 pub mod house;
 pub mod machine_words;
 pub mod message_ids;
@@ -42,6 +43,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: file_head::NAME,
         check: file_head::check,
+    },
+    Rule {
+        name: guards::NAME,
+        check: guards::check,
     },
     Rule {
         name: house::NAME,
