@@ -280,6 +280,24 @@ pub(super) const MESSAGES: &[Message] = &[
         "Look at the attributes of SYSTEM.ADMIN.COMMAND.QUEUE: get and put must be enabled.",
     ),
     message(
+        "AMQ2208E",
+        "{0} of {1} ended with reason {2}.",
+        "{3}",
+        "See the reason codes in the manual of the MQ Interface; the queue manager's error log may say more.",
+    ),
+    message(
+        "AMQ2209E",
+        "Queue manager {0} cannot be reached: {1}.",
+        "Nobody answers where the queue manager should be.",
+        "Look whether it is running and listening there. Queue managers of this machine are found by their name; MQSERVER or --connect, as CHANNEL/TCP/host(port), names one elsewhere.",
+    ),
+    message(
+        "AMQ2210E",
+        "{0} cannot be read or written: {1}.",
+        "The file, or what the command reads from or writes to, is not usable. Messages that had not been dealt with completely are still on their queue.",
+        "Correct it, and run the command again.",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",
