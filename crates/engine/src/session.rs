@@ -244,6 +244,12 @@ impl SessionInner {
         Ok(Call(&self.busy))
     }
 
+    /// Counts the end of the connection as a verb, so that a shutdown waits for it.
+    pub(crate) fn occupy(&self) -> Option<Call<'_>> {
+        let free = !self.busy.swap(true, Ordering::Acquire);
+        free.then(|| Call(&self.busy))
+    }
+
     /// Whether no verb is running.
     pub(crate) fn idle(&self) -> bool {
         !self.busy.load(Ordering::Acquire)

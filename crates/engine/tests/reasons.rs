@@ -533,7 +533,7 @@ fn others() -> Vec<Row> {
             let qm = w.qm().clone();
             let _ending = Call::begin(async move { qm.end(EndMode::Immediate).await });
             assert_eq!(connecting(s), Err(Reason::Q_MGR_STOPPING));
-            waiting.poll().expect("the wait has ended").map(|t| t.warning)
+            waiting.poll().unwrap().map(|t| t.warning)
         }),
         failed(2219, Reason::CALL_IN_PROGRESS, |_, s| {
             let _waiting = wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(0));

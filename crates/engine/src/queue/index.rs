@@ -13,6 +13,8 @@
 //!   not share one chain.
 //! * `chunk.dirty` is true when what an image holds of that chunk may differ from the slots.
 
+use std::cell::Cell;
+
 use posthaste_store::Place;
 
 /// Number of a slot.
@@ -158,8 +160,11 @@ pub(crate) fn tag_of(id: &[u8; 24], seed: u64) -> u32 {
     let mut hash = seed;
     for word in words {
         hash = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        hash ^= hash >> 29;
+        hash ^= hash >> 32;
     }
+    // Once more: identifiers count in their last bytes, which are the highest of the last word and
+    // have moved nothing below themselves so far.
+    hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
     (hash >> 32) as u32 | 1
 }
 
@@ -182,6 +187,8 @@ pub(crate) struct Index {
     tails: [SlotId; LISTS],
     msg_buckets: Vec<SlotId>,
     correl_buckets: Vec<SlotId>,
+    /// Links followed so far, for proofs that nothing scans the queue.
+    steps: Cell<u64>,
 }
 
 impl Index {
@@ -196,7 +203,17 @@ impl Index {
             tails: [NIL; LISTS],
             msg_buckets: Vec::new(),
             correl_buckets: Vec::new(),
+            steps: Cell::new(0),
         }
+    }
+
+    /// Links followed so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    fn step(&self) {
+        self.steps.set(self.steps.get() + 1);
     }
 
     /// Allocated slots, listed or held.
@@ -385,6 +402,7 @@ impl Index {
     fn predecessor(&self, list: usize, seq: u64) -> SlotId {
         let (mut front, mut back) = (self.heads[list], self.tails[list]);
         loop {
+            self.step();
             let from_back = self.slot(back);
             if from_back.seq < seq {
                 return back;
@@ -460,6 +478,7 @@ impl Index {
 
     /// The message after a listed one in delivery order.
     pub(crate) fn next(&self, id: SlotId) -> SlotId {
+        self.step();
         let slot = self.slot(id);
         if slot.next != NIL {
             return slot.next;
@@ -478,6 +497,7 @@ impl Index {
         let list = 9 - key.0.min(9) as usize;
         let mut at = self.heads[list];
         while at != NIL {
+            self.step();
             if self.slot(at).seq > key.1 {
                 return at;
             }
@@ -501,6 +521,7 @@ impl Index {
     }
 
     fn link(&self, id: SlotId, chain: Chain) -> SlotId {
+        self.step();
         match chain {
             Chain::Msg => self.slot(id).msg_next,
             Chain::Correl => self.slot(id).correl_next,
@@ -767,5 +788,28 @@ mod tests {
     fn null_identifiers_are_not_indexed() {
         assert_eq!(tag_of(&[0; 24], 99), 0);
         assert_ne!(tag_of(&[1; 24], 99), 0);
+    }
+
+    /// Identifiers that count, in whichever bytes, fill the buckets evenly.
+    #[test]
+    fn counting_identifiers_spread() {
+        for at in [0, 4, 8, 12, 16, 20] {
+            for big in [false, true] {
+                let mut buckets = vec![0u32; 1 << 14];
+                for n in 0..(1u32 << 14) {
+                    let mut id = *b"AMQ QM1         \0\0\x01\0\0\0\0\0";
+                    let bytes = if big {
+                        n.to_be_bytes()
+                    } else {
+                        n.to_le_bytes()
+                    };
+                    id[at..at + 4].copy_from_slice(&bytes);
+                    let tag = tag_of(&id, 0x1234_5678_9ABC_DEF0);
+                    buckets[(tag >> 1) as usize & ((1 << 14) - 1)] += 1;
+                }
+                let longest = buckets.iter().max();
+                assert!(longest < Some(&12), "{at} {big}: {longest:?}");
+            }
+        }
     }
 }

@@ -70,6 +70,8 @@ pub struct QueueStatus {
     pub resident_bytes: usize,
     /// 512-byte blocks in use in the queue file.
     pub file_blocks: u64,
+    /// Links between messages followed so far: what finding messages has cost.
+    pub steps: u64,
 }
 
 /// The part of a queue behind its lock.
@@ -160,6 +162,7 @@ impl Queue {
             uncommitted: state.pending_puts > 0 || state.uncommitted_gets > 0,
             resident_bytes: state.residents.bytes(),
             file_blocks: state.file.as_ref().map_or(0, |f| f.used_blocks()),
+            steps: state.index.steps(),
         }
     }
 }

@@ -130,6 +130,12 @@ impl Session {
 
     /// The connection is lost: backs out, closes everything, deletes temporary dynamic queues.
     pub async fn terminate(&self) {
-        self.inner().release();
+        let session = self.inner();
+        // Waits only where backout counts are hardened; when the queue manager has stopped there is
+        // nothing left to wait for.
+        if let Some(_call) = session.occupy() {
+            let _ = session.back_out().await;
+        }
+        session.release();
     }
 }
