@@ -1,0 +1,254 @@
+//! Hand-over to waiting getters, and calls that are dropped at the worst moment: nothing is lost,
+//! nothing is delivered twice, and order is kept.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use posthaste_env::block_on;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Md, Reason};
+use world::*;
+
+const SYNC: i32 = MQGMO_SYNCPOINT;
+
+fn id(n: usize) -> [u8; 24] {
+    let mut id = [1; 24];
+    id[16..].copy_from_slice(&(n as u64).to_be_bytes());
+    id
+}
+
+fn by_correl(n: usize) -> (Md, Gmo) {
+    let how = Gmo {
+        match_options: MQMO_MATCH_CORREL_ID,
+        ..gmo(0)
+    };
+    let by = Md {
+        correl_id: id(n),
+        ..md(0)
+    };
+    (by, how)
+}
+
+/// Ten thousand getters wait, each for its own message; the messages come in another order.
+#[test]
+fn each_of_many_waiters_gets_its_own_message() {
+    let w = World::new();
+    let count = 10_000;
+    let putter = w.connect();
+    let p = open(&putter, LOCAL, MQOO_OUTPUT);
+    let mut waiting: Vec<_> = (0..count)
+        .map(|n| {
+            let s = w.connect();
+            let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+            let (by, how) = by_correl(n);
+            Some(wait(&s, h, by, how))
+        })
+        .collect();
+    for n in 0..count {
+        let n = n * 7919 % count;
+        send(&putter, p, by_correl(n).0, 0, n.to_string().as_bytes());
+        let mut getter = waiting[n].take().unwrap();
+        assert_eq!(getter.woken(), 1);
+        assert_eq!(getter.poll().unwrap().unwrap().text(), n.to_string());
+    }
+    assert_eq!(w.depth(LOCAL), 0);
+    // Nobody touched the queue: every message was handed over.
+    assert!(w.status(LOCAL).steps < 10 * count as u64);
+}
+
+#[test]
+fn waiters_are_served_in_the_order_in_which_they_came() {
+    let w = World::new();
+    let putter = w.connect();
+    let p = open(&putter, LOCAL, MQOO_OUTPUT);
+    let sessions: Vec<_> = (0..5).map(|_| w.connect()).collect();
+    let mut waiting: Vec<_> = sessions
+        .iter()
+        .map(|s| wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(0)))
+        .collect();
+    // The second goes away before anything comes.
+    drop(waiting.remove(1));
+    for n in 0..4 {
+        put(&putter, p, 0, 0, n.to_string().as_bytes());
+    }
+    for (n, getter) in waiting.into_iter().enumerate() {
+        assert_eq!(getter.finish().unwrap().text(), n.to_string());
+    }
+}
+
+/// A message got by a waiter never was on the queue, so it leaves no message behind it either.
+#[test]
+fn a_handed_over_message_avoids_the_queue() {
+    let w = World::new();
+    let (s, putter) = (w.connect(), w.connect());
+    let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+    let p = open(&putter, LOCAL, MQOO_OUTPUT);
+    let steps = w.status(LOCAL).steps;
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let waiting = wait(&s, h, md(0), gmo(0));
+        put(&putter, p, persistence, 0, b"x");
+        waiting.finish().unwrap();
+    }
+    assert_eq!(w.status(LOCAL).steps, steps);
+}
+
+/// The getter is dropped after it was given a message and before it took it.
+#[test]
+fn a_gift_that_is_not_taken_comes_back_to_its_place() {
+    let w = World::new();
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        for options in [0, SYNC, MQGMO_SYNCPOINT_IF_PERSISTENT] {
+            let (s, putter) = (w.connect(), w.connect());
+            let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+            let p = open(&putter, LOCAL, IN_OUT);
+            let waiting = wait(&s, h, md(0), gmo(options));
+            for n in ["1", "2", "3"] {
+                put(&putter, p, persistence, 0, n.as_bytes());
+            }
+            assert_eq!(waiting.woken(), 1);
+            drop(waiting);
+            let first = next(&putter, p, 0).unwrap();
+            assert_eq!((first.text().as_str(), first.md.backout_count), ("1", 0));
+            assert_eq!(drain(&putter, p), ["2", "3"]);
+        }
+    }
+}
+
+/// Given back, it goes to whoever waits next, not to the queue.
+#[test]
+fn a_gift_that_is_not_taken_goes_to_the_next_waiter() {
+    let w = World::new();
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let (a, b, putter) = (w.connect(), w.connect(), w.connect());
+        let p = open(&putter, LOCAL, MQOO_OUTPUT);
+        let first = wait(&a, open(&a, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(SYNC));
+        let mut second = wait(&b, open(&b, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(SYNC));
+        put(&putter, p, persistence, 0, b"x");
+        assert!(second.poll().is_none());
+        drop(first);
+        assert_eq!(second.woken(), 1);
+        assert_eq!(second.finish().unwrap().text(), "x");
+        commit(&b);
+    }
+}
+
+#[test]
+fn a_wait_can_be_given_up_and_begun_again_at_any_time() {
+    let w = World::new();
+    let (s, putter) = (w.connect(), w.connect());
+    let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+    let p = open(&putter, LOCAL, IN_OUT);
+    for n in 0..200 {
+        for by in [gmo(0), gmo(MQGMO_BROWSE_FIRST), by_correl(1).1, gmo(SYNC)] {
+            if by.options != MQGMO_BROWSE_FIRST {
+                drop(wait(&s, h, by_correl(n).0, by));
+            }
+        }
+    }
+    assert_eq!(next(&s, h, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    put(&putter, p, 0, 0, b"x");
+    assert_eq!(w.depth(LOCAL), 1, "no dead waiter may be given a message");
+    assert_eq!(drain(&putter, p), ["x"]);
+}
+
+/// Each call is dropped between its log record and the force of it: its effect still happens, once,
+/// and not before the force.
+#[test]
+fn a_call_dropped_before_the_force_still_has_its_effect() {
+    for crash in [false, true] {
+        let mut w = World::new();
+        let (s, other) = (w.connect(), w.connect());
+        let (h, o) = (
+            open(&s, LOCAL, IN_OUT),
+            open(&other, LOCAL, IN_OUT | MQOO_BROWSE),
+        );
+
+        w.stage.pause();
+        drop(Call::begin(putting(
+            s.clone(),
+            h,
+            md(PERSISTENT),
+            0,
+            b"put",
+        )));
+        assert!(browse(&other, o).is_empty());
+        w.stage.resume();
+        until("the put", || browse(&other, o) == ["put"]);
+
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"unit");
+        w.stage.pause();
+        let committing = s.clone();
+        drop(Call::begin(async move { committing.commit().await }));
+        assert_eq!(browse(&other, o), ["put"]);
+        w.stage.resume();
+        until("the commit", || browse(&other, o) == ["put", "unit"]);
+
+        w.stage.pause();
+        drop(Call::begin(getting(s.clone(), h, md(0), gmo(0), 99)));
+        // Nobody else can have it, and it is not gone yet either.
+        assert_eq!(browse(&other, o), ["unit"]);
+        assert!(w.status(LOCAL).uncommitted);
+        w.stage.resume();
+        until("the get", || !w.status(LOCAL).uncommitted);
+        assert_eq!(browse(&other, o), ["unit"]);
+
+        drop((s, other));
+        if crash {
+            w.crash();
+        } else {
+            w.restart();
+        }
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        assert_eq!(drain(&s, h), ["unit"]);
+    }
+}
+
+/// The session can be used on at once, and its next unit of work is another one.
+#[test]
+fn a_session_goes_on_after_a_dropped_call() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"1");
+    w.stage.pause();
+    let committing = s.clone();
+    drop(Call::begin(async move { committing.commit().await }));
+    // The unit of work has ended: backing out now does not touch it.
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"never");
+    let backing = s.clone();
+    let backed_out = std::thread::spawn(move || block_on(backing.backout()).map(|d| d.warning));
+    assert_eq!(backed_out.join().unwrap(), Ok(Reason::NONE));
+    w.stage.resume();
+    until("the commit", || {
+        w.depth(LOCAL) == 1 && !w.status(LOCAL).uncommitted
+    });
+    put(&s, h, PERSISTENT, 0, b"2");
+    assert_eq!(drain(&s, h), ["1", "2"]);
+}
+
+/// A connection is terminated while its calls are on their way.
+#[test]
+fn a_connection_that_ends_with_a_call_on_its_way_loses_nothing() {
+    let w = World::new();
+    let other = w.connect();
+    let o = open(&other, LOCAL, IN_OUT);
+    for drop_first in [false, true] {
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        w.stage.pause();
+        let call = Call::begin(putting(s.clone(), h, md(PERSISTENT), 0, b"x"));
+        if drop_first {
+            drop(s);
+            drop(call);
+        } else {
+            drop(call);
+            drop(s);
+        }
+        w.stage.resume();
+        until("the put", || {
+            w.depth(LOCAL) == 1 && !w.status(LOCAL).uncommitted
+        });
+        assert_eq!(drain(&other, o), ["x"]);
+    }
+}
