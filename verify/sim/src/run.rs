@@ -118,6 +118,7 @@ impl Run {
             next_id: 0,
             calls: 0,
             delivered: 0,
+            stopping: false,
             queues,
         };
         Ok(Run {
@@ -145,6 +146,19 @@ impl Run {
             self.work()?;
             self.stop()?;
             self.start_again(epoch)?;
+        }
+        if self.rng.coin() {
+            // Without a restart in between: what a restart would bring back must not be missing.
+            self.work()?;
+            self.shared.borrow_mut().stopping = true;
+            self.machine.world.executor().run_for(2_000_000_000);
+            self.check()?;
+        }
+        // A fault that was ordered and has not struck must not strike the audit.
+        self.machine.world.disk().clear_faults();
+        if self.machine.qm().stopped().is_some() {
+            self.stop()?;
+            self.start_again(self.plan.epochs)?;
         }
         self.audit()?;
         let shared = self.shared.borrow();

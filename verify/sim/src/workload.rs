@@ -24,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) next_id: u64,
     pub(crate) calls: u64,
     pub(crate) delivered: u64,
+    /// Applications are to come to an end by themselves.
+    pub(crate) stopping: bool,
     pub(crate) queues: Vec<(String, QueueId)>,
 }
 
@@ -74,16 +76,22 @@ fn outcome(reason: Reason) -> Outcome {
 }
 
 /// Ends with the call, or with `None` when the caller has had enough.
-async fn patient<F: Future>(call: F, limit: Option<Sleep>) -> Option<F::Output> {
-    let Some(mut limit) = limit else {
+async fn patient<F: Future>(call: F, limit: Option<(Sleep, bool)>) -> Option<F::Output> {
+    let Some((mut limit, hasty)) = limit else {
         return Some(call.await);
     };
     let mut call = std::pin::pin!(call);
+    let mut polled = false;
     std::future::poll_fn(move |context| {
-        if let std::task::Poll::Ready(value) = call.as_mut().poll(context) {
-            return std::task::Poll::Ready(Some(value));
+        // The limit first: a call that has just been answered may be given up unread. And some lose
+        // patience at the very moment at which they are woken.
+        if std::mem::replace(&mut polled, true) && hasty {
+            return std::task::Poll::Ready(None);
         }
-        limit.as_mut().poll(context).map(|()| None)
+        if limit.as_mut().poll(context).is_ready() {
+            return std::task::Poll::Ready(None);
+        }
+        call.as_mut().poll(context).map(Some)
     })
     .await
 }
@@ -151,17 +159,22 @@ impl Worker {
     }
 
     /// How long this call may take before it is given up, if it may be.
-    fn limit(&self) -> Option<Sleep> {
+    fn limit(&self) -> Option<(Sleep, bool)> {
         if !self.chance(self.plan.cancel) {
             return None;
         }
         let nanos = self.below(2_000_000);
-        Some(self.clock.sleep_until(self.clock.monotonic() + nanos))
+        let limit = self.clock.sleep_until(self.clock.monotonic() + nanos);
+        Some((limit, self.below(2) == 0))
     }
 
     /// Works until the queue manager or the oracle says stop.
     pub(crate) async fn work(self) {
         loop {
+            if self.shared.borrow().stopping {
+                self.backout().await;
+                return;
+            }
             let going = match self.below(100) {
                 0..40 => self.put().await,
                 40..75 => self.get().await,
@@ -227,14 +240,18 @@ impl Worker {
             Some(Ok(_)) => self.respond(op, Outcome::Done),
             Some(Err(reason)) => self.respond(op, outcome(reason)),
             // Whether a put that was given up has happened is known to nobody.
-            None => self.gave_up(op),
+            None => self.gave_up(op).await,
         }
     }
 
     /// A call was given up whose outcome matters: the application goes away, as a client does whose
     /// connection broke.
-    fn gave_up(&self, op: OpId) -> bool {
+    async fn gave_up(&self, op: OpId) -> bool {
         self.respond(op, Outcome::Unknown);
+        // Its session goes with it, and with the session whatever was not committed.
+        let lost = self.invoke(Op::Backout);
+        self.session.terminate().await;
+        self.respond(lost, Outcome::Done);
         false
     }
 
@@ -293,7 +310,7 @@ impl Worker {
             // In a unit of work a get that is given up loses nothing, and the application goes on.
             None if in_uow => self.respond(op, Outcome::Cancelled),
             // Outside, its record may have been forced already.
-            None => self.gave_up(op),
+            None => self.gave_up(op).await,
         }
     }
 
@@ -343,7 +360,7 @@ impl Worker {
         match patient(self.session.commit(), self.limit()).await {
             Some(Ok(_)) => self.respond(op, Outcome::Done),
             Some(Err(reason)) => self.respond(op, outcome(reason)),
-            None => self.gave_up(op),
+            None => self.gave_up(op).await,
         }
     }
 
