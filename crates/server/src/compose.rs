@@ -39,6 +39,9 @@ const LOCAL_PLACES: usize = 10_000;
 /// How long connections may take to be closed after the queue manager has ended.
 const FAREWELL: Duration = Duration::from_secs(3);
 
+/// The first of a developer's queues.
+const DEVELOPER_QUEUE: &str = "DEV.QUEUE.1";
+
 /// What to run, and how.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -59,6 +62,8 @@ pub struct RunOptions {
 pub struct Ready {
     /// Listeners and where they listen.
     pub listeners: Vec<Running>,
+    /// Whether the queue that a developer begins with is there.
+    pub developer: bool,
 }
 
 /// Runs a queue manager until it has ended. `ready` is called when it serves.
@@ -72,7 +77,7 @@ pub fn run(
 ) -> Result<(), Failure> {
     let home = &options.home;
     let configured = configure::configure(&options.data, home)
-        .inspect_err(|failure| early_log(options).write(failure.id, &failure.inserts))?;
+        .inspect_err(|failure| early_log(options).record(failure.id, &failure.inserts))?;
     let log = Arc::new(ErrorLog::new(
         &home.errors(),
         configured.settings.error_log_bytes,
@@ -81,7 +86,7 @@ pub fn run(
     ));
     let result = run_configured(env, options, &configured, &log, ready);
     if let Err(failure) = &result {
-        log.write(failure.id, &failure.inserts);
+        log.record(failure.id, &failure.inserts);
     }
     result
 }
@@ -239,6 +244,11 @@ impl<'a> Server<'a> {
             .message("AMQ8003I", std::slice::from_ref(&name));
         ready(&Ready {
             listeners: self.commands.listeners.running(),
+            developer: self
+                .engine
+                .qm
+                .object(ObjectKind::QLocal, DEVELOPER_QUEUE)
+                .is_some(),
         });
         let qm = &self.engine.qm;
         let first = tokio::select! {

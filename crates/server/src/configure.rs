@@ -28,8 +28,16 @@ pub(crate) struct Configured {
 pub fn read(home: &Home) -> Result<(Settings, Vec<ConfigError>), Failure> {
     let path = home.configuration();
     let bytes = fs::read(&path).map_err(|error| Failure::io(&path, &error))?;
+    parse(&path.display().to_string(), &bytes)
+}
+
+/// Checks the bytes of a configuration; `file` is what messages call it.
+///
+/// # Errors
+/// It is not right.
+pub fn parse(file: &str, bytes: &[u8]) -> Result<(Settings, Vec<ConfigError>), Failure> {
     let faults = |errors: Vec<ConfigError>| Failure::configuration(&errors);
-    let raw = RawConfig::parse(&path.display().to_string(), &bytes).map_err(faults)?;
+    let raw = RawConfig::parse(file, bytes).map_err(faults)?;
     let settings = raw.resolve().map_err(faults)?;
     Ok((settings, raw.notes().to_vec()))
 }

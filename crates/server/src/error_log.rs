@@ -90,6 +90,11 @@ impl ErrorLog {
             let now = OffsetDateTime::now_utc();
             say(&short(now, id, inserts));
         }
+        self.record(id, inserts);
+    }
+
+    /// Writes an entry to the files only: of what is told otherwise anyway.
+    pub fn record(&self, id: &str, inserts: &[String]) {
         let entry = entry(OffsetDateTime::now_utc(), &self.writer, id, inserts);
         let mut state = self.state.lock();
         match self.append(&mut state, entry.as_bytes()) {
@@ -254,13 +259,21 @@ fn entry(now: OffsetDateTime, writer: &Writer, id: &str, inserts: &[String]) -> 
     out
 }
 
-/// The user this process runs as, by name where the environment tells it.
+/// The user this process runs as: by name where the system knows one, otherwise by number. What the
+/// environment says is not asked, for anybody can set it.
 pub fn user_name() -> String {
-    let named = ["USER", "LOGNAME"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|name| !name.is_empty());
-    named.unwrap_or_else(|| rustix::process::geteuid().as_raw().to_string())
+    let number = rustix::process::geteuid().as_raw();
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    named(&users, number).unwrap_or_else(|| number.to_string())
+}
+
+/// The name of a user in the lines of `/etc/passwd`.
+fn named(users: &str, number: u32) -> Option<String> {
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1)?.parse() == Ok(number)).then(|| name.to_owned())
+    })
 }
 
 fn program() -> String {
@@ -321,6 +334,15 @@ Compare with what the disk does on a normal day, and look at what else was using
 "
         );
         assert_eq!(entry, expected);
+    }
+
+    #[test]
+    fn users_have_names_where_the_system_knows_them() {
+        let users = "root:x:0:0:root:/:/bin/sh\nbad\n:x:7:\nmqm:x:1001:1001::/:/bin/sh\n";
+        assert_eq!(named(users, 0).as_deref(), Some("root"));
+        assert_eq!(named(users, 1001).as_deref(), Some("mqm"));
+        assert_eq!(named(users, 7), None);
+        assert_eq!(named("", 0), None);
     }
 
     #[test]

@@ -1,0 +1,589 @@
+//! The command line. What stands here as text is what `--help` teaches.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Try it:
+  posthaste run QM1                               a queue manager in this terminal
+  echo Hello | posthaste put DEV.QUEUE.1 QM1      in another one: put a message
+  posthaste get DEV.QUEUE.1 QM1                   ... and get it
+  echo 'DISPLAY QLOCAL(DEV.*) CURDEPTH' | posthaste mqsc QM1
+
+Run it in the background:
+  posthaste create -lf 16384 -lp 8 -p 1414 QM2    create it (crtmqm)
+  posthaste start QM2                             start it (strmqm)
+  posthaste list                                  what is running (dspmq)
+  posthaste stop -i QM2                           end it (endmqm)
+  posthaste delete QM2                            remove it with its messages (dltmqm)
+
+MQ's names for the commands work as subcommands, and as names of links to this program:
+  ln -s posthaste runmqsc; echo 'DISPLAY QMGR' | ./runmqsc QM1
+
+Queue managers live in the folder named by --data-dir, or POSTHASTE_DATA, or in posthaste below
+XDG_DATA_HOME or ~/.local/share. A queue manager of this machine is found there by its name; MQSERVER or
+--connect, as CHANNEL/TCP/host(port), names one elsewhere.";
+
+/// A message queue manager, and the commands to run and use it.
+#[derive(Parser, Debug)]
+#[command(name = "posthaste", version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// Folder that holds queue managers
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Create a queue manager if it is not there, and run it in this terminal
+    Run(Run),
+    /// Create a queue manager
+    #[command(visible_alias = "crtmqm", disable_help_flag = true)]
+    Create(Create),
+    /// Start a queue manager in the background
+    #[command(visible_alias = "strmqm")]
+    Start(Start),
+    /// End a queue manager
+    #[command(visible_alias = "endmqm")]
+    Stop(Stop),
+    /// Remove an ended queue manager with all its messages
+    #[command(visible_alias = "dltmqm")]
+    Delete(Delete),
+    /// Show queue managers and what they are doing
+    #[command(visible_alias = "dspmq")]
+    List(List),
+    /// Carry out MQSC commands from standard input or a file
+    #[command(visible_alias = "runmqsc")]
+    Mqsc(Mqsc),
+    /// Put messages: lines of standard input, files, or generated ones
+    Put(Put),
+    /// Get messages and write them to standard output
+    Get(Get),
+    /// Show messages with their descriptors, leaving them on the queue
+    Browse(Browse),
+    /// Look at qm.ini without starting the queue manager
+    Check(Check),
+    /// The process that `start` leaves in the background
+    #[command(hide = true)]
+    Serve(Serve),
+    /// MQ's sample that puts lines
+    #[command(hide = true)]
+    Amqsput(Sample),
+    /// The same, as a client
+    #[command(hide = true)]
+    Amqsputc(Sample),
+    /// MQ's sample that gets messages
+    #[command(hide = true)]
+    Amqsget(Sample),
+    /// The same, as a client
+    #[command(hide = true)]
+    Amqsgetc(Sample),
+    /// MQ's sample that browses with descriptors
+    #[command(hide = true)]
+    Amqsbcg(Sample),
+    /// MQ's sample that browses
+    #[command(hide = true)]
+    Amqsgbr(Sample),
+}
+
+/// The log's shape, for commands that create.
+#[derive(Args, Debug)]
+pub(crate) struct LogShape {
+    /// 4 KiB pages of a log file, 64 to 65535 (-lf)
+    #[arg(long = "lf", value_name = "PAGES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(64..=65_535))]
+    pub(crate) file_pages: u32,
+    /// Primary log files, made at once, 2 to 510 (-lp)
+    #[arg(long = "lp", value_name = "FILES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=510))]
+    pub(crate) primary: u32,
+    /// Secondary log files, made when needed, 1 to 509, with the primary ones at most 511 (-ls)
+    #[arg(long = "ls", value_name = "FILES", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=509))]
+    pub(crate) secondary: u32,
+}
+
+const RUN_EXAMPLES: &str = "\
+A new queue manager gets queues DEV.QUEUE.1 to DEV.QUEUE.3, dead-letter queue DEV.DEAD.LETTER.QUEUE, model
+queue DEV.APP.MODEL.QUEUE, channel DEV.APP.SVRCONN and a listener on 127.0.0.1:1414. There is no
+authentication yet: think before you listen on another address.
+
+  posthaste run                        QM1 in your own data folder
+  posthaste run QM2 --port 0           any free port; it is printed
+  posthaste run QM3 --data-dir /tmp/q --bind 0.0.0.0 --port 1415
+  posthaste run QM4 --plain --script objects.mqsc
+
+Ctrl-C or SIGTERM ends it in order, a second one at once (nothing acknowledged is lost by that).";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct Run {
+    /// Queue manager
+    #[arg(default_value = "QM1")]
+    pub(crate) queue_manager: String,
+    /// Port of its listener; 0 is any free one
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// Address of its listener
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) bind: Option<IpAddr>,
+    /// When it is created: no developer objects, only the system's and the listener
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// When it is created: carry out the MQSC commands of this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) shape: LogShape,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Options of two letters may be written as MQ has them, with one dash: -lf 16384."
+)]
+pub(crate) struct Create {
+    /// Queue manager
+    pub(crate) queue_manager: String,
+    /// Folder for its recovery log (-ld)
+    #[arg(long = "ld", value_name = "DIR")]
+    pub(crate) log: Option<PathBuf>,
+    /// Folder for its data (-md)
+    #[arg(long = "md", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) shape: LogShape,
+    /// Circular logging, which is the default (-lc)
+    #[arg(long = "lc")]
+    pub(crate) circular: bool,
+    /// Linear logging: not in this release (-ll)
+    #[arg(long = "ll", aliases = ["lla", "lln"])]
+    pub(crate) linear: bool,
+    /// Replicated logging: not in this release (-lr)
+    #[arg(long = "lr", value_name = "INSTANCE", hide = true)]
+    pub(crate) replicated: Option<String>,
+    /// Make it the default queue manager
+    #[arg(short = 'q')]
+    pub(crate) default: bool,
+    /// Port of a listener that starts and stops with it
+    #[arg(short = 'p', value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Dead-letter queue
+    #[arg(short = 'u', value_name = "QUEUE")]
+    pub(crate) dead_letter_queue: Option<String>,
+    /// Default transmission queue
+    #[arg(short = 'd', value_name = "QUEUE")]
+    pub(crate) transmission_queue: Option<String>,
+    /// Most open handles of a connection
+    #[arg(short = 'h', value_name = "HANDLES", default_value_t = 256, value_parser = clap::value_parser!(i32).range(1..=999_999_999))]
+    pub(crate) max_handles: i32,
+    /// Most uncommitted messages of a unit of work
+    #[arg(short = 'x', value_name = "MESSAGES", default_value_t = 10_000, value_parser = clap::value_parser!(i32).range(1..=999_999_999))]
+    pub(crate) max_uncommitted: i32,
+    /// Trigger interval in milliseconds
+    #[arg(short = 't', value_name = "MS", default_value_t = 999_999_999, value_parser = clap::value_parser!(i32).range(0..=999_999_999))]
+    pub(crate) trigger_interval: i32,
+    /// Description
+    #[arg(short = 'c', value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Say nothing but errors
+    #[arg(short = 'z')]
+    pub(crate) quiet: bool,
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    pub(crate) help: Option<bool>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Start {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    /// Say nothing but errors
+    #[arg(short = 'z')]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    pub(crate) queue_manager: String,
+}
+
+const STOP_EXAMPLES: &str = "\
+  posthaste stop QM1          ask; it ends when the last application has disconnected
+  posthaste stop -w QM1       the same, and wait until it has ended
+  posthaste stop -i QM1       break connections, back their units of work out, wait
+  posthaste stop -p QM1       break off; the next start recovers
+  posthaste stop -t 30 QM1    as -w, and after 30 seconds as -i";
+
+#[derive(Args, Debug)]
+#[command(after_help = STOP_EXAMPLES)]
+pub(crate) struct Stop {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    /// Wait for applications to leave; return at once (this is the default)
+    #[arg(short = 'c', group = "mode")]
+    pub(crate) controlled: bool,
+    /// Wait for applications to leave; return when it has ended
+    #[arg(short = 'w', group = "mode")]
+    pub(crate) wait: bool,
+    /// End without waiting for applications
+    #[arg(short = 'i', group = "mode")]
+    pub(crate) immediate: bool,
+    /// Break off
+    #[arg(short = 'p', group = "mode")]
+    pub(crate) preemptive: bool,
+    /// Seconds after which a controlled end becomes an immediate one
+    #[arg(short = 't', value_name = "SECONDS", conflicts_with = "preemptive")]
+    pub(crate) within: Option<u64>,
+    /// The same, but half of the time later it breaks off (-tp)
+    #[arg(long = "tp", value_name = "SECONDS", conflicts_with_all = ["preemptive", "within"])]
+    pub(crate) within_or_preempt: Option<u64>,
+    /// Say nothing but errors
+    #[arg(short = 'z')]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Delete {
+    /// Queue manager
+    pub(crate) queue_manager: String,
+    /// Say nothing but errors
+    #[arg(short = 'z')]
+    pub(crate) quiet: bool,
+}
+
+/// What `list` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Show {
+    /// Everything
+    All,
+    /// Whether it is the default queue manager
+    Default,
+    /// What it is doing
+    Status,
+    /// The program that it belongs to
+    Installation,
+    /// Whether another instance stands by
+    Standby,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// Only this queue manager
+    #[arg(short = 'm', value_name = "QM")]
+    pub(crate) queue_manager: Option<String>,
+    /// What to show
+    #[arg(short = 'o', value_enum)]
+    pub(crate) show: Vec<Show>,
+    /// What it is doing (shown anyway)
+    #[arg(short = 's')]
+    pub(crate) status: bool,
+    /// Do not translate (nothing is translated)
+    #[arg(short = 'n')]
+    pub(crate) not_translated: bool,
+    /// Only queue managers that are running
+    #[arg(short = 'a')]
+    pub(crate) active: bool,
+    /// The running instances
+    #[arg(short = 'x')]
+    pub(crate) instances: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    /// Another file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Where the queue manager is, for commands that connect.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Reach {
+    /// Connect over the network
+    #[arg(long, value_name = "CHANNEL/TCP/host(port)")]
+    pub(crate) connect: Option<String>,
+    /// User
+    #[arg(long, short = 'u', value_name = "USER")]
+    pub(crate) user: Option<String>,
+}
+
+const MQSC_EXAMPLES: &str = "\
+  echo 'DEFINE QLOCAL(A.QUEUE)' | posthaste mqsc QM1
+  posthaste mqsc QM1 -f objects.mqsc
+  posthaste mqsc QM1                       type commands; END or ctrl-D leaves
+
+Exit codes: 0 all commands were carried out, 10 at least one was not, 20 none could be tried.";
+
+#[derive(Args, Debug)]
+#[command(after_help = MQSC_EXAMPLES)]
+pub(crate) struct Mqsc {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    /// Do not repeat the commands
+    #[arg(short = 'e')]
+    pub(crate) no_echo: bool,
+    /// Read commands from a file
+    #[arg(short = 'f', value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Look at the syntax only
+    #[arg(short = 'v')]
+    pub(crate) verify: bool,
+    /// Connect as a client, to where MQSERVER says
+    #[arg(short = 'c')]
+    pub(crate) client: bool,
+    /// Seconds to wait for an answer
+    #[arg(short = 'w', value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) wait: u32,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+}
+
+const PUT_EXAMPLES: &str = "\
+  echo Hello | posthaste put DEV.QUEUE.1 QM1
+  posthaste put DEV.QUEUE.1 QM1 --persistent --batch 100 < lines.txt
+  posthaste put DEV.QUEUE.1 QM1 --file letter.pdf --file photo.jpg
+  posthaste put DEV.QUEUE.1 QM1 --count 10000 --size 2048 --batch 50
+
+A line is a message, without its line end; a file is one message. Without --batch every message is put
+outside syncpoint: it is safe when the next one is read. With --batch N, N messages are one unit of work.";
+
+#[derive(Args, Debug)]
+#[command(after_help = PUT_EXAMPLES)]
+pub(crate) struct Put {
+    /// Queue
+    pub(crate) queue: String,
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+    /// A file as one message; may be given more than once
+    #[arg(long = "file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Generate so many messages instead of reading any
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) count: Option<u64>,
+    /// Bytes of a generated message; K and M are understood
+    #[arg(long, default_value = "2K", value_parser = size, requires = "count")]
+    pub(crate) size: usize,
+    /// Persistent messages, whatever the queue's DEFPSIST
+    #[arg(long, conflicts_with = "nonpersistent")]
+    pub(crate) persistent: bool,
+    /// Non-persistent messages
+    #[arg(long)]
+    pub(crate) nonpersistent: bool,
+    /// Messages of a unit of work; 0 is outside syncpoint
+    #[arg(long, default_value_t = 0)]
+    pub(crate) batch: u64,
+    /// Message identifier, in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = identifier)]
+    pub(crate) msgid: Option<Identifier>,
+    /// Correlation identifier, in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = identifier)]
+    pub(crate) correlid: Option<Identifier>,
+    /// Priority, 0 to 9
+    #[arg(long, value_parser = clap::value_parser!(i32).range(0..=9))]
+    pub(crate) priority: Option<i32>,
+    /// Seconds after which a message that nobody got goes
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i32).range(1..=99_999_999))]
+    pub(crate) expiry: Option<i32>,
+    /// Format; text has MQSTR, files have none
+    #[arg(long, value_parser = format)]
+    pub(crate) format: Option<String>,
+    /// Reply queue: makes the messages requests
+    #[arg(long, value_name = "QUEUE", value_parser = object)]
+    pub(crate) reply_to: Option<String>,
+    /// Queue manager of the reply queue
+    #[arg(long, value_name = "QM", requires = "reply_to", value_parser = object)]
+    pub(crate) reply_to_qm: Option<String>,
+    /// Write the message identifiers to standard output
+    #[arg(long)]
+    pub(crate) ids: bool,
+    /// Do not say how many were put
+    #[arg(long, short = 'z')]
+    pub(crate) quiet: bool,
+}
+
+/// How `get` writes messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Each on a line
+    Line,
+    /// The bytes alone
+    Raw,
+    /// In hexadecimal, each on a line
+    Hex,
+}
+
+const GET_EXAMPLES: &str = "\
+  posthaste get DEV.QUEUE.1 QM1                   everything that is there
+  posthaste get DEV.QUEUE.1 QM1 --wait 30         ... and wait 30 seconds for more
+  posthaste get DEV.QUEUE.1 QM1 --count 1 --form raw > letter.pdf
+
+Messages are got in syncpoint and committed once they have been written out, --batch of them at a time: an
+interrupted get loses none. Exit code 1 tells that no message came, or fewer than --count.";
+
+#[derive(Args, Debug)]
+#[command(after_help = GET_EXAMPLES)]
+pub(crate) struct Get {
+    /// Queue
+    pub(crate) queue: String,
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+    /// Seconds to wait for the next message; `forever` (or -1) does not end
+    #[arg(long, default_value = "0", value_name = "SECONDS", value_parser = wait, allow_hyphen_values = true)]
+    pub(crate) wait: i32,
+    /// Most messages
+    #[arg(long)]
+    pub(crate) count: Option<u64>,
+    /// Only messages with this identifier, in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = identifier)]
+    pub(crate) msgid: Option<Identifier>,
+    /// Only messages with this correlation identifier
+    #[arg(long, value_name = "HEX", value_parser = identifier)]
+    pub(crate) correlid: Option<Identifier>,
+    /// Messages of a unit of work; 0 is outside syncpoint
+    #[arg(long, default_value_t = 100)]
+    pub(crate) batch: u64,
+    /// How to write messages
+    #[arg(long, value_enum, default_value_t = Form::Line)]
+    pub(crate) form: Form,
+    /// Longest message that is taken, in bytes
+    #[arg(long, default_value = "100M", value_parser = size)]
+    pub(crate) max: usize,
+    /// Do not say how many were got
+    #[arg(long, short = 'z')]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Browse {
+    /// Queue
+    pub(crate) queue: String,
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+    /// Most messages
+    #[arg(long)]
+    pub(crate) count: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Sample {
+    /// Queue
+    pub(crate) queue: String,
+    /// Queue manager
+    pub(crate) queue_manager: Option<String>,
+    /// Open options, close options and the like, as MQ's samples have them: not used
+    #[arg(hide = true)]
+    pub(crate) rest: Vec<String>,
+}
+
+/// 24 bytes of a message or correlation identifier.
+pub(crate) type Identifier = [u8; 24];
+
+/// Reads an identifier: up to 48 hexadecimal digits, filled with zeros.
+fn identifier(text: &str) -> Result<Identifier, String> {
+    let digits = text.as_bytes();
+    if digits.len() > 48 || !digits.len().is_multiple_of(2) {
+        return Err(
+            "an identifier has an even number of hexadecimal digits, at most 48".to_owned(),
+        );
+    }
+    let mut out = [0; 24];
+    for (byte, pair) in out.iter_mut().zip(digits.chunks(2)) {
+        let pair = std::str::from_utf8(pair).unwrap_or("");
+        let wrong = || format!("{pair} is not hexadecimal");
+        if !pair.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(wrong());
+        }
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
+    }
+    Ok(out)
+}
+
+/// Reads a size: digits, perhaps followed by K or M.
+fn size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (text.get(..text.len() - 1), 1 << 10),
+        Some(b'm' | b'M') => (text.get(..text.len() - 1), 1 << 20),
+        _ => (Some(text), 1),
+    };
+    let most = 104_857_600;
+    digits
+        .and_then(|digits| digits.parse::<usize>().ok())
+        .and_then(|number| number.checked_mul(unit))
+        .filter(|size| *size <= most)
+        .ok_or_else(|| format!("write a number of bytes up to {most}, or with K or M"))
+}
+
+/// Reads a format name.
+fn format(text: &str) -> Result<String, String> {
+    at_most(8, text)
+}
+
+/// Reads an object's name.
+fn object(text: &str) -> Result<String, String> {
+    at_most(48, text)
+}
+
+fn at_most(length: usize, text: &str) -> Result<String, String> {
+    match text.len() <= length {
+        true => Ok(text.to_owned()),
+        false => Err(std::format!("it has at most {length} characters")),
+    }
+}
+
+/// Reads a time to wait: seconds to milliseconds, -1 for ever, as in MQ.
+fn wait(text: &str) -> Result<i32, String> {
+    if text == "-1" || text.eq_ignore_ascii_case("forever") {
+        return Ok(-1);
+    }
+    text.parse::<u32>()
+        .ok()
+        .and_then(|seconds| i32::try_from(u64::from(seconds) * 1_000).ok())
+        .ok_or_else(|| "write a number of seconds up to 2147483, or `forever`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn values_are_read_or_refused() {
+        let mut id = [0; 24];
+        id[..2].copy_from_slice(&[0xab, 0x01]);
+        assert_eq!(identifier("AB01"), Ok(id));
+        assert_eq!(identifier(""), Ok([0; 24]));
+        assert!(identifier(&"00".repeat(24)).is_ok());
+        for wrong in ["A", "XY", "+1", "é", &"00".repeat(25)] {
+            assert!(identifier(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(size("0"), Ok(0));
+        assert_eq!(size("2k"), Ok(2048));
+        assert_eq!(size("100M"), Ok(104_857_600));
+        for wrong in ["", "K", "-1", "101M", "1G", "99999999999999999999M", "1é"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(wait("15"), Ok(15_000));
+        assert_eq!(wait("forever"), Ok(-1));
+        assert_eq!(wait("-1"), Ok(-1));
+        assert_eq!(format("MQHRF2"), Ok("MQHRF2".to_owned()));
+        assert!(format("TOOLONG.X").is_err());
+        assert!(object(&"X".repeat(48)).is_ok());
+        assert!(object(&"X".repeat(49)).is_err());
+        for wrong in ["-2", "1.5", "2147484", ""] {
+            assert!(wait(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How a command reaches a queue manager: by its name, through the folder of queue managers; or over
+//! the network, as `--connect` or `MQSERVER` says.
+
+use std::path::Path;
+
+use posthaste_client::{Address, ClientError, Connect, Connection, Server};
+use posthaste_server::{DataDir, Exit, Failure, SocketPath, find};
+
+use crate::cli::Reach;
+
+/// The channel by which local applications come.
+const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
+
+/// What to connect to.
+pub(crate) struct Target<'a> {
+    /// Folder of queue managers, if named.
+    pub(crate) place: Option<&'a Path>,
+    /// Queue manager, if named.
+    pub(crate) queue_manager: Option<&'a str>,
+    /// Options of the command.
+    pub(crate) reach: &'a Reach,
+    /// `MQSERVER` comes before a queue manager of this machine.
+    pub(crate) client: bool,
+    /// What the application calls itself.
+    pub(crate) application: &'a str,
+}
+
+/// A call that failed, as a failure of the command.
+pub(crate) fn call_failed(call: &str, what: &str, error: &ClientError) -> Failure {
+    let reason = error.reason();
+    let detail = match error {
+        ClientError::Reason(_) => reason.describe().to_owned(),
+        other => format!("{} {other}.", reason.describe()),
+    };
+    Failure::new(
+        Exit::CallFailed,
+        "AMQ2208E",
+        &[call, what, &reason.to_string(), &detail],
+    )
+}
+
+/// Why there is no connection.
+pub(crate) enum NoConnection {
+    /// Nobody could be asked.
+    Nobody(Failure),
+    /// The queue manager said no, or broke off.
+    Refused(String, ClientError),
+}
+
+impl NoConnection {
+    /// As a failure of the command.
+    pub(crate) fn failure(self) -> Failure {
+        match self {
+            NoConnection::Nobody(failure) => failure,
+            NoConnection::Refused(name, error) => call_failed("MQCONN", &name, &error),
+        }
+    }
+
+    /// The reason code that a sample program shows.
+    pub(crate) fn reason(&self) -> i32 {
+        match self {
+            NoConnection::Nobody(failure) => match failure.exit {
+                Exit::NotFound => posthaste_mqi::Reason::Q_MGR_NAME_ERROR.0,
+                _ => posthaste_mqi::Reason::Q_MGR_NOT_AVAILABLE.0,
+            },
+            NoConnection::Refused(_, error) => error.reason().0,
+        }
+    }
+}
+
+impl Target<'_> {
+    /// Connects.
+    pub(crate) fn connect(&self) -> Result<Connection, Failure> {
+        self.try_connect().map_err(NoConnection::failure)
+    }
+
+    /// Connects, or says in detail why not.
+    pub(crate) fn try_connect(&self) -> Result<Connection, NoConnection> {
+        let server = std::env::var("MQSERVER")
+            .ok()
+            .filter(|text| !text.is_empty());
+        if let Some(text) = &self.reach.connect {
+            return self.over_network(text);
+        }
+        match server {
+            Some(text) if self.client => self.over_network(&text),
+            Some(text) => match self.local() {
+                Err(NoConnection::Nobody(_)) => self.over_network(&text),
+                other => other,
+            },
+            None => self.local(),
+        }
+    }
+
+    fn offer(&self, address: Address, channel: &str, name: &str) -> Connect {
+        let mut connect = Connect::new(address, channel, name);
+        connect.application = self.application.to_owned();
+        connect.user = Some(
+            self.reach
+                .user
+                .clone()
+                .unwrap_or_else(posthaste_server::user_name),
+        );
+        connect
+    }
+
+    fn local(&self) -> Result<Connection, NoConnection> {
+        let data = DataDir::find(self.place).map_err(NoConnection::Nobody)?;
+        let home = find(&data, self.queue_manager).map_err(NoConnection::Nobody)?;
+        let not_running = || NoConnection::Nobody(Failure::not_running(&home.name));
+        let socket = SocketPath::new(&home.applications()).map_err(|_| not_running())?;
+        let address = Address::Unix(socket.path().to_owned());
+        match Connection::open(&self.offer(address, LOCAL_CHANNEL, &home.name)) {
+            Err(ClientError::NotAvailable { error, .. })
+                if error.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                let failure = Failure::io(&home.applications(), &error);
+                Err(NoConnection::Nobody(failure))
+            }
+            Err(ClientError::NotAvailable { .. }) => Err(not_running()),
+            Err(error) => Err(NoConnection::Refused(home.name, error)),
+            Ok(connection) => Ok(connection),
+        }
+    }
+
+    fn over_network(&self, text: &str) -> Result<Connection, NoConnection> {
+        let name = self.queue_manager.unwrap_or("");
+        let bad = |error: ClientError| {
+            NoConnection::Nobody(Failure::bad_parameter(
+                error.to_string().trim_end_matches('.'),
+            ))
+        };
+        let server = Server::parse(text).map_err(bad)?;
+        let mut last = None;
+        for address in &server.addresses {
+            let offer = self.offer(address.clone(), &server.channel, name);
+            match Connection::open(&offer) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(match last {
+            Some(ClientError::NotAvailable { address, error }) => {
+                let why = format!("{address}: {error}");
+                let shown = match name {
+                    "" => "(any)",
+                    name => name,
+                };
+                NoConnection::Nobody(Failure::new(Exit::NotRunning, "AMQ2209E", &[shown, &why]))
+            }
+            Some(error) => NoConnection::Refused(text.to_owned(), error),
+            None => {
+                NoConnection::Nobody(Failure::bad_parameter(format!("{text} names no address")))
+            }
+        })
+    }
+}

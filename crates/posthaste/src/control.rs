@@ -1,0 +1,349 @@
+//! The control commands that do their work in this process: create, stop, delete, list, check.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use posthaste_command::messages;
+use posthaste_server::{
+    self as server, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home, Listed, State,
+};
+
+use crate::cli;
+use crate::output::{Out, Progress, say};
+
+/// A message of the table on standard output, unless the operator wants none.
+fn tell(quiet: bool, id: &str, inserts: &[&str]) -> Result<(), Failure> {
+    if quiet {
+        return Ok(());
+    }
+    let inserts: Vec<String> = inserts.iter().map(|&insert| insert.to_owned()).collect();
+    say(&messages::format(id, &inserts))
+}
+
+/// `-ls` and `-lp` together.
+pub(crate) fn shape(log: &cli::LogShape) -> Result<server::ini::Shape, Failure> {
+    let files = log.primary + log.secondary;
+    if files > 511 {
+        return Err(Failure::bad_parameter(format!(
+            "primary and secondary log files together are {files}, and there may be 511"
+        )));
+    }
+    Ok(server::ini::Shape {
+        file_pages: log.file_pages,
+        primary: log.primary,
+        secondary: log.secondary,
+        ..server::ini::Shape::default()
+    })
+}
+
+fn absolute(path: Option<&Path>) -> Result<Option<std::path::PathBuf>, Failure> {
+    let absolute =
+        |path: &Path| std::path::absolute(path).map_err(|error| Failure::io(path, &error));
+    path.map(absolute).transpose()
+}
+
+pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, Failure> {
+    if args.linear {
+        return Err(Failure::bad_parameter(
+            "linear logging (-ll) is not in this release; circular logging (-lc) is",
+        ));
+    }
+    if args.replicated.is_some() {
+        return Err(Failure::bad_parameter(
+            "replicated logging (-lr) is not in this release; circular logging (-lc) is",
+        ));
+    }
+    let data = DataDir::find(place)?;
+    let name = &args.queue_manager;
+    let mut commands = Vec::new();
+    if let Some(port) = args.port {
+        commands.push(server::listener_object(port, ""));
+    }
+    let creation = Creation {
+        name: name.clone(),
+        data: absolute(args.data.as_deref())?,
+        log: absolute(args.log.as_deref())?,
+        shape: shape(&args.shape)?,
+        options: CreateOptions {
+            dead_letter_q: args.dead_letter_queue.clone().unwrap_or_default(),
+            default_xmit_q: args.transmission_queue.clone().unwrap_or_default(),
+            description: args.description.clone().unwrap_or_default(),
+            max_handles: args.max_handles,
+            max_uncommitted: args.max_uncommitted,
+            trigger_interval: args.trigger_interval,
+        },
+        default: args.default,
+        commands,
+    };
+    let created = create_with_progress(&data, &creation, args.quiet)?;
+    if args.quiet {
+        return Ok(Exit::Done);
+    }
+    let mut out = Out::new();
+    out.line(&format!("Queue manager '{name}' created."))?;
+    out.line(&format!(
+        "Directory '{}' created.",
+        created.home.folder.display()
+    ))?;
+    out.line(&format!("Directory '{}' created.", created.log.display()))?;
+    out.line(&format!(
+        "Creating or replacing default objects for queue manager '{name}'."
+    ))?;
+    out.line(&format!(
+        "Default objects statistics : {} created. 0 replaced. 0 failed.",
+        created.objects
+    ))?;
+    out.line("Completing setup.")?;
+    out.line("Setup completed.")?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Creates, showing how much of the log has been written.
+pub(crate) fn create_with_progress(
+    data: &DataDir,
+    creation: &Creation,
+    quiet: bool,
+) -> Result<server::Created, Failure> {
+    let env = posthaste_env::os();
+    if quiet {
+        return server::create(&env, data, creation, &mut |_, _| {});
+    }
+    let progress = Progress::bytes("Making the recovery log");
+    let created = server::create(&env, data, creation, &mut |done, total| {
+        progress.set(done, total);
+    });
+    progress.clear();
+    created
+}
+
+pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failure> {
+    let data = DataDir::find(place)?;
+    let home = server::find(&data, args.queue_manager.as_deref())?;
+    let first = match (args.immediate, args.preemptive) {
+        (true, _) => EndMode::Immediate,
+        (_, true) => EndMode::Preemptive,
+        _ => EndMode::Controlled,
+    };
+    // Each step waits for so long before the next, faster one.
+    let seconds = Duration::from_secs;
+    let faster: Vec<(Duration, EndMode)> = match (args.within, args.within_or_preempt) {
+        (Some(within), _) => vec![(seconds(within), EndMode::Immediate)],
+        (_, Some(within)) => {
+            let half = seconds(within) / 2;
+            vec![(half, EndMode::Immediate), (half, EndMode::Preemptive)]
+        }
+        _ => Vec::new(),
+    };
+    let waits = args.wait || first != EndMode::Controlled || !faster.is_empty();
+    let mut ending = server::end(&home, first)?;
+    if !waits {
+        tell(args.quiet, "AMQ7030I", &[])?;
+        return Ok(Exit::Done);
+    }
+    if !args.quiet {
+        say(&format!(
+            "Waiting for queue manager '{}' to end.",
+            home.name
+        ))?;
+    }
+    let mut ended = false;
+    for (within, mode) in faster {
+        ended = wait(&home, &mut ending, Some(within))?;
+        if ended {
+            break;
+        }
+        match server::end(&home, mode) {
+            Ok(next) => ending = next,
+            // It has ended in between.
+            Err(failure) if failure.exit == Exit::NotRunning => ended = true,
+            Err(failure) => return Err(failure),
+        }
+    }
+    if !ended {
+        wait(&home, &mut ending, None)?;
+    }
+    tell(args.quiet, "AMQ8004I", &[&home.name])?;
+    Ok(Exit::Done)
+}
+
+fn wait(
+    home: &Home,
+    ending: &mut server::Ending,
+    within: Option<Duration>,
+) -> Result<bool, Failure> {
+    // Zero would mean "for ever" to the system.
+    let within = within.map(|time| time.max(Duration::from_millis(1)));
+    let ended = ending.wait(within);
+    let ended = ended.map_err(|error| Failure::io(&home.folder, &error))?;
+    if ended {
+        released(home);
+    }
+    Ok(ended)
+}
+
+/// The process closes its sockets a moment before it is gone; whoever starts the queue manager next
+/// wants the lock.
+fn released(home: &Home) {
+    let env = posthaste_env::os();
+    let until = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < until {
+        match env.disk.lock(&home.lock()) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            _ => return,
+        }
+    }
+}
+
+pub(crate) fn delete(place: Option<&Path>, args: &cli::Delete) -> Result<Exit, Failure> {
+    let data = DataDir::find(place)?;
+    let home = server::find(&data, Some(&args.queue_manager))?;
+    server::delete(&posthaste_env::os(), &data, &home)?;
+    if !args.quiet {
+        say(&format!("Queue manager '{}' deleted.", home.name))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A queue manager as `dspmq` shows it.
+fn listed(found: &Listed, args: &cli::List) -> String {
+    use cli::Show;
+    let asked = |show: Show| args.show.contains(&show) || args.show.contains(&Show::All);
+    let mut line = format!("QMNAME({})", found.home.name);
+    if args.show.is_empty() || asked(Show::Status) || args.status {
+        line.push_str(&format!(" STATUS({})", found.state.word()));
+    }
+    if asked(Show::Default) {
+        let default = if found.default { "yes" } else { "no" };
+        line.push_str(&format!(" DEFAULT({default})"));
+    }
+    if asked(Show::Standby) {
+        line.push_str(" STANDBY(Not permitted)");
+    }
+    if asked(Show::Installation) {
+        let program = std::env::current_exe().unwrap_or_default();
+        let folder = program.parent().unwrap_or(Path::new("")).display();
+        line.push_str(&format!(
+            " INSTNAME(Installation1) INSTPATH({folder}) INSTVER({})",
+            server::VRMF
+        ));
+    }
+    if args.show.contains(&Show::All) {
+        line.push_str(&format!(" DATAPATH({})", found.home.folder.display()));
+        if let Some(status) = &found.status {
+            line.push_str(&format!(" PID({})", status.process));
+            for (name, address) in &status.listeners {
+                let (host, port) = (address.ip(), address.port());
+                line.push_str(&format!(" LISTENER({name}) ADDRESS({host}({port}))"));
+            }
+        }
+    }
+    if args.instances && matches!(found.state, State::Running(_)) {
+        line.push_str("\n    INSTANCE(localhost) MODE(Active)");
+    }
+    line
+}
+
+pub(crate) fn list(place: Option<&Path>, args: &cli::List) -> Result<Exit, Failure> {
+    let data = DataDir::find(place)?;
+    let mut all = server::list(&posthaste_env::os(), &data)?;
+    if let Some(name) = &args.queue_manager {
+        all.retain(|found| found.home.name == *name);
+        if all.is_empty() {
+            return Err(Failure::not_found(name));
+        }
+    }
+    let mut out = Out::new();
+    for found in &all {
+        if args.active && !matches!(found.state, State::Running(_)) {
+            continue;
+        }
+        out.line(&listed(found, args))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+pub(crate) fn check(place: Option<&Path>, args: &cli::Check) -> Result<Exit, Failure> {
+    let data = DataDir::find(place)?;
+    let home = match (&args.file, &args.queue_manager) {
+        (Some(file), _) => {
+            let bytes = std::fs::read(file).map_err(|error| Failure::io(file, &error))?;
+            let shown = file.display().to_string();
+            return checked(&shown, server::parse_configuration(&shown, &bytes)?);
+        }
+        (None, name) => server::find(&data, name.as_deref())?,
+    };
+    let shown = home.configuration().display().to_string();
+    let found = server::read_configuration(&home)?;
+    server::check_private(&home.folder)?;
+    checked(&shown, found)
+}
+
+fn checked(
+    file: &str,
+    (_, notes): (server::ini::Settings, Vec<server::ini::ConfigError>),
+) -> Result<Exit, Failure> {
+    for note in &notes {
+        crate::output::complain(&note.to_string());
+    }
+    say(&format!("{file}: no fault was found."))?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{List, Show};
+    use posthaste_server::LastEnd;
+
+    fn found() -> Listed {
+        Listed {
+            home: Home {
+                name: "QM1".to_owned(),
+                folder: "/d/qmgrs/QM1".into(),
+            },
+            state: State::Ended(LastEnd::Immediately),
+            status: None,
+            default: true,
+        }
+    }
+
+    fn args(show: &[Show]) -> List {
+        List {
+            queue_manager: None,
+            show: show.to_vec(),
+            status: false,
+            not_translated: false,
+            active: false,
+            instances: false,
+        }
+    }
+
+    #[test]
+    fn dspmq_shows_what_is_asked_for() {
+        let shown = |show: &[Show]| listed(&found(), &args(show));
+        assert_eq!(shown(&[]), "QMNAME(QM1) STATUS(Ended immediately)");
+        assert_eq!(shown(&[Show::Default]), "QMNAME(QM1) DEFAULT(yes)");
+        assert_eq!(
+            shown(&[Show::Status, Show::Default]),
+            "QMNAME(QM1) STATUS(Ended immediately) DEFAULT(yes)"
+        );
+        let all = shown(&[Show::All]);
+        assert!(all.contains("DATAPATH(/d/qmgrs/QM1)"), "{all}");
+        assert!(!all.contains("PID("));
+    }
+
+    #[test]
+    fn log_files_are_limited_together() {
+        let log = |primary, secondary| cli::LogShape {
+            file_pages: 64,
+            primary,
+            secondary,
+        };
+        assert!(shape(&log(510, 1)).is_ok());
+        assert!(shape(&log(510, 2)).is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! A queue manager in the background: `start` leaves a process behind, and returns when that process
+//! serves or has failed.
+//!
+//! The process is this program again, in a session of its own. What it has to say before it serves
+//! comes through a pipe, up to the line [`READY`]; then nobody reads the pipe any more.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use posthaste_command::messages;
+use posthaste_server::{self as server, Console, DataDir, Exit, Failure, RunOptions, State};
+
+use crate::cli;
+use crate::output::{complain, say};
+
+/// What ends the messages of a start that succeeded.
+const READY: &str = "posthaste: ready";
+
+pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Failure> {
+    let data = DataDir::find(place)?;
+    let home = server::find(&data, args.queue_manager.as_deref())?;
+    match server::state(&posthaste_env::os(), &home) {
+        State::Running(server::Phase::Starting) => {
+            let starting = Failure::new(Exit::Running, "AMQ8137E", &[&home.name]);
+            return Err(starting);
+        }
+        State::Running(_) => return Err(Failure::running(&home.name)),
+        _ => {}
+    }
+    let failed = |error: std::io::Error| Failure::io(&home.folder, &error);
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut child = Command::new(program)
+        .arg("serve")
+        .arg(&home.name)
+        .arg("--data-dir")
+        .arg(data.root())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    if !args.quiet {
+        say(&format!("Queue manager '{}' starting.", home.name))?;
+    }
+    let pipe = child.stdout.take();
+    for line in pipe
+        .into_iter()
+        .flat_map(|pipe| BufReader::new(pipe).lines())
+    {
+        let line = line.map_err(failed)?;
+        if line == READY {
+            if !args.quiet {
+                let text = messages::format("AMQ8003I", std::slice::from_ref(&home.name));
+                say(&text)?;
+            }
+            return Ok(Exit::Done);
+        }
+        complain(&line);
+    }
+    let status = child.wait().map_err(failed)?;
+    let exit = status.code().and_then(Exit::from_code);
+    match exit {
+        Some(Exit::Done) | None => {
+            let what = format!("the queue manager's process ended before it was ready ({status})");
+            Err(Failure::new(Exit::Internal, "AMQ6109S", &[&what]))
+        }
+        // What was wrong has come through the pipe.
+        Some(exit) => Ok(exit),
+    }
+}
+
+pub(crate) fn serve(place: Option<&Path>, args: &cli::Serve) -> Result<Exit, Failure> {
+    server::leave_the_terminal();
+    let data = DataDir::find(place)?;
+    let result = find_and_run(&data, &args.queue_manager);
+    match result {
+        Ok(()) => Ok(Exit::Done),
+        Err(failure) => {
+            // Read by whoever started this process, if it has not served yet.
+            let _ = writeln!(std::io::stdout(), "{failure}");
+            Ok(failure.exit)
+        }
+    }
+}
+
+fn find_and_run(data: &DataDir, name: &str) -> Result<(), Failure> {
+    let home = server::find(data, Some(name))?;
+    let options = RunOptions {
+        data: data.clone(),
+        home,
+        port: None,
+        host: None,
+        console: Console::Silent,
+    };
+    server::run(&posthaste_env::os(), &options, |_| {
+        let mut out = std::io::stdout().lock();
+        // Whoever waited for it may have been interrupted; the queue manager serves all the same.
+        let _ = writeln!(out, "{READY}").and_then(|()| out.flush());
+    })
+}

@@ -1,0 +1,207 @@
+//! `get`: messages to standard output.
+//!
+//! Invariant: in syncpoint, a message is committed only after its bytes have been handed to the
+//! system; whatever goes wrong before, it is still on the queue. So that others see what happens
+//! here, a unit of work is committed before waiting.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use posthaste_client::{ClientError, Connection, Got};
+use posthaste_mqi::constants::{
+    MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQGMO_NO_WAIT, MQGMO_SYNCPOINT, MQGMO_WAIT,
+    MQMO_MATCH_CORREL_ID, MQMO_MATCH_MSG_ID, MQMO_NONE, MQOO_FAIL_IF_QUIESCING,
+    MQOO_INPUT_AS_Q_DEF,
+};
+use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_server::{Exit, Failure};
+
+use crate::cli::{self, Form};
+use crate::connect::{Target, call_failed};
+use crate::output::{Out, Progress, complain, counted};
+use crate::queue;
+
+pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure> {
+    let target = Target {
+        place,
+        queue_manager: args.queue_manager.as_deref(),
+        reach: &args.reach,
+        client: false,
+        application: "posthaste get",
+    };
+    let mut connection = target.connect()?;
+    let queue = open_input(&mut connection, &args.queue)
+        .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
+    let terminal = std::io::stdout().is_terminal();
+    let shown = !args.quiet && !terminal;
+    let mut getter = Getter {
+        connection,
+        queue,
+        args,
+        out: Out::new(),
+        progress: Progress::messages(args.count, shown),
+        got: 0,
+        pending: 0,
+        terminal,
+    };
+    let done = getter.all();
+    getter.progress.clear();
+    let (got, committed) = (getter.got, getter.got - getter.pending);
+    if let Err(failure) = done {
+        let text = format!("{} got from {}.", counted(committed, "message"), args.queue);
+        return Err(failure.with_detail(text));
+    }
+    if getter.out.reader_gone() {
+        // No disconnect, which would commit: what the reader did not take goes back.
+        return Ok(Exit::Done);
+    }
+    let said = getter.connection.disconnect();
+    said.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
+    if !args.quiet {
+        complain(&format!(
+            "{} got from {}.",
+            counted(got, "message"),
+            args.queue
+        ));
+    }
+    Ok(exit(got, args.count))
+}
+
+/// Nothing, or less than was asked for, is told by the exit code.
+fn exit(got: u64, count: Option<u64>) -> Exit {
+    match got < count.unwrap_or(1) {
+        true => Exit::CallFailed,
+        false => Exit::Done,
+    }
+}
+
+/// Opens a queue for getting.
+pub(crate) fn open_input(connection: &mut Connection, queue: &str) -> Result<Hobj, ClientError> {
+    queue::open(
+        connection,
+        queue,
+        MQOO_INPUT_AS_Q_DEF | MQOO_FAIL_IF_QUIESCING,
+    )
+}
+
+struct Getter<'a> {
+    connection: Connection,
+    queue: Hobj,
+    args: &'a cli::Get,
+    out: Out,
+    progress: Progress,
+    got: u64,
+    /// Messages written out and not committed.
+    pending: u64,
+    /// Whether a person reads standard output.
+    terminal: bool,
+}
+
+impl Getter<'_> {
+    fn all(&mut self) -> Result<(), Failure> {
+        while self.args.count.is_none_or(|count| self.got < count) {
+            let message = match self.next(MQGMO_NO_WAIT)? {
+                Some(message) => Some(message),
+                None => {
+                    self.settle()?;
+                    match self.args.wait {
+                        _ if self.out.reader_gone() => None,
+                        0 => None,
+                        _ => self.next(MQGMO_WAIT)?,
+                    }
+                }
+            };
+            let Some(message) = message else {
+                break;
+            };
+            self.write(&message.data)?;
+            self.got += 1;
+            self.progress.one();
+            match self.args.batch {
+                0 => self.out.flush()?,
+                batch => {
+                    self.pending += 1;
+                    if self.pending >= batch {
+                        self.settle()?;
+                    }
+                }
+            }
+            if self.out.reader_gone() {
+                return Ok(());
+            }
+        }
+        self.settle()
+    }
+
+    /// The next message, if there is one.
+    fn next(&mut self, waiting: i32) -> Result<Option<Got>, Failure> {
+        let args = self.args;
+        let mut md = Md {
+            msg_id: args.msgid.unwrap_or_default(),
+            correl_id: args.correlid.unwrap_or_default(),
+            ..Md::default()
+        };
+        let matching = |given: bool, option| if given { option } else { MQMO_NONE };
+        let sync = match args.batch {
+            0 => MQGMO_NO_SYNCPOINT,
+            _ => MQGMO_SYNCPOINT,
+        };
+        let mut gmo = Gmo {
+            version: 2,
+            options: sync | waiting | MQGMO_FAIL_IF_QUIESCING,
+            wait_interval: args.wait,
+            match_options: matching(args.msgid.is_some(), MQMO_MATCH_MSG_ID)
+                | matching(args.correlid.is_some(), MQMO_MATCH_CORREL_ID),
+            ..Gmo::default()
+        };
+        match self.connection.get(self.queue, &mut md, &mut gmo, args.max) {
+            // A warning means a message that is longer than was asked for; it stays on the queue.
+            Ok(got) if got.warning == Reason::TRUNCATED_MSG_FAILED => {
+                let error = ClientError::Reason(got.warning);
+                Err(call_failed("MQGET", &args.queue, &error))
+            }
+            Ok(got) => Ok(Some(got)),
+            Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => Ok(None),
+            Err(error) => Err(call_failed("MQGET", &args.queue, &error)),
+        }
+    }
+
+    fn write(&mut self, data: &[u8]) -> Result<(), Failure> {
+        match self.args.form {
+            Form::Raw => self.out.bytes(data),
+            // What a message holds must not drive a terminal.
+            Form::Line if self.terminal => self.out.line(&crate::dump::printable(data)),
+            Form::Line => {
+                self.out.bytes(data)?;
+                self.out.bytes(b"\n")
+            }
+            Form::Hex => self.out.line(&crate::dump::hex(data)),
+        }
+    }
+
+    /// Brings out what was written, then commits it.
+    fn settle(&mut self) -> Result<(), Failure> {
+        self.out.flush()?;
+        if self.pending > 0 && !self.out.reader_gone() {
+            self.connection
+                .commit()
+                .map_err(|error| call_failed("MQCMIT", &self.args.queue, &error))?;
+            self.pending = 0;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_messages_are_told_by_the_exit_code() {
+        assert_eq!(exit(0, None), Exit::CallFailed);
+        assert_eq!(exit(1, None), Exit::Done);
+        assert_eq!(exit(1, Some(2)), Exit::CallFailed);
+        assert_eq!(exit(2, Some(2)), Exit::Done);
+        assert_eq!(exit(0, Some(0)), Exit::Done);
+    }
+}

@@ -1,0 +1,78 @@
+//! The one binary: every command under our name and under MQ's.
+//!
+//! Called by an MQ name (a link), it behaves as that command; otherwise the first word is a
+//! subcommand, for which MQ's names serve as well. Invariants: results go to standard output,
+//! everything else to standard error; the exit code is one of the table in the server crate.
+
+mod browse;
+mod cli;
+mod connect;
+mod control;
+mod daemon;
+mod dump;
+mod get;
+mod mqsc;
+mod names;
+mod output;
+mod put;
+mod queue;
+mod run;
+mod samples;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use posthaste_server::{Exit, Failure};
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    posthaste_server::make_new_files_private();
+    let arguments = names::arguments(std::env::args_os());
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments),
+    };
+    match dispatch(cli) {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(failure) => {
+            output::complain(&failure.to_string());
+            ExitCode::from(failure.exit.code())
+        }
+    }
+}
+
+/// Help goes out with 0; a wrong command line with the code that the command has for it.
+fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
+    // Nobody is left to tell when even this cannot be printed.
+    let _ = error.print();
+    let wrong = match error.use_stderr() {
+        false => Exit::Done,
+        true => names::wrong_usage(arguments),
+    };
+    ExitCode::from(wrong.code())
+}
+
+fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+    let place = cli.data_dir.as_deref();
+    match cli.command {
+        Command::Run(args) => run::run(place, &args),
+        Command::Serve(args) => daemon::serve(place, &args),
+        Command::Create(args) => control::create(place, &args),
+        Command::Start(args) => daemon::start(place, &args),
+        Command::Stop(args) => control::stop(place, &args),
+        Command::Delete(args) => control::delete(place, &args),
+        Command::List(args) => control::list(place, &args),
+        Command::Check(args) => control::check(place, &args),
+        Command::Mqsc(args) => mqsc::mqsc(place, &args),
+        Command::Put(args) => put::put(place, &args),
+        Command::Get(args) => get::get(place, &args),
+        Command::Browse(args) => browse::browse(place, &args),
+        Command::Amqsput(args) => samples::amqsput(place, &args, samples::Way::Local),
+        Command::Amqsputc(args) => samples::amqsput(place, &args, samples::Way::Client),
+        Command::Amqsget(args) => samples::amqsget(place, &args, samples::Way::Local),
+        Command::Amqsgetc(args) => samples::amqsget(place, &args, samples::Way::Client),
+        Command::Amqsbcg(args) => samples::amqsbcg(place, &args),
+        Command::Amqsgbr(args) => samples::amqsgbr(place, &args),
+    }
+}

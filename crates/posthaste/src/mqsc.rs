@@ -1,0 +1,284 @@
+//! `runmqsc`: MQSC commands from a file, standard input or a person, sent to the command server one
+//! by one, and the answers as they come (manual: "runmqsc").
+//!
+//! Invariant: what is counted and what the exit code says is what was printed.
+
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::Path;
+
+use posthaste_client::Connection;
+use posthaste_command::{Reply, ScriptReader, Tally, echo, is_end, messages, pcf, render};
+use posthaste_mqi::constants::{
+    MQFMT_ADMIN, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID,
+    MQMT_REQUEST, MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_EXCLUSIVE, MQPER_NOT_PERSISTENT,
+    MQPMO_FAIL_IF_QUIESCING, MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT,
+};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_server::{COMMAND_QUEUE, Exit, Failure};
+
+use crate::cli;
+use crate::connect::{Target, call_failed};
+use crate::output::{Out, complain, stream_failure};
+
+/// The model of reply queues.
+const REPLY_MODEL: &str = "SYSTEM.MQSC.REPLY.QUEUE";
+/// The longest answer to one command.
+const LONGEST: usize = 4 << 20;
+
+pub(crate) fn mqsc(place: Option<&Path>, args: &cli::Mqsc) -> Result<Exit, Failure> {
+    let none = |failure: Failure| Failure {
+        exit: Exit::NoCommands,
+        ..failure
+    };
+    let mut input: Box<dyn BufRead> = match &args.file {
+        Some(path) => {
+            let file = std::fs::File::open(path);
+            Box::new(BufReader::new(
+                file.map_err(|error| none(Failure::io(path, &error)))?,
+            ))
+        }
+        None => Box::new(std::io::stdin().lock()),
+    };
+    let server = match args.verify {
+        true => None,
+        false => Some(CommandServer::connect(place, args).map_err(none)?),
+    };
+    let person = args.file.is_none() && std::io::stdin().is_terminal();
+    let mut run = Run {
+        server,
+        out: Out::new(),
+        echo: !args.no_echo && !person,
+        prompt: person && std::io::stdout().is_terminal(),
+        tally: Tally::default(),
+        answered: 0,
+        broken: None,
+    };
+    run.greet(args)?;
+    run.read(&mut input)?;
+    run.finish()
+}
+
+/// A run of runmqsc.
+struct Run {
+    server: Option<CommandServer>,
+    out: Out,
+    echo: bool,
+    prompt: bool,
+    tally: Tally,
+    /// Commands that the queue manager answered.
+    answered: usize,
+    /// Why no more commands can be carried out.
+    broken: Option<Failure>,
+}
+
+impl Run {
+    fn greet(&mut self, args: &cli::Mqsc) -> Result<(), Failure> {
+        match (&self.server, &args.queue_manager) {
+            (Some(server), _) => {
+                let name = server.connection.queue_manager();
+                let name = name.trim();
+                self.out
+                    .line(&format!("Starting MQSC for queue manager {name}.\n\n"))
+            }
+            (None, _) => self.out.line("Looking at the syntax of MQSC commands.\n\n"),
+        }
+    }
+
+    fn read(&mut self, input: &mut dyn BufRead) -> Result<(), Failure> {
+        let mut script = ScriptReader::new();
+        let mut bytes = Vec::new();
+        loop {
+            if self.prompt {
+                let prompt: &[u8] = if script.is_continued() { b"+ " } else { b"> " };
+                self.out.bytes(prompt)?;
+            }
+            self.out.flush()?;
+            bytes.clear();
+            let read = input.read_until(b'\n', &mut bytes);
+            let read = read.map_err(|error| stream_failure("the script", &error))?;
+            if read == 0 {
+                break;
+            }
+            let line = String::from_utf8_lossy(&bytes);
+            let line = line.trim_end_matches(['\n', '\r']);
+            if let Some((_, command)) = script.push(line) {
+                if is_end(&command) {
+                    return Ok(());
+                }
+                self.command(&command)?;
+                if self.broken.is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        match script.finish() {
+            Some((_, command)) if !is_end(&command) => self.command(&command),
+            _ => Ok(()),
+        }
+    }
+
+    fn command(&mut self, text: &str) -> Result<(), Failure> {
+        self.tally.read += 1;
+        if self.echo {
+            self.out.bytes(echo(self.tally.read, text).as_bytes())?;
+        }
+        // The syntax is looked at here, so that what is counted as a syntax error does not depend on
+        // what the queue manager makes of it.
+        if let Err(error) = posthaste_command::parse(text) {
+            self.tally.syntax_errors += 1;
+            let answer = render(&Reply::from(&error));
+            return self.out.bytes(answer.as_bytes());
+        }
+        let Some(server) = &mut self.server else {
+            let valid = format!("AMQ8427I: {}", messages::format("AMQ8427I", &[]));
+            return self.out.line(&valid);
+        };
+        let answers = match server.execute(text) {
+            Ok(answers) => answers,
+            Err(failure) => {
+                self.tally.failed += 1;
+                self.out.line(&failure.line())?;
+                self.broken = Some(failure);
+                return Ok(());
+            }
+        };
+        self.answered += 1;
+        self.tally.failed += usize::from(answers.outcome() != Some(Ok(())));
+        for text in answers.texts() {
+            self.out.line(text)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Exit, Failure> {
+        self.out
+            .line(&format!("\n{}", self.tally.to_string().trim_end()))?;
+        self.out.flush()?;
+        if let Some(failure) = self.broken {
+            complain(&failure.to_string());
+            return Ok(match self.answered {
+                0 => Exit::NoCommands,
+                _ => Exit::CommandsFailed,
+            });
+        }
+        if let Some(server) = self.server {
+            // Everything has been answered; the queue manager notices the end by itself.
+            let _ = server.connection.disconnect();
+        }
+        match self.tally.exit_code() {
+            0 => Ok(Exit::Done),
+            _ => Ok(Exit::CommandsFailed),
+        }
+    }
+}
+
+/// The command server of a queue manager, as its client sees it.
+struct CommandServer {
+    connection: Connection,
+    replies: Hobj,
+    reply_queue: Name,
+    wait_s: u32,
+}
+
+impl CommandServer {
+    fn connect(place: Option<&Path>, args: &cli::Mqsc) -> Result<CommandServer, Failure> {
+        let target = Target {
+            place,
+            queue_manager: args.queue_manager.as_deref(),
+            reach: &args.reach,
+            client: args.client,
+            application: "runmqsc",
+        };
+        let mut connection = target.connect()?;
+        let mut od = Od {
+            object_name: Name::new(REPLY_MODEL),
+            dynamic_q_name: Name::new("MQSC.*"),
+            ..Od::default()
+        };
+        let options = MQOO_INPUT_EXCLUSIVE | MQOO_FAIL_IF_QUIESCING;
+        let replies = connection
+            .open_object(&mut od, options)
+            .map_err(|error| call_failed("MQOPEN", REPLY_MODEL, &error))?;
+        Ok(CommandServer {
+            connection,
+            replies,
+            reply_queue: od.object_name,
+            wait_s: args.wait,
+        })
+    }
+
+    /// Sends a command and collects its answer.
+    fn execute(&mut self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
+        let request = self.send(text)?;
+        let mut answers = pcf::EscapeReplies::new();
+        loop {
+            let data = self.receive(&request)?;
+            let complete = answers.push(&data).map_err(|error| {
+                let what = format!("an answer of the command server cannot be read: {error}");
+                Failure::new(Exit::CommandsFailed, "AMQ6109S", &[&what])
+            })?;
+            if complete {
+                return Ok(answers);
+            }
+        }
+    }
+
+    fn send(&mut self, text: &str) -> Result<posthaste_mqi::MsgId, Failure> {
+        let mut od = Od {
+            object_name: Name::new(COMMAND_QUEUE),
+            ..Od::default()
+        };
+        let mut md = Md {
+            msg_type: MQMT_REQUEST,
+            format: Chars::new(MQFMT_ADMIN),
+            persistence: MQPER_NOT_PERSISTENT,
+            // A command that waits longer than its answer would be waited for is not carried out.
+            expiry: i32::try_from(self.wait_s.saturating_mul(10)).unwrap_or(i32::MAX),
+            reply_to_q: self.reply_queue,
+            encoding: match ByteOrder::NATIVE {
+                ByteOrder::Big => 273,
+                ByteOrder::Little => 546,
+            },
+            coded_char_set_id: 1208,
+            ..Md::default()
+        };
+        let mut pmo = Pmo {
+            options: MQPMO_NO_SYNCPOINT | MQPMO_NEW_MSG_ID | MQPMO_FAIL_IF_QUIESCING,
+            ..Pmo::default()
+        };
+        let data = pcf::escape_request(text);
+        let sent = self.connection.put1(&mut od, &mut md, &mut pmo, &data);
+        sent.map_err(|error| call_failed("MQPUT1", COMMAND_QUEUE, &error))?;
+        Ok(md.msg_id)
+    }
+
+    fn receive(&mut self, request: &posthaste_mqi::MsgId) -> Result<Vec<u8>, Failure> {
+        let mut md = Md {
+            correl_id: *request,
+            ..Md::default()
+        };
+        let mut gmo = Gmo {
+            version: 2,
+            options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING,
+            match_options: MQMO_MATCH_CORREL_ID,
+            wait_interval: i32::try_from(self.wait_s.saturating_mul(1_000)).unwrap_or(i32::MAX),
+            ..Gmo::default()
+        };
+        let got = self
+            .connection
+            .get(self.replies, &mut md, &mut gmo, LONGEST);
+        match got {
+            Ok(got) => Ok(got.data.to_vec()),
+            Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => {
+                let name = self.connection.queue_manager();
+                let seconds = self.wait_s.to_string();
+                Err(Failure::new(
+                    Exit::TimedOut,
+                    "AMQ2029E",
+                    &[name.trim(), &seconds],
+                ))
+            }
+            Err(error) => Err(call_failed("MQGET", "the reply queue", &error)),
+        }
+    }
+}

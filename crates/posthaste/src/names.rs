@@ -1,0 +1,155 @@
+//! Under which name the binary was called, and MQ's way of writing options.
+//!
+//! MQ's commands have options of several letters behind one dash (`-ld`); here they are long options,
+//! so a dash is added to those, and only for the commands that have them.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use posthaste_server::Exit;
+
+/// MQ's names and the subcommands they are.
+const MQ_NAMES: &[(&str, &str)] = &[
+    ("crtmqm", "create"),
+    ("strmqm", "start"),
+    ("endmqm", "stop"),
+    ("dltmqm", "delete"),
+    ("dspmq", "list"),
+    ("runmqsc", "mqsc"),
+    ("amqsput", "amqsput"),
+    ("amqsputc", "amqsputc"),
+    ("amqsget", "amqsget"),
+    ("amqsgetc", "amqsgetc"),
+    ("amqsbcg", "amqsbcg"),
+    ("amqsgbr", "amqsgbr"),
+];
+
+/// Options of several letters behind one dash.
+const LONG: &[(&str, &[&str])] = &[
+    (
+        "create",
+        &[
+            "lc", "ld", "lf", "ll", "lla", "lln", "lp", "lr", "ls", "md", "oa", "ic", "ii", "iv",
+            "sa", "sax", "si", "ss",
+        ],
+    ),
+    ("start", &["ns", "si", "ss"]),
+    ("stop", &["tp"]),
+];
+
+/// The subcommand that a word names.
+fn subcommand(word: &str) -> &str {
+    let row = MQ_NAMES.iter().find(|(name, _)| *name == word);
+    row.map_or(word, |(_, subcommand)| subcommand)
+}
+
+/// The command line with the subcommand in second place and options as the parser wants them.
+pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut given = given.into_iter();
+    let called = given.next().unwrap_or_else(|| OsString::from("posthaste"));
+    let own_name = Path::new(&called)
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let mut arguments = vec![OsString::from("posthaste")];
+    if MQ_NAMES.iter().any(|(name, _)| *name == own_name) {
+        arguments.push(OsString::from(subcommand(&own_name)));
+    }
+    arguments.extend(given);
+    let Some(at) = position(&arguments) else {
+        return arguments;
+    };
+    let command = arguments
+        .get(at)
+        .map(|word| word.to_string_lossy().into_owned());
+    let long = LONG
+        .iter()
+        .find(|(name, _)| command.as_deref().map(subcommand) == Some(*name));
+    if let Some((_, long)) = long {
+        for argument in arguments.iter_mut().skip(at + 1) {
+            let text = argument.to_string_lossy();
+            let is_long = text
+                .strip_prefix('-')
+                .is_some_and(|name| long.contains(&name));
+            if is_long {
+                *argument = OsString::from(format!("-{text}"));
+            }
+        }
+    }
+    arguments
+}
+
+/// Where the subcommand stands: behind the options that come before it.
+fn position(arguments: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(argument) = arguments.get(at) {
+        match argument.to_str() {
+            Some("--data-dir") => at += 2,
+            Some(option) if option.starts_with('-') => at += 1,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+/// How a command ends that was called wrongly.
+pub(crate) fn wrong_usage(arguments: &[OsString]) -> Exit {
+    let word = position(arguments).and_then(|at| arguments.get(at));
+    match word.and_then(|word| word.to_str()).map(subcommand) {
+        Some("mqsc") => Exit::NoCommands,
+        Some(sample) if sample.starts_with("amqs") => Exit::NoQueueNamed,
+        _ => Exit::BadParameter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str) -> String {
+        let words = arguments(line.split(' ').map(OsString::from));
+        let words: Vec<String> = words
+            .into_iter()
+            .map(|word| word.into_string().unwrap())
+            .collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn every_way_of_calling_comes_to_the_same() {
+        for (given, expected) in [
+            ("posthaste run QM1", "posthaste run QM1"),
+            ("/usr/bin/crtmqm -lf 64 QM1", "posthaste create --lf 64 QM1"),
+            (
+                "x/posthaste create -ld /a -q",
+                "posthaste create --ld /a -q",
+            ),
+            ("posthaste crtmqm -md /a", "posthaste crtmqm --md /a"),
+            (
+                "posthaste --data-dir /d create -ls 3",
+                "posthaste --data-dir /d create --ls 3",
+            ),
+            ("endmqm -tp 5 QM1", "posthaste stop --tp 5 QM1"),
+            ("endmqm -i QM1", "posthaste stop -i QM1"),
+            ("dspmq", "posthaste list"),
+            ("posthaste put -ld", "posthaste put -ld"),
+            ("amqsput Q QM", "posthaste amqsput Q QM"),
+            ("posthaste", "posthaste"),
+            ("posthaste --version", "posthaste --version"),
+        ] {
+            assert_eq!(shown(given), expected);
+        }
+    }
+
+    #[test]
+    fn wrong_usage_has_the_command_s_code() {
+        let code = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            wrong_usage(&words)
+        };
+        assert_eq!(code("posthaste create"), Exit::BadParameter);
+        assert_eq!(code("posthaste runmqsc"), Exit::NoCommands);
+        assert_eq!(code("posthaste amqsput"), Exit::NoQueueNamed);
+        assert_eq!(code("posthaste"), Exit::BadParameter);
+    }
+}

@@ -1,0 +1,255 @@
+//! `put`: lines, files or generated data to messages.
+//!
+//! Invariant: what is reported as put is what the queue manager has accepted, and with units of work,
+//! what it has committed.
+
+use std::io::{BufRead, IsTerminal, Read};
+use std::path::Path;
+
+use posthaste_client::Connection;
+use posthaste_mqi::constants::{
+    MQFMT_NONE, MQFMT_STRING, MQMT_REQUEST, MQOO_FAIL_IF_QUIESCING, MQOO_OUTPUT,
+    MQPER_NOT_PERSISTENT, MQPER_PERSISTENCE_AS_Q_DEF, MQPER_PERSISTENT, MQPMO_FAIL_IF_QUIESCING,
+    MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
+};
+use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo};
+use posthaste_server::{Exit, Failure};
+
+use crate::cli;
+use crate::connect::{Target, call_failed};
+use crate::output::{Out, Progress, complain, counted, stream_failure};
+use crate::queue;
+
+/// The character set of text: UTF-8.
+const CCSID: i32 = 1208;
+/// Tenths of a second, in which MQ counts expiry.
+const TENTHS: i32 = 10;
+/// The longest message that a channel carries.
+const LONGEST: usize = 104_857_600;
+
+pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure> {
+    let target = Target {
+        place,
+        queue_manager: args.queue_manager.as_deref(),
+        reach: &args.reach,
+        client: false,
+        application: "posthaste put",
+    };
+    let mut putter = Putter::open(&target, args)?;
+    let done = putter.all();
+    putter.progress.clear();
+    let committed = putter.put - putter.pending;
+    let queue = &args.queue;
+    if let Err(failure) = done {
+        let lost = match putter.pending {
+            0 => String::new(),
+            pending => format!("; {} backed out", counted(pending, "message")),
+        };
+        let text = format!("{} put to {queue}{lost}.", counted(committed, "message"));
+        return Err(failure.with_detail(text));
+    }
+    putter.out.flush()?;
+    let said = putter.connection.disconnect();
+    said.map_err(|error| call_failed("MQDISC", queue, &error))?;
+    if !args.quiet {
+        complain(&format!(
+            "{} put to {queue}.",
+            counted(committed, "message")
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+struct Putter<'a> {
+    connection: Connection,
+    queue: Hobj,
+    args: &'a cli::Put,
+    out: Out,
+    progress: Progress,
+    /// Messages put.
+    put: u64,
+    /// Those of them that are not committed.
+    pending: u64,
+}
+
+impl<'a> Putter<'a> {
+    fn open(target: &Target<'_>, args: &'a cli::Put) -> Result<Putter<'a>, Failure> {
+        let mut connection = target.connect()?;
+        let queue = open_output(&mut connection, &args.queue)
+            .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
+        let total = match args.files.len() {
+            0 => args.count,
+            files => Some(files as u64),
+        };
+        let typed = total.is_none() && std::io::stdin().is_terminal();
+        Ok(Putter {
+            connection,
+            queue,
+            args,
+            out: Out::new(),
+            progress: Progress::messages(total, !args.quiet && !typed),
+            put: 0,
+            pending: 0,
+        })
+    }
+
+    fn all(&mut self) -> Result<(), Failure> {
+        if let Some(count) = self.args.count {
+            self.generated(count)?;
+        } else if self.args.files.is_empty() {
+            self.lines()?;
+        }
+        for file in &self.args.files {
+            let data = std::fs::read(file).map_err(|error| Failure::io(file, &error))?;
+            self.message(&data, MQFMT_NONE)?;
+        }
+        match self.pending {
+            0 => Ok(()),
+            _ => self.commit(),
+        }
+    }
+
+    fn generated(&mut self, count: u64) -> Result<(), Failure> {
+        for number in 1..=count {
+            let data = generated(number, self.args.size);
+            self.message(&data, MQFMT_STRING)?;
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self) -> Result<(), Failure> {
+        let mut input = std::io::stdin().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            // A little more than the longest message, so that a longer one is refused, not held.
+            let most = LONGEST as u64 + 2;
+            let read = input.by_ref().take(most).read_until(b'\n', &mut line);
+            let read = read.map_err(|error| stream_failure("standard input", &error))?;
+            if read == 0 {
+                return Ok(());
+            }
+            if line.len() > LONGEST {
+                let what = format!("a line is longer than {LONGEST} bytes, the longest message");
+                return Err(Failure::bad_parameter(what));
+            }
+            self.message(without_line_end(&line), MQFMT_STRING)?;
+        }
+    }
+
+    fn message(&mut self, data: &[u8], format: &str) -> Result<(), Failure> {
+        let mut md = descriptor(self.args, format);
+        let sync = match self.args.batch {
+            0 => MQPMO_NO_SYNCPOINT,
+            _ => MQPMO_SYNCPOINT,
+        };
+        let new_id = match self.args.msgid {
+            Some(_) => 0,
+            None => MQPMO_NEW_MSG_ID,
+        };
+        let mut pmo = Pmo {
+            options: sync | new_id | MQPMO_FAIL_IF_QUIESCING,
+            ..Pmo::default()
+        };
+        self.connection
+            .put(self.queue, &mut md, &mut pmo, data)
+            .map_err(|error| call_failed("MQPUT", &self.args.queue, &error))?;
+        self.put += 1;
+        self.progress.one();
+        if self.args.ids {
+            self.out.line(&crate::dump::hex(&md.msg_id))?;
+        }
+        if self.args.batch > 0 {
+            self.pending += 1;
+            if self.pending >= self.args.batch {
+                return self.commit();
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.connection
+            .commit()
+            .map_err(|error| call_failed("MQCMIT", &self.args.queue, &error))?;
+        self.pending = 0;
+        Ok(())
+    }
+}
+
+/// Opens a queue for output.
+pub(crate) fn open_output(
+    connection: &mut Connection,
+    queue: &str,
+) -> Result<Hobj, posthaste_client::ClientError> {
+    queue::open(connection, queue, MQOO_OUTPUT | MQOO_FAIL_IF_QUIESCING)
+}
+
+fn descriptor(args: &cli::Put, format: &str) -> Md {
+    let defaults = Md::default();
+    let persistence = match (args.persistent, args.nonpersistent) {
+        (true, _) => MQPER_PERSISTENT,
+        (_, true) => MQPER_NOT_PERSISTENT,
+        _ => MQPER_PERSISTENCE_AS_Q_DEF,
+    };
+    Md {
+        version: 1,
+        msg_type: match &args.reply_to {
+            Some(_) => MQMT_REQUEST,
+            None => defaults.msg_type,
+        },
+        expiry: args
+            .expiry
+            .map_or(defaults.expiry, |seconds| seconds.saturating_mul(TENTHS)),
+        coded_char_set_id: CCSID,
+        format: Chars::new(args.format.as_deref().unwrap_or(format)),
+        priority: args.priority.unwrap_or(defaults.priority),
+        persistence,
+        msg_id: args.msgid.unwrap_or(defaults.msg_id),
+        correl_id: args.correlid.unwrap_or(defaults.correl_id),
+        reply_to_q: Name::new(args.reply_to.as_deref().unwrap_or("")),
+        reply_to_q_mgr: Name::new(args.reply_to_qm.as_deref().unwrap_or("")),
+        ..defaults
+    }
+}
+
+fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A generated message: its number, then letters, in the size asked for.
+fn generated(number: u64, size: usize) -> Vec<u8> {
+    let mut data = format!("message {number} ").into_bytes();
+    let letters = (b'a'..=b'z').cycle();
+    data.extend(letters.take(size.saturating_sub(data.len())));
+    data.truncate(size);
+    data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_messages_have_their_size_and_number() {
+        for size in [0, 5, 8, 10, 11, 2048] {
+            assert_eq!(generated(7, size).len(), size);
+        }
+        assert!(generated(42, 30).starts_with(b"message 42 abc"));
+        assert_ne!(generated(1, 100), generated(2, 100));
+    }
+
+    #[test]
+    fn line_ends_are_not_part_of_a_message() {
+        for (line, expected) in [
+            (&b"a\n"[..], &b"a"[..]),
+            (b"a\r\n", b"a"),
+            (b"a", b"a"),
+            (b"\n", b""),
+            (b"a\r\r\n", b"a\r"),
+        ] {
+            assert_eq!(without_line_end(line), expected);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `posthaste run`: one command to a working queue manager, in this terminal.
+
+use std::path::Path;
+
+use posthaste_command::ScriptReader;
+use posthaste_server::{
+    self as server, Console, Creation, DataDir, Exit, Failure, Home, Ready, RunOptions,
+};
+
+use crate::cli;
+use crate::control;
+use crate::output::{Out, complain};
+
+/// Where a new queue manager listens unless told otherwise.
+const HOST: &str = "127.0.0.1";
+const PORT: u16 = 1414;
+
+pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure> {
+    let data = DataDir::find(place)?;
+    let name = &args.queue_manager;
+    let home = match server::find(&data, Some(name)) {
+        Ok(home) => home,
+        Err(failure) if failure.exit == Exit::NotFound => create(&data, args)?,
+        Err(failure) => return Err(failure),
+    };
+    let options = RunOptions {
+        data: data.clone(),
+        home: home.clone(),
+        port: args.port,
+        host: args.bind.map(|address| address.to_string()),
+        console: Console::Stderr,
+    };
+    let env = posthaste_env::os();
+    server::run(&env, &options, |ready| {
+        if let Err(failure) = welcome(&data, &home, ready) {
+            // Standard output is gone; that is no reason not to serve.
+            complain(&failure.line());
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn create(data: &DataDir, args: &cli::Run) -> Result<Home, Failure> {
+    let mut commands = match args.plain {
+        true => Vec::new(),
+        false => server::developer_objects(),
+    };
+    let host = args
+        .bind
+        .map_or(HOST.to_owned(), |address| address.to_string());
+    commands.push(server::listener_object(args.port.unwrap_or(PORT), &host));
+    if let Some(script) = &args.script {
+        let text = std::fs::read_to_string(script);
+        let text = text.map_err(|error| Failure::io(script, &error))?;
+        commands.extend(ScriptReader::read(&text).into_iter().map(|(_, text)| text));
+    }
+    let creation = Creation {
+        name: args.queue_manager.clone(),
+        shape: control::shape(&args.shape)?,
+        commands,
+        ..Creation::default()
+    };
+    let created = control::create_with_progress(data, &creation, false)?;
+    Ok(created.home)
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+,:=@%".contains(&b);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// How this program is called again: by its bare name if that is how it was found, otherwise by its
+/// path, which works from any folder.
+fn program() -> String {
+    let called = std::env::args().next().unwrap_or_default();
+    if !called.contains('/') {
+        return "posthaste".to_owned();
+    }
+    let path = std::env::current_exe().map(|path| path.display().to_string());
+    quoted(&path.unwrap_or(called))
+}
+
+fn welcome(data: &DataDir, home: &Home, ready: &Ready) -> Result<(), Failure> {
+    let mut out = Out::new();
+    for line in welcome_lines(&program(), data, home, ready) {
+        out.line(&line)?;
+    }
+    out.flush()
+}
+
+fn welcome_lines(program: &str, data: &DataDir, home: &Home, ready: &Ready) -> Vec<String> {
+    let name = &home.name;
+    let queue_manager = quoted(name);
+    let folder = match data.is_chosen() {
+        true => format!(" --data-dir {}", quoted(&data.root().display().to_string())),
+        false => String::new(),
+    };
+    let mut lines = vec![
+        format!("Queue manager {name} is running."),
+        format!("  Data       {}", home.folder.display()),
+    ];
+    for listener in &ready.listeners {
+        lines.push(format!("  Listening  {}", listener.address));
+    }
+    if ready.listeners.is_empty() {
+        lines.push("  Listening  nowhere: no listener starts with it; see --port".to_owned());
+    }
+    lines.push(String::new());
+    lines.push("Type in another terminal:".to_owned());
+    if ready.developer {
+        lines.push(format!(
+            "  echo Hello | {program} put DEV.QUEUE.1 {queue_manager}{folder}"
+        ));
+        lines.push(format!(
+            "  {program} get DEV.QUEUE.1 {queue_manager}{folder}"
+        ));
+    }
+    lines.push(format!(
+        "  echo 'DISPLAY QLOCAL(DEV.*) CURDEPTH' | {program} mqsc {queue_manager}{folder}"
+    ));
+    if let Some(listener) = ready.listeners.first()
+        && ready.developer
+    {
+        let (host, port) = (listener.address.ip(), listener.address.port());
+        lines.push(String::new());
+        lines.push("Clients elsewhere connect by:".to_owned());
+        lines.push(format!(
+            "  export MQSERVER='DEV.APP.SVRCONN/TCP/{host}({port})'"
+        ));
+    }
+    lines.push(String::new());
+    lines.push("Ctrl-C ends it in order.".to_owned());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        for (word, expected) in [
+            ("QM1", "QM1"),
+            ("/a/b-c.d_e", "/a/b-c.d_e"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+            ("$HOME", "'$HOME'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn the_welcome_has_lines_that_work_as_typed() {
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: "/d e/qmgrs/QM1".into(),
+        };
+        let ready = Ready {
+            listeners: Vec::new(),
+            developer: true,
+        };
+        let lines = welcome_lines("posthaste", &DataDir::at("/d e"), &home, &ready);
+        let put = "  echo Hello | posthaste put DEV.QUEUE.1 QM1 --data-dir '/d e'";
+        assert!(lines.iter().any(|line| line == put), "{lines:#?}");
+        assert!(!lines.iter().any(|line| line.contains("MQSERVER")));
+    }
+}

@@ -1,0 +1,327 @@
+//! The life of a queue manager: create, run, start, list, stop, delete, crash.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+
+use crate::place::{Background, Guard, Place, outcome};
+
+#[test]
+fn run_makes_a_working_queue_manager_and_its_words_work_as_typed() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    assert!(serving.port() > 0);
+    // The lines it says to type are typed, by a shell, from another folder.
+    let lines: Vec<String> = serving
+        .welcome
+        .iter()
+        .filter(|line| line.contains(" --data-dir "))
+        .cloned()
+        .collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let typed = |line: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.arg("-c").arg(line).current_dir("/");
+        outcome(shell.env_remove("POSTHASTE_DATA").env_remove("MQSERVER")).good()
+    };
+    typed(&lines[0]);
+    assert_eq!(typed(&lines[1]).out, "Hello\n");
+    let shown = typed(&lines[2]).out;
+    for queue in [
+        "DEV.QUEUE.1",
+        "DEV.QUEUE.2",
+        "DEV.QUEUE.3",
+        "DEV.DEAD.LETTER.QUEUE",
+    ] {
+        assert!(shown.contains(&format!("QUEUE({queue})")), "{shown}");
+    }
+    let defined = place.mqsc(
+        "DIS QMGR DEADQ\nDIS CHANNEL(DEV.APP.SVRCONN) CHLTYPE",
+        "QM1",
+    );
+    assert!(defined.out.contains("DEADQ(DEV.DEAD.LETTER.QUEUE)"));
+    assert!(defined.out.contains("CHLTYPE(SVRCONN)"));
+    serving.end();
+    assert!(!place.home("QM1").join("run/status").exists());
+    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    for part in [
+        "AMQ8003I: Queue manager QM1 started.",
+        "AMQ8004I",
+        "QMgr(QM1)",
+        "EXPLANATION:",
+    ] {
+        assert!(log.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn persistent_messages_survive_an_end_and_a_kill() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .fed("one\ntwo\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    place
+        .fed("gone\n", "put DEV.QUEUE.2 QM1 --nonpersistent")
+        .good();
+    serving.end();
+    assert_eq!(
+        place.line("list").out,
+        "QMNAME(QM1) STATUS(Ended immediately)\n"
+    );
+
+    let serving = place.serving("QM1");
+    place
+        .fed("three\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    assert_eq!(place.depth("DEV.QUEUE.2", "QM1"), 0);
+    // Uncommitted when the process dies: it never was.
+    let mut command = place.named("posthaste");
+    command.args([
+        "put",
+        "DEV.QUEUE.3",
+        "QM1",
+        "--batch",
+        "100",
+        "--persistent",
+        "--ids",
+    ]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let mut open = Guard(child.unwrap());
+    open.0
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(b"never\n")
+        .unwrap();
+    serving.kill();
+    assert_eq!(
+        place.line("list").out,
+        "QMNAME(QM1) STATUS(Ended unexpectedly)\n"
+    );
+
+    // Sockets and status of the killed process are left over and hinder nobody.
+    assert!(place.home("QM1").join("run/control.sock").exists());
+    let serving = place.serving("QM1");
+    let got = place.line("get DEV.QUEUE.1 QM1").good();
+    assert_eq!(got.out, "one\ntwo\nthree\n");
+    assert_eq!(place.depth("DEV.QUEUE.3", "QM1"), 0);
+    serving.end();
+}
+
+#[test]
+fn a_queue_manager_lives_in_the_background() {
+    let place = Place::new();
+    let made = place
+        .line("create -lf 256 -lp 2 -ls 1 -q -u DEAD -c Test QM.1/A")
+        .good();
+    assert!(made.out.contains("Queue manager 'QM.1/A' created."));
+    assert!(made.out.contains("Default objects statistics : "));
+    place.line("create QM.1/A").failed_with(8, "AMQ8110E");
+    assert_eq!(
+        place.line("list").out,
+        "QMNAME(QM.1/A) STATUS(Ended normally)\n"
+    );
+    place.line("stop").failed_with(40, "AMQ8146E");
+    place.line("mqsc").failed_with(20, "AMQ8146E");
+
+    let started = place.line("start").good();
+    assert!(started.out.contains("AMQ8003I") || started.out.contains("started."));
+    let _background = Background {
+        place: &place,
+        name: "QM.1/A",
+    };
+    assert_eq!(place.line("list").out, "QMNAME(QM.1/A) STATUS(Running)\n");
+    assert!(place.line("list -o all").out.contains("DEFAULT(yes)"));
+    place.line("start QM.1/A").failed_with(5, "AMQ2021E");
+    place.line("delete QM.1/A").failed_with(5, "AMQ2021E");
+    let shown = place.fed("DISPLAY QMGR DEADQ DESCR", "mqsc").good();
+    assert!(shown.out.contains("DEADQ(DEAD)") && shown.out.contains("DESCR(Test)"));
+
+    let ended = place.line("stop -w").good();
+    assert!(ended.out.contains("Queue manager QM.1/A ended."));
+    assert_eq!(
+        place.line("list").out,
+        "QMNAME(QM.1/A) STATUS(Ended normally)\n"
+    );
+    for (option, state) in [("-i", "Ended immediately"), ("-p", "Ended preemptively")] {
+        place.line("start -z QM.1/A").good();
+        place.run(&["stop", option, "-z", "QM.1/A"]).good();
+        let listed = place.line("list -m QM.1/A").out;
+        assert_eq!(listed, format!("QMNAME(QM.1/A) STATUS({state})\n"));
+    }
+    let deleted = place.line("delete QM.1/A").good();
+    assert!(deleted.out.contains("deleted"));
+    assert_eq!(place.line("list").out, "");
+    place.line("start QM.1/A").failed_with(16, "AMQ8118E");
+    place.line("start").failed_with(16, "AMQ2028E");
+    for folder in ["qmgrs", "log"] {
+        let left = std::fs::read_dir(place.data().join(folder)).unwrap();
+        assert_eq!(left.count(), 0, "{folder}");
+    }
+}
+
+#[test]
+fn data_and_log_may_be_elsewhere_and_queue_managers_do_not_disturb_each_other() {
+    let place = Place::new();
+    let (logs, data) = (place.path().join("logs"), place.path().join("more"));
+    let options = [
+        "crtmqm",
+        "-lf",
+        "64",
+        "-ld",
+        logs.to_str().unwrap(),
+        "-md",
+        data.to_str().unwrap(),
+        "A",
+    ];
+    place.run(&options).good();
+    place.line("crtmqm -lf 64 B").good();
+    assert!(data.join("A/qm.ini").exists() && logs.join("A").exists());
+    place.line("strmqm A").good();
+    let _a = Background {
+        place: &place,
+        name: "A",
+    };
+    place.line("strmqm B").good();
+    let _b = Background {
+        place: &place,
+        name: "B",
+    };
+    assert_eq!(
+        place.line("dspmq -a").out,
+        "QMNAME(A) STATUS(Running)\nQMNAME(B) STATUS(Running)\n"
+    );
+    place.line("endmqm -i A").good();
+    place.line("dltmqm A").good();
+    assert!(!data.join("A").exists() && !logs.join("A").exists());
+    assert_eq!(place.line("dspmq").out, "QMNAME(B) STATUS(Running)\n");
+}
+
+#[test]
+fn a_controlled_end_waits_for_applications_and_can_be_made_faster() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut command = place.named("posthaste");
+    command.args(["put", "DEV.QUEUE.1", "QM1", "--ids"]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut putting = Guard(child.unwrap());
+    let mut input = putting.0.stdin.take().unwrap();
+    input.write_all(b"hold\n").unwrap();
+    // It is connected when its message is there.
+    while place.depth("DEV.QUEUE.1", "QM1") == 0 {}
+
+    let asked = place.line("stop QM1").good();
+    assert!(asked.out.contains("quiesce"), "{asked:?}");
+    assert_eq!(place.line("list").out, "QMNAME(QM1) STATUS(Quiescing)\n");
+    // New applications are not admitted.
+    place
+        .fed("x\n", "put DEV.QUEUE.1 QM1")
+        .failed_with(1, "2161");
+    drop(input);
+    assert!(putting.0.wait().unwrap().success());
+    assert_eq!(serving.wait().0, 0);
+    assert_eq!(
+        place.line("list").out,
+        "QMNAME(QM1) STATUS(Ended normally)\n"
+    );
+
+    let serving = place.serving("QM1");
+    let mut command = place.named("posthaste");
+    command.args(["put", "DEV.QUEUE.1", "QM1", "--batch", "10", "--persistent"]);
+    let child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut putting = Guard(child.unwrap());
+    let input = putting.0.stdin.as_mut().unwrap();
+    input.write_all(b"never\n").unwrap();
+    let conn = "DISPLAY CONN(*) WHERE(APPLTAG LK 'posthaste*') UOWSTATE";
+    while !place.mqsc(conn, "QM1").out.contains("UOWSTATE(ACTIVE)") {}
+    place.line("stop -t 1 QM1").good();
+    assert_eq!(serving.wait().0, 0);
+    assert_eq!(
+        place.line("list").out,
+        "QMNAME(QM1) STATUS(Ended immediately)\n"
+    );
+    drop(putting);
+    let serving = place.serving("QM1");
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 0, "backed out");
+    serving.end();
+}
+
+#[test]
+fn ctrl_c_ends_in_order() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
+    // A getter that waits for ever is told.
+    let mut command = place.named("posthaste");
+    command.args(["get", "DEV.QUEUE.2", "QM1", "--wait", "forever"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let getting = Guard(child.unwrap());
+    let waiting = "DISPLAY QSTATUS(DEV.QUEUE.2) IPPROCS";
+    while !place.mqsc(waiting, "QM1").out.contains("IPPROCS(1)") {}
+    serving.signal(Signal::INT);
+    let (code, said) = serving.wait();
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("AMQ8004I"), "{said}");
+    let mut getting = getting;
+    assert_eq!(getting.0.wait().unwrap().code(), Some(1));
+    let serving = place.serving("QM1");
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    serving.end();
+}
+
+#[test]
+fn folders_may_be_deeper_than_a_socket_s_path() {
+    let place = Place::new();
+    let deep = place.path().join("d".repeat(80)).join("e".repeat(80));
+    let folder = deep.to_str().unwrap();
+    let mut command = place.named("posthaste");
+    command.args([
+        "run",
+        "QM1",
+        "--lf",
+        "64",
+        "--port",
+        "0",
+        "--data-dir",
+        folder,
+    ]);
+    let serving = crate::place::Serving::start(command);
+    place
+        .fed(
+            "deep\n",
+            &format!("put DEV.QUEUE.1 QM1 --data-dir {folder}"),
+        )
+        .good();
+    let got = place.line(&format!("get DEV.QUEUE.1 QM1 --data-dir {folder}"));
+    assert_eq!(got.good().out, "deep\n");
+    place
+        .line(&format!("stop -w QM1 --data-dir {folder}"))
+        .good();
+    assert_eq!(serving.wait().0, 0);
+}
+
+#[test]
+fn every_file_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    fn walk(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let metadata = entry.metadata().unwrap();
+            if metadata.permissions().mode() & 0o077 != 0 {
+                found.push(entry.path().display().to_string());
+            }
+            if metadata.is_dir() {
+                walk(&entry.path(), found);
+            }
+        }
+    }
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
+    let mut open = Vec::new();
+    walk(&place.data(), &mut open);
+    assert_eq!(open, Vec::<String>::new());
+    serving.end();
+}

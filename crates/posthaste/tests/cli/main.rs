@@ -1,0 +1,15 @@
+//! The binary as its users meet it: real processes, each test with folders of its own and any free
+//! port. Nothing here waits by the clock: tests wait for lines, for processes, or for queues.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by a panic, in its helpers too"
+)]
+
+mod bad_input;
+mod life;
+mod messages;
+mod mqsc;
+mod place;
+mod samples;

@@ -1,0 +1,205 @@
+//! put, get and browse.
+
+use std::process::Stdio;
+
+use crate::place::{Guard, Place, fed};
+
+#[test]
+fn bytes_come_back_as_they_went() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let file = place.path().join("bytes");
+    let bytes: Vec<u8> = (0..=255u8).cycle().take(300_000).collect();
+    std::fs::write(&file, &bytes).unwrap();
+    let back = place.path().join("back");
+    place
+        .run(&[
+            "put",
+            "DEV.QUEUE.1",
+            "QM1",
+            "--file",
+            file.to_str().unwrap(),
+        ])
+        .good();
+    let mut command = place.named("posthaste");
+    command.args(["get", "DEV.QUEUE.1", "QM1", "--count", "1", "--form", "raw"]);
+    command.stdout(std::fs::File::create(&back).unwrap());
+    assert!(command.status().unwrap().success());
+    assert_eq!(std::fs::read(&back).unwrap(), bytes);
+
+    // Empty lines are messages, line ends are not part of them, text need not be UTF-8.
+    place
+        .fed(b"a\n\nc\r\n\xff\nlast", "put DEV.QUEUE.1 QM1")
+        .good();
+    let got = place.line("get DEV.QUEUE.1 QM1 --form hex").good();
+    assert_eq!(got.out, "61\n\n63\nFF\n6C617374\n");
+    assert!(got.err.contains("5 messages got from DEV.QUEUE.1."));
+    serving.end();
+}
+
+#[test]
+fn units_of_work_are_counted_and_kept_whole() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let put = place.line("put DEV.QUEUE.1 QM1 --count 250 --size 100 --batch 100 --persistent");
+    assert!(put.good().err.contains("250 messages put to DEV.QUEUE.1."));
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 250);
+
+    // A queue that is full in the middle of a unit of work: what is reported is what is there.
+    place
+        .mqsc("ALTER QLOCAL(DEV.QUEUE.2) MAXDEPTH(25)", "QM1")
+        .good();
+    let full = place
+        .line("put DEV.QUEUE.2 QM1 --count 100 --size 10 --batch 10")
+        .failed_with(1, "AMQ2208E");
+    assert!(full.err.contains("2053"), "{full:?}");
+    assert!(
+        full.err
+            .contains("20 messages put to DEV.QUEUE.2; 5 messages backed out.")
+    );
+    assert_eq!(place.depth("DEV.QUEUE.2", "QM1"), 20);
+
+    let got = place
+        .line("get DEV.QUEUE.1 QM1 --count 30 --batch 7")
+        .good();
+    assert_eq!(got.out.lines().count(), 30);
+    assert!(got.out.starts_with("message 1 abc"));
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 220);
+    let few = place.line("get DEV.QUEUE.2 QM1 --count 21");
+    assert_eq!((few.code, few.out.lines().count()), (1, 20));
+    serving.end();
+}
+
+#[test]
+fn what_cannot_be_written_is_not_lost() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .line("put DEV.QUEUE.1 QM1 --count 50 --size 100 --persistent")
+        .good();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let mut command = place.named("posthaste");
+    command
+        .args(["get", "DEV.QUEUE.1", "QM1"])
+        .stdout(full.unwrap());
+    let output = command.stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(63), "{said}");
+    assert!(
+        said.contains("AMQ2210E") && said.contains("0 messages got"),
+        "{said}"
+    );
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 50);
+
+    // A reader that goes away.
+    let mut command = place.named("posthaste");
+    command.args(["get", "DEV.QUEUE.1", "QM1", "--batch", "1"]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut getting = Guard(child.unwrap());
+    drop(getting.0.stdout.take());
+    assert_eq!(getting.0.wait().unwrap().code(), Some(0));
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 50);
+    serving.end();
+}
+
+#[test]
+fn identifiers_select_and_descriptors_are_as_asked() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let first = place.fed(
+        "first\n",
+        "put DEV.QUEUE.1 QM1 --ids --correlid ABCD --priority 7 --persistent --reply-to R.Q --expiry 100",
+    );
+    let id = first.good().out.trim().to_owned();
+    assert_eq!(id.len(), 48);
+    place
+        .fed(
+            "second\n",
+            "put DEV.QUEUE.1 QM1 --msgid 0102 --format MQHEX --nonpersistent",
+        )
+        .good();
+    let shown = place.line("browse DEV.QUEUE.1 QM1").good().out;
+    for part in [
+        "  Priority : 7  Persistence : 1",
+        "  CorrelId : X'ABCD0000",
+        "  Report   : 0  MsgType : 1",
+        "  ReplyToQ       : 'R.Q  ",
+        "  Format : 'MQHEX   '",
+        "  MsgId : X'01020000",
+        &format!("  MsgId : X'{id}'"),
+        "00000000:  6669 7273 74                             'first           '",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    let expiry = shown.lines().find(|line| line.contains("Expiry")).unwrap();
+    let tenths: i32 = expiry.split_whitespace().nth(2).unwrap().parse().unwrap();
+    assert!((1..=1000).contains(&tenths), "{expiry}");
+    let one = place.line("get DEV.QUEUE.1 QM1 --msgid 0102").good();
+    assert_eq!(one.out, "second\n");
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1 --correlid AB").out, "");
+    assert_eq!(
+        place.line("get DEV.QUEUE.1 QM1 --correlid ABCD").out,
+        "first\n"
+    );
+    serving.end();
+}
+
+#[test]
+fn get_waits_for_what_comes() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut command = place.named("posthaste");
+    command.args(["get", "DEV.QUEUE.1", "QM1", "--wait", "60", "--count", "1"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let getting = child.unwrap();
+    let waiting = "DISPLAY QSTATUS(DEV.QUEUE.1) IPPROCS";
+    while !place.mqsc(waiting, "QM1").out.contains("IPPROCS(1)") {}
+    place.fed("came\n", "put DEV.QUEUE.1 QM1").good();
+    let output = getting.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"came\n");
+    serving.end();
+}
+
+#[test]
+fn clients_come_over_the_network_too() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    let elsewhere = Place::new();
+    let mut command = elsewhere.named("posthaste");
+    command
+        .args(["put", "DEV.QUEUE.1", "QM1"])
+        .env("MQSERVER", &server);
+    fed(command, b"from afar\n").good();
+    let run = |arguments: &[&str]| elsewhere.run(arguments);
+    // No name takes whichever queue manager answers; a wrong one is refused.
+    let put = ["put", "DEV.QUEUE.1", "--count", "1", "--connect", &server];
+    run(&put).good();
+    run(&["get", "DEV.QUEUE.1", "QM2", "--connect", &server]).failed_with(1, "2058");
+    let unknown = server.replace("DEV.APP", "NO.SUCH");
+    run(&["get", "DEV.QUEUE.1", "--connect", &unknown]).failed_with(1, "2540");
+    run(&["get", "NO.QUEUE", "--connect", &server]).failed_with(1, "2085");
+    run(&["get", "Q", "--connect", "nonsense"]).failed_with(39, "AMQ2402E");
+    let mut command = elsewhere.named("posthaste");
+    command.args(["mqsc", "QM1", "-c"]).env("MQSERVER", &server);
+    let shown = fed(command, b"DISPLAY QLOCAL(DEV.QUEUE.1) CURDEPTH\n").good();
+    assert!(shown.out.contains("CURDEPTH(2)"), "{shown:?}");
+    let port = serving.port();
+    serving.end();
+    let gone = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({port})");
+    run(&["get", "DEV.QUEUE.1", "QM1", "--connect", &gone]).failed_with(40, "AMQ2209E");
+}
+
+#[test]
+fn a_queue_manager_that_is_not_there_is_named() {
+    let place = Place::new();
+    place.fed("x\n", "put Q NONE").failed_with(16, "AMQ8118E");
+    place
+        .fed("x\n", "put Q BAD-NAME")
+        .failed_with(39, "AMQ7048E");
+    place.line("get Q").failed_with(16, "AMQ2028E");
+    place.line("put Q QM1 --priority 10").failed_with(39, "10");
+}

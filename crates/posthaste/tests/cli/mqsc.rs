@@ -1,0 +1,156 @@
+//! runmqsc.
+
+use crate::place::{Place, fed};
+
+#[test]
+fn scripts_are_echoed_answered_and_counted() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let script = "* a comment\nDEFINE QLOCAL(A) +\n   DESCR('one +\n   two')\n\n\
+         DEFINE QLOCAL(A)\nDISPLAY QLOCAL(A) DESCR\nDEFINE QLOCAL(A\nDELETE QLOCAL(NONE)\nEND\nDELETE QLOCAL(A)\n";
+    let run = place.mqsc(script, "QM1");
+    assert_eq!(run.code, 10);
+    let expected = "Starting MQSC for queue manager QM1.\n\n\n     1 : DEFINE QLOCAL(A) ";
+    assert!(run.out.starts_with(expected), "{}", run.out);
+    for part in [
+        "AMQ8006I: Queue A created.",
+        "     2 : DEFINE QLOCAL(A)\nAMQ8150E: Object A already exists.",
+        "   DESCR(one two)",
+        "AMQ8405I: Syntax error detected",
+        "     5 : DELETE QLOCAL(NONE)\nAMQ8147E: Object NONE not found.",
+        "\n5 MQSC commands read.\nOne command has a syntax error.\n2 valid MQSC commands could not be processed.\n",
+    ] {
+        assert!(run.out.contains(part), "{part}\n{}", run.out);
+    }
+    assert_eq!(place.depth("A", "QM1"), 0, "END ended the script");
+
+    // From a file, without echo; looking at the syntax only; a last line without an end.
+    let file = place.path().join("script");
+    std::fs::write(&file, "DEFINE QLOCAL(B)\nDISPLAY QLOCAL(B) MAXDEPTH").unwrap();
+    let file = file.to_str().unwrap();
+    let checked = place.run(&["mqsc", "QM1", "-v", "-f", file]).good();
+    assert!(checked.out.contains("AMQ8427I"));
+    let quiet = place.run(&["mqsc", "QM1", "-e", "-f", file]).good();
+    assert!(!quiet.out.contains(" : "), "{}", quiet.out);
+    assert!(quiet.out.contains("MAXDEPTH(5000)"));
+    place
+        .run(&["mqsc", "QM1", "-f", "/no/such/file"])
+        .failed_with(20, "AMQ2008E");
+    place.line("mqsc NONE").failed_with(20, "AMQ8118E");
+    place
+        .line("mqsc --nonsense QM1")
+        .failed_with(20, "nonsense");
+    serving.end();
+}
+
+#[test]
+fn listeners_and_channels_are_started_stopped_and_shown() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let ask = |script: &str| place.mqsc(script, "QM1");
+    let address = |port| format!("DEV.APP.SVRCONN/TCP/127.0.0.1({port})");
+    let reach =
+        |server: &str| place.run(&["put", "DEV.QUEUE.1", "--count", "1", "--connect", server]);
+
+    let shown = ask("DISPLAY LSSTATUS(*) ALL").good().out;
+    assert!(shown.contains("LISTENER(SYSTEM.LISTENER.TCP.1)") && shown.contains("STATUS(RUNNING)"));
+    assert!(shown.contains(&format!("PORT({})", serving.port())));
+    ask("DEFINE LISTENER(L2) TRPTYPE(TCP) PORT(0) IPADDR('127.0.0.1')").good();
+    assert!(ask("DISPLAY LSSTATUS(L2)").out.contains("AMQ8731E"));
+    ask("START LISTENER(L2)").good();
+    assert!(ask("START LISTENER(L2)").out.contains("AMQ8730E"));
+    assert!(ask("DELETE LISTENER(L2)").out.contains("AMQ8730E"));
+    let shown = ask("DISPLAY LSSTATUS(L2) PORT").good().out;
+    let (_, rest) = shown.split_once("PORT(").unwrap();
+    let second = address(rest.split_once(')').unwrap().0);
+    reach(&second).good();
+    ask("STOP LISTENER(L2)").good();
+    reach(&second).failed_with(40, "AMQ2209E");
+    ask("DELETE LISTENER(L2)").good();
+    assert!(ask("STOP LISTENER(L2)").out.contains("AMQ8147E"));
+    let taken = format!(
+        "DEFINE LISTENER(L3) TRPTYPE(TCP) PORT({}) IPADDR('127.0.0.1')\nSTART LISTENER(L3)",
+        serving.port()
+    );
+    assert!(ask(&taken).out.contains("AMQ9218E"));
+
+    let network = address(&serving.port().to_string());
+    reach(&network).good();
+    ask("STOP CHANNEL(DEV.APP.SVRCONN)").good();
+    reach(&network).failed_with(1, "2537");
+    ask("START CHANNEL(DEV.APP.SVRCONN)").good();
+    reach(&network).good();
+    assert!(ask("STOP CHANNEL(NONE)").out.contains("AMQ8227E"));
+    assert!(ask("DISPLAY CHSTATUS(DEV.*)").out.contains("AMQ8420I"));
+    // Whatever is done to the channels, the operator is not locked out.
+    let lock_out = "STOP CHANNEL(SYSTEM.DEF.SVRCONN)\nALTER CHANNEL(SYSTEM.DEF.SVRCONN) CHLTYPE(SVRCONN) MAXINST(0)\nDELETE CHANNEL(SYSTEM.DEF.SVRCONN)";
+    ask(lock_out).good();
+    assert!(
+        ask("DISPLAY CHSTATUS(*) RAPPLTAG")
+            .good()
+            .out
+            .contains("RAPPLTAG(runmqsc)")
+    );
+    serving.end();
+}
+
+#[test]
+fn definitions_survive_and_generic_names_and_filters_select() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let script = "define qlocal(request1) maxdepth(5000) replace\ndefine qlocal('Mixed.Case')\n\
+         define qalias(AL) targq(REQUEST1)\ndefine qremote(RE) rname(X) rqmname(Y)\n\
+         alter qmgr maxmsgl(104857600)\ndefine channel(C1) chltype(svrconn) maxinst(5)\n";
+    place.mqsc(script, "QM1").good();
+    serving.kill();
+    let serving = place.serving("QM1");
+    let ask = |script: &str| place.mqsc(script, "QM1").good().out;
+    assert!(ask("DISPLAY QLOCAL(REQ*) MAXDEPTH").contains("MAXDEPTH(5000)"));
+    assert!(ask("DISPLAY QUEUE('Mixed.Case') TYPE").contains("QUEUE(Mixed.Case)"));
+    assert!(ask("DISPLAY QALIAS(AL)").contains("TARGET(REQUEST1)"));
+    assert!(ask("DISPLAY QMGR MAXMSGL").contains("MAXMSGL(104857600)"));
+    assert!(ask("DISPLAY CHANNEL(C1)").contains("MAXINST(5)"));
+    place.fed("x\ny\n", "put AL QM1").good();
+    let filtered = ask("DISPLAY QLOCAL(*) WHERE(CURDEPTH GT 0)");
+    assert!(filtered.contains("QUEUE(REQUEST1)") && !filtered.contains("QUEUE(DEV."));
+    assert!(ask("DISPLAY QMSTATUS ALL").contains("STATUS(RUNNING)"));
+    place.mqsc("CLEAR QLOCAL(REQUEST1)", "QM1").good();
+    assert_eq!(place.depth("REQUEST1", "QM1"), 0);
+    serving.end();
+}
+
+#[test]
+fn the_command_queue_may_be_misused() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let queue = "SYSTEM.ADMIN.COMMAND.QUEUE";
+    // Not a request, no reply queue, not a command message: each ignored or refused, none fatal.
+    place.fed("junk\n", &format!("put {queue} QM1")).good();
+    place
+        .fed("junk\n", &format!("put {queue} QM1 --format MQADMIN"))
+        .good();
+    let answered = format!("put {queue} QM1 --format MQADMIN --reply-to DEV.QUEUE.3");
+    place.fed("junk\n", &answered).good();
+    let nowhere = format!("put {queue} QM1 --format MQADMIN --reply-to NO.SUCH.QUEUE");
+    place.fed("junk\n", &nowhere).good();
+    // They are taken in order, so an answer here means that all were dealt with.
+    place.mqsc("PING QMGR", "QM1").good();
+    assert_eq!(place.depth("DEV.QUEUE.3", "QM1"), 1);
+    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    assert_eq!(log.matches("AMQ2206W: ").count(), 2, "{log}");
+    assert_eq!(log.matches("AMQ2205W: ").count(), 1);
+    serving.end();
+}
+
+#[test]
+fn a_link_by_mq_s_name_is_that_command() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut command = place.named("runmqsc");
+    command.arg("QM1");
+    let run = fed(command, b"DISPLAY QMGR QMNAME\n").good();
+    assert!(run.out.contains("QMNAME(QM1)"));
+    let listed = crate::place::outcome(&mut place.named("dspmq")).good();
+    assert_eq!(listed.out, "QMNAME(QM1) STATUS(Running)\n");
+    serving.end();
+}
