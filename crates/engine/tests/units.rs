@@ -186,7 +186,7 @@ fn every_end_of_a_connection_decides_its_unit_of_work() {
     let ends: [(&str, End, &[&str]); 6] = [
         (
             "disconnect",
-            |_, s| drop(block_on(s.disconnect()).unwrap()),
+            |_, s| assert_eq!(block_on(s.disconnect()).unwrap().warning, Reason::NONE),
             &["put"],
         ),
         ("terminate", |_, s| block_on(s.terminate()), &["got"]),
