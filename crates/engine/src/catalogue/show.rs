@@ -2,7 +2,7 @@
 
 use posthaste_command::{
     DisplayType, DisplayWhat, Object, ObjectKind, Reply, Row, Where, generic_matches, row_of,
-    where_matches,
+    shows_all, where_matches,
 };
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
@@ -109,8 +109,7 @@ fn objects(qm: &QueueManager, request: &Request<'_>, kinds: &[ObjectKind]) -> Re
             ObjectKind::Listener => "AMQ8630I",
             _ => "AMQ8409I",
         };
-        let everything =
-            request.all || (definition.kind() == ObjectKind::Qmgr && request.show.is_empty());
+        let everything = shows_all(request.name, request.show, request.all);
         let mut show = request.show.to_vec();
         show.extend(request.filter.map(|f| f.keyword.clone()));
         reply.add_row(id, row_of(&object, &show, everything));
