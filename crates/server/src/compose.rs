@@ -30,6 +30,7 @@ use crate::error_log::{Console, ErrorLog};
 use crate::failure::Failure;
 use crate::layout::{DataDir, Home};
 use crate::listeners::{Listeners, Plan, Reporting, Running, Treatment};
+use crate::process_lock::ProcessLock;
 use crate::socket::SocketPath;
 use crate::status::StatusFile;
 
@@ -115,6 +116,7 @@ fn run_configured(
         log.write(note.id, &note.inserts);
     }
     let engine = EngineRun::start(env, home, &configured.engine, &operator)?;
+    let lock = ProcessLock::take(home)?;
     LastEnd::forget(home)?;
     let internal = |error: std::io::Error| Failure::io(&home.folder, &error);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -125,7 +127,7 @@ fn run_configured(
     let outcome = runtime.block_on(async {
         let server = Server::open(env, options, configured, &operator, &engine).await;
         match server {
-            Ok(server) => server.serve(ready).await,
+            Ok(server) => server.serve(home, ready).await,
             Err(failure) => {
                 // What was recovered is put in order before the reason is told.
                 let _ = engine.qm.end(EndMode::Immediate).await;
@@ -135,11 +137,9 @@ fn run_configured(
     });
     runtime.shutdown_timeout(FAREWELL);
     let joined = engine.join();
-    let mode = outcome?;
-    joined?;
-    LastEnd::of(mode).record(home)?;
-    log.write("AMQ8004I", std::slice::from_ref(&home.name));
-    Ok(())
+    drop(lock);
+    outcome?;
+    joined
 }
 
 /// Every connection is a descriptor; the system's usual limit is low and may be raised by anybody.
@@ -236,8 +236,9 @@ impl<'a> Server<'a> {
         })
     }
 
-    /// Serves until the queue manager has ended; gives the way in which it did.
-    async fn serve(mut self, ready: impl FnOnce(&Ready)) -> Result<EndMode, Failure> {
+    /// Serves until the queue manager has ended. Whoever waits for that at the control socket waits
+    /// until it has been written down, too.
+    async fn serve(mut self, home: &Home, ready: impl FnOnce(&Ready)) -> Result<(), Failure> {
         let name = self.engine.qm.name().to_owned();
         self.phase.send_replace(Phase::Running);
         self.operator
@@ -258,7 +259,11 @@ impl<'a> Server<'a> {
         let (mode, ended) = self.end(first).await;
         match (ended, self.engine.qm.stopped()) {
             (_, Some(stop)) | (Err(stop), None) => Err(Failure::stop(&name, &stop)),
-            (Ok(()), None) => Ok(mode),
+            (Ok(()), None) => {
+                LastEnd::of(mode).record(home)?;
+                self.operator.message("AMQ8004I", &[name]);
+                Ok(())
+            }
         }
     }
 

@@ -121,8 +121,8 @@ pub(crate) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Listens. Must be called inside a runtime, by the process that holds the queue manager's lock:
-    /// a socket file that is there is then left over.
+    /// Listens. Must be called inside a runtime, by the process that holds the queue manager's
+    /// [`ProcessLock`](crate::process_lock::ProcessLock): a socket file that is there is then left over.
     ///
     /// # Errors
     /// The socket cannot be made.
@@ -245,9 +245,11 @@ const ANSWER: Duration = Duration::from_secs(10);
 fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>), Failure> {
     let path: PathBuf = home.control();
     let refused = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-            Failure::not_running(&home.name)
-        }
+        // Nobody listens, or the process is just going.
+        io::ErrorKind::NotFound
+        | io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::BrokenPipe => Failure::not_running(&home.name),
         _ if is_timeout(&error) => {
             let seconds = ANSWER.as_secs().to_string();
             Failure::new(Exit::TimedOut, "AMQ2029E", &[&home.name, &seconds])

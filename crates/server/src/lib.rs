@@ -8,7 +8,7 @@
 //! | `layout`, `registry`, `private` | where files are, which queue managers there are, who may read them |
 //! | `ini`, `stanza`, `configure` | `qm.ini`, from text to the engine's configuration |
 //! | `create`, `list`, `control`, `status`, `ending` | what the control commands do |
-//! | `compose`, `engine_run` | a running queue manager, put together in one readable order |
+//! | `compose`, `engine_run`, `process_lock` | a running queue manager, put together in one readable order |
 //! | `listeners`, `commands`, `command_server` | what happens around the engine while it runs |
 //! | `error_log`, `failure`, `exit` | numbered messages, and the exit code of every failure |
 
@@ -32,6 +32,7 @@ mod list;
 mod listeners;
 mod moment;
 mod private;
+mod process_lock;
 mod registry;
 mod socket;
 pub mod stanza;

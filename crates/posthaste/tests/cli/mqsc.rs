@@ -16,7 +16,7 @@ fn scripts_are_echoed_answered_and_counted() {
         "AMQ8006I: Queue A created.",
         "     2 : DEFINE QLOCAL(A)\nAMQ8150E: Object A already exists.",
         "   DESCR(one two)",
-        "AMQ8405I: Syntax error detected",
+        "AMQ8406E: Unexpected end of input in MQSC.",
         "     5 : DELETE QLOCAL(NONE)\nAMQ8147E: Object NONE not found.",
         "\n5 MQSC commands read.\nOne command has a syntax error.\n2 valid MQSC commands could not be processed.\n",
     ] {
@@ -101,7 +101,8 @@ fn definitions_survive_and_generic_names_and_filters_select() {
     let script = "define qlocal(request1) maxdepth(5000) replace\ndefine qlocal('Mixed.Case')\n\
          define qalias(AL) targq(REQUEST1)\ndefine qremote(RE) rname(X) rqmname(Y)\n\
          alter qmgr maxmsgl(104857600)\ndefine channel(C1) chltype(svrconn) maxinst(5)\n";
-    place.mqsc(script, "QM1").good();
+    let run = place.mqsc(script, "QM1").good();
+    assert!(run.out.contains("6 MQSC commands read."), "{}", run.out);
     serving.kill();
     let serving = place.serving("QM1");
     let ask = |script: &str| place.mqsc(script, "QM1").good().out;
