@@ -47,12 +47,14 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
     let done = getter.all();
     getter.progress.clear();
     let (got, committed) = (getter.got, getter.got - getter.pending);
+    if done.is_err() || getter.out.reader_gone() {
+        getter.give_back();
+    }
     if let Err(failure) = done {
         let text = format!("{} got from {}.", counted(committed, "message"), args.queue);
         return Err(failure.with_detail(text));
     }
     if getter.out.reader_gone() {
-        // No disconnect, which would commit: what the reader did not take goes back.
         return Ok(Exit::Done);
     }
     let said = getter.connection.disconnect();
@@ -176,6 +178,15 @@ impl Getter<'_> {
                 self.out.bytes(b"\n")
             }
             Form::Hex => self.out.line(&crate::dump::hex(data)),
+        }
+    }
+
+    /// Puts back what nobody took, so that it is there for others when this command has ended.
+    fn give_back(&mut self) {
+        if self.pending > 0 {
+            // Without a connection the queue manager does it by itself.
+            let _ = self.connection.backout();
+            self.pending = 0;
         }
     }
 

@@ -12,7 +12,7 @@ use posthaste_mqi::constants::{
     MQPER_NOT_PERSISTENT, MQPER_PERSISTENCE_AS_Q_DEF, MQPER_PERSISTENT, MQPMO_FAIL_IF_QUIESCING,
     MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
 };
-use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo};
+use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli;
@@ -41,8 +41,16 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
     let committed = putter.put - putter.pending;
     let queue = &args.queue;
     if let Err(failure) = done {
+        if putter.pending > 0 {
+            // Without a connection the queue manager does it by itself.
+            let _ = putter.connection.backout();
+        }
         let lost = match putter.pending {
             0 => String::new(),
+            pending if putter.in_doubt => format!(
+                "; whether {} more were put is not known, because the connection broke at the commit",
+                counted(pending, "message")
+            ),
             pending => format!("; {} backed out", counted(pending, "message")),
         };
         let text = format!("{} put to {queue}{lost}.", counted(committed, "message"));
@@ -70,6 +78,8 @@ struct Putter<'a> {
     put: u64,
     /// Those of them that are not committed.
     pending: u64,
+    /// A commit was sent and not answered.
+    in_doubt: bool,
 }
 
 impl<'a> Putter<'a> {
@@ -90,6 +100,7 @@ impl<'a> Putter<'a> {
             progress: Progress::messages(total, !args.quiet && !typed),
             put: 0,
             pending: 0,
+            in_doubt: false,
         })
     }
 
@@ -169,9 +180,10 @@ impl<'a> Putter<'a> {
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        self.connection
-            .commit()
-            .map_err(|error| call_failed("MQCMIT", &self.args.queue, &error))?;
+        if let Err(error) = self.connection.commit() {
+            self.in_doubt = error.reason() == Reason::CONNECTION_BROKEN;
+            return Err(call_failed("MQCMIT", &self.args.queue, &error));
+        }
         self.pending = 0;
         Ok(())
     }
