@@ -279,7 +279,7 @@ impl SessionInner {
                     pin,
                     effect: Effect::Backout(uow),
                 }),
-                _ => uow.undo(),
+                _ => uow.undo(&self.qm),
             }
         }
         self.uow_pin.clear();

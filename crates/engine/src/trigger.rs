@@ -58,6 +58,14 @@ pub(crate) fn due(qm: &Inner, state: &mut QueueState, message: &Message) -> Opti
     due.then(|| claim(qm, state, now)).flatten()
 }
 
+/// Whether a message that a backout has given back is a trigger event: its server may have gone.
+pub(crate) fn came_back(qm: &Inner, state: &mut QueueState, message: &Message) -> Option<Event> {
+    let kind = state.attributes.trigger.as_ref()?.kind;
+    (kind != MQTT_EVERY)
+        .then(|| due(qm, state, message))
+        .flatten()
+}
+
 /// Why the conditions are looked at although no message arrives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Occasion {

@@ -120,8 +120,9 @@ impl Uow {
     }
 
     /// Undoes it: puts never happened, gets come back with a backout count one higher.
-    pub(crate) fn undo(self) {
+    pub(crate) fn undo(self, qm: &Arc<Inner>) {
         let mut wakes = Wakes::default();
+        let mut due = Vec::new();
         // Backwards, so that what came first ends up first.
         for op in self.ops.into_iter().rev() {
             match op {
@@ -139,16 +140,22 @@ impl Uow {
                     let count = state.index.slot(slot).backout_count;
                     state.index.set_backout_count(slot, count.saturating_add(1));
                     state.give_back(slot, &message, &mut wakes);
+                    let event = trigger::came_back(qm, &mut state, &message);
+                    drop(state);
+                    due.extend(event.map(|event| (queue, event)));
                 }
             }
         }
         wakes.wake();
+        for (queue, event) in due {
+            trigger::fire(qm, &queue, event);
+        }
     }
 
     /// Backs it out without waiting for anything.
     pub(crate) fn back_out(self, qm: &Arc<Inner>) {
         self.log_backout(qm);
-        self.undo();
+        self.undo(qm);
     }
 
     /// Whether one of its gets asks for hardened backout counts.
@@ -204,7 +211,7 @@ impl Effect {
         assert!(forced.covers(end), "an effect before its record is durable");
         match self {
             Effect::Commit(uow) => uow.commit(qm),
-            Effect::Backout(uow) => uow.undo(),
+            Effect::Backout(uow) => uow.undo(qm),
             Effect::Put { queue, message } => deliver(qm, &queue, &message, true),
             Effect::Got { queue, slot } => {
                 let mut state = queue.lock();

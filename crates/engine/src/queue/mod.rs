@@ -296,6 +296,10 @@ impl QueueState {
 
     /// Files a message's bytes if the buffer for its kind is full.
     fn limit_memory(&mut self, slot: SlotId) {
+        if self.deleted {
+            // Its file has gone or will go; the message goes with the last handle.
+            return;
+        }
         if let Body::Resident(at) = self.index.slot(slot).body() {
             let persistent = self.index.slot(slot).persistent();
             let limit = if persistent {

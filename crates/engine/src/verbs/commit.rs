@@ -77,7 +77,7 @@ impl SessionInner {
                 pending.done().await?;
             }
             _ => {
-                uow.undo();
+                uow.undo(&self.qm);
                 self.uow_pin.clear();
             }
         }
