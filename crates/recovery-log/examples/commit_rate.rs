@@ -185,6 +185,20 @@ async fn checkpoints(log: RecoveryLog, stop: Arc<AtomicBool>) {
     }
 }
 
+/// Lets the runtime wake released committers, once a write, instead of the writer.
+fn hand_over_once(log: &RecoveryLog, runtime: &tokio::runtime::Runtime) {
+    let released = Arc::new(Notify::new());
+    let signal = Arc::clone(&released);
+    log.on_release(Box::new(move || signal.notify_one()));
+    let waking = log.clone();
+    runtime.spawn(async move {
+        loop {
+            released.notified().await;
+            waking.wake_released();
+        }
+    });
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options()?;
     let real = os();
@@ -222,16 +236,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stop = Arc::new(AtomicBool::new(false));
     let commits = Arc::new(AtomicU64::new(0));
     if !options.wake_each {
-        let released = Arc::new(Notify::new());
-        let signal = Arc::clone(&released);
-        log.on_release(Box::new(move || signal.notify_one()));
-        let waking = log.clone();
-        runtime.spawn(async move {
-            loop {
-                released.notified().await;
-                waking.wake_released();
-            }
-        });
+        hand_over_once(&log, &runtime);
     }
     let mut tasks = vec![runtime.spawn(checkpoints(log.clone(), Arc::clone(&stop)))];
     for _ in 0..options.committers {

@@ -21,6 +21,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use posthaste_command::Object;
 use posthaste_recovery_log::{Class, Lsn};
 use posthaste_store::{ImageWriter, Place, StoreError, remove_other_images};
 
@@ -30,6 +31,7 @@ use crate::manager::Inner;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::saved::stored_head;
+use crate::record::QueueId;
 use crate::stop::Stop;
 
 /// What the next checkpoint has to know of the last one.
@@ -59,6 +61,9 @@ struct Saved {
     written: Vec<(usize, Place)>,
     given_up: Vec<Place>,
 }
+
+/// What an image says of definitions and of queues.
+type Contents = (Vec<(Object, QueueId)>, Vec<SavedQueue>);
 
 enum Failure {
     /// The disk is full: go on without this checkpoint.
@@ -148,27 +153,7 @@ impl Inner {
             pin.map_or(cut, |pin| pin.min(cut))
         };
         let retired = self.retired.lock().len();
-        let definitions = self.catalogue.unchanged(|| self.catalogue.all());
-        let mut objects = Vec::new();
-        let mut queues = Vec::new();
-        for definition in definitions.iter().filter(|d| d.logged()) {
-            objects.push((definition.object(), definition.queue_id()));
-            if let Runtime::Local(queue) = definition.runtime() {
-                saved.push(Saved {
-                    queue: queue.clone(),
-                    chunks: Vec::new(),
-                    written: Vec::new(),
-                    given_up: Vec::new(),
-                });
-                if let Some(last) = saved.last_mut() {
-                    save_queue(last, if closing { Lsn(u64::MAX) } else { cut }, closing)?;
-                    queues.push(SavedQueue {
-                        queue: queue.id,
-                        chunks: last.chunks.clone(),
-                    });
-                }
-            }
-        }
+        let (objects, queues) = self.save_all(cut, closing, saved)?;
         self.log
             .force(self.log.appended())
             .await
@@ -201,11 +186,43 @@ impl Inner {
         Ok(())
     }
 
+    /// Files and saves every queue; returns what the image says of definitions and of queues.
+    fn save_all(
+        &self,
+        cut: Lsn,
+        closing: bool,
+        saved: &mut Vec<Saved>,
+    ) -> Result<Contents, Failure> {
+        let definitions = self.catalogue.unchanged(|| self.catalogue.all());
+        let (mut objects, mut queues) = (Vec::new(), Vec::new());
+        // At a controlled shutdown every persistent message counts as old.
+        let cut = if closing { Lsn(u64::MAX) } else { cut };
+        for definition in definitions.iter().filter(|d| d.logged()) {
+            objects.push((definition.object(), definition.queue_id()));
+            if let Runtime::Local(queue) = definition.runtime() {
+                saved.push(Saved {
+                    queue: queue.clone(),
+                    chunks: Vec::new(),
+                    written: Vec::new(),
+                    given_up: Vec::new(),
+                });
+                if let Some(last) = saved.last_mut() {
+                    save_queue(last, cut, closing)?;
+                    queues.push(SavedQueue {
+                        queue: queue.id,
+                        chunks: last.chunks.clone(),
+                    });
+                }
+            }
+        }
+        Ok((objects, queues))
+    }
+
     fn write_image(
         &self,
         number: u64,
         header: Header,
-        objects: &[(posthaste_command::Object, u32)],
+        objects: &[(Object, QueueId)],
         queues: &[SavedQueue],
     ) -> Result<(), StoreError> {
         let mut writer = ImageWriter::begin(&self.env.disk, &self.config.data, number)?;

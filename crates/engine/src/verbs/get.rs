@@ -16,7 +16,7 @@ use bytes::Bytes;
 use posthaste_env::{Nanos, Sleep};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
-use posthaste_recovery_log::Class;
+use posthaste_recovery_log::{Class, LogError};
 
 use super::send::Patience;
 use super::{Done, Got, Verb};
@@ -76,6 +76,18 @@ impl Request {
     fn in_unit(&self, message: &Message) -> bool {
         self.has(MQGMO_SYNCPOINT)
             || (self.has(MQGMO_SYNCPOINT_IF_PERSISTENT) && message.persistent())
+    }
+    /// How this get waits.
+    fn waiter(&self, logical: &Logical) -> Arc<Waiter> {
+        let service = if self.browses() || logical.active() || !self.matches.simple() {
+            Service::Notify
+        } else {
+            Service::HandOver {
+                direct: !self.has(MQGMO_SYNCPOINT),
+            }
+        };
+        let quiesces = self.has(MQGMO_FAIL_IF_QUIESCING);
+        Waiter::new(self.matches.clone(), service, quiesces, self.alias.clone())
     }
     fn fits(&self, message: &Message) -> bool {
         message.data.len() <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
@@ -430,63 +442,80 @@ impl SessionInner {
         }
         let mut patience = Patience::new();
         loop {
-            let error = if in_unit {
-                let mut state = self.lock();
-                self.check_unit(&mut state, 1)?;
-                let uow = self.uow(&mut state);
-                let op = Op::Got {
-                    queue: request.queue.clone(),
-                    slot,
-                    message: message.clone(),
-                };
-                let appended = if message.persistent() {
-                    self.uow_pin.set(qm.log.appended());
-                    let record = record::get(uow.id, request.queue.id, message.seq);
-                    qm.log.append(Class::Essential, &[&record]).map(Some)
-                } else {
-                    Ok(None)
-                };
-                match appended {
-                    Ok(appended) => {
-                        if let Some(appended) = appended {
-                            uow.note(appended.start);
-                        }
-                        uow.ops.push(op);
-                        request.queue.lock().uncommitted_gets += 1;
-                        hold.keep();
-                        return Ok(());
-                    }
-                    Err(error) => {
-                        if !uow.logged {
-                            self.uow_pin.clear();
-                        }
-                        error
-                    }
-                }
+            let tried = if in_unit {
+                self.join_unit(request, slot, message)?
             } else {
-                self.call_pin.set(qm.log.appended());
-                let record = record::get(0, request.queue.id, message.seq);
-                match qm.log.append(Class::Essential, &[&record]) {
-                    Ok(appended) => {
-                        let queue = request.queue.clone();
-                        queue.lock().uncommitted_gets += 1;
-                        let pending = Pending {
-                            qm,
-                            pin: &self.call_pin,
-                            end: appended.end,
-                            effect: Some(Effect::Got { queue, slot }),
-                        };
-                        hold.keep();
-                        return pending.done().await;
-                    }
-                    Err(error) => {
-                        self.call_pin.clear();
-                        error
-                    }
-                }
+                self.end_alone(request, slot, message)
             };
-            patience.wait(qm, error).await?;
+            match tried {
+                Ok(None) => {
+                    hold.keep();
+                    return Ok(());
+                }
+                Ok(Some(pending)) => {
+                    hold.keep();
+                    return pending.done().await;
+                }
+                Err(error) => patience.wait(qm, error).await?,
+            }
         }
+    }
+
+    /// Makes a held message part of the unit of work. The inner error is the log's.
+    fn join_unit(
+        &self,
+        request: &Request,
+        slot: SlotId,
+        message: &Arc<Message>,
+    ) -> Result<Result<Option<Pending<'_>>, LogError>, Reason> {
+        let qm = &self.qm;
+        let mut state = self.lock();
+        self.check_unit(&mut state, 1)?;
+        let uow = self.uow(&mut state);
+        if message.persistent() {
+            self.uow_pin.set(qm.log.appended());
+            let record = record::get(uow.id, request.queue.id, message.seq);
+            match qm.log.append(Class::Essential, &[&record]) {
+                Ok(appended) => uow.note(appended.start),
+                Err(error) => {
+                    if !uow.logged {
+                        self.uow_pin.clear();
+                    }
+                    return Ok(Err(error));
+                }
+            }
+        }
+        uow.ops.push(Op::Got {
+            queue: request.queue.clone(),
+            slot,
+            message: message.clone(),
+        });
+        request.queue.lock().uncommitted_gets += 1;
+        Ok(Ok(None))
+    }
+
+    /// Appends the record of a get outside a unit of work; what it returns is still to be forced.
+    fn end_alone(
+        &self,
+        request: &Request,
+        slot: SlotId,
+        message: &Arc<Message>,
+    ) -> Result<Option<Pending<'_>>, LogError> {
+        let qm = &self.qm;
+        self.call_pin.set(qm.log.appended());
+        let record = record::get(0, request.queue.id, message.seq);
+        let appended = qm
+            .log
+            .append(Class::Essential, &[&record])
+            .inspect_err(|_| self.call_pin.clear())?;
+        let queue = request.queue.clone();
+        queue.lock().uncommitted_gets += 1;
+        Ok(Some(Pending {
+            qm,
+            pin: &self.call_pin,
+            end: appended.end,
+            effect: Some(Effect::Got { queue, slot }),
+        }))
     }
 
     fn read_request(
@@ -549,21 +578,7 @@ impl SessionInner {
                 );
                 let waits = matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT);
                 let waiter = waits.then(|| {
-                    let service =
-                        if request.browses() || logical.active() || !request.matches.simple() {
-                            Service::Notify
-                        } else {
-                            Service::HandOver {
-                                direct: !request.has(MQGMO_SYNCPOINT),
-                            }
-                        };
-                    let quiesces = request.has(MQGMO_FAIL_IF_QUIESCING);
-                    let waiter = Waiter::new(
-                        request.matches.clone(),
-                        service,
-                        quiesces,
-                        request.alias.clone(),
-                    );
+                    let waiter = request.waiter(logical);
                     state.waiters.add(waiter.clone());
                     waiter
                 });
@@ -584,36 +599,47 @@ impl SessionInner {
                 return Err(Reason::Q_MGR_QUIESCING);
             }
             match wait.await {
-                WaiterState::Given(Gift::Direct(message)) => {
-                    if request.fits(&message) {
-                        return Ok(Look::Taken(message, 0));
+                WaiterState::Given(gift) => {
+                    if let Some(look) = self.unwrap_gift(request, gift) {
+                        return Ok(look);
                     }
-                    return_gift(&request.queue, Gift::Direct(message.clone()));
-                    return Ok(Look::Seen(message, 0));
-                }
-                WaiterState::Given(Gift::Held { slot, message }) => {
-                    let now = qm.now();
-                    if message.expired(now) {
-                        request.queue.lock().destroy(slot, !message.persistent());
-                        report::expired(qm, &request.queue, vec![message]);
-                        continue;
-                    }
-                    if request.fits(&message) {
-                        return Ok(Look::Held(slot, message));
-                    }
-                    let count = request.queue.lock().index.slot(slot).backout_count;
-                    let gift = Gift::Held {
-                        slot,
-                        message: message.clone(),
-                    };
-                    return_gift(&request.queue, gift);
-                    return Ok(Look::Seen(message, count));
                 }
                 WaiterState::Retry => {}
                 WaiterState::Ended(reason) => return Err(reason),
                 WaiterState::Waiting(_) | WaiterState::Gone => {
                     return Err(Reason::UNEXPECTED_ERROR);
                 }
+            }
+        }
+    }
+
+    /// What a waiter was given, or `None` if it had expired by now. A message that is too long for
+    /// the buffer goes back to the queue.
+    fn unwrap_gift(&self, request: &Request, gift: Gift) -> Option<Look> {
+        match gift {
+            Gift::Direct(message) => {
+                if request.fits(&message) {
+                    return Some(Look::Taken(message, 0));
+                }
+                return_gift(&request.queue, Gift::Direct(message.clone()));
+                Some(Look::Seen(message, 0))
+            }
+            Gift::Held { slot, message } => {
+                if message.expired(self.qm.now()) {
+                    request.queue.lock().destroy(slot, !message.persistent());
+                    report::expired(&self.qm, &request.queue, vec![message]);
+                    return None;
+                }
+                if request.fits(&message) {
+                    return Some(Look::Held(slot, message));
+                }
+                let count = request.queue.lock().index.slot(slot).backout_count;
+                let back = Gift::Held {
+                    slot,
+                    message: message.clone(),
+                };
+                return_gift(&request.queue, back);
+                Some(Look::Seen(message, count))
             }
         }
     }

@@ -85,6 +85,20 @@ impl Route {
         }
     }
 
+    /// The message as the queue of this route gets it.
+    fn parcel(&self, md: Md, data: Bytes, expires: i64) -> Parcel {
+        let (md, data) = match self.remote {
+            None => (md, data),
+            Some((queue, q_mgr)) => transmit(&md, &data, queue, q_mgr),
+        };
+        Parcel {
+            queue: self.queue.clone(),
+            md,
+            data,
+            expires,
+        }
+    }
+
     /// The name of the queue and queue manager the message goes to.
     pub(super) fn destination(&self, qm_name: &str) -> (Name, Name) {
         self.remote
@@ -318,23 +332,7 @@ impl SessionInner {
             self.check_unit(&mut self.lock(), 2)?;
         }
         let shown = full.clone();
-        let parcel = match route.remote {
-            None => Parcel {
-                queue: route.queue.clone(),
-                md: full,
-                data,
-                expires,
-            },
-            Some((queue, q_mgr)) => {
-                let (md, data) = transmit(&full, &data, queue, q_mgr);
-                Parcel {
-                    queue: route.queue.clone(),
-                    md,
-                    data,
-                    expires,
-                }
-            }
-        };
+        let parcel = route.parcel(full, data, expires);
         match (arrival, in_unit) {
             (None, false) => send::alone(self, parcel).await?,
             (None, true) => send::in_unit(self, parcel).await?,
