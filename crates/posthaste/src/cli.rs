@@ -165,7 +165,7 @@ pub(crate) struct Create {
     /// Make it the default queue manager
     #[arg(short = 'q')]
     pub(crate) default: bool,
-    /// Port of a listener that starts and stops with it
+    /// Port of a listener on 127.0.0.1 that starts and stops with it
     #[arg(short = 'p', value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
     /// Dead-letter queue

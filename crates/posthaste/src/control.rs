@@ -5,11 +5,15 @@ use std::time::{Duration, Instant};
 
 use posthaste_command::messages;
 use posthaste_server::{
-    self as server, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home, Listed, State,
+    self as server, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home, LISTENER,
+    Listed, State,
 };
 
 use crate::cli;
 use crate::output::{Out, Progress, say};
+
+/// Where a listener that nobody gave an address listens.
+const LOOPBACK: &str = "127.0.0.1";
 
 /// A message of the table on standard output, unless the operator wants none.
 fn tell(quiet: bool, id: &str, inserts: &[&str]) -> Result<(), Failure> {
@@ -57,7 +61,7 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
     let name = &args.queue_manager;
     let mut commands = Vec::new();
     if let Some(port) = args.port {
-        commands.push(server::listener_object(port, ""));
+        commands.push(server::listener_object(port, LOOPBACK));
     }
     let creation = Creation {
         name: name.clone(),
@@ -93,6 +97,12 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
         "Default objects statistics : {} created. 0 replaced. 0 failed.",
         created.objects
     ))?;
+    if let Some(port) = args.port {
+        out.line(&format!(
+            "Listener {LISTENER} is on {LOOPBACK}({port}): there is no authentication in this release. \
+             ALTER LISTENER({LISTENER}) TRPTYPE(TCP) IPADDR(' ') opens it to all addresses."
+        ))?;
+    }
     out.line("Completing setup.")?;
     out.line("Setup completed.")?;
     out.flush()?;

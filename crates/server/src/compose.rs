@@ -111,6 +111,7 @@ fn run_configured(
 ) -> Result<(), Failure> {
     let home = &options.home;
     allow_many_descriptors();
+    record_panics(log);
     let operator: Arc<dyn Operator> = log.clone();
     for note in &configured.notes {
         log.write(note.id, &note.inserts);
@@ -140,6 +141,18 @@ fn run_configured(
     drop(lock);
     outcome?;
     joined
+}
+
+/// A panic is a defect: it stands in the error log too, where whoever looks for a reason looks first.
+fn record_panics(log: &Arc<ErrorLog>) {
+    let log = Arc::downgrade(log);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if let Some(log) = log.upgrade() {
+            log.record("AMQ6109S", &[panic.to_string()]);
+        }
+        before(panic);
+    }));
 }
 
 /// Every connection is a descriptor; the system's usual limit is low and may be raised by anybody.

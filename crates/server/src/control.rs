@@ -241,8 +241,14 @@ fn is_timeout(error: &io::Error) -> bool {
 
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(10);
+/// How long an answer may take to a request to break off.
+const SHORT_ANSWER: Duration = Duration::from_secs(2);
 
 fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>), Failure> {
+    let (patience, hasty) = match request {
+        Request::End(EndMode::Preemptive) => (SHORT_ANSWER, true),
+        _ => (ANSWER, false),
+    };
     let path: PathBuf = home.control();
     let refused = |error: io::Error| match error.kind() {
         // Nobody listens, or the process is just going.
@@ -251,28 +257,38 @@ fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>),
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::BrokenPipe => Failure::not_running(&home.name),
         _ if is_timeout(&error) => {
-            let seconds = ANSWER.as_secs().to_string();
+            let seconds = patience.as_secs().to_string();
             Failure::new(Exit::TimedOut, "AMQ2029E", &[&home.name, &seconds])
         }
         _ => Failure::io(&path, &error),
     };
     let socket = SocketPath::new(&path).map_err(refused)?;
     let stream = UnixStream::connect(socket.path()).map_err(refused)?;
-    stream.set_read_timeout(Some(ANSWER)).map_err(refused)?;
+    stream.set_read_timeout(Some(patience)).map_err(refused)?;
     (&stream)
         .write_all(format!("{request}\n").as_bytes())
         .map_err(refused)?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
-    (&mut reader)
-        .take(LONGEST as u64)
-        .read_line(&mut line)
-        .map_err(refused)?;
+    match (&mut reader).take(LONGEST as u64).read_line(&mut line) {
+        Err(error) if hasty && is_timeout(&error) => {
+            kill_listener(reader.get_ref()).map_err(refused)?;
+            return Ok((String::new(), reader));
+        }
+        read => read.map_err(refused)?,
+    };
     match line.trim_end().strip_prefix("OK") {
         Some(answer) => Ok((answer.trim_start().to_owned(), reader)),
         // It ended between accepting and answering.
         None => Err(Failure::not_running(&home.name)),
     }
+}
+
+/// Kills a process that does not answer: the one that listens on the socket, whatever number it has.
+fn kill_listener(stream: &UnixStream) -> io::Result<()> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    rustix::process::kill_process(peer.pid, rustix::process::Signal::KILL)?;
+    Ok(())
 }
 
 /// What the process that runs a queue manager is doing.
@@ -284,7 +300,7 @@ pub fn phase(home: &Home) -> Result<Phase, Failure> {
     Ok(Phase::parse(&word).unwrap_or(Phase::Running))
 }
 
-/// Asks a queue manager to end.
+/// Asks a queue manager to end. A process that does not even answer a request to break off is killed.
 ///
 /// # Errors
 /// It is not running, or does not answer.

@@ -91,10 +91,6 @@ pub fn create(
 ) -> Result<Created, Failure> {
     let name = &creation.name;
     layout::check_name(name)?;
-    if registry::read(data)?.find(name).is_some() {
-        return Err(Failure::new(Exit::Exists, "AMQ8110E", &[name]));
-    }
-    data.make()?;
     let home = Home {
         name: name.clone(),
         folder: data.new_data(name, creation.data.as_deref()),
@@ -105,15 +101,52 @@ pub fn create(
             "the data and the log of a queue manager need different folders",
         ));
     }
-    clear_remains(env, &home)?;
-    make_new(&home.folder, name)?;
+    let claim = registry::exclusively(data, |registered| {
+        if registered.find(name).is_some() {
+            return Err(Failure::new(Exit::Exists, "AMQ8110E", &[name]));
+        }
+        clear_remains(&home)?;
+        make_new(&home.folder, name)?;
+        Claim::stake(&home, &log)
+    })?;
     let made = build(env, data, creation, &home, &log, progress);
     if made.is_err() {
         // What the operator must read is why; what is left over is recognised by its marker.
         let _ = remove_folder(&log, name);
         let _ = remove_folder(&home.folder, name);
     }
+    drop(claim);
     made
+}
+
+/// The marker of a creation that has not ended. Its lock tells one that goes on from one that was
+/// killed; its text says where the log is.
+struct Claim {
+    _file: fs::File,
+}
+
+impl Claim {
+    fn stake(home: &Home, log: &Path) -> Result<Claim, Failure> {
+        use std::io::Write as _;
+        let marker = home.unfinished();
+        let staked = fs::OpenOptions::new()
+            .create_new(true)
+            .write(true)
+            .open(&marker)
+            .and_then(|mut file| {
+                file.lock()?;
+                file.write_all(shown(log).as_bytes())?;
+                file.sync_all()?;
+                Ok(file)
+            });
+        let file = staked.map_err(|error| {
+            // Nothing else is in it yet.
+            let _ = fs::remove_file(&marker);
+            let _ = fs::remove_dir(&home.folder);
+            Failure::io(&marker, &error)
+        })?;
+        Ok(Claim { _file: file })
+    }
 }
 
 /// Makes a folder that must not be there yet.
@@ -137,17 +170,23 @@ fn make_new(folder: &Path, name: &str) -> Result<(), Failure> {
 }
 
 /// Removes what a creation that was killed has left.
-fn clear_remains(env: &Env, home: &Home) -> Result<(), Failure> {
-    let Ok(log) = fs::read_to_string(home.unfinished()) else {
+fn clear_remains(home: &Home) -> Result<(), Failure> {
+    let marker = home.unfinished();
+    let Ok(file) = fs::File::open(&marker) else {
         return Ok(());
     };
-    // Somebody who is creating it right now holds the lock.
-    let held = env.disk.lock(&home.lock());
-    let lock = held.map_err(|_| Failure::new(Exit::InUse, "AMQ2007E", &[&shown(&home.folder)]))?;
-    remove_folder(Path::new(log.trim_end()), &home.name)?;
-    remove_folder(&home.folder, &home.name)?;
-    drop(lock);
-    Ok(())
+    if file.try_lock().is_err() {
+        return Err(Failure::new(
+            Exit::InUse,
+            "AMQ2007E",
+            &[&shown(&home.folder)],
+        ));
+    }
+    let log = fs::read_to_string(&marker).map_err(|error| Failure::io(&marker, &error))?;
+    if !log.is_empty() {
+        remove_folder(Path::new(log.trim_end()), &home.name)?;
+    }
+    remove_folder(&home.folder, &home.name)
 }
 
 fn shown(path: &Path) -> String {
@@ -163,8 +202,6 @@ fn build(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Created, Failure> {
     let name = &creation.name;
-    let marker = home.unfinished();
-    layout::write_atomically(&marker, &shown(log)).map_err(|e| Failure::io(&marker, &e))?;
     make_new(log, name).map_err(|failure| match failure.exit {
         Exit::Exists => Failure::new(Exit::Exists, "AMQ2023E", &[name, &shown(log)]),
         _ => failure,
@@ -180,6 +217,7 @@ fn build(
         .map_err(|error| Failure::start(name, &home.folder, &error))?;
     let defined = define(env, home, &config, &creation.commands)?;
     LastEnd::Normally.record(home)?;
+    let marker = home.unfinished();
     fs::remove_file(&marker).map_err(|error| Failure::io(&marker, &error))?;
     registry::add(data, home, creation.default)?;
     Ok(Created {
@@ -271,4 +309,84 @@ fn configured_log(home: &Home) -> Option<PathBuf> {
         .iter()
         .find(|s| s.name.eq_ignore_ascii_case("Log"))?;
     log.get("LogPath").map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn creation(name: &str) -> Creation {
+        Creation {
+            name: name.to_owned(),
+            shape: Shape {
+                file_pages: 64,
+                ..Shape::default()
+            },
+            commands: developer_objects(),
+            ..Creation::default()
+        }
+    }
+
+    fn quietly(data: &DataDir, name: &str) -> Result<Created, Failure> {
+        create(&posthaste_env::os(), data, &creation(name), &mut |_, _| {})
+    }
+
+    #[test]
+    fn of_many_creations_at_once_one_succeeds() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let mut results: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| quietly(&data, "QM1")))
+                .collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        results.sort_by_key(Result::is_err);
+        assert!(results[0].is_ok(), "{results:?}");
+        for refused in &results[1..] {
+            let exit = refused.as_ref().unwrap_err().exit;
+            assert!(matches!(exit, Exit::Exists | Exit::InUse), "{refused:?}");
+        }
+        assert_eq!(registry::read(&data).unwrap().queue_managers.len(), 1);
+    }
+
+    #[test]
+    fn remains_of_a_killed_creation_are_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: data.new_data("QM1", None),
+        };
+        let log = data.new_log("QM1", None);
+        layout::make_private(&home.folder).unwrap();
+        layout::make_private(&log).unwrap();
+        fs::write(log.join("half"), "a log").unwrap();
+        // While the creation goes on, nobody touches them.
+        let claim = Claim::stake(&home, &log).unwrap();
+        assert_eq!(quietly(&data, "QM1").unwrap_err().exit, Exit::InUse);
+        drop(claim);
+        let made = quietly(&data, "QM1").unwrap();
+        assert!(!log.join("half").exists());
+        assert!(!home.unfinished().exists());
+        assert!(made.objects > 15, "{made:?}");
+        delete(&posthaste_env::os(), &data, &home).unwrap();
+        assert!(!home.folder.exists() && !log.exists());
+    }
+
+    #[test]
+    fn folders_with_other_names_are_never_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let made = quietly(&data, "QM1").unwrap();
+        let precious = folder.path().join("precious");
+        fs::create_dir(&precious).unwrap();
+        let ini = made.home.configuration();
+        let text = fs::read_to_string(&ini).unwrap();
+        let changed = text.replace(&shown(&made.log), &shown(&precious));
+        fs::write(&ini, changed).unwrap();
+        let refused = delete(&posthaste_env::os(), &data, &made.home).unwrap_err();
+        assert_eq!((refused.exit, refused.id), (Exit::Unusable, "AMQ2008E"));
+        assert!(precious.exists());
+    }
 }

@@ -134,10 +134,14 @@ pub(crate) fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
     })
 }
 
-fn change(
+/// Does something that must not happen twice at the same time to one folder of queue managers.
+///
+/// # Errors
+/// Those of what is done, and those of reading the file.
+pub(crate) fn exclusively<T>(
     data: &DataDir,
-    what: impl FnOnce(&mut Registered) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    what: impl FnOnce(Registered) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     data.make()?;
     let path = data.root().join("mqs.lock");
     // Closing the file, here or by the end of the process, releases the lock.
@@ -148,12 +152,21 @@ fn change(
         .open(&path)
         .and_then(|file| file.lock().map(|()| file))
         .map_err(|error| Failure::io(&path, &error))?;
-    let mut registered = read(data)?;
-    what(&mut registered)?;
-    let path = data.registry();
-    let written = layout::write_atomically(&path, &registered.text());
+    let done = read(data).and_then(what);
     drop(lock);
-    written.map_err(|error| Failure::io(&path, &error))
+    done
+}
+
+fn change(
+    data: &DataDir,
+    what: impl FnOnce(&mut Registered) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    exclusively(data, |mut registered| {
+        what(&mut registered)?;
+        let path = data.registry();
+        let written = layout::write_atomically(&path, &registered.text());
+        written.map_err(|error| Failure::io(&path, &error))
+    })
 }
 
 fn parse(file: &str, bytes: &[u8]) -> Result<Registered, Vec<ConfigError>> {

@@ -187,7 +187,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2029E",
         "Queue manager {0} did not answer within {1} seconds.",
         "It is busy, or the process is stopped.",
-        "Try again. If it never answers, look at its error log; endmqm -p ends it without waiting.",
+        "Try again. If it never answers, look at its error log; endmqm -p kills a process that does not answer.",
     ),
     message(
         "AMQ2101E",

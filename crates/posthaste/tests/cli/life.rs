@@ -325,3 +325,60 @@ fn every_file_is_private() {
     assert_eq!(open, Vec::<String>::new());
     serving.end();
 }
+
+#[test]
+fn a_process_that_does_not_answer_is_killed_by_a_pre_emptive_end() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
+    serving.signal(Signal::STOP);
+    place.line("stop -p QM1").good();
+    assert_eq!(serving.wait().0, -1, "killed");
+    let serving = place.serving("QM1");
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    serving.end();
+}
+
+#[test]
+fn a_waiting_end_can_be_broken_off() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut command = place.named("posthaste");
+    command.args(["put", "DEV.QUEUE.1", "QM1", "--ids"]);
+    let child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut putting = Guard(child.unwrap());
+    let input = putting.0.stdin.as_mut().unwrap();
+    input.write_all(b"hold\n").unwrap();
+    while place.depth("DEV.QUEUE.1", "QM1") == 0 {}
+    place.line("stop -c QM1").good();
+    place.line("stop -p QM1").good();
+    assert_eq!(serving.wait().0, 0);
+    let listed = place.line("list").out;
+    assert_eq!(listed, "QMNAME(QM1) STATUS(Ended preemptively)\n");
+    place.serving("QM1").end();
+}
+
+#[test]
+fn network_clients_do_not_use_up_the_operator_s_places() {
+    let place = Place::new();
+    place.serving("QM1").end();
+    let ini = place.home("QM1").join("qm.ini");
+    let text = std::fs::read_to_string(&ini).unwrap();
+    std::fs::write(&ini, text.replace("MaxChannels=1000", "MaxChannels=2")).unwrap();
+    let serving = place.serving("QM1");
+    let mut streams: Vec<_> = (0..3)
+        .map(|_| std::net::TcpStream::connect(("127.0.0.1", serving.port())).unwrap())
+        .collect();
+    // The third one is closed at once.
+    let mut byte = [0];
+    let read = std::io::Read::read(streams.last_mut().unwrap(), &mut byte);
+    assert_eq!(read.unwrap_or(0), 0);
+    place.mqsc("PING QMGR", "QM1").good();
+    serving.end();
+    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    assert!(log.contains("AMQ9513W: "));
+}
