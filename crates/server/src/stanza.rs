@@ -1,7 +1,7 @@
 //! Stanza files: `Name:` lines, `Key=Value` lines below them, comments that begin with `#` or `;`.
 //!
 //! Invariants: reading never fails half way (every fault of the text is reported, with the line and
-//! the column where it stands, counted from 1 in characters), and [`write`] of what was read reads
+//! the column where it stands, counted from 1 in characters), and [`write()`] of what was read reads
 //! back the same.
 
 use std::fmt::Write as _;
