@@ -1,7 +1,7 @@
 //! A safe MQ Interface client over a socket, one blocking call a verb.
 //!
-//! * [`address`]: where a queue manager is, and what `MQSERVER` says.
-//! * [`connection`]: a connection and its verbs.
+//! * `address`: where a queue manager is, and what `MQSERVER` says.
+//! * `connection`: a connection and its verbs.
 //! * `transport`: the socket under it.
 //!
 //! A [`Connection`] is one conversation on a socket of its own and is used by one thread at a time.

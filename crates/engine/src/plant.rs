@@ -1,6 +1,6 @@
 //! Planted bugs: what the simulator has to find to be believed.
 //!
-//! Without the feature `plant`, which only verification crates ask for, [`planted`] is the constant
+//! Without the feature `plant`, which only verification crates ask for, `planted` is the constant
 //! `false` and the compiler removes every trace of it. With it, a bug is planted for the current
 //! thread only, so that simulations can run beside each other.
 
