@@ -25,7 +25,10 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
             let starting = Failure::new(Exit::Running, "AMQ8137E", &[&home.name]);
             return Err(starting);
         }
-        State::Running(_) => return Err(Failure::running(&home.name)),
+        State::Running(server::Phase::Running) => return Err(Failure::running(&home.name)),
+        State::Running(_) => {
+            return Err(Failure::new(Exit::Stopping, "AMQ8156E", &[&home.name]));
+        }
         _ => {}
     }
     let failed = |error: std::io::Error| Failure::io(&home.folder, &error);

@@ -215,6 +215,7 @@ fn a_controlled_end_waits_for_applications_and_can_be_made_faster() {
     let asked = place.line("stop QM1").good();
     assert!(asked.out.contains("quiesce"), "{asked:?}");
     assert_eq!(place.line("list").out, "QMNAME(QM1) STATUS(Quiescing)\n");
+    place.line("start QM1").failed_with(49, "AMQ8156E");
     // New applications are not admitted.
     place
         .fed("x\n", "put DEV.QUEUE.1 QM1")
