@@ -6,7 +6,7 @@
 //!   number is ever used twice, not even by non-persistent messages, which leave no trace.
 //! * A stop is final and is reported once.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -73,7 +73,7 @@ pub(crate) struct Inner {
     pub(crate) next_uow: AtomicU64,
     pub(crate) next_queue: AtomicU32,
     next_session: AtomicU64,
-    sessions: Mutex<HashMap<u64, Weak<SessionInner>>>,
+    sessions: Mutex<BTreeMap<u64, Weak<SessionInner>>>,
     orphans: Mutex<Vec<Orphan>>,
     phase: AtomicU8,
     stop: Mutex<Option<Stop>>,
@@ -128,7 +128,7 @@ impl Inner {
             next_uow: AtomicU64::new(first),
             next_queue: AtomicU32::new(parts.next_queue),
             next_session: AtomicU64::new(1),
-            sessions: Mutex::new(HashMap::new()),
+            sessions: Mutex::new(BTreeMap::new()),
             orphans: Mutex::new(Vec::new()),
             phase: AtomicU8::new(RUNNING),
             stop: Mutex::new(None),

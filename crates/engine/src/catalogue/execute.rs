@@ -35,7 +35,10 @@ fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
             let id = said(kind, "AMQ8150E", "AMQ8226E", "AMQ8150E");
             Reply::failed(id, &name, Reason::OBJECT_ALREADY_EXISTS)
         }
-        ChangeError::NotFound => Reply::failed("AMQ8147E", &name, Reason::UNKNOWN_OBJECT_NAME),
+        ChangeError::NotFound => {
+            let id = said(kind, "AMQ8147E", "AMQ8227E", "AMQ8147E");
+            Reply::failed(id, &name, Reason::UNKNOWN_OBJECT_NAME)
+        }
         ChangeError::WrongKind(_) => Reply::failed("AMQ8151E", &name, Reason::OBJECT_TYPE_ERROR),
         ChangeError::InUse => Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE),
         ChangeError::NotEmpty | ChangeError::Uncommitted => {

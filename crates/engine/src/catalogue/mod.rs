@@ -16,7 +16,7 @@ mod execute;
 mod show;
 mod stored;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -158,7 +158,7 @@ impl QmgrAttributes {
 }
 
 /// Kinds that share names.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Space {
     Qmgr,
     Queue,
@@ -179,7 +179,7 @@ fn space(kind: ObjectKind) -> Space {
 
 /// All definitions of a queue manager.
 pub(crate) struct Catalogue {
-    entries: RwLock<HashMap<(Space, String), Definition>>,
+    entries: RwLock<BTreeMap<(Space, String), Definition>>,
     qmgr: RwLock<Arc<QmgrAttributes>>,
     home: Arc<QueueHome>,
     /// See the head of this file.
@@ -189,7 +189,7 @@ pub(crate) struct Catalogue {
 impl Catalogue {
     pub(crate) fn new(home: Arc<QueueHome>) -> Self {
         Catalogue {
-            entries: RwLock::new(HashMap::new()),
+            entries: RwLock::new(BTreeMap::new()),
             qmgr: RwLock::new(Arc::default()),
             home,
             order: Mutex::new(()),

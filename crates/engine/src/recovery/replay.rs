@@ -3,7 +3,7 @@
 //! Invariants: see `record`. Messages are collected as held slots; they are listed, in order, once
 //! everything is known.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -45,7 +45,7 @@ impl Known {
 /// See the head of this file.
 pub(crate) struct Replay<'a> {
     catalogue: &'a Catalogue,
-    queues: HashMap<QueueId, Known>,
+    queues: BTreeMap<QueueId, Known>,
     units: HashMap<UowId, Vec<Pending>>,
     pub(crate) next_queue: QueueId,
     pub(crate) retired: Vec<Arc<Queue>>,
@@ -179,12 +179,13 @@ impl<'a> Replay<'a> {
 
     fn cleared(&mut self, queue: QueueId, below: u64) {
         if let Some(known) = self.queues.get_mut(&queue) {
-            let old: Vec<u64> = known
+            let mut old: Vec<u64> = known
                 .slots()
                 .keys()
                 .copied()
                 .filter(|s| *s < below)
                 .collect();
+            old.sort_unstable();
             for seq in old {
                 self.gone(queue, seq);
             }
