@@ -599,8 +599,9 @@ fn an_expired_message_is_passed_over() {
             correl_id: [5; 24],
             ..md(persistence)
         };
-        send(&s, h, short.clone(), 0, b"short");
-        send(&s, h, short, MQPMO_SYNCPOINT, b"short, uncommitted");
+        // In this order: when the second has expired, so has the first.
+        send(&s, h, short.clone(), MQPMO_SYNCPOINT, b"short, uncommitted");
+        send(&s, h, short, 0, b"short");
         send(
             &s,
             h,
