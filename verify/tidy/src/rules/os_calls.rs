@@ -1,7 +1,8 @@
 //! The world is reached through `posthaste-env` and the fronts only.
 //!
 //! Everything below the fronts runs in the simulator, where disk, clock and randomness come from one
-//! seed. One direct call would make a run that cannot be repeated.
+//! seed. One direct call would make a run that cannot be repeated; so does the order of a hash map whose
+//! hasher the standard library seeds.
 
 use crate::rules::{crate_folder, is_src};
 use crate::source::Source;
@@ -86,6 +87,18 @@ const CALLS: &[Door] = &[
     Door {
         path: "thread::sleep",
         instead: "wait for env.clock.sleep_until() or for the condition itself",
+    },
+    Door {
+        path: "HashMap::new",
+        instead: "its order differs in every run; use a BTreeMap, or a hasher seeded from env.entropy (posthaste_env::Entropy)",
+    },
+    Door {
+        path: "HashSet::new",
+        instead: "its order differs in every run; use a BTreeSet, or a hasher seeded from env.entropy (posthaste_env::Entropy)",
+    },
+    Door {
+        path: "RandomState",
+        instead: "use a hasher seeded from env.entropy (posthaste_env::Entropy)",
     },
 ];
 
@@ -193,6 +206,8 @@ mod tests {
             "let r = rand::random();",
             "use std::time::Instant as Moment;",
             "use std::process::Command;",
+            "let m: HashMap<u8, u8> = HashMap::new();",
+            "let s = std::collections::HashSet::new();",
         ] {
             let text = format!("fn a() {{\n{text}\n}}\n");
             assert_eq!(lines("crates/engine/src/a.rs", &text), [2], "{text}");
