@@ -419,7 +419,11 @@ impl Connection {
     /// # Errors
     /// Those of [`Connection::commit`]; the connection has ended all the same.
     pub fn disconnect(mut self) -> Result<(), ClientError> {
-        let said = self.call(Hobj(0), &Request::Disc).map(|_| ());
+        let said = match self.call(Hobj(0), &Request::Disc) {
+            // A warning of MQDISC, but who asked for a commit has to be told that there was none.
+            Ok((_, Reason::BACKED_OUT, _)) => Err(ClientError::Reason(Reason::BACKED_OUT)),
+            other => other.map(|_| ()),
+        };
         if !self.broken {
             let Transport { socket, output, .. } = &mut self.transport;
             socket.end_conversation(output, self.id);

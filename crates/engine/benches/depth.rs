@@ -32,7 +32,7 @@ fn define(w: &World, name: &str) {
 
 /// Nanoseconds a delivery to one of `count` getters waiting by correlation identifier.
 fn waiters(count: u64) -> f64 {
-    let w = World::new();
+    let w = World::forced(|_| {});
     define(&w, "WAIT");
     let putter = w.connect();
     let out = open(&putter, "WAIT", MQOO_OUTPUT);
@@ -124,7 +124,7 @@ fn main() {
         .filter_map(|a| a.parse().ok())
         .next()
         .unwrap_or(1_000_000);
-    let mut w = World::with(|c| {
+    let mut w = World::forced(|c| {
         c.log_config.file_pages = 4096;
         c.log_config.primary_files = 8;
     });

@@ -172,7 +172,7 @@ fn run_tasks(w: &World, tasks: usize, queues: usize) -> (u64, f64, f64) {
 }
 
 fn main() {
-    let w = World::with(|c| {
+    let w = World::forced(|c| {
         c.log_config.file_pages = 4096;
         c.log_config.primary_files = 8;
         c.pq_buffer = 64 << 20;

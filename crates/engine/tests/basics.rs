@@ -11,7 +11,7 @@ use world::*;
 
 #[test]
 fn a_message_put_is_the_message_got() {
-    let w = World::new();
+    let w = World::forced(|_| {});
     let s = w.connect();
     let h = open(
         &s,
@@ -38,7 +38,7 @@ fn a_message_put_is_the_message_got() {
 
 #[test]
 fn a_unit_of_work_is_all_or_nothing() {
-    let w = World::new();
+    let w = World::forced(|_| {});
     let s = w.connect();
     let other = w.connect();
     let h = open(
@@ -65,7 +65,7 @@ fn a_unit_of_work_is_all_or_nothing() {
 
 #[test]
 fn persistent_messages_survive_a_crash_and_a_clean_end() {
-    let mut w = World::new();
+    let mut w = World::forced(|_| {});
     for clean in [false, true, false, true] {
         let s = w.connect();
         let h = open(&s, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_OUTPUT);
@@ -90,7 +90,7 @@ fn persistent_messages_survive_a_crash_and_a_clean_end() {
 
 #[test]
 fn a_waiting_get_is_given_the_message() {
-    let w = World::new();
+    let w = World::forced(|_| {});
     let s = w.connect();
     let h = open(&s, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_OUTPUT);
     for (persistence, sync) in [

@@ -358,7 +358,7 @@ fn what_releases_a_lock_and_what_does_not() {
         ),
     ];
     for (name, step, visible) in rows {
-        let w = World::new();
+        let w = World::light();
         let (s, other) = (w.connect(), w.connect());
         let (h, o) = (open(&s, LOCAL, BOTH), open(&other, LOCAL, BOTH));
         fill(&s, h, &["a", "b", "c"]);

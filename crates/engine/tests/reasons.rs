@@ -564,7 +564,7 @@ fn every_situation_gives_its_reason() {
     for row in table() {
         let expected = reason_of(row.expected);
         assert_eq!(expected.code(), row.code, "{expected}");
-        let w = World::new();
+        let w = World::light();
         let s = w.connect();
         let outcome = (row.play)(&w, &s);
         if outcome != row.expected {

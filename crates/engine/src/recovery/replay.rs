@@ -61,7 +61,7 @@ impl<'a> Replay<'a> {
         Replay {
             catalogue,
             queues: queues.collect(),
-            units: HashMap::new(),
+            units: HashMap::default(),
             next_queue,
             retired: Vec::new(),
             records: 0,

@@ -44,8 +44,20 @@ impl World {
         Self::with(|_| {})
     }
 
+    /// On a disk without forced writes. A crash here is one of the process, so the page cache does
+    /// as well, and tests do not depend on how busy the disk is.
     pub fn with(change: impl FnOnce(&mut EngineConfig)) -> Self {
         Self::made(&CreateOptions::default(), change)
+    }
+
+    /// On the disk as the product uses it.
+    pub fn forced(change: impl FnOnce(&mut EngineConfig)) -> Self {
+        Self::on(Stage::default(), &CreateOptions::default(), change)
+    }
+
+    /// With a small log: where a test makes many queue managers.
+    pub fn light() -> Self {
+        Self::with(|c| c.log_config.file_pages = 64)
     }
 
     /// With a dead-letter queue.
@@ -54,10 +66,16 @@ impl World {
             dead_letter_q: DEAD.to_owned(),
             ..CreateOptions::default()
         };
-        Self::made(&options, |_| {})
+        Self::made(&options, |c| c.log_config.file_pages = 64)
     }
 
     pub fn made(options: &CreateOptions, change: impl FnOnce(&mut EngineConfig)) -> Self {
+        let mut stage = Stage::default();
+        stage.unforced = true;
+        Self::on(stage, options, change)
+    }
+
+    fn on(stage: Stage, options: &CreateOptions, change: impl FnOnce(&mut EngineConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| -> PathBuf { folder.path().join(name) };
         let mut config = EngineConfig {
@@ -74,7 +92,7 @@ impl World {
         };
         change(&mut config);
         let mut env = os();
-        let stage = Arc::<Stage>::default();
+        let stage = Arc::new(stage);
         env.disk = Arc::new(Staged {
             disk: env.disk.clone(),
             stage: stage.clone(),

@@ -10,6 +10,8 @@ use posthaste_env::{Disk, File, Lock, Open};
 
 #[derive(Default)]
 pub struct Stage {
+    /// Writes that should be forced go to the page cache like all others.
+    pub unforced: bool,
     /// The log's writes wait.
     paused: Mutex<bool>,
     resumed: Condvar,
@@ -68,6 +70,9 @@ impl File for Prop {
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
+        if self.stage.unforced {
+            return Ok(());
+        }
         self.file.sync()
     }
     fn len(&self) -> io::Result<u64> {
@@ -86,10 +91,15 @@ pub struct Staged {
 
 impl Disk for Staged {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        let forced = how.forced;
+        let how = Open {
+            forced: forced && !self.stage.unforced,
+            ..how
+        };
         Ok(Arc::new(Prop {
             file: self.disk.open(path, how)?,
             stage: self.stage.clone(),
-            forced: how.forced,
+            forced,
             queue: path.components().any(|c| c.as_os_str() == "queues"),
         }))
     }
@@ -112,6 +122,9 @@ impl Disk for Staged {
         self.disk.exists(path)
     }
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        if self.stage.unforced {
+            return Ok(());
+        }
         self.disk.sync_dir(dir)
     }
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {

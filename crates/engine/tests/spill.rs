@@ -1,0 +1,552 @@
+//! Queues that hold more than their buffers: what is in the queue file is as good as what is in
+//! memory, and memory and file stay as small as they can.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use posthaste_engine::{EndMode, Session, Stop};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use world::*;
+
+const BUFFER: usize = 64 * 1024;
+const SIZE: usize = 2000;
+/// Ten times what a buffer takes.
+const COUNT: usize = 10 * BUFFER / SIZE;
+
+/// A queue manager with buffers that are full after some thirty messages.
+fn small_buffers() -> World {
+    World::with(|c| {
+        c.q_buffer = BUFFER;
+        c.pq_buffer = BUFFER;
+    })
+}
+
+fn content(n: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(SIZE);
+    let mut word = n as u64 + 1;
+    while out.len() < SIZE {
+        word = word.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (word >> 29);
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out
+}
+
+fn id(n: usize) -> [u8; 24] {
+    let mut id = [7; 24];
+    id[..8].copy_from_slice(&(n as u64).to_be_bytes());
+    id
+}
+
+/// Puts message `n`.
+fn put_one(s: &Session, h: Hobj, n: usize, persistence: i32, options: i32) {
+    let own = Md {
+        msg_id: id(n),
+        correl_id: id(n + 1_000_000),
+        ..md(persistence)
+    };
+    send(s, h, own, options, &content(n));
+}
+
+fn fill(s: &Session, h: Hobj, numbers: impl Iterator<Item = usize>, persistence: i32, sync: bool) {
+    let options = if sync { MQPMO_SYNCPOINT } else { 0 };
+    for n in numbers {
+        put_one(s, h, n, persistence, options);
+        if sync && n % 50 == 49 {
+            commit(s);
+        }
+    }
+    commit(s);
+}
+
+/// The number of a message; its content must be right.
+fn number(taken: &Taken) -> usize {
+    let mut first = [0; 8];
+    first.copy_from_slice(&taken.md.msg_id[..8]);
+    let n = u64::from_be_bytes(first) as usize;
+    assert!(
+        taken.data == content(n),
+        "the content of message {n} is wrong"
+    );
+    n
+}
+
+fn numbers(s: &Session, h: Hobj, options: i32) -> Vec<usize> {
+    let mut all = Vec::new();
+    while let Ok(taken) = next(s, h, options) {
+        all.push(number(&taken));
+    }
+    all
+}
+
+fn browsed(s: &Session, h: Hobj) -> Vec<usize> {
+    let mut all = Vec::new();
+    let mut how = MQGMO_BROWSE_FIRST;
+    while let Ok(taken) = next(s, h, how) {
+        all.push(number(&taken));
+        how = MQGMO_BROWSE_NEXT;
+    }
+    all
+}
+
+fn upto(n: usize) -> Vec<usize> {
+    (0..n).collect()
+}
+
+fn queue_file(w: &World, queue: &str) -> PathBuf {
+    let folder = w.config.data.join("queues");
+    let prefix = format!("{queue}.");
+    let names = std::fs::read_dir(&folder).unwrap();
+    names
+        .map(|entry| entry.unwrap().path())
+        .find(|path| {
+            path.file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with(&prefix)
+        })
+        .unwrap()
+}
+
+/// What a queue keeps in memory: its buffers, and perhaps a message more of each kind.
+fn assert_small(w: &World, queue: &str) {
+    let resident = w.status(queue).resident_bytes;
+    assert!(resident <= 2 * (BUFFER + SIZE + 600), "{resident} bytes");
+}
+
+/// The file is free again, but for what the last checkpoint noted of persistent messages.
+fn assert_free(w: &World, queue: &str, persistence: i32) {
+    let blocks = w.status(queue).file_blocks;
+    let noted = if persistence == PERSISTENT {
+        COUNT as u64 / 8
+    } else {
+        0
+    };
+    assert!(blocks <= noted, "{blocks} blocks");
+}
+
+#[test]
+fn order_and_content_are_kept() {
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        for sync in [false, true] {
+            let w = small_buffers();
+            let s = w.connect();
+            let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+            fill(&s, h, 0..COUNT, persistence, sync);
+            assert_small(&w, LOCAL);
+            assert!(w.status(LOCAL).file_blocks > 0, "nothing was spilled");
+            assert_eq!(browsed(&s, h), upto(COUNT));
+            let options = if sync { MQGMO_SYNCPOINT } else { 0 };
+            assert_eq!(numbers(&s, h, options), upto(COUNT));
+            commit(&s);
+            let status = w.status(LOCAL);
+            assert_eq!((status.depth, status.resident_bytes), (0, 0));
+            assert_free(&w, LOCAL, persistence);
+        }
+    }
+}
+
+/// Both kinds on one queue, in and out, never empty: memory and file stay bounded.
+#[test]
+fn memory_and_file_stay_bounded_however_long_it_goes_on() {
+    let w = small_buffers();
+    w.run(&format!("DEFINE QLOCAL(Q) MAXDEPTH({})", 10 * COUNT));
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let (mut put_n, mut got_n) = (0, 0);
+    let mut longest = 0;
+    for round in 0..12 {
+        for _ in 0..COUNT {
+            let persistence = (put_n % 2) as i32;
+            put_one(&s, h, put_n, persistence, 0);
+            put_n += 1;
+        }
+        assert_small(&w, "Q");
+        while got_n < put_n - COUNT / 4 {
+            assert_eq!(number(&next(&s, h, 0).unwrap()), got_n);
+            got_n += 1;
+        }
+        let length = std::fs::metadata(queue_file(&w, "Q")).unwrap().len();
+        if round == 2 {
+            longest = length;
+        } else if round > 2 {
+            assert!(length <= longest + longest / 4, "{length} after {longest}");
+        }
+    }
+    assert_eq!(numbers(&s, h, 0), (got_n..put_n).collect::<Vec<_>>());
+    assert_free(&w, "Q", PERSISTENT);
+}
+
+#[test]
+fn priorities_are_kept_in_the_file_too() {
+    let mut w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let priority = |n: usize| (n * 7 % 10) as i32;
+    for n in 0..COUNT {
+        let own = Md {
+            msg_id: id(n),
+            priority: priority(n),
+            ..md(PERSISTENT)
+        };
+        send(&s, h, own, 0, &content(n));
+    }
+    let mut expected = upto(COUNT);
+    expected.sort_by_key(|n| (9 - priority(*n), *n));
+    for crash in [false, true] {
+        if crash {
+            w.crash();
+        } else {
+            w.restart();
+        }
+        let s = w.connect();
+        let h = open(&s, LOCAL, MQOO_BROWSE);
+        assert_eq!(browsed(&s, h), expected);
+    }
+}
+
+#[test]
+fn spilled_messages_are_got_by_identifier() {
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        fill(&s, h, 0..COUNT, persistence, false);
+        for step in 0..COUNT {
+            let n = step * 101 % COUNT;
+            let (by, match_options) = if step % 2 == 0 {
+                (
+                    Md {
+                        msg_id: id(n),
+                        ..md(0)
+                    },
+                    MQMO_MATCH_MSG_ID,
+                )
+            } else {
+                let correl_id = id(n + 1_000_000);
+                (Md { correl_id, ..md(0) }, MQMO_MATCH_CORREL_ID)
+            };
+            let how = Gmo {
+                match_options,
+                ..gmo(0)
+            };
+            let taken = take(&s, h, by, how, SIZE).unwrap();
+            assert_eq!(number(&taken), n);
+        }
+        assert_eq!(w.depth(LOCAL), 0);
+    }
+}
+
+#[test]
+fn spilled_messages_come_back_when_backed_out() {
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let mut w = small_buffers();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+        fill(&s, h, 0..COUNT, persistence, false);
+        for count in 1..=3 {
+            assert_eq!(numbers(&s, h, MQGMO_SYNCPOINT), upto(COUNT));
+            assert_eq!(w.depth(LOCAL), 0);
+            backout(&s);
+            assert_eq!(browsed(&s, h), upto(COUNT));
+            assert_small(&w, LOCAL);
+            let first = next(&s, h, MQGMO_BROWSE_FIRST).unwrap();
+            assert_eq!(first.md.backout_count, count);
+        }
+        // A crash in the middle of it counts as a backout.
+        assert_eq!(numbers(&s, h, MQGMO_SYNCPOINT), upto(COUNT));
+        drop(s);
+        w.crash();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+        if persistence == PERSISTENT {
+            let first = next(&s, h, MQGMO_BROWSE_FIRST).unwrap();
+            assert_eq!(first.md.backout_count, 4);
+            assert_eq!(numbers(&s, h, 0), upto(COUNT));
+        } else {
+            assert_eq!(w.depth(LOCAL), 0);
+        }
+    }
+}
+
+/// A unit of work far larger than the buffer: its puts appear whole, or leave nothing.
+#[test]
+fn large_units_of_work() {
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let w = small_buffers();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        for _ in 0..2 {
+            for n in 0..COUNT {
+                put_one(&s, h, n, persistence, MQPMO_SYNCPOINT);
+            }
+            backout(&s);
+            assert_eq!((w.depth(LOCAL), w.status(LOCAL).file_blocks), (0, 0));
+            for n in 0..COUNT {
+                put_one(&s, h, n, persistence, MQPMO_SYNCPOINT);
+            }
+            commit(&s);
+            assert_small(&w, LOCAL);
+            assert_eq!(numbers(&s, h, MQGMO_SYNCPOINT), upto(COUNT));
+            commit(&s);
+        }
+    }
+}
+
+#[test]
+fn spilled_messages_survive_restarts() {
+    for how in [EndMode::Immediate, EndMode::Preemptive] {
+        let mut w = small_buffers();
+        w.run("DEFINE QLOCAL(HIGH) NPMCLASS(HIGH)\nDEFINE QLOCAL(NORMAL)");
+        let (mut first, mut last) = (0, 0);
+        for round in 0..4 {
+            let s = w.connect();
+            for queue in ["HIGH", "NORMAL"] {
+                let h = open(&s, queue, IN_OUT);
+                fill(&s, h, last..last + COUNT / 2, PERSISTENT, true);
+                // A part of what was there goes.
+                for n in first..first + COUNT / 4 {
+                    assert_eq!(number(&next(&s, h, 0).unwrap()), n);
+                }
+                fill(
+                    &s,
+                    h,
+                    9_000_000..9_000_000 + COUNT / 2,
+                    NOT_PERSISTENT,
+                    false,
+                );
+            }
+            first += COUNT / 4;
+            last += COUNT / 2;
+            drop(s);
+            w.end(how);
+            w.start();
+            let s = w.connect();
+            let expected: Vec<_> = (first..last).collect();
+            let kept: Vec<_> = (9_000_000..9_000_000 + COUNT / 2).collect();
+            for queue in ["HIGH", "NORMAL"] {
+                assert_small(&w, queue);
+                let h = open(&s, queue, IN_OUT | MQOO_BROWSE);
+                let all = browsed(&s, h);
+                let (old, np): (Vec<_>, Vec<_>) = all.into_iter().partition(|n| *n < 9_000_000);
+                assert_eq!(old, expected, "{queue} {round} {how:?}");
+                let survive = how == EndMode::Immediate && queue == "HIGH";
+                assert_eq!(
+                    np,
+                    if survive { kept.clone() } else { Vec::new() },
+                    "{queue}"
+                );
+                for n in np {
+                    let by = Md {
+                        msg_id: id(n),
+                        ..md(0)
+                    };
+                    let how = Gmo {
+                        match_options: MQMO_MATCH_MSG_ID,
+                        ..gmo(0)
+                    };
+                    take(&s, h, by, how, SIZE).unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// Messages of very different lengths share the file.
+#[test]
+fn space_in_the_file_is_used_again_whatever_the_lengths() {
+    let w = small_buffers();
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    // Something at the head keeps the buffer full, so that all that follows is spilled.
+    for _ in 0..COUNT / 5 {
+        put(&s, h, 0, 0, &[9; SIZE]);
+    }
+    let by = |n: usize| Md {
+        msg_id: id(n),
+        ..md(0)
+    };
+    let lengths = [1, 400, 513, 1500, 8000, 60_000];
+    let mut longest = 0;
+    for round in 0..30 {
+        for (n, length) in lengths.iter().cycle().take(60).enumerate() {
+            let data = vec![(n + round) as u8; *length];
+            send(&s, h, by(n), 0, &data);
+        }
+        for step in 0..60 {
+            let n = step * 37 % 60;
+            let how = Gmo {
+                match_options: MQMO_MATCH_MSG_ID,
+                ..gmo(0)
+            };
+            let taken = take(&s, h, by(n), how, 1 << 20).unwrap();
+            assert_eq!(taken.data, vec![(n + round) as u8; lengths[n % 6]]);
+        }
+        let length = std::fs::metadata(queue_file(&w, "Q")).unwrap().len();
+        if round == 5 {
+            longest = length;
+        } else if round > 5 {
+            assert!(length <= longest * 2, "{length} after {longest}");
+        }
+    }
+}
+
+/// What is got soon after it was put never touches the file.
+#[test]
+fn nothing_is_written_while_the_buffer_suffices() {
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for round in 0..COUNT / 20 {
+        for persistence in [NOT_PERSISTENT, PERSISTENT] {
+            fill(&s, h, round * 20..round * 20 + 20, persistence, false);
+            numbers(&s, h, 0);
+        }
+    }
+    // A waiting getter is served directly, even when the buffer is full.
+    let written = |w: &World| w.stage.queue_bytes.load(Ordering::SeqCst);
+    assert_eq!(written(&w), 0);
+    fill(&s, h, 0..COUNT, NOT_PERSISTENT, false);
+    let before = written(&w);
+    assert!(before > 0);
+    let getter = w.connect();
+    let g = open(&getter, LOCAL, MQOO_INPUT_SHARED);
+    for n in 0..50 {
+        let by = Md {
+            msg_id: id(5_000_000 + n),
+            ..md(0)
+        };
+        let how = Gmo {
+            match_options: MQMO_MATCH_MSG_ID,
+            ..gmo(0)
+        };
+        let waiting = wait(&getter, g, by, how);
+        put_one(&s, h, 5_000_000 + n, NOT_PERSISTENT, 0);
+        waiting.finish().unwrap();
+    }
+    assert_eq!(written(&w), before);
+}
+
+#[test]
+fn spilled_messages_expire() {
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+    for n in 0..COUNT {
+        let own = Md {
+            msg_id: id(n),
+            expiry: if n % 3 == 0 { 1 } else { -1 },
+            ..md((n % 2) as i32)
+        };
+        send(&s, h, own, 0, &content(n));
+    }
+    let left: Vec<_> = (0..COUNT).filter(|n| n % 3 != 0).collect();
+    until("expiry", || browsed(&s, h) == left);
+    assert_eq!(w.depth(LOCAL) as usize, left.len());
+    assert_eq!(numbers(&s, h, 0), left);
+    assert_eq!(w.status(LOCAL).resident_bytes, 0);
+}
+
+/// The file system is full: puts beyond the buffer are refused, nothing is lost, and when there is
+/// room again everything goes on.
+#[test]
+fn a_full_disk_refuses_and_loses_nothing() {
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let mut w = small_buffers();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+        w.stage.full.store(true, Ordering::SeqCst);
+        let mut accepted = 0;
+        let refused = loop {
+            let mut own = Md {
+                msg_id: id(accepted),
+                ..md(persistence)
+            };
+            match try_put(&s, h, &mut own, 0, &content(accepted)) {
+                Ok(_) => accepted += 1,
+                Err(reason) => break reason,
+            }
+        };
+        assert_eq!(refused, Reason::STORAGE_MEDIUM_FULL);
+        assert!((20..50).contains(&accepted), "{accepted}");
+        assert_eq!(browsed(&s, h), upto(accepted));
+        for options in [0, MQPMO_SYNCPOINT] {
+            let again = try_put(&s, h, &mut md(persistence), options, b"x");
+            assert_eq!(again, Err(Reason::STORAGE_MEDIUM_FULL));
+        }
+        // Getting makes room in the buffer.
+        for n in 0..10 {
+            assert_eq!(number(&next(&s, h, 0).unwrap()), n);
+        }
+        put_one(&s, h, accepted, persistence, 0);
+        accepted += 1;
+        w.stage.full.store(false, Ordering::SeqCst);
+        fill(&s, h, accepted..COUNT, persistence, false);
+        assert_eq!(browsed(&s, h), (10..COUNT).collect::<Vec<_>>());
+        drop(s);
+        w.restart();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        let left = if persistence == PERSISTENT {
+            (10..COUNT).collect()
+        } else {
+            Vec::new()
+        };
+        assert_eq!(numbers(&s, h, 0), left);
+    }
+}
+
+/// Bytes of a message that are not what was written must not be delivered, nor skipped silently.
+#[test]
+fn a_damaged_queue_file_stops_the_queue_manager() {
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    fill(&s, h, 0..COUNT, NOT_PERSISTENT, false);
+    let path = queue_file(&w, LOCAL);
+    let length = std::fs::metadata(&path).unwrap().len();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    for at in (600..length - 8).step_by(512) {
+        file.write_all_at(b"garbage!", at).unwrap();
+    }
+    let mut got = 0;
+    let reason = loop {
+        match next(&s, h, 0) {
+            Ok(taken) => assert_eq!(number(&taken), got),
+            Err(reason) => break reason,
+        }
+        got += 1;
+    };
+    assert_eq!(reason, Reason::CONNECTION_BROKEN);
+    assert!(got < 50, "{got} messages were still in memory");
+    assert!(matches!(w.qm().stopped(), Some(Stop::QueueFileDamaged(_))));
+    assert_eq!(w.heard("AMQ2018S"), 1);
+    let after = try_put(&s, h, &mut md(0), 0, b"");
+    assert_eq!(after, Err(Reason::CONNECTION_BROKEN));
+}
+
+/// A deleted queue's file goes, and a queue defined again under its name begins with none.
+#[test]
+fn the_file_goes_with_its_queue() {
+    let mut w = small_buffers();
+    for _ in 0..2 {
+        w.run("DEFINE QLOCAL(Q)");
+        let s = w.connect();
+        let h = open(&s, "Q", IN_OUT);
+        fill(&s, h, 0..COUNT, PERSISTENT, true);
+        close(&s, h, 0).unwrap();
+        assert!(w.status("Q").file_blocks > 0);
+        let path = queue_file(&w, "Q");
+        w.run("DELETE QLOCAL(Q) PURGE\nDEFINE QLOCAL(Q)");
+        assert_eq!((w.depth("Q"), w.status("Q").file_blocks), (0, 0));
+        drop(s);
+        w.restart();
+        assert!(!path.exists(), "{}", path.display());
+        w.run("DELETE QLOCAL(Q)");
+    }
+}

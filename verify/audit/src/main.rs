@@ -1,0 +1,216 @@
+//! `posthaste-audit`: kills real servers under load and audits every message.
+//!
+//! A real server runs on a real file system with a small log (so that it wraps, needs its secondary
+//! files and takes checkpoints all the time) and small queue buffers (so that messages spill). Many
+//! connections put and get, in and out of syncpoint. At a random moment the server is killed with
+//! SIGKILL, started again, and every queue is browsed: [`judge`] says what may be there.
+//!
+//! * [`campaign`]: rounds of work, kill, restart, judgement.
+//! * [`worker`]: one connection's work; [`stage`]: what they share; [`payload`]: their messages.
+//! * [`server`]: the process; [`snapshot`]: what is on its queues.
+//! * [`history`]: the record; [`ledger`]: what is known between rounds; [`judge`]: the rules, pure.
+//! * [`plant`]: falsifies the record, to prove that the judge finds it.
+
+mod campaign;
+mod history;
+mod judge;
+mod ledger;
+mod payload;
+mod plant;
+mod server;
+mod snapshot;
+mod stage;
+mod violation;
+mod worker;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use tempfile::TempDir;
+
+use campaign::{Campaign, Plan, Report};
+use plant::Plant;
+use server::Site;
+
+/// Kills a real server under load, again and again, and audits every message.
+///
+/// Exit status: 0 all is well (with --plant: what was planted was found, and nothing else),
+/// 1 a promise is broken or the audit could not be carried out.
+#[derive(Parser)]
+struct Arguments {
+    /// How often to kill the server
+    #[arg(long, default_value_t = 200)]
+    kills: u32,
+    /// Give up (exit status 1) if that takes longer than so many seconds
+    #[arg(long, default_value_t = 1_200)]
+    seconds: u64,
+    /// What to repeat; without it, another load every time
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Connections at a time, at most 999
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=999))]
+    connections: u32,
+    /// The server's binary; without it, `posthaste` beside this program
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+    /// An empty folder for the server's files, kept; without it, a temporary one, kept on failure
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Falsify the record in this way, to prove that it is found
+    #[arg(long)]
+    plant: Option<Plant>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match audit(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("posthaste-audit: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn program(named: Option<&PathBuf>) -> io::Result<PathBuf> {
+    let path = match named {
+        Some(path) => path.clone(),
+        None => std::env::current_exe()?.with_file_name("posthaste"),
+    };
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(io::Error::other(format!(
+            "there is no server at {}; build it with the same profile (cargo build [--release]) or name it with --server",
+            path.display()
+        ))),
+    }
+}
+
+/// A seed nobody chose.
+fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    let hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    // Short enough to be typed.
+    hasher.finish() % 1_000_000_000
+}
+
+fn audit(arguments: &Arguments) -> io::Result<bool> {
+    let program = program(arguments.server.as_ref())?;
+    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    let temporary = match arguments.data_dir {
+        Some(_) => None,
+        None => Some(TempDir::with_prefix("posthaste-audit-")?),
+    };
+    let data = match (&arguments.data_dir, &temporary) {
+        (Some(named), _) => named.clone(),
+        (None, Some(temporary)) => temporary.path().to_owned(),
+        (None, None) => PathBuf::new(),
+    };
+    let plan = Plan {
+        seed,
+        kills: arguments.kills,
+        seconds: arguments.seconds,
+        connections: arguments.connections,
+        plant: arguments.plant,
+    };
+    let site = Site {
+        program,
+        data,
+        log: (64, 12, 20),
+        buffer: 65_536,
+    };
+    println!(
+        "audit of {} with seed {seed}: {} kills, {} connections, files in {}",
+        site.program.display(),
+        plan.kills,
+        plan.connections,
+        site.data.display()
+    );
+    let began = Instant::now();
+    let outcome = Campaign::new(&site, &plan).run();
+    let fine = match outcome {
+        Ok(report) => tell(&plan, &site, &report, began),
+        Err(error) => {
+            println!("FAILED: {error}");
+            false
+        }
+    };
+    if !fine {
+        if let Some(temporary) = temporary {
+            println!("The files stay in {}.", temporary.keep().display());
+        }
+        let planted = plan.plant.map(|plant| format!(" --plant {plant:?}"));
+        println!(
+            "The same load again: cargo build --release && cargo run --release -p posthaste-audit -- --seed {seed} --kills {} --connections {}{}",
+            plan.kills,
+            plan.connections,
+            planted.unwrap_or_default().to_lowercase()
+        );
+    }
+    Ok(fine)
+}
+
+/// Says how it came out; true if all is well.
+fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
+    let tally = &report.tally;
+    println!(
+        "{} kills under load and {} while starting in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
+        tally.kills,
+        tally.kills_starting,
+        tally.rounds,
+        began.elapsed().as_secs_f64(),
+        tally.puts,
+        tally.delivered,
+        tally.browsed,
+        tally.deepest,
+        tally.commits,
+        tally.in_doubt,
+        tally.backouts,
+        tally.lost_units,
+        campaign::said(&site.words(), "AMQ7469W"),
+        tally.unanswered,
+        tally.slowest_start.as_millis()
+    );
+    for violation in report.violations.iter().take(20) {
+        println!("{violation}");
+    }
+    if report.violations.len() > 20 {
+        println!("... and {} more", report.violations.len() - 20);
+    }
+    if let Some(plant) = plan.plant {
+        return judged_plant(plant, report);
+    }
+    if !report.violations.is_empty() {
+        println!("FAILED: {} promises broken", report.violations.len());
+        return false;
+    }
+    if tally.kills < plan.kills {
+        println!(
+            "FAILED: only {} of {} kills in {} s",
+            tally.kills, plan.kills, plan.seconds
+        );
+        return false;
+    }
+    println!("No message lost, doubled, halved, altered or out of order.");
+    true
+}
+
+fn judged_plant(plant: Plant, report: &Report) -> bool {
+    let Some(planted) = &report.planted else {
+        println!("FAILED: no round had a place to plant {plant:?}, or something else was wrong");
+        return false;
+    };
+    println!("planted: {planted}");
+    let expected = plant.expected();
+    let found = report.violations.iter().all(|v| v.broken == expected);
+    if report.violations.is_empty() || !found {
+        println!("FAILED: {plant:?} has to be found as {expected:?}, and nothing else");
+        return false;
+    }
+    println!("It was found, and nothing else.");
+    true
+}

@@ -1,0 +1,140 @@
+//! What all connections of a campaign have in common: queues, the order of events, and how much is
+//! queued.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Instant;
+
+use posthaste_client::{Address, ClientError, Connect, Connection};
+use posthaste_mqi::Reason;
+
+use crate::history::{NEVER, Stamp, Traits};
+
+/// Name of the queue manager.
+pub(crate) const QUEUE_MANAGER: &str = "AUDIT";
+/// The channel of connections over TCP.
+pub(crate) const CHANNEL: &str = "AUDIT.SVRCONN";
+/// The channel by which local applications come.
+const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
+
+const fn queue(name: &'static str, by_priority: bool, hardened: bool) -> Traits {
+    Traits {
+        name,
+        by_priority,
+        hardened,
+    }
+}
+
+/// The queues of the audit; their index is the number that messages carry.
+pub(crate) const QUEUES: [Traits; 6] = [
+    queue("AUDIT.PLAIN", true, false),
+    queue("AUDIT.HARD", true, true),
+    queue("AUDIT.FIFO", false, false),
+    queue("AUDIT.FIFO.HARD", false, true),
+    queue("AUDIT.HIGH", true, false),
+    queue("AUDIT.BUSY", true, true),
+];
+
+/// What defines them.
+pub(crate) fn script() -> String {
+    let mut out = format!("DEFINE CHANNEL({CHANNEL}) CHLTYPE(SVRCONN) TRPTYPE(TCP)\n");
+    for queue in QUEUES {
+        let Traits {
+            name,
+            by_priority,
+            hardened,
+        } = queue;
+        let sequence = if by_priority { "PRIORITY" } else { "FIFO" };
+        let harden = if hardened { "HARDENBO" } else { "NOHARDENBO" };
+        // A crash is no controlled restart: HIGH changes nothing for the auditor.
+        let class = if name == "AUDIT.HIGH" {
+            "HIGH"
+        } else {
+            "NORMAL"
+        };
+        out.push_str(&format!(
+            "DEFINE QLOCAL({name}) MSGDLVSQ({sequence}) {harden} NPMCLASS({class}) MAXDEPTH(200000) SHARE\n"
+        ));
+    }
+    out
+}
+
+/// What all connections share.
+pub(crate) struct Stage {
+    /// Number of the campaign, in every message.
+    pub(crate) run: u64,
+    began: Instant,
+    stamps: AtomicU64,
+    /// When the server was killed in this round.
+    killed: AtomicU64,
+    /// Connections finish what they are at and end.
+    finish: AtomicBool,
+    /// Bytes queued, about.
+    queued: AtomicI64,
+}
+
+impl Stage {
+    pub(crate) fn new(run: u64) -> Stage {
+        Stage {
+            run,
+            began: Instant::now(),
+            stamps: AtomicU64::new(1),
+            killed: AtomicU64::new(NEVER),
+            finish: AtomicBool::new(false),
+            queued: AtomicI64::new(0),
+        }
+    }
+    /// The next stamp.
+    pub(crate) fn tick(&self) -> Stamp {
+        self.stamps.fetch_add(1, Ordering::SeqCst)
+    }
+    /// Milliseconds since the campaign began.
+    pub(crate) fn ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+    pub(crate) fn open_round(&self, queued: u64) {
+        self.killed.store(NEVER, Ordering::SeqCst);
+        self.finish.store(false, Ordering::SeqCst);
+        let queued = i64::try_from(queued).unwrap_or(i64::MAX);
+        self.queued.store(queued, Ordering::SeqCst);
+    }
+    /// The server is about to be killed: from now on connections may break.
+    pub(crate) fn mark_killed(&self) {
+        self.killed.store(self.tick(), Ordering::SeqCst);
+    }
+    pub(crate) fn killed(&self) -> bool {
+        self.killed.load(Ordering::SeqCst) != NEVER
+    }
+    pub(crate) fn ask_to_finish(&self) {
+        self.finish.store(true, Ordering::SeqCst);
+    }
+    pub(crate) fn over(&self) -> bool {
+        self.finish.load(Ordering::SeqCst) || self.killed()
+    }
+    pub(crate) fn queued(&self) -> i64 {
+        self.queued.load(Ordering::Relaxed)
+    }
+    pub(crate) fn add_queued(&self, bytes: i64) {
+        self.queued.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Connects as an application: by the socket file as local ones do, or over TCP.
+pub(crate) fn connect(address: &Address, name: &str) -> Result<Connection, ClientError> {
+    let channel = match address {
+        Address::Tcp { .. } => CHANNEL,
+        Address::Unix(_) => LOCAL_CHANNEL,
+    };
+    let mut connect = Connect::new(address.clone(), channel, QUEUE_MANAGER);
+    connect.application = name.to_owned();
+    Connection::open(&connect)
+}
+
+/// Whether a call got no reply.
+pub(crate) fn unanswered(error: &ClientError) -> bool {
+    let lost = [
+        Reason::CONNECTION_BROKEN,
+        Reason::HOST_NOT_AVAILABLE,
+        Reason::CONNECTION_ERROR,
+    ];
+    !matches!(error, ClientError::Reason(_)) || lost.contains(&error.reason())
+}
