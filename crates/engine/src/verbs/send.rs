@@ -5,7 +5,7 @@
 //!   drawn after that: `CLEAR` removes by number and only when nothing is reserved.
 //! * Between the append of a record in a unit of work and the entry in that unit of work there is
 //!   no `await`: the log and the session never disagree about what the unit of work contains.
-//! * A full log delays a put; it fails one (2102) only after maintenance has tried three times in
+//! * A full log delays a put; it fails one (2102) only after maintenance has tried several times in
 //!   vain to make room.
 
 use std::cell::RefCell;
@@ -96,6 +96,10 @@ fn append_put(
     })
 }
 
+/// How often maintenance may say that there could be room before a call gives up. It says so after
+/// each of its checkpoints, two or more of which make one attempt, and after the attempt.
+const RELIEFS: u32 = 12;
+
 /// What to do about a log that does not take a record.
 pub(crate) struct Patience(u32);
 
@@ -113,7 +117,7 @@ impl Patience {
             qm.log_failed(&error);
             return Err(Reason::CONNECTION_BROKEN);
         }
-        if self.0 == 3 {
+        if self.0 == RELIEFS {
             return Err(Reason::RESOURCE_PROBLEM);
         }
         self.0 += 1;
