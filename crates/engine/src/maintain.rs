@@ -99,19 +99,22 @@ impl Inner {
         else {
             return false;
         };
-        let uow = {
+        // Under the session's lock, so that its application learns of it when all of it is undone.
+        let (events, inserts) = {
             let mut state = oldest.lock();
-            let uow = state.uow.take();
-            state.rolled_back = uow.is_some();
-            uow
+            let Some(uow) = state.uow.take() else {
+                return false;
+            };
+            state.rolled_back = true;
+            let (date, time) = crate::verbs::clock::display_stamp(uow.started);
+            let who = &oldest.who;
+            let inserts = [who.name.clone(), who.user.clone(), format!("{date} {time}")];
+            uow.log_backout(self);
+            (uow.give_all_back(self), inserts)
         };
-        let Some(uow) = uow else {
-            return false;
-        };
-        let (date, time) = crate::verbs::clock::display_stamp(uow.started);
-        let who = &oldest.who;
-        let inserts = [who.name.clone(), who.user.clone(), format!("{date} {time}")];
-        uow.back_out(self);
+        for (queue, event) in events {
+            crate::trigger::fire(self, &queue, event);
+        }
         oldest.uow_pin.clear();
         self.operator.message("AMQ7469W", &inserts);
         true

@@ -121,6 +121,13 @@ impl Uow {
 
     /// Undoes it: puts never happened, gets come back with a backout count one higher.
     pub(crate) fn undo(self, qm: &Arc<Inner>) {
+        for (queue, event) in self.give_all_back(qm) {
+            trigger::fire(qm, &queue, event);
+        }
+    }
+
+    /// The same but for the triggers, which are returned: no lock may be held while they fire.
+    pub(crate) fn give_all_back(self, qm: &Arc<Inner>) -> Vec<(Arc<Queue>, trigger::Event)> {
         let mut wakes = Wakes::default();
         let mut due = Vec::new();
         // Backwards, so that what came first ends up first.
@@ -147,15 +154,7 @@ impl Uow {
             }
         }
         wakes.wake();
-        for (queue, event) in due {
-            trigger::fire(qm, &queue, event);
-        }
-    }
-
-    /// Backs it out without waiting for anything.
-    pub(crate) fn back_out(self, qm: &Arc<Inner>) {
-        self.log_backout(qm);
-        self.undo(qm);
+        due
     }
 
     /// Whether one of its gets asks for hardened backout counts.
