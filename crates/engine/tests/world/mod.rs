@@ -134,6 +134,13 @@ impl World {
         driver.join().unwrap();
     }
 
+    /// The queue manager has been ended by hand: its threads end too.
+    pub fn end_threads(&mut self) {
+        let (_, driver, thread) = self.running.take().unwrap();
+        thread.join().unwrap();
+        driver.join().unwrap();
+    }
+
     /// Ends without a checkpoint and without telling the log that it was clean.
     pub fn kill(&mut self) {
         let (qm, driver, thread) = self.running.take().unwrap();
