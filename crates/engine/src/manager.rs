@@ -213,6 +213,10 @@ impl Inner {
 
     /// Stops the queue manager for a reason outside itself.
     pub(crate) fn stop(&self, stop: Stop) {
+        if self.ended() {
+            // Maintenance finding the log shut down by a preemptive end is no failure.
+            return;
+        }
         let first = {
             let mut slot = self.stop.lock();
             let first = slot.is_none();

@@ -262,9 +262,15 @@ impl SessionInner {
             .compare_exchange(CONNECTED, BROKEN, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Marks the end of the connection; false when it had ended before.
-    pub(crate) fn end(&self) -> bool {
-        self.life.swap(DISCONNECTED, Ordering::AcqRel) != DISCONNECTED
+    /// Marks the end of the connection. One that was broken off stays so: its application is told
+    /// that, not that it has no connection.
+    fn end(&self) {
+        let _ = self.life.compare_exchange(
+            CONNECTED,
+            DISCONNECTED,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
     }
 
     /// Backs out, closes every handle and forgets the connection.

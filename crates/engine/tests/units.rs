@@ -226,6 +226,30 @@ fn every_end_of_a_connection_decides_its_unit_of_work() {
 }
 
 #[test]
+fn an_application_that_was_broken_off_is_told_so_at_every_call() {
+    for how in [EndMode::Immediate, EndMode::Preemptive] {
+        let mut w = World::new();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"never");
+        w.end(how);
+        for _ in 0..2 {
+            let broken = Reason::CONNECTION_BROKEN;
+            assert_eq!(try_put(&s, h, &mut md(0), 0, b""), Err(broken));
+            assert_eq!(next(&s, h, 0).unwrap_err(), broken);
+            assert_eq!(block_on(s.commit()), Err(broken));
+            assert_eq!(block_on(s.disconnect()), Err(broken));
+        }
+        assert!(
+            s.queue_manager().stopped().is_none(),
+            "{how:?} is no failure"
+        );
+        w.start();
+        assert_eq!(w.depth(LOCAL), 0);
+    }
+}
+
+#[test]
 fn a_committed_unit_of_work_survives_whole() {
     let mut w = World::new();
     w.run("DEFINE QLOCAL(A)\nDEFINE QLOCAL(B)");
