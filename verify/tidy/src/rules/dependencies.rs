@@ -61,13 +61,20 @@ const MAY_USE: &[Row] = &[
             "engine",
             "net",
             "channel",
+            // For the trait that the in-process binding implements.
+            "client",
         ],
-        &["wire", "client", "env-sim"],
+        &["wire", "env-sim"],
     ),
     row("crates/client", &["mqi", "wire"], &[]),
     row(
+        "crates/perf",
+        &["mqi", "command", "wire", "env", "client", "server"],
+        &["env-sim"],
+    ),
+    row(
         "crates/posthaste",
-        &["mqi", "command", "env", "client", "server"],
+        &["mqi", "command", "env", "client", "server", "perf"],
         &[],
     ),
     row("verify/env-sim", &["env"], &[]),
@@ -129,17 +136,18 @@ const DOORS: &[(&str, &[&str])] = &[
             "channel",
             "server",
             "client",
+            "perf",
             "posthaste",
             "audit",
             "interop",
         ],
     ),
-    ("rustix", &["env", "net", "server", "posthaste", "audit"]),
+    ("rustix", &["env", "net", "server", "perf", "posthaste", "audit"]),
     ("libc", &["env"]),
     ("getrandom", &["env"]),
     ("rand", &[]),
     ("tempfile", &["audit", "interop", "replay"]),
-    ("time", &["server", "posthaste"]),
+    ("time", &["server", "perf", "posthaste"]),
 ];
 
 /// Finds uses that the table does not allow.
