@@ -17,7 +17,9 @@ mod disk;
 mod entropy;
 mod event;
 mod os;
+mod slow_disk;
 mod thread;
+mod wait;
 
 use std::sync::Arc;
 
@@ -27,7 +29,9 @@ pub use disk::{Disk, File, Lock, Open, check_forced};
 pub use entropy::Entropy;
 pub use event::Event;
 pub use os::os;
+pub use slow_disk::{Slowness, slow_disk};
 pub use thread::{Thread, block_on, set_timer_slack, spawn};
+pub use wait::wait_until;
 
 /// A world to run in: one disk, one clock, one source of random bytes. Cloning shares them.
 #[derive(Clone)]

@@ -1,9 +1,12 @@
 //! The command line. What stands here as text is what `--help` teaches.
 
 use std::net::IpAddr;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use posthaste_env::Slowness;
 
 const EXAMPLES: &str = "\
 Try it:
@@ -136,6 +139,29 @@ pub(crate) struct Run {
     pub(crate) script: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) shape: LogShape,
+    #[command(flatten)]
+    pub(crate) slowness: SlowDisk,
+}
+
+/// For measuring only, hence not in the help: the disk made slower than it is.
+#[derive(Args, Debug, Default)]
+pub(crate) struct SlowDisk {
+    /// Microseconds added to every forced write and sync
+    #[arg(long, value_name = "US", default_value_t = 0, hide = true, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
+    pub(crate) disk_delay_us: u64,
+    /// Most bytes a second that are forced; K, M and G are understood
+    #[arg(long, value_name = "BYTES_PER_S", hide = true, value_parser = bandwidth)]
+    pub(crate) disk_bandwidth: Option<NonZeroU64>,
+}
+
+impl SlowDisk {
+    /// As the seam to the disk takes it.
+    pub(crate) fn slowness(&self) -> Slowness {
+        Slowness {
+            latency: Duration::from_micros(self.disk_delay_us),
+            bandwidth: self.disk_bandwidth,
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -206,6 +232,8 @@ pub(crate) struct Start {
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
     pub(crate) queue_manager: String,
+    #[command(flatten)]
+    pub(crate) slowness: SlowDisk,
 }
 
 const STOP_EXAMPLES: &str = "\
@@ -521,6 +549,21 @@ fn size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("write a number of bytes up to {most}, or with K or M"))
 }
 
+/// Reads bytes a second: digits, perhaps followed by K, M or G (powers of 1024).
+fn bandwidth(text: &str) -> Result<NonZeroU64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
+        Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),
+        Some(b'g' | b'G') => (text.get(..text.len() - 1), 30),
+        _ => (Some(text), 0),
+    };
+    digits
+        .and_then(|digits| digits.parse::<u64>().ok())
+        .and_then(|number| number.checked_mul(1 << shift))
+        .and_then(NonZeroU64::new)
+        .ok_or_else(|| "write bytes a second, more than 0, perhaps with K, M or G".to_owned())
+}
+
 /// Reads a format name.
 fn format(text: &str) -> Result<String, String> {
     at_most(8, text)
@@ -574,6 +617,21 @@ mod tests {
         assert_eq!(size("100M"), Ok(104_857_600));
         for wrong in ["", "K", "-1", "101M", "1G", "99999999999999999999M", "1é"] {
             assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(bandwidth("500").map(NonZeroU64::get), Ok(500));
+        assert_eq!(bandwidth("100M").map(NonZeroU64::get), Ok(104_857_600));
+        assert_eq!(bandwidth("2g").map(NonZeroU64::get), Ok(2 << 30));
+        for wrong in [
+            "",
+            "M",
+            "0",
+            "0K",
+            "-1M",
+            "1.5M",
+            "99999999999999999999G",
+            "1é",
+        ] {
+            assert!(bandwidth(wrong).is_err(), "{wrong}");
         }
         assert_eq!(wait("15"), Ok(15_000));
         assert_eq!(wait("forever"), Ok(-1));

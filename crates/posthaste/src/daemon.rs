@@ -76,7 +76,7 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
 pub(crate) fn serve(place: Option<&Path>, args: &cli::Serve) -> Result<Exit, Failure> {
     server::leave_the_terminal();
     let data = DataDir::find(place)?;
-    let result = find_and_run(&data, &args.queue_manager);
+    let result = find_and_run(&data, args);
     match result {
         Ok(()) => Ok(Exit::Done),
         Err(failure) => {
@@ -87,14 +87,22 @@ pub(crate) fn serve(place: Option<&Path>, args: &cli::Serve) -> Result<Exit, Fai
     }
 }
 
-fn find_and_run(data: &DataDir, name: &str) -> Result<(), Failure> {
-    let home = server::find(data, Some(name))?;
+fn find_and_run(data: &DataDir, args: &cli::Serve) -> Result<(), Failure> {
+    let home = server::find(data, Some(&args.queue_manager))?;
+    let slowness = args.slowness.slowness();
+    if !slowness.is_none() {
+        // The error log says it too; this is for whoever waits for the start.
+        let inserts = [home.name.clone(), slowness.to_string()];
+        let text = messages::format("AMQ2031W", &inserts);
+        let _ = writeln!(std::io::stdout(), "AMQ2031W: {text}");
+    }
     let options = RunOptions {
         data: data.clone(),
         home,
         port: None,
         host: None,
         console: Console::Silent,
+        slowness,
     };
     server::run(&posthaste_env::os(), &options, |_| {
         let mut out = std::io::stdout().lock();

@@ -29,6 +29,7 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
         port: args.port,
         host: args.bind.map(|address| address.to_string()),
         console: Console::Stderr,
+        slowness: args.slowness.slowness(),
     };
     let env = posthaste_env::os();
     server::run(&env, &options, |ready| {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use posthaste_channel::{Limits as ChannelLimits, Registry};
 use posthaste_command::ObjectKind;
 use posthaste_engine::{EndMode, Operator};
-use posthaste_env::Env;
+use posthaste_env::{Env, Slowness, slow_disk};
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{Accepted, Address, Admission, Limits, Listener, Options, Watcher};
 use tokio::sync::{mpsc, watch};
@@ -56,6 +56,8 @@ pub struct RunOptions {
     pub host: Option<String>,
     /// Where messages go beside the error log.
     pub console: Console,
+    /// For measuring: how much slower the disk is made than it is.
+    pub slowness: Slowness,
 }
 
 /// Said once, when clients are served.
@@ -116,6 +118,7 @@ fn run_configured(
     for note in &configured.notes {
         log.write(note.id, &note.inserts);
     }
+    let env = &slowed(env, options, log);
     let engine = EngineRun::start(env, home, &configured.engine, &operator)?;
     let lock = ProcessLock::take(home)?;
     LastEnd::forget(home)?;
@@ -141,6 +144,19 @@ fn run_configured(
     drop(lock);
     outcome?;
     joined
+}
+
+/// The world with the disk as slow as it was asked for, which nobody must fail to notice.
+fn slowed(env: &Env, options: &RunOptions, log: &ErrorLog) -> Env {
+    let slowness = options.slowness;
+    if !slowness.is_none() {
+        let inserts = [options.home.name.clone(), slowness.to_string()];
+        log.write("AMQ2031W", &inserts);
+    }
+    Env {
+        disk: slow_disk(Arc::clone(&env.disk), slowness),
+        ..env.clone()
+    }
 }
 
 /// A panic is a defect: it stands in the error log too, where whoever looks for a reason looks first.

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use posthaste_client::{Address, ClientError, Connect, Connection};
-use posthaste_env::Env;
+use posthaste_env::{Env, Slowness};
 use posthaste_env_sim::{Area, Fault, SimWorld};
 use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQOO_INPUT_AS_Q_DEF, MQOO_OUTPUT, MQPER_PERSISTENT, MQPMO_NO_SYNCPOINT,
@@ -51,6 +51,7 @@ fn serving(env: &Env, data: &DataDir, made: &Created) -> JoinHandle<Result<(), F
         port: None,
         host: None,
         console: Console::Silent,
+        slowness: Slowness::default(),
     };
     let env = env.clone();
     let running = std::thread::spawn(move || run(&env, &options, |_| say.send(()).unwrap()));
@@ -152,6 +153,7 @@ fn a_start_that_the_disk_refuses_says_so() {
         port: None,
         host: None,
         console: Console::Silent,
+        slowness: Slowness::default(),
     };
     for (fault, area, exit) in [
         (

@@ -190,6 +190,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Try again. If it never answers, look at its error log; endmqm -p kills a process that does not answer.",
     ),
     message(
+        "AMQ2031W",
+        "Queue manager {0} runs with an artificially slow disk: {1}.",
+        "It was started with --disk-delay-us or --disk-bandwidth, which exist for measuring. Every forced write waits longer than the disk needs; what is durable when does not change.",
+        "For productive use, start it without these options.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

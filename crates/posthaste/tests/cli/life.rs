@@ -383,3 +383,35 @@ fn network_clients_do_not_use_up_the_operator_s_places() {
     let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
     assert!(log.contains("AMQ9513W: "));
 }
+
+#[test]
+fn an_artificially_slow_disk_works_and_is_not_overlooked() {
+    let place = Place::new();
+    let slow = [
+        "--port",
+        "0",
+        "--disk-delay-us",
+        "200",
+        "--disk-bandwidth",
+        "100M",
+    ];
+    let serving = place.serving_with("QM1", &slow);
+    place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "a\n");
+    serving.signal(Signal::TERM);
+    let (code, said) = serving.wait();
+    let warning = "QM1 runs with an artificially slow disk: 200 µs more for every forced write, \
+        at most 104857600 bytes a second.";
+    assert!(code == 0 && said.contains(warning), "{code} {said}");
+    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    assert!(log.contains(warning) && log.contains("AMQ2031W"), "{log}");
+    for wrong in [
+        "--disk-delay-us=-1",
+        "--disk-bandwidth=0",
+        "--disk-bandwidth=fast",
+    ] {
+        let refused = place.run(&["run", "QM1", wrong]);
+        assert_eq!(refused.code, 39, "{wrong}: {refused:?}");
+    }
+    assert!(!place.line("run --help").out.contains("disk-delay"));
+}

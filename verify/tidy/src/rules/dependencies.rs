@@ -142,7 +142,10 @@ const DOORS: &[(&str, &[&str])] = &[
             "interop",
         ],
     ),
-    ("rustix", &["env", "net", "server", "perf", "posthaste", "audit"]),
+    (
+        "rustix",
+        &["env", "net", "server", "perf", "posthaste", "audit"],
+    ),
     ("libc", &["env"]),
     ("getrandom", &["env"]),
     ("rand", &[]),
