@@ -20,6 +20,10 @@ const FRONTS: &[(&str, &str)] = &[
         "composition root: paths, signals, error log",
     ),
     ("crates/client", "runs in the application's process"),
+    (
+        "crates/perf",
+        "measures processes, sockets and disks as they are",
+    ),
     ("crates/posthaste", "the command line"),
     (
         "verify/sim/src/main.rs",

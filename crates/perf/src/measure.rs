@@ -1,0 +1,24 @@
+//! What is measured beside the workload itself: processors, memory, the machine, a server under test.
+//!
+//! | module | what is there |
+//! | --- | --- |
+//! | `cpu` | processor time and memory of a process |
+//! | `machine` | what the figures were made on |
+//! | `under_test` | a queue manager started for a measurement, and ended with it |
+//! | `child` | a process that ends when its owner goes |
+//! | `fault` | why a measurement was not made, and the exit code of it |
+//! | `interrupt` | Ctrl-C ends a run in order |
+
+mod child;
+mod cpu;
+mod fault;
+mod interrupt;
+mod machine;
+mod under_test;
+
+pub use child::{Child, Patience};
+pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
+pub use fault::LabError;
+pub use interrupt::Interrupt;
+pub use machine::{Machine, commit_of, now_text};
+pub use under_test::{CHANNEL, QUEUE_MANAGER, Shape, UnderTest, queue_script};

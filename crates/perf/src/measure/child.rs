@@ -1,0 +1,201 @@
+//! A process of our own that says a line when it is ready, and ends when its owner goes.
+//!
+//! Invariants: only the process started here is ever signalled, through its own handle; dropping the handle
+//! ends it; its output is read until it ends, so that it never waits for its reader.
+
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{self, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long to wait for a process to be ready, and for it to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience(pub Duration);
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience(Duration::from_secs(120))
+    }
+}
+
+/// A running process.
+#[derive(Debug)]
+pub struct Child {
+    process: process::Child,
+    lines: Receiver<String>,
+    patience: Patience,
+}
+
+impl Child {
+    /// Starts it, in a process group of its own, so that the terminal's Ctrl-C reaches its owner only.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    pub fn start(mut command: Command, patience: Patience) -> io::Result<Child> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut process = command
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
+        let (sender, lines) = mpsc::channel();
+        if let Some(output) = process.stdout.take() {
+            thread::Builder::new()
+                .name("child output".to_owned())
+                .spawn(move || {
+                    for line in BufReader::new(output).lines().map_while(Result::ok) {
+                        // Nobody may listen any more; the pipe is kept empty all the same.
+                        let _ = sender.send(line);
+                    }
+                })?;
+        }
+        Ok(Child {
+            process,
+            lines,
+            patience,
+        })
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Waits for the first line that `wanted` makes something of.
+    ///
+    /// # Errors
+    /// It ended first, or said nothing of the kind in time.
+    pub fn until<T>(&mut self, wanted: impl Fn(&str) -> Option<T>) -> io::Result<T> {
+        let deadline = Instant::now() + self.patience.0;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    if let Some(found) = wanted(&line) {
+                        return Ok(found);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let seconds = self.patience.0.as_secs();
+                    return Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        format!("it is not ready after {seconds} s"),
+                    ));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.process.wait()?;
+                    return Err(io::Error::other(format!(
+                        "it ended before it was ready: {status}"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.process.try_wait().ok().flatten()
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    ///
+    /// # Errors
+    /// It cannot be signalled.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.process.kill()?;
+        self.process.wait().map(|_| ())
+    }
+
+    /// SIGTERM, and waits for an orderly end.
+    ///
+    /// # Errors
+    /// It does not end in time (it is then killed), or cannot be signalled.
+    pub fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.ended() {
+            return Ok(status);
+        }
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("it has no process number"))?;
+        kill_process(pid, Signal::TERM)?;
+        let deadline = Instant::now() + self.patience.0;
+        // Its standard output closes when it ends; what it still says is of no interest.
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.process.wait(),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.kill()?;
+                    let seconds = self.patience.0.as_secs();
+                    return Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        format!("no orderly end within {seconds} s"),
+                    ));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Whatever went wrong before, the process must not be left behind.
+        if self.ended().is_none() {
+            let _ = self.kill();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::null());
+        command
+    }
+
+    #[test]
+    fn a_line_is_waited_for_and_an_early_end_is_told() {
+        let mut child = Child::start(
+            shell("echo one; echo two; exec sleep 600"),
+            Patience::default(),
+        )
+        .unwrap();
+        let found = child.until(|line| (line == "two").then_some(2)).unwrap();
+        assert_eq!(found, 2);
+        assert!(child.ended().is_none());
+        assert!(!child.end().unwrap().success());
+
+        let mut child = Child::start(shell("exit 7"), Patience::default()).unwrap();
+        let error = child.until(|_| Some(())).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("ended before it was ready: exit status: 7")
+        );
+        let missing = Child::start(Command::new("/no/such/program"), Patience::default());
+        assert!(
+            missing
+                .unwrap_err()
+                .to_string()
+                .contains("/no/such/program")
+        );
+    }
+
+    #[test]
+    fn silence_is_told_and_dropping_ends_it() {
+        let patience = Patience(Duration::from_millis(20));
+        let mut child = Child::start(shell("exec sleep 600"), patience).unwrap();
+        let pid = child.pid();
+        let error = child.until(|_| Some(())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(child);
+        assert!(super::super::resident_bytes(pid).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! Why a measurement was not made.
+//!
+//! Invariant: every failure says what was being done, to what, and why it did not work, and has an exit code of
+//! the table of all commands.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use posthaste_server::{Exit, Failure, is_no_space};
+use thiserror::Error;
+
+/// A failure of the laboratory.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// What was asked for is not possible.
+    #[error("{0}")]
+    BadInput(String),
+    /// A file or folder cannot be used.
+    #[error("{path}: {error}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// There is no room on the disk.
+    #[error("no space is left for {0}")]
+    NoSpace(String),
+    /// The queue manager under test did not start, or ended while it was measured.
+    #[error("the queue manager under test: {what}{}", Said(.said))]
+    Server {
+        /// What happened.
+        what: String,
+        /// The end of what it said on standard error.
+        said: String,
+    },
+    /// The workload failed: a call, a connection.
+    #[error("{what}: {why}")]
+    Workload {
+        /// Which one.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// A results file of another format, or no results file.
+    #[error("{path}: {why}")]
+    Results {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// A count is above its budget, or a target was not reached.
+    #[error("{0}")]
+    Missed(String),
+    /// The person at the terminal ended the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+struct Said<'a>(&'a str);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => write!(f, "; it said:\n{}", self.0),
+        }
+    }
+}
+
+impl LabError {
+    /// The operating system refused something about a file.
+    pub fn io(path: &Path, error: io::Error) -> LabError {
+        match is_no_space(&error) {
+            true => LabError::NoSpace(path.display().to_string()),
+            false => LabError::Io {
+                path: path.to_owned(),
+                error,
+            },
+        }
+    }
+
+    /// A queue manager's own failure.
+    pub fn server(doing: &str, failure: &Failure) -> LabError {
+        match failure.exit {
+            Exit::NoSpace => LabError::NoSpace(failure.line()),
+            _ => LabError::Server {
+                what: format!("{doing}: {}", failure.line()),
+                said: String::new(),
+            },
+        }
+    }
+
+    /// The exit code of a command that failed so.
+    pub fn exit(&self) -> Exit {
+        match self {
+            LabError::BadInput(_) => Exit::BadParameter,
+            LabError::Io { .. } => Exit::Unusable,
+            LabError::NoSpace(_) => Exit::NoSpace,
+            LabError::Results { .. } => Exit::Inconsistent,
+            LabError::Server { .. }
+            | LabError::Workload { .. }
+            | LabError::Missed(_)
+            | LabError::Interrupted => Exit::CallFailed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_say_what_and_have_codes() {
+        let path = Path::new("out/x.json");
+        let full = LabError::io(path, io::ErrorKind::StorageFull.into());
+        assert_eq!(full.to_string(), "no space is left for out/x.json");
+        assert_eq!(full.exit(), Exit::NoSpace);
+        let denied = LabError::io(path, io::ErrorKind::PermissionDenied.into());
+        assert_eq!(denied.exit(), Exit::Unusable);
+        let dead = LabError::Server {
+            what: "it ended".to_owned(),
+            said: "AMQ2020E".to_owned(),
+        };
+        assert_eq!(
+            dead.to_string(),
+            "the queue manager under test: it ended; it said:\nAMQ2020E"
+        );
+        let start = LabError::server("create", &Failure::new(Exit::NoSpace, "AMQ2020E", &["/x"]));
+        assert_eq!(start.exit(), Exit::NoSpace);
+    }
+}

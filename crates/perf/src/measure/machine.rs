@@ -1,0 +1,265 @@
+//! What the figures were made on: processors, memory, kernel, disk, date, source.
+//!
+//! Nothing here fails: what the system does not tell stands as `unknown`, because a measurement is worth keeping
+//! without it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// What is said of what the system does not tell.
+const UNKNOWN: &str = "unknown";
+
+/// A machine and the disk that was measured on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Model of the processors.
+    pub processor: String,
+    /// Processors this process may use.
+    pub processors: u32,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and release.
+    pub kernel: String,
+    /// Architecture.
+    pub architecture: String,
+    /// File system of the folder that was measured.
+    pub file_system: String,
+    /// Device below it, with what is known of its cache.
+    pub disk: String,
+    /// Processes waiting for a processor, averaged over the last minute, when the run began.
+    pub load: String,
+}
+
+impl Machine {
+    /// This machine, and the disk that holds `folder`.
+    pub fn describe(folder: &Path) -> Machine {
+        let name = rustix::system::uname();
+        let text = |field: &std::ffi::CStr| field.to_string_lossy().into_owned();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let (file_system, source) = mount_of(&mounts, &whole);
+        Machine {
+            processor: field_of("/proc/cpuinfo", "model name"),
+            processors: u32::try_from(cores).unwrap_or(u32::MAX),
+            memory_bytes: kibibytes(&field_of("/proc/meminfo", "MemTotal")) * 1024,
+            kernel: format!("{} {}", text(name.sysname()), text(name.release())),
+            architecture: text(name.machine()),
+            file_system,
+            disk: disk_of(&whole, &source),
+            load: fs::read_to_string("/proc/loadavg")
+                .ok()
+                .and_then(|load| load.split_whitespace().next().map(str::to_owned))
+                .unwrap_or_else(|| UNKNOWN.to_owned()),
+        }
+    }
+
+    /// In one line, as it stands above a table.
+    pub fn line(&self) -> String {
+        format!(
+            "{} × {}, {} GiB, {}, {} on {}",
+            self.processors,
+            self.processor,
+            self.memory_bytes.div_ceil(1 << 30),
+            self.kernel,
+            self.file_system,
+            self.disk
+        )
+    }
+}
+
+/// The first value of a field in one of the kernel's `NAME : VALUE` files.
+fn field_of(file: &str, field: &str) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == field).then(|| value.trim().to_owned())
+    });
+    value.unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+fn kibibytes(text: &str) -> u64 {
+    let number = text.split_whitespace().next();
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// File system and source of the innermost mount that holds `folder`. Later lines cover earlier ones.
+fn mount_of(mounts: &str, folder: &Path) -> (String, String) {
+    let unknown = || (UNKNOWN.to_owned(), UNKNOWN.to_owned());
+    let mut best: Option<(usize, (String, String))> = None;
+    for line in mounts.lines() {
+        let Some((place, kind)) = line.split_once(" - ") else {
+            continue;
+        };
+        let point = place.split(' ').nth(4).unwrap_or("").replace("\\040", " ");
+        let mut kind = kind.split(' ');
+        let (Some(name), Some(source)) = (kind.next(), kind.next()) else {
+            continue;
+        };
+        let depth = point.len();
+        let inside = folder.starts_with(&point);
+        if inside && best.as_ref().is_none_or(|(least, _)| depth >= *least) {
+            best = Some((depth, (name.to_owned(), source.to_owned())));
+        }
+    }
+    best.map_or_else(unknown, |(_, found)| found)
+}
+
+/// The device below a folder: its name, whether it turns, what its cache does.
+fn disk_of(folder: &Path, source: &str) -> String {
+    let existing = folder.ancestors().find(|folder| folder.exists());
+    let Some(device) = existing.and_then(|folder| fs::metadata(folder).ok()) else {
+        return source.to_owned();
+    };
+    let (major, minor) = (
+        rustix::fs::major(device.dev()),
+        rustix::fs::minor(device.dev()),
+    );
+    let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+    let Ok(place) = fs::canonicalize(link) else {
+        return source.to_owned();
+    };
+    // A partition has its queue one level up.
+    let queue = [place.join("queue"), place.join("..").join("queue")]
+        .into_iter()
+        .find(|queue| queue.is_dir());
+    let Some(queue) = queue else {
+        return source.to_owned();
+    };
+    let value = |name: &str| {
+        let text = fs::read_to_string(queue.join(name)).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    let mut words = vec![source.to_owned()];
+    if value("rotational") == "1" {
+        words.push("rotational".to_owned());
+    }
+    let cache = value("write_cache");
+    if !cache.is_empty() {
+        words.push(format!("cache {cache}"));
+    }
+    words.join(", ")
+}
+
+/// Now, in UTC.
+pub fn now_text() -> String {
+    let now = OffsetDateTime::now_utc();
+    let whole = now.replace_nanosecond(0).unwrap_or(now);
+    whole.format(&Rfc3339).unwrap_or_default()
+}
+
+/// The commit that is checked out where the program, or else the working folder, lies; none outside
+/// a checkout. It is read from the files, so that no other program is needed.
+pub fn commit_of(places: &[PathBuf]) -> Option<String> {
+    let git = places
+        .iter()
+        .flat_map(|place| place.ancestors())
+        .map(|folder| folder.join(".git"))
+        .find(|git| git.exists())?;
+    let mut folder = git.clone();
+    if git.is_file() {
+        // A further working tree: the file says where its own part of the repository is.
+        let text = fs::read_to_string(&git).ok()?;
+        let target = text.trim().strip_prefix("gitdir:")?.trim();
+        folder = git.parent()?.join(target);
+    }
+    let head = fs::read_to_string(folder.join("HEAD")).ok()?;
+    let Some(name) = head.trim().strip_prefix("ref:") else {
+        return short(head.trim());
+    };
+    let name = name.trim();
+    let shared = fs::read_to_string(folder.join("commondir"))
+        .map_or_else(|_| folder.clone(), |text| folder.join(text.trim()));
+    for place in [&folder, &shared] {
+        if let Ok(text) = fs::read_to_string(place.join(name)) {
+            return short(text.trim());
+        }
+    }
+    let packed = fs::read_to_string(shared.join("packed-refs")).ok()?;
+    let line = packed
+        .lines()
+        .find(|line| line.split(' ').nth(1) == Some(name))?;
+    short(line.split(' ').next()?)
+}
+
+fn short(commit: &str) -> Option<String> {
+    let hex = commit.len() >= 12 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+    hex.then(|| commit.chars().take(12).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_mount_counts() {
+        let mounts = "\
+22 27 0:21 / / rw,relatime - ext4 /dev/vda rw
+23 27 0:22 / /data rw shared:1 - xfs /dev/nvme0n1 rw
+24 27 0:22 / /data/with\\040space rw - tmpfs tmpfs rw
+25 27 0:22 / /database rw - btrfs /dev/x rw
+garbage";
+        for (folder, expected) in [
+            ("/data/qm", ("xfs", "/dev/nvme0n1")),
+            ("/data/with space/qm", ("tmpfs", "tmpfs")),
+            ("/databases", ("ext4", "/dev/vda")),
+            ("/", ("ext4", "/dev/vda")),
+        ] {
+            let (kind, source) = mount_of(mounts, Path::new(folder));
+            assert_eq!((kind.as_str(), source.as_str()), expected, "{folder}");
+        }
+        assert_eq!(mount_of("", Path::new("/")).0, UNKNOWN);
+    }
+
+    #[test]
+    fn this_machine_can_be_described() {
+        let machine = Machine::describe(&std::env::temp_dir());
+        assert!(machine.processors >= 1);
+        assert!(machine.memory_bytes > 1 << 20);
+        assert!(machine.kernel.starts_with("Linux "));
+        assert!(machine.line().contains(&machine.file_system));
+        assert_eq!(now_text().len(), "2026-11-21T07:00:00Z".len());
+    }
+
+    #[test]
+    fn the_commit_is_read_from_every_kind_of_checkout() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join("tree/.git");
+        let deep = folder.path().join("tree/target/release");
+        fs::create_dir_all(git.join("refs/heads")).unwrap();
+        fs::create_dir_all(&deep).unwrap();
+        let places = [deep.join("posthaste")];
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(commit_of(&places), None);
+        fs::write(
+            git.join("packed-refs"),
+            format!("# pack-refs\n{hash} refs/heads/main\n"),
+        )
+        .unwrap();
+        assert_eq!(commit_of(&places).as_deref(), Some("0123456789ab"));
+        let other = hash.replace("0123456789ab", "ffffffffffff");
+        fs::write(git.join("refs/heads/main"), format!("{other}\n")).unwrap();
+        assert_eq!(commit_of(&places).as_deref(), Some("ffffffffffff"));
+        // A further working tree.
+        let further = folder.path().join("further");
+        let own = git.join("worktrees/further");
+        fs::create_dir_all(&further).unwrap();
+        fs::create_dir_all(&own).unwrap();
+        fs::write(
+            further.join(".git"),
+            "gitdir: ../tree/.git/worktrees/further\n",
+        )
+        .unwrap();
+        fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(own.join("commondir"), "../..\n").unwrap();
+        assert_eq!(commit_of(&[further]).as_deref(), Some("ffffffffffff"));
+        fs::write(git.join("HEAD"), format!("{hash}\n")).unwrap();
+        assert_eq!(commit_of(&places).as_deref(), Some("0123456789ab"));
+    }
+}
