@@ -24,3 +24,4 @@ mod timing;
 
 pub use connection::{Caller, serve};
 pub use registry::{InstanceState, InstanceStatus, Limits, Registry, StopError};
+pub use spoken::Spoken;

@@ -10,12 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-use posthaste_command::ObjectKind;
 use posthaste_engine::{Application, Done, Got, Session, Verb};
-use posthaste_mqi::constants::{
-    MQGMO_FAIL_IF_QUIESCING, MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE,
-    MQIA_PROPERTY_CONTROL, MQOT_Q_MGR, MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE,
-};
+use posthaste_mqi::constants::{MQGMO_FAIL_IF_QUIESCING, MQPMO_ASYNC_RESPONSE};
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
 use posthaste_wire::request::{
@@ -239,37 +235,14 @@ impl Talk {
         {
             result = Err(Reason::UNKNOWN_OBJECT_NAME);
         }
-        if let Ok(done) = &result {
-            self.spoken.open(done.value, od);
-        }
-        (result, self.defaults(od))
-    }
-
-    /// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
-    ///
-    /// Read ahead is never offered: the client would ask for messages in a way that is not served, where a plain MQGET
-    /// does the same job.
-    fn defaults(&self, od: &Od) -> OpenDefaults {
-        let mut defaults = OpenDefaults {
-            persistence: 0,
-            put_response: MQPRT_SYNC_RESPONSE,
-            read_ahead: 0,
-            property_control: 0,
-        };
-        if od.object_type == MQOT_Q_MGR {
-            return defaults;
-        }
-        let qm = self.conversation.common.registry.queue_manager();
-        let name = od.object_name.text();
-        let kinds = [ObjectKind::QLocal, ObjectKind::QAlias, ObjectKind::QRemote];
-        if let Some(queue) = kinds.into_iter().find_map(|kind| qm.object(kind, &name)) {
-            defaults.persistence = queue.attrs.int(MQIA_DEF_PERSISTENCE);
-            defaults.property_control = queue.attrs.int(MQIA_PROPERTY_CONTROL);
-            if let response @ 1.. = queue.attrs.int(MQIA_DEF_PUT_RESPONSE_TYPE) {
-                defaults.put_response = response;
+        let defaults = match &result {
+            Ok(done) => {
+                let qm = self.conversation.common.registry.queue_manager();
+                self.spoken.open(qm, done.value, od)
             }
-        }
-        defaults
+            Err(_) => OpenDefaults::default(),
+        };
+        (result, defaults)
     }
 
     async fn open(&mut self, header: &Header, open: &mut OpenRequest) {

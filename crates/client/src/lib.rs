@@ -2,6 +2,7 @@
 //!
 //! * `address`: where a queue manager is, and what `MQSERVER` says.
 //! * `connection`: a connection and its verbs.
+//! * `mqi`: the verbs as a trait, which the in-process binding has too.
 //! * `transport`: the socket under it.
 //!
 //! A [`Connection`] is one conversation on a socket of its own and is used by one thread at a time.
@@ -9,8 +10,10 @@
 mod address;
 mod connection;
 mod error;
+mod mqi;
 mod transport;
 
 pub use address::{Address, Server};
 pub use connection::{Connect, Connection, Got, Inquired};
 pub use error::ClientError;
+pub use mqi::Mqi;

@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use posthaste_channel::{Limits as ChannelLimits, Registry};
 use posthaste_command::ObjectKind;
-use posthaste_engine::{EndMode, Operator};
+use posthaste_engine::{EndMode, Operator, QueueManager};
 use posthaste_env::{Env, Slowness, slow_disk};
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{Accepted, Address, Admission, Limits, Listener, Options, Watcher};
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use crate::command_server;
@@ -69,6 +70,39 @@ pub struct Ready {
     pub developer: bool,
 }
 
+/// Whose process it is that the queue manager runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Its own: signals end it, panics are written into its error log.
+    Own,
+    /// An application's, which keeps its signals and its panic hook to itself.
+    Application {
+        /// Whether the listeners start.
+        listen: bool,
+    },
+}
+
+impl Place {
+    fn listens(self) -> bool {
+        matches!(self, Place::Own | Place::Application { listen: true })
+    }
+
+    /// Must be called inside a runtime.
+    fn signals(self, home: &Home) -> Result<Option<Signals>, Failure> {
+        match self {
+            Place::Own => Signals::listen()
+                .map(Some)
+                .map_err(|error| Failure::io(&home.folder, &error)),
+            Place::Application { .. } => Ok(None),
+        }
+    }
+}
+
+/// Requests to end: whoever may ask has a clone of the sender.
+pub(crate) type Ask = mpsc::UnboundedSender<EndMode>;
+/// The other end of [`Ask`].
+pub(crate) type Asked = mpsc::UnboundedReceiver<EndMode>;
+
 /// Runs a queue manager until it has ended. `ready` is called when it serves.
 ///
 /// # Errors
@@ -77,6 +111,27 @@ pub fn run(
     env: &Env,
     options: &RunOptions,
     ready: impl FnOnce(&Ready) + Send,
+) -> Result<(), Failure> {
+    let served = |commands: &Arc<Commands>| {
+        let developer = commands.qm.object(ObjectKind::QLocal, DEVELOPER_QUEUE);
+        ready(&Ready {
+            listeners: commands.listeners.running(),
+            developer: developer.is_some(),
+        });
+    };
+    run_in(env, options, Place::Own, mpsc::unbounded_channel(), served)
+}
+
+/// Runs a queue manager until it has ended; `served` is called when it serves.
+///
+/// # Errors
+/// It could not be started, or had to stop.
+pub(crate) fn run_in(
+    env: &Env,
+    options: &RunOptions,
+    place: Place,
+    ends: (Ask, Asked),
+    served: impl FnOnce(&Arc<Commands>),
 ) -> Result<(), Failure> {
     let home = &options.home;
     let configured = configure::configure(&options.data, home)
@@ -87,7 +142,13 @@ pub fn run(
         Some(&home.name),
         options.console,
     ));
-    let result = run_configured(env, options, &configured, &log, ready);
+    let start = Start {
+        env,
+        options,
+        place,
+        configured: &configured,
+    };
+    let result = start.run(&log, ends, served);
     if let Err(failure) = &result {
         log.record(failure.id, &failure.inserts);
     }
@@ -104,46 +165,67 @@ fn early_log(options: &RunOptions) -> ErrorLog {
     ErrorLog::new(&folder, size, Some(&options.home.name), Console::Silent)
 }
 
-fn run_configured(
-    env: &Env,
-    options: &RunOptions,
-    configured: &Configured,
-    log: &Arc<ErrorLog>,
-    ready: impl FnOnce(&Ready) + Send,
-) -> Result<(), Failure> {
-    let home = &options.home;
-    allow_many_descriptors();
-    record_panics(log);
-    let operator: Arc<dyn Operator> = log.clone();
-    for note in &configured.notes {
-        log.write(note.id, &note.inserts);
-    }
-    let env = &slowed(env, options, log);
-    let engine = EngineRun::start(env, home, &configured.engine, &operator)?;
-    let lock = ProcessLock::take(home)?;
-    LastEnd::forget(home)?;
-    let internal = |error: std::io::Error| Failure::io(&home.folder, &error);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .thread_name("posthaste")
-        .enable_all()
-        .build()
-        .map_err(internal)?;
-    let outcome = runtime.block_on(async {
-        let server = Server::open(env, options, configured, &operator, &engine).await;
-        match server {
-            Ok(server) => server.serve(home, ready).await,
-            Err(failure) => {
-                // What was recovered is put in order before the reason is told.
-                let _ = engine.qm.end(EndMode::Immediate).await;
-                Err(failure)
-            }
+/// What a start goes by.
+struct Start<'a> {
+    env: &'a Env,
+    options: &'a RunOptions,
+    place: Place,
+    configured: &'a Configured,
+}
+
+impl Start<'_> {
+    fn run(
+        &self,
+        log: &Arc<ErrorLog>,
+        ends: (Ask, Asked),
+        served: impl FnOnce(&Arc<Commands>),
+    ) -> Result<(), Failure> {
+        let home = &self.options.home;
+        if self.place.listens() {
+            allow_many_descriptors();
         }
-    });
-    runtime.shutdown_timeout(FAREWELL);
-    let joined = engine.join();
-    drop(lock);
-    outcome?;
-    joined
+        if self.place == Place::Own {
+            record_panics(log);
+        }
+        let operator: Arc<dyn Operator> = log.clone();
+        for note in &self.configured.notes {
+            log.write(note.id, &note.inserts);
+        }
+        let env = &slowed(self.env, self.options, log);
+        let engine = EngineRun::start(env, home, &self.configured.engine, &operator)?;
+        let lock = ProcessLock::take(home)?;
+        LastEnd::forget(home)?;
+        let runtime = self.runtime()?;
+        let outcome = runtime.block_on(async {
+            let server = Server::open(self, &operator, &engine.qm, ends).await;
+            match server {
+                Ok(server) => server.serve(home, served).await,
+                Err(failure) => {
+                    // What was recovered is put in order before the reason is told.
+                    let _ = engine.qm.end(EndMode::Immediate).await;
+                    Err(failure)
+                }
+            }
+        });
+        runtime.shutdown_timeout(FAREWELL);
+        let joined = engine.join();
+        drop(lock);
+        outcome?;
+        joined
+    }
+
+    fn runtime(&self) -> Result<Runtime, Failure> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        if !self.place.listens() {
+            // Only commands and local tools are served.
+            builder.worker_threads(1);
+        }
+        builder
+            .thread_name("posthaste")
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::io(&self.options.home.folder, &error))
+    }
 }
 
 /// The world with the disk as slow as it was asked for, which nobody must fail to notice.
@@ -184,32 +266,37 @@ fn allow_many_descriptors() {
 }
 
 /// Everything around the engine.
-struct Server<'a> {
-    engine: &'a EngineRun,
+struct Server {
+    qm: QueueManager,
     operator: Arc<dyn Operator>,
     commands: Arc<Commands>,
     /// Places of clients over the network, and of local applications.
     places: [Admission; 2],
     phase: watch::Sender<Phase>,
-    ends: mpsc::UnboundedReceiver<EndMode>,
-    signals: Signals,
+    ends: Asked,
+    /// The process's, if it is the queue manager's own.
+    signals: Option<Signals>,
     /// Keeps the path of the local socket valid.
     _local: SocketPath,
 }
 
-impl<'a> Server<'a> {
+impl Server {
     async fn open(
-        env: &Env,
-        options: &RunOptions,
-        configured: &Configured,
+        start: &Start<'_>,
         operator: &Arc<dyn Operator>,
-        engine: &'a EngineRun,
-    ) -> Result<Server<'a>, Failure> {
-        let (home, qm) = (&options.home, &engine.qm);
-        let signals = Signals::listen().map_err(|e| Failure::io(&home.folder, &e))?;
+        qm: &QueueManager,
+        (ask, ends): (Ask, Asked),
+    ) -> Result<Server, Failure> {
+        let Start {
+            env,
+            options,
+            place,
+            configured,
+        } = start;
+        let home = &options.home;
+        let signals = place.signals(home)?;
         let control = home.control();
         let socket = ControlSocket::bind(&control).map_err(|e| cannot_listen(&control, &e))?;
-        let (ask, ends) = mpsc::unbounded_channel();
         let (phase, phases) = watch::channel(Phase::Starting);
         tokio::spawn(socket.run(ask, phases));
 
@@ -235,10 +322,8 @@ impl<'a> Server<'a> {
             treatment,
         ));
         let now = env.clock.wall_micros();
-        for plan in plans(options, engine) {
-            let name = plan.name.clone();
-            let started = listeners.start(plan, now).await;
-            started.map_err(|error| error.failure(&name))?;
+        if place.listens() {
+            start_listeners(&listeners, plans(options, qm), now).await?;
         }
         let status = Arc::new(StatusFile::new(home, now, &listeners.running()));
         let commands = Arc::new(Commands {
@@ -254,7 +339,7 @@ impl<'a> Server<'a> {
             Arc::clone(operator),
         ));
         Ok(Server {
-            engine,
+            qm: qm.clone(),
             operator: Arc::clone(operator),
             commands,
             places,
@@ -267,26 +352,23 @@ impl<'a> Server<'a> {
 
     /// Serves until the queue manager has ended. Whoever waits for that at the control socket waits
     /// until it has been written down, too.
-    async fn serve(mut self, home: &Home, ready: impl FnOnce(&Ready)) -> Result<(), Failure> {
-        let name = self.engine.qm.name().to_owned();
+    async fn serve(
+        mut self,
+        home: &Home,
+        served: impl FnOnce(&Arc<Commands>),
+    ) -> Result<(), Failure> {
+        let name = self.qm.name().to_owned();
         self.phase.send_replace(Phase::Running);
         self.operator
             .message("AMQ8003I", std::slice::from_ref(&name));
-        ready(&Ready {
-            listeners: self.commands.listeners.running(),
-            developer: self
-                .engine
-                .qm
-                .object(ObjectKind::QLocal, DEVELOPER_QUEUE)
-                .is_some(),
-        });
-        let qm = &self.engine.qm;
+        served(&self.commands);
+        let qm = &self.qm;
         let first = tokio::select! {
             () = qm.ended() => EndMode::Preemptive,
-            mode = next_request(&mut self.ends, &mut self.signals) => mode,
+            mode = next_request(&mut self.ends, self.signals.as_mut()) => mode,
         };
         let (mode, ended) = self.end(first).await;
-        match (ended, self.engine.qm.stopped()) {
+        match (ended, self.qm.stopped()) {
             (_, Some(stop)) | (Err(stop), None) => Err(Failure::stop(&name, &stop)),
             (Ok(()), None) => {
                 LastEnd::of(mode).record(home)?;
@@ -298,13 +380,13 @@ impl<'a> Server<'a> {
 
     /// Ends the queue manager as asked, or faster if that is asked for meanwhile.
     async fn end(&mut self, first: EndMode) -> (EndMode, Result<(), posthaste_engine::Stop>) {
-        let qm = &self.engine.qm;
+        let qm = &self.qm;
         let mut mode = first;
         loop {
             self.begin_end(mode).await;
             let ended = tokio::select! {
                 ended = qm.end(mode) => Some(ended),
-                next = faster(&mut self.ends, &mut self.signals, mode, qm) => {
+                next = faster(&mut self.ends, self.signals.as_mut(), mode, qm) => {
                     mode = next;
                     None
                 }
@@ -317,7 +399,7 @@ impl<'a> Server<'a> {
     }
 
     async fn begin_end(&self, mode: EndMode) {
-        let qm = &self.engine.qm;
+        let qm = &self.qm;
         self.phase.send_replace(Phase::ending(mode));
         let inserts = [qm.name().to_owned(), qm.connections().to_string()];
         self.operator.message("AMQ2015I", &inserts);
@@ -380,9 +462,18 @@ fn open_local(
     Ok(socket)
 }
 
+async fn start_listeners(listeners: &Listeners, plans: Vec<Plan>, now: i64) -> Result<(), Failure> {
+    for plan in plans {
+        let name = plan.name.clone();
+        let started = listeners.start(plan, now).await;
+        started.map_err(|error| error.failure(&name))?;
+    }
+    Ok(())
+}
+
 /// The listeners that start with the queue manager.
-fn plans(options: &RunOptions, engine: &EngineRun) -> Vec<Plan> {
-    let objects = engine.qm.objects(ObjectKind::Listener);
+fn plans(options: &RunOptions, qm: &QueueManager) -> Vec<Plan> {
+    let objects = qm.objects(ObjectKind::Listener);
     let mut plans: Vec<Plan> = objects
         .iter()
         .map(Plan::of)
@@ -444,13 +535,16 @@ impl Signals {
 }
 
 /// The next request to end, from wherever.
-async fn next_request(
-    ends: &mut mpsc::UnboundedReceiver<EndMode>,
-    signals: &mut Signals,
-) -> EndMode {
+async fn next_request(ends: &mut Asked, signals: Option<&mut Signals>) -> EndMode {
+    let signal = async {
+        match signals {
+            Some(signals) => signals.next().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         Some(mode) = ends.recv() => mode,
-        mode = signals.next() => mode,
+        mode = signal => mode,
     }
 }
 
@@ -464,13 +558,13 @@ fn severity(mode: EndMode) -> u8 {
 
 /// Waits for a request that makes the end faster.
 async fn faster(
-    ends: &mut mpsc::UnboundedReceiver<EndMode>,
-    signals: &mut Signals,
+    ends: &mut Asked,
+    mut signals: Option<&mut Signals>,
     now: EndMode,
-    qm: &posthaste_engine::QueueManager,
+    qm: &QueueManager,
 ) -> EndMode {
     loop {
-        let next = next_request(ends, signals).await;
+        let next = next_request(ends, signals.as_deref_mut()).await;
         // With nobody left a controlled end is in its final checkpoint already, which an immediate
         // end would only begin again.
         let useful = next == EndMode::Preemptive || qm.connections() > 0;

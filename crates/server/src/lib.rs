@@ -9,6 +9,7 @@
 //! | `ini`, `stanza`, `configure` | `qm.ini`, from text to the engine's configuration |
 //! | `create`, `list`, `control`, `status`, `ending` | what the control commands do |
 //! | `compose`, `engine_run`, `process_lock` | a running queue manager, put together in one readable order |
+//! | `in_process` | a queue manager inside an application's process, and connections to it |
 //! | `listeners`, `commands`, `command_server` | what happens around the engine while it runs |
 //! | `error_log`, `failure`, `exit` | numbered messages, and the exit code of every failure |
 
@@ -26,6 +27,7 @@ mod exit;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod in_process;
 pub mod ini;
 mod layout;
 mod list;
@@ -48,6 +50,7 @@ pub use ending::LastEnd;
 pub use error_log::{Console, ErrorLog, VRMF, user_name};
 pub use exit::{Exit, TABLE as EXIT_TABLE};
 pub use failure::{Failure, is_no_space};
+pub use in_process::{InProcess, InProcessOptions, LocalConnection};
 pub use layout::{DataDir, Home, check_name, valid_name};
 pub use list::{Listed, State, list, state};
 pub use listeners::Running;

@@ -1,0 +1,188 @@
+//! A connection inside the queue manager's process.
+//!
+//! Invariants: a verb runs on the calling thread, which sleeps only where the verb has to wait; a message that is
+//! put is copied once, into the queue manager's memory, and one that is got is not copied.
+
+use bytes::Bytes;
+use posthaste_channel::Spoken;
+use posthaste_client::{ClientError, Got, Inquired, Mqi};
+use posthaste_engine::{Done, Session, Verb};
+use posthaste_env::block_on;
+use posthaste_mqi::constants::{
+    MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
+};
+use posthaste_mqi::{Gmo, Hobj, Md, Od, Pmo, Reason, Sts};
+
+/// A connection to a queue manager inside this process; see [`Mqi`] for its verbs. Dropping it without
+/// [`Mqi::disconnect`] backs its unit of work out.
+pub struct LocalConnection {
+    session: Session,
+    spoken: Spoken,
+}
+
+impl std::fmt::Debug for LocalConnection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LocalConnection").finish_non_exhaustive()
+    }
+}
+
+/// A verb's result; its warning is dropped as over a socket.
+fn value<T>(verb: Verb<T>) -> Result<T, ClientError> {
+    verb.map(|done| done.value).map_err(ClientError::Reason)
+}
+
+/// Whether a put failed because there is no connection to put by: then MQSTAT could not tell it either.
+fn disconnected(reason: Reason) -> bool {
+    [
+        Reason::CONNECTION_BROKEN,
+        Reason::HCONN_ERROR,
+        Reason::Q_MGR_STOPPING,
+        Reason::Q_MGR_QUIESCING,
+        Reason::CALL_IN_PROGRESS,
+    ]
+    .contains(&reason)
+}
+
+impl LocalConnection {
+    pub(super) fn new(session: Session) -> LocalConnection {
+        LocalConnection {
+            session,
+            spoken: Spoken::default(),
+        }
+    }
+
+    /// What the application is told of a put: the outcome of an asynchronous one is for MQSTAT.
+    fn told(
+        &mut self,
+        asynchronous: bool,
+        handle: Hobj,
+        pmo: &Pmo,
+        put: Verb<()>,
+    ) -> Result<(), ClientError> {
+        if !asynchronous {
+            return value(put);
+        }
+        match put {
+            Err(reason) if disconnected(reason) => Err(ClientError::Reason(reason)),
+            put => {
+                let outcome = put.map(|Done { warning, .. }| warning);
+                self.spoken.put(handle, pmo, outcome);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Mqi for LocalConnection {
+    fn queue_manager(&self) -> String {
+        self.session.queue_manager().name().to_owned()
+    }
+
+    fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
+        let handle = value(block_on(self.session.open(od, options)))?;
+        let qm = self.session.queue_manager();
+        self.spoken.open(&qm, handle, od);
+        Ok(handle)
+    }
+
+    fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
+        value(block_on(self.session.close(handle, options)))?;
+        self.spoken.close(handle);
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        handle: Hobj,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: &[u8],
+    ) -> Result<(), ClientError> {
+        let asynchronous = self.spoken.asynchronous(handle, pmo.options);
+        let data = Bytes::copy_from_slice(data);
+        let put = block_on(self.session.put(handle, md, pmo, data));
+        self.told(asynchronous, handle, pmo, put)
+    }
+
+    fn put1(
+        &mut self,
+        od: &mut Od,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: &[u8],
+    ) -> Result<(), ClientError> {
+        let stated = pmo.options & (MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE);
+        let data = Bytes::copy_from_slice(data);
+        let put = block_on(self.session.put1(od, md, pmo, data));
+        self.told(stated == MQPMO_ASYNC_RESPONSE, Hobj::NONE, pmo, put)
+    }
+
+    fn get(
+        &mut self,
+        handle: Hobj,
+        md: &mut Md,
+        gmo: &mut Gmo,
+        max: usize,
+    ) -> Result<Got, ClientError> {
+        let done = block_on(self.session.get(handle, md, gmo, max)).map_err(ClientError::Reason)?;
+        Ok(Got {
+            data: done.value.data,
+            length: done.value.length,
+            warning: done.warning,
+        })
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        value(block_on(self.session.commit()))
+    }
+
+    fn backout(&mut self) -> Result<(), ClientError> {
+        value(block_on(self.session.backout()))
+    }
+
+    fn inquire(
+        &mut self,
+        handle: Hobj,
+        selectors: &[i32],
+        char_length: usize,
+    ) -> Result<Inquired, ClientError> {
+        let mut found = value(block_on(self.session.inquire(handle, selectors)))?;
+        // As over a socket: what does not fit is cut off.
+        found.chars.truncate(char_length);
+        Ok(Inquired {
+            ints: found.ints,
+            chars: found.chars,
+        })
+    }
+
+    fn set(
+        &mut self,
+        handle: Hobj,
+        selectors: &[i32],
+        ints: &[i32],
+        chars: &[u8],
+    ) -> Result<(), ClientError> {
+        value(block_on(self.session.set(handle, selectors, ints, chars)))
+    }
+
+    fn stat(&mut self) -> Result<Sts, ClientError> {
+        // A connection that is gone says so, instead of how good everything was before.
+        match block_on(self.session.inquire(Hobj::UNUSABLE, &[])) {
+            Err(reason) if disconnected(reason) => return Err(ClientError::Reason(reason)),
+            _ => {}
+        }
+        let version = Sts::default().version;
+        let stat = self.spoken.stat(MQSTAT_TYPE_ASYNC_ERROR, version);
+        stat.map_err(ClientError::Reason)
+    }
+
+    fn disconnect(self: Box<Self>) -> Result<(), ClientError> {
+        match block_on(self.session.disconnect()) {
+            // A warning of MQDISC, but who asked for a commit has to be told that there was none.
+            Ok(done) if done.warning == Reason::BACKED_OUT => {
+                Err(ClientError::Reason(Reason::BACKED_OUT))
+            }
+            other => value(other),
+        }
+    }
+}
