@@ -29,6 +29,9 @@ use crate::uow::Orphan;
 /// Bits of a number that count within one run.
 pub(crate) const COUNTER_BITS: u32 = 40;
 
+/// Nanoseconds between looks whether a verb has ended that an immediate end waits for.
+const LOOK_NANOS: u64 = 1_000_000;
+
 const RUNNING: u8 = 0;
 const QUIESCING: u8 = 1;
 const STOPPING: u8 = 2;
@@ -188,7 +191,7 @@ impl Inner {
 
     /// Whether verbs may run.
     pub(crate) fn running(&self) -> Result<(), Reason> {
-        match self.phase.load(Ordering::Acquire) {
+        match self.phase.load(Ordering::SeqCst) {
             RUNNING | QUIESCING => Ok(()),
             STOPPING => Err(Reason::Q_MGR_STOPPING),
             _ => Err(Reason::CONNECTION_BROKEN),
@@ -205,7 +208,7 @@ impl Inner {
     }
 
     fn advance_phase(&self, to: u8) {
-        self.phase.fetch_max(to, Ordering::AcqRel);
+        self.phase.fetch_max(to, Ordering::SeqCst);
         self.changed.raise();
         self.kick.raise();
         self.relief.raise();
@@ -232,8 +235,12 @@ impl Inner {
         self.advance_phase(ENDED);
     }
 
-    /// The log failed under a verb.
+    /// The log failed under a verb. One that takes no more because the queue manager is ending has
+    /// not failed.
     pub(crate) fn log_failed(&self, error: &LogError) {
+        if matches!(error, LogError::Stopped(_)) && self.log.stopped().is_none() {
+            return;
+        }
         self.stop(Stop::LogFailed(error.to_string()));
     }
 
@@ -434,16 +441,18 @@ impl QueueManager {
             // A verb that is running ends first, so that its effect is either whole or not begun.
             loop {
                 let changed = inner.changed.listen();
-                match session.idle() {
-                    true => break,
-                    false if inner.ended() => break,
-                    false => {
-                        let poll = inner.env.clock.monotonic() + 1_000_000;
+                match session.occupy() {
+                    Some(_call) => {
+                        session.release();
+                        break;
+                    }
+                    None if inner.ended() => break,
+                    None => {
+                        let poll = inner.env.clock.monotonic() + LOOK_NANOS;
                         crate::signal::either(changed, inner.env.clock.sleep_until(poll)).await;
                     }
                 }
             }
-            session.release();
         }
         inner.settle_orphans().await;
         inner.checkpoint_now(true).await

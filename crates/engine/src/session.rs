@@ -2,7 +2,9 @@
 //!
 //! Invariants:
 //! * One verb at a time: a second one is refused with 2219, so nothing but that verb and
-//!   maintenance touches the session's state.
+//!   maintenance touches the session's state. The end of a connection counts as one.
+//! * A verb marks the session busy and then looks whether it may run; an end of the queue manager
+//!   first forbids verbs and then looks who is busy. So no verb runs behind the end's back.
 //! * The unit of work is in the session while it grows; a verb that ends it takes it out first.
 //!   Maintenance may take it out too (log full): the application then sees 2003.
 //! * When the last clone of a session goes, its unit of work is backed out, its handles are closed
@@ -199,7 +201,10 @@ pub(crate) struct Owned(pub(crate) Arc<SessionInner>);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        self.0.release();
+        // Nobody can be in a verb any more, so a session that is busy is being released by an end.
+        if let Some(_call) = self.0.occupy() {
+            self.0.release();
+        }
     }
 }
 
@@ -232,34 +237,28 @@ impl SessionInner {
 
     /// Begins a verb.
     pub(crate) fn enter(&self) -> Result<Call<'_>, Reason> {
-        match self.life.load(Ordering::Acquire) {
+        let call = self.occupy();
+        // Only now: see the head of this file.
+        match self.life.load(Ordering::SeqCst) {
             CONNECTED => {}
             BROKEN => return Err(Reason::CONNECTION_BROKEN),
             _ => return Err(Reason::HCONN_ERROR),
         }
         self.qm.running()?;
-        if self.busy.swap(true, Ordering::Acquire) {
-            return Err(Reason::CALL_IN_PROGRESS);
-        }
-        Ok(Call(&self.busy))
+        call.ok_or(Reason::CALL_IN_PROGRESS)
     }
 
-    /// Counts the end of the connection as a verb, so that a shutdown waits for it.
+    /// Marks the session busy, unless it is.
     pub(crate) fn occupy(&self) -> Option<Call<'_>> {
-        let free = !self.busy.swap(true, Ordering::Acquire);
+        let free = !self.busy.swap(true, Ordering::SeqCst);
         free.then(|| Call(&self.busy))
-    }
-
-    /// Whether no verb is running.
-    pub(crate) fn idle(&self) -> bool {
-        !self.busy.load(Ordering::Acquire)
     }
 
     /// The queue manager breaks the connection (immediate shutdown).
     pub(crate) fn break_off(&self) {
         let _ = self
             .life
-            .compare_exchange(CONNECTED, BROKEN, Ordering::AcqRel, Ordering::Acquire);
+            .compare_exchange(CONNECTED, BROKEN, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     /// Marks the end of the connection. One that was broken off stays so: its application is told

@@ -219,6 +219,12 @@ impl Shared {
         self.waiters.lock().keep(wakers);
     }
 
+    /// Nothing is appended from here on.
+    fn close_tail(&self) {
+        let shut = || LogError::Stopped("it was shut down".into());
+        self.tail.lock().closed.get_or_insert_with(shut);
+    }
+
     /// Stops the log for good: all who wait learn it.
     pub(crate) fn stop(&self, reason: &str) {
         let error = LogError::Stopped(reason.into());
@@ -350,8 +356,8 @@ impl RecoveryLog {
     }
 
     /// Makes `restart` the place where restart begins, durably, and `anchor` what it gets there. Extents
-    /// below are then used again. `clean`: the log ends here and nothing will be appended, so
-    /// that restart can insist on finding all of it.
+    /// below are then used again. `clean`: the log ends here and takes no more records, so that restart can
+    /// insist on finding all of it.
     ///
     /// `restart` is a record's start or end, or an earlier [`Self::appended`]. Blocks for one write.
     ///
@@ -367,10 +373,15 @@ impl RecoveryLog {
         let old = state.control.slot.restart;
         let forced = shared.forced();
         check_advance(restart.0, old, forced, anchor)?;
-        if clean && self.appended().0 > forced {
-            return Err(LogError::Misuse(
-                "a clean end was declared before everything was forced".to_owned(),
-            ));
+        if clean {
+            let mut tail = shared.tail.lock();
+            if self.appended().0 > forced {
+                return Err(LogError::Misuse(
+                    "a clean end was declared before everything was forced".to_owned(),
+                ));
+            }
+            let ended = || LogError::Stopped("it was ended cleanly".into());
+            tail.closed.get_or_insert_with(ended);
         }
         let current = state.control.slot.clone();
         let floor = state
@@ -465,12 +476,10 @@ impl RecoveryLog {
     /// No more appends; the writer writes what is there and ends.
     pub fn shut_down(&self) {
         let shared = &*self.shared;
+        // In this order: a writer that sees `closing` sees every record that was ever accepted, so it
+        // cannot end while one is still to be written.
+        shared.close_tail();
         shared.closing.store(true, SeqCst);
-        shared
-            .tail
-            .lock()
-            .closed
-            .get_or_insert_with(|| LogError::Stopped("it was shut down".into()));
         // Whoever waits for an LSN that will never be reached has to learn it.
         shared.waiters.lock().release_gathering();
         shared.released();

@@ -93,6 +93,8 @@ fn advance_refuses_what_would_lose_records() {
     misuse(rig.log.advance(second.end, b"", true));
     rig.force(third.end).unwrap();
     rig.log.advance(third.end, b"", true).unwrap();
+    let after = rig.append(b"after a clean end");
+    assert!(matches!(after, Err(LogError::Stopped(_))), "{after:?}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod rig;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +11,8 @@ use std::thread;
 
 use posthaste_env::{Clock, Disk, Env, Event, File, Lock, Nanos, Open, block_on, os};
 use posthaste_recovery_log::{
-    Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, WritePolicy, create, drive, open,
+    Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, Step, WritePolicy, Writer, create, drive,
+    open,
 };
 
 fn config() -> LogConfig {
@@ -250,4 +253,49 @@ fn a_log_that_is_stopped_while_threads_wait() {
         }
     });
     driver.join().unwrap();
+}
+
+/// Asks the writer without a pause, so that it is always in the middle of deciding when the log is
+/// shut down.
+fn step_without_rest(env: &Env, mut writer: Writer) {
+    loop {
+        let now = env.clock.monotonic();
+        let (id, result) = match writer.step(now) {
+            Step::Write(job) => (job.id(), job.run()),
+            Step::Prepare(job) => (job.id(), job.run()),
+            Step::WaitUntil(_) | Step::Idle => continue,
+            Step::Ended => return,
+        };
+        writer.complete(id, result, now, env.clock.monotonic());
+    }
+}
+
+#[test]
+fn what_was_accepted_while_the_log_was_shut_down_is_forced() {
+    for _ in 0..300 {
+        let disk = rig::fresh(&rig::small());
+        let env = disk.env();
+        let mut restart = rig::reopen(&disk, &rig::small()).unwrap();
+        assert!(rig::read_all(&mut restart).unwrap().is_empty());
+        let (log, writer) = restart.finish().unwrap();
+        let go = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| step_without_rest(&env, writer));
+            let appender = scope.spawn({
+                let (log, go) = (&log, &go);
+                move || {
+                    go.store(true, Ordering::SeqCst);
+                    while let Ok(at) = log.append(Class::Essential, &[b"the last one"]) {
+                        assert!(block_on(log.force(at.end)).is_ok());
+                    }
+                }
+            });
+            while !go.load(Ordering::SeqCst) {
+                std::hint::spin_loop();
+            }
+            log.shut_down();
+            appender.join().unwrap();
+        });
+        assert!(log.forced() >= log.appended());
+    }
 }

@@ -80,6 +80,8 @@ impl Repository {
                     self.walk(&entry.path(), &path)?;
                 }
             } else if kind.is_file()
+                // In a second working tree this is a file, and says where that tree is.
+                && name != ".git"
                 && let Ok(text) = String::from_utf8(fs::read(entry.path())?)
             {
                 self.texts.insert(path, text);

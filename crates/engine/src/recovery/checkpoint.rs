@@ -39,6 +39,8 @@ use crate::stop::Stop;
 pub(crate) struct CheckpointState {
     pub(crate) number: u64,
     pub(crate) begin: Lsn,
+    /// It was the last one of a controlled shutdown: no other follows.
+    pub(crate) closing: bool,
 }
 
 /// Puts the state back when a checkpoint ends, however it ends.
@@ -97,6 +99,9 @@ impl Inner {
             relief.await;
         };
         let mut turn = Turn { qm: self, state };
+        if state.closing {
+            return Ok(());
+        }
         let mut saved = Vec::new();
         match self
             .take_checkpoint(&mut turn.state, closing, &mut saved)
@@ -169,10 +174,14 @@ impl Inner {
             image: number,
             incarnation: self.incarnation,
         };
-        self.log
-            .advance(restart, &anchor.encode(), closing)
+        self.advance(restart, &anchor, closing)
+            .await
             .map_err(log_failed)?;
-        *state = CheckpointState { number, begin };
+        *state = CheckpointState {
+            number,
+            begin,
+            closing,
+        };
         self.checkpoint_at
             .store(begin.0 + self.interval(), Ordering::Relaxed);
         for saved in saved.drain(..) {
@@ -184,6 +193,27 @@ impl Inner {
         }
         remove_other_images(&self.env.disk, &self.config.data, number)?;
         Ok(())
+    }
+
+    /// Moves the log's restart point. A log that is to end here must have been forced to its end;
+    /// should something have come in meanwhile (a report, an MQSC command), that is forced too, and
+    /// the next start finds it behind the restart point.
+    async fn advance(
+        &self,
+        restart: Lsn,
+        anchor: &Anchor,
+        closing: bool,
+    ) -> Result<(), posthaste_recovery_log::LogError> {
+        loop {
+            let end = self.log.appended();
+            if closing {
+                self.log.force(end).await?;
+            }
+            match self.log.advance(restart, &anchor.encode(), closing) {
+                Err(_) if closing && self.log.appended() > end => {}
+                other => return other,
+            }
+        }
     }
 
     /// Files and saves every queue; returns what the image says of definitions and of queues.

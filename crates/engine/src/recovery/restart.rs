@@ -223,6 +223,7 @@ impl QueueManager {
             checkpoint: CheckpointState {
                 number: anchor.image,
                 begin: loaded.header.begin,
+                closing: false,
             },
         });
         inner.plan_checkpoint();

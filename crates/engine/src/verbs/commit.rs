@@ -114,10 +114,8 @@ impl Session {
     /// Those of [`Session::commit`]; the connection has ended all the same. 2003 comes as a warning.
     pub async fn disconnect(&self) -> Verb<()> {
         let session = self.inner();
-        let committed = {
-            let _call = session.enter()?;
-            session.commit().await
-        };
+        let _call = session.enter()?;
+        let committed = session.commit().await;
         session.release();
         match committed {
             Err(Reason::BACKED_OUT) => Ok(Done {
@@ -133,7 +131,8 @@ impl Session {
         let session = self.inner();
         // Waits only where backout counts are hardened; when the queue manager has stopped there is
         // nothing left to wait for.
-        if let Some(_call) = session.occupy() {
+        let call = session.occupy();
+        if call.is_some() {
             let _ = session.back_out().await;
         }
         session.release();

@@ -122,6 +122,8 @@ impl Patience {
         }
         self.0 += 1;
         let relief = qm.relief.listen();
+        // After an end nobody makes room any more; one that comes later raises the signal.
+        qm.running()?;
         qm.want_log_space();
         relief.await;
         qm.running()
