@@ -2,8 +2,12 @@
 //!
 //! | module | what is there |
 //! | --- | --- |
+//! | `workload` | what applications do, as state machines without a socket or a clock |
+//! | `drive` | what carries them: a blocking thread for each, or loops of many connections |
 //! | `floor` | what the same work costs without a queue manager |
 //! | `measure` | processors, memory, machine, a queue manager under test |
 
+pub mod drive;
 pub mod floor;
 pub mod measure;
+pub mod workload;

@@ -1,0 +1,245 @@
+//! Applications at work: started together, measured by windows, stopped in order.
+//!
+//! Invariants:
+//! * [`start`] returns when every application is connected, has its queues open and has been let go:
+//!   nothing of that is in a measurement.
+//! * An application that is told to stop finishes its iteration first; one that fails ends alone, and
+//!   what went wrong is kept.
+//!
+//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many connections.
+//! * `course`: when an application's next iteration is due. `tally`: what has been counted.
+//! * `control`: how a group of applications is let go, stopped and waited for.
+
+mod blocking;
+mod connect;
+mod control;
+mod course;
+mod tally;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use parking_lot::Mutex;
+use posthaste_mqi::CorrelId;
+
+pub use connect::unreachable;
+
+use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
+use control::Control;
+use tally::Tally;
+
+/// What was measured between [`Running::begin_window`] and [`Running::end_window`].
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Iterations.
+    pub iterations: u64,
+    /// How long it was.
+    pub seconds: f64,
+    /// Time of an iteration, in nanoseconds. In rated mode it counts from when the iteration was due,
+    /// so that a slow queue manager is not excused by requests that were never sent.
+    pub latency: Histogram<u64>,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Iterations, of all applications.
+    pub iterations: u64,
+    /// From the start until it was stopped, or the last application had finished.
+    pub seconds: f64,
+    /// Time of an iteration, in nanoseconds, since the last [`Running::begin_window`].
+    pub latency: Histogram<u64>,
+    /// What went wrong; the first hundred.
+    pub failures: Vec<PerfError>,
+    /// How often something went wrong.
+    pub failed: u64,
+    /// At least one application ended before it was to.
+    pub partial: bool,
+    /// Iterations that a rate asked for and that were given up, because it could not be held.
+    pub missed: u64,
+    /// Iterations of each application.
+    pub each: Vec<u64>,
+}
+
+struct Mark {
+    iterations: u64,
+    at: Instant,
+}
+
+/// Applications at work.
+pub struct Running {
+    control: Arc<Control>,
+    tallies: Vec<Arc<Tally>>,
+    window: Mutex<Mark>,
+    empty: Histogram<u64>,
+}
+
+/// Starts a workload.
+///
+/// # Errors
+/// It cannot be driven, the queue manager cannot be reached, a queue cannot be opened, or it took
+/// longer than [`Workload::start_within`]. Nothing is left running then.
+pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError> {
+    let mut running = start_together(std::slice::from_ref(workload), target)?;
+    running.pop().ok_or_else(|| PerfError::System {
+        what: "starting".to_owned(),
+        why: "no workload".to_owned(),
+    })
+}
+
+/// Starts several workloads on the same queue manager, the last one first: responders are ready
+/// before requesters begin when they stand behind them. Those that are multiplexed over the same
+/// number of threads share these threads.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, PerfError> {
+    for workload in workloads {
+        workload.check()?;
+    }
+    let base = Instant::now();
+    let mut running = Vec::new();
+    for workload in workloads.iter().rev() {
+        running.push(prepare(workload, target, base)?);
+    }
+    let deadline = |workload: &Workload| Instant::now() + workload.start_within;
+    for (workload, group) in workloads.iter().rev().zip(&running) {
+        if let Err(error) = group.control.await_ready(deadline(workload), workload) {
+            for group in &running {
+                group.control.end();
+            }
+            for group in &running {
+                group.control.await_ended(None);
+            }
+            return Err(error);
+        }
+    }
+    for group in &running {
+        group.control.go();
+        group.begin_window();
+    }
+    running.reverse();
+    Ok(running)
+}
+
+/// A correlation identifier that no other application has: process, moment, number.
+fn identity(index: u32) -> CorrelId {
+    let mut id = [0; 24];
+    let moment = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64);
+    let parts = b"PERF"
+        .iter()
+        .copied()
+        .chain(std::process::id().to_be_bytes())
+        .chain(moment.to_be_bytes())
+        .chain(index.to_be_bytes());
+    for (byte, part) in id.iter_mut().zip(parts) {
+        *byte = part;
+    }
+    id
+}
+
+fn prepare(workload: &Workload, target: &Target, base: Instant) -> Result<Running, PerfError> {
+    let data: Arc<[u8]> = body(&workload.text, workload.message_bytes)?.into();
+    let control = Arc::new(Control::new(workload.applications, base));
+    let machines = (0..workload.applications)
+        .map(|index| Machine::new(workload, index, identity(index)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let empty = tally::histogram()?;
+    let tallies = match workload.carriers {
+        Carriers::Threads | Carriers::Multiplexed { .. } => {
+            blocking::spawn(workload, target, machines, &data, &control, &empty)?
+        }
+    };
+    Ok(Running {
+        control,
+        tallies,
+        window: Mutex::new(Mark {
+            iterations: 0,
+            at: base,
+        }),
+        empty,
+    })
+}
+
+impl Running {
+    /// Iterations so far, of all applications.
+    pub fn iterations(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.iterations()).sum()
+    }
+
+    /// Iterations so far of each application.
+    pub fn each(&self) -> Vec<u64> {
+        self.tallies.iter().flat_map(|tally| tally.each()).collect()
+    }
+
+    /// Applications that are still at work.
+    pub fn at_work(&self) -> u32 {
+        self.control.at_work()
+    }
+
+    /// Forgets the latencies recorded so far.
+    pub fn begin_window(&self) {
+        for tally in &self.tallies {
+            tally.forget_latency();
+        }
+        *self.window.lock() = Mark {
+            iterations: self.iterations(),
+            at: Instant::now(),
+        };
+    }
+
+    /// What was measured since [`Running::begin_window`]; the window goes on.
+    pub fn end_window(&self) -> Window {
+        let latency = self.latency();
+        let mark = self.window.lock();
+        Window {
+            iterations: self.iterations().saturating_sub(mark.iterations),
+            seconds: mark.at.elapsed().as_secs_f64(),
+            latency,
+        }
+    }
+
+    fn latency(&self) -> Histogram<u64> {
+        let mut all = Histogram::new_from(&self.empty);
+        for tally in &self.tallies {
+            tally.add_latency(&mut all);
+        }
+        all
+    }
+
+    /// The first thing that went wrong; the other applications go on.
+    pub fn failure(&self) -> Option<PerfError> {
+        self.control.failures().0.first().cloned()
+    }
+
+    /// Waits at most so long until every application has ended by itself; whether they have.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        self.control.await_ended(Some(Instant::now() + at_most))
+    }
+
+    /// Lets every application finish its iteration, and disconnects.
+    pub fn stop(self) -> Outcome {
+        self.control.end();
+        self.control.await_ended(None);
+        let (failures, failed) = self.control.failures();
+        Outcome {
+            iterations: self.iterations(),
+            seconds: self.control.seconds(),
+            latency: self.latency(),
+            failures,
+            failed,
+            partial: self.control.partial(),
+            missed: self.tallies.iter().map(|tally| tally.missed()).sum(),
+            each: self.each(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.control.end();
+    }
+}

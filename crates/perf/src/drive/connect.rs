@@ -1,0 +1,109 @@
+//! How an application reaches its queue manager.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use posthaste_client::{Address, ClientError, Connect, Connection, Mqi};
+use posthaste_mqi::Reason;
+use posthaste_server::{DataDir, InProcess, SocketPath, find};
+
+use crate::workload::{PerfError, Target, Workload};
+
+/// The channel by which local applications come.
+const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
+
+/// What a failed connection is called.
+pub fn unreachable(queue_manager: &str, error: &ClientError) -> PerfError {
+    let queue_manager = match queue_manager {
+        "" => "(any)",
+        name => name,
+    };
+    match error {
+        ClientError::NotAvailable { address, error } => PerfError::Unreachable {
+            queue_manager: queue_manager.to_owned(),
+            why: format!("{address}: {error}"),
+            reason: Reason::HOST_NOT_AVAILABLE,
+        },
+        other => call_failed("MQCONN", queue_manager, other),
+    }
+}
+
+/// A call that failed.
+pub(crate) fn call_failed(call: &'static str, object: &str, error: &ClientError) -> PerfError {
+    let reason = error.reason();
+    let why = match error {
+        ClientError::Reason(_) => reason.describe().to_owned(),
+        other => other.to_string(),
+    };
+    PerfError::Call {
+        call,
+        object: object.to_owned(),
+        reason,
+        why,
+    }
+}
+
+/// How to connect: found out once for all applications.
+#[derive(Clone)]
+pub(crate) enum Way {
+    /// Over a socket.
+    Socket(Box<Connect>),
+    /// Inside this process.
+    InProcess(Arc<InProcess>, String),
+}
+
+impl Way {
+    pub(crate) fn find(target: &Target, workload: &Workload) -> Result<Way, PerfError> {
+        let mut connect = match target {
+            Target::Client(connect) => connect.clone(),
+            Target::Local {
+                data_dir,
+                queue_manager,
+            } => local(data_dir.as_deref(), queue_manager.as_deref())?,
+            Target::InProcess(inside) => {
+                let name = workload.application_name.clone();
+                return Ok(Way::InProcess(inside.clone(), name));
+            }
+        };
+        connect.application.clone_from(&workload.application_name);
+        if connect.user.is_none() {
+            connect.user = Some(posthaste_server::user_name());
+        }
+        Ok(Way::Socket(Box::new(connect)))
+    }
+
+    /// The queue manager's name, as far as it is known.
+    pub(crate) fn queue_manager(&self) -> &str {
+        match self {
+            Way::Socket(connect) => &connect.queue_manager,
+            Way::InProcess(inside, _) => inside.name(),
+        }
+    }
+
+    /// Connects.
+    pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, PerfError> {
+        let connected: Result<Box<dyn Mqi>, ClientError> = match self {
+            Way::Socket(connect) => Connection::open(connect).map(|c| Box::new(c) as Box<dyn Mqi>),
+            Way::InProcess(inside, name) => {
+                inside.connect(name).map(|c| Box::new(c) as Box<dyn Mqi>)
+            }
+        };
+        connected.map_err(|error| unreachable(self.queue_manager(), &error))
+    }
+}
+
+/// The local socket of a queue manager of this machine.
+fn local(data_dir: Option<&Path>, queue_manager: Option<&str>) -> Result<Connect, PerfError> {
+    let unknown = |why: String| PerfError::Unreachable {
+        queue_manager: queue_manager.unwrap_or("(default)").to_owned(),
+        why,
+        reason: Reason::Q_MGR_NOT_AVAILABLE,
+    };
+    let data = DataDir::find(data_dir).map_err(|failure| unknown(failure.line()))?;
+    let home = find(&data, queue_manager).map_err(|failure| unknown(failure.line()))?;
+    let socket =
+        SocketPath::new(&home.applications()).map_err(|error| unknown(error.to_string()))?;
+    // The connection goes on when the path that led to it is gone.
+    let address = Address::Unix(socket.path().to_owned());
+    Ok(Connect::new(address, LOCAL_CHANNEL, &home.name))
+}

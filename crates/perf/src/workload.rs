@@ -1,0 +1,551 @@
+//! What a set of like applications does: the module, how many, on which queues, with which messages.
+//!
+//! Invariant: a [`Workload`] that [`Workload::check`] has passed can be driven; whatever cannot be
+//! done is refused there, in words, and nowhere else.
+//!
+//! * `application`: the trait that a module implements, and the steps it takes.
+//! * `requester`, `responder`, `sender`, `receiver`, `put_get`: the modules.
+//! * `shape`: descriptors and options that the modules put and get with.
+//! * `body`: the text of messages.
+
+mod application;
+mod body;
+mod put_get;
+mod receiver;
+mod requester;
+mod responder;
+mod sender;
+mod shape;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use application::{
+    Answer, Application, Body, GetCall, Machine, Message, Nanos, PutCall, Slot, Step,
+};
+pub use body::{Text, body};
+pub use shape::{GetShape, PutShape, Target as PutTarget};
+
+use posthaste_client::Connect;
+use posthaste_mqi::Reason;
+use posthaste_server::InProcess;
+
+/// The longest message that a channel carries, in bytes.
+pub const LONGEST: usize = 104_857_600;
+/// What follows a queue's prefix has at most so many digits.
+const LONGEST_PREFIX: usize = 48 - 10;
+
+/// What an application does in an endless row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Module {
+    /// Puts a request and waits for its reply: a round trip is an iteration.
+    Requester,
+    /// Gets a request and puts a reply to the queue that it names.
+    Responder,
+    /// Puts.
+    Sender,
+    /// Gets.
+    Receiver,
+    /// Puts a message and gets that message.
+    PutGet,
+    /// Publishes. The product has no topics yet.
+    Publisher,
+    /// Subscribes. The product has no topics yet.
+    Subscriber,
+}
+
+impl Module {
+    /// Every module.
+    pub const ALL: [Module; 7] = [
+        Module::Requester,
+        Module::Responder,
+        Module::Sender,
+        Module::Receiver,
+        Module::PutGet,
+        Module::Publisher,
+        Module::Subscriber,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Module::Requester => "Requester",
+            Module::Responder => "Responder",
+            Module::Sender => "Sender",
+            Module::Receiver => "Receiver",
+            Module::PutGet => "PutGet",
+            Module::Publisher => "Publisher",
+            Module::Subscriber => "Subscriber",
+        }
+    }
+
+    /// The module of that name, in whatever case.
+    pub fn from_name(name: &str) -> Option<Module> {
+        Module::ALL
+            .into_iter()
+            .find(|module| module.name().eq_ignore_ascii_case(name))
+    }
+}
+
+/// What carries the applications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carriers {
+    /// A blocking thread for each, as ordinary programs have it.
+    Threads,
+    /// So many threads with a loop each, between which the connections are dealt out.
+    Multiplexed {
+        /// Threads.
+        threads: u32,
+    },
+}
+
+/// Queue names: a prefix and a number that goes round robin over the applications.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destinations {
+    /// What the names begin with.
+    pub prefix: String,
+    /// The first number (`-db`).
+    pub base: u32,
+    /// The last number (`-dx`); 0 leaves it to `count`.
+    pub max: u32,
+    /// How many numbers (`-dn`); 0 leaves it to `max`. All three 0: the prefix is the name.
+    pub count: u32,
+}
+
+impl Destinations {
+    /// One queue.
+    pub fn one(name: &str) -> Destinations {
+        Destinations {
+            prefix: name.to_owned(),
+            base: 0,
+            max: 0,
+            count: 0,
+        }
+    }
+
+    /// `prefix1` to `prefixN`.
+    pub fn numbered(prefix: &str, count: u32) -> Destinations {
+        Destinations {
+            prefix: prefix.to_owned(),
+            base: 1,
+            max: 0,
+            count,
+        }
+    }
+
+    /// First number and how many, or `None` where the prefix is the whole name.
+    fn range(&self) -> Result<Option<(u32, u32)>, String> {
+        let Destinations {
+            base, max, count, ..
+        } = *self;
+        match (max, count) {
+            (0, 0) if base == 0 => Ok(None),
+            (0, 0) => Ok(Some((base, 1))),
+            (0, count) => Ok(Some((base, count))),
+            (max, _) if max < base => Err(format!(
+                "the numbers of {}... end (-dx {max}) before they begin (-db {base})",
+                self.prefix
+            )),
+            (max, 0) => Ok(Some((base, (max - base).saturating_add(1)))),
+            (max, count) if (max - base).saturating_add(1) != count => Err(format!(
+                "-db {base} to -dx {max} are {} queues, but -dn says {count}; leave one of the three out",
+                (max - base).saturating_add(1)
+            )),
+            (_, count) => Ok(Some((base, count))),
+        }
+    }
+
+    /// The queue of application `index`, counted from 0.
+    pub fn name(&self, index: u32) -> String {
+        match self.range() {
+            Ok(Some((first, count))) => {
+                let number = u64::from(first) + u64::from(index % count.max(1));
+                format!("{}{number}", self.prefix)
+            }
+            _ => self.prefix.clone(),
+        }
+    }
+
+    /// Every queue, each once.
+    pub fn names(&self) -> Vec<String> {
+        let count = match self.range() {
+            Ok(Some((_, count))) => count,
+            _ => 1,
+        };
+        (0..count).map(|index| self.name(index)).collect()
+    }
+
+    fn check(&self) -> Result<(), PerfError> {
+        if self.prefix.is_empty() || self.prefix.len() > LONGEST_PREFIX {
+            return Err(PerfError::Usage(format!(
+                "a queue's prefix has 1 to {LONGEST_PREFIX} characters, not \"{}\"",
+                self.prefix
+            )));
+        }
+        self.range().map(|_| ()).map_err(PerfError::Usage)
+    }
+}
+
+/// Which calls are in syncpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Syncpoint {
+    /// MQPUT.
+    pub put: bool,
+    /// MQGET.
+    pub get: bool,
+}
+
+impl Syncpoint {
+    /// Neither.
+    pub const NONE: Syncpoint = Syncpoint {
+        put: false,
+        get: false,
+    };
+    /// Both.
+    pub const BOTH: Syncpoint = Syncpoint {
+        put: true,
+        get: true,
+    };
+}
+
+/// What a set of like applications does.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// The module.
+    pub module: Module,
+    /// How many applications (`-nt`).
+    pub applications: u32,
+    /// What carries them.
+    pub carriers: Carriers,
+    /// Bytes of a message (`-ms`).
+    pub message_bytes: usize,
+    /// What messages are filled with (`-mr`, `-mf`).
+    pub text: Text,
+    /// Persistent, not persistent, or as the queue has it (`-pp`, `-ppn`).
+    pub persistence: Option<bool>,
+    /// What is in syncpoint (`-tx`, `-txp`, `-txg`).
+    pub syncpoint: Syncpoint,
+    /// Iterations of a unit of work (`-cc`).
+    pub batch: u32,
+    /// Puts are not answered (MQPMO_ASYNC_RESPONSE); MQSTAT tells of failures.
+    pub asynchronous: bool,
+    /// Iterations of each application (`-mg`); none is endless.
+    pub iterations: Option<u64>,
+    /// Iterations a second of each application (`-rt`); 0 is as fast as it goes.
+    pub rate: f64,
+    /// The rate is reached after so long (`-rp`).
+    pub ramp: Duration,
+    /// Requests (`-iq`).
+    pub requests: Destinations,
+    /// Replies (`-oq`).
+    pub replies: Destinations,
+    /// Queues of Sender, Receiver and PutGet (`-d`).
+    pub destinations: Destinations,
+    /// Replies are got by correlation identifier (`-co`); a responder sets it.
+    pub by_correlation_id: bool,
+    /// A reply is the request again (`-cr`), not a message of `message_bytes`.
+    pub copy_request: bool,
+    /// How long a get waits (`-to`); none is for ever.
+    pub get_wait: Option<Duration>,
+    /// MQPUT1 in place of an open queue (`-p1`).
+    pub put1: bool,
+    /// Format of messages (`-mfm`).
+    pub format: String,
+    /// MQGMO_CONVERT (`-cv`).
+    pub convert: bool,
+    /// Bytes of the get buffer (`-rs`); 0 is `message_bytes`. It grows when a message is longer.
+    pub buffer_bytes: usize,
+    /// Name of the application (`-an`).
+    pub application_name: String,
+    /// Requests of an application that are under way at once (`-dq`).
+    pub queue_depth: u32,
+    /// A blocking thread yields after so many iterations (`-yd`); 0 never does.
+    pub yield_every: u64,
+    /// Between the connecting of two applications (`-wi`).
+    pub start_interval: Duration,
+    /// How long connecting and opening may take for all of them (`-wt`).
+    pub start_within: Duration,
+}
+
+impl Default for Workload {
+    fn default() -> Workload {
+        Workload {
+            module: Module::Requester,
+            applications: 1,
+            carriers: Carriers::Threads,
+            message_bytes: 2048,
+            text: Text::Repeating,
+            persistence: None,
+            syncpoint: Syncpoint::NONE,
+            batch: 1,
+            asynchronous: false,
+            iterations: None,
+            rate: 0.0,
+            ramp: Duration::ZERO,
+            requests: Destinations::one("REQUEST"),
+            replies: Destinations::one("REPLY"),
+            destinations: Destinations::one("DEST"),
+            by_correlation_id: true,
+            copy_request: true,
+            get_wait: Some(Duration::from_secs(5)),
+            put1: false,
+            format: "MQSTR".to_owned(),
+            convert: false,
+            buffer_bytes: 0,
+            application_name: "posthaste perf".to_owned(),
+            queue_depth: 1,
+            yield_every: 0,
+            start_interval: Duration::ZERO,
+            start_within: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Where the queue manager is.
+#[derive(Clone)]
+pub enum Target {
+    /// Over the network or a socket file, as it says; its application name is the workload's.
+    Client(Connect),
+    /// A queue manager of this machine, by name.
+    Local {
+        /// The folder of queue managers, if it is not the usual one.
+        data_dir: Option<PathBuf>,
+        /// The queue manager; none is the default one.
+        queue_manager: Option<String>,
+    },
+    /// A queue manager inside this process.
+    InProcess(Arc<InProcess>),
+}
+
+/// What went wrong, in a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PerfError {
+    /// What was asked for cannot be done.
+    #[error("{0}")]
+    Usage(String),
+    /// Nobody answers.
+    #[error("queue manager {queue_manager} cannot be reached: {why} ({reason})")]
+    Unreachable {
+        /// The queue manager.
+        queue_manager: String,
+        /// The system's words.
+        why: String,
+        /// The reason code.
+        reason: Reason,
+    },
+    /// A call failed.
+    #[error("{call} of {object} ended with reason {reason}: {why}")]
+    Call {
+        /// The call.
+        call: &'static str,
+        /// Queue or queue manager.
+        object: String,
+        /// The reason code.
+        reason: Reason,
+        /// What it means.
+        why: String,
+    },
+    /// No reply came.
+    #[error("no message came on {queue} in time (-to) ({reason})", reason = Reason::NO_MSG_AVAILABLE)]
+    NoReply {
+        /// Where it was awaited.
+        queue: String,
+    },
+    /// Not everything was ready in time.
+    #[error("{ready} of {applications} applications were ready after {seconds} s (-wt)")]
+    StartTimedOut {
+        /// Ready.
+        ready: u32,
+        /// Asked for.
+        applications: u32,
+        /// How long.
+        seconds: u64,
+    },
+    /// The operating system refused.
+    #[error("{what}: {why}")]
+    System {
+        /// What was being done.
+        what: String,
+        /// The system's words.
+        why: String,
+    },
+}
+
+impl Workload {
+    /// Bytes of the get buffer to begin with.
+    pub(crate) fn buffer(&self) -> usize {
+        match self.buffer_bytes {
+            0 => self.message_bytes,
+            bytes => bytes,
+        }
+    }
+
+    /// Whether it can be driven.
+    ///
+    /// # Errors
+    /// [`PerfError::Usage`] says what cannot be done, in the words of the command line.
+    pub fn check(&self) -> Result<(), PerfError> {
+        let no = |why: &str| Err(PerfError::Usage(why.to_owned()));
+        match self.module {
+            Module::Publisher | Module::Subscriber => {
+                return Err(PerfError::Usage(format!(
+                    "{} needs publish/subscribe, which is not in this release",
+                    self.module.name()
+                )));
+            }
+            Module::Requester | Module::Responder => {
+                self.requests.check()?;
+                self.replies.check()?;
+            }
+            Module::Sender | Module::Receiver | Module::PutGet => self.destinations.check()?,
+        }
+        let puts = self.module != Module::Receiver;
+        match self {
+            w if w.applications == 0 => no("no applications (-nt 0): at least 1"),
+            w if w.applications > 100_000 => no("more than 100000 applications (-nt)"),
+            w if w.batch == 0 => no("a unit of work has at least 1 iteration (-cc 0)"),
+            w if w.batch > 1 && w.syncpoint == Syncpoint::NONE => {
+                no("several iterations a commit (-cc) need syncpoint (-tx)")
+            }
+            w if w.batch > 1 && w.module == Module::Requester => no(
+                "a Requester commits each put and each get: a request is not seen before its commit (-cc)",
+            ),
+            w if w.batch > 1 && w.module == Module::PutGet => {
+                no("a PutGet commits each put: its get would not see the message otherwise (-cc)")
+            }
+            w if w.message_bytes > LONGEST || w.buffer_bytes > LONGEST => Err(PerfError::Usage(
+                format!("a message has at most {LONGEST} bytes (-ms, -rs)"),
+            )),
+            w if !(w.rate.is_finite() && w.rate >= 0.0) => no("the rate (-rt) is 0 or more"),
+            w if w.rate == 0.0 && !w.ramp.is_zero() => no("a ramp (-rp) needs a rate (-rt)"),
+            w if w.asynchronous && !puts => no("a Receiver puts nothing asynchronously"),
+            w if w.asynchronous && w.module != Module::Sender => {
+                no("asynchronous put is for Sender: the others wait for what they have put")
+            }
+            w if w.asynchronous && w.put1 => {
+                no("asynchronous put and MQPUT1 (-p1) exclude each other")
+            }
+            w if w.queue_depth == 0 => no("at least 1 request is under way (-dq 0)"),
+            w if w.queue_depth > 1 && w.module != Module::Requester => {
+                no("several requests under way (-dq) are for Requester")
+            }
+            w if w.iterations == Some(0) => {
+                no("at least 1 iteration, or none given for endless (-mg)")
+            }
+            w if matches!(w.carriers, Carriers::Multiplexed { threads: 0 }) => {
+                no("multiplexed connections need at least 1 thread")
+            }
+            w if w.yield_every > 0 && w.carriers != Carriers::Threads => {
+                no("-yd is for a thread per application")
+            }
+            _ => self.check_names(),
+        }
+    }
+
+    fn check_names(&self) -> Result<(), PerfError> {
+        if self.format.len() > 8 {
+            return Err(PerfError::Usage(format!(
+                "a format has at most 8 characters (-mfm {})",
+                self.format
+            )));
+        }
+        if self.application_name.len() > 28 {
+            return Err(PerfError::Usage(format!(
+                "an application's name has at most 28 characters (-an {})",
+                self.application_name
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destinations_go_round_robin() {
+        let names = |base, max, count| {
+            let queues = Destinations {
+                prefix: "Q".to_owned(),
+                base,
+                max,
+                count,
+            };
+            queues.check().unwrap();
+            (0..4).map(|index| queues.name(index)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(0, 0, 0), ["Q", "Q", "Q", "Q"]);
+        assert_eq!(names(1, 3, 0), ["Q1", "Q2", "Q3", "Q1"]);
+        assert_eq!(names(5, 0, 2), ["Q5", "Q6", "Q5", "Q6"]);
+        assert_eq!(names(5, 6, 2), ["Q5", "Q6", "Q5", "Q6"]);
+        assert_eq!(names(7, 0, 0), ["Q7", "Q7", "Q7", "Q7"]);
+        assert_eq!(
+            Destinations::numbered("R", 2).names(),
+            ["R1".to_owned(), "R2".to_owned()]
+        );
+    }
+
+    #[test]
+    fn contradictory_destinations_are_refused() {
+        for (base, max, count, word) in [(5, 3, 0, "-dx 3"), (1, 3, 2, "-dn says 2")] {
+            let queues = Destinations {
+                prefix: "Q".to_owned(),
+                base,
+                max,
+                count,
+            };
+            let error = queues.check().unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+        assert!(Destinations::one("").check().is_err());
+        assert!(Destinations::one(&"X".repeat(39)).check().is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_with_its_option() {
+        type Spoil = fn(&mut Workload);
+        let cases: Vec<(&str, Spoil)> = vec![
+            ("-nt 0", |w| w.applications = 0),
+            ("-cc 0", |w| w.batch = 0),
+            ("-tx", |w| w.batch = 2),
+            ("-dq 0", |w| w.queue_depth = 0),
+            ("-rt", |w| w.rate = -1.0),
+            ("-rt", |w| w.rate = f64::NAN),
+            ("-rp", |w| w.ramp = Duration::from_secs(1)),
+            ("-ms", |w| w.message_bytes = LONGEST + 1),
+            ("publish/subscribe", |w| w.module = Module::Publisher),
+            ("publish/subscribe", |w| w.module = Module::Subscriber),
+            ("asynchronous", |w| w.asynchronous = true),
+            ("-mfm", |w| w.format = "TOOLONG.X".to_owned()),
+            ("-an", |w| w.application_name = "X".repeat(29)),
+            ("-mg", |w| w.iterations = Some(0)),
+            ("-yd", |w| {
+                w.yield_every = 1;
+                w.carriers = Carriers::Multiplexed { threads: 1 };
+            }),
+            ("thread", |w| {
+                w.carriers = Carriers::Multiplexed { threads: 0 }
+            }),
+        ];
+        Workload::default().check().unwrap();
+        for (word, spoil) in cases {
+            let mut workload = Workload::default();
+            spoil(&mut workload);
+            let error = workload.check().unwrap_err().to_string();
+            assert!(error.contains(word), "{word}: {error}");
+        }
+    }
+
+    #[test]
+    fn modules_are_found_by_name() {
+        for module in Module::ALL {
+            assert_eq!(
+                Module::from_name(&module.name().to_lowercase()),
+                Some(module)
+            );
+        }
+        assert_eq!(Module::from_name("Dummy"), None);
+    }
+}
