@@ -44,7 +44,7 @@ pub(crate) fn spawn(
         let started = thread::Builder::new()
             .name(format!("application {index}"))
             .stack_size(STACK)
-            .spawn(move || live(&workload, index, &way, machine, &data, &mine, &tally));
+            .spawn(move || live(&workload, index, way, machine, &data, &mine, &tally));
         if let Err(error) = started {
             control.end();
             return Err(PerfError::System {
@@ -56,11 +56,11 @@ pub(crate) fn spawn(
     Ok(tallies)
 }
 
-/// The whole life of an application.
+/// The whole life of an application. When it has ended it holds nothing of the queue manager any more.
 fn live(
     workload: &Workload,
     index: u32,
-    way: &Way,
+    way: Way,
     machine: Machine,
     data: &[u8],
     control: &Control,
@@ -80,7 +80,7 @@ fn live(
 fn run(
     workload: &Workload,
     index: u32,
-    way: &Way,
+    way: Way,
     machine: Machine,
     data: &[u8],
     control: &Control,

@@ -47,15 +47,19 @@ pub(crate) fn call_failed(call: &'static str, object: &str, error: &ClientError)
 #[derive(Clone)]
 pub(crate) enum Way {
     /// Over a socket.
-    Socket(Box<Connect>),
+    Socket {
+        connect: Box<Connect>,
+        /// Keeps a socket file's path valid.
+        _path: Option<Arc<SocketPath>>,
+    },
     /// Inside this process.
     InProcess(Arc<InProcess>, String),
 }
 
 impl Way {
     pub(crate) fn find(target: &Target, workload: &Workload) -> Result<Way, PerfError> {
-        let mut connect = match target {
-            Target::Client(connect) => connect.clone(),
+        let (mut connect, path) = match target {
+            Target::Client(connect) => (connect.clone(), None),
             Target::Local {
                 data_dir,
                 queue_manager,
@@ -69,13 +73,16 @@ impl Way {
         if connect.user.is_none() {
             connect.user = Some(posthaste_server::user_name());
         }
-        Ok(Way::Socket(Box::new(connect)))
+        Ok(Way::Socket {
+            connect: Box::new(connect),
+            _path: path,
+        })
     }
 
     /// The queue manager's name, as far as it is known.
     pub(crate) fn queue_manager(&self) -> &str {
         match self {
-            Way::Socket(connect) => &connect.queue_manager,
+            Way::Socket { connect, .. } => &connect.queue_manager,
             Way::InProcess(inside, _) => inside.name(),
         }
     }
@@ -83,7 +90,9 @@ impl Way {
     /// Connects.
     pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, PerfError> {
         let connected: Result<Box<dyn Mqi>, ClientError> = match self {
-            Way::Socket(connect) => Connection::open(connect).map(|c| Box::new(c) as Box<dyn Mqi>),
+            Way::Socket { connect, .. } => {
+                Connection::open(connect).map(|c| Box::new(c) as Box<dyn Mqi>)
+            }
             Way::InProcess(inside, name) => {
                 inside.connect(name).map(|c| Box::new(c) as Box<dyn Mqi>)
             }
@@ -93,7 +102,10 @@ impl Way {
 }
 
 /// The local socket of a queue manager of this machine.
-fn local(data_dir: Option<&Path>, queue_manager: Option<&str>) -> Result<Connect, PerfError> {
+fn local(
+    data_dir: Option<&Path>,
+    queue_manager: Option<&str>,
+) -> Result<(Connect, Option<Arc<SocketPath>>), PerfError> {
     let unknown = |why: String| PerfError::Unreachable {
         queue_manager: queue_manager.unwrap_or("(default)").to_owned(),
         why,
@@ -103,7 +115,7 @@ fn local(data_dir: Option<&Path>, queue_manager: Option<&str>) -> Result<Connect
     let home = find(&data, queue_manager).map_err(|failure| unknown(failure.line()))?;
     let socket =
         SocketPath::new(&home.applications()).map_err(|error| unknown(error.to_string()))?;
-    // The connection goes on when the path that led to it is gone.
     let address = Address::Unix(socket.path().to_owned());
-    Ok(Connect::new(address, LOCAL_CHANNEL, &home.name))
+    let connect = Connect::new(address, LOCAL_CHANNEL, &home.name);
+    Ok((connect, Some(Arc::new(socket))))
 }
