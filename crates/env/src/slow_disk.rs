@@ -59,7 +59,7 @@ impl std::fmt::Display for Slowness {
 /// `disk`, made slower; `disk` itself if there is nothing to change.
 ///
 /// The waits block the calling thread, which must be one that may wait for a disk. They are exact to some
-/// microseconds, at the price of up to 25 µs of processor time each (see [`crate::wait_until`]).
+/// microseconds, at the price of up to 40 µs of processor time each (see [`crate::wait_until`]).
 pub fn slow_disk(disk: Arc<dyn Disk>, slowness: Slowness) -> Arc<dyn Disk> {
     match slowness.is_none() {
         true => disk,

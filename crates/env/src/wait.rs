@@ -17,7 +17,7 @@ use crate::event::monotonic_now;
 use crate::thread::set_timer_slack;
 
 /// How long before the time the sleep ends, in nanoseconds.
-const EARLY: Nanos = 25_000;
+const EARLY: Nanos = 40_000;
 
 thread_local! {
     static SLACK_LOWERED: Cell<bool> = const { Cell::new(false) };

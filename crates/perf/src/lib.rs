@@ -4,10 +4,14 @@
 //! | --- | --- |
 //! | `workload` | what applications do, as state machines without a socket or a clock |
 //! | `drive` | what carries them: a blocking thread for each, or loops of many connections |
+//! | `delay_proxy` | a distant network on one machine |
 //! | `floor` | what the same work costs without a queue manager |
 //! | `measure` | processors, memory, machine, a queue manager under test |
+//! | `quantity` | times, rates and sizes as people write them |
 
+pub mod delay_proxy;
 pub mod drive;
 pub mod floor;
 pub mod measure;
+pub mod quantity;
 pub mod workload;

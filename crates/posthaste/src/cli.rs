@@ -70,6 +70,9 @@ pub(crate) enum Command {
     Browse(Browse),
     /// Look at qm.ini without starting the queue manager
     Check(Check),
+    /// Pass TCP connections on with added latency, as a distant network would
+    #[command(name = "delayproxy")]
+    DelayProxy(posthaste_perf::delay_proxy::DelayProxyArgs),
     /// The process that `start` leaves in the background
     #[command(hide = true)]
     Serve(Serve),

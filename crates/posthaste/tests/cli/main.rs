@@ -8,6 +8,7 @@
 )]
 
 mod bad_input;
+mod instruments;
 mod life;
 mod messages;
 mod mqsc;

@@ -1,0 +1,188 @@
+//! How exact the proxy is on this machine, now.
+//!
+//! A byte goes to an echo and back, first without the proxy, then through it. Half of the difference less
+//! the wanted delay is what the proxy itself costs each way; its median becomes the correction, and a
+//! second round through a corrected proxy tells what error is left.
+//!
+//! Invariant: a calibration uses sockets of its own on loopback and leaves nothing behind.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use posthaste_env::spawn;
+
+use super::{DelayProxy, ProxyError, Settings, Way};
+
+/// What one round may take.
+const ROUND: Duration = Duration::from_millis(700);
+/// Exchanges of a round, however long one takes, and at most.
+const FEWEST: u32 = 20;
+const MOST: u32 = 400;
+/// Exchanges before those that count.
+const WARM_UP: u32 = 10;
+/// Nothing on loopback is that late; a machine that is, cannot be calibrated.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a calibration found. Errors are of one way, positive when a byte comes too late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calibration {
+    /// A round trip without the proxy, median, in nanoseconds.
+    pub direct_ns: u64,
+    /// What the proxy itself costs each way, median, in nanoseconds; taken off the delay.
+    pub correction_ns: i64,
+    /// What is left: median, in nanoseconds.
+    pub error_p50_ns: i64,
+    /// What is left: 99th percentile, in nanoseconds.
+    pub error_p99_ns: i64,
+    /// The delay is shorter than what the proxy itself costs.
+    pub too_short: bool,
+}
+
+/// Measures a proxy with the delays of `settings` (without jitter and bandwidth, which are not errors).
+pub(super) fn calibrate(settings: &Settings) -> Result<Calibration, ProxyError> {
+    let failed = |error| ProxyError::System("calibrate on loopback", error);
+    let only_delay = |way: &Way| Way {
+        delay: way.delay,
+        ..Way::default()
+    };
+    let plain = Settings {
+        up: only_delay(&settings.up),
+        down: only_delay(&settings.down),
+        calibrate: false,
+        ..*settings
+    };
+    let wanted = ns(plain.up.delay + plain.down.delay);
+    let echo = Echo::start().map_err(failed)?;
+    let direct = round_trips(echo.address, Duration::ZERO).map_err(failed)?;
+    let direct = percentile(&direct, 50);
+    let through = |correction| {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let proxy = DelayProxy::serve(listener, echo.address, &plain, correction)?;
+        let delay = plain.up.delay + plain.down.delay;
+        let found = round_trips(proxy.address(), delay).map_err(failed)?;
+        let error = |percent| (percentile(&found, percent) - direct - wanted) / 2;
+        Ok::<(i64, i64), ProxyError>((error(50), error(99)))
+    };
+    let (correction, _) = through(0)?;
+    // Of a way that is not delayed nothing can be taken off, so the other one bears it all.
+    let undelayed = [settings.up, settings.down]
+        .iter()
+        .filter(|way| way.delay.is_zero())
+        .count();
+    let correction = match undelayed {
+        0 => correction,
+        1 => correction * 2,
+        _ => 0,
+    };
+    let (error_p50_ns, error_p99_ns) = through(correction)?;
+    let shortest = [settings.up.delay, settings.down.delay]
+        .into_iter()
+        .filter(|delay| !delay.is_zero())
+        .min();
+    Ok(Calibration {
+        direct_ns: direct.unsigned_abs(),
+        correction_ns: correction,
+        error_p50_ns,
+        error_p99_ns,
+        too_short: shortest.is_some_and(|delay| ns(delay) < correction),
+    })
+}
+
+fn ns(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// `sorted` is not empty.
+fn percentile(sorted: &[i64], percent: usize) -> i64 {
+    let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(at).copied().unwrap_or_default()
+}
+
+/// Round trips of one message at a time, sorted, in nanoseconds.
+fn round_trips(to: SocketAddr, expected: Duration) -> io::Result<Vec<i64>> {
+    let fits = ROUND.as_nanos() / expected.as_nanos().max(1);
+    let count = u32::try_from(fits).unwrap_or(MOST).clamp(FEWEST, MOST);
+    let mut stream = TcpStream::connect(to)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(expected + PATIENCE))?;
+    let mut found = Vec::new();
+    let mut message = [7; 64];
+    for number in 0..WARM_UP + count {
+        let begun = Instant::now();
+        stream.write_all(&message)?;
+        stream.read_exact(&mut message)?;
+        if number >= WARM_UP {
+            found.push(ns(begun.elapsed()));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Sends back what it gets, one connection after the other, until it is dropped.
+struct Echo {
+    address: SocketAddr,
+}
+
+impl Echo {
+    fn start() -> io::Result<Echo> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        spawn("echo", move || {
+            for stream in listener.incoming() {
+                // A connection that sends nothing is the sign to end.
+                let served = stream.and_then(serve);
+                if served.unwrap_or(0) == 0 {
+                    return;
+                }
+            }
+        })?;
+        Ok(Echo { address })
+    }
+}
+
+fn serve(mut stream: TcpStream) -> io::Result<u64> {
+    stream.set_nodelay(true)?;
+    let mut buffer = [0; 4096];
+    let mut total = 0;
+    loop {
+        let count = stream.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(total);
+        }
+        total += count as u64;
+        stream.write_all(buffer.get(..count).unwrap_or_default())?;
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        // If this fails the thread waits on an address that nobody knows, until the process ends.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_what_was_found() {
+        let sorted: Vec<i64> = (1..=200).collect();
+        assert_eq!(percentile(&sorted, 50), 100);
+        assert_eq!(percentile(&sorted, 99), 198);
+        assert_eq!(percentile(&[5], 99), 5);
+    }
+
+    #[test]
+    fn a_calibration_measures_and_says_what_cannot_be_done() {
+        let mut settings = Settings::delay(Duration::from_nanos(1));
+        let found = calibrate(&settings).unwrap();
+        assert!(found.direct_ns > 0);
+        assert!(found.too_short && found.correction_ns > 1, "{found:?}");
+        settings = Settings::default();
+        let found = calibrate(&settings).unwrap();
+        assert_eq!((found.correction_ns, found.too_short), (0, false));
+    }
+}

@@ -1,0 +1,315 @@
+//! `posthaste delayproxy`: the proxy as a command that runs until it is ended.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use clap::Args;
+use posthaste_server::{Exit, Failure};
+
+use super::{Calibration, DelayProxy, ProxyError, Settings, Totals, Way};
+use crate::quantity;
+
+const EXAMPLES: &str = "\
+  posthaste delayproxy --to 127.0.0.1:1414 --delay 500us
+      clients that connect to 127.0.0.1:1500 reach the queue manager as if it were 500 µs away
+  posthaste delayproxy --to 127.0.0.1:1414 --delay 10ms --jitter 2ms --bandwidth 100Mbit
+  posthaste delayproxy --to 127.0.0.1:1414 --up 1ms --down 20ms
+  posthaste delayproxy --listen 127.0.0.1:0 --to qm.example.com:1414 --delay 1ms
+      any free port; it is printed
+
+The delay is one way: a round trip takes twice as long. Bytes are neither reordered nor gathered. At the start it
+measures on loopback what it costs itself, takes that off the delay, and says what error is left. It runs on
+one thread and keeps a processor partly busy, which counts when client and server run on the same
+machine. Ctrl-C or SIGTERM ends it with totals.";
+
+/// A distant network on one machine: pass TCP connections on, later.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct DelayProxyArgs {
+    /// Where clients connect to; port 0 is any free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:1500")]
+    pub listen: String,
+    /// Where they are passed on to
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+    /// Added each way: 500us, 1.5ms, 2s
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = quantity::duration)]
+    pub delay: Duration,
+    /// The delay varies evenly by so much in both directions
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = quantity::duration)]
+    pub jitter: Duration,
+    /// Added on the way to the server, instead of --delay
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub up: Option<Duration>,
+    /// Added on the way to the client, instead of --delay
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub down: Option<Duration>,
+    /// What passes each way on one connection at most: 10Mbit, 1Gbit
+    #[arg(long, value_name = "RATE", value_parser = quantity::bits_per_second)]
+    pub bandwidth: Option<NonZeroU64>,
+    /// Bytes that one way of a connection holds at most; K, M and G are understood
+    #[arg(long, value_name = "BYTES", default_value = "8M", value_parser = quantity::bytes)]
+    pub buffer: u64,
+    /// Do not measure and correct its own error at the start
+    #[arg(long)]
+    pub no_calibration: bool,
+}
+
+impl DelayProxyArgs {
+    fn settings(&self) -> Result<Settings, Failure> {
+        let way = |delay: Option<Duration>| Way {
+            delay: delay.unwrap_or(self.delay),
+            jitter: self.jitter,
+            bandwidth: self.bandwidth,
+        };
+        let (up, down) = (way(self.up), way(self.down));
+        if self.jitter > up.delay.min(down.delay) {
+            return Err(Failure::bad_parameter(
+                "--jitter is more than the delay: a byte would have to arrive before it is sent",
+            ));
+        }
+        let buffer = usize::try_from(self.buffer).unwrap_or(usize::MAX);
+        if !(4096..=1 << 30).contains(&buffer) {
+            return Err(Failure::bad_parameter("--buffer must be from 4K to 1G"));
+        }
+        Ok(Settings {
+            up,
+            down,
+            buffer,
+            calibrate: !self.no_calibration,
+        })
+    }
+}
+
+fn address(option: &str, text: &str) -> Result<SocketAddr, Failure> {
+    let wrong = |why: &str| Failure::bad_parameter(format!("{option} {text}: {why}"));
+    let mut found = text
+        .to_socket_addrs()
+        .map_err(|error| wrong(&format!("{error}; write host:port")))?;
+    found.next().ok_or_else(|| wrong("the name has no address"))
+}
+
+fn failure(error: &ProxyError) -> Failure {
+    match error {
+        ProxyError::Listen(address, why) => {
+            let (host, port) = (address.ip().to_string(), address.port().to_string());
+            let inserts = [host.as_str(), port.as_str(), &why.to_string()];
+            Failure::new(Exit::CannotListen, "AMQ9218E", &inserts)
+        }
+        ProxyError::System(what, why) => {
+            let what = format!("the delay proxy cannot {what}");
+            Failure::new(Exit::Unusable, "AMQ2008E", &[&what, &why.to_string()])
+        }
+    }
+}
+
+/// Runs the command until SIGINT or SIGTERM.
+///
+/// # Errors
+/// Options that do not fit together, an address that cannot be used, a refusal of the system.
+pub fn run(args: &DelayProxyArgs) -> Result<Exit, Failure> {
+    let settings = args.settings()?;
+    let listen = address("--listen", &args.listen)?;
+    let to = address("--to", &args.to)?;
+    if settings.calibrate {
+        tell(&format!("{}Calibrating ...\n", start_of_line()));
+    }
+    let proxy = DelayProxy::start(listen, to, settings).map_err(|error| failure(&error))?;
+    let mut said = format!("Listening on {}, passing to {to}.\n", proxy.address());
+    said.push_str(&about(&settings, proxy.calibration()));
+    said.push_str("Ctrl-C ends it.\n");
+    say(&said);
+    let system = |error| failure(&ProxyError::System("wait for its end", error));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(system)?;
+    runtime.block_on(watch(&proxy)).map_err(system)?;
+    let totals = proxy.totals();
+    drop(proxy);
+    say(&format!("{}{}\n", start_of_line(), shown(&totals)));
+    Ok(Exit::Done)
+}
+
+/// What it adds, and how exactly.
+fn about(settings: &Settings, calibration: Option<&Calibration>) -> String {
+    let mut out = String::new();
+    let (up, down) = (settings.up, settings.down);
+    let us = |time: Duration| format!("{} us", decimal(time.as_nanos() as f64 / 1e3));
+    let _ = match up.delay == down.delay {
+        true => write!(out, "Delay {} each way", us(up.delay)),
+        false => write!(out, "Delay {} up, {} down", us(up.delay), us(down.delay)),
+    };
+    if !up.jitter.is_zero() {
+        let _ = write!(out, ", jitter {} to either side", us(up.jitter));
+    }
+    if let Some(bandwidth) = up.bandwidth {
+        let mbit = bandwidth.get() as f64 / 1e6;
+        let _ = write!(out, ", at most {} Mbit/s each way", decimal(mbit));
+    }
+    match calibration {
+        Some(found) => {
+            let _ = writeln!(
+                out,
+                ", error {} us (p50), {} us (p99).",
+                signed_us(found.error_p50_ns),
+                signed_us(found.error_p99_ns)
+            );
+            let _ = writeln!(
+                out,
+                "Measured on loopback: a direct round trip takes {} us; the proxy itself costs {} us each way, \
+                 which has been taken off the delay.",
+                decimal(found.direct_ns as f64 / 1e3),
+                decimal(found.correction_ns as f64 / 1e3)
+            );
+            if found.too_short {
+                out.push_str("Warning: the delay is shorter than what the proxy itself costs; it is longer than asked for.\n");
+            }
+        }
+        None => out.push_str("; not calibrated: the proxy's own time comes on top.\n"),
+    }
+    out
+}
+
+/// At most one decimal.
+fn decimal(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+fn signed_us(ns: i64) -> String {
+    format!("{:+.0}", ns as f64 / 1e3)
+}
+
+fn shown(totals: &Totals) -> String {
+    let mut out = format!(
+        "{} connections ({} open), {} up, {} down",
+        quantity::grouped(totals.accepted),
+        totals.open,
+        quantity::shown_bytes(totals.up),
+        quantity::shown_bytes(totals.down)
+    );
+    if totals.refused > 0 {
+        let _ = write!(out, ", {} not passed on", quantity::grouped(totals.refused));
+    }
+    out
+}
+
+/// Waits for a signal; shows meanwhile what passes, and tells each failure once.
+async fn watch(proxy: &DelayProxy) -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut ticks = tokio::time::interval(Duration::from_secs(1));
+    let mut before = Totals::default();
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => return Ok(()),
+            _ = terminate.recv() => return Ok(()),
+            _ = ticks.tick() => {}
+        }
+        let totals = proxy.totals();
+        if let Some(what) = &totals.last_failure
+            && (totals.refused, &totals.last_failure) != (before.refused, &before.last_failure)
+        {
+            tell(&format!("{}delayproxy: {what}\n", start_of_line()));
+        }
+        if totals != before && std::io::stderr().is_terminal() {
+            tell(&format!("\r\x1b[K{}", shown(&totals)));
+        }
+        before = totals;
+    }
+}
+
+/// Where a status line may stand, what clears it.
+fn start_of_line() -> &'static str {
+    match std::io::stderr().is_terminal() {
+        true => "\r\x1b[K",
+        false => "",
+    }
+}
+
+/// To standard output; nobody is left to tell if this fails.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// To standard error.
+fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: DelayProxyArgs,
+    }
+
+    fn parsed(line: &str) -> Result<Settings, i32> {
+        let words = line.split(' ').filter(|word| !word.is_empty());
+        let line = Line::try_parse_from(["delayproxy"].into_iter().chain(words)).map_err(|_| 0)?;
+        line.args
+            .settings()
+            .map_err(|failure| failure.exit.code().into())
+    }
+
+    #[test]
+    fn options_become_settings_or_are_refused() {
+        let us = Duration::from_micros;
+        let found = parsed("--to a:1 --delay 500us --jitter 50us --bandwidth 10Mbit").unwrap();
+        let way = Way {
+            delay: us(500),
+            jitter: us(50),
+            bandwidth: NonZeroU64::new(10_000_000),
+        };
+        assert_eq!((found.up, found.down), (way, way));
+        assert!(found.calibrate && found.buffer == 8 << 20);
+        let found = parsed("--to a:1 --delay 5us --down 2ms --no-calibration").unwrap();
+        assert_eq!((found.up.delay, found.down.delay), (us(5), us(2_000)));
+        assert!(!found.calibrate);
+        for wrong in [
+            "--delay 5us",
+            "--to a:1 --delay 5",
+            "--to a:1 --bandwidth 10M",
+        ] {
+            assert_eq!(parsed(wrong), Err(0), "{wrong}");
+        }
+        for wrong in [
+            "--to a:1 --delay 5us --jitter 6us",
+            "--to a:1 --delay 5us --up 1us --jitter 2us",
+            "--to a:1 --buffer 1K",
+        ] {
+            assert_eq!(parsed(wrong), Err(39), "{wrong}");
+        }
+        assert!(address("--to", "127.0.0.1:1414").is_ok());
+        for wrong in ["127.0.0.1", ":", "127.0.0.1:99999"] {
+            assert_eq!(address("--to", wrong).unwrap_err().exit, Exit::BadParameter);
+        }
+    }
+
+    #[test]
+    fn it_says_what_it_adds_and_how_exactly() {
+        let settings = Settings::delay(Duration::from_micros(500));
+        let found = Calibration {
+            direct_ns: 40_000,
+            correction_ns: 31_500,
+            error_p50_ns: 12_000,
+            error_p99_ns: 60_400,
+            too_short: false,
+        };
+        let text = about(&settings, Some(&found));
+        let first = "Delay 500 us each way, error +12 us (p50), +60 us (p99).\n";
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.contains("direct round trip takes 40 us") && text.contains("costs 31.5 us"));
+        assert!(about(&settings, None).contains("not calibrated"));
+    }
+}

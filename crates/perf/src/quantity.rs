@@ -1,0 +1,192 @@
+//! Quantities as people write them on a command line, and how they are shown.
+//!
+//! Invariant: what cannot be read is refused with what may be written instead; nothing is guessed.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// Reads a time with its unit: `250ns`, `500us`, `1.5ms`, `2s`; a bare `0` needs none.
+///
+/// # Errors
+/// What may be written.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, f64); 5] = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+    ];
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let found = UNITS
+        .iter()
+        .find_map(|(unit, nanos)| Some((number(text.strip_suffix(unit)?)?, nanos)));
+    match found {
+        Some((value, nanos)) if value * nanos <= 3.6e12 => {
+            // Not negative and at most an hour, so the conversion loses nothing but fractions.
+            Ok(Duration::from_nanos((value * nanos).round() as u64))
+        }
+        Some(_) => Err("at most an hour".to_owned()),
+        None => Err("write a number with ns, us, ms or s, for example 500us".to_owned()),
+    }
+}
+
+/// Reads bits a second: `64kbit`, `10Mbit`, `2.5Gbit` (powers of 1000).
+///
+/// # Errors
+/// What may be written.
+pub fn bits_per_second(text: &str) -> Result<NonZeroU64, String> {
+    const UNITS: [(&str, f64); 4] = [("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)];
+    let lower = text.to_ascii_lowercase();
+    UNITS
+        .iter()
+        .find_map(|(unit, bits)| Some(number(lower.strip_suffix(unit)?)? * bits))
+        .filter(|bits| *bits <= 1e15)
+        .and_then(|bits| NonZeroU64::new(bits.round() as u64))
+        .ok_or_else(|| {
+            "write more than 0 with bit, kbit, Mbit or Gbit, for example 10Mbit".to_owned()
+        })
+}
+
+/// Reads bytes: digits, perhaps followed by K, M or G (powers of 1024).
+///
+/// # Errors
+/// What may be written.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
+        Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),
+        Some(b'g' | b'G') => (text.get(..text.len() - 1), 30),
+        _ => (Some(text), 0),
+    };
+    digits
+        .filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|digits| digits.parse::<u64>().ok())
+        .and_then(|number| number.checked_mul(1 << shift))
+        .ok_or_else(|| "write a number of bytes, perhaps with K, M or G".to_owned())
+}
+
+/// A plain decimal number that is not negative.
+fn number(text: &str) -> Option<f64> {
+    let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    plain.then(|| text.parse::<f64>().ok()).flatten()
+}
+
+/// A number with a comma between groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes with a unit of 1024 and one decimal.
+pub fn shown_bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            return match unit {
+                "B" => format!("{bytes} B"),
+                _ => format!("{value:.1} {unit}"),
+            };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} TiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_or_refused() {
+        for (text, nanos) in [
+            ("0", 0),
+            ("0us", 0),
+            ("250ns", 250),
+            ("500us", 500_000),
+            ("500µs", 500_000),
+            ("1.5ms", 1_500_000),
+            ("2s", 2_000_000_000),
+            ("3600s", 3_600_000_000_000),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::from_nanos(nanos)), "{text}");
+        }
+        for text in [
+            "", "5", "us", "-1us", "1e3us", "5 us", "1..2s", "3601s", "5m", "NaNs", "infs",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_read_or_refused() {
+        for (text, bits) in [
+            ("8bit", 8),
+            ("64kbit", 64_000),
+            ("10Mbit", 10_000_000),
+            ("2.5Gbit", 2_500_000_000),
+        ] {
+            assert_eq!(
+                bits_per_second(text).map(NonZeroU64::get),
+                Ok(bits),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "0",
+            "10",
+            "0Mbit",
+            "-1Mbit",
+            "10M",
+            "0.1bit",
+            "99999999Gbit",
+        ] {
+            assert!(bits_per_second(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_or_refused() {
+        assert_eq!(bytes("4096"), Ok(4096));
+        assert_eq!(bytes("4k"), Ok(4096));
+        assert_eq!(bytes("2G"), Ok(2 << 30));
+        for text in [
+            "",
+            "K",
+            "-1",
+            "+1",
+            "1.5M",
+            "1T",
+            "99999999999999999999",
+            "1é",
+        ] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_shown() {
+        for (number, shown) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (123_456, "123,456"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(grouped(number), shown);
+        }
+        assert_eq!(shown_bytes(1023), "1023 B");
+        assert_eq!(shown_bytes(1536), "1.5 KiB");
+        assert_eq!(shown_bytes(u64::MAX), "16777216.0 TiB");
+    }
+}
