@@ -7,6 +7,7 @@
 //! | `delay_proxy` | a distant network on one machine |
 //! | `floor` | what the same work costs without a queue manager |
 //! | `measure` | processors, memory, machine, a queue manager under test |
+//! | `results` | what a run left behind: files, medians, ratios, tables |
 //! | `quantity` | times, rates and sizes as people write them |
 
 pub mod delay_proxy;
@@ -14,4 +15,5 @@ pub mod drive;
 pub mod floor;
 pub mod measure;
 pub mod quantity;
+pub mod results;
 pub mod workload;

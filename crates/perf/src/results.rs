@@ -1,0 +1,273 @@
+//! What a run left behind: one JSON file per scenario, with the raw values of every round.
+//!
+//! | module | what is there |
+//! | --- | --- |
+//! | `summary` | medians over the rounds, ratios to the floor of the same round |
+//! | `goal` | a figure that is to be reached, and whether it was |
+//! | `published` | figures of others that a case is compared with |
+//! | `table`, `tables` | results as aligned text |
+//!
+//! Invariants: everything that is shown is computed from the rounds in the file, so that whoever doubts a figure can
+//! compute it again; a file of another format is refused, never half read; a file is replaced in one step.
+
+mod goal;
+mod published;
+mod summary;
+mod table;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{LabError, Machine};
+
+pub use goal::{Bound, Figure, Goal, Judged, REFERENCE_CASE, REFERENCE_RATE};
+pub use published::{PROJECTION, Published, compared};
+pub use summary::{Spread, Summary, median, summarise};
+pub use table::{Align, Table, bytes, count, fixed};
+pub use tables::{breakdown, goals, results};
+
+/// The format of the files. It changes whenever an older program would misunderstand a newer file.
+pub const FORMAT: u32 = 1;
+/// How a results file's name ends.
+pub const ENDING: &str = ".perf.json";
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Every round of every case was measured.
+    Complete,
+    /// It was broken off; what had been measured is there. The text says why.
+    Partial(String),
+}
+
+/// A scenario's results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What is counted: "round trip", "put".
+    pub operation: String,
+    /// What the cases of a series differ in, for the axis of a chart.
+    pub axis: String,
+    /// When it began, in UTC.
+    pub started: String,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The command, word by word.
+    pub command: Vec<String>,
+    /// The program's version.
+    pub version: String,
+    /// The commit that was checked out beside the program, if any.
+    pub commit: Option<String>,
+    /// What it was measured on.
+    pub machine: Machine,
+    /// Few cases and short windows.
+    pub quick: bool,
+    /// How it ended.
+    pub ended: Ended,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// What was measured.
+    pub cases: Vec<Case>,
+    /// What was to be reached.
+    #[serde(default)]
+    pub goals: Vec<Goal>,
+}
+
+/// One thing that was measured, once in every round.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Its name; no two cases of a document have the same.
+    pub name: String,
+    /// Which line of a chart it belongs to.
+    pub series: String,
+    /// Where on the axis it stands.
+    pub at: Option<f64>,
+    /// The name of the case that is its floor.
+    pub floor: Option<String>,
+    /// The server's processor time includes that of the applications, which run in its process.
+    #[serde(default)]
+    pub with_applications: bool,
+    /// How it was set up.
+    pub settings: BTreeMap<String, String>,
+    /// Figures of others.
+    pub published: Vec<Published>,
+    /// What was measured.
+    pub rounds: Vec<Round>,
+}
+
+/// One window of one case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Which round of the run; cases of the same round were measured one after the other.
+    pub round: u32,
+    /// Length of the window.
+    pub seconds: f64,
+    /// Operations that were completed in it.
+    pub operations: u64,
+    /// Processor time of the server's process, in nanoseconds.
+    pub server_cpu_ns: Option<u64>,
+    /// The part of it that was spent in the kernel.
+    pub server_system_ns: Option<u64>,
+    /// Processor time of the applications' process, in nanoseconds.
+    pub client_cpu_ns: Option<u64>,
+    /// Resident memory of the server's process at the end of the window.
+    pub resident_bytes: Option<u64>,
+    /// Latency of an operation.
+    pub latency: Option<Latency>,
+    /// How much the server's counters grew.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u64>,
+    /// What else was measured, by name with its unit.
+    #[serde(default)]
+    pub values: BTreeMap<String, f64>,
+}
+
+/// Percentiles of a latency, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Half of them were faster.
+    pub p50: u64,
+    /// Nine of ten.
+    pub p90: u64,
+    /// 99 of 100.
+    pub p99: u64,
+    /// 999 of 1,000.
+    pub p999: u64,
+    /// The slowest.
+    pub max: u64,
+    /// The mean.
+    pub mean: f64,
+}
+
+impl Latency {
+    /// Of a histogram of nanoseconds; none of an empty one.
+    pub fn of(histogram: &Histogram<u64>) -> Option<Latency> {
+        let at = |quantile| histogram.value_at_quantile(quantile);
+        (!histogram.is_empty()).then(|| Latency {
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: histogram.max(),
+            mean: histogram.mean(),
+        })
+    }
+}
+
+impl Document {
+    /// The case of that name.
+    pub fn case(&self, name: &str) -> Option<&Case> {
+        self.cases.iter().find(|case| case.name == name)
+    }
+
+    /// The file of a scenario in a folder of results.
+    pub fn path(folder: &Path, scenario: &str) -> PathBuf {
+        folder.join(format!("{scenario}{ENDING}"))
+    }
+
+    /// Writes the document to its file in `folder`, in one step.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<PathBuf, LabError> {
+        let path = Document::path(folder, &self.scenario);
+        let new = folder.join(format!("{}{ENDING}.new", self.scenario));
+        let text = serde_json::to_string_pretty(self).map_err(|error| LabError::Results {
+            path: path.clone(),
+            why: error.to_string(),
+        })?;
+        let write = || -> std::io::Result<()> {
+            fs::create_dir_all(folder)?;
+            let mut file = fs::File::create(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            fs::rename(&new, &path)
+        };
+        write().map_err(|error| {
+            // A part of a file helps nobody.
+            let _ = fs::remove_file(&new);
+            LabError::io(&path, error)
+        })?;
+        Ok(path)
+    }
+
+    /// Reads a results file.
+    ///
+    /// # Errors
+    /// It cannot be read, is none, or has another format.
+    pub fn load(path: &Path) -> Result<Document, LabError> {
+        let text = fs::read_to_string(path).map_err(|error| LabError::io(path, error))?;
+        Document::parse(&text).map_err(|why| LabError::Results {
+            path: path.to_owned(),
+            why,
+        })
+    }
+
+    fn parse(text: &str) -> Result<Document, String> {
+        #[derive(Deserialize)]
+        struct Stated {
+            format: Option<u32>,
+        }
+        let stated: Stated = serde_json::from_str(text)
+            .map_err(|error| format!("this is not a results file ({error})"))?;
+        match stated.format {
+            Some(FORMAT) => {}
+            Some(other) if other < FORMAT => {
+                return Err(format!(
+                    "the file has format {other}, of an older version; this program reads format {FORMAT}: measure again, or report with the version that measured"
+                ));
+            }
+            Some(other) => {
+                return Err(format!(
+                    "the file has format {other}, of a newer version; this program reads format {FORMAT}: report with the version that measured"
+                ));
+            }
+            None => return Err("this is not a results file: it states no format".to_owned()),
+        }
+        serde_json::from_str(text).map_err(|error| format!("the file is damaged: {error}"))
+    }
+
+    /// All results in a folder, in the order of their scenarios' names.
+    ///
+    /// # Errors
+    /// There are none, or one of them cannot be read.
+    pub fn load_all(folder: &Path) -> Result<Vec<Document>, LabError> {
+        let failed = |error| LabError::io(folder, error);
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.to_string_lossy().ends_with(ENDING) {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        if paths.is_empty() {
+            return Err(LabError::Results {
+                path: folder.to_owned(),
+                why: format!(
+                    "there are no results (*{ENDING}) in this folder; `posthaste perf run NAME --out {}` makes some",
+                    folder.display()
+                ),
+            });
+        }
+        paths.iter().map(|path| Document::load(path)).collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! A document as tables: its cases, its goals, and where the time went.
+
+use std::collections::BTreeSet;
+
+use super::table::{Align, Table, bytes, count, fixed};
+use super::{Case, Document, Round, Summary, median, summarise};
+
+/// Every case with all its figures; columns that no case fills are left out.
+pub fn results(document: &Document) -> Table {
+    let per = format!("{}s/s", document.operation);
+    let mut values: BTreeSet<&str> = BTreeSet::new();
+    for round in document.cases.iter().flat_map(|case| &case.rounds) {
+        values.extend(round.values.keys().map(String::as_str));
+    }
+    let mut columns = vec![("case", Align::Left)];
+    for name in [
+        per.as_str(),
+        "server µs",
+        "client µs",
+        "p50 µs",
+        "p99 µs",
+        "p99.9 µs",
+        "log B/op",
+        "log write",
+        "log write µs",
+        "log MB/s",
+        "memory",
+        "CPU × floor",
+        "rate × floor",
+    ] {
+        columns.push((name, Align::Right));
+    }
+    columns.extend(values.iter().map(|name| (*name, Align::Right)));
+    let mut table = Table::new(&columns);
+    for case in &document.cases {
+        let mut cells = cells(case, &summarise(document, case));
+        for name in &values {
+            let all = case.rounds.iter().filter_map(|r| r.values.get(*name));
+            let middle = median(&all.copied().collect::<Vec<_>>());
+            cells.push(middle.map_or_else(String::new, |value| fixed(value, 3)));
+        }
+        table.row(cells);
+    }
+    table.without_empty_columns()
+}
+
+fn cells(case: &Case, summary: &Summary) -> Vec<String> {
+    let shown =
+        |value: Option<f64>, decimals| value.map_or_else(String::new, |v| fixed(v, decimals));
+    let latency = |index: usize| {
+        let value = summary.latency_us.and_then(|all| all.get(index).copied());
+        shown(value, 0)
+    };
+    let server = shown(summary.server_us.map(|s| s.median), 2);
+    vec![
+        case.name.clone(),
+        shown(summary.rate.map(|s| s.median), 0),
+        match (case.with_applications, server.is_empty()) {
+            // The applications are in it.
+            (true, false) => format!("{server}*"),
+            _ => server,
+        },
+        shown(summary.client_us.map(|s| s.median), 2),
+        latency(0),
+        latency(2),
+        latency(3),
+        shown(summary.log_bytes, 0),
+        summary.log_write_bytes.map_or_else(String::new, bytes),
+        shown(summary.log_write_us, 0),
+        shown(summary.log_mb_s, 1),
+        summary.resident.map_or_else(String::new, bytes),
+        shown(summary.cpu_ratio.map(|s| s.median), 2),
+        shown(summary.rate_ratio.map(|s| s.median), 2),
+    ]
+}
+
+/// What was to be reached, beside what was measured.
+pub fn goals(document: &Document) -> Table {
+    let mut table = Table::new(&[
+        ("measure", Align::Left),
+        ("target", Align::Left),
+        ("measured", Align::Right),
+        ("floor", Align::Right),
+        ("ratio (range)", Align::Right),
+        ("met", Align::Left),
+    ]);
+    for goal in &document.goals {
+        let judged = goal.judge(document);
+        let met = match judged.met {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "not measured",
+        };
+        table.row(vec![
+            judged.measure,
+            judged.target,
+            judged.measured,
+            judged.floor,
+            judged.ratio,
+            met.to_owned(),
+        ]);
+    }
+    table
+}
+
+/// How much each of the server's counters grew per operation: a column per case.
+pub fn breakdown(document: &Document) -> Table {
+    let counted: Vec<&Case> = document
+        .cases
+        .iter()
+        .filter(|case| case.rounds.iter().any(|r| !r.counters.is_empty()))
+        .collect();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for round in counted.iter().flat_map(|case| &case.rounds) {
+        names.extend(round.counters.keys().map(String::as_str));
+    }
+    let per = format!("per {}", document.operation);
+    let mut columns = vec![(per.as_str(), Align::Left)];
+    columns.extend(
+        counted
+            .iter()
+            .map(|case| (case.name.as_str(), Align::Right)),
+    );
+    let mut table = Table::new(&columns);
+    for name in names {
+        let grown = |round: &Round| {
+            let grown = round.counters.get(name).copied()?;
+            (round.operations > 0).then(|| grown as f64 / round.operations as f64)
+        };
+        let figures = counted.iter().map(|case| {
+            let all: Vec<f64> = case.rounds.iter().filter_map(grown).collect();
+            median(&all).map(|value| shown_counter(name, value))
+        });
+        let figures: Vec<Option<String>> = figures.collect();
+        if figures.iter().flatten().all(|figure| figure == "0") {
+            continue;
+        }
+        let mut row = vec![counter_name(name)];
+        row.extend(figures.into_iter().map(Option::unwrap_or_default));
+        table.row(row);
+    }
+    table
+}
+
+/// Counters of nanoseconds are shown in µs.
+fn counter_name(name: &str) -> String {
+    match name
+        .strip_suffix("_ns")
+        .or_else(|| name.strip_suffix("_nanos"))
+    {
+        Some(what) => format!("{what}, µs"),
+        None => name.to_owned(),
+    }
+}
+
+fn shown_counter(name: &str, value: f64) -> String {
+    let value = match name.ends_with("_ns") || name.ends_with("_nanos") {
+        true => value / 1000.0,
+        false => value,
+    };
+    match value {
+        0.0 => "0".to_owned(),
+        value if value >= 100.0 => count(value),
+        value => fixed(value, 3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::document;
+    use super::super::{Bound, Figure, Goal};
+    use super::*;
+
+    #[test]
+    fn results_are_a_table() {
+        let mut document = document();
+        document.cases[2].rounds[0]
+            .values
+            .insert("restart, s".to_owned(), 1.5);
+        document.cases[1].with_applications = true;
+        assert_eq!(
+            results(&document).text(),
+            "\
+case              round trips/s  server µs  client µs  p50 µs  p99 µs  p99.9 µs  memory  CPU × floor  rate × floor  restart, s
+────────────────  ─────────────  ─────────  ─────────  ──────  ──────  ────────  ──────  ───────────  ────────────  ──────────
+bare exchange 60         92,000      10.00      10.00     500   1,500     4,000  20 MiB
+2 KiB NP 1               20,000     30.00*      10.00     500   1,500     4,000  20 MiB
+2 KiB NP 60              50,000      17.00      10.00     500   1,500     4,000  20 MiB         1.60          0.62       1.500
+"
+        );
+    }
+
+    #[test]
+    fn goals_are_a_table() {
+        let mut document = document();
+        document.goals = vec![Goal {
+            measure: "server CPU".to_owned(),
+            case: "2 KiB NP 60".to_owned(),
+            figure: Figure::ServerCpu,
+            bound: Bound::AtMostTimesFloor(1.6),
+        }];
+        assert_eq!(
+            goals(&document).markdown(),
+            "\
+| measure | target | measured | floor | ratio (range) | met |
+| --- | --- | ---: | ---: | ---: | --- |
+| server CPU | ≤ 1.6 × the bare exchange | 17.0 µs | 10.0 µs | 1.60 (1.50–1.70) | yes |
+"
+        );
+    }
+
+    #[test]
+    fn counters_are_broken_down_per_operation() {
+        let mut document = document();
+        assert!(breakdown(&document).is_empty());
+        let counters = &mut document.cases[2].rounds[0].counters;
+        counters.insert("channel.reads".to_owned(), 240_000);
+        counters.insert("log.write_ns".to_owned(), 90_000_000);
+        counters.insert("log.writes".to_owned(), 0);
+        assert_eq!(
+            breakdown(&document).text(),
+            "\
+per round trip  2 KiB NP 60
+──────────────  ───────────
+channel.reads         4.000
+log.write, µs         1.500
+"
+        );
+    }
+}
