@@ -7,6 +7,7 @@
 //! | `delay_proxy` | a distant network on one machine |
 //! | `floor` | what the same work costs without a queue manager |
 //! | `measure` | processors, memory, machine, a queue manager under test |
+//! | `report` | results as a page and as charts |
 //! | `results` | what a run left behind: files, medians, ratios, tables |
 //! | `quantity` | times, rates and sizes as people write them |
 
@@ -15,5 +16,6 @@ pub mod drive;
 pub mod floor;
 pub mod measure;
 pub mod quantity;
+pub mod report;
 pub mod results;
 pub mod workload;

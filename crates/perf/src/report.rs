@@ -1,0 +1,41 @@
+//! Results as one HTML file, and as a chart for a page elsewhere.
+//!
+//! Invariants: the file needs nothing but itself (no script, no font, no picture from elsewhere); everything
+//! that comes from a results file is escaped; the same results give the same bytes.
+
+mod charts;
+mod page;
+mod svg;
+
+use std::fs;
+use std::path::Path;
+
+use crate::measure::LabError;
+use crate::results::Document;
+
+pub use charts::headline;
+pub use page::page;
+pub use svg::{Bar, BarChart, Line, LineChart};
+
+/// Writes the report on all results in `folder` to `path`.
+///
+/// # Errors
+/// There are no results, one is of another format, or the file cannot be written.
+pub fn write(folder: &Path, path: &Path) -> Result<(), LabError> {
+    let documents = Document::load_all(folder)?;
+    fs::write(path, page(&documents)).map_err(|error| LabError::io(path, error))
+}
+
+/// Writes the headline chart alone to `path`.
+///
+/// # Errors
+/// No results have what it shows, or the file cannot be written.
+pub fn write_headline(folder: &Path, path: &Path) -> Result<(), LabError> {
+    let documents = Document::load_all(folder)?;
+    let chart = headline(&documents).ok_or_else(|| LabError::Results {
+        path: folder.to_owned(),
+        why: "no results here have a bare exchange beside them; measure `rr-cc` or `targets`"
+            .to_owned(),
+    })?;
+    fs::write(path, chart.svg(true)).map_err(|error| LabError::io(path, error))
+}
