@@ -146,7 +146,7 @@ pub(crate) struct Run {
     pub(crate) slowness: SlowDisk,
 }
 
-/// For measuring only, hence not in the help: the disk made slower than it is.
+/// For measuring only, hence not in the help: the disk made slower than it is, the log simpler.
 #[derive(Args, Debug, Default)]
 pub(crate) struct SlowDisk {
     /// Microseconds added to every forced write and sync
@@ -155,6 +155,9 @@ pub(crate) struct SlowDisk {
     /// Most bytes a second that are forced; K, M and G are understood
     #[arg(long, value_name = "BYTES_PER_S", hide = true, value_parser = bandwidth)]
     pub(crate) disk_bandwidth: Option<NonZeroU64>,
+    /// The log without its rules: one write in flight that takes whatever is there
+    #[arg(long, hide = true)]
+    pub(crate) plain_log: bool,
 }
 
 impl SlowDisk {

@@ -103,6 +103,7 @@ fn find_and_run(data: &DataDir, args: &cli::Serve) -> Result<(), Failure> {
         host: None,
         console: Console::Silent,
         slowness,
+        plain_log: args.slowness.plain_log,
     };
     server::run(&posthaste_env::os(), &options, |_| {
         let mut out = std::io::stdout().lock();

@@ -30,6 +30,7 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
         host: args.bind.map(|address| address.to_string()),
         console: Console::Stderr,
         slowness: args.slowness.slowness(),
+        plain_log: args.slowness.plain_log,
     };
     let env = posthaste_env::os();
     server::run(&env, &options, |ready| {

@@ -59,6 +59,8 @@ pub struct RunOptions {
     pub console: Console,
     /// For measuring: how much slower the disk is made than it is.
     pub slowness: Slowness,
+    /// For measuring: the log has one write in flight and no rule that makes batches whole.
+    pub plain_log: bool,
 }
 
 /// Said once, when clients are served.
@@ -192,7 +194,9 @@ impl Start<'_> {
             log.write(note.id, &note.inserts);
         }
         let env = &slowed(self.env, self.options, log);
-        let engine = EngineRun::start(env, home, &self.configured.engine, &operator)?;
+        let mut config = self.configured.engine.clone();
+        config.log_config.writes.plain |= self.options.plain_log;
+        let engine = EngineRun::start(env, home, &config, &operator)?;
         let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
         let runtime = self.runtime()?;

@@ -127,6 +127,7 @@ impl InProcess {
             host: options.host.clone(),
             console: options.console,
             slowness: options.slowness,
+            plain_log: false,
         };
         let place = Place::Application {
             listen: options.listen,

@@ -330,6 +330,7 @@ fn one_at_a_time_has_the_files() {
         host: None,
         console: Console::Silent,
         slowness: Slowness::default(),
+        plain_log: false,
     };
     let in_use = (Exit::InUse, "AMQ2007E");
 

@@ -52,6 +52,7 @@ fn serving(env: &Env, data: &DataDir, made: &Created) -> JoinHandle<Result<(), F
         host: None,
         console: Console::Silent,
         slowness: Slowness::default(),
+        plain_log: false,
     };
     let env = env.clone();
     let running = std::thread::spawn(move || run(&env, &options, |_| say.send(()).unwrap()));
@@ -154,6 +155,7 @@ fn a_start_that_the_disk_refuses_says_so() {
         host: None,
         console: Console::Silent,
         slowness: Slowness::default(),
+        plain_log: false,
     };
     for (fault, area, exit) in [
         (

@@ -394,6 +394,7 @@ fn an_artificially_slow_disk_works_and_is_not_overlooked() {
         "200",
         "--disk-bandwidth",
         "100M",
+        "--plain-log",
     ];
     let serving = place.serving_with("QM1", &slow);
     place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
