@@ -215,6 +215,7 @@ impl Inner {
     }
 
     /// Stops the queue manager for a reason outside itself.
+    #[track_caller]
     pub(crate) fn stop(&self, stop: Stop) {
         if self.ended() {
             // Maintenance finding the log shut down by a preemptive end is no failure.
@@ -237,6 +238,7 @@ impl Inner {
 
     /// The log failed under a verb. One that takes no more because the queue manager is ending has
     /// not failed.
+    #[track_caller]
     pub(crate) fn log_failed(&self, error: &LogError) {
         if matches!(error, LogError::Stopped(_)) && self.log.stopped().is_none() {
             return;
@@ -246,6 +248,7 @@ impl Inner {
 
     /// A queue file failed under a verb: a damaged one stops the queue manager, for its messages
     /// must not be skipped silently.
+    #[track_caller]
     pub(crate) fn store_failed(&self, error: &posthaste_store::StoreError) -> Reason {
         match error {
             posthaste_store::StoreError::Full => Reason::STORAGE_MEDIUM_FULL,

@@ -1,16 +1,27 @@
 //! How the queue manager speaks to its operator: numbered messages, never free text.
 
+use std::panic::Location;
+
 /// Receives numbered messages (the error log, in production).
 ///
 /// `id` is a row of the command crate's message table, `inserts` fill its places `{0}`, `{1}`.
+/// Messages are given with `dyn Operator::message`, which adds the place.
 pub trait Operator: Send + Sync {
-    /// Records one message.
-    fn message(&self, id: &'static str, inserts: &[String]);
+    /// Records one message. `from` is the place in the source that gave it.
+    fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>);
+}
+
+impl dyn Operator + '_ {
+    /// Gives one message, from the place that calls this.
+    #[track_caller]
+    pub fn message(&self, id: &'static str, inserts: &[String]) {
+        self.record(id, inserts, Location::caller());
+    }
 }
 
 /// An operator that listens to nothing: for tests and for in-process use without an error log.
 pub struct Silent;
 
 impl Operator for Silent {
-    fn message(&self, _id: &'static str, _inserts: &[String]) {}
+    fn record(&self, _: &'static str, _: &[String], _: &'static Location<'static>) {}
 }

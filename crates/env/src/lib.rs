@@ -20,6 +20,7 @@ mod os;
 mod slow_disk;
 mod thread;
 mod wait;
+mod watched_disk;
 
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ pub use os::os;
 pub use slow_disk::{Slowness, slow_disk};
 pub use thread::{Thread, block_on, set_timer_slack, spawn};
 pub use wait::wait_until;
+pub use watched_disk::{SlowCall, watch_disk};
 
 /// A world to run in: one disk, one clock, one source of random bytes. Cloning shares them.
 #[derive(Clone)]

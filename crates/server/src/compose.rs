@@ -29,6 +29,7 @@ use crate::ending::LastEnd;
 use crate::engine_run::EngineRun;
 use crate::error_log::{Console, ErrorLog};
 use crate::failure::Failure;
+use crate::io_delay;
 use crate::layout::{DataDir, Home};
 use crate::listeners::{Listeners, Plan, Reporting, Running, Treatment};
 use crate::process_lock::ProcessLock;
@@ -137,7 +138,7 @@ pub(crate) fn run_in(
 ) -> Result<(), Failure> {
     let home = &options.home;
     let configured = configure::configure(&options.data, home)
-        .inspect_err(|failure| early_log(options).record(failure.id, &failure.inserts))?;
+        .inspect_err(|failure| early_log(options).file(failure.id, &failure.inserts))?;
     let log = Arc::new(ErrorLog::new(
         &home.errors(),
         configured.settings.error_log_bytes,
@@ -152,7 +153,7 @@ pub(crate) fn run_in(
     };
     let result = start.run(&log, ends, served);
     if let Err(failure) = &result {
-        log.record(failure.id, &failure.inserts);
+        log.file(failure.id, &failure.inserts);
     }
     result
 }
@@ -193,7 +194,8 @@ impl Start<'_> {
         for note in &self.configured.notes {
             log.write(note.id, &note.inserts);
         }
-        let env = &slowed(self.env, self.options, log);
+        let env = slowed(self.env, self.options, log);
+        let env = &io_delay::watched(env, &self.configured.engine, &operator);
         let mut config = self.configured.engine.clone();
         config.log_config.writes.plain |= self.options.plain_log;
         let engine = EngineRun::start(env, home, &config, &operator)?;
@@ -251,7 +253,7 @@ fn record_panics(log: &Arc<ErrorLog>) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if let Some(log) = log.upgrade() {
-            log.record("AMQ6109S", &[panic.to_string()]);
+            log.file("AMQ6109S", &[panic.to_string()]);
         }
         before(panic);
     }));

@@ -9,12 +9,14 @@ use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use parking_lot::Mutex;
 use posthaste_command::messages;
 use posthaste_engine::Operator;
-use time::OffsetDateTime;
 
 /// Version, release, modification and fix as MQ shows them: the interface this product follows.
 pub const VRMF: &str = "9.4.0.0";
@@ -84,18 +86,28 @@ impl ErrorLog {
         }
     }
 
-    /// Writes an entry.
+    /// Writes an entry, from the place that calls this.
+    #[track_caller]
     pub fn write(&self, id: &str, inserts: &[String]) {
+        self.write_from(id, inserts, Location::caller());
+    }
+
+    fn write_from(&self, id: &str, inserts: &[String], from: &Location<'_>) {
         if self.console == Console::Stderr {
-            let now = OffsetDateTime::now_utc();
-            say(&short(now, id, inserts));
+            say(&short(&now(), id, inserts));
         }
-        self.record(id, inserts);
+        self.file_from(id, inserts, from);
     }
 
     /// Writes an entry to the files only: of what is told otherwise anyway.
-    pub fn record(&self, id: &str, inserts: &[String]) {
-        let entry = entry(OffsetDateTime::now_utc(), &self.writer, id, inserts);
+    #[track_caller]
+    pub fn file(&self, id: &str, inserts: &[String]) {
+        self.file_from(id, inserts, Location::caller());
+    }
+
+    fn file_from(&self, id: &str, inserts: &[String], from: &Location<'_>) {
+        let from = place(from.file(), from.line());
+        let entry = entry(&now(), &self.writer, id, inserts, &from);
         let mut state = self.state.lock();
         match self.append(&mut state, entry.as_bytes()) {
             Ok(()) => state.told = false,
@@ -150,22 +162,27 @@ impl ErrorLog {
     fn fall_back(&self, state: &mut State, error: &io::Error, id: &str, inserts: &[String]) {
         // The next message opens the file anew: the disk may have room by then.
         state.file = None;
-        let now = OffsetDateTime::now_utc();
+        let now = now();
         if !state.told {
             state.told = true;
             let path = self.path(1).display().to_string();
-            say(&short(now, "AMQ6245E", &[path, error.to_string()]));
+            say(&short(&now, "AMQ6245E", &[path, error.to_string()]));
         }
         if self.console == Console::Silent {
-            say(&short(now, id, inserts));
+            say(&short(&now, id, inserts));
         }
     }
 }
 
 impl Operator for ErrorLog {
-    fn message(&self, id: &'static str, inserts: &[String]) {
-        self.write(id, inserts);
+    fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>) {
+        self.write_from(id, inserts, from);
     }
+}
+
+/// Now, in the time zone of the system (`TZ`, or `/etc/localtime`).
+fn now() -> Zoned {
+    Timestamp::now().to_zoned(TimeZone::system())
 }
 
 /// One line on standard error. `eprintln!` would panic if nobody reads it any more.
@@ -174,27 +191,16 @@ fn say(line: &str) {
 }
 
 /// A message in one line.
-fn short(now: OffsetDateTime, id: &str, inserts: &[String]) -> String {
-    let (hour, minute, second) = now.time().as_hms();
+fn short(now: &Zoned, id: &str, inserts: &[String]) -> String {
     let text = messages::format(id, inserts);
-    format!("{hour:02}:{minute:02}:{second:02} {id}: {text}")
+    format!("{} {id}: {text}", now.strftime("%H:%M:%S"))
 }
 
-/// What writes a message: the part of the product that owns its number.
-fn origin(id: &str) -> &'static str {
-    match id.as_bytes().get(3) {
-        Some(b'5') => "server",
-        Some(b'6') => "env",
-        Some(b'7') => "engine",
-        Some(b'8') => "command",
-        Some(b'9') => "channel",
-        _ => "posthaste",
-    }
-}
-
-fn number(id: &str) -> &str {
-    id.trim_start_matches("AMQ")
-        .trim_end_matches(|last: char| last.is_ascii_alphabetic())
+/// A place in the source, as short as it is still unique: `engine/maintain.rs : 119`.
+fn place(file: &str, line: u32) -> String {
+    let from_crates = file.rfind("crates/").map_or(0, |at| at + "crates/".len());
+    let short = file.get(from_crates..).unwrap_or(file);
+    format!("{} : {line}", short.replacen("/src/", "/", 1))
 }
 
 /// The inserts as the head shows them: leading numbers as ArithInsert, the rest as CommentInsert.
@@ -216,11 +222,8 @@ fn insert_lines(inserts: &[String], out: &mut String) {
     }
 }
 
-/// A whole entry.
-fn entry(now: OffsetDateTime, writer: &Writer, id: &str, inserts: &[String]) -> String {
-    let (year, month, day) = now.to_calendar_date();
-    let (hour, minute, second, milli) = now.to_hms_milli();
-    let month = u8::from(month);
+/// A whole entry: with local time in its first line, and universal time in `Time()`.
+fn entry(now: &Zoned, writer: &Writer, id: &str, inserts: &[String], from: &str) -> String {
     let (process, thread) = (std::process::id(), rustix::thread::gettid().as_raw_pid());
     let Writer {
         user,
@@ -232,18 +235,15 @@ fn entry(now: OffsetDateTime, writer: &Writer, id: &str, inserts: &[String]) -> 
     // Writing to a String does not fail.
     let _ = writeln!(
         out,
-        "{day:02}/{month:02}/{:02} {hour:02}:{minute:02}:{second:02} - Process({process}.{thread}) User({user}) Program({program})",
-        year.rem_euclid(100)
+        "{} - Process({process}.{thread}) User({user}) Program({program})",
+        now.strftime("%d/%m/%y %H:%M:%S")
     );
     let _ = writeln!(out, "{INDENT}Host({host}) Installation(Installation1)");
     let _ = match queue_manager {
         Some(name) => writeln!(out, "{INDENT}VRMF({VRMF}) QMgr({name})"),
         None => writeln!(out, "{INDENT}VRMF({VRMF})"),
     };
-    let _ = writeln!(
-        out,
-        "{INDENT}Time({year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z)"
-    );
+    let _ = writeln!(out, "{INDENT}Time({:.3})", now.timestamp());
     insert_lines(inserts, &mut out);
     let text = messages::format(id, inserts);
     let (why, what) = match messages::find(id) {
@@ -254,7 +254,7 @@ fn entry(now: OffsetDateTime, writer: &Writer, id: &str, inserts: &[String]) -> 
         out,
         "\n{id}: {text}\n\nEXPLANATION:\n{why}\nACTION:\n{what}"
     );
-    let rule = format!("----- {} : {} ", origin(id), number(id));
+    let rule = format!("----- {from} ");
     let _ = writeln!(out, "{rule:-<RULE$}");
     out
 }
@@ -293,7 +293,7 @@ fn host() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use time::macros::datetime;
+    use std::sync::Arc;
 
     fn writer() -> Writer {
         Writer {
@@ -310,12 +310,13 @@ mod tests {
 
     #[test]
     fn an_entry_has_the_known_layout() {
-        let now = datetime!(2024-08-14 16:25:58.791 UTC);
+        let now: Zoned = "2024-08-14T17:25:58.791+01:00[+01:00]".parse().unwrap();
+        let from = "env/disk.rs : 119";
         let inserts = texts(&["4096", "W", "7000", "10126"]);
-        let entry = entry(now, &writer(), "AMQ6729W", &inserts);
+        let entry = entry(&now, &writer(), "AMQ6729W", &inserts, from);
         let (pid, tid) = (std::process::id(), rustix::thread::gettid().as_raw_pid());
         let expected = format!(
-            "14/08/24 16:25:58 - Process({pid}.{tid}) User(mqm) Program(amqzmuf0)
+            "14/08/24 17:25:58 - Process({pid}.{tid}) User(mqm) Program(amqzmuf0)
                     Host(host1) Installation(Installation1)
                     VRMF(9.4.0.0) QMgr(PERF0)
                     Time(2024-08-14T16:25:58.791Z)
@@ -324,16 +325,38 @@ mod tests {
                     CommentInsert2(7000)
                     CommentInsert3(10126)
 
-AMQ6729W: A W of 4096 bytes took 10126 microseconds; the limit is 7000.
+AMQ6729W: An I/O operation (W) of 4096 bytes took 10126 microseconds; the limit is 7000.
 
 EXPLANATION:
-The disk took longer than AMQ_IODELAY allows. W is R for a read and W for a write.
+A read (R) or write (W) of the recovery log took longer than the environment variable AMQ_IODELAY allows. At most one message about reads and one about writes are written each second.
 ACTION:
 Compare with what the disk does on a normal day, and look at what else was using it.
------ env : 6729 ---------------------------------------------------------------
+----- env/disk.rs : 119 --------------------------------------------------------
 "
         );
         assert_eq!(entry, expected);
+    }
+
+    #[test]
+    fn a_place_in_the_source_is_short() {
+        for (file, expected) in [
+            ("crates/engine/src/maintain.rs", "engine/maintain.rs : 9"),
+            ("/elsewhere/crates/net/src/a/b.rs", "net/a/b.rs : 9"),
+            ("src/main.rs", "src/main.rs : 9"),
+        ] {
+            assert_eq!(place(file, 9), expected);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(ErrorLog::new(folder.path(), 1 << 20, None, Console::Silent));
+        let operator: Arc<dyn Operator> = log.clone();
+        let lines = [line!() + 1, line!() + 2];
+        log.write("AMQ2402E", &["directly".to_owned()]);
+        operator.message("AMQ2402E", &["by the trait".to_owned()]);
+        let text = fs::read_to_string(log.path(1)).unwrap();
+        for line in lines {
+            let rule = format!("\n----- server/error_log.rs : {line} -----");
+            assert!(text.contains(&rule), "{rule}: {text}");
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod failure;
 pub mod fuzzing;
 pub mod in_process;
 pub mod ini;
+mod io_delay;
 mod layout;
 mod list;
 mod listeners;

@@ -1,20 +1,13 @@
 //! Moments as commands show them, in UTC.
 
-use time::OffsetDateTime;
-
-fn moment(micros: i64) -> OffsetDateTime {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000)
-        .unwrap_or(OffsetDateTime::UNIX_EPOCH)
-}
+use jiff::Timestamp;
 
 /// `yyyy-mm-dd` and `hh.mm.ss` of a moment given in microseconds since 1970.
 pub fn date_and_time(micros: i64) -> (String, String) {
-    let moment = moment(micros);
-    let (year, month, day) = moment.to_calendar_date();
-    let (hour, minute, second) = moment.to_hms();
+    let moment = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH);
     (
-        format!("{year:04}-{:02}-{day:02}", u8::from(month)),
-        format!("{hour:02}.{minute:02}.{second:02}"),
+        moment.strftime("%Y-%m-%d").to_string(),
+        moment.strftime("%H.%M.%S").to_string(),
     )
 }
 

@@ -5,6 +5,7 @@
 //! happened, has not, or has happened to some of its sectors.
 
 use std::cell::RefCell;
+use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ type InFlight = Rc<RefCell<Vec<Rc<Job>>>>;
 pub struct Recorder(parking_lot::Mutex<Vec<(&'static str, Vec<String>)>>);
 
 impl Operator for Recorder {
-    fn message(&self, id: &'static str, inserts: &[String]) {
+    fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         self.0.lock().push((id, inserts.to_vec()));
     }
 }

@@ -1,6 +1,7 @@
 //! A queue manager with channels and a listener, for tests.
 
 use std::net::SocketAddr;
+use std::panic::Location;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -21,7 +22,7 @@ use crate::client::Client;
 pub(crate) struct Heard(Mutex<Vec<(&'static str, Vec<String>)>>);
 
 impl Operator for Heard {
-    fn message(&self, id: &'static str, inserts: &[String]) {
+    fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         self.0.lock().push((id, inserts.to_vec()));
     }
 }

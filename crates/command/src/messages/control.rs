@@ -86,8 +86,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ6729W",
-        "A {1} of {0} bytes took {3} microseconds; the limit is {2}.",
-        "The disk took longer than AMQ_IODELAY allows. {1} is R for a read and W for a write.",
+        "An I/O operation ({1}) of {0} bytes took {3} microseconds; the limit is {2}.",
+        "A read (R) or write (W) of the recovery log took longer than the environment variable AMQ_IODELAY allows. At most one message about reads and one about writes are written each second.",
         "Compare with what the disk does on a normal day, and look at what else was using it.",
     ),
     message(

@@ -196,6 +196,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "For productive use, start it without these options.",
     ),
     message(
+        "AMQ2032W",
+        "The environment variable {0} has the value {1}, which is not a positive whole number; it is not acted on.",
+        "The variable was set where the queue manager was started. Without it, slow reads and writes of the recovery log are not reported.",
+        "Correct or unset it, and start the queue manager again.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

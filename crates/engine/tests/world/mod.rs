@@ -4,6 +4,7 @@
 mod calls;
 mod stage;
 
+use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub use stage::{Stage, Staged};
 pub struct Heard(Mutex<Vec<(&'static str, Vec<String>)>>);
 
 impl Operator for Heard {
-    fn message(&self, id: &'static str, inserts: &[String]) {
+    fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         self.0.lock().push((id, inserts.to_vec()));
     }
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::place::{Background, Guard, Place, outcome};
+use crate::place::{Background, Guard, Place, Serving, outcome};
 
 #[test]
 fn run_makes_a_working_queue_manager_and_its_words_work_as_typed() {
@@ -415,4 +415,33 @@ fn an_artificially_slow_disk_works_and_is_not_overlooked() {
         assert_eq!(refused.code, 39, "{wrong}: {refused:?}");
     }
     assert!(!place.line("run --help").out.contains("disk-delay"));
+}
+
+#[test]
+fn a_slow_log_disk_is_reported_where_it_is_asked_for() {
+    let place = Place::new();
+    let log = place.home("QM1").join("errors/AMQERR01.LOG");
+    let run = |limit: &str| {
+        let mut command = place.named("posthaste");
+        command
+            .args(["run", "QM1", "--lf", "256", "--port", "0"])
+            .args(["--disk-delay-us", "300"])
+            .envs([("AMQ_IODELAY", limit), ("AMQ_IODELAY_INMS", "YES")])
+            .env("TZ", "EAST-03");
+        Serving::start(command).end();
+        std::fs::read_to_string(&log).unwrap()
+    };
+    let said = run("250");
+    let at = said.find("AMQ6729W: An I/O operation (W) of ").unwrap();
+    let head = said[..at].rfind(" - Process(").unwrap();
+    let inserts = &said[head..at];
+    assert!(inserts.contains("ArithInsert1(") && inserts.contains("CommentInsert1(W)"));
+    assert!(inserts.contains("CommentInsert2(250)"), "{inserts}");
+    // The first line shows the zone's time, three hours before the universal one in Time().
+    let hour = |text: &str| text[..2].parse::<u32>().unwrap();
+    let (_, universal) = inserts.split_once("Time(").unwrap();
+    let (_, universal) = universal.split_once('T').unwrap();
+    assert_eq!(hour(&said[head - 8..]), (hour(universal) + 3) % 24);
+    let said = run("ten");
+    assert!(said.contains("AMQ2032W: The environment variable AMQ_IODELAY has the value ten"));
 }
