@@ -5,6 +5,7 @@
 //! * After a broken connection every further call says so (2009); nothing is retried, because only
 //!   the application knows whether its last call may be repeated.
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -73,6 +74,18 @@ pub struct Inquired {
     pub ints: Vec<i32>,
     /// Characters, in the order of their selectors, at their full widths.
     pub chars: Vec<u8>,
+}
+
+/// What a connection consists of.
+pub struct Parts {
+    /// The socket, blocking, perhaps with a read timeout.
+    pub stream: OwnedFd,
+    /// The client's side of the protocol, established.
+    pub socket: ClientSocket,
+    /// The conversation that is connected.
+    pub conversation: u32,
+    /// Bytes that were read and belong to nothing yet.
+    pub input: Vec<u8>,
 }
 
 /// A connection (MQCONN). Dropping it without [`Connection::disconnect`] is a lost connection: the
@@ -176,6 +189,23 @@ impl Connection {
             .map(Duration::from_secs);
         self.transport.established(interval)?;
         Ok(())
+    }
+
+    /// Takes the connection apart, for a program that carries many connections in one thread and
+    /// speaks the channel protocol itself. No verb is outstanding.
+    ///
+    /// # Errors
+    /// 2009 it has broken.
+    pub fn into_parts(mut self) -> Result<Parts, ClientError> {
+        self.usable()?;
+        self.transport.flush()?;
+        let (stream, socket, input) = self.transport.into_parts();
+        Ok(Parts {
+            stream,
+            socket,
+            conversation: self.id,
+            input,
+        })
     }
 
     /// The name of the queue manager that answered.

@@ -14,6 +14,6 @@ mod mqi;
 mod transport;
 
 pub use address::{Address, Server};
-pub use connection::{Connect, Connection, Got, Inquired};
+pub use connection::{Connect, Connection, Got, Inquired, Parts};
 pub use error::ClientError;
 pub use mqi::Mqi;

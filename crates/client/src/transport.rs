@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -98,6 +99,16 @@ impl Transport {
             start: 0,
             output,
         })
+    }
+
+    /// The bare socket, and what has been read from it but not been taken.
+    pub(crate) fn into_parts(self) -> (OwnedFd, ClientSocket, Vec<u8>) {
+        let stream = match self.stream {
+            Stream::Tcp(stream) => OwnedFd::from(stream),
+            Stream::Unix(stream) => OwnedFd::from(stream),
+        };
+        let input = self.input.get(self.start..).unwrap_or_default().to_vec();
+        (stream, self.socket, input)
     }
 
     /// The connection stands: from now on calls wait as long as they take. A server that has gone

@@ -163,6 +163,31 @@ fn lengths_are_those_of_the_manual() {
 }
 
 #[test]
+fn fields_of_a_descriptor_stand_where_their_constants_say() {
+    for version in [1, 2] {
+        let md = Md {
+            version,
+            msg_id: [1; 24],
+            correl_id: [2; 24],
+            reply_to_q: posthaste_mqi::Name::new("REPLY"),
+            reply_to_q_mgr: posthaste_mqi::Name::new("QM1"),
+            ..Md::default()
+        };
+        let mut out = Vec::new();
+        md.encode(&mut out, ByteOrder::Little, PointerSize::Four);
+        let fields: [(usize, &[u8]); 4] = [
+            (Md::MSG_ID_AT, &md.msg_id),
+            (Md::CORREL_ID_AT, &md.correl_id),
+            (Md::REPLY_TO_Q_AT, md.reply_to_q.as_bytes()),
+            (Md::REPLY_TO_Q_MGR_AT, md.reply_to_q_mgr.as_bytes()),
+        ];
+        for (at, field) in fields {
+            assert_eq!(&out[at..at + field.len()], field);
+        }
+    }
+}
+
+#[test]
 fn versions_that_do_not_exist_have_no_length() {
     for case in plain() {
         for version in [i32::MIN, -1, 0, 9, i32::MAX] {

@@ -6,7 +6,8 @@
 //! * An application that is told to stop finishes its iteration first; one that fails ends alone, and
 //!   what went wrong is kept.
 //!
-//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many connections.
+//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many
+//!   connections, each a `link`, with what is encoded in advance in `template`.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
 
@@ -14,7 +15,10 @@ mod blocking;
 mod connect;
 mod control;
 mod course;
+mod link;
+mod multiplexed;
 mod tally;
+mod template;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +30,9 @@ use posthaste_mqi::CorrelId;
 pub use connect::unreachable;
 
 use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
+use connect::Way;
 use control::Control;
+use multiplexed::Group;
 use tally::Tally;
 
 /// What was measured between [`Running::begin_window`] and [`Running::end_window`].
@@ -97,12 +103,22 @@ pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError>
 pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, PerfError> {
     for workload in workloads {
         workload.check()?;
+        if matches!(target, Target::InProcess(_)) && workload.carriers != Carriers::Threads {
+            return Err(PerfError::Usage(
+                "multiplexed connections need sockets; inside one process each application is a thread"
+                    .to_owned(),
+            ));
+        }
     }
     let base = Instant::now();
     let mut running = Vec::new();
+    let mut groups = Vec::new();
     for workload in workloads.iter().rev() {
-        running.push(prepare(workload, target, base)?);
+        let (group, run) = prepare(workload, target, base)?;
+        groups.push(group);
+        running.push(run);
     }
+    carry(groups, &mut running)?;
     let deadline = |workload: &Workload| Instant::now() + workload.start_within;
     for (workload, group) in workloads.iter().rev().zip(&running) {
         if let Err(error) = group.control.await_ready(deadline(workload), workload) {
@@ -116,11 +132,41 @@ pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Run
         }
     }
     for group in &running {
-        group.control.go();
         group.begin_window();
+        group.control.go();
     }
     running.reverse();
     Ok(running)
+}
+
+/// Gives every group its carriers; those multiplexed over the same number of threads share them.
+fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
+    let mut loops: Vec<(u32, Vec<(usize, Group)>)> = Vec::new();
+    for (place, group) in groups.into_iter().enumerate() {
+        match group.workload.carriers {
+            Carriers::Threads => {
+                let tallies = blocking::spawn(group)?;
+                if let Some(running) = running.get_mut(place) {
+                    running.tallies = tallies;
+                }
+            }
+            Carriers::Multiplexed { threads } => {
+                match loops.iter_mut().find(|(number, _)| *number == threads) {
+                    Some((_, sharing)) => sharing.push((place, group)),
+                    None => loops.push((threads, vec![(place, group)])),
+                }
+            }
+        }
+    }
+    for (threads, sharing) in loops {
+        let (places, groups): (Vec<usize>, Vec<Group>) = sharing.into_iter().unzip();
+        for (place, tallies) in places.into_iter().zip(multiplexed::spawn(groups, threads)?) {
+            if let Some(running) = running.get_mut(place) {
+                running.tallies = tallies;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A correlation identifier that no other application has: process, moment, number.
@@ -141,27 +187,35 @@ fn identity(index: u32) -> CorrelId {
     id
 }
 
-fn prepare(workload: &Workload, target: &Target, base: Instant) -> Result<Running, PerfError> {
+fn prepare(
+    workload: &Workload,
+    target: &Target,
+    base: Instant,
+) -> Result<(Group, Running), PerfError> {
     let data: Arc<[u8]> = body(&workload.text, workload.message_bytes)?.into();
     let control = Arc::new(Control::new(workload.applications, base));
     let machines = (0..workload.applications)
         .map(|index| Machine::new(workload, index, identity(index)))
         .collect::<Result<Vec<_>, _>>()?;
     let empty = tally::histogram()?;
-    let tallies = match workload.carriers {
-        Carriers::Threads | Carriers::Multiplexed { .. } => {
-            blocking::spawn(workload, target, machines, &data, &control, &empty)?
-        }
+    let group = Group {
+        workload: Arc::new(workload.clone()),
+        way: Way::find(target, workload)?,
+        machines,
+        data,
+        control: control.clone(),
+        empty: empty.clone(),
     };
-    Ok(Running {
+    let running = Running {
         control,
-        tallies,
+        tallies: Vec::new(),
         window: Mutex::new(Mark {
             iterations: 0,
             at: base,
         }),
         empty,
-    })
+    };
+    Ok((group, running))
 }
 
 impl Running {

@@ -110,6 +110,15 @@ impl Default for Md {
 }
 
 impl Md {
+    /// Offset of MsgId in an encoded descriptor of any version.
+    pub const MSG_ID_AT: usize = 48;
+    /// Offset of CorrelId.
+    pub const CORREL_ID_AT: usize = 72;
+    /// Offset of ReplyToQ.
+    pub const REPLY_TO_Q_AT: usize = 100;
+    /// Offset of ReplyToQMgr.
+    pub const REPLY_TO_Q_MGR_AT: usize = 148;
+
     /// Length in bytes of a version.
     pub fn length(version: i32, _pointers: PointerSize) -> Option<usize> {
         match version {

@@ -4,40 +4,40 @@ use std::sync::Arc;
 use std::thread;
 
 use bytes::Bytes;
-use hdrhistogram::Histogram;
-use posthaste_client::Mqi;
+use posthaste_client::{ClientError, Mqi};
 use posthaste_mqi::constants::{MQMI_NONE, MQOT_Q};
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
 use super::connect::{Way, call_failed};
 use super::control::Control;
 use super::course::{Course, Turn};
+use super::multiplexed::Group;
 use super::tally::Tally;
 use crate::workload::{
     Answer, Application, Body, GetCall, Machine, Message, Nanos, PerfError, PutCall, PutTarget,
-    Step, Target, Workload,
+    Step, Workload,
 };
 
 /// Enough for a thread that only calls.
 const STACK: usize = 256 * 1024;
 
 /// Starts a thread for each machine.
-pub(crate) fn spawn(
-    workload: &Workload,
-    target: &Target,
-    machines: Vec<Machine>,
-    data: &Arc<[u8]>,
-    control: &Arc<Control>,
-    empty: &Histogram<u64>,
-) -> Result<Vec<Arc<Tally>>, PerfError> {
-    let way = Way::find(target, workload)?;
+pub(crate) fn spawn(group: Group) -> Result<Vec<Arc<Tally>>, PerfError> {
+    let Group {
+        workload,
+        way,
+        machines,
+        data,
+        control,
+        empty,
+    } = group;
     let mut tallies = Vec::new();
     for (index, machine) in (0u32..).zip(machines) {
         if index > 0 && !workload.start_interval.is_zero() {
             let interval = u64::try_from(workload.start_interval.as_nanos()).unwrap_or(u64::MAX);
             control.pause(control.now().saturating_add(interval));
         }
-        let tally = Arc::new(Tally::new(1, empty));
+        let tally = Arc::new(Tally::new(1, &empty));
         tallies.push(tally.clone());
         let (way, workload) = (way.clone(), workload.clone());
         let (data, mine) = (data.clone(), control.clone());
@@ -131,8 +131,8 @@ fn run(
 }
 
 /// One application's connection, and what it has open.
-pub(crate) struct Caller {
-    connection: Box<dyn Mqi>,
+pub(crate) struct Caller<M: Mqi + ?Sized> {
+    connection: Box<M>,
     machine: Machine,
     queue_manager: String,
     open: Vec<(Name, Hobj)>,
@@ -143,8 +143,8 @@ pub(crate) struct Caller {
     gmo: Gmo,
 }
 
-impl Caller {
-    pub(crate) fn new(connection: Box<dyn Mqi>, machine: Machine, queue_manager: &str) -> Caller {
+impl<M: Mqi + ?Sized> Caller<M> {
+    pub(crate) fn new(connection: Box<M>, machine: Machine, queue_manager: &str) -> Caller<M> {
         Caller {
             connection,
             machine,
@@ -155,6 +155,11 @@ impl Caller {
             pmo: Pmo::default(),
             gmo: Gmo::default(),
         }
+    }
+
+    /// The connection, the machine, and what is open.
+    pub(crate) fn into_parts(self) -> (Box<M>, Machine, Vec<(Name, Hobj)>) {
+        (self.connection, self.machine, self.open)
     }
 
     /// Opens what the machine wants open.
@@ -295,6 +300,11 @@ impl Caller {
             Ok(got) if got.warning == Reason::TRUNCATED_MSG_FAILED => {
                 let length = got.length;
                 Ok(self.machine.next(Answer::TooLong { length }))
+            }
+            // As MQ-CPH has it, an application that is warned goes no further.
+            Ok(got) if got.warning != Reason::NONE => {
+                let warning = ClientError::Reason(got.warning);
+                Err(call_failed("MQGET", &self.name(get.slot), &warning))
             }
             Ok(got) => {
                 self.got = got.data;

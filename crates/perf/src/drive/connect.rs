@@ -101,6 +101,20 @@ impl Way {
     }
 }
 
+impl Way {
+    /// Connects over a socket, which an application inside this process has not.
+    pub(crate) fn connect_socket(&self) -> Result<Connection, PerfError> {
+        match self {
+            Way::Socket { connect, .. } => Connection::open(connect)
+                .map_err(|error| unreachable(self.queue_manager(), &error)),
+            Way::InProcess(..) => Err(PerfError::Usage(
+                "multiplexed connections need sockets; inside one process each application is a thread"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
 /// The local socket of a queue manager of this machine.
 fn local(
     data_dir: Option<&Path>,

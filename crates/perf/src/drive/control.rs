@@ -34,6 +34,7 @@ pub(crate) struct Control {
     ending: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
+    wakers: Mutex<Vec<Box<dyn Fn() + Send>>>,
 }
 
 impl Control {
@@ -45,6 +46,7 @@ impl Control {
             ending: AtomicBool::new(false),
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
+            wakers: Mutex::new(Vec::new()),
         }
     }
 
@@ -57,8 +59,16 @@ impl Control {
         self.base + Duration::from_nanos(at)
     }
 
+    /// Is called whenever the group is let go or told to end.
+    pub(crate) fn on_change(&self, wake: impl Fn() + Send + 'static) {
+        self.wakers.lock().push(Box::new(wake));
+    }
+
     fn wake(&self) {
         self.changed.notify_all();
+        for wake in self.wakers.lock().iter() {
+            wake();
+        }
     }
 
     /// One application has its queues open.
@@ -189,6 +199,11 @@ impl Control {
     pub(crate) fn failures(&self) -> (Vec<PerfError>, u64) {
         let state = self.state.lock();
         (state.failures.clone(), state.failed)
+    }
+
+    /// Whether anything went wrong.
+    pub(crate) fn failed(&self) -> bool {
+        self.state.lock().failed > 0
     }
 
     pub(crate) fn partial(&self) -> bool {

@@ -93,6 +93,11 @@ impl Course {
         Turn::Go { at }
     }
 
+    /// Whether it is paced.
+    pub(crate) fn is_rated(&self) -> bool {
+        self.rate > 0.0
+    }
+
     /// Whether it has a limit, which is not reached yet.
     pub(crate) fn unfinished(&self) -> bool {
         self.left.is_none_or(|left| left > 0)

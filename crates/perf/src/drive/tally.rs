@@ -65,6 +65,17 @@ impl Tally {
         self.latency.lock().saturating_record(nanos);
     }
 
+    /// Several, which are taken out.
+    pub(crate) fn record_all(&self, latencies: &mut Vec<Nanos>) {
+        if latencies.is_empty() {
+            return;
+        }
+        let mut histogram = self.latency.lock();
+        for nanos in latencies.drain(..) {
+            histogram.saturating_record(nanos);
+        }
+    }
+
     pub(crate) fn iterations(&self) -> u64 {
         self.each().sum()
     }
