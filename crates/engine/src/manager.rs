@@ -251,7 +251,7 @@ impl Inner {
     #[track_caller]
     pub(crate) fn store_failed(&self, error: &posthaste_store::StoreError) -> Reason {
         match error {
-            posthaste_store::StoreError::Full => Reason::STORAGE_MEDIUM_FULL,
+            posthaste_store::StoreError::Full => Reason::Q_SPACE_NOT_AVAILABLE,
             other => {
                 self.stop(Stop::QueueFileDamaged(other.to_string()));
                 Reason::CONNECTION_BROKEN

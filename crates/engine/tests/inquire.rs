@@ -182,6 +182,24 @@ fn what_is_no_selector_is_an_error() {
     }
 }
 
+/// Java clients ask every queue manager for its queue-sharing group.
+#[test]
+fn there_is_no_queue_sharing_group() {
+    let w = world();
+    let s = w.connect();
+    let h = open_to_inquire(&s, ObjectKind::Qmgr, "QM1");
+    let asked = [MQCA_QSG_NAME, MQCA_Q_MGR_NAME];
+    let (values, warning) = inquire(&s, h, &asked).unwrap();
+    assert_eq!((values.chars.len(), warning), (4 + 48, Reason::NONE));
+    assert!(values.chars.starts_with(b"    QM1 "));
+    let h = open_to_inquire(&s, ObjectKind::QLocal, "L");
+    assert_eq!(
+        inquire(&s, h, &[MQCA_QSG_NAME]),
+        Err(Reason::SELECTOR_ERROR),
+        "a queue has none"
+    );
+}
+
 #[test]
 fn the_state_of_the_moment_is_inquired() {
     let w = world();

@@ -307,7 +307,7 @@ fn puts() -> Vec<Row> {
             let (h, md) = begin_group(s, 0);
             try_put(s, h, &mut Md { persistence: PERSISTENT, ..md }, 0, b"2")
         }),
-        failed(2192, Reason::STORAGE_MEDIUM_FULL, |w, s| {
+        failed(2056, Reason::Q_SPACE_NOT_AVAILABLE, |w, s| {
             let h = open(s, LOCAL, IN_OUT);
             w.stage.full.store(true, std::sync::atomic::Ordering::SeqCst);
             let put = || try_put(s, h, &mut md(0), 0, &[0; 50_000]);

@@ -472,12 +472,12 @@ fn a_full_disk_refuses_and_loses_nothing() {
                 Err(reason) => break reason,
             }
         };
-        assert_eq!(refused, Reason::STORAGE_MEDIUM_FULL);
+        assert_eq!(refused, Reason::Q_SPACE_NOT_AVAILABLE);
         assert!((20..50).contains(&accepted), "{accepted}");
         assert_eq!(browsed(&s, h), upto(accepted));
         for options in [0, MQPMO_SYNCPOINT] {
             let again = try_put(&s, h, &mut md(persistence), options, b"x");
-            assert_eq!(again, Err(Reason::STORAGE_MEDIUM_FULL));
+            assert_eq!(again, Err(Reason::Q_SPACE_NOT_AVAILABLE));
         }
         // Getting makes room in the buffer.
         for n in 0..10 {

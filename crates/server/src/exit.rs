@@ -8,7 +8,7 @@
 pub enum Exit {
     /// Everything was done.
     Done,
-    /// A call on messages failed, or fewer messages came than were asked for.
+    /// A call on messages failed, no message came, or fewer than were asked for.
     CallFailed,
     /// The queue manager is running, and must not be for this.
     Running,
@@ -64,7 +64,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (
         Exit::CallFailed,
         1,
-        "put, get or browse: a call failed, or fewer messages came than --count asked for",
+        "put, get or browse: a call failed, no message came, or fewer than --count asked for",
     ),
     (Exit::Running, 5, "the queue manager is running"),
     (

@@ -238,7 +238,7 @@ fn a_full_disk_refuses_puts_and_loses_nothing() {
         }
         assert!(accepted < 5000, "never refused");
     };
-    let known = [Reason::RESOURCE_PROBLEM, Reason::STORAGE_MEDIUM_FULL];
+    let known = [Reason::RESOURCE_PROBLEM, Reason::Q_SPACE_NOT_AVAILABLE];
     assert!(known.contains(&refused), "{refused}");
     m.world.disk().set_free(None);
     put(&m, &a, &accepted.to_le_bytes().repeat(700));

@@ -48,7 +48,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2005E",
         "There is no space left on the file system of {0}.",
-        "A queue file could not grow. Persistent messages that need it are refused with MQRC_Q_SPACE_NOT_AVAILABLE; messages already accepted are safe.",
+        "A queue file or a checkpoint could not be written. Puts that need room in a queue file are refused with MQRC_Q_SPACE_NOT_AVAILABLE (2056), and the log is not cut until a checkpoint succeeds. Messages already accepted are safe.",
         "Free space on the file system, or let applications get messages from the queue.",
     ),
     message(

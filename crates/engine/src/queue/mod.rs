@@ -185,7 +185,7 @@ impl QueueState {
             return Err(Reason::Q_FULL);
         }
         if self.file_full && self.over_buffer() && !self.file_again() {
-            return Err(Reason::STORAGE_MEDIUM_FULL);
+            return Err(Reason::Q_SPACE_NOT_AVAILABLE);
         }
         Ok(())
     }

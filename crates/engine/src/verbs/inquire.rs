@@ -54,6 +54,15 @@ fn text(
     attribute.map(|_| definition.text(selector))
 }
 
+/// The length of a character attribute that other platforms' objects have and that clients ask for
+/// everywhere: it is blank here.
+fn elsewhere(kind: ObjectKind, selector: i32) -> Option<usize> {
+    match (kind, selector) {
+        (ObjectKind::Qmgr, MQCA_QSG_NAME) => Some(MQ_QSG_NAME_LENGTH as usize),
+        _ => None,
+    }
+}
+
 /// The attribute behind a selector, on whatever kind of object; `None`: there is none such.
 fn known(selector: i32) -> Option<&'static Attribute> {
     const INQUIRED: [ObjectKind; 5] = [
@@ -73,6 +82,10 @@ fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inqui
     let kind = definition.kind();
     let attrs = definition.attrs();
     for selector in selectors {
+        if let Some(width) = elsewhere(kind, *selector) {
+            out.chars.resize(out.chars.len() + width, b' ');
+            continue;
+        }
         let anywhere = known(*selector).ok_or(Reason::SELECTOR_ERROR)?;
         let attribute = by_selector(kind, *selector).filter(|a| a.inquire);
         match *selector {

@@ -393,7 +393,7 @@ impl Session {
     /// # Errors
     /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2249, 2250, 2251), of the
     /// options (2046, 2093–2096, 2097, 2098), of the handle (2019, 2039), of the queue (2030, 2031,
-    /// 2048, 2051, 2052, 2053, 2192), of groups (2185, 2241, 2245, 2257), of the unit of work
+    /// 2048, 2051, 2052, 2053, 2056), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 is a warning,
     /// and so are 2185, 2241 and 2245 out of logical order.
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
