@@ -89,14 +89,14 @@ impl Talk {
             Request::Get(get) => self.get(header, handle, get).await,
             Request::Commit => {
                 let result = match &self.session {
-                    Some(session) => session.commit().await,
+                    Some(session) => self.spoken.commit(session).await,
                     None => Err(Reason::HCONN_ERROR),
                 };
                 self.answer(header, outcome(handle, &result), &Answer::Empty);
             }
             Request::Back => {
                 let result = match &self.session {
-                    Some(session) => session.backout().await,
+                    Some(session) => self.spoken.backout(session).await,
                     None => Err(Reason::HCONN_ERROR),
                 };
                 self.answer(header, outcome(handle, &result), &Answer::Empty);
@@ -217,10 +217,9 @@ impl Talk {
 
     async fn disconnect(&mut self, header: &Header, handle: Hobj) {
         let result = match self.session.take() {
-            Some(session) => session.disconnect().await,
+            Some(session) => self.spoken.disconnect(&session).await,
             None => Err(Reason::HCONN_ERROR),
         };
-        self.spoken = Spoken::default();
         self.answer(header, outcome(handle, &result), &Answer::Empty);
     }
 
@@ -310,8 +309,8 @@ impl Talk {
             self.count_message();
         }
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
-            self.spoken
-                .put(handle, pmo, result.map(|done| done.warning));
+            let outcome = result.map(|done| done.warning);
+            self.spoken.put(handle, md, pmo, outcome);
             return;
         }
         md.version = version;
@@ -337,8 +336,10 @@ impl Talk {
             self.count_message();
         }
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
-            self.spoken
-                .put(handle, pmo, result.map(|done| done.warning));
+            if let Some(session) = &self.session {
+                let outcome = result.map(|done| done.warning);
+                self.spoken.put1(session, od, md, pmo, outcome);
+            }
             return;
         }
         md.version = version;

@@ -1,7 +1,8 @@
 //! A connection to a queue manager and its verbs.
 //!
 //! Invariants:
-//! * One verb is outstanding at a time; its reply is the next thing that matters on the socket.
+//! * One verb is outstanding at a time; its reply is the next thing that matters on the socket. Asynchronous puts
+//!   (`asynchronous`) have no reply and go out in order with everything else.
 //! * After a broken connection every further call says so (2009); nothing is retried, because only
 //!   the application knows whether its last call may be repeated.
 
@@ -11,14 +12,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
-use posthaste_wire::client::{ClientOffer, ClientPut, ClientSocket, FromServer};
+use posthaste_wire::client::{ClientOffer, ClientPut, ClientPut1, ClientSocket, FromServer};
 use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::request::{
-    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, Request, SetRequest,
-    StatRequest,
+    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Request, SetRequest, StatRequest,
 };
 use posthaste_wire::{Reply, Status};
 
+use crate::asynchronous::Ahead;
 use crate::transport::Transport;
 use crate::{Address, ClientError};
 
@@ -91,10 +92,12 @@ pub struct Parts {
 /// A connection (MQCONN). Dropping it without [`Connection::disconnect`] is a lost connection: the
 /// queue manager backs its unit of work out.
 pub struct Connection {
-    transport: Transport,
-    id: u32,
+    pub(crate) transport: Transport,
+    pub(crate) id: u32,
     queue_manager: Name,
-    broken: bool,
+    pub(crate) broken: bool,
+    /// For asynchronous puts.
+    pub(crate) ahead: Ahead,
 }
 
 impl Connection {
@@ -127,6 +130,7 @@ impl Connection {
             id: 0,
             queue_manager: Name::default(),
             broken: false,
+            ahead: Ahead::new(&connect.application),
         };
         connection.negotiate(connect)?;
         connection.connect(connect)?;
@@ -147,14 +151,16 @@ impl Connection {
             password: Chars::default(),
             long_user: Chars::new(user),
         };
-        let Transport { socket, output, .. } = &mut self.transport;
-        socket.userid(output, self.id, &userid);
+        let id = self.id;
+        self.transport
+            .append(|socket, out| socket.userid(out, id, &userid));
         if let Some(password) = &connect.password {
             let authentication = Authentication {
                 user: user.as_bytes().to_vec(),
                 password: password.as_bytes().to_vec(),
             };
-            socket.authenticate(output, self.id, &authentication);
+            self.transport
+                .append(|socket, out| socket.authenticate(out, id, &authentication));
             match self.transport.receive()? {
                 FromServer::Conversation { status, .. } if status == Status::OK => {}
                 FromServer::Conversation { status, .. } => {
@@ -196,10 +202,9 @@ impl Connection {
     ///
     /// # Errors
     /// 2009 it has broken.
-    pub fn into_parts(mut self) -> Result<Parts, ClientError> {
+    pub fn into_parts(self) -> Result<Parts, ClientError> {
         self.usable()?;
-        self.transport.flush()?;
-        let (stream, socket, input) = self.transport.into_parts();
+        let (stream, socket, input) = self.transport.into_parts()?;
         Ok(Parts {
             stream,
             socket,
@@ -222,7 +227,7 @@ impl Connection {
     }
 
     /// Sends nothing more; waits for the reply that is due.
-    fn reply(&mut self) -> Result<(Hobj, Reason, Reply), ClientError> {
+    pub(crate) fn reply(&mut self) -> Result<(Hobj, Reason, Reply), ClientError> {
         loop {
             let said = self
                 .transport
@@ -241,7 +246,7 @@ impl Connection {
         }
     }
 
-    fn usable(&self) -> Result<(), ClientError> {
+    pub(crate) fn usable(&self) -> Result<(), ClientError> {
         if self.broken {
             return Err(ClientError::Reason(Reason::CONNECTION_BROKEN));
         }
@@ -254,8 +259,9 @@ impl Connection {
         request: &Request,
     ) -> Result<(Hobj, Reason, Reply), ClientError> {
         self.usable()?;
-        let Transport { socket, output, .. } = &mut self.transport;
-        socket.request(output, self.id, handle, request);
+        let id = self.id;
+        self.transport
+            .append(|socket, out| socket.request(out, id, handle, request));
         self.reply()
     }
 
@@ -271,6 +277,7 @@ impl Connection {
         };
         let (handle, _, reply) = self.call(Hobj(0), &Request::Open(Box::new(request)))?;
         if let Reply::Open(open) = reply {
+            self.ahead.opened(handle, &open.defaults);
             *od = open.od;
         }
         Ok(handle)
@@ -281,13 +288,21 @@ impl Connection {
     /// # Errors
     /// The reason the queue manager gives, or 2009.
     pub fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
-        self.call(handle, &Request::Close { options }).map(|_| ())
+        self.call(handle, &Request::Close { options })?;
+        self.ahead.closed(handle);
+        Ok(())
     }
 
     /// MQPUT. The descriptor and the options come back filled.
     ///
+    /// With `MQPMO_ASYNC_RESPONSE`, or `MQPMO_RESPONSE_AS_Q_DEF` on a queue that had DEFPRESP(ASYNC) when it was
+    /// opened, the message is sent and nothing is waited for but room to send it: what became of it is told by
+    /// [`Connection::stat`]. Of the descriptor only identifiers that were asked for and the origin of the message
+    /// come back then. `MQPMO_SYNC_RESPONSE` waits in any case.
+    ///
     /// # Errors
-    /// The reason the queue manager gives, or 2009.
+    /// The reason the queue manager gives, or 2009. For an asynchronous put only what is known here: 2009, 2010,
+    /// 2019, 2046.
     pub fn put(
         &mut self,
         handle: Hobj,
@@ -296,6 +311,10 @@ impl Connection {
         data: &[u8],
     ) -> Result<(), ClientError> {
         self.usable()?;
+        if self.ahead.is_asked(handle, pmo.options)? {
+            return self.put_ahead(handle, md, pmo, data);
+        }
+        let id = self.id;
         let put = ClientPut {
             handle,
             md,
@@ -303,8 +322,8 @@ impl Connection {
             data,
             answered: true,
         };
-        let Transport { socket, output, .. } = &mut self.transport;
-        socket.put(output, self.id, &put);
+        self.transport
+            .append(|socket, out| socket.put(out, id, &put));
         if let (_, _, Reply::Put { md: m, pmo: p }) = self.reply()? {
             *md = m;
             *pmo = p;
@@ -312,10 +331,11 @@ impl Connection {
         Ok(())
     }
 
-    /// MQPUT1.
+    /// MQPUT1. With `MQPMO_ASYNC_RESPONSE` nothing is waited for, as by [`Connection::put`];
+    /// `MQPMO_RESPONSE_AS_Q_DEF` waits, for without an open nothing is known of the queue.
     ///
     /// # Errors
-    /// The reason the queue manager gives, or 2009.
+    /// Those of [`Connection::put`].
     pub fn put1(
         &mut self,
         od: &mut Od,
@@ -323,15 +343,21 @@ impl Connection {
         pmo: &mut Pmo,
         data: &[u8],
     ) -> Result<(), ClientError> {
-        let request = Put1Request {
-            od: od.clone(),
-            md: md.clone(),
-            pmo: pmo.clone(),
-            data: Bytes::copy_from_slice(data),
+        self.usable()?;
+        if Ahead::is_asked_by_options(pmo.options)? == Some(true) {
+            return self.put1_ahead(od, md, pmo, data);
+        }
+        let id = self.id;
+        let put = ClientPut1 {
+            od,
+            md,
+            pmo,
+            data,
+            answered: true,
         };
-        if let (_, _, Reply::Put1(filled)) =
-            self.call(Hobj(0), &Request::Put1(Box::new(request)))?
-        {
+        self.transport
+            .append(|socket, out| socket.put1(out, id, &put));
+        if let (_, _, Reply::Put1(filled)) = self.reply()? {
             (*od, *md, *pmo) = *filled;
         }
         Ok(())
@@ -350,8 +376,9 @@ impl Connection {
     ) -> Result<Got, ClientError> {
         self.usable()?;
         let buffer = i32::try_from(max).unwrap_or(i32::MAX);
-        let Transport { socket, output, .. } = &mut self.transport;
-        socket.get(output, self.id, handle, md, gmo, buffer);
+        let id = self.id;
+        self.transport
+            .append(|socket, out| socket.get(out, id, handle, md, gmo, buffer));
         match self.reply()? {
             (_, warning, Reply::Get(got)) => {
                 *md = got.md;
@@ -429,7 +456,9 @@ impl Connection {
         self.call(handle, &Request::Set(request)).map(|_| ())
     }
 
-    /// MQSTAT (type 0, asynchronous puts).
+    /// MQSTAT (type 0): how many asynchronous puts succeeded, gave a warning and failed since it was asked last,
+    /// and of the first that failed, or else gave a warning, the reason and the queue. Every put before this call
+    /// is counted.
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009.
@@ -455,8 +484,9 @@ impl Connection {
             other => other.map(|_| ()),
         };
         if !self.broken {
-            let Transport { socket, output, .. } = &mut self.transport;
-            socket.end_conversation(output, self.id);
+            let id = self.id;
+            self.transport
+                .append(|socket, out| socket.end_conversation(out, id));
             // The verb has been answered; a farewell that does not arrive changes nothing.
             let _ = self.transport.flush();
         }

@@ -3,14 +3,17 @@
 //! * `address`: where a queue manager is, and what `MQSERVER` says.
 //! * `connection`: a connection and its verbs.
 //! * `mqi`: the verbs as a trait, which the in-process binding has too.
-//! * `transport`: the socket under it.
+//! * `asynchronous`: puts that wait for no reply.
+//! * `transport`, `outbound`: the socket under it, and what is to be sent on it.
 //!
 //! A [`Connection`] is one conversation on a socket of its own and is used by one thread at a time.
 
 mod address;
+mod asynchronous;
 mod connection;
 mod error;
 mod mqi;
+mod outbound;
 mod transport;
 
 pub use address::{Address, Server};

@@ -1,19 +1,21 @@
 //! The socket under a connection: whole segments in, whole buffers out.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use posthaste_wire::Segment;
 use posthaste_wire::client::{ClientSocket, FromServer};
 
+use crate::outbound::{FAREWELL, Outbound};
 use crate::{Address, ClientError};
 
 const CHUNK: usize = 64 * 1024;
 
-enum Stream {
+pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
@@ -44,36 +46,52 @@ impl Stream {
             Stream::Unix(stream) => stream.set_read_timeout(timeout),
         }
     }
-}
 
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.set_write_timeout(timeout),
+            Stream::Unix(stream) => stream.set_write_timeout(timeout),
         }
     }
-}
 
-impl Write for Stream {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+    pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         match self {
-            Stream::Tcp(stream) => stream.write(buffer),
-            Stream::Unix(stream) => stream.write(buffer),
+            Stream::Tcp(stream) => stream.shutdown(how),
+            Stream::Unix(stream) => stream.shutdown(how),
         }
     }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&*stream).read(buffer),
+            Stream::Unix(stream) => (&*stream).read(buffer),
+        }
+    }
+
+    pub(crate) fn write_all(&self, buffer: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => (&*stream).write_all(buffer),
+            Stream::Unix(stream) => (&*stream).write_all(buffer),
+        }
     }
 }
 
 /// A socket with the client's side of the protocol on it.
 pub(crate) struct Transport {
-    stream: Stream,
+    line: Line,
     pub(crate) socket: ClientSocket,
     input: Vec<u8>,
     start: usize,
-    pub(crate) output: Vec<u8>,
+}
+
+/// The socket. Dropped, it is closed when everything has been sent.
+struct Line {
+    stream: Arc<Stream>,
+    outbound: Arc<Outbound>,
+    /// Something was sent that no reply will tell about.
+    unanswered: bool,
+    /// Somebody else has it.
+    handed_over: bool,
 }
 
 impl Transport {
@@ -90,59 +108,83 @@ impl Transport {
             })?;
         // Until the connection stands, a peer that says nothing must not hold us for ever.
         stream.set_read_timeout(Some(timeout))?;
-        let mut output = Vec::new();
-        let socket = begin(&mut output);
+        let stream = Arc::new(stream);
+        let outbound = Outbound::new(Arc::clone(&stream));
+        let socket = outbound.append(begin);
         Ok(Transport {
-            stream,
+            line: Line {
+                stream,
+                outbound,
+                unanswered: false,
+                handed_over: false,
+            },
             socket,
             input: Vec::new(),
             start: 0,
-            output,
         })
     }
 
-    /// The bare socket, and what has been read from it but not been taken.
-    pub(crate) fn into_parts(self) -> (OwnedFd, ClientSocket, Vec<u8>) {
-        let stream = match self.stream {
-            Stream::Tcp(stream) => OwnedFd::from(stream),
-            Stream::Unix(stream) => OwnedFd::from(stream),
-        };
+    /// The bare socket, when everything has been sent, and what has been read from it but not been taken.
+    pub(crate) fn into_parts(mut self) -> io::Result<(OwnedFd, ClientSocket, Vec<u8>)> {
+        self.flush()?;
+        let stream = self.line.hand_over()?;
         let input = self.input.get(self.start..).unwrap_or_default().to_vec();
-        (stream, self.socket, input)
+        Ok((stream, self.socket, input))
     }
 
     /// The connection stands: from now on calls wait as long as they take. A server that has gone
     /// is noticed by its socket, and by heartbeats where `interval` says that they are due.
     pub(crate) fn established(&mut self, interval: Option<Duration>) -> io::Result<()> {
-        self.stream.set_read_timeout(interval)
+        self.line.stream.set_read_timeout(interval)
+    }
+
+    /// Adds to what is sent before anything is received.
+    pub(crate) fn append<T>(
+        &mut self,
+        encode: impl FnOnce(&mut ClientSocket, &mut Vec<u8>) -> T,
+    ) -> T {
+        let socket = &mut self.socket;
+        self.line.outbound.append(|out| encode(socket, out))
     }
 
     /// Sends what has gathered.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        if !self.output.is_empty() {
-            self.stream.write_all(&self.output)?;
-            self.output.clear();
-            if self.output.capacity() > 4 * CHUNK {
-                self.output = Vec::new();
-            }
-        }
-        Ok(())
+        self.line.outbound.flush()
+    }
+
+    /// Adds what no reply is awaited to; it is sent soon ([`Outbound::gather`]).
+    pub(crate) fn gather(
+        &mut self,
+        encode: impl FnOnce(&mut ClientSocket, &mut Vec<u8>),
+    ) -> io::Result<()> {
+        self.line.unanswered = true;
+        let socket = &mut self.socket;
+        self.line.outbound.gather(|out| encode(socket, out))
     }
 
     /// The next thing the server says that is not answered below.
     pub(crate) fn receive(&mut self) -> Result<FromServer, ClientError> {
         self.flush()?;
         let mut asked = false;
+        let mut answers = Vec::new();
         loop {
-            while let Some(segment) = Segment::next(&self.input[self.start..], self.socket.limit())?
-            {
-                let said = self.socket.receive(&segment, &mut self.output)?;
+            while let Some(segment) = Segment::next(
+                self.input.get(self.start..).unwrap_or_default(),
+                self.socket.limit(),
+            )? {
+                let said = self.socket.receive(&segment, &mut answers)?;
                 self.start += segment.length;
                 if let Some(said) = said {
+                    self.line.outbound.append(|out| out.append(&mut answers));
+                    // Requests are answered in their order.
+                    self.line.unanswered &= !matches!(said, FromServer::Reply { .. });
                     return Ok(said);
                 }
             }
-            self.flush()?;
+            if !answers.is_empty() {
+                self.line.outbound.append(|out| out.append(&mut answers));
+                self.flush()?;
+            }
             self.fill(&mut asked)?;
         }
     }
@@ -155,12 +197,13 @@ impl Transport {
         let length = self.input.len();
         self.input.resize(length + CHUNK, 0);
         let read = loop {
-            match self.stream.read(&mut self.input[length..]) {
+            match self.line.stream.read(&mut self.input[length..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && !*asked => {
                     // Silence for a heartbeat interval: ask whether the server is there.
                     *asked = true;
-                    self.socket.heartbeat(&mut self.output);
+                    let socket = &mut self.socket;
+                    self.line.outbound.append(|out| socket.heartbeat(out));
                     self.flush()?;
                 }
                 other => break other,
@@ -174,5 +217,44 @@ impl Transport {
                 Ok(())
             }
         }
+    }
+}
+
+impl Line {
+    fn hand_over(&mut self) -> io::Result<OwnedFd> {
+        self.outbound.stop();
+        self.outbound.join();
+        let stream = match &*self.stream {
+            Stream::Tcp(stream) => OwnedFd::from(stream.try_clone()?),
+            Stream::Unix(stream) => OwnedFd::from(stream.try_clone()?),
+        };
+        self.handed_over = true;
+        Ok(stream)
+    }
+
+    /// Waits until the server has closed too. Closing a socket with input that was not read takes back what
+    /// is still on its way.
+    fn drain(&self) -> io::Result<()> {
+        let until = Instant::now() + FAREWELL;
+        self.stream.shutdown(Shutdown::Write)?;
+        self.stream.set_read_timeout(Some(FAREWELL))?;
+        let mut rest = [0; 4096];
+        while Instant::now() < until && self.stream.read(&mut rest)? > 0 {}
+        Ok(())
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.handed_over {
+            return;
+        }
+        self.outbound.last_words();
+        if self.unanswered {
+            // There is nobody left who could be told what went wrong.
+            let _ = self.drain();
+        }
+        let _ = self.stream.shutdown(Shutdown::Both);
+        self.outbound.join();
     }
 }

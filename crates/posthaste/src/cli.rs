@@ -379,9 +379,12 @@ const PUT_EXAMPLES: &str = "\
   posthaste put DEV.QUEUE.1 QM1 --persistent --batch 100 < lines.txt
   posthaste put DEV.QUEUE.1 QM1 --file letter.pdf --file photo.jpg
   posthaste put DEV.QUEUE.1 QM1 --count 10000 --size 2048 --batch 50
+  posthaste put DEV.QUEUE.1 QM1 --async < many-lines.txt
 
 A line is a message, without its line end; a file is one message. Without --batch every message is put
-outside syncpoint: it is safe when the next one is read. With --batch N, N messages are one unit of work.";
+outside syncpoint: it is safe when the next one is read. With --batch N, N messages are one unit of work.
+With --async no message waits for its reply, which is much faster; every 5,000 messages, before each commit and
+at the end the queue manager is asked how many were put, and the command fails if any was not.";
 
 #[derive(Args, Debug)]
 #[command(after_help = PUT_EXAMPLES)]
@@ -410,6 +413,9 @@ pub(crate) struct Put {
     /// Messages of a unit of work; 0 is outside syncpoint
     #[arg(long, default_value_t = 0)]
     pub(crate) batch: u64,
+    /// Do not wait for each reply (MQPMO_ASYNC_RESPONSE); ask at the end what became of all
+    #[arg(long = "async")]
+    pub(crate) asynchronous: bool,
     /// Message identifier, in hexadecimal
     #[arg(long, value_name = "HEX", value_parser = identifier)]
     pub(crate) msgid: Option<Identifier>,

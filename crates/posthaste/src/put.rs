@@ -1,16 +1,17 @@
 //! `put`: lines, files or generated data to messages.
 //!
 //! Invariant: what is reported as put is what the queue manager has accepted, and with units of work,
-//! what it has committed.
+//! what it has committed. What was sent with `--async` counts when MQSTAT has confirmed it.
 
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::Path;
 
-use posthaste_client::Connection;
+use posthaste_client::{ClientError, Connection};
 use posthaste_mqi::constants::{
     MQFMT_NONE, MQFMT_STRING, MQMT_REQUEST, MQOO_FAIL_IF_QUIESCING, MQOO_OUTPUT,
-    MQPER_NOT_PERSISTENT, MQPER_PERSISTENCE_AS_Q_DEF, MQPER_PERSISTENT, MQPMO_FAIL_IF_QUIESCING,
-    MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
+    MQPER_NOT_PERSISTENT, MQPER_PERSISTENCE_AS_Q_DEF, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE,
+    MQPMO_FAIL_IF_QUIESCING, MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNC_RESPONSE,
+    MQPMO_SYNCPOINT,
 };
 use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason};
 use posthaste_server::{Exit, Failure};
@@ -24,6 +25,8 @@ use crate::queue;
 const CCSID: i32 = 1208;
 /// Tenths of a second, in which MQ counts expiry.
 const TENTHS: i32 = 10;
+/// After so many asynchronous puts MQSTAT is asked what became of them.
+const ASK_EVERY: u64 = 5_000;
 /// The longest message that a channel carries.
 const LONGEST: usize = 104_857_600;
 
@@ -45,7 +48,12 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
             // Without a connection the queue manager does it by itself.
             let _ = putter.connection.backout();
         }
+        let unknown = putter.unasked;
         let lost = match putter.pending {
+            0 if unknown > 0 => format!(
+                "; whether {} more that were sent were put is not known, because MQSTAT could not be asked",
+                counted(unknown, "message")
+            ),
             0 => String::new(),
             pending if putter.in_doubt => format!(
                 "; whether {} more were put is not known, because the connection broke at the commit",
@@ -78,6 +86,8 @@ struct Putter<'a> {
     put: u64,
     /// Those of them that are not committed.
     pending: u64,
+    /// Messages sent with `--async` since MQSTAT was asked.
+    unasked: u64,
     /// A commit was sent and not answered.
     in_doubt: bool,
 }
@@ -100,6 +110,7 @@ impl<'a> Putter<'a> {
             progress: Progress::messages(total, !args.quiet && !typed),
             put: 0,
             pending: 0,
+            unasked: 0,
             in_doubt: false,
         })
     }
@@ -114,6 +125,7 @@ impl<'a> Putter<'a> {
             let data = std::fs::read(file).map_err(|error| Failure::io(file, &error))?;
             self.message(&data, MQFMT_NONE)?;
         }
+        self.ask()?;
         match self.pending {
             0 => Ok(()),
             _ => self.commit(),
@@ -158,25 +170,70 @@ impl<'a> Putter<'a> {
             Some(_) => 0,
             None => MQPMO_NEW_MSG_ID,
         };
+        let response = match self.args.asynchronous {
+            true => MQPMO_ASYNC_RESPONSE,
+            false => MQPMO_SYNC_RESPONSE,
+        };
         let mut pmo = Pmo {
-            options: sync | new_id | MQPMO_FAIL_IF_QUIESCING,
+            options: sync | new_id | response | MQPMO_FAIL_IF_QUIESCING,
             ..Pmo::default()
         };
         self.connection
             .put(self.queue, &mut md, &mut pmo, data)
             .map_err(|error| call_failed("MQPUT", &self.args.queue, &error))?;
-        self.put += 1;
         self.progress.one();
         if self.args.ids {
             self.out.line(&crate::dump::hex(&md.msg_id))?;
         }
-        if self.args.batch > 0 {
-            self.pending += 1;
-            if self.pending >= self.args.batch {
-                return self.commit();
+        self.count()
+    }
+
+    /// One more message was put, or sent.
+    fn count(&mut self) -> Result<(), Failure> {
+        if self.args.asynchronous {
+            self.unasked += 1;
+            if self.unasked >= ASK_EVERY {
+                self.ask()?;
             }
+        } else {
+            self.accepted(1);
+        }
+        let batch = self.args.batch;
+        if batch > 0 && self.pending + self.unasked >= batch {
+            self.ask()?;
+            return self.commit();
         }
         Ok(())
+    }
+
+    fn accepted(&mut self, messages: u64) {
+        self.put += messages;
+        if self.args.batch > 0 {
+            self.pending += messages;
+        }
+    }
+
+    /// Asks what became of the messages sent since the last time.
+    fn ask(&mut self) -> Result<(), Failure> {
+        if self.unasked == 0 {
+            return Ok(());
+        }
+        let queue = &self.args.queue;
+        let stat = self.connection.stat();
+        let sts = stat.map_err(|error| call_failed("MQSTAT", queue, &error))?;
+        let number = |count: i32| u64::try_from(count).unwrap_or(0);
+        let failed = number(sts.put_failure_count);
+        let sent = std::mem::take(&mut self.unasked);
+        self.accepted(number(sts.put_success_count) + number(sts.put_warning_count));
+        if failed == 0 {
+            return Ok(());
+        }
+        let error = ClientError::Reason(Reason(sts.reason));
+        let text = format!(
+            "Of the last {} sent, {failed} could not be put; the first for this reason:",
+            counted(sent, "message")
+        );
+        Err(call_failed("MQPUT", queue, &error).with_detail(text))
     }
 
     fn commit(&mut self) -> Result<(), Failure> {

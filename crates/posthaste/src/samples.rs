@@ -8,6 +8,7 @@ use posthaste_client::{ClientError, Connection};
 use posthaste_mqi::constants::{
     MQFMT_STRING, MQGMO_CONVERT, MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_NONE,
     MQPMO_FAIL_IF_QUIESCING, MQPMO_NEW_CORREL_ID, MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT,
+    MQPMO_SYNC_RESPONSE,
 };
 use posthaste_mqi::{Chars, Gmo, Md, Pmo, Reason};
 use posthaste_server::{Exit, Failure};
@@ -102,7 +103,9 @@ fn put_lines(
             options: MQPMO_NO_SYNCPOINT
                 | MQPMO_FAIL_IF_QUIESCING
                 | MQPMO_NEW_MSG_ID
-                | MQPMO_NEW_CORREL_ID,
+                | MQPMO_NEW_CORREL_ID
+                // A line that could not be put is reported, whatever DEFPRESP says.
+                | MQPMO_SYNC_RESPONSE,
             ..Pmo::default()
         };
         if let Err(error) = connection.put(queue, &mut md, &mut pmo, line) {

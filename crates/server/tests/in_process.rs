@@ -511,3 +511,11 @@ fn an_end_meets_connections_that_are_busy() {
     }
     assert_eq!(found, acknowledged);
 }
+
+#[test]
+fn the_manual_shows_the_example_that_is_compiled() {
+    let manual = include_str!("../../../docs/in-process.md");
+    let example = include_str!("../examples/in_process.rs");
+    let (_, code) = example.split_once("\n\n").unwrap();
+    assert!(manual.contains(code.trim_end()), "docs/in-process.md");
+}

@@ -4,7 +4,7 @@
 //! something) and is then established. Requests go out through it, so that it knows which reply is awaited on which
 //! conversation; anything else is an error, and an error stays.
 
-use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Pmo, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
 use crate::PeerMisbehaved;
 use crate::flow::{Assembler, Body, Envelope, Framing};
@@ -12,7 +12,7 @@ use crate::identity::{Authentication, Userid};
 use crate::initial::{Form, InitialData};
 use crate::negotiate::{self, Agreement, FAP_LEVEL};
 use crate::reply::Reply;
-use crate::request::{DecodeError, Request, encode_get, encode_put};
+use crate::request::{DecodeError, Request, encode_get, encode_put, encode_put1};
 use crate::segment::{Flags, Header, Scope, Segment, SegmentType};
 use crate::socket::{Action, SocketAction, heartbeat};
 use crate::status::Status;
@@ -370,6 +370,16 @@ impl ClientSocket {
         }
     }
 
+    /// Appends an MQPUT1 without taking the message over, on the terms of [`ClientSocket::put`].
+    pub fn put1(&mut self, out: &mut Vec<u8>, id: u32, put: &ClientPut1<'_>) {
+        if let Some(e) = self.established() {
+            if put.answered {
+                e.awaits(id, SegmentType::Put1);
+            }
+            encode_put1(out, &e.envelope(id), put.od, put.md, put.pmo, put.data);
+        }
+    }
+
     /// Appends an MQGET; its reply is awaited.
     pub fn get(
         &mut self,
@@ -399,6 +409,21 @@ impl ClientSocket {
 pub struct ClientPut<'a> {
     /// The queue's handle.
     pub handle: Hobj,
+    /// Message descriptor.
+    pub md: &'a Md,
+    /// Options.
+    pub pmo: &'a Pmo,
+    /// The message.
+    pub data: &'a [u8],
+    /// Whether a reply is awaited.
+    pub answered: bool,
+}
+
+/// An MQPUT1 as [`ClientSocket::put1`] wants it.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientPut1<'a> {
+    /// The queue.
+    pub od: &'a Od,
     /// Message descriptor.
     pub md: &'a Md,
     /// Options.

@@ -321,10 +321,8 @@ impl Request {
             Request::Open(open) => open.write(out, order),
             Request::Close { options } => order.put_i32(out, *options),
             Request::Put1(put) => {
-                put.od.encode(out, order, WIRE);
-                put.md.encode(out, order, WIRE);
-                put.pmo.encode(out, order, WIRE);
-                order.put_u32(out, length(&put.data));
+                let Put1Request { od, md, pmo, data } = &**put;
+                write_put1(out, order, od, md, pmo, data);
             }
             Request::Inq(inq) => {
                 inq.write(out, order);
@@ -376,6 +374,28 @@ pub fn encode_put(
     pmo.encode(writer.out(), order, WIRE);
     order.put_u32(writer.out(), length(data));
     writer.finish(0, data);
+}
+
+/// Appends an MQPUT1 without taking the message over.
+pub fn encode_put1(
+    out: &mut Vec<u8>,
+    envelope: &Envelope,
+    od: &Od,
+    md: &Md,
+    pmo: &Pmo,
+    data: &[u8],
+) {
+    let mut writer = RequestWriter::begin(out, envelope, SegmentType::Put1, Hobj::NONE);
+    write_put1(writer.out(), envelope.order, od, md, pmo, data);
+    writer.finish(0, data);
+}
+
+/// The body of an MQPUT1 but for its message.
+fn write_put1(out: &mut Vec<u8>, order: ByteOrder, od: &Od, md: &Md, pmo: &Pmo, data: &[u8]) {
+    od.encode(out, order, WIRE);
+    md.encode(out, order, WIRE);
+    pmo.encode(out, order, WIRE);
+    order.put_u32(out, length(data));
 }
 
 /// Appends an MQGET.

@@ -1,5 +1,6 @@
 //! put, get and browse.
 
+use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::place::{Guard, Place, fed};
@@ -68,6 +69,78 @@ fn units_of_work_are_counted_and_kept_whole() {
     let few = place.line("get DEV.QUEUE.2 QM1 --count 21");
     assert_eq!((few.code, few.out.lines().count()), (1, 20));
     serving.end();
+}
+
+#[test]
+fn asynchronous_puts_are_confirmed_before_they_are_reported() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let script = "ALTER QLOCAL(DEV.QUEUE.2) MAXDEPTH(25)\nALTER QLOCAL(DEV.QUEUE.1) MAXDEPTH(20000)\n\
+                  DEFINE QLOCAL(SWIFT) MAXDEPTH(3) DEFPRESP(ASYNC)";
+    place.mqsc(script, "QM1").good();
+    let put = place.line("put DEV.QUEUE.1 QM1 --async --count 12000 --size 100");
+    assert!(
+        put.good()
+            .err
+            .contains("12000 messages put to DEV.QUEUE.1.")
+    );
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 12_000);
+    let put = place
+        .fed("a\nb\nc\n", "put DEV.QUEUE.1 QM1 --async --ids")
+        .good();
+    assert_eq!(put.out.lines().count(), 3);
+
+    let full = place
+        .line("put DEV.QUEUE.2 QM1 --async --count 100 --size 10")
+        .failed_with(1, "AMQ2208E");
+    assert!(full.err.contains("2053"), "{full:?}");
+    let counts = "Of the last 100 messages sent, 75 could not be put";
+    assert!(full.err.contains(counts), "{full:?}");
+    assert!(full.err.contains("25 messages put to DEV.QUEUE.2."));
+    place.line("get DEV.QUEUE.2 QM1").good();
+    // With units of work: what is reported is what was committed.
+    let full = place
+        .line("put DEV.QUEUE.2 QM1 --async --count 100 --size 10 --batch 10 --persistent")
+        .failed_with(1, "AMQ2208E");
+    let counts = "20 messages put to DEV.QUEUE.2; 5 messages backed out.";
+    assert!(full.err.contains(counts), "{full:?}");
+    assert_eq!(place.depth("DEV.QUEUE.2", "QM1"), 20);
+    // Without the option every message is waited for, whatever the queue says.
+    let full = place
+        .line("put SWIFT QM1 --count 5 --size 10")
+        .failed_with(1, "AMQ2208E");
+    assert!(full.err.contains("3 messages put to SWIFT."), "{full:?}");
+    serving.end();
+}
+
+#[test]
+fn an_asynchronous_put_tells_what_it_does_not_know() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut command = place.named("posthaste");
+    command.args(["put", "DEV.QUEUE.1", "QM1", "--async"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = child.stdin.take().unwrap();
+    lines.write_all(b"one\ntwo\n").unwrap();
+    // Both have come, though nothing follows them.
+    let got = place.line("get DEV.QUEUE.1 QM1 --count 2 --wait 60").good();
+    assert_eq!(got.out, "one\ntwo\n");
+    serving.kill();
+    lines.write_all(b"three\n").unwrap();
+    drop(lines);
+    let said = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(1), "{err}");
+    assert!(err.contains("AMQ2208E") && err.contains("2009"), "{err}");
+    assert!(
+        err.contains("0 messages put to DEV.QUEUE.1; whether"),
+        "{err}"
+    );
+    assert!(
+        err.contains("more that were sent were put is not known"),
+        "{err}"
+    );
 }
 
 #[test]

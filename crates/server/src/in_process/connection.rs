@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use posthaste_channel::Spoken;
 use posthaste_client::{ClientError, Got, Inquired, Mqi};
-use posthaste_engine::{Done, Session, Verb};
+use posthaste_engine::{Session, Verb};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::{
     MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
@@ -50,26 +50,13 @@ impl LocalConnection {
             spoken: Spoken::default(),
         }
     }
+}
 
-    /// What the application is told of a put: the outcome of an asynchronous one is for MQSTAT.
-    fn told(
-        &mut self,
-        asynchronous: bool,
-        handle: Hobj,
-        pmo: &Pmo,
-        put: Verb<()>,
-    ) -> Result<(), ClientError> {
-        if !asynchronous {
-            return value(put);
-        }
-        match put {
-            Err(reason) if disconnected(reason) => Err(ClientError::Reason(reason)),
-            put => {
-                let outcome = put.map(|Done { warning, .. }| warning);
-                self.spoken.put(handle, pmo, outcome);
-                Ok(())
-            }
-        }
+/// What the application is told of an asynchronous put, and what is counted for MQSTAT.
+fn told(put: Verb<()>) -> (Result<(), ClientError>, Option<Result<Reason, Reason>>) {
+    match put {
+        Err(reason) if disconnected(reason) => (Err(ClientError::Reason(reason)), None),
+        put => (Ok(()), Some(put.map(|done| done.warning))),
     }
 }
 
@@ -101,7 +88,14 @@ impl Mqi for LocalConnection {
         let asynchronous = self.spoken.asynchronous(handle, pmo.options);
         let data = Bytes::copy_from_slice(data);
         let put = block_on(self.session.put(handle, md, pmo, data));
-        self.told(asynchronous, handle, pmo, put)
+        if !asynchronous {
+            return value(put);
+        }
+        let (said, counted) = told(put);
+        if let Some(outcome) = counted {
+            self.spoken.put(handle, md, pmo, outcome);
+        }
+        said
     }
 
     fn put1(
@@ -114,7 +108,14 @@ impl Mqi for LocalConnection {
         let stated = pmo.options & (MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE);
         let data = Bytes::copy_from_slice(data);
         let put = block_on(self.session.put1(od, md, pmo, data));
-        self.told(stated == MQPMO_ASYNC_RESPONSE, Hobj::NONE, pmo, put)
+        if stated != MQPMO_ASYNC_RESPONSE {
+            return value(put);
+        }
+        let (said, counted) = told(put);
+        if let Some(outcome) = counted {
+            self.spoken.put1(&self.session, od, md, pmo, outcome);
+        }
+        said
     }
 
     fn get(
@@ -133,11 +134,11 @@ impl Mqi for LocalConnection {
     }
 
     fn commit(&mut self) -> Result<(), ClientError> {
-        value(block_on(self.session.commit()))
+        value(block_on(self.spoken.commit(&self.session)))
     }
 
     fn backout(&mut self) -> Result<(), ClientError> {
-        value(block_on(self.session.backout()))
+        value(block_on(self.spoken.backout(&self.session)))
     }
 
     fn inquire(
@@ -176,8 +177,8 @@ impl Mqi for LocalConnection {
         stat.map_err(ClientError::Reason)
     }
 
-    fn disconnect(self: Box<Self>) -> Result<(), ClientError> {
-        match block_on(self.session.disconnect()) {
+    fn disconnect(mut self: Box<Self>) -> Result<(), ClientError> {
+        match block_on(self.spoken.disconnect(&self.session)) {
             // A warning of MQDISC, but who asked for a commit has to be told that there was none.
             Ok(done) if done.warning == Reason::BACKED_OUT => {
                 Err(ClientError::Reason(Reason::BACKED_OUT))
