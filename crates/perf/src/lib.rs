@@ -5,6 +5,7 @@
 //! | `workload` | what applications do, as state machines without a socket or a clock |
 //! | `drive` | what carries them: a blocking thread for each, or loops of many connections |
 //! | `delay_proxy` | a distant network on one machine |
+//! | `disk_test` | how fast a disk takes the forced writes of a log |
 //! | `floor` | what the same work costs without a queue manager |
 //! | `measure` | processors, memory, machine, a queue manager under test |
 //! | `report` | results as a page and as charts |
@@ -12,6 +13,7 @@
 //! | `quantity` | times, rates and sizes as people write them |
 
 pub mod delay_proxy;
+pub mod disk_test;
 pub mod drive;
 pub mod floor;
 pub mod measure;

@@ -70,6 +70,9 @@ pub(crate) enum Command {
     Browse(Browse),
     /// Look at qm.ini without starting the queue manager
     Check(Check),
+    /// Measure how fast a disk takes the forced writes of a recovery log
+    #[command(name = "disktest", visible_alias = "mqldt")]
+    DiskTest(posthaste_perf::disk_test::DiskTestArgs),
     /// Pass TCP connections on with added latency, as a distant network would
     #[command(name = "delayproxy")]
     DelayProxy(posthaste_perf::delay_proxy::DelayProxyArgs),

@@ -64,6 +64,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Delete(args) => control::delete(place, &args),
         Command::List(args) => control::list(place, &args),
         Command::Check(args) => control::check(place, &args),
+        Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
         Command::DelayProxy(args) => posthaste_perf::delay_proxy::run(&args),
         Command::Mqsc(args) => mqsc::mqsc(place, &args),
         Command::Put(args) => put::put(place, &args),

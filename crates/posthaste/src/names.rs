@@ -16,6 +16,7 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("dltmqm", "delete"),
     ("dspmq", "list"),
     ("runmqsc", "mqsc"),
+    ("mqldt", "disktest"),
     ("amqsput", "amqsput"),
     ("amqsputc", "amqsputc"),
     ("amqsget", "amqsget"),
@@ -134,6 +135,7 @@ mod tests {
             ("dspmq", "posthaste list"),
             ("posthaste put -ld", "posthaste put -ld"),
             ("amqsput Q QM", "posthaste amqsput Q QM"),
+            ("mqldt --dir=/d", "posthaste disktest --dir=/d"),
             ("posthaste", "posthaste"),
             ("posthaste --version", "posthaste --version"),
         ] {

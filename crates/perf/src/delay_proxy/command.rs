@@ -14,16 +14,16 @@ use crate::quantity;
 
 const EXAMPLES: &str = "\
   posthaste delayproxy --to 127.0.0.1:1414 --delay 500us
-      clients that connect to 127.0.0.1:1500 reach the queue manager as if it were 500 µs away
+      who connects to 127.0.0.1:1500 reaches the queue manager as if it were 500 us away
   posthaste delayproxy --to 127.0.0.1:1414 --delay 10ms --jitter 2ms --bandwidth 100Mbit
   posthaste delayproxy --to 127.0.0.1:1414 --up 1ms --down 20ms
   posthaste delayproxy --listen 127.0.0.1:0 --to qm.example.com:1414 --delay 1ms
       any free port; it is printed
 
-The delay is one way: a round trip takes twice as long. Bytes are neither reordered nor gathered. At the start it
-measures on loopback what it costs itself, takes that off the delay, and says what error is left. It runs on
-one thread and keeps a processor partly busy, which counts when client and server run on the same
-machine. Ctrl-C or SIGTERM ends it with totals.";
+The delay is one way: a round trip takes twice as long. Bytes are neither reordered nor gathered.
+At the start it measures on loopback what it costs itself, takes that off the delay, and says what
+error is left. It runs on one thread and keeps a processor partly busy, which counts when client and
+server run on the same machine. Ctrl-C or SIGTERM ends it with totals.";
 
 /// A distant network on one machine: pass TCP connections on, later.
 #[derive(Args, Debug)]

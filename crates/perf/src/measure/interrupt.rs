@@ -34,6 +34,15 @@ impl Interrupt {
     /// # Errors
     /// Signals cannot be caught.
     pub fn on_signals() -> io::Result<Interrupt> {
+        Interrupt::on_signals_then(|| {})
+    }
+
+    /// The same; `leaving` is called before a second signal ends the process, to put in order what must
+    /// not be left behind.
+    ///
+    /// # Errors
+    /// Signals cannot be caught.
+    pub fn on_signals_then(leaving: impl Fn() + Send + 'static) -> io::Result<Interrupt> {
         let interrupt = Interrupt::default();
         let raised = interrupt.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -53,6 +62,7 @@ impl Interrupt {
                     loop {
                         tokio::select! { _ = int.recv() => {}, _ = term.recv() => {} }
                         if raised.raised() {
+                            leaving();
                             std::process::exit(130);
                         }
                         raised.raise();

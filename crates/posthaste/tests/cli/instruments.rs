@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal};
 
-use crate::place::{Guard, Place};
+use crate::place::{Guard, Place, outcome};
 
 /// A delay proxy in front of a port, and the port it listens on.
 fn proxy(place: &Place, to: u16) -> (Guard, u16, impl Iterator<Item = String>) {
@@ -64,4 +64,115 @@ fn a_delay_proxy_refuses_what_cannot_be() {
         .line(&format!("delayproxy --to {taken} --delay 5"))
         .failed_with(39, "500us");
     serving.end();
+}
+
+/// The numbers behind the labels of an output block.
+fn figure(out: &str, label: &str) -> u64 {
+    let line = out.lines().find(|line| line.starts_with(label)).unwrap();
+    let (_, value) = line.split_once(": ").unwrap();
+    let number = value.trim().split(' ').next().unwrap();
+    number.replace(',', "").parse().unwrap()
+}
+
+#[test]
+fn a_disk_test_of_several_processes_counts_their_writes_together() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let rows = place.path().join("rows.csv");
+    let mut command = place.named("mqldt");
+    command
+        .arg("--dir")
+        .arg(&dir)
+        .args(["--bsize", "4K", "--fileSize", "16384", "--numFiles", "2"])
+        .args(["--duration", "1", "--qm", "2", "--csvFile"])
+        .arg(&rows);
+    let out = outcome(&mut command).good().out;
+    assert!(
+        out.contains("write blocksize 4096 (4k). Seconds elapsed -> 1/1\n"),
+        "{out}"
+    );
+    let writes = figure(&out, "Total writes to files ");
+    assert!(writes > 2);
+    assert_eq!(figure(&out, "Total bytes written to files "), writes * 4096);
+    let (least, mean) = (
+        figure(&out, "Min latency of write (ns)"),
+        figure(&out, "Avg latency of write (ns)"),
+    );
+    assert!(least <= mean && mean <= figure(&out, "Max latency of write (ns)"));
+    let rows = std::fs::read_to_string(rows).unwrap();
+    assert!(
+        rows.lines()
+            .nth(1)
+            .unwrap()
+            .contains(&format!(",4096,2,1,{writes},")),
+        "{rows}"
+    );
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
+fn an_interrupted_disk_test_removes_its_files() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    for queue_managers in ["1", "2"] {
+        let mut command = place.named("posthaste");
+        command
+            .args([
+                "disktest",
+                "--bsize",
+                "4K",
+                "--fileSize",
+                "16384",
+                "--numFiles",
+                "1",
+            ])
+            .args(["--duration", "600", "--qm", queue_managers, "--dir"])
+            .arg(&dir);
+        let child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Guard(child);
+        let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+        // The files are there when it says so.
+        let created = lines.find(|line| line.as_ref().unwrap().starts_with("Creating files..."));
+        assert!(created.is_some());
+        let count = std::fs::read_dir(&dir).unwrap().count();
+        assert_eq!(count.to_string(), queue_managers);
+        let pid = Pid::from_child(&child.0);
+        rustix::process::kill_process(pid, Signal::INT).unwrap();
+        let rest: Vec<String> = lines.map(Result::unwrap).collect();
+        assert!(
+            rest.iter().any(|line| line.starts_with("Interrupted ")),
+            "{rest:?}"
+        );
+        assert_eq!(child.0.wait().unwrap().code(), Some(1));
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_disk_test_refuses_what_cannot_be() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let here = dir.to_str().unwrap();
+    let run = |line: &str| place.line(&format!("disktest --dir {line}"));
+    run(&format!("{here} --bsize 4096")).failed_with(39, "ends in K");
+    run(&format!("{here} --alignment 8192 --bsize 4K"))
+        .failed_with(39, "multiple of the alignment");
+    run(&format!(
+        "{here} --fileSize 1125899906842624 --numFiles 100"
+    ))
+    .failed_with(63, "AMQ2020E");
+    run(&format!("{here}/missing")).failed_with(76, "AMQ2008E");
+    run(&format!("{here} --csvFile {here}/no/rows.csv")).failed_with(76, "no/rows.csv");
+    run(&format!("{here} --qm 11")).failed_with(39, "--qm");
+    let job = place.path().join("job.fio");
+    run(&format!("{here} --fio {}", job.display())).good();
+    let text = std::fs::read_to_string(job).unwrap();
+    assert!(
+        text.contains("[write-128K]") && text.contains(here),
+        "{text}"
+    );
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
 }

@@ -1,0 +1,225 @@
+//! One run of the disk test, in order: check, make files, measure each block size, remove the files.
+//!
+//! Invariant: what can be refused is refused before the first file is made; however the run ends, the files
+//! have been removed.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use posthaste_server::{Exit, Failure};
+
+use super::files::{self, NoFiles, Removal, TestFiles};
+use super::measured::Measured;
+use super::options::{Block, DiskTestArgs, Plan};
+use super::{fio, report, worker};
+use crate::measure::Interrupt;
+
+/// Runs the command.
+///
+/// # Errors
+/// Options that do not fit together; a directory that cannot be written to or is too small; a disk that
+/// refuses.
+pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
+    if args.worker {
+        let failed = |error| Failure::io(Path::new("the order of a disk test"), &error);
+        return worker::serve().map(|()| Exit::Done).map_err(failed);
+    }
+    let plan = args.plan()?;
+    if let Some(file) = &args.fio {
+        return write_job_file(&plan, file);
+    }
+    let mut csv = plan.csv.as_deref().map(Csv::open).transpose()?;
+    allow_descriptors();
+    files::check_room(&plan)?;
+    let removal = Removal::default();
+    let last = removal.clone();
+    let interrupt = Interrupt::on_signals_then(move || drop(last.now()));
+    let interrupt = interrupt.map_err(|error| Failure::io(&plan.dir, &error))?;
+    say(&report::options(&plan));
+    let files = match create(&plan, &removal, &interrupt) {
+        Ok(files) => files,
+        Err(NoFiles::Interrupted) => return Ok(interrupted("while the files were created")),
+        Err(NoFiles::Failed(failure)) => return Err(failure),
+    };
+    if !files.direct {
+        say(&format!(
+            "The file system of {} has no direct access (O_DIRECT): going on with O_DSYNC only. A log there \
+             would do the same.\n",
+            plan.dir.display()
+        ));
+    }
+    for block in &plan.blocks {
+        let found = measure(&plan, &files, block, &interrupt)?;
+        say(&report::results(&found, plan.queue_managers));
+        if found.interrupted {
+            let seconds = found.elapsed_ns / 1_000_000_000;
+            let when = format!(
+                "after {seconds} of {} seconds, of which the figures are",
+                plan.seconds
+            );
+            return Ok(interrupted(&when));
+        }
+        if let Some(csv) = &mut csv {
+            csv.add(&report::csv_row(&plan, &found))?;
+        }
+        if interrupt.raised() {
+            return Ok(interrupted("between two block sizes"));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn interrupted(when: &str) -> Exit {
+    say(&format!(
+        "Interrupted {when}. The test files are being removed.\n"
+    ));
+    Exit::CallFailed
+}
+
+/// Every file is open at once in each process.
+fn allow_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Refused, it stays as it was, and opening one file too many is refused with a message.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
+fn write_job_file(plan: &Plan, file: &Path) -> Result<Exit, Failure> {
+    let name = file.display().to_string();
+    let written = std::fs::write(file, fio::job_file(plan, &name));
+    written.map_err(|error| Failure::io(file, &error))?;
+    say(&format!("{name} is written. Run it with: fio {name}\n"));
+    Ok(Exit::Done)
+}
+
+fn create(plan: &Plan, removal: &Removal, interrupt: &Interrupt) -> Result<TestFiles, NoFiles> {
+    say("Creating files...");
+    let terminal = io::stdout().is_terminal();
+    let mut percent = 0;
+    let created = files::create(plan, removal, |done, all| {
+        let now = done * 100 / all.max(1);
+        if terminal && now != percent {
+            percent = now;
+            say(&format!("\rCreating files... {percent} %"));
+        }
+        !interrupt.raised()
+    });
+    match terminal {
+        true => say("\rCreating files...      \n"),
+        false => say("\n"),
+    }
+    created
+}
+
+fn measure(
+    plan: &Plan,
+    files: &TestFiles,
+    block: &Block,
+    interrupt: &Interrupt,
+) -> Result<Measured, Failure> {
+    let terminal = io::stdout().is_terminal();
+    let line = |done: u64| report::progress(block.bytes as u64, done, plan.seconds);
+    let mut tick = |passed: Duration| {
+        if terminal {
+            say(&format!(
+                "\r{}",
+                line(passed.as_secs().min(plan.seconds.into()))
+            ));
+        }
+        !interrupt.raised()
+    };
+    if terminal {
+        say(&line(0));
+    }
+    let found = worker::execute(plan, files, block, &mut tick);
+    if let Ok(found) = &found {
+        let done = found.elapsed_ns / 1_000_000_000;
+        let done = line(done.min(plan.seconds.into()));
+        say(&match terminal {
+            true => format!("\r{done}\n"),
+            false => format!("{done}\n"),
+        });
+    }
+    found
+}
+
+/// A CSV file that rows are added to.
+struct Csv {
+    file: std::fs::File,
+    shown: std::path::PathBuf,
+}
+
+impl Csv {
+    /// Opens it before the test, so that no test is made for rows that cannot be written.
+    fn open(path: &Path) -> Result<Csv, Failure> {
+        let failed = |error| Failure::io(path, &error);
+        let file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
+        let empty = file.metadata().map_err(failed)?.len() == 0;
+        let mut csv = Csv {
+            file,
+            shown: path.to_owned(),
+        };
+        if empty {
+            csv.add(report::CSV_HEAD)?;
+        }
+        Ok(csv)
+    }
+
+    fn add(&mut self, row: &str) -> Result<(), Failure> {
+        let written = self.file.write_all(row.as_bytes());
+        written.map_err(|error| Failure::io(&self.shown, &error))
+    }
+}
+
+/// To standard output, at once. A reader that has gone is no reason to end a test whose rows go to a file.
+fn say(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::tests::args;
+    use super::*;
+
+    #[test]
+    fn rows_are_added_below_one_head() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.csv");
+        for row in ["1\n", "2\n"] {
+            Csv::open(&path).unwrap().add(row).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, format!("{}1\n2\n", report::CSV_HEAD));
+        assert!(Csv::open(dir.path()).is_err());
+    }
+
+    #[test]
+    fn an_interruption_ends_the_test_with_what_was_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut plan = args("--bsize 4K --fileSize 16384 --numFiles 2 --duration 600")
+            .unwrap()
+            .plan()
+            .unwrap();
+        plan.dir = dir.path().to_owned();
+        let interrupt = Interrupt::none();
+        let files = create(&plan, &Removal::default(), &interrupt).unwrap();
+        interrupt.raise();
+        let found = measure(&plan, &files, &plan.blocks[0], &interrupt).unwrap();
+        assert!(found.interrupted && found.writes > 0);
+        drop(files);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        let refused = create(&plan, &Removal::default(), &interrupt);
+        assert!(matches!(refused, Err(NoFiles::Interrupted)));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,77 @@
+//! The same test for fio: whole blocks one after another, synchronous and direct, through files made beforehand.
+//!
+//! Differences from the job file that the MQ performance papers print: `sync=dsync` is what a recovery log
+//! asks for (`sync=1` writes the file's times too, and `fdatasync=1` forces a second time); `fill_device` would
+//! fill the disk.
+
+use super::options::Plan;
+
+/// A job file with a section for each block size.
+pub(super) fn job_file(plan: &Plan, name: &str) -> String {
+    let mut out = format!(
+        "; The test of `posthaste disktest`, for fio 3.27 or later:\n\
+         ;   fio {name}\n\
+         ;   fio {name} --section=write-{first}\n\
+         [global]\n\
+         directory={dir}\n\
+         rw=write\n\
+         ioengine=psync\n\
+         iodepth=1\n\
+         direct=1\n\
+         sync=dsync\n\
+         overwrite=1\n\
+         fallocate=none\n\
+         file_service_type=sequential\n\
+         nrfiles={files}\n\
+         openfiles={files}\n\
+         filesize={size}\n\
+         numjobs={jobs}\n\
+         group_reporting\n\
+         time_based\n\
+         runtime={seconds}\n\
+         unlink=1\n",
+        first = plan.blocks.first().map_or("4K", |block| &block.text),
+        // A colon separates directories.
+        dir = plan.dir.display().to_string().replace(':', "\\:"),
+        files = plan.files,
+        size = plan.file_size,
+        jobs = plan.queue_managers,
+        seconds = plan.seconds,
+    );
+    if !plan.pause.is_zero() {
+        out.push_str(&format!("thinktime={}\n", plan.pause.as_micros()));
+    }
+    for block in &plan.blocks {
+        out.push_str(&format!(
+            "\n[write-{}]\nstonewall\nbs={}\n",
+            block.text, block.bytes
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::tests::args;
+    use super::*;
+
+    #[test]
+    fn every_block_size_has_a_section_and_options_are_the_same() {
+        let line = "--dir /a:b --bsize 4K,128k --numFiles 24 --fileSize 262144 --duration 20 --qm 3 --delay 9";
+        let job = job_file(&args(line).unwrap().plan().unwrap(), "x.fio");
+        for expected in [
+            "directory=/a\\:b\n",
+            "nrfiles=24\n",
+            "filesize=262144\n",
+            "numjobs=3\n",
+            "runtime=20\n",
+            "sync=dsync\n",
+            "direct=1\n",
+            "thinktime=9\n",
+            "\n[write-4K]\nstonewall\nbs=4096\n",
+            "\n[write-128k]\nstonewall\nbs=131072\n",
+        ] {
+            assert!(job.contains(expected), "{expected}: {job}");
+        }
+    }
+}
