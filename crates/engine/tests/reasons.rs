@@ -13,7 +13,7 @@ use posthaste_command::{Attrs, Command, ObjectKind};
 use posthaste_engine::{CreateOptions, EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use world::*;
 
 /// What a call came to: its warning (or none), or the reason why it failed.
@@ -330,6 +330,9 @@ fn puts() -> Vec<Row> {
         warned(2245, Reason::INCONSISTENT_UOW, |_, s| {
             let (h, mut md) = begin_group(s, 0);
             try_put(s, h, &mut md, MQPMO_SYNCPOINT, b"2")
+        }),
+        failed(2248, Reason::MDE_ERROR, |_, s| {
+            put_as(s, Md { format: Chars::new(MQFMT_MD_EXTENSION), ..md(0) }, 0)
         }),
         failed(2249, Reason::MSG_FLAGS_ERROR, |_, s| put_as(s, Md { msg_flags: 0x20, ..md(0) }, 0)),
         failed(2250, Reason::MSG_SEQ_NUMBER_ERROR, |_, s| {

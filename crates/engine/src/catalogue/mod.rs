@@ -142,6 +142,7 @@ pub(crate) struct QmgrAttributes {
     pub(crate) dead_letter_q: String,
     pub(crate) default_xmit_q: String,
     pub(crate) trigger_interval_ms: u64,
+    pub(crate) coded_char_set_id: i32,
 }
 
 impl QmgrAttributes {
@@ -153,6 +154,7 @@ impl QmgrAttributes {
             dead_letter_q: attrs.text(MQCA_DEAD_LETTER_Q_NAME).to_owned(),
             default_xmit_q: attrs.text(MQCA_DEF_XMIT_Q_NAME).to_owned(),
             trigger_interval_ms: attrs.int(MQIA_TRIGGER_INTERVAL).max(0) as u64,
+            coded_char_set_id: attrs.int(MQIA_CODED_CHAR_SET_ID),
         }
     }
 }

@@ -19,7 +19,7 @@ use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 use posthaste_recovery_log::{Class, LogError};
 
 use super::send::Patience;
-use super::{Done, Got, Verb};
+use super::{Done, Got, Verb, extension};
 use crate::catalogue::Alias;
 use crate::group::{GroupGet, Logical};
 use crate::manager::Inner;
@@ -63,6 +63,8 @@ struct Request {
     options: i32,
     matches: Match,
     buffer: usize,
+    /// Version of the getter's descriptor.
+    version: i32,
 }
 
 impl Request {
@@ -90,7 +92,11 @@ impl Request {
         Waiter::new(self.matches.clone(), service, quiesces, self.alias.clone())
     }
     fn fits(&self, message: &Message) -> bool {
-        message.data.len() <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
+        self.length(message) <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
+    }
+    /// Bytes that this get delivers of a message, if its buffer holds them.
+    fn length(&self, message: &Message) -> usize {
+        message.data.len() + extension::length(self.version, &message.md)
     }
 }
 
@@ -269,6 +275,9 @@ fn describe(
         backout_count: i32::from(count),
         ..message.md.clone()
     };
+    if request.length(message) > message.data.len() {
+        extension::describe(md, qm.catalogue.qmgr().coded_char_set_id);
+    }
     if message.expires != 0 {
         // Tenths of a second that are left, at least one: it has not expired.
         let left = (message.expires - qm.now() + 99_999) / 100_000;
@@ -276,7 +285,7 @@ fn describe(
     }
     gmo.resolved_q_name = request.queue.name;
     gmo.msg_token = token_of(message.seq);
-    gmo.returned_length = message.data.len().min(request.buffer) as i32;
+    gmo.returned_length = request.length(message).min(request.buffer) as i32;
     let flags = message.md.msg_flags;
     gmo.group_status = if flags & MQMF_LAST_MSG_IN_GROUP != 0 {
         b'L'
@@ -290,14 +299,17 @@ fn describe(
 }
 
 fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Reason) -> Done<Got> {
-    let length = message.data.len();
+    let length = request.length(message);
     let convert = request.has(MQGMO_CONVERT)
         && !message.md.format.is_blank()
         && (differs(wanted.coded_char_set_id, message.md.coded_char_set_id)
             || differs(wanted.encoding, message.md.encoding));
     Done {
         value: Got {
-            data: message.data.slice(..length.min(request.buffer)),
+            data: match length == message.data.len() {
+                true => message.data.slice(..length.min(request.buffer)),
+                false => extension::in_front(&message.md, &message.data, request.buffer),
+            },
             length,
         },
         warning: if length > request.buffer {
@@ -538,6 +550,7 @@ impl SessionInner {
             options: gmo.options,
             matches: Match::of(md, gmo),
             buffer,
+            version: md.version,
         };
         Ok((request, handle.cursor, handle.group_get))
     }

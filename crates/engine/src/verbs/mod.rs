@@ -9,6 +9,7 @@ pub(crate) mod clock;
 pub(crate) mod close;
 mod commit;
 mod context;
+mod extension;
 mod get;
 mod inquire;
 mod open;

@@ -8,7 +8,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, Xqh};
 
 use super::send::{self, Parcel};
-use super::{Done, Verb, context};
+use super::{Done, Verb, context, extension};
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
 use crate::queue::Queue;
@@ -176,8 +176,7 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
     let mut embedded = md.clone();
     embedded.version = MQMD_VERSION_1;
     let mut body = Vec::with_capacity(data.len() + 512);
-    let grouped = md.version >= MQMD_VERSION_2
-        && (md.msg_flags != 0 || md.group_id != [0; 24] || md.offset != 0);
+    let grouped = md.version >= MQMD_VERSION_2 && extension::needed(md);
     if grouped {
         embedded.format = Chars::new(MQFMT_MD_EXTENSION);
     }
@@ -189,18 +188,7 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
     let order = posthaste_mqi::ByteOrder::Little;
     header.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
     if grouped {
-        let extension = posthaste_mqi::Mde {
-            encoding: md.encoding,
-            coded_char_set_id: md.coded_char_set_id,
-            format: md.format,
-            group_id: md.group_id,
-            msg_seq_number: md.msg_seq_number,
-            offset: md.offset,
-            msg_flags: md.msg_flags,
-            original_length: md.original_length,
-            ..posthaste_mqi::Mde::default()
-        };
-        extension.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+        extension::of(md).encode(&mut body, order, posthaste_mqi::PointerSize::Four);
     }
     body.extend_from_slice(data);
     let outer = Md {
@@ -391,7 +379,7 @@ impl Session {
     /// MQPUT.
     ///
     /// # Errors
-    /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2249, 2250, 2251), of the
+    /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251), of the
     /// options (2046, 2093–2096, 2097, 2098), of the handle (2019, 2039), of the queue (2030, 2031,
     /// 2048, 2051, 2052, 2053, 2056), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 is a warning,
@@ -400,7 +388,7 @@ impl Session {
         let session = self.inner();
         let _call = session.enter()?;
         check_options(pmo)?;
-        let mut changed = md.clone();
+        let (mut changed, data) = extension::absorb(md, data)?;
         let Prepared {
             route,
             passed,
@@ -415,9 +403,7 @@ impl Session {
         if done.warning == Reason::NONE {
             done.warning = group.warning;
         }
-        // The flags stay as the application set them.
-        changed.msg_flags = md.msg_flags;
-        *md = changed;
+        *md = extension::given_back(md, changed);
         Ok(done)
     }
 }

@@ -6,7 +6,7 @@ use posthaste_mqi::{Md, Od, Pmo, Reason};
 
 use super::open::resolve;
 use super::put::{Route, check_options};
-use super::{Verb, context};
+use super::{Verb, context, extension};
 use crate::group::GroupPut;
 use crate::session::Session;
 
@@ -49,14 +49,12 @@ impl Session {
         } else {
             None
         };
-        let flags = md.msg_flags;
-        let mut changed = md.clone();
+        let (mut changed, data) = extension::absorb(md, data)?;
         GroupPut::default().next(&mut changed, pmo, md.persistence, &qm)?;
         let done = session
             .put_to(route, &mut changed, pmo, data, passed)
             .await?;
-        *md = changed;
-        md.msg_flags = flags;
+        *md = extension::given_back(md, changed);
         od.resolved_q_name = pmo.resolved_q_name;
         od.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
         (od.known_dest_count, od.unknown_dest_count) =
