@@ -4,13 +4,20 @@
 //! more than the write. On a slow one it hands writes to helper threads and stays free to start another, up
 //! to four. Extents are always prepared on a helper, so that no write waits for zeros being written.
 //!
-//! Invariant: if the thread ends in any way but `Ended` (a panic), the log stops and all who wait learn it.
+//! A committer that comes alone to a fast device runs the write itself while the thread rests: waking the
+//! thread and being woken by it would cost more than the write, too.
+//!
+//! Invariants:
+//! * Whoever steps the writer holds the lock of [`Driving`]; the thread lets it go only while it waits for a
+//!   signal, so a committer that gets it without waiting finds the writer at rest.
+//! * If the thread ends in any way but `Ended` (a panic), or a committer panics while it writes, the log stops
+//!   and all who wait learn it.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use posthaste_env::{Clock, Env, Event, Nanos, Thread, set_timer_slack, spawn};
 
 use crate::log::RecoveryLog;
@@ -52,15 +59,52 @@ pub fn drive(env: &Env, log: &RecoveryLog, writer: Writer) -> io::Result<Driver>
     let event = Arc::new(Event::new());
     let signal = Arc::clone(&event);
     log.on_work(Box::new(move || signal.set()));
-    let driving = Driving {
+    let driving = Arc::new(Mutex::new(Driving {
         writer,
         clock: Arc::clone(&env.clock),
         event,
         finished: Arc::default(),
         helpers: Vec::new(),
-    };
-    let thread = spawn("log-writer", move || driving.run())?;
+    }));
+    let resting = Arc::downgrade(&driving);
+    log.on_alone(Box::new(move || {
+        let driving = resting.upgrade();
+        driving.is_some_and(|driving| driving.try_lock().is_some_and(|mut d| d.write_here()))
+    }));
+    let thread = spawn("log-writer", move || run(&driving))?;
     Ok(Driver { thread })
+}
+
+/// What the thread does.
+fn run(driving: &Mutex<Driving>) {
+    // A kernel that refuses only makes the wait for a cohort end later.
+    let _ = set_timer_slack(SLACK);
+    let mut locked = driving.lock();
+    let event = Arc::clone(&locked.event);
+    loop {
+        locked.collect();
+        let now = locked.clock.monotonic();
+        let until = match locked.writer.step(now) {
+            Step::Write(job) => {
+                locked.write(job);
+                continue;
+            }
+            Step::Prepare(job) => {
+                locked.hand_over(Work::Prepare(job));
+                continue;
+            }
+            Step::WaitUntil(at) => Some(at),
+            Step::Idle => None,
+            Step::Ended => break,
+        };
+        MutexGuard::unlocked(&mut locked, || event.wait(until));
+    }
+    for helper in locked.helpers.drain(..) {
+        *helper.work.lock() = Some(Work::End);
+        helper.wake.set();
+        // A helper that panicked has reported its job as failed, which stopped the log.
+        let _ = helper.thread.join();
+    }
 }
 
 /// A job that ended on a helper.
@@ -69,6 +113,17 @@ struct Finished {
     result: io::Result<()>,
     started: Nanos,
     ended: Nanos,
+}
+
+impl Finished {
+    fn panicked(id: JobId, now: Nanos) -> Finished {
+        Finished {
+            id,
+            result: Err(io::Error::other("the thread that ran it panicked")),
+            started: now,
+            ended: now,
+        }
+    }
 }
 
 enum Work {
@@ -103,6 +158,22 @@ struct Driving {
     helpers: Vec<Helper>,
 }
 
+/// A write on a committer's thread. Goes out of scope in a panic only: then the write has failed, and the thread
+/// has to see that.
+struct Unfinished<'a> {
+    driving: &'a mut Driving,
+    id: JobId,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let now = self.driving.clock.monotonic();
+        self.driving
+            .complete(Some(Finished::panicked(self.id, now)));
+        self.driving.event.set();
+    }
+}
+
 impl Drop for Driving {
     fn drop(&mut self) {
         // Only a panic, or a thread that never started, leaves the log running here.
@@ -113,29 +184,34 @@ impl Drop for Driving {
 }
 
 impl Driving {
-    fn run(mut self) {
-        // A kernel that refuses only makes the wait for a cohort end later.
-        let _ = set_timer_slack(SLACK);
-        loop {
-            self.collect();
+    /// Runs one write on the thread of the committer that needs it. `false`: nothing was written, the thread has to
+    /// be signalled.
+    fn write_here(&mut self) -> bool {
+        if !self.writer.serves_one() {
+            return false;
+        }
+        self.collect();
+        let wrote = loop {
             match self.writer.step(self.clock.monotonic()) {
-                Step::Write(job) => self.write(job),
                 Step::Prepare(job) => self.hand_over(Work::Prepare(job)),
-                Step::WaitUntil(at) => {
-                    self.event.wait(Some(at));
+                Step::Write(job) => {
+                    let unfinished = Unfinished {
+                        id: job.id(),
+                        driving: self,
+                    };
+                    let done = perform(Work::Write(job), &*unfinished.driving.clock);
+                    std::mem::forget(unfinished);
+                    self.complete(done);
+                    break true;
                 }
-                Step::Idle => {
-                    self.event.wait(None);
-                }
-                Step::Ended => break,
+                Step::WaitUntil(_) | Step::Idle | Step::Ended => break false,
             }
+        };
+        if wrote && !self.writer.rest() {
+            // Others have come meanwhile; they have not signalled, because the writer was not at rest.
+            self.event.set();
         }
-        for helper in self.helpers.drain(..) {
-            *helper.work.lock() = Some(Work::End);
-            helper.wake.set();
-            // A helper that panicked has reported its job as failed, which stopped the log.
-            let _ = helper.thread.join();
-        }
+        wrote
     }
 
     /// Tells the writer what helpers have ended.
@@ -163,7 +239,12 @@ impl Driving {
     }
 
     fn run_here(&mut self, work: Work) {
-        if let Some(done) = perform(work, &*self.clock) {
+        let done = perform(work, &*self.clock);
+        self.complete(done);
+    }
+
+    fn complete(&mut self, done: Option<Finished>) {
+        if let Some(done) = done {
             self.writer
                 .complete(done.id, done.result, done.started, done.ended);
         }
@@ -250,14 +331,7 @@ struct Report<'a> {
 impl Drop for Report<'_> {
     fn drop(&mut self) {
         let now = self.side.clock.monotonic();
-        let failed = || {
-            self.id.map(|id| Finished {
-                id,
-                result: Err(io::Error::other("the thread that ran it panicked")),
-                started: now,
-                ended: now,
-            })
-        };
+        let failed = || self.id.map(|id| Finished::panicked(id, now));
         let done = self.done.take().or_else(failed);
         self.side.finished.lock().extend(done);
         self.side.event.set();

@@ -338,6 +338,30 @@ impl Force {
     }
 }
 
+impl Force {
+    /// Writes on this thread, if the driver lets it. `false`: it has not; the waker is listed in any case.
+    fn write_alone(&self) -> bool {
+        // While it writes itself nobody need wake it.
+        let listed = |shared: &Shared, waker: Option<Waker>| {
+            let mut waiters = shared.waiters.lock();
+            match self.ticket.and_then(|ticket| waiters.waker(ticket)) {
+                Some(listed) => std::mem::replace(listed, waker),
+                None => waker,
+            }
+        };
+        let waker = listed(&self.shared, None);
+        let wrote = self.shared.write_here();
+        if wrote && self.shared.forced() >= self.upto {
+            return true;
+        }
+        if let Some(released) = listed(&self.shared, waker) {
+            // Released meanwhile without having been woken.
+            released.wake();
+        }
+        wrote
+    }
+}
+
 impl Future for Force {
     type Output = Result<Forced, LogError>;
 
@@ -360,9 +384,15 @@ impl Future for Force {
             return Poll::Pending;
         }
         let (ticket, signal) = waiters.register(this.upto, cx.waker());
-        drop(waiters);
         this.ticket = Some(ticket);
-        if signal {
+        let alone = signal && waiters.waiting() == 1;
+        drop(waiters);
+        if alone && this.write_alone() {
+            if let Some(outcome) = this.outcome() {
+                this.ticket = None;
+                return Poll::Ready(outcome);
+            }
+        } else if signal {
             this.shared.signal();
         }
         Poll::Pending

@@ -64,6 +64,8 @@ pub struct Usage {
 }
 
 type Hook = Arc<dyn Fn() + Send + Sync>;
+/// Says whether it has written.
+type WriteHook = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The control file and what is needed to move the restart LSN.
 pub(crate) struct Anchor {
@@ -93,6 +95,7 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     release_hook: Mutex<Option<Hook>>,
     signal_hook: Mutex<Option<Hook>>,
+    alone_hook: OnceLock<WriteHook>,
 }
 
 impl Shared {
@@ -125,6 +128,7 @@ impl Shared {
             closing: AtomicBool::new(false),
             release_hook: Mutex::new(None),
             signal_hook: Mutex::new(None),
+            alone_hook: OnceLock::new(),
         }
     }
 
@@ -197,6 +201,11 @@ impl Shared {
         for (_, waker) in rooms {
             waker.wake();
         }
+    }
+
+    /// A committer is alone: lets the driver write on this thread, if it can. `false`: it has not.
+    pub(crate) fn write_here(&self) -> bool {
+        self.alone_hook.get().is_some_and(|hook| hook())
     }
 
     /// Committers have been released: has them woken, by the hook's owner or here.
@@ -462,6 +471,12 @@ impl RecoveryLog {
         }
     }
 
+    /// Takes the hook of [`RecoveryLog::on_release`] away: committers are woken by the writer again.
+    pub fn wake_directly(&self) {
+        *self.shared.release_hook.lock() = None;
+        self.shared.wake_released();
+    }
+
     /// Wakes all released committers. Any thread.
     pub fn wake_released(&self) {
         self.shared.wake_released();
@@ -471,6 +486,13 @@ impl RecoveryLog {
     /// sets its own.
     pub fn on_work(&self, hook: Box<dyn Fn() + Send + Sync>) {
         self.shared.set_signal(Arc::from(hook));
+    }
+
+    /// Has `hook` called, on its own thread, by a committer that is alone: it may run the write there, and
+    /// says whether it has. [`crate::drive`] sets its own; the first one stays.
+    pub(crate) fn on_alone(&self, hook: Box<dyn Fn() -> bool + Send + Sync>) {
+        // A log is driven once.
+        let _ = self.shared.alone_hook.set(Arc::from(hook));
     }
 
     /// No more appends; the writer writes what is there and ends.

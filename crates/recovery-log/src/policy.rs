@@ -38,6 +38,8 @@ const HOLD_SHARE: Nanos = 2;
 const LONGEST_HOLD: Nanos = 5_000_000;
 /// A write counts at most as this many average ones.
 const MOST_GROWTH: Nanos = 4;
+/// Committers a write carries, as a moving average in 64ths, up to which they count as coming one at a time.
+const ONE_AT_A_TIME: usize = 64 + 16;
 /// Longest pause between two tries, as a power of two of writes.
 const MOST_MISSES: u32 = 6;
 
@@ -89,6 +91,8 @@ pub(crate) struct Policy {
     average: Nanos,
     /// Committers the last write carried.
     carried: usize,
+    /// Moving average of that, in 64ths.
+    usually_carried: usize,
     /// When it was started.
     last_start: Nanos,
     cohort: Option<Cohort>,
@@ -105,6 +109,7 @@ impl Policy {
             config,
             average: 0,
             carried: 0,
+            usually_carried: 64,
             last_start: 0,
             cohort: None,
             misses: 0,
@@ -122,14 +127,27 @@ impl Policy {
         self.held
     }
 
-    /// Whether writes are so slow that the driver should keep its hands free for further ones.
+    /// Whether writes are so slow, and committers so many, that the driver should keep its hands free for further
+    /// writes.
     pub(crate) fn wants_flights(&self) -> bool {
+        self.gains_by_flights() && self.usually_carried > ONE_AT_A_TIME
+    }
+
+    fn gains_by_flights(&self) -> bool {
         !self.config.plain && self.config.max_flights > 1 && self.average > VERY_SLOW
+    }
+
+    /// Whether the device is so fast, and committers come so much one at a time, that one may write itself: its
+    /// thread is held for the time of the write, but nobody else's commit is.
+    pub(crate) fn serves_one(&self) -> bool {
+        let fast = self.average > 0 && self.average < SLOW;
+        !self.config.plain && fast && self.usually_carried <= ONE_AT_A_TIME
     }
 
     /// A write was started that carries `carried` committers.
     pub(crate) fn taken(&mut self, carried: usize, now: Nanos) {
         self.carried = carried;
+        self.usually_carried = self.usually_carried - self.usually_carried / 8 + carried * 8;
         self.last_start = now;
         let Some(cohort) = self.cohort.take() else {
             return;
@@ -219,7 +237,7 @@ impl Policy {
     /// Whether device and configuration allow one more write beside `in_flight`.
     fn may_fly(&self, in_flight: usize) -> bool {
         let most = usize::from(self.config.max_flights).min(MAX_FLIGHTS);
-        in_flight == 0 || (self.wants_flights() && in_flight < most)
+        in_flight == 0 || (self.gains_by_flights() && in_flight < most)
     }
 
     /// Nothing is in flight and somebody waits: write, or hold back for the cohort.

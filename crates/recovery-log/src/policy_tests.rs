@@ -85,7 +85,45 @@ fn one_stall_does_not_make_a_fast_device_slow_but_several_do() {
     for _ in 0..20 {
         policy.completed(2_000_000, 60, 0, 0, 0);
     }
-    assert!(policy.wants_flights(), "{}", policy.average());
+    assert!(policy.gains_by_flights(), "{}", policy.average());
+}
+
+#[test]
+fn hands_are_kept_free_for_several_committers_only() {
+    let mut policy = after(2_000_000, 1, 0, 0);
+    for n in 0..20 {
+        policy.taken(1, n);
+    }
+    assert!(
+        !policy.wants_flights(),
+        "one write at a time is all there is"
+    );
+    policy.taken(2, 20);
+    policy.taken(5, 21);
+    assert!(policy.wants_flights());
+}
+
+#[test]
+fn a_committer_writes_itself_on_a_fast_device_while_they_come_one_at_a_time() {
+    let unknown = Policy::new(ADAPTIVE);
+    assert!(!unknown.serves_one(), "the device has not been measured");
+    let mut policy = after(30_000, 1, 0, 0);
+    assert!(policy.serves_one());
+    for n in 0..4 {
+        policy.taken(2, n);
+    }
+    assert!(!policy.serves_one(), "they come in company");
+    for n in 0..20 {
+        policy.taken(1, n);
+    }
+    assert!(policy.serves_one());
+    assert!(
+        !after(SLOW, 1, 0, 0).serves_one(),
+        "it would hold a thread too long"
+    );
+    let mut plain = Policy::new(PLAIN);
+    plain.completed(30_000, 1, 0, 0, 0);
+    assert!(!plain.serves_one());
 }
 
 #[test]

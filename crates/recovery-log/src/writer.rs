@@ -203,6 +203,17 @@ impl Writer {
         self.policy.wants_flights()
     }
 
+    /// Whether a committer that finds the writer at rest may run the write itself.
+    pub(crate) fn serves_one(&self) -> bool {
+        self.policy.serves_one() && !self.ended
+    }
+
+    /// Back to rest after a write that a committer ran. `false`: there is more to do.
+    pub(crate) fn rest(&self) -> bool {
+        let mut waiters = self.shared.waiters.lock();
+        waiters.waiting() == 0 && self.flights.is_empty() && waiters.park(1)
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

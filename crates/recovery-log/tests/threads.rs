@@ -5,11 +5,11 @@
 mod rig;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 
-use posthaste_env::{Clock, Disk, Env, Event, File, Lock, Nanos, Open, block_on, os};
+use posthaste_env::{Clock, Disk, Env, Event, File, Lock, Nanos, Open, Sleep, block_on, os};
 use posthaste_recovery_log::{
     Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, Step, WritePolicy, Writer, create, drive,
     open,
@@ -130,25 +130,25 @@ fn threads_on_a_real_file_system() {
     stress(&os(), &config(), 8, 250);
 }
 
-/// Makes every forced write take longer, as a slow device does.
-struct Slow {
-    env: Env,
-    delay: Nanos,
+type OnWrite = Arc<dyn Fn() + Send + Sync>;
+
+/// Calls something before every forced write, on the thread that writes.
+struct Watched {
+    disk: Arc<dyn Disk>,
+    on_write: OnWrite,
 }
 
-struct SlowFile {
+struct WatchedFile {
     file: Arc<dyn File>,
-    clock: Arc<dyn Clock>,
-    delay: Nanos,
+    on_write: OnWrite,
 }
 
-impl File for SlowFile {
+impl File for WatchedFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
         self.file.read_at(buf, offset)
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> std::io::Result<()> {
-        // This is the device's time, not a wait for anything.
-        Event::new().wait(Some(self.clock.monotonic() + self.delay));
+        (self.on_write)();
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> std::io::Result<()> {
@@ -162,51 +162,143 @@ impl File for SlowFile {
     }
 }
 
-impl Disk for Slow {
+impl Disk for Watched {
     fn open(&self, path: &Path, how: Open) -> std::io::Result<Arc<dyn File>> {
-        let file = self.env.disk.open(path, how)?;
+        let file = self.disk.open(path, how)?;
         if !how.forced {
             return Ok(file);
         }
-        Ok(Arc::new(SlowFile {
+        Ok(Arc::new(WatchedFile {
             file,
-            clock: Arc::clone(&self.env.clock),
-            delay: self.delay,
+            on_write: Arc::clone(&self.on_write),
         }))
     }
     fn create_dir_all(&self, dir: &Path) -> std::io::Result<()> {
-        self.env.disk.create_dir_all(dir)
+        self.disk.create_dir_all(dir)
     }
     fn remove_file(&self, path: &Path) -> std::io::Result<()> {
-        self.env.disk.remove_file(path)
+        self.disk.remove_file(path)
     }
     fn remove_dir_all(&self, dir: &Path) -> std::io::Result<()> {
-        self.env.disk.remove_dir_all(dir)
+        self.disk.remove_dir_all(dir)
     }
     fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        self.env.disk.rename(from, to)
+        self.disk.rename(from, to)
     }
     fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
-        self.env.disk.list(dir)
+        self.disk.list(dir)
     }
     fn exists(&self, path: &Path) -> bool {
-        self.env.disk.exists(path)
+        self.disk.exists(path)
     }
     fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
-        self.env.disk.sync_dir(dir)
+        self.disk.sync_dir(dir)
     }
     fn lock(&self, path: &Path) -> std::io::Result<Box<dyn Lock>> {
-        self.env.disk.lock(path)
+        self.disk.lock(path)
     }
     fn free_bytes(&self, dir: &Path) -> std::io::Result<u64> {
-        self.env.disk.free_bytes(dir)
+        self.disk.free_bytes(dir)
     }
 }
 
-fn slow(delay: Nanos) -> Env {
+fn watched(on_write: impl Fn() + Send + Sync + 'static) -> Env {
+    let Env { disk, .. } = os();
+    let on_write: OnWrite = Arc::new(on_write);
     Env {
-        disk: Arc::new(Slow { env: os(), delay }),
+        disk: Arc::new(Watched { disk, on_write }),
         ..os()
+    }
+}
+
+/// Every forced write takes longer, as on a slow device.
+fn slow(delay: Nanos) -> Env {
+    let clock = os().clock;
+    watched(move || {
+        // This is the device's time, not a wait for anything.
+        Event::new().wait(Some(clock.monotonic() + delay));
+    })
+}
+
+/// A clock that moves on by a microsecond whenever somebody looks: every write is a fast one.
+struct Fast(AtomicU64);
+
+impl Clock for Fast {
+    fn monotonic(&self) -> Nanos {
+        self.0.fetch_add(1_000, Ordering::Relaxed)
+    }
+    fn wall_micros(&self) -> i64 {
+        0
+    }
+    fn sleep_until(&self, at: Nanos) -> Sleep {
+        os().clock.sleep_until(at)
+    }
+}
+
+#[test]
+fn a_lone_committer_on_a_fast_device_writes_itself() {
+    let writers: Arc<Mutex<Vec<ThreadId>>> = Arc::default();
+    let seen = Arc::clone(&writers);
+    let env = Env {
+        clock: Arc::new(Fast(AtomicU64::new(1))),
+        ..watched(move || seen.lock().unwrap().push(thread::current().id()))
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("log");
+    create(&*env.disk, &dir, &config(), &mut |_, _| {}).unwrap();
+    let (log, driver, _) = start(&env, &dir, &config());
+    // More than an extent: new ones are made ready meanwhile.
+    for _ in 0..400 {
+        let at = log.append(Class::Ordinary, &[&[7; 2000]]).unwrap();
+        assert!(block_on(log.force(at.end)).unwrap().covers(at.end));
+    }
+    // Not all: the log's own thread writes the first one, and those it is awake for anyway.
+    let me = thread::current().id();
+    let here = writers
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|id| **id == me)
+        .count();
+    assert!(
+        here > 200,
+        "{here} of 400 commits were written by their committer"
+    );
+    assert_eq!(log.statistics().commits, 400);
+    log.shut_down();
+    driver.join().unwrap();
+    let (log, driver, found) = start(&env, &dir, &config());
+    assert_eq!(found.len(), 400);
+    log.shut_down();
+    driver.join().unwrap();
+}
+
+#[test]
+fn a_write_that_fails_on_its_committers_thread_stops_the_log() {
+    for panics in [false, true] {
+        let armed = Arc::new(AtomicBool::new(false));
+        let trap = Arc::clone(&armed);
+        let env = Env {
+            clock: Arc::new(Fast(AtomicU64::new(1))),
+            ..watched(move || assert!(!trap.load(Ordering::Relaxed), "the planted panic"))
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("log");
+        create(&*env.disk, &dir, &config(), &mut |_, _| {}).unwrap();
+        let (log, driver, _) = start(&env, &dir, &config());
+        for _ in 0..10 {
+            let at = log.append(Class::Ordinary, &[b"good"]).unwrap();
+            block_on(log.force(at.end)).unwrap();
+        }
+        armed.store(panics, Ordering::Relaxed);
+        let at = log.append(Class::Ordinary, &[b"the last"]).unwrap();
+        let force = std::panic::AssertUnwindSafe(|| block_on(log.force(at.end)));
+        let outcome = std::panic::catch_unwind(force);
+        assert_eq!(outcome.is_err(), panics);
+        assert_eq!(log.stopped().is_some(), panics, "{:?}", log.stopped());
+        armed.store(false, Ordering::Relaxed);
+        log.shut_down();
+        driver.join().unwrap();
     }
 }
 
