@@ -17,8 +17,9 @@ use posthaste_engine::{EndMode, Operator, QueueManager};
 use posthaste_env::{Env, Slowness, slow_disk};
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{Accepted, Address, Admission, Limits, Listener, Options, Watcher};
+use posthaste_recovery_log::RecoveryLog;
 use tokio::runtime::Runtime;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::command_server;
 use crate::commands::Commands;
@@ -203,6 +204,9 @@ impl Start<'_> {
         LastEnd::forget(home)?;
         let runtime = self.runtime()?;
         let outcome = runtime.block_on(async {
+            if self.place == Place::Own {
+                hand_over_released(engine.qm.log());
+            }
             let server = Server::open(self, &operator, &engine.qm, ends).await;
             match server {
                 Ok(server) => server.serve(home, served).await,
@@ -213,6 +217,7 @@ impl Start<'_> {
                 }
             }
         });
+        engine.qm.log().wake_directly();
         runtime.shutdown_timeout(FAREWELL);
         let joined = engine.join();
         drop(lock);
@@ -232,6 +237,21 @@ impl Start<'_> {
             .build()
             .map_err(|error| Failure::io(&self.options.home.folder, &error))
     }
+}
+
+/// Has the committers of a log write woken by one task on the runtime, which costs one wake-up across threads for all
+/// of them instead of one each.
+fn hand_over_released(log: &RecoveryLog) {
+    let released = Arc::new(Notify::new());
+    let ring = Arc::clone(&released);
+    log.on_release(Box::new(move || ring.notify_one()));
+    let log = log.clone();
+    tokio::spawn(async move {
+        loop {
+            released.notified().await;
+            log.wake_released();
+        }
+    });
 }
 
 /// The world with the disk as slow as it was asked for, which nobody must fail to notice.
