@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use posthaste_mqi::constants::{
     MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
-use posthaste_net::{Host, Peer, Traffic, wall_micros};
+use posthaste_net::{Host, Peer, Traffic, coarse_wall_micros, wall_micros};
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Agreement, Offer, Status};
 
@@ -107,7 +107,9 @@ pub(crate) struct Instance {
     host: Option<Host>,
     started: i64,
     traffic: Arc<Traffic>,
-    pub(crate) messages: AtomicU64,
+    calls: AtomicU64,
+    /// When the last call was handled, microseconds since 1970; 0: none has been.
+    last_call: AtomicI64,
     pub(crate) conversations: AtomicU32,
     pub(crate) connected: AtomicBool,
     agreed: Mutex<Option<Agreed>>,
@@ -149,6 +151,13 @@ impl Instance {
         }
     }
 
+    /// A call of the MQ Interface has been handled.
+    pub(crate) fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.last_call
+            .store(coarse_wall_micros(), Ordering::Relaxed);
+    }
+
     pub(crate) fn end_request(&self) -> Option<EndRequest> {
         // Asked after every batch of a connection, so the answer that is nearly always given takes no lock.
         if self.ending.load(Ordering::Acquire) {
@@ -185,7 +194,10 @@ impl Instance {
             started: self.started,
             bytes_received: self.traffic.received(),
             bytes_sent: self.traffic.sent(),
-            messages: self.messages.load(Ordering::Relaxed),
+            buffers_received: self.traffic.reads(),
+            buffers_sent: self.traffic.writes(),
+            calls: self.calls.load(Ordering::Relaxed),
+            last_call: self.last_call.load(Ordering::Relaxed),
             conversations: self.conversations.load(Ordering::Relaxed),
             max_conversations: agreed.max_conversations,
             heartbeat_s: agreed.heartbeat_s,
@@ -225,8 +237,14 @@ pub struct InstanceStatus {
     pub bytes_received: u64,
     /// BYTSSENT.
     pub bytes_sent: u64,
-    /// MSGS: messages put and got.
-    pub messages: u64,
+    /// BUFSRCVD.
+    pub buffers_received: u64,
+    /// BUFSSENT.
+    pub buffers_sent: u64,
+    /// MSGS: calls of the MQ Interface that were handled, as the manual has it for these channels.
+    pub calls: u64,
+    /// LSTMSGDA and LSTMSGTI: when the last one was, microseconds since 1970; 0: none has been.
+    pub last_call: i64,
     /// CURSHCNV: conversations on the socket.
     pub conversations: u32,
     /// MAXSHCNV: as agreed; 0 where nothing is shared.
@@ -409,7 +427,8 @@ impl Registry {
             host: peer.host(),
             started: wall_micros(),
             traffic: Arc::clone(traffic),
-            messages: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            last_call: AtomicI64::new(0),
             conversations: AtomicU32::new(0),
             connected: AtomicBool::new(false),
             agreed: Mutex::new(None),

@@ -7,7 +7,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use posthaste_engine::{Application, Done, Got, Session, Verb};
@@ -67,7 +66,10 @@ impl Talk {
                 header,
                 handle,
                 request,
-            } => self.request(header, *handle, request).await,
+            } => {
+                self.request(header, *handle, request).await;
+                self.conversation.common.instance.count_call();
+            }
             Item::Rejected {
                 header,
                 handle,
@@ -144,14 +146,6 @@ impl Talk {
 
     fn fail(&self, header: &Header, handle: Hobj, reason: Reason) {
         self.answer(header, Outcome::failed(handle, reason), &Answer::Empty);
-    }
-
-    fn count_message(&self) {
-        self.conversation
-            .common
-            .instance
-            .messages
-            .fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whom the application runs as: MCAUSER, or whom its credentials say, or its process.
@@ -305,9 +299,6 @@ impl Talk {
             Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
             Some(session) => session.put(handle, md, pmo, data).await,
         };
-        if result.is_ok() {
-            self.count_message();
-        }
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
             let outcome = result.map(|done| done.warning);
             self.spoken.put(handle, md, pmo, outcome);
@@ -332,9 +323,6 @@ impl Talk {
             Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
             Some(session) => session.put1(od, md, pmo, data).await,
         };
-        if result.is_ok() {
-            self.count_message();
-        }
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
             if let Some(session) = &self.session {
                 let outcome = result.map(|done| done.warning);
@@ -388,7 +376,6 @@ impl Talk {
                 value: Got { data, length },
                 warning,
             }) => {
-                self.count_message();
                 let answer = Answer::Get {
                     md,
                     gmo,

@@ -51,11 +51,13 @@ pub enum Refused {
     Draining,
 }
 
-/// Bytes of one connection.
+/// Bytes of one connection, and the buffers they came and went in.
 #[derive(Debug, Default)]
 pub struct Traffic {
     received: AtomicU64,
     sent: AtomicU64,
+    reads: AtomicU64,
+    writes: AtomicU64,
 }
 
 impl Traffic {
@@ -69,14 +71,26 @@ impl Traffic {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Counts bytes received.
-    pub fn count_received(&self, bytes: usize) {
-        self.received.fetch_add(bytes as u64, Ordering::Relaxed);
+    /// Buffers received: reads that brought something.
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
     }
 
-    /// Counts bytes sent.
+    /// Buffers sent: times that something was written.
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Counts one buffer of bytes received.
+    pub fn count_received(&self, bytes: usize) {
+        self.received.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts one buffer of bytes sent.
     pub fn count_sent(&self, bytes: usize) {
         self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.writes.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -288,6 +302,8 @@ mod tests {
         );
         a.traffic().count_received(10);
         b.traffic().count_sent(7);
+        assert_eq!((a.traffic().reads(), a.traffic().writes()), (1, 0));
+        assert_eq!((b.traffic().reads(), b.traffic().writes()), (0, 1));
         drop(a);
         assert_eq!(admission.traffic(), (10, 7));
         drop(b);

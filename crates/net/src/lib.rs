@@ -20,4 +20,4 @@ pub use inbound::{Inbound, ReadError};
 pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
 pub use outbound::{Flush, Outbound};
 pub use stream::Stream;
-pub use timer::{Nanos, Timer, now, wall_micros};
+pub use timer::{Nanos, Timer, coarse_wall_micros, now, wall_micros};

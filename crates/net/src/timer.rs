@@ -30,6 +30,12 @@ pub fn wall_micros() -> i64 {
     })
 }
 
+/// The same as [`wall_micros`], some milliseconds old at most, for a tenth of the price.
+pub fn coarse_wall_micros() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    now.tv_sec * 1_000_000 + now.tv_nsec / 1_000
+}
+
 /// One timer, armed again and again. Re-arming for a later time costs nothing until the old one goes off.
 pub struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,

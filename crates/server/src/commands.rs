@@ -240,25 +240,47 @@ fn channel_row(instance: &InstanceStatus) -> Cells {
     let always = row.0.len();
     row.push("SUBSTATE", "RECEIVE");
     let usual = row.0.len();
+    row.push_int("BUFSRCVD", count(instance.buffers_received));
+    row.push_int("BUFSSENT", count(instance.buffers_sent));
     row.push_int("BYTSRCVD", count(instance.bytes_received));
     row.push_int("BYTSSENT", count(instance.bytes_sent));
     let (date, time) = moment::date_and_time(instance.started);
     row.push("CHSTADA", date);
     row.push("CHSTATI", time);
+    // Nothing is compressed, and there are no exits.
+    row.push("COMPHDR", "NONE,NONE");
+    row.push("COMPMSG", "NONE,NONE");
+    row.push("COMPRATE", "0,0");
+    row.push("COMPTIME", "0,0");
     row.push_int("CURSHCNV", instance.conversations);
+    row.push("EXITTIME", "0,0");
     row.push_int("HBINT", instance.heartbeat_s);
     row.push_int("JOBNAME", count(instance.id));
+    let (date, time) = match instance.last_call {
+        0 => Default::default(),
+        last => moment::date_and_time(last),
+    };
+    row.push_text("LSTMSGDA", &date);
+    row.push_text("LSTMSGTI", &time);
     row.push_int("MAXMSGL", instance.max_message);
     row.push_int("MAXSHCNV", instance.max_conversations);
     row.push_text("MCAUSER", &instance.user);
     row.push("MCASTAT", "RUNNING");
-    row.push_int("MSGS", count(instance.messages));
+    row.push("MONCHL", "OFF");
+    row.push_int("MSGS", count(instance.calls));
     row.push_text("RAPPLTAG", &instance.application);
     // Four letters of a product code, then its version, VVRRMMFF.
     let product: String = instance.product.chars().take(4).collect();
     let version: String = instance.product.chars().skip(4).collect();
     row.push_text("RPRODUCT", &product);
     row.push_text("RVERSION", &version);
+    row.push("SECPROT", "NONE");
+    for keyword in [
+        "SSLCERTI", "SSLCERTU", "SSLCIPH", "SSLKEYDA", "SSLKEYTI", "SSLPEER",
+    ] {
+        row.push_text(keyword, "");
+    }
+    row.push_int("SSLRKEYS", 0);
     row.push("STOPREQ", "NO");
     Cells { row, always, usual }
 }

@@ -155,13 +155,12 @@ async fn status_shows_what_an_instance_is_and_has_done() {
     );
     assert_eq!(status.state, InstanceState::Running);
     assert_eq!(
-        (
-            status.messages,
-            status.conversations,
-            status.max_conversations
-        ),
-        (6, 2, 10)
+        (status.calls, status.conversations, status.max_conversations),
+        // Connect, connect again, open, and three puts and gets.
+        (9, 2, 10)
     );
+    assert!(status.last_call >= status.started / 1_000_000 * 1_000_000);
+    assert!(status.buffers_received >= 9 && status.buffers_sent >= 9);
     assert_eq!(
         (status.heartbeat_s, status.product.as_str()),
         (300, "MQRU00010000")

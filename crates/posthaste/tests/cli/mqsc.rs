@@ -91,6 +91,14 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
             .out
             .contains("RAPPLTAG(runmqsc)")
     );
+    let shown = ask("DISPLAY CHSTATUS(*) ALL").good().out;
+    let fields = "BUFSRCVD BUFSSENT BYTSRCVD BYTSSENT CHSTADA CHSTATI COMPHDR COMPMSG COMPRATE COMPTIME CURSHCNV \
+        EXITTIME HBINT JOBNAME LSTMSGDA LSTMSGTI MAXMSGL MAXSHCNV MCASTAT MCAUSER MONCHL MSGS RAPPLTAG RPRODUCT \
+        RVERSION SECPROT SSLCERTI SSLCERTU SSLCIPH SSLKEYDA SSLKEYTI SSLPEER SSLRKEYS STATUS STOPREQ SUBSTATE";
+    for field in fields.split_whitespace() {
+        assert!(shown.contains(&format!(" {field}(")), "{field}: {shown}");
+    }
+    assert!(!shown.contains("LSTMSGTI( )"), "{shown}");
     serving.end();
 }
 
