@@ -10,6 +10,7 @@
 //! | `measure` | processors, memory, machine, a queue manager under test |
 //! | `report` | results as a page and as charts |
 //! | `results` | what a run left behind: files, medians, ratios, tables |
+//! | `scenario` | measurements by name |
 //! | `quantity` | times, rates and sizes as people write them |
 
 pub mod delay_proxy;
@@ -20,4 +21,5 @@ pub mod measure;
 pub mod quantity;
 pub mod report;
 pub mod results;
+pub mod scenario;
 pub mod workload;

@@ -73,6 +73,8 @@ pub(crate) enum Command {
     /// Measure how fast a disk takes the forced writes of a recovery log
     #[command(name = "disktest", visible_alias = "mqldt")]
     DiskTest(posthaste_perf::disk_test::DiskTestArgs),
+    /// Measure performance by scenarios, and report it
+    Perf(Perf),
     /// Pass TCP connections on with added latency, as a distant network would
     #[command(name = "delayproxy")]
     DelayProxy(posthaste_perf::delay_proxy::DelayProxyArgs),
@@ -97,6 +99,20 @@ pub(crate) enum Command {
     /// MQ's sample that browses
     #[command(hide = true)]
     Amqsgbr(Sample),
+}
+
+const PERF_EXAMPLES: &str = "\
+  posthaste perf list                      the scenarios
+  posthaste perf run rr-cc --quick         one of them, in about a minute
+  posthaste perf run all --quick           all of them, in less than ten
+  posthaste perf report perf-results/...   the results as a page";
+
+/// The laboratory.
+#[derive(Args, Debug)]
+#[command(after_help = PERF_EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Perf {
+    #[command(subcommand)]
+    pub(crate) command: posthaste_perf::scenario::PerfCommand,
 }
 
 /// The log's shape, for commands that create.

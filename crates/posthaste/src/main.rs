@@ -65,6 +65,12 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::List(args) => control::list(place, &args),
         Command::Check(args) => control::check(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
+        Command::Perf(args) => {
+            let (exit, text) = posthaste_perf::scenario::perform(&args.command)?;
+            let mut out = output::Out::new();
+            out.bytes(text.as_bytes())?;
+            out.flush().map(|()| exit)
+        }
         Command::DelayProxy(args) => posthaste_perf::delay_proxy::run(&args),
         Command::Mqsc(args) => mqsc::mqsc(place, &args),
         Command::Put(args) => put::put(place, &args),

@@ -1,7 +1,7 @@
 //! Messages that MQ has no number for: AMQ2xxx.
 //!
 //! AMQ20xx: start, end and the conditions that stop a queue manager. AMQ21xx: configuration.
-//! AMQ22xx: clients and the network. AMQ24xx: commands.
+//! AMQ22xx: clients and the network. AMQ24xx: commands. AMQ25xx: measuring.
 
 use super::Message;
 
@@ -320,5 +320,11 @@ pub(super) const MESSAGES: &[Message] = &[
         "{0}.",
         "The command cannot be carried out as given.",
         "Correct the command, and run it again.",
+    ),
+    message(
+        "AMQ2501E",
+        "The measurement was not made, or not to its end: {0}",
+        "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be read or written. What had been measured is kept, and marked as partial.",
+        "Remove the cause that is named, and measure again.",
     ),
 ];

@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod instruments;
+mod laboratory;
 mod life;
 mod messages;
 mod mqsc;

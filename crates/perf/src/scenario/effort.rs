@@ -1,0 +1,40 @@
+//! How long and how often is measured.
+
+use std::time::Duration;
+
+/// Effort of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Few cases and short windows.
+    pub quick: bool,
+    /// How often every case is measured.
+    pub rounds: u32,
+    /// Length of a window.
+    pub window: Duration,
+    /// How long a workload runs before its window.
+    pub warm_up: Duration,
+}
+
+impl Effort {
+    /// Quick or not, with this many rounds if that was said.
+    pub fn new(quick: bool, rounds: Option<u32>, window: Option<Duration>) -> Effort {
+        let (usual, length, warm_up) = match quick {
+            true => (3, 800, 200),
+            false => (5, 4_000, 500),
+        };
+        Effort {
+            quick,
+            rounds: rounds.unwrap_or(usual),
+            window: window.unwrap_or(Duration::from_millis(length)),
+            warm_up: Duration::from_millis(warm_up),
+        }
+    }
+
+    /// What a quick run takes of something, or all of it.
+    pub fn pick<T: Clone>(&self, quick: &[T], all: &[T]) -> Vec<T> {
+        match self.quick {
+            true => quick.to_vec(),
+            false => all.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What a scenario measures: its cases, and how each is set up.
+//!
+//! Invariants: a case's name says how it differs from the others of its scenario; a case and its floor are next to
+//! each other in the plan, so that they are measured one after the other in every round.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::floor::{Bare, Load};
+use crate::measure::Shape;
+use crate::results::{Case, Goal, Published, bytes};
+use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
+
+/// Bytes of the messages in most of the published figures.
+pub const SMALL: usize = 2 << 10;
+/// The next larger size of the published figures.
+pub const MEDIUM: usize = 20 << 10;
+/// And the next.
+pub const LARGE: usize = 200 << 10;
+/// And the largest.
+pub const HUGE: usize = 2 << 20;
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is measured, in a line.
+    pub title: String,
+    /// What is counted.
+    pub operation: String,
+    /// What the cases of a series differ in.
+    pub axis: String,
+    /// What is measured, in order.
+    pub cases: Vec<Planned>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// What is to be reached.
+    pub goals: Vec<Goal>,
+}
+
+impl Plan {
+    /// An empty plan.
+    pub fn new(title: &str, operation: &str, axis: &str) -> Plan {
+        Plan {
+            title: title.to_owned(),
+            operation: operation.to_owned(),
+            axis: axis.to_owned(),
+            cases: Vec::new(),
+            notes: Vec::new(),
+            goals: Vec::new(),
+        }
+    }
+
+    /// Adds a case, unless one of its name is there.
+    pub fn add(&mut self, planned: Planned) {
+        let known = |other: &Planned| other.case.name == planned.case.name;
+        if !self.cases.iter().any(known) {
+            self.cases.push(planned);
+        }
+    }
+
+    /// Adds a case and, before it, its floor; gives the case to be completed.
+    pub fn add_beside(&mut self, floor: Planned, mut planned: Planned) {
+        planned.case.floor = Some(floor.case.name.clone());
+        self.add(floor);
+        self.add(planned);
+    }
+}
+
+/// A case and what is done for it.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// As it will stand in the results, without rounds.
+    pub case: Case,
+    /// What is done.
+    pub subject: Subject,
+}
+
+/// What is measured in a case.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A bare server.
+    Bare(Load),
+    /// Forced writes of so many bytes.
+    ForcedWrites(usize),
+    /// Applications against a queue manager.
+    Drive(Drive),
+    /// A queue manager's restart.
+    Restart(Restart),
+}
+
+/// Where the queue manager is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a process of its own.
+    Server(Shape),
+    /// In the applications' process; it listens too.
+    Inside(Shape),
+}
+
+/// How applications reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// Over TCP on this machine.
+    Tcp,
+    /// Over TCP through a proxy that adds so many microseconds each way.
+    Delayed(u64),
+    /// Over its socket file.
+    Local,
+    /// By calls in the same process.
+    Inside,
+}
+
+/// Applications that are started together.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// How they reach the queue manager.
+    pub via: Via,
+    /// What they do.
+    pub workloads: Vec<Workload>,
+}
+
+/// Applications against a queue manager.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// Where it is.
+    pub place: Place,
+    /// The applications, in the order in which they are started. The first workload of the last group is measured.
+    pub groups: Vec<Group>,
+    /// The window is the whole run of the measured workload, which has an end.
+    pub bounded: bool,
+}
+
+/// How a queue manager ended before the restart that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// In order.
+    Clean,
+    /// By SIGKILL.
+    Killed,
+}
+
+/// A restart.
+#[derive(Clone, Debug)]
+pub struct Restart {
+    /// The queue manager.
+    pub shape: Shape,
+    /// Persistent messages on its queues.
+    pub messages: u64,
+    /// Bytes of a message.
+    pub message_bytes: usize,
+    /// They are in units of work that nobody has committed.
+    pub uncommitted: bool,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// Requesters and responders.
+#[derive(Clone, Debug)]
+pub struct RoundTrips {
+    /// Requesters.
+    pub requesters: u32,
+    /// Responders.
+    pub responders: u32,
+    /// Bytes of a message.
+    pub message_bytes: usize,
+    /// Persistent messages.
+    pub persistent: bool,
+    /// Puts and gets in syncpoint.
+    pub syncpoint: bool,
+    /// Round trips a second of each requester; 0 is as fast as it goes.
+    pub rate: f64,
+    /// Pairs of queues.
+    pub pairs: u32,
+    /// What carries them.
+    pub carriers: Carriers,
+}
+
+impl RoundTrips {
+    /// The usual: as many responders, at most 60; ten pairs of queues; persistent messages in syncpoint; one
+    /// thread for all connections.
+    pub fn new(requesters: u32, message_bytes: usize, persistent: bool) -> RoundTrips {
+        RoundTrips {
+            requesters,
+            responders: requesters.min(60),
+            message_bytes,
+            persistent,
+            syncpoint: persistent,
+            rate: 0.0,
+            pairs: 10,
+            carriers: Carriers::Multiplexed { threads: 1 },
+        }
+    }
+
+    fn workload(&self, module: Module) -> Workload {
+        let both = Syncpoint::BOTH;
+        Workload {
+            module,
+            applications: match module {
+                Module::Requester => self.requesters,
+                _ => self.responders,
+            },
+            carriers: self.carriers,
+            message_bytes: self.message_bytes,
+            persistence: Some(self.persistent),
+            syncpoint: if self.syncpoint {
+                both
+            } else {
+                Syncpoint::NONE
+            },
+            rate: match module {
+                Module::Requester => self.rate,
+                _ => 0.0,
+            },
+            requests: Destinations::numbered("REQUEST", self.pairs),
+            replies: Destinations::numbered("REPLY", self.pairs),
+            get_wait: Some(match module {
+                // A slow disk is no reason to give a reply up.
+                Module::Requester => Duration::from_secs(60),
+                _ => Duration::from_millis(500),
+            }),
+            application_name: "posthaste perf".to_owned(),
+            ..Workload::default()
+        }
+    }
+
+    /// Both over TCP.
+    pub fn as_clients(&self, shape: Shape) -> Drive {
+        Drive {
+            place: Place::Server(shape),
+            groups: vec![Group {
+                via: Via::Tcp,
+                workloads: vec![
+                    self.workload(Module::Requester),
+                    self.workload(Module::Responder),
+                ],
+            }],
+            bounded: false,
+        }
+    }
+
+    /// Responders inside the queue manager's process, requesters as said.
+    pub fn inside(&self, shape: Shape, requesters: Via) -> Drive {
+        let threads = |module| Workload {
+            carriers: Carriers::Threads,
+            ..self.workload(module)
+        };
+        let requester = match requesters {
+            Via::Inside => threads(Module::Requester),
+            _ => self.workload(Module::Requester),
+        };
+        Drive {
+            place: Place::Inside(shape),
+            groups: vec![
+                Group {
+                    via: Via::Inside,
+                    workloads: vec![threads(Module::Responder)],
+                },
+                Group {
+                    via: requesters,
+                    workloads: vec![requester],
+                },
+            ],
+            bounded: false,
+        }
+    }
+
+    /// The bare exchange in the same shape.
+    pub fn floor(&self) -> Planned {
+        let threads = match self.carriers {
+            Carriers::Multiplexed { threads } => threads,
+            Carriers::Threads => 1,
+        };
+        bare_exchange(
+            self.requesters,
+            self.responders,
+            self.message_bytes,
+            threads,
+        )
+    }
+
+    /// As a case: "2 KiB NP 60".
+    pub fn planned(&self, drive: Drive) -> Planned {
+        let kind = if self.persistent { "P" } else { "NP" };
+        let series = format!("{} {kind}", bytes(self.message_bytes as f64));
+        let with_applications = matches!(drive.place, Place::Inside(_));
+        let mut planned = planned(&series, f64::from(self.requesters), Subject::Drive(drive));
+        planned.case.with_applications = with_applications;
+        let settings = [
+            ("requesters", self.requesters.to_string()),
+            ("responders", self.responders.to_string()),
+            ("message bytes", self.message_bytes.to_string()),
+            ("persistent", self.persistent.to_string()),
+            ("syncpoint", self.syncpoint.to_string()),
+            ("queue pairs", self.pairs.to_string()),
+            ("carriers", carriers(self.carriers)),
+            ("rate", self.rate.to_string()),
+        ];
+        planned.case.settings = settings
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
+        planned
+    }
+}
+
+fn carriers(carriers: Carriers) -> String {
+    match carriers {
+        Carriers::Threads => "a thread for each application".to_owned(),
+        Carriers::Multiplexed { threads } => format!("{threads} threads for all"),
+    }
+}
+
+/// A case on the axis, named by its series and its place there.
+pub fn planned(series: &str, at: f64, subject: Subject) -> Planned {
+    Planned {
+        case: Case {
+            name: format!("{series} {at}"),
+            series: series.to_owned(),
+            at: Some(at),
+            ..Case::default()
+        },
+        subject,
+    }
+}
+
+/// A case that stands on no axis.
+pub fn named(name: &str, subject: Subject) -> Planned {
+    Planned {
+        case: Case {
+            name: name.to_owned(),
+            series: name.to_owned(),
+            ..Case::default()
+        },
+        subject,
+    }
+}
+
+/// The bare exchange: "bare exchange 60", with the size before the number where it is not 2 KiB.
+pub fn bare_exchange(
+    requesters: u32,
+    responders: u32,
+    message_bytes: usize,
+    threads: u32,
+) -> Planned {
+    let load = Load {
+        bare: Bare::Exchange,
+        requesters,
+        responders,
+        message_bytes,
+        threads,
+    };
+    planned(
+        &sized("bare exchange", message_bytes),
+        f64::from(requesters),
+        Subject::Bare(load),
+    )
+}
+
+/// The bare echo.
+pub fn bare_echo(connections: u32, message_bytes: usize) -> Planned {
+    let load = Load {
+        bare: Bare::Echo,
+        requesters: connections,
+        responders: 0,
+        message_bytes,
+        threads: 1,
+    };
+    planned(
+        &sized("bare echo", message_bytes),
+        f64::from(connections),
+        Subject::Bare(load),
+    )
+}
+
+fn sized(name: &str, message_bytes: usize) -> String {
+    match message_bytes {
+        SMALL => name.to_owned(),
+        other => format!("{name} {}", bytes(other as f64)),
+    }
+}
+
+impl Planned {
+    /// With published figures.
+    pub fn published(mut self, figures: Vec<Published>) -> Planned {
+        self.case.published = figures;
+        self
+    }
+
+    /// In another series.
+    pub fn series(mut self, series: &str) -> Planned {
+        series.clone_into(&mut self.case.series);
+        if let Some(at) = self.case.at {
+            self.case.name = format!("{series} {at}");
+        }
+        self
+    }
+
+    /// With more settings.
+    pub fn settings(mut self, more: &[(&str, String)]) -> Planned {
+        let more: BTreeMap<String, String> = more
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect();
+        self.case.settings.extend(more);
+        self
+    }
+}

@@ -1,0 +1,202 @@
+//! One thread that puts; filling and draining a queue.
+
+use std::time::Duration;
+
+use super::effort::Effort;
+use super::plan::{Drive, Group, Place, Plan, Planned, SMALL, Subject, Via, bare_echo, named};
+use crate::measure::Shape;
+use crate::results::Published;
+use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
+
+/// The queue.
+const QUEUE: &str = "REQUEST1";
+
+/// One thread that puts 2 KiB non-persistent messages, and getters inside that keep the queue empty.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Putting {
+    pub(super) via: Via,
+    pub(super) asynchronous: bool,
+}
+
+impl Putting {
+    fn drive(self) -> Drive {
+        let put = Workload {
+            module: Module::Sender,
+            carriers: Carriers::Threads,
+            message_bytes: SMALL,
+            persistence: Some(false),
+            asynchronous: self.asynchronous,
+            destinations: Destinations::one(QUEUE),
+            ..Workload::default()
+        };
+        let get = Workload {
+            module: Module::Receiver,
+            asynchronous: false,
+            applications: 2,
+            get_wait: Some(Duration::from_millis(500)),
+            ..put.clone()
+        };
+        Drive {
+            place: Place::Inside(Shape::default()),
+            groups: vec![
+                Group {
+                    via: Via::Inside,
+                    workloads: vec![get],
+                },
+                Group {
+                    via: self.via,
+                    workloads: vec![put],
+                },
+            ],
+            bounded: false,
+        }
+    }
+
+    pub(super) fn planned(self, name: &str) -> Planned {
+        let mut planned = named(name, Subject::Drive(self.drive()));
+        planned.case.with_applications = true;
+        planned.settings(&[
+            (
+                "getters",
+                "2, inside the queue manager's process".to_owned(),
+            ),
+            ("asynchronous", self.asynchronous.to_string()),
+            ("way", format!("{:?}", self.via)),
+        ])
+    }
+}
+
+/// A row of the paper: name, way, asynchronous, the published rate and its row.
+type Row = (&'static str, Via, bool, Option<(f64, &'static str)>);
+
+/// `single-put`: the rows of the paper on the rate of one thread.
+pub(super) fn single(_: &Effort) -> Plan {
+    let mut plan = Plan::new(
+        "One thread that puts 2 KiB non-persistent messages to one queue",
+        "put",
+        "",
+    );
+    let source = |row: &str| format!("IBM MQ, one thread, {row}");
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 9] = [
+        (
+            "FASTPATH",
+            Via::Inside,
+            false,
+            Some((90_500.0, "FASTPATH bindings")),
+        ),
+        (
+            "local socket",
+            Via::Local,
+            false,
+            Some((64_700.0, "standard bindings")),
+        ),
+        (
+            "TCP",
+            Via::Tcp,
+            false,
+            Some((41_900.0, "FASTPATH channel, client on the same host")),
+        ),
+        ("local socket, asynchronous", Via::Local, true, None),
+        (
+            "TCP, asynchronous",
+            Via::Tcp,
+            true,
+            Some((63_000.0, "FASTPATH channel, asynchronous, 10 Gb network")),
+        ),
+        // The published delay is that of the whole link, there and back.
+        (
+            "TCP, link delay 500 µs",
+            Via::Delayed(250),
+            false,
+            Some((1_650.0, "FASTPATH channel, 500 µs")),
+        ),
+        (
+            "TCP, link delay 500 µs, asynchronous",
+            Via::Delayed(250),
+            true,
+            Some((52_000.0, "FASTPATH channel, asynchronous, 500 µs")),
+        ),
+        ("TCP, link delay 2 ms", Via::Delayed(1_000), false, None),
+        (
+            "TCP, link delay 2 ms, asynchronous",
+            Via::Delayed(1_000),
+            true,
+            None,
+        ),
+    ];
+    for (name, via, asynchronous, published) in rows {
+        let figures = published.map(|(rate, row)| Published::rate(rate, &source(row)));
+        let planned = Putting { via, asynchronous }
+            .planned(name)
+            .published(figures.into_iter().collect());
+        match (via, asynchronous) {
+            (Via::Tcp, false) => plan.add_beside(bare_echo(1, SMALL), planned),
+            _ => plan.add(planned),
+        }
+    }
+    plan.notes.push("Two getters inside the queue manager's process keep the queue empty; CPU is of that process and so includes them and the putting thread. Asynchronous puts are checked with MQSTAT; a failed one fails the run.".to_owned());
+    plan
+}
+
+/// `fill-drain`.
+pub(super) fn fill_drain(effort: &Effort) -> Plan {
+    let mut plan = Plan::new(
+        "Filling a queue with 2 KiB messages, then draining it",
+        "message",
+        "",
+    );
+    let (count, applications) = match effort.quick {
+        true => (40_000_u64, 4_u32),
+        false => (1_000_000, 10),
+    };
+    for persistent in [false, true] {
+        let kind = if persistent {
+            "persistent"
+        } else {
+            "non-persistent"
+        };
+        for (module, name) in [(Module::Sender, "fill"), (Module::Receiver, "drain")] {
+            let workload = Workload {
+                module,
+                applications,
+                carriers: Carriers::Threads,
+                message_bytes: SMALL,
+                persistence: Some(persistent),
+                syncpoint: if persistent {
+                    Syncpoint::BOTH
+                } else {
+                    Syncpoint::NONE
+                },
+                batch: if persistent { 50 } else { 1 },
+                iterations: Some(count / u64::from(applications)),
+                destinations: Destinations::one(QUEUE),
+                get_wait: Some(Duration::from_secs(10)),
+                ..Workload::default()
+            };
+            let drive = Drive {
+                place: Place::Server(Shape::default()),
+                groups: vec![Group {
+                    via: Via::Tcp,
+                    workloads: vec![workload],
+                }],
+                bounded: true,
+            };
+            plan.add(
+                named(&format!("{name}, {kind}"), Subject::Drive(drive)).settings(&[
+                    ("messages", count.to_string()),
+                    ("applications", applications.to_string()),
+                    (
+                        "messages a commit",
+                        if persistent { "50" } else { "none" }.to_owned(),
+                    ),
+                ]),
+            );
+        }
+    }
+    plan.notes.push(format!(
+        "{} messages, {applications} applications over TCP, one queue; persistent ones 50 to a commit. What does not fit into the queue's 10 MiB of memory goes to its file.",
+        crate::results::count(count as f64)
+    ));
+    plan
+}

@@ -1,0 +1,282 @@
+//! A whole run of a scenario: round by round, each round all cases one after the other.
+//!
+//! Invariants: the results file is written after every round, marked as partial until the last one, so whatever
+//! ends the run, what had been measured is kept and nobody takes it for the whole.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::bench::Bench;
+use super::effort::Effort;
+use super::plan::Plan;
+use super::progress::Progress;
+use super::window::measure;
+use crate::measure::{Interrupt, LabError, Machine, commit_of, now_text};
+use crate::results::{
+    Document, Ended, FORMAT, PROJECTION, breakdown, compared, goals, results, summarise,
+};
+
+/// Where and with what is measured.
+#[derive(Clone, Debug)]
+pub struct Lab {
+    /// The program under test.
+    pub program: PathBuf,
+    /// Where results go.
+    pub out: PathBuf,
+    /// Where queue managers under test go; removed at the end.
+    pub work: PathBuf,
+    /// Ends a run in order.
+    pub interrupt: Interrupt,
+    /// The command, for the results.
+    pub command: Vec<String>,
+}
+
+/// Runs a plan. The document is what was measured, also when that ended early.
+///
+/// # Errors
+/// What the run ended with.
+pub fn run_plan(
+    lab: &Lab,
+    name: &str,
+    plan: &Plan,
+    effort: &Effort,
+    progress: &mut Progress,
+) -> (Document, Result<(), LabError>) {
+    let began = Instant::now();
+    let mut document = document(lab, name, plan, effort);
+    let mut windows = 0;
+    progress.scenario(name, plan.cases.len(), effort.rounds);
+    let result = rounds(lab, plan, effort, (&mut document, &mut windows), progress);
+    let all = plan.cases.len() as u64 * u64::from(effort.rounds);
+    progress.over(all.saturating_sub(windows));
+    document.seconds = began.elapsed().as_secs_f64();
+    document.ended = match &result {
+        Ok(()) => Ended::Complete,
+        Err(error) => Ended::Partial(error.to_string()),
+    };
+    let saved = document.save(&lab.out).map(|_| ());
+    // What went wrong first is what is to be read.
+    (document, result.and(saved))
+}
+
+fn document(lab: &Lab, name: &str, plan: &Plan, effort: &Effort) -> Document {
+    let places = [
+        lab.program.clone(),
+        std::env::current_dir().unwrap_or_default(),
+    ];
+    Document {
+        format: FORMAT,
+        scenario: name.to_owned(),
+        title: plan.title.clone(),
+        operation: plan.operation.clone(),
+        axis: plan.axis.clone(),
+        started: now_text(),
+        seconds: 0.0,
+        command: lab.command.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: commit_of(&places),
+        machine: Machine::describe(&lab.work),
+        quick: effort.quick,
+        ended: Ended::Partial("it is still under way, or was killed".to_owned()),
+        notes: plan.notes.clone(),
+        cases: plan
+            .cases
+            .iter()
+            .map(|planned| planned.case.clone())
+            .collect(),
+        goals: plan.goals.clone(),
+    }
+}
+
+fn rounds(
+    lab: &Lab,
+    plan: &Plan,
+    effort: &Effort,
+    (document, windows): (&mut Document, &mut u64),
+    progress: &mut Progress,
+) -> Result<(), LabError> {
+    let mut bench = Bench::new(&lab.program, &lab.work, &lab.interrupt)?;
+    for round in 1..=effort.rounds {
+        for (planned, case) in plan.cases.iter().zip(&mut document.cases) {
+            progress.window(&document.scenario, &case.name, round);
+            if lab.interrupt.raised() {
+                return Err(LabError::Interrupted);
+            }
+            let measured = measure(&mut bench, &planned.subject, effort);
+            let mut measured = measured.map_err(|error| in_case(error, &case.name))?;
+            measured.round = round;
+            case.rounds.push(measured);
+            *windows += 1;
+            progress.over(1);
+        }
+        document.save(&lab.out)?;
+    }
+    bench.end()
+}
+
+/// Says in which case it happened, where that is not plain.
+fn in_case(error: LabError, case: &str) -> LabError {
+    match error {
+        LabError::Workload { what, why } => LabError::Workload {
+            what: format!("{case}: {what}"),
+            why,
+        },
+        LabError::Server { what, said } => LabError::Server {
+            what: format!("{what}, in case “{case}”"),
+            said,
+        },
+        other => other,
+    }
+}
+
+/// A document as text for a terminal.
+pub(super) fn shown(document: &Document, explain: bool) -> String {
+    let mut out = format!("\n{}: {}\n", document.scenario, document.title);
+    out.push_str(&format!("{}\n", document.machine.line()));
+    if let Ended::Partial(why) = &document.ended {
+        out.push_str(&format!("PARTIAL RESULTS: {why}\n"));
+    }
+    out.push('\n');
+    out.push_str(&results(document).text());
+    if document.cases.iter().any(|case| case.with_applications) {
+        out.push_str("* with the applications, which run in the same process\n");
+    }
+    if !document.goals.is_empty() {
+        out.push('\n');
+        out.push_str(&goals(document).text());
+    }
+    let mut projected = false;
+    for case in &document.cases {
+        let summary = summarise(document, case);
+        for figure in &case.published {
+            if !projected {
+                out.push('\n');
+            }
+            projected = true;
+            out.push_str(&format!("{}: {}\n", case.name, compared(figure, &summary)));
+        }
+    }
+    if projected {
+        out.push_str(&format!("{PROJECTION}\n"));
+    }
+    for note in &document.notes {
+        out.push_str(&format!("{note}\n"));
+    }
+    if explain {
+        let counters = breakdown(document);
+        out.push_str("\nWhere it goes: growth of the server's counters\n\n");
+        match counters.is_empty() {
+            true => out.push_str("No case here has a server with counters.\n"),
+            false => out.push_str(&counters.text()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{Subject, named};
+    use super::*;
+    use crate::results::samples;
+    use std::time::Duration;
+
+    fn lab(folder: &std::path::Path) -> Lab {
+        Lab {
+            program: PathBuf::from("/no/such/program"),
+            out: folder.join("out"),
+            work: folder.join("work"),
+            interrupt: Interrupt::none(),
+            command: vec!["posthaste".to_owned()],
+        }
+    }
+
+    fn plan() -> Plan {
+        let mut plan = Plan::new("title", "write", "");
+        plan.add(named("4 KiB", Subject::ForcedWrites(4096)));
+        plan.add(named("64 KiB", Subject::ForcedWrites(65536)));
+        plan
+    }
+
+    fn effort() -> Effort {
+        Effort::new(true, Some(2), Some(Duration::ZERO))
+    }
+
+    #[test]
+    fn rounds_go_through_all_cases_and_are_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = lab(folder.path());
+        let (document, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        result.unwrap();
+        assert_eq!(document.ended, Ended::Complete);
+        for case in &document.cases {
+            let rounds: Vec<u32> = case.rounds.iter().map(|round| round.round).collect();
+            assert_eq!(rounds, [1, 2]);
+        }
+        assert_eq!(Document::load_all(&lab.out).unwrap(), vec![document]);
+        assert!(!lab.work.exists());
+    }
+
+    #[test]
+    fn what_was_measured_before_a_failure_is_kept_and_marked() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = lab(folder.path());
+        let mut plan = plan();
+        // Its server cannot be started.
+        plan.add(super::super::plan::bare_echo(1, 2048));
+        let (document, result) = run_plan(&lab, "x", &plan, &effort(), &mut Progress::silent());
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("/no/such/program"), "{error}");
+        assert_eq!(document.cases[1].rounds.len(), 1);
+        assert_eq!(document.cases[2].rounds.len(), 0);
+        let saved = &Document::load_all(&lab.out).unwrap()[0];
+        assert_eq!(saved.ended, Ended::Partial(error.clone()));
+        assert!(shown(saved, false).contains(&format!("PARTIAL RESULTS: {error}")));
+        assert!(!lab.work.exists());
+    }
+
+    #[test]
+    fn an_interrupted_run_keeps_what_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = lab(folder.path());
+        lab.interrupt.raise();
+        let (document, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        assert!(matches!(result, Err(LabError::Interrupted)));
+        assert_eq!(document.ended, Ended::Partial("interrupted".to_owned()));
+        assert!(Document::path(&lab.out, "x").exists());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lab = lab(folder.path());
+        lab.out = PathBuf::from("/proc/nowhere");
+        let (_, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        assert!(result.unwrap_err().to_string().contains("/proc/nowhere"));
+    }
+
+    #[test]
+    fn everything_is_shown() {
+        let mut document = samples::document();
+        let text = shown(&document, true);
+        for part in [
+            "rr-cc: Requesters and responders as clients",
+            "2 × x86-64, 24 GiB, Linux 6.18, ext4 on vda",
+            "2 KiB NP 60",
+            "5.0 × less",
+            "Projection rule",
+            "A note.",
+            "No case here has a server with counters.",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        document.cases[2].rounds[0]
+            .counters
+            .insert("channel.reads".to_owned(), 60_000);
+        let text = shown(&document, true);
+        assert!(
+            text.contains("channel.reads") && text.contains("1.000"),
+            "{text}"
+        );
+        assert!(!shown(&document, false).contains("channel.reads"));
+    }
+}

@@ -1,0 +1,135 @@
+//! `posthaste perf`: real measurements, small ones, and what happens when they go wrong.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::place::{Guard, Place};
+
+/// Runs a scenario with its files in the test's folder.
+fn run_line(place: &Place, rest: &str) -> String {
+    let at = |name: &str| place.path().join(name).display().to_string();
+    format!("perf run {rest} --out {} --work {}", at("out"), at("work"))
+}
+
+fn results(place: &Place, scenario: &str) -> String {
+    let path = place.path().join(format!("out/{scenario}.perf.json"));
+    fs::read_to_string(path).expect("results")
+}
+
+/// Whether nothing is left of the queue managers that were measured.
+fn cleared(place: &Place) -> bool {
+    fs::read_dir(place.path().join("work")).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let place = Place::new();
+    let listed = place.line("perf list").good();
+    assert!(listed.out.contains("rr-cc") && listed.out.contains("restart"));
+    let unknown = place.line(&run_line(&place, "rr-xx"));
+    assert!(
+        unknown.err.contains("there is no scenario \"rr-xx\""),
+        "{unknown:?}"
+    );
+    unknown.failed_with(39, "AMQ2402E");
+    for wrong in [
+        "floor --rounds 0",
+        "floor --window 0",
+        "floor --window x",
+        "",
+    ] {
+        let refused = place.line(&run_line(&place, wrong));
+        assert_eq!(refused.code, 39, "{wrong}: {refused:?}");
+    }
+    let nothing = place.path().display().to_string();
+    let refused = place.line(&format!("perf report {nothing}"));
+    assert!(refused.err.contains("perf run NAME --out"), "{refused:?}");
+    refused.failed_with(78, "AMQ2501E");
+    let missing = place.line(&format!("perf report {nothing}/missing"));
+    missing.failed_with(76, "AMQ2501E");
+    // Results that cannot be written.
+    let file = place.path().join("file");
+    fs::write(&file, "").expect("written");
+    let work = place.path().join("work").display().to_string();
+    let line = format!(
+        "perf run floor --quick --rounds 1 --window 0.01 --out {}/x --work {work}",
+        file.display()
+    );
+    place.line(&line).failed_with(76, "AMQ2501E");
+    assert!(cleared(&place));
+}
+
+/// The queue manager that a laboratory has started, once it is there.
+fn server_of(laboratory: u32) -> Pid {
+    loop {
+        let threads = fs::read_dir(format!("/proc/{laboratory}/task")).expect("it runs");
+        for thread in threads.filter_map(Result::ok) {
+            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            for child in children.split_whitespace() {
+                let line = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+                let line = String::from_utf8_lossy(&line).replace('\0', " ");
+                if line.contains(" run PERF ") {
+                    let number = child.parse().expect("a number");
+                    return Pid::from_raw(number).expect("a process");
+                }
+            }
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Starts a run that puts messages, and calls `disturb` when its queue manager is there.
+fn disturbed(place: &Place, disturb: impl FnOnce(Pid, Pid)) -> (i32, String, PathBuf) {
+    let line = run_line(place, "fill-drain --quick --rounds 1");
+    let mut command = place.named("posthaste");
+    command
+        .args(line.split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = Guard(command.spawn().expect("it starts"));
+    let server = server_of(child.0.id());
+    disturb(Pid::from_child(&child.0), server);
+    let mut said = String::new();
+    use std::io::Read as _;
+    let stderr = child.0.stderr.take();
+    stderr
+        .expect("a pipe")
+        .read_to_string(&mut said)
+        .expect("text");
+    let status = child.0.wait().expect("it ends");
+    let process = PathBuf::from(format!("/proc/{}", server.as_raw_nonzero()));
+    (status.code().unwrap_or(-1), said, process)
+}
+
+#[test]
+fn a_queue_manager_that_dies_ends_the_run_and_leaves_marked_results() {
+    let place = Place::new();
+    let (code, said, _) = disturbed(&place, |_, server| {
+        kill_process(server, Signal::KILL).expect("it is there");
+    });
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("AMQ2501E"), "{said}");
+    assert!(said.contains("the queue manager under test"), "{said}");
+    let text = results(&place, "fill-drain");
+    assert!(
+        text.contains("\"partial\": \"the queue manager under test"),
+        "{text}"
+    );
+    assert!(cleared(&place));
+}
+
+#[test]
+fn a_run_that_is_interrupted_ends_its_queue_manager_and_marks_its_results() {
+    let place = Place::new();
+    let (code, said, server) = disturbed(&place, |laboratory, _| {
+        kill_process(laboratory, Signal::INT).expect("it is there");
+    });
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("interrupted"), "{said}");
+    assert!(results(&place, "fill-drain").contains("\"partial\": \"interrupted\""));
+    assert!(!server.exists(), "{}", server.display());
+    assert!(cleared(&place));
+}
