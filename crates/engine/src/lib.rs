@@ -42,6 +42,7 @@ mod trigger;
 mod uow;
 mod verbs;
 
+pub use catalogue::Restored;
 pub use config::{CreateOptions, EngineConfig};
 pub use manager::{EndMode, QueueManager, Started};
 pub use operator::{Operator, Silent};

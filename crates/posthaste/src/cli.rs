@@ -245,13 +245,54 @@ pub(crate) struct Create {
     pub(crate) help: Option<bool>,
 }
 
+const START_EXAMPLES: &str = "\
+  posthaste start QM1         return when it serves
+  posthaste start -c QM1      make the SYSTEM objects new, and end again: the way back when one was
+                              deleted or spoilt; messages stay";
+
 #[derive(Args, Debug)]
+#[command(after_help = START_EXAMPLES)]
 pub(crate) struct Start {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
+    /// Create or replace the system objects, and end again
+    #[arg(short = 'c')]
+    pub(crate) objects: bool,
     /// Say nothing but errors
     #[arg(short = 'z')]
     pub(crate) quiet: bool,
+    /// How it is started (accepted; there is one way)
+    #[arg(long = "si", hide = true, conflicts_with = "service")]
+    pub(crate) interactive: bool,
+    /// The same
+    #[arg(long = "ss", hide = true)]
+    pub(crate) service: bool,
+    /// Refused
+    #[arg(short = 'x', hide = true)]
+    pub(crate) standby: bool,
+    /// Refused
+    #[arg(short = 'a', hide = true)]
+    pub(crate) activate: bool,
+    /// Refused
+    #[arg(short = 'r', hide = true)]
+    pub(crate) replay: bool,
+    /// Refused
+    #[arg(long = "ns", hide = true)]
+    pub(crate) no_services: bool,
+}
+
+impl Start {
+    /// An option of `strmqm` that is not there yet, and what it will need.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        [
+            (self.standby, "-x (permit a standby instance) needs multi-instance queue managers, which are not in this release"),
+            (self.activate, "-a (activate a backup) needs backup queue managers and linear logging, which are not in this release"),
+            (self.replay, "-r (update a backup) needs backup queue managers and linear logging, which are not in this release"),
+            (self.no_services, "-ns (start without listeners and services) is not in this release; STOP LISTENER ends a listener"),
+        ]
+        .into_iter()
+        .find_map(|(given, why)| given.then_some(why))
+    }
 }
 
 #[derive(Args, Debug)]
@@ -294,6 +335,28 @@ pub(crate) struct Stop {
     /// Say nothing but errors
     #[arg(short = 'z')]
     pub(crate) quiet: bool,
+    /// Refused
+    #[arg(short = 's', hide = true)]
+    pub(crate) switch_over: bool,
+    /// Refused
+    #[arg(short = 'x', hide = true)]
+    pub(crate) standby: bool,
+    /// Refused
+    #[arg(short = 'r', hide = true)]
+    pub(crate) reconnect: bool,
+}
+
+impl Stop {
+    /// An option of `endmqm` that is not there yet, and what it will need.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        [
+            (self.switch_over, "-s (switch over to a standby instance) needs multi-instance queue managers, which are not in this release"),
+            (self.standby, "-x (end a standby instance) needs multi-instance queue managers, which are not in this release"),
+            (self.reconnect, "-r (have clients reconnect elsewhere) needs automatic client reconnection, which is not in this release; without -r clients get 2009 and may connect again themselves"),
+        ]
+        .into_iter()
+        .find_map(|(given, why)| given.then_some(why))
+    }
 }
 
 #[derive(Args, Debug)]

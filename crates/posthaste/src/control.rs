@@ -109,6 +109,33 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
+/// `strmqm -c`: the system objects of a queue manager that is not running.
+pub(crate) fn restore(data: &DataDir, home: &Home, quiet: bool) -> Result<Exit, Failure> {
+    let restored = server::restore_objects(&posthaste_env::os(), data, home)?;
+    let server::Restored {
+        created,
+        replaced,
+        failed,
+    } = &restored;
+    if !quiet {
+        say(&format!(
+            "Creating or replacing default objects for queue manager '{}'.\n\
+             Default objects statistics : {created} created. {replaced} replaced. {} failed.",
+            home.name,
+            failed.len()
+        ))?;
+    }
+    for name in failed {
+        crate::output::complain(&format!(
+            "{name} is there, but of another type: delete it, and do this again."
+        ));
+    }
+    Ok(match failed.is_empty() {
+        true => Exit::Done,
+        false => Exit::CommandsFailed,
+    })
+}
+
 /// Creates, showing how much of the log has been written.
 pub(crate) fn create_with_progress(
     data: &DataDir,
@@ -128,6 +155,9 @@ pub(crate) fn create_with_progress(
 }
 
 pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failure> {
+    if let Some(why) = args.missing() {
+        return Err(Failure::bad_parameter(why));
+    }
     let data = DataDir::find(place)?;
     let home = server::find(&data, args.queue_manager.as_deref())?;
     let first = match (args.immediate, args.preemptive) {

@@ -12,12 +12,16 @@ use posthaste_command::messages;
 use posthaste_server::{self as server, Console, DataDir, Exit, Failure, RunOptions, State};
 
 use crate::cli;
+use crate::control;
 use crate::output::{complain, say};
 
 /// What ends the messages of a start that succeeded.
 const READY: &str = "posthaste: ready";
 
 pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Failure> {
+    if let Some(why) = args.missing() {
+        return Err(Failure::bad_parameter(why));
+    }
     let data = DataDir::find(place)?;
     let home = server::find(&data, args.queue_manager.as_deref())?;
     match server::state(&posthaste_env::os(), &home) {
@@ -30,6 +34,9 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
             return Err(Failure::new(Exit::Stopping, "AMQ8156E", &[&home.name]));
         }
         _ => {}
+    }
+    if args.objects {
+        return control::restore(&data, &home, args.quiet);
     }
     let failed = |error: std::io::Error| Failure::io(&home.folder, &error);
     let program = std::env::current_exe().map_err(failed)?;

@@ -20,8 +20,8 @@ use crate::cli;
 use crate::connect::{Target, call_failed};
 use crate::output::{Out, complain, stream_failure};
 
-/// The model of reply queues.
-const REPLY_MODEL: &str = "SYSTEM.MQSC.REPLY.QUEUE";
+/// The model of reply queues, and what serves in its place if somebody has deleted it.
+const REPLY_MODELS: [&str; 2] = ["SYSTEM.MQSC.REPLY.QUEUE", "SYSTEM.DEFAULT.MODEL.QUEUE"];
 /// The longest answer to one command.
 const LONGEST: usize = 4 << 20;
 
@@ -172,6 +172,30 @@ impl Run {
     }
 }
 
+/// Opens a queue for answers; gives its handle and its name.
+fn open_reply_queue(connection: &mut Connection) -> Result<(Hobj, Name), Failure> {
+    let options = MQOO_INPUT_EXCLUSIVE | MQOO_FAIL_IF_QUIESCING;
+    for model in REPLY_MODELS {
+        let mut od = Od {
+            object_name: Name::new(model),
+            dynamic_q_name: Name::new("MQSC.*"),
+            ..Od::default()
+        };
+        match connection.open_object(&mut od, options) {
+            Ok(replies) => return Ok((replies, od.object_name)),
+            Err(error) if error.reason() == Reason::UNKNOWN_OBJECT_NAME => {}
+            Err(error) => return Err(call_failed("MQOPEN", model, &error)),
+        }
+    }
+    Err(no_queue(connection, REPLY_MODELS[0]))
+}
+
+/// One of the queues that MQSC commands go by is missing.
+fn no_queue(connection: &Connection, name: &str) -> Failure {
+    let queue_manager = connection.queue_manager();
+    Failure::new(Exit::NoCommands, "AMQ2211E", &[queue_manager.trim(), name])
+}
+
 /// The command server of a queue manager, as its client sees it.
 struct CommandServer {
     connection: Connection,
@@ -190,19 +214,11 @@ impl CommandServer {
             application: "runmqsc",
         };
         let mut connection = target.connect()?;
-        let mut od = Od {
-            object_name: Name::new(REPLY_MODEL),
-            dynamic_q_name: Name::new("MQSC.*"),
-            ..Od::default()
-        };
-        let options = MQOO_INPUT_EXCLUSIVE | MQOO_FAIL_IF_QUIESCING;
-        let replies = connection
-            .open_object(&mut od, options)
-            .map_err(|error| call_failed("MQOPEN", REPLY_MODEL, &error))?;
+        let (replies, reply_queue) = open_reply_queue(&mut connection)?;
         Ok(CommandServer {
             connection,
             replies,
-            reply_queue: od.object_name,
+            reply_queue,
             wait_s: args.wait,
         })
     }
@@ -248,7 +264,10 @@ impl CommandServer {
         };
         let data = pcf::escape_request(text);
         let sent = self.connection.put1(&mut od, &mut md, &mut pmo, &data);
-        sent.map_err(|error| call_failed("MQPUT1", COMMAND_QUEUE, &error))?;
+        sent.map_err(|error| match error.reason() {
+            Reason::UNKNOWN_OBJECT_NAME => no_queue(&self.connection, COMMAND_QUEUE),
+            _ => call_failed("MQPUT1", COMMAND_QUEUE, &error),
+        })?;
         Ok(md.msg_id)
     }
 

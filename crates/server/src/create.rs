@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use posthaste_command::Reply;
-use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Silent};
+use posthaste_engine::{
+    CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Restored, Silent,
+};
 use posthaste_env::{Env, block_on};
 
 use crate::configure;
 use crate::ending::LastEnd;
 use crate::engine_run::EngineRun;
+use crate::error_log::{Console, ErrorLog};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ini::{self, Shape};
@@ -261,6 +264,31 @@ fn define(
         Some(failure) => Err(failure),
         None => Ok(defined),
     }
+}
+
+/// Makes the system objects of a queue manager that is not running what they were when it was created
+/// (`strmqm -c`), and ends it again.
+///
+/// # Errors
+/// It is running, cannot be started, or had to stop.
+pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restored, Failure> {
+    let configured = configure::configure(data, home)?;
+    let log = ErrorLog::new(
+        &home.errors(),
+        configured.settings.error_log_bytes,
+        Some(&home.name),
+        Console::Silent,
+    );
+    let operator: Arc<dyn Operator> = Arc::new(log);
+    let run = EngineRun::start(env, home, &configured.engine, &operator)?;
+    let restored = block_on(run.qm.restore_system_objects());
+    let ended = block_on(run.qm.end(EndMode::Immediate));
+    run.join()?;
+    let stopped = |stop| Failure::stop(&home.name, &stop);
+    let restored = restored.map_err(stopped)?;
+    ended.map_err(stopped)?;
+    LastEnd::Normally.record(home)?;
+    Ok(restored)
 }
 
 /// Removes a folder with everything in it, if it has the queue manager's name.

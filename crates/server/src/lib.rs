@@ -45,7 +45,10 @@ pub use command_server::COMMAND_QUEUE;
 pub use compose::{Ready, RunOptions, run};
 pub use configure::{parse as parse_configuration, read as read_configuration};
 pub use control::{Ending, Phase, end, phase};
-pub use create::{Created, Creation, LISTENER, create, delete, developer_objects, listener_object};
+pub use create::{
+    Created, Creation, LISTENER, create, delete, developer_objects, listener_object,
+    restore_objects,
+};
 pub use detach::leave_the_terminal;
 pub use ending::LastEnd;
 pub use error_log::{Console, ErrorLog, VRMF, user_name};
@@ -57,7 +60,7 @@ pub use list::{Listed, State, list, state};
 pub use listeners::Running;
 pub use moment::date_and_time;
 /// What the engine is told by commands.
-pub use posthaste_engine::{CreateOptions, EndMode};
+pub use posthaste_engine::{CreateOptions, EndMode, Restored};
 pub use private::{check as check_private, make_new_files_private};
 pub use registry::{Registered, find, read as registered};
 pub use socket::SocketPath;

@@ -310,6 +310,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct it, and run the command again.",
     ),
     message(
+        "AMQ2211E",
+        "Queue manager {0} has no queue {1}, by which MQSC commands are carried out.",
+        "A system object was deleted.",
+        "End the queue manager, type strmqm -c {0}, which makes the system objects new and keeps messages, and start it again.",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",

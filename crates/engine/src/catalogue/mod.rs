@@ -13,6 +13,7 @@
 mod change;
 mod defaults;
 mod execute;
+mod restore;
 mod show;
 mod stored;
 
@@ -30,6 +31,7 @@ use crate::record::QueueId;
 
 pub(crate) use change::ChangeError;
 pub(crate) use defaults::system_objects;
+pub use restore::Restored;
 pub(crate) use stored::{Stored, kind_code, kind_of};
 
 /// An alias queue: another name for a queue, with inhibitions of its own.

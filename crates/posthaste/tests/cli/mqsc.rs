@@ -163,3 +163,70 @@ fn a_link_by_mq_s_name_is_that_command() {
     assert_eq!(listed.out, "QMNAME(QM1) STATUS(Running)\n");
     serving.end();
 }
+
+#[test]
+fn system_objects_that_were_deleted_come_back() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let ask = |script: &str| place.mqsc(script, "QM1");
+    place
+        .fed("kept\n", "put SYSTEM.DEFAULT.LOCAL.QUEUE QM1 --persistent")
+        .good();
+    place.line("start -c QM1").failed_with(5, "AMQ2021E");
+    // Without its own model it takes another one.
+    ask("DELETE QMODEL(SYSTEM.MQSC.REPLY.QUEUE)").good();
+    ask("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) MAXDEPTH(7)\nALTER QMGR DESCR('mine')").good();
+    ask("DELETE QMODEL(SYSTEM.DEFAULT.MODEL.QUEUE)").good();
+    let refused = ask("PING QMGR").failed_with(20, "AMQ2211E");
+    assert!(refused.err.contains("strmqm -c QM1"), "{refused:?}");
+    serving.end();
+    let made = place.line("start -c QM1").good();
+    let said = "Default objects statistics : 2 created. 13 replaced. 0 failed.";
+    assert!(made.out.contains(said), "{made:?}");
+    assert!(
+        place
+            .line("list")
+            .good()
+            .out
+            .contains("STATUS(Ended normally)")
+    );
+    let serving = place.serving("QM1");
+    let shown =
+        ask("DISPLAY QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) MAXDEPTH CURDEPTH\nDISPLAY QMGR DESCR")
+            .good();
+    for expected in ["MAXDEPTH(5000)", "CURDEPTH(1)", "DESCR(mine)"] {
+        assert!(shown.out.contains(expected), "{expected}: {shown:?}");
+    }
+    ask("DISPLAY QMODEL(SYSTEM.MQSC.REPLY.QUEUE)").good();
+    // A name that something else has is not taken from it.
+    ask("DELETE QMODEL(SYSTEM.MQSC.REPLY.QUEUE)\nDEFINE QLOCAL(SYSTEM.MQSC.REPLY.QUEUE)").good();
+    serving.end();
+    let made = place.line("strmqm -c QM1").failed_with(10, "1 failed");
+    assert!(
+        made.err.contains("SYSTEM.MQSC.REPLY.QUEUE is there"),
+        "{made:?}"
+    );
+}
+
+#[test]
+fn options_of_later_releases_are_refused_by_name() {
+    let place = Place::new();
+    place.line("create -lf 64 QM1").good();
+    for (line, feature) in [
+        ("strmqm -x QM1", "multi-instance"),
+        ("strmqm -a QM1", "backup queue managers"),
+        ("strmqm -r QM1", "backup queue managers"),
+        ("strmqm -ns QM1", "without listeners"),
+        ("endmqm -s QM1", "multi-instance"),
+        ("endmqm -x QM1", "multi-instance"),
+        ("endmqm -r QM1", "reconnection"),
+        ("crtmqm -ll QM2", "linear logging"),
+        ("crtmqm -lr INSTANCE QM2", "replicated logging"),
+    ] {
+        let refused = place.line(line).failed_with(39, "AMQ2402E");
+        assert!(
+            refused.err.contains(feature) && refused.err.contains("not in this release"),
+            "{line}: {refused:?}"
+        );
+    }
+}
