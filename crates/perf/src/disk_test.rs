@@ -26,5 +26,5 @@ mod report;
 mod worker;
 mod writing;
 
-pub use command::run;
+pub use command::{Sample, run, sample};
 pub use options::DiskTestArgs;

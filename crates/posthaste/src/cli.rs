@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Browse(Browse),
     /// Look at qm.ini without starting the queue manager
     Check(Check),
+    /// Check a queue manager and its machine against recommended practice
+    Doctor(Doctor),
     /// Measure how fast a disk takes the forced writes of a recovery log
     #[command(name = "disktest", visible_alias = "mqldt")]
     DiskTest(posthaste_perf::disk_test::DiskTestArgs),
@@ -412,6 +414,28 @@ pub(crate) struct Check {
     /// Another file
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+const DOCTOR_EXAMPLES: &str = "\
+  posthaste doctor QM1             ten practices, and the machine's settings
+  posthaste doctor QM1 --disk      ... and a second of forced writes on the log's disk
+  posthaste doctor --json > today.json
+
+Each line says PASS, WARN or SKIP (cannot be told here, or does not matter) and what was found; a
+warning also says why it matters and what to type. Nothing is changed. A queue manager that is not
+running, or none: only the machine is checked. Exit codes: 0 no warnings, 3 at least one.";
+
+#[derive(Args, Debug)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub(crate) struct Doctor {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    /// Measure the log's disk for a second (writes a file of 2 MiB there, and removes it)
+    #[arg(long)]
+    pub(crate) disk: bool,
+    /// Write one JSON object instead of lines
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Where the queue manager is, for commands that connect.

@@ -9,6 +9,7 @@ mod cli;
 mod connect;
 mod control;
 mod daemon;
+mod doctor;
 mod dump;
 mod get;
 mod mqsc;
@@ -64,6 +65,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Delete(args) => control::delete(place, &args),
         Command::List(args) => control::list(place, &args),
         Command::Check(args) => control::check(place, &args),
+        Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
         Command::Perf(args) => {
             let (exit, text) = posthaste_perf::scenario::perform(&args.command)?;

@@ -41,7 +41,7 @@ pub(crate) fn mqsc(place: Option<&Path>, args: &cli::Mqsc) -> Result<Exit, Failu
     };
     let server = match args.verify {
         true => None,
-        false => Some(CommandServer::connect(place, args).map_err(none)?),
+        false => Some(connect(place, args).map_err(none)?),
     };
     let person = args.file.is_none() && std::io::stdin().is_terminal();
     let mut run = Run {
@@ -56,6 +56,17 @@ pub(crate) fn mqsc(place: Option<&Path>, args: &cli::Mqsc) -> Result<Exit, Failu
     run.greet(args)?;
     run.read(&mut input)?;
     run.finish()
+}
+
+fn connect(place: Option<&Path>, args: &cli::Mqsc) -> Result<CommandServer, Failure> {
+    let target = Target {
+        place,
+        queue_manager: args.queue_manager.as_deref(),
+        reach: &args.reach,
+        client: args.client,
+        application: CommandServer::APPLICATION,
+    };
+    CommandServer::connect(&target, args.wait)
 }
 
 /// A run of runmqsc.
@@ -162,8 +173,7 @@ impl Run {
             });
         }
         if let Some(server) = self.server {
-            // Everything has been answered; the queue manager notices the end by itself.
-            let _ = server.connection.disconnect();
+            server.disconnect();
         }
         match self.tally.exit_code() {
             0 => Ok(Exit::Done),
@@ -197,7 +207,7 @@ fn no_queue(connection: &Connection, name: &str) -> Failure {
 }
 
 /// The command server of a queue manager, as its client sees it.
-struct CommandServer {
+pub(crate) struct CommandServer {
     connection: Connection,
     replies: Hobj,
     reply_queue: Name,
@@ -205,26 +215,29 @@ struct CommandServer {
 }
 
 impl CommandServer {
-    fn connect(place: Option<&Path>, args: &cli::Mqsc) -> Result<CommandServer, Failure> {
-        let target = Target {
-            place,
-            queue_manager: args.queue_manager.as_deref(),
-            reach: &args.reach,
-            client: args.client,
-            application: "runmqsc",
-        };
+    /// What whoever sends commands calls itself.
+    pub(crate) const APPLICATION: &str = "runmqsc";
+
+    /// Connects; each answer is waited for at most `wait_s` seconds.
+    pub(crate) fn connect(target: &Target<'_>, wait_s: u32) -> Result<CommandServer, Failure> {
         let mut connection = target.connect()?;
         let (replies, reply_queue) = open_reply_queue(&mut connection)?;
         Ok(CommandServer {
             connection,
             replies,
             reply_queue,
-            wait_s: args.wait,
+            wait_s,
         })
     }
 
+    /// Leaves.
+    pub(crate) fn disconnect(self) {
+        // Everything has been answered; the queue manager notices the end by itself.
+        let _ = self.connection.disconnect();
+    }
+
     /// Sends a command and collects its answer.
-    fn execute(&mut self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
+    pub(crate) fn execute(&mut self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
         let request = self.send(text)?;
         let mut answers = pcf::EscapeReplies::new();
         loop {

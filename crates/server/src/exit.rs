@@ -10,6 +10,8 @@ pub enum Exit {
     Done,
     /// A call on messages failed, no message came, or fewer than were asked for.
     CallFailed,
+    /// `doctor` has something to warn about.
+    Warned,
     /// The queue manager is running, and must not be for this.
     Running,
     /// A queue manager of that name exists.
@@ -66,6 +68,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
         1,
         "put, get or browse: a call failed, no message came, or fewer than --count asked for",
     ),
+    (Exit::Warned, 3, "doctor: at least one check warns"),
     (Exit::Running, 5, "the queue manager is running"),
     (
         Exit::Exists,

@@ -70,6 +70,65 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// How long forced writes take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Average, in nanoseconds.
+    pub average_ns: u64,
+    /// 99th percentile, in nanoseconds.
+    pub p99_ns: u64,
+}
+
+/// Measures 4 KiB writes in a folder for a second, one at a time, as a recovery log makes them. The file it needs
+/// (2 MiB) is removed, after Ctrl-C too.
+///
+/// # Errors
+/// The folder cannot be written to or is too small, the disk refuses, or Ctrl-C ended it.
+pub fn sample(folder: &Path) -> Result<Sample, Failure> {
+    let plan = Plan {
+        dir: folder.to_owned(),
+        prefix: format!("disktest_{}_", std::process::id()),
+        blocks: vec![Block {
+            text: "4K".to_owned(),
+            bytes: 4096,
+        }],
+        file_size: 2 << 20,
+        files: 1,
+        seconds: 1,
+        csv: None,
+        queue_managers: 1,
+        alignment: 4096,
+        pause: Duration::ZERO,
+        background: 0,
+    };
+    files::check_room(&plan)?;
+    let interrupt = Interrupt::on_signals().map_err(|error| Failure::io(folder, &error))?;
+    let ended = || {
+        Failure::new(
+            Exit::CallFailed,
+            "AMQ2402E",
+            &["The measurement was interrupted"],
+        )
+    };
+    let files = files::create(&plan, &Removal::default(), |_, _| !interrupt.raised());
+    let files = files.map_err(|none| match none {
+        NoFiles::Interrupted => ended(),
+        NoFiles::Failed(failure) => failure,
+    })?;
+    let mut found = None;
+    for block in &plan.blocks {
+        let mut tick = |_| !interrupt.raised();
+        found = Some(worker::execute(&plan, &files, block, &mut tick)?);
+    }
+    let found = found.filter(|found| !found.interrupted && !interrupt.raised());
+    let found = found.ok_or_else(ended)?;
+    let [p99_ns] = found.percentiles([99.0]);
+    Ok(Sample {
+        average_ns: found.average_ns(),
+        p99_ns,
+    })
+}
+
 fn interrupted(when: &str) -> Exit {
     say(&format!(
         "Interrupted {when}. The test files are being removed.\n"

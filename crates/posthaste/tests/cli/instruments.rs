@@ -176,3 +176,116 @@ fn a_disk_test_refuses_what_cannot_be() {
     );
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
 }
+
+/// The result of `doctor --json`, with the exit code that it must have.
+fn doctor(place: &Place, line: &str) -> serde_json::Value {
+    let outcome = place.line(&format!("doctor --json{line}"));
+    let report: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let warned = report["summary"]["warn"].as_u64().unwrap() > 0;
+    assert_eq!(outcome.code, if warned { 3 } else { 0 }, "{report}");
+    report
+}
+
+/// Status and finding of a check.
+fn checked<'a>(report: &'a serde_json::Value, name: &str) -> (&'a str, &'a str) {
+    let checks = report["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["check"] == name).unwrap();
+    assert_eq!(
+        check["status"] == "warn",
+        check["remedy"].is_string() && check["status"] != "skip"
+    );
+    (
+        check["status"].as_str().unwrap(),
+        check["found"].as_str().unwrap(),
+    )
+}
+
+#[test]
+fn the_doctor_looks_at_a_running_queue_manager_and_its_machine() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let script = "ALTER QLOCAL(DEV.QUEUE.1) MAXDEPTH(2)";
+    place.mqsc(script, "QM1").good();
+    let report = doctor(&place, " QM1");
+    assert_eq!(
+        (&report["queue_manager"], &report["running"]),
+        (&"QM1".into(), &true.into())
+    );
+    assert_eq!(
+        checked(&report, "log size"),
+        ("warn", "3 MiB in 3 primary files, 0 % in use")
+    );
+    assert_eq!(checked(&report, "log buffer").0, "warn");
+    assert_eq!(checked(&report, "persistence").0, "pass");
+    assert_eq!(
+        checked(&report, "concurrency"),
+        ("skip", "no application is connected")
+    );
+    assert_eq!(checked(&report, "known requirements").0, "pass");
+    assert_eq!(checked(&report, "infrastructure").0, "skip");
+    assert_eq!(
+        checked(&report, "free space").1.split(' ').next(),
+        Some("free:")
+    );
+
+    place.fed("a\nb\n", "put DEV.QUEUE.1 QM1").good();
+    let report = doctor(&place, " QM1 --disk");
+    let (status, found) = checked(&report, "known requirements");
+    assert_eq!(status, "warn");
+    assert!(
+        found.starts_with("DEV.QUEUE.1 holds 2 of at most 2 messages"),
+        "{found}"
+    );
+    let (_, found) = checked(&report, "infrastructure");
+    assert!(found.starts_with("a forced 4 KiB write takes "), "{found}");
+    let log = place.data().join("log/QM1");
+    let left = std::fs::read_dir(log)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert!(
+        !left
+            .into_iter()
+            .any(|name| name.to_string_lossy().contains("disktest"))
+    );
+
+    let shown = place.line("doctor QM1");
+    assert_eq!(shown.code, 3);
+    assert!(
+        shown
+            .out
+            .starts_with("Queue manager QM1 is running.\n\nqueue manager\n"),
+        "{shown:?}"
+    );
+    assert!(
+        shown
+            .out
+            .contains("\nWARN  log size              3 MiB in 3 primary files")
+    );
+    assert!(
+        shown
+            .out
+            .contains("posthaste stop -i QM1; posthaste start QM1\n")
+    );
+    serving.end();
+}
+
+#[test]
+fn the_doctor_says_when_only_the_machine_can_be_checked() {
+    let place = Place::new();
+    place.line("doctor QM1").failed_with(16, "AMQ8118E");
+    let report = doctor(&place, "");
+    assert_eq!(
+        (&report["queue_manager"], &report["running"]),
+        (&().into(), &false.into())
+    );
+    place.serving("QM1").end();
+    let report = doctor(&place, " QM1");
+    assert_eq!(
+        (&report["queue_manager"], &report["running"]),
+        (&"QM1".into(), &false.into())
+    );
+    let checks = report["checks"].as_array().unwrap();
+    assert!(!checks.is_empty() && checks.iter().all(|check| check["section"] == "machine"));
+    let out = place.line("doctor QM1").out;
+    assert!(out.starts_with("Queue manager QM1 is not running: only the machine is checked."));
+}
