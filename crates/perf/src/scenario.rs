@@ -116,10 +116,14 @@ mod tests {
                             planned.case.name
                         );
                     }
-                    if let Subject::Drive(drive) = &planned.subject {
-                        for workload in drive.groups.iter().flat_map(|group| &group.workloads) {
-                            assert_eq!(workload.check(), Ok(()), "{}", planned.case.name);
-                        }
+                    let drives = match &planned.subject {
+                        Subject::Drive(drive) => vec![drive],
+                        Subject::Bursts { measured, between } => vec![measured, between],
+                        _ => Vec::new(),
+                    };
+                    let groups = drives.iter().flat_map(|drive| &drive.groups);
+                    for workload in groups.flat_map(|group| &group.workloads) {
+                        assert_eq!(workload.check(), Ok(()), "{}", planned.case.name);
                     }
                 }
                 for Goal { case, bound, .. } in &plan.goals {

@@ -107,9 +107,11 @@ fn section(out: &mut String, document: &Document) {
 
 fn published(out: &mut String, document: &Document) {
     let mut lines = Vec::new();
+    let mut projected = false;
     for case in &document.cases {
         let summary = summarise(document, case);
         for figure in &case.published {
+            projected |= figure.projected();
             lines.push(format!("{}: {}", case.name, compared(figure, &summary)));
         }
     }
@@ -120,7 +122,10 @@ fn published(out: &mut String, document: &Document) {
     for line in lines {
         let _ = write!(out, "<li>{}</li>", escaped(&line));
     }
-    let _ = write!(out, "</ul><p class=\"small\">{}</p>", escaped(PROJECTION));
+    out.push_str("</ul>");
+    if projected {
+        let _ = write!(out, "<p class=\"small\">{}</p>", escaped(PROJECTION));
+    }
 }
 
 fn table(out: &mut String, table: &Table) {

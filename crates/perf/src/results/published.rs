@@ -24,65 +24,80 @@ pub struct Published {
     pub value: f64,
     /// Whose, of what, on what.
     pub source: String,
+    /// It is what a whole large machine made: only a projection can stand beside it.
+    #[serde(default)]
+    pub whole_machine: bool,
 }
 
 impl Published {
-    /// Server CPU per operation, µs.
-    pub fn server_us(value: f64, source: &str) -> Published {
+    fn new(figure: Figure, value: f64, source: &str) -> Published {
         Published {
-            figure: Figure::ServerCpu,
+            figure,
             value,
             source: source.to_owned(),
+            whole_machine: false,
         }
     }
 
-    /// Operations per second.
+    /// Server CPU per operation, µs.
+    pub fn server_us(value: f64, source: &str) -> Published {
+        Published::new(Figure::ServerCpu, value, source)
+    }
+
+    /// Operations per second of one thread, or of something else that more processors do not make faster.
     pub fn rate(value: f64, source: &str) -> Published {
+        Published::new(Figure::Rate, value, source)
+    }
+
+    /// Operations per second of a whole machine with 64 hardware threads.
+    pub fn rate_of_a_machine(value: f64, source: &str) -> Published {
         Published {
-            figure: Figure::Rate,
-            value,
-            source: source.to_owned(),
+            whole_machine: true,
+            ..Published::rate(value, source)
         }
     }
 
     /// A value that is neither.
     pub fn value(name: &str, value: f64, source: &str) -> Published {
-        Published {
-            figure: Figure::Value(name.to_owned()),
-            value,
-            source: source.to_owned(),
-        }
+        Published::new(Figure::Value(name.to_owned()), value, source)
+    }
+
+    /// Whether a projection stands beside it.
+    pub fn projected(&self) -> bool {
+        self.whole_machine || self.figure == Figure::ServerCpu
     }
 }
 
 /// A published figure beside the measured one, in a line.
 pub fn compared(published: &Published, summary: &Summary) -> String {
-    let shown = published.figure.show(published.value);
-    let what = format!("{shown} published ({})", published.source);
-    let ours = match published.figure {
-        Figure::ServerCpu => summary.server_us.map(|spread| spread.median),
+    let figure = &published.figure;
+    let what = format!(
+        "{} published ({})",
+        figure.show(published.value),
+        published.source
+    );
+    let server_us = summary.server_us.map(|spread| spread.median);
+    let ours = match figure {
+        Figure::ServerCpu => server_us,
         Figure::Rate => summary.rate.map(|spread| spread.median),
-        Figure::P50 | Figure::Value(_) => None,
+        Figure::P50 => summary.latency_us.and_then(|all| all.first().copied()),
+        Figure::Value(name) => summary.values.get(name).copied(),
     };
     let Some(ours) = ours.filter(|ours| *ours > 0.0) else {
         return what;
     };
-    match published.figure {
-        Figure::ServerCpu => {
-            let projected = THREADS / ours * 1e6;
-            format!(
-                "{what}; here {}: {} × less; projected to 64 threads {}/s",
-                published.figure.show(ours),
-                fixed(published.value / ours, 1),
-                count(projected)
-            )
-        }
-        _ => format!(
-            "{what}; here {}: {} ×",
-            published.figure.show(ours),
-            fixed(ours / published.value, 2)
-        ),
+    let less = published.value / ours;
+    let mut text = format!("{what}; here {}", figure.show(ours));
+    match figure {
+        Figure::Rate if published.whole_machine => {}
+        Figure::Rate => text.push_str(&format!(": {} ×", fixed(ours / published.value, 2))),
+        _ => text.push_str(&format!(": {} × less", fixed(less, 1))),
     }
+    if let Some(us) = server_us.filter(|us| *us > 0.0 && published.projected()) {
+        let projected = count(THREADS / us * 1e6);
+        text.push_str(&format!("; projected to 64 threads {projected}/s"));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -104,6 +119,17 @@ mod tests {
         assert_eq!(
             compared(&rate, &summary),
             "25,000/s published (x); here 50,000/s: 2.00 ×"
+        );
+        let machine = Published::rate_of_a_machine(506_887.0, "x");
+        assert_eq!(
+            compared(&machine, &summary),
+            "506,887/s published (x); here 50,000/s; projected to 64 threads 3,764,706/s"
+        );
+        let mut restarted = Summary::default();
+        restarted.values.insert("restart, s".to_owned(), 0.5);
+        assert_eq!(
+            compared(&Published::value("restart, s", 10.0, "x"), &restarted),
+            "10.00 s published (x); here 0.50 s: 20.0 × less"
         );
         assert_eq!(
             compared(&rate, &Summary::default()),

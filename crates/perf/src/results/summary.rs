@@ -3,6 +3,8 @@
 //! Invariant: a ratio is formed within a round, where case and floor were measured one after the other, and the
 //! median is taken of the ratios: so a machine that changes its speed between rounds does not move it.
 
+use std::collections::BTreeMap;
+
 use super::{Case, Document, Round};
 
 /// The median; the mean of the middle two where there are two; none of nothing.
@@ -71,6 +73,8 @@ pub struct Summary {
     pub rate_ratio: Option<Spread>,
     /// Median latency as a multiple of the floor's.
     pub p50_ratio: Option<Spread>,
+    /// The named values.
+    pub values: BTreeMap<String, f64>,
 }
 
 impl Round {
@@ -110,6 +114,16 @@ impl Round {
         let grown = self.counters.get(name).copied()?;
         (self.operations > 0).then(|| grown as f64 / self.operations as f64)
     }
+}
+
+/// The median of each named value.
+fn values(case: &Case) -> BTreeMap<String, f64> {
+    let mut all: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for (name, value) in case.rounds.iter().flat_map(|round| &round.values) {
+        all.entry(name).or_default().push(*value);
+    }
+    let middle = |(name, values): (&String, Vec<f64>)| Some((name.clone(), median(&values)?));
+    all.into_iter().filter_map(middle).collect()
 }
 
 /// The figures of a case of a document.
@@ -157,6 +171,7 @@ pub fn summarise(document: &Document, case: &Case) -> Summary {
         cpu_ratio: ratio(&Round::server_us),
         rate_ratio: ratio(&Round::rate),
         p50_ratio: ratio(&Round::p50_us),
+        values: values(case),
     }
 }
 

@@ -33,11 +33,11 @@ pub fn results(document: &Document) -> Table {
     columns.extend(values.iter().map(|name| (*name, Align::Right)));
     let mut table = Table::new(&columns);
     for case in &document.cases {
-        let mut cells = cells(case, &summarise(document, case));
+        let summary = summarise(document, case);
+        let mut cells = cells(case, &summary);
         for name in &values {
-            let all = case.rounds.iter().filter_map(|r| r.values.get(*name));
-            let middle = median(&all.copied().collect::<Vec<_>>());
-            cells.push(middle.map_or_else(String::new, |value| fixed(value, 3)));
+            let value = summary.values.get(*name).copied();
+            cells.push(value.map_or_else(String::new, shown_value));
         }
         table.row(cells);
     }
@@ -72,6 +72,11 @@ fn cells(case: &Case, summary: &Summary) -> Vec<String> {
         shown(summary.cpu_ratio.map(|s| s.median), 2),
         shown(summary.rate_ratio.map(|s| s.median), 2),
     ]
+}
+
+/// Whole numbers as such, others to three decimals.
+fn shown_value(value: f64) -> String {
+    fixed(value, if value.fract() == 0.0 { 0 } else { 3 })
 }
 
 /// What was to be reached, beside what was measured.

@@ -84,6 +84,13 @@ pub enum Subject {
     ForcedWrites(usize),
     /// Applications against a queue manager.
     Drive(Drive),
+    /// A workload with an end again and again, and after each time another one that is not measured.
+    Bursts {
+        /// What is measured.
+        measured: Drive,
+        /// What makes it possible again.
+        between: Drive,
+    },
     /// A queue manager's restart.
     Restart(Restart),
 }

@@ -11,7 +11,10 @@ use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
 /// The queue.
 const QUEUE: &str = "REQUEST1";
 
-/// One thread that puts 2 KiB non-persistent messages, and getters inside that keep the queue empty.
+/// Puts in a burst: what a queue holds in the memory it is given.
+const BURST: u64 = 30_000;
+
+/// One thread that puts 2 KiB non-persistent messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Putting {
     pub(super) via: Via,
@@ -19,50 +22,84 @@ pub(super) struct Putting {
 }
 
 impl Putting {
-    fn drive(self) -> Drive {
-        let put = Workload {
-            module: Module::Sender,
+    fn workload(self, module: Module) -> Workload {
+        Workload {
+            module,
             carriers: Carriers::Threads,
             message_bytes: SMALL,
             persistence: Some(false),
-            asynchronous: self.asynchronous,
+            asynchronous: self.asynchronous && module == Module::Sender,
             destinations: Destinations::one(QUEUE),
-            ..Workload::default()
-        };
-        let get = Workload {
-            module: Module::Receiver,
-            asynchronous: false,
-            applications: 2,
             get_wait: Some(Duration::from_millis(500)),
-            ..put.clone()
-        };
-        Drive {
-            place: Place::Inside(Shape::default()),
-            groups: vec![
-                Group {
-                    via: Via::Inside,
-                    workloads: vec![get],
-                },
-                Group {
-                    via: self.via,
-                    workloads: vec![put],
-                },
-            ],
-            bounded: false,
+            ..Workload::default()
         }
     }
 
-    pub(super) fn planned(self, name: &str) -> Planned {
-        let mut planned = named(name, Subject::Drive(self.drive()));
-        planned.case.with_applications = true;
+    fn settings(self, planned: Planned, getters: &str) -> Planned {
         planned.settings(&[
-            (
-                "getters",
-                "2, inside the queue manager's process".to_owned(),
-            ),
+            ("getters", getters.to_owned()),
             ("asynchronous", self.asynchronous.to_string()),
             ("way", format!("{:?}", self.via)),
         ])
+    }
+
+    /// With two getters inside the queue manager's process that keep the queue empty.
+    pub(super) fn with_getters(self, name: &str) -> Planned {
+        let getters = Workload {
+            applications: 2,
+            ..self.workload(Module::Receiver)
+        };
+        let group = |via, workload| Group {
+            via,
+            workloads: vec![workload],
+        };
+        let drive = Drive {
+            place: Place::Inside(Shape::default()),
+            groups: vec![
+                group(Via::Inside, getters),
+                group(self.via, self.workload(Module::Sender)),
+            ],
+            bounded: false,
+        };
+        let mut planned = named(name, Subject::Drive(drive));
+        planned.case.with_applications = true;
+        self.settings(planned, "2, inside the queue manager's process")
+    }
+
+    /// In bursts to an empty queue, which is drained after each without being measured.
+    pub(super) fn in_bursts(self, name: &str) -> Planned {
+        // It holds a burst in memory.
+        let shape = Shape {
+            queue_buffer: 100 << 20,
+            ..Shape::default()
+        };
+        let place = match self.via {
+            Via::Inside => Place::Inside(shape),
+            _ => Place::Server(shape),
+        };
+        let burst = |module| Drive {
+            place: place.clone(),
+            groups: vec![Group {
+                via: match (module, self.via) {
+                    // Draining over a distance would take long and measure nothing.
+                    (Module::Receiver, Via::Delayed(_)) => Via::Tcp,
+                    (_, via) => via,
+                },
+                workloads: vec![Workload {
+                    iterations: Some(BURST),
+                    get_wait: Some(Duration::from_secs(10)),
+                    ..self.workload(module)
+                }],
+            }],
+            bounded: true,
+        };
+        let subject = Subject::Bursts {
+            measured: burst(Module::Sender),
+            between: burst(Module::Receiver),
+        };
+        let mut planned = named(name, subject);
+        planned.case.with_applications = self.via == Via::Inside;
+        self.settings(planned, "none while it puts")
     }
 }
 
@@ -126,16 +163,30 @@ pub(super) fn single(_: &Effort) -> Plan {
         ),
     ];
     for (name, via, asynchronous, published) in rows {
+        let putting = Putting { via, asynchronous };
         let figures = published.map(|(rate, row)| Published::rate(rate, &source(row)));
-        let planned = Putting { via, asynchronous }
-            .planned(name)
+        let planned = putting
+            .with_getters(name)
             .published(figures.into_iter().collect());
         match (via, asynchronous) {
             (Via::Tcp, false) => plan.add_beside(bare_echo(1, SMALL), planned),
             _ => plan.add(planned),
         }
     }
-    plan.notes.push("Two getters inside the queue manager's process keep the queue empty; CPU is of that process and so includes them and the putting thread. Asynchronous puts are checked with MQSTAT; a failed one fails the run.".to_owned());
+    let bursts = [
+        ("FASTPATH, put only", Via::Inside, false),
+        ("local socket, put only", Via::Local, false),
+        ("TCP, put only", Via::Tcp, false),
+        ("TCP, asynchronous, put only", Via::Tcp, true),
+    ];
+    for (name, via, asynchronous) in bursts {
+        plan.add(Putting { via, asynchronous }.in_bursts(name));
+    }
+    plan.notes.extend([
+        "As in the paper, two getters keep the queue empty; they run inside the queue manager's process, and CPU is of that process and so includes them and the putting thread.".to_owned(),
+        format!("“Put only”: bursts of {} puts to an empty queue, which is drained after each burst without being measured; on two processors getters would take from the putting thread what they need.", crate::results::count(BURST as f64)),
+        "Asynchronous puts are checked with MQSTAT; a failed one fails the run.".to_owned(),
+    ]);
     plan
 }
 

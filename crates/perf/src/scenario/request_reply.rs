@@ -136,7 +136,8 @@ pub(super) fn mixed(effort: &Effort) -> Plan {
                 let mut planned = trips.planned(trips.inside(Shape::default(), Via::Tcp));
                 if (size, requesters, persistent) == (SMALL, 60, false) {
                     let source = "IBM MQ 9.3, RR-CB 2 KiB non-persistent, 64 threads";
-                    planned = planned.published(vec![Published::rate(506_887.0, source)]);
+                    planned =
+                        planned.published(vec![Published::rate_of_a_machine(506_887.0, source)]);
                 }
                 plan.add(planned);
             }
@@ -179,7 +180,7 @@ pub(super) fn syncpoint(effort: &Effort) -> Plan {
                     false => (14_000.0, "out of"),
                 };
                 let source = format!("IBM MQ 9.0.4, bindings, 24 cores, {how} syncpoint, 10 pairs");
-                planned = planned.published(vec![Published::rate(rate, &source)]);
+                planned = planned.published(vec![Published::rate_of_a_machine(rate, &source)]);
             }
             plan.add_beside(trips.floor(), planned);
         }

@@ -145,19 +145,21 @@ pub(super) fn shown(document: &Document, explain: bool) -> String {
         out.push('\n');
         out.push_str(&goals(document).text());
     }
+    let mut lines = Vec::new();
     let mut projected = false;
     for case in &document.cases {
         let summary = summarise(document, case);
         for figure in &case.published {
-            if !projected {
-                out.push('\n');
-            }
-            projected = true;
-            out.push_str(&format!("{}: {}\n", case.name, compared(figure, &summary)));
+            projected |= figure.projected();
+            lines.push(format!("{}: {}\n", case.name, compared(figure, &summary)));
         }
     }
     if projected {
-        out.push_str(&format!("{PROJECTION}\n"));
+        lines.push(format!("{PROJECTION}\n"));
+    }
+    if !lines.is_empty() {
+        out.push('\n');
+        out.push_str(&lines.concat());
     }
     for note in &document.notes {
         out.push_str(&format!("{note}\n"));

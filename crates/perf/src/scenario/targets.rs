@@ -46,9 +46,12 @@ pub(super) fn plan(_: &Effort) -> Plan {
         plan.add_beside(trips.floor(), planned);
     }
     let putting = |via, asynchronous| Putting { via, asynchronous };
-    plan.add_beside(bare_echo(1, SMALL), putting(Via::Tcp, false).planned(SYNC));
-    plan.add(putting(Via::Tcp, true).planned(ASYNC));
-    plan.add(putting(Via::Inside, false).planned(FASTPATH));
+    plan.add_beside(
+        bare_echo(1, SMALL),
+        putting(Via::Tcp, false).in_bursts(SYNC),
+    );
+    plan.add(putting(Via::Tcp, true).in_bursts(ASYNC));
+    plan.add(putting(Via::Inside, false).in_bursts(FASTPATH));
     for (name, plain_log) in [(SLOW, false), (SLOW_PLAIN, true)] {
         let shape = Shape {
             disk_delay_us: 1_000,
