@@ -28,6 +28,7 @@ use parking_lot::Mutex;
 use posthaste_mqi::CorrelId;
 
 pub use connect::unreachable;
+pub use tally::histogram;
 
 use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
 use connect::Way;
@@ -54,6 +55,8 @@ pub struct Outcome {
     pub iterations: u64,
     /// From the start until it was stopped, or the last application had finished.
     pub seconds: f64,
+    /// From the start until the last iteration was done.
+    pub to_last_iteration: f64,
     /// Time of an iteration, in nanoseconds, since the last [`Running::begin_window`].
     pub latency: Histogram<u64>,
     /// What went wrong; the first hundred.
@@ -197,7 +200,7 @@ fn prepare(
     let machines = (0..workload.applications)
         .map(|index| Machine::new(workload, index, identity(index)))
         .collect::<Result<Vec<_>, _>>()?;
-    let empty = tally::histogram()?;
+    let empty = histogram()?;
     let group = Group {
         workload: Arc::new(workload.clone()),
         way: Way::find(target, workload)?,
@@ -256,7 +259,17 @@ impl Running {
         }
     }
 
-    fn latency(&self) -> Histogram<u64> {
+    /// The latencies recorded since [`Running::begin_window`], which are forgotten.
+    pub fn take_latency(&self) -> Histogram<u64> {
+        let mut all = Histogram::new_from(&self.empty);
+        for tally in &self.tallies {
+            tally.take_latency(&mut all);
+        }
+        all
+    }
+
+    /// The latencies recorded since [`Running::begin_window`].
+    pub fn latency(&self) -> Histogram<u64> {
         let mut all = Histogram::new_from(&self.empty);
         for tally in &self.tallies {
             tally.add_latency(&mut all);
@@ -279,9 +292,13 @@ impl Running {
         self.control.end();
         self.control.await_ended(None);
         let (failures, failed) = self.control.failures();
+        let last = self.tallies.iter().map(|tally| tally.last()).max();
+        let last = last.unwrap_or(0);
         Outcome {
             iterations: self.iterations(),
             seconds: self.control.seconds(),
+            to_last_iteration: Duration::from_nanos(last.saturating_sub(self.control.went()))
+                .as_secs_f64(),
             latency: self.latency(),
             failures,
             failed,

@@ -6,6 +6,7 @@
 //! | `drive` | what carries them: a blocking thread for each, or loops of many connections |
 //! | `delay_proxy` | a distant network on one machine |
 //! | `disk_test` | how fast a disk takes the forced writes of a log |
+//! | `cph` | the command line and the output that users of MQ-CPH know |
 //! | `floor` | what the same work costs without a queue manager |
 //! | `measure` | processors, memory, machine, a queue manager under test |
 //! | `report` | results as a page and as charts |
@@ -13,6 +14,7 @@
 //! | `scenario` | measurements by name |
 //! | `quantity` | times, rates and sizes as people write them |
 
+pub mod cph;
 pub mod delay_proxy;
 pub mod disk_test;
 pub mod drive;

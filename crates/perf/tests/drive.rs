@@ -95,6 +95,14 @@ impl Rig {
         depth.clone()
     }
 
+    /// Empties a queue, as soon as the queue manager has noticed that a broken application is gone.
+    fn clear(&self, queue: &str) {
+        let qm = self.qm.as_ref().unwrap();
+        while !qm.command(&format!("CLEAR QLOCAL({queue})")).ok {
+            std::thread::yield_now();
+        }
+    }
+
     fn assert_empty(&self) {
         for number in 1..=QUEUES {
             assert_eq!(self.depth(&format!("REQUEST{number}")), "0");
@@ -352,6 +360,53 @@ fn what_is_sent_is_there_and_is_received() {
 }
 
 #[test]
+fn asynchronous_puts_are_all_there_or_not_counted() {
+    let rig = Rig::new();
+    for (carriers, target) in [
+        (Carriers::Threads, rig.client()),
+        (TWO_LOOPS, rig.client()),
+        (Carriers::Threads, rig.inside()),
+    ] {
+        for (syncpoint, batch) in [(Syncpoint::NONE, 1), (Syncpoint::BOTH, 10)] {
+            let sends = Workload {
+                applications: 2,
+                iterations: Some(1_005),
+                asynchronous: true,
+                syncpoint,
+                batch,
+                ..workload(Module::Sender, carriers)
+            };
+            let sent = finished(start(&sends, &target).unwrap());
+            assert_eq!(sent.each, [1_005; 2]);
+            assert_eq!(rig.depth("DEST"), "2010");
+            rig.clear("DEST");
+        }
+        // Ten of them fit.
+        let too_many = Workload {
+            iterations: Some(100),
+            asynchronous: true,
+            destinations: Destinations::one("SMALL"),
+            ..workload(Module::Sender, carriers)
+        };
+        let running = start(&too_many, &target).unwrap();
+        assert!(running.wait(LONG));
+        let outcome = running.stop();
+        assert_eq!(
+            outcome.iterations, 10,
+            "{carriers:?} {:?}",
+            outcome.failures
+        );
+        assert!(outcome.partial);
+        let error = outcome.failures[0].to_string();
+        assert!(
+            error.contains("2053") && error.contains("90 asynchronous"),
+            "{error}"
+        );
+        rig.clear("SMALL");
+    }
+}
+
+#[test]
 fn an_application_gets_what_it_has_put() {
     let rig = Rig::new();
     for carriers in [Carriers::Threads, TWO_LOOPS] {
@@ -472,9 +527,10 @@ fn an_application_that_fails_ends_alone_and_says_why() {
             panic!("{:?}", outcome.failures);
         };
         assert_eq!((*call, object.as_str()), ("MQPUT", "SMALL"));
+        assert_eq!(outcome.iterations, 10);
         assert_eq!(*reason, Reason::Q_FULL);
         assert_eq!(rig.depth("SMALL"), "10");
-        rig.qm.as_ref().unwrap().command("CLEAR QLOCAL(SMALL)");
+        rig.clear("SMALL");
     }
 }
 
@@ -494,7 +550,7 @@ fn a_reply_that_never_comes_is_a_failure_and_the_rest_goes_on() {
         let outcome = running.stop();
         assert!(outcome.failures[0].to_string().contains("REPLY1"));
         assert_eq!(outcome.iterations, 0);
-        rig.qm.as_ref().unwrap().command("CLEAR QLOCAL(REQUEST1)");
+        rig.clear("REQUEST1");
     }
 }
 

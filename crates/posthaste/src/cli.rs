@@ -75,7 +75,8 @@ pub(crate) enum Command {
     /// Measure how fast a disk takes the forced writes of a recovery log
     #[command(name = "disktest", visible_alias = "mqldt")]
     DiskTest(posthaste_perf::disk_test::DiskTestArgs),
-    /// Measure performance by scenarios, and report it
+    /// Measure performance: with a workload (flags of MQ-CPH) or by scenarios, and report it
+    #[command(visible_alias = "cph")]
     Perf(Perf),
     /// Pass TCP connections on with added latency, as a distant network would
     #[command(name = "delayproxy")]
@@ -109,12 +110,25 @@ const PERF_EXAMPLES: &str = "\
   posthaste perf run all --quick           all of them, in less than ten
   posthaste perf report perf-results/...   the results as a page";
 
-/// The laboratory.
+/// Scenarios by name, or a workload as MQ-CPH drives it.
 #[derive(Args, Debug)]
-#[command(after_help = PERF_EXAMPLES, arg_required_else_help = true)]
+#[command(
+    override_usage = "posthaste perf -tc MODULE [-FLAG VALUE]...\n       posthaste perf <COMMAND>",
+    after_help = format!("Scenarios:\n  {PERF_EXAMPLES}\n\n{}", posthaste_perf::cph::help()),
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true
+)]
 pub(crate) struct Perf {
     #[command(subcommand)]
-    pub(crate) command: posthaste_perf::scenario::PerfCommand,
+    pub(crate) command: Option<posthaste_perf::scenario::PerfCommand>,
+    /// Flags as MQ-CPH has them
+    #[arg(
+        value_name = "FLAG",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        hide = true
+    )]
+    pub(crate) flags: Vec<String>,
 }
 
 /// The log's shape, for commands that create.

@@ -20,6 +20,7 @@ mod queue;
 mod run;
 mod samples;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -67,12 +68,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Check(args) => control::check(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
-        Command::Perf(args) => {
-            let (exit, text) = posthaste_perf::scenario::perform(&args.command)?;
-            let mut out = output::Out::new();
-            out.bytes(text.as_bytes())?;
-            out.flush().map(|()| exit)
-        }
+        Command::Perf(args) => laboratory(place, &args),
         Command::DelayProxy(args) => posthaste_perf::delay_proxy::run(&args),
         Command::Mqsc(args) => mqsc::mqsc(place, &args),
         Command::Put(args) => put::put(place, &args),
@@ -85,4 +81,14 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Amqsbcg(args) => samples::amqsbcg(place, &args),
         Command::Amqsgbr(args) => samples::amqsgbr(place, &args),
     }
+}
+
+fn laboratory(place: Option<&Path>, args: &cli::Perf) -> Result<Exit, Failure> {
+    let Some(command) = &args.command else {
+        return posthaste_perf::cph::run(place, &args.flags);
+    };
+    let (exit, text) = posthaste_perf::scenario::perform(command)?;
+    let mut out = output::Out::new();
+    out.bytes(text.as_bytes())?;
+    out.flush().map(|()| exit)
 }

@@ -316,6 +316,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "End the queue manager, type strmqm -c {0}, which makes the system objects new and keeps messages, and start it again.",
     ),
     message(
+        "AMQ2230E",
+        "The measurement is not complete: {0}.",
+        "Something went wrong while a queue manager was being measured. What was measured until then has been printed.",
+        "Remove the cause, and measure again.",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",

@@ -76,6 +76,22 @@ fn live(
     control.ended(early);
 }
 
+/// Goes through the iterations; what a failure leaves uncommitted is counted no longer.
+fn iterate<M: Mqi + ?Sized>(
+    caller: &mut Caller<M>,
+    workload: &Workload,
+    course: &mut Course,
+    data: &[u8],
+    control: &Control,
+    tally: &Tally,
+) -> Result<(), PerfError> {
+    let done = caller.iterate(workload, course, data, control, tally);
+    if done.is_err() {
+        tally.take_back(0, caller.machine.uncommitted());
+    }
+    done
+}
+
 /// Whether it ended early, or why.
 fn run(
     workload: &Workload,
@@ -94,38 +110,7 @@ fn run(
         return Ok(true);
     }
     let mut course = Course::new(workload, index, control.went());
-    let mut yields = workload.yield_every;
-    let mut now = control.now();
-    loop {
-        match course.turn(now, control.ending()) {
-            Turn::Wait { until } => {
-                control.pause(until);
-                now = control.now();
-                continue;
-            }
-            Turn::Go { at } => {
-                tally.missed_more(course.take_missed());
-                let step = caller.until_rest(Answer::Next { at }, data, control)?;
-                now = control.now();
-                caller.account(step, now, &mut course, control, tally)?;
-            }
-            Turn::End => {
-                let step = caller.until_rest(Answer::Last, data, control)?;
-                if step == Step::Finished {
-                    break;
-                }
-                now = control.now();
-                caller.account(step, now, &mut course, control, tally)?;
-            }
-        }
-        if workload.yield_every > 0 {
-            yields -= 1;
-            if yields == 0 {
-                yields = workload.yield_every;
-                thread::yield_now();
-            }
-        }
-    }
+    iterate(&mut caller, workload, &mut course, data, control, tally)?;
     caller.disconnect()?;
     Ok(course.unfinished() && !control.ending())
 }
@@ -185,6 +170,48 @@ impl<M: Mqi + ?Sized> Caller<M> {
         Ok(step)
     }
 
+    fn iterate(
+        &mut self,
+        workload: &Workload,
+        course: &mut Course,
+        data: &[u8],
+        control: &Control,
+        tally: &Tally,
+    ) -> Result<(), PerfError> {
+        let mut yields = workload.yield_every;
+        let mut now = control.now();
+        loop {
+            match course.turn(now, control.ending()) {
+                Turn::Wait { until } => {
+                    control.pause(until);
+                    now = control.now();
+                    continue;
+                }
+                Turn::Go { at } => {
+                    tally.missed_more(course.take_missed());
+                    let step = self.until_rest(Answer::Next { at }, data, control)?;
+                    now = control.now();
+                    self.account(step, now, course, control, tally)?;
+                }
+                Turn::End => {
+                    let step = self.until_rest(Answer::Last, data, control)?;
+                    if step == Step::Finished {
+                        return Ok(());
+                    }
+                    now = control.now();
+                    self.account(step, now, course, control, tally)?;
+                }
+            }
+            if workload.yield_every > 0 {
+                yields -= 1;
+                if yields == 0 {
+                    yields = workload.yield_every;
+                    thread::yield_now();
+                }
+            }
+        }
+    }
+
     /// Counts what came of an iteration.
     fn account(
         &self,
@@ -197,7 +224,7 @@ impl<M: Mqi + ?Sized> Caller<M> {
         match step {
             Step::Iterated { began } => {
                 course.iterated();
-                tally.iterated(0);
+                tally.iterated(0, now);
                 if let Some(began) = began {
                     tally.record(now.saturating_sub(began));
                 }
@@ -348,7 +375,7 @@ pub(crate) fn rejected(count: u64, reason: Reason, queue: &str) -> PerfError {
         call: "MQPUT",
         object: queue.to_owned(),
         reason,
-        why: format!("MQSTAT tells of {count} asynchronous puts that were not done"),
+        why: format!("MQSTAT tells of {count} asynchronous puts that were not done."),
     }
 }
 

@@ -158,6 +158,11 @@ impl Link {
         self.early
     }
 
+    /// It has failed: what it has not committed is counted no longer.
+    pub(crate) fn take_back(&self, tally: &Tally) {
+        tally.take_back(self.place, self.machine.uncommitted());
+    }
+
     /// The group has been let go.
     pub(crate) fn begin(
         &mut self,
@@ -487,13 +492,13 @@ impl Link {
         let mut now = around.now;
         match step {
             Step::Iterated { began } => {
-                around.tally.iterated(self.place);
-                if let Some(course) = &mut self.course {
-                    course.iterated();
-                }
                 if let Some(began) = began {
                     now = around.control.now();
                     around.latencies.push(now.saturating_sub(began));
+                }
+                around.tally.iterated(self.place, now);
+                if let Some(course) = &mut self.course {
+                    course.iterated();
                 }
             }
             Step::Unanswered { slot } => around.control.fail(PerfError::NoReply {

@@ -297,6 +297,7 @@ impl Loop {
         let next = match act(&mut seat.link, &mut self.buffer, &mut around) {
             Ok(next) => next,
             Err(error) => {
+                seat.link.take_back(&share.tally);
                 share.control.fail(error);
                 return self.remove(number, true);
             }

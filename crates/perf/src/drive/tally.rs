@@ -14,7 +14,10 @@ use crate::workload::{Nanos, PerfError};
 const LONGEST: u64 = 600_000_000_000;
 
 /// A histogram of nanoseconds with three significant digits.
-pub(crate) fn histogram() -> Result<Histogram<u64>, PerfError> {
+///
+/// # Errors
+/// There is no memory for it.
+pub fn histogram() -> Result<Histogram<u64>, PerfError> {
     Histogram::new_with_bounds(1, LONGEST, 3).map_err(|error| PerfError::System {
         what: "a histogram cannot be made".to_owned(),
         why: error.to_string(),
@@ -25,6 +28,8 @@ pub(crate) fn histogram() -> Result<Histogram<u64>, PerfError> {
 pub(crate) struct Tally {
     counts: Box<[AtomicU64]>,
     missed: AtomicU64,
+    /// When the last iteration was done.
+    last: AtomicU64,
     latency: Mutex<Histogram<u64>>,
 }
 
@@ -34,12 +39,14 @@ impl Tally {
         Tally {
             counts: (0..applications).map(|_| AtomicU64::new(0)).collect(),
             missed: AtomicU64::new(0),
+            last: AtomicU64::new(0),
             latency: Mutex::new(Histogram::new_from(empty)),
         }
     }
 
-    /// Application `place` of this thread has done one more.
-    pub(crate) fn iterated(&self, place: usize) {
+    /// Application `place` of this thread has done one more, by `now`.
+    pub(crate) fn iterated(&self, place: usize, now: Nanos) {
+        self.last.store(now, Ordering::Relaxed);
         if let Some(count) = self.counts.get(place) {
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
@@ -88,6 +95,18 @@ impl Tally {
 
     pub(crate) fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn last(&self) -> Nanos {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    /// Moves the latencies to another histogram.
+    pub(crate) fn take_latency(&self, to: &mut Histogram<u64>) {
+        let mut latency = self.latency.lock();
+        // Both have the same bounds, and what is beyond them was cut when it was recorded.
+        let _ = to.add(&*latency);
+        latency.reset();
     }
 
     pub(crate) fn forget_latency(&self) {

@@ -207,6 +207,16 @@ impl Machine {
         })
     }
 
+    /// Iterations that have been counted and are not committed yet.
+    pub fn uncommitted(&self) -> u64 {
+        match &self.kind {
+            Kind::Responder(machine) => machine.uncommitted(),
+            Kind::Sender(machine) => machine.uncommitted(),
+            Kind::Receiver(machine) => machine.uncommitted(),
+            Kind::Requester(_) | Kind::PutGet(_) => 0,
+        }
+    }
+
     /// What it puts with.
     pub fn put_shape(&self) -> &PutShape {
         &self.shapes.put
@@ -229,3 +239,6 @@ impl Application for Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,10 @@ pub(crate) struct Receiver {
     queue: Name,
     transacted: bool,
     batch: u32,
+    /// Messages of the unit of work.
     pending: u32,
+    /// Iterations that were counted and are not known to be committed.
+    uncommitted: u64,
     buffer: usize,
     wait_ms: i32,
     last: Last,
@@ -39,6 +42,7 @@ impl Receiver {
             transacted: workload.syncpoint.get,
             batch: workload.batch,
             pending: 0,
+            uncommitted: 0,
             buffer: workload.buffer(),
             wait_ms: Waiting::new(workload).milliseconds(),
             last: Last::Nothing,
@@ -68,8 +72,14 @@ impl Receiver {
             if self.pending >= self.batch {
                 return self.commit(Last::Commit);
             }
+            self.uncommitted += 1;
         }
         self.rest()
+    }
+
+    /// Iterations that a failure now would undo.
+    pub(crate) fn uncommitted(&self) -> u64 {
+        self.uncommitted
     }
 
     fn rest(&mut self) -> Step {
@@ -98,15 +108,24 @@ impl Application for Receiver {
                 self.get()
             }
             (Answer::Got(_), _) => self.got(),
-            (Answer::Done, Last::Commit) => self.rest(),
+            (Answer::Done, Last::Commit) => {
+                self.uncommitted = 0;
+                self.rest()
+            }
             (Answer::NoMessage { .. }, _) if self.pending > 0 => self.commit(Last::CommitIdle),
-            (Answer::NoMessage { .. }, _) | (Answer::Done, Last::CommitIdle) => Step::Idle,
+            (Answer::NoMessage { .. }, _) | (Answer::Done, Last::CommitIdle) => {
+                self.uncommitted = 0;
+                Step::Idle
+            }
             (Answer::TooLong { length }, _) => {
                 self.buffer = length;
                 self.get()
             }
             (Answer::Last, _) if self.pending > 0 => self.commit(Last::Nothing),
-            _ => Step::Finished,
+            _ => {
+                self.uncommitted = 0;
+                Step::Finished
+            }
         }
     }
 }

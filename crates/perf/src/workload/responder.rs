@@ -36,7 +36,10 @@ pub(crate) struct Responder {
     body: Body,
     transacted: bool,
     batch: u32,
+    /// Messages of the unit of work.
     pending: u32,
+    /// Iterations that were counted and are not known to be committed.
+    uncommitted: u64,
     buffer: usize,
     wait_ms: i32,
     last: Last,
@@ -60,6 +63,7 @@ impl Responder {
             transacted: workload.syncpoint.put || workload.syncpoint.get,
             batch: workload.batch,
             pending: 0,
+            uncommitted: 0,
             buffer: workload.buffer(),
             wait_ms: Waiting::new(workload).milliseconds(),
             last: Last::Nothing,
@@ -133,6 +137,7 @@ impl Responder {
             if self.pending >= self.batch {
                 return self.commit(Last::Commit);
             }
+            self.uncommitted += 1;
         }
         self.rest()
     }
@@ -141,6 +146,11 @@ impl Responder {
         self.pending = 0;
         self.last = last;
         Step::Commit
+    }
+
+    /// Iterations that a failure now would undo.
+    pub(crate) fn uncommitted(&self) -> u64 {
+        self.uncommitted
     }
 
     fn rest(&mut self) -> Step {
@@ -166,15 +176,24 @@ impl Application for Responder {
             (Answer::Got(message), _) => self.requested(message),
             (Answer::Done, Last::OpenReplies) => self.put(),
             (Answer::Put { .. }, _) => self.replied(),
-            (Answer::Done, Last::Commit) => self.rest(),
+            (Answer::Done, Last::Commit) => {
+                self.uncommitted = 0;
+                self.rest()
+            }
             (Answer::NoMessage { .. }, _) if self.pending > 0 => self.commit(Last::CommitIdle),
-            (Answer::NoMessage { .. }, _) | (Answer::Done, Last::CommitIdle) => Step::Idle,
+            (Answer::NoMessage { .. }, _) | (Answer::Done, Last::CommitIdle) => {
+                self.uncommitted = 0;
+                Step::Idle
+            }
             (Answer::TooLong { length }, _) => {
                 self.buffer = length;
                 self.get()
             }
             (Answer::Last, _) if self.pending > 0 => self.commit(Last::CommitEnd),
-            (Answer::Last | Answer::Done | Answer::Stat(_), _) => Step::Finished,
+            (Answer::Last | Answer::Done | Answer::Stat(_), _) => {
+                self.uncommitted = 0;
+                Step::Finished
+            }
         }
     }
 }

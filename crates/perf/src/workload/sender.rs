@@ -31,8 +31,10 @@ pub(crate) struct Sender {
     asynchronous: bool,
     transacted: bool,
     batch: u32,
-    /// Puts that are not committed.
+    /// Messages of the unit of work.
     pending: u32,
+    /// Iterations that were counted and are not known to be committed.
+    uncommitted: u64,
     /// Asynchronous puts that have not been asked after.
     unasked: u64,
     last: Last,
@@ -48,6 +50,7 @@ impl Sender {
             transacted: workload.syncpoint.put,
             batch: workload.batch,
             pending: 0,
+            uncommitted: 0,
             unasked: 0,
             last: Last::Nothing,
             at: 0,
@@ -76,8 +79,9 @@ impl Sender {
             if self.pending >= self.batch {
                 return self.commit(Last::Commit);
             }
+            self.uncommitted += 1;
         }
-        self.ask_or_rest()
+        self.rest()
     }
 
     fn commit(&mut self, last: Last) -> Step {
@@ -86,16 +90,14 @@ impl Sender {
         Step::Commit
     }
 
-    fn ask_or_rest(&mut self) -> Step {
-        match self.unasked >= ASK_EVERY {
-            true => self.ask(Last::Stat),
-            false => self.rest(),
-        }
-    }
-
     fn ask(&mut self, last: Last) -> Step {
         self.last = last;
         Step::Stat
+    }
+
+    /// Iterations that a failure now would undo.
+    pub(crate) fn uncommitted(&self) -> u64 {
+        self.uncommitted
     }
 
     fn rest(&mut self) -> Step {
@@ -117,7 +119,7 @@ impl Sender {
         }
         match self.last {
             Last::StatEnd => Step::Finished,
-            _ => self.rest(),
+            _ => self.put(),
         }
     }
 
@@ -125,6 +127,7 @@ impl Sender {
         if self.pending > 0 {
             return self.commit(Last::CommitEnd);
         }
+        self.uncommitted = 0;
         match self.unasked > 0 {
             true => self.ask(Last::StatEnd),
             false => Step::Finished,
@@ -152,10 +155,16 @@ impl Application for Sender {
             (Answer::Done, Last::Open) => Step::Ready,
             (Answer::Next { at }, _) => {
                 self.at = at;
-                self.put()
+                match self.unasked >= ASK_EVERY {
+                    true => self.ask(Last::Stat),
+                    false => self.put(),
+                }
             }
             (Answer::Put { .. }, _) => self.sent(),
-            (Answer::Done, Last::Commit) => self.ask_or_rest(),
+            (Answer::Done, Last::Commit) => {
+                self.uncommitted = 0;
+                self.rest()
+            }
             (Answer::Stat(sts), _) => self.told(sts),
             (Answer::Last, _) | (Answer::Done, Last::CommitEnd) => self.end(),
             _ => Step::Finished,
