@@ -8,6 +8,7 @@
 )]
 
 mod bad_input;
+mod driver;
 mod instruments;
 mod laboratory;
 mod life;
