@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod driver;
+mod in_process;
 mod instruments;
 mod laboratory;
 mod life;

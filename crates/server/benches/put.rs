@@ -1,0 +1,181 @@
+//! What a put of 2 KiB costs one thread: in process, over TCP waited for, and over TCP asynchronously.
+//!
+//! `cargo bench -p posthaste-server --bench put [-- ROW...]` (rows by number, from 0; all if none). Rounds of puts are timed, the queue is emptied in between. The
+//! queue manager is in the same process; "caller CPU" is that of the putting thread alone, "all CPU"
+//! that of the process: queue manager and gets too. The last rows have a getter that works at the same time.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use posthaste_client::{Address, Connect, Connection, Mqi};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_server::{
+    Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, ini,
+};
+use rustix::time::{ClockId, clock_gettime};
+
+const SIZE: usize = 2048;
+const QUEUE: &str = "DEV.QUEUE.1";
+/// Puts that are timed in one piece, so few that they stay in the processor's caches.
+const ROUND: u64 = 100;
+const LENGTH: Duration = Duration::from_secs(2);
+
+/// CPU time in seconds.
+fn cpu(whose: ClockId) -> f64 {
+    let now = clock_gettime(whose);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+fn open(connection: &mut dyn Mqi) -> Hobj {
+    let mut od = Od {
+        object_name: Name::new(QUEUE),
+        ..Od::default()
+    };
+    connection
+        .open_object(&mut od, MQOO_OUTPUT | MQOO_INPUT_SHARED)
+        .unwrap()
+}
+
+fn take(connection: &mut dyn Mqi, queue: Hobj, wait: i32) -> bool {
+    let mut gmo = Gmo {
+        options: MQGMO_NO_SYNCPOINT | if wait > 0 { MQGMO_WAIT } else { 0 },
+        wait_interval: wait,
+        ..Gmo::default()
+    };
+    match connection.get(queue, &mut Md::default(), &mut gmo, SIZE) {
+        Ok(_) => true,
+        Err(error) => {
+            assert_eq!(error.reason(), Reason::NO_MSG_AVAILABLE);
+            false
+        }
+    }
+}
+
+struct Row {
+    name: &'static str,
+    options: i32,
+    getter: bool,
+}
+
+fn measure(qm: &InProcess, putter: &mut dyn Mqi, row: &Row) {
+    let queue = open(putter);
+    let mut other = qm.connect("getter").unwrap();
+    let others = open(&mut other);
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut idle = None;
+    let getter = match row.getter {
+        false => {
+            idle = Some(other);
+            None
+        }
+        true => {
+            let stop = Arc::clone(&stop);
+            Some(std::thread::spawn(move || {
+                while take(&mut other, others, 50) || !stop.load(Ordering::Relaxed) {}
+            }))
+        }
+    };
+    let data = vec![7; SIZE];
+    let (mut puts, mut wall, mut used) = (0_u64, 0.0, 0.0);
+    let all_begun = cpu(ClockId::ProcessCPUTime);
+    while wall < LENGTH.as_secs_f64() {
+        let (begun, cpu_begun) = (Instant::now(), cpu(ClockId::ThreadCPUTime));
+        for _ in 0..ROUND {
+            let mut md = Md::default();
+            let mut pmo = Pmo {
+                options: MQPMO_NO_SYNCPOINT | row.options,
+                ..Pmo::default()
+            };
+            putter.put(queue, &mut md, &mut pmo, &data).unwrap();
+        }
+        if puts.is_multiple_of(200 * ROUND) {
+            // What is not waited for counts when it has been done.
+            let sts = putter.stat().unwrap();
+            assert_eq!(sts.put_failure_count, 0, "{sts:?}");
+        }
+        wall += begun.elapsed().as_secs_f64();
+        used += cpu(ClockId::ThreadCPUTime) - cpu_begun;
+        puts += ROUND;
+        if let Some(other) = &mut idle {
+            while take(other, others, 0) {}
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    if let Some(getter) = getter {
+        getter.join().unwrap();
+    }
+    let rate = puts as f64 / wall;
+    let each = used / puts as f64 * 1e6;
+    let all = (cpu(ClockId::ProcessCPUTime) - all_begun) / puts as f64 * 1e6;
+    println!(
+        "{:<36} {rate:>10.0} puts/s {each:>8.2} µs {all:>8.2} µs",
+        row.name
+    );
+}
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let mut commands = developer_objects();
+    commands.push(format!("ALTER QLOCAL({QUEUE}) MAXDEPTH(999999999)"));
+    let creation = Creation {
+        name: "QM1".to_owned(),
+        shape: ini::Shape::default(),
+        commands,
+        ..Creation::default()
+    };
+    let made = create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
+    // A getter that is not scheduled for a while must not make this a measurement of queue files.
+    let ini = made.home.configuration();
+    let text = std::fs::read_to_string(&ini).unwrap();
+    let buffer = "DefaultQBufferSize=";
+    let text = text.replace(&format!("{buffer}262144"), &format!("{buffer}104857600"));
+    assert!(text.contains("104857600"), "{text}");
+    std::fs::write(&ini, text).unwrap();
+    let options = InProcessOptions {
+        listen: true,
+        port: Some(0),
+        host: Some("127.0.0.1".to_owned()),
+        ..InProcessOptions::default()
+    };
+    let qm = InProcess::open(&data, "QM1", &options).unwrap();
+    let address = Address::Tcp {
+        host: "127.0.0.1".to_owned(),
+        port: qm.listening()[0].address.port(),
+    };
+    let remote = Connection::open(&Connect::new(address, "DEV.APP.SVRCONN", "QM1")).unwrap();
+    println!(
+        "{:<36} {:>10}        {:>11} {:>11}",
+        "2 KiB, not persistent, one thread", "rate", "caller CPU", "all CPU"
+    );
+    let mut local: Box<dyn Mqi> = Box::new(qm.connect("putter").unwrap());
+    let mut remote: Box<dyn Mqi> = Box::new(remote);
+    let ahead = MQPMO_ASYNC_RESPONSE;
+    let rows = [
+        ("in process", false, 0, false),
+        ("over TCP", true, 0, false),
+        ("over TCP, asynchronous", true, ahead, false),
+        ("in process, one getter", false, 0, true),
+        ("over TCP, asynchronous, one getter", true, ahead, true),
+    ];
+    let wanted: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|argument| argument.parse().ok())
+        .collect();
+    for (number, (name, tcp, options, getter)) in rows.into_iter().enumerate() {
+        if wanted.is_empty() || wanted.contains(&number) {
+            let putter = if tcp { &mut remote } else { &mut local };
+            let row = Row {
+                name,
+                options,
+                getter,
+            };
+            measure(&qm, &mut **putter, &row);
+        }
+    }
+    drop((local, remote));
+    qm.end(EndMode::Immediate).unwrap();
+}
