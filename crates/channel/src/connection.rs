@@ -21,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::conversation::{Closing, Common, Conversation, Item, Load};
 use crate::ending::End;
 use crate::ready::{Alarm, Ready};
-use crate::registry::{Admitted, Registry};
+use crate::registry::{Admitted, Count, Registry};
 use crate::timing::{Due, Now, Timing};
 
 /// Requests that wait for their turn beyond which no more are read.
@@ -273,6 +273,7 @@ impl Core {
     }
 
     fn give(&mut self, id: u32, item: Item) -> Result<(), End> {
+        self.registry.count(Count::Requests, 1);
         if let Some(slot) = self.slot(id) {
             slot.conversation.push(item).map_err(End::Misbehaved)?;
             slot.alarm.ring();
@@ -392,6 +393,7 @@ where
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        self.core.registry.count(Count::Wakes, 1);
         loop {
             self.core.ready.enter(cx.waker());
             if let Some(end) = self.turn(cx) {
@@ -429,9 +431,13 @@ where
 
     fn write(&mut self, cx: &mut Context<'_>) -> Result<(), End> {
         let before = self.flush.progress();
+        let writes = self.flush.writes();
         let result = self.flush.poll(&mut self.stream, cx);
         let written = self.flush.progress() - before;
         if written > 0 {
+            let registry = &self.core.registry;
+            registry.count(Count::Writes, self.flush.writes() - writes);
+            registry.count(Count::BytesWritten, written);
             self.core
                 .caller
                 .traffic
@@ -457,6 +463,9 @@ where
             Poll::Ready(Ok(0)) => Err(End::Lost(None)),
             Poll::Ready(Ok(received)) => {
                 self.core.caller.traffic.count_received(received);
+                self.core.registry.count(Count::Reads, 1);
+                let bytes = u64::try_from(received).unwrap_or(u64::MAX);
+                self.core.registry.count(Count::BytesRead, bytes);
                 self.core.heard = true;
                 Ok(true)
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_command::{Attrs, ObjectKind};
-use posthaste_engine::{Operator, QueueManager};
+use posthaste_engine::{Meter, Operator, QueueManager};
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQIA_CODED_CHAR_SET_ID, MQIA_MAX_MSG_LENGTH,
     MQIACH_DISC_INTERVAL, MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES, MQIACH_MAX_INSTS_PER_CLIENT,
@@ -283,7 +283,35 @@ pub struct Registry {
     limits: Limits,
     local: bool,
     state: Mutex<State>,
+    meter: Meter<{ COUNTERS.len() }>,
 }
+
+/// What connections count.
+#[derive(Clone, Copy)]
+pub(crate) enum Count {
+    /// Times a connection's task was woken and ran.
+    Wakes,
+    /// Reads that brought something; each is a system call.
+    Reads,
+    /// Bytes they brought.
+    BytesRead,
+    /// Requests that were dispatched.
+    Requests,
+    /// Writes that took something; each is a system call.
+    Writes,
+    /// Bytes they took.
+    BytesWritten,
+}
+
+/// The names of the counters, in the order of [`Count`].
+const COUNTERS: [&str; 6] = [
+    "channel.wakes",
+    "channel.reads",
+    "channel.bytes_read",
+    "channel.requests",
+    "channel.writes",
+    "channel.bytes_written",
+];
 
 /// An admitted instance; it leaves the registry when this is dropped.
 pub(crate) struct Admitted {
@@ -326,7 +354,17 @@ impl Registry {
             limits,
             local,
             state: Mutex::default(),
+            meter: Meter::default(),
         })
+    }
+
+    /// What has been counted on all connections since the start: names and sums.
+    pub fn counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        COUNTERS.into_iter().zip(self.meter.sums())
+    }
+
+    pub(crate) fn count(&self, count: Count, by: u64) {
+        self.meter.add(count as usize, by);
     }
 
     /// The queue manager.

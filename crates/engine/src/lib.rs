@@ -18,6 +18,7 @@
 //! | `catalogue/` | object definitions, and the commands that change and show them |
 //! | `recovery/` | checkpoint and restart |
 //! | `maintain` | everything that happens without being asked |
+//! | `meter` | what is counted |
 //!
 //! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
 //! queue, log tail. No lock is held across an `await`.
@@ -28,6 +29,7 @@ mod group;
 mod maintain;
 mod manager;
 mod message;
+mod meter;
 mod operator;
 #[doc(hidden)]
 pub mod plant;
@@ -45,6 +47,7 @@ mod verbs;
 pub use catalogue::Restored;
 pub use config::{CreateOptions, EngineConfig};
 pub use manager::{EndMode, QueueManager, Started};
+pub use meter::Meter;
 pub use operator::{Operator, Silent};
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;

@@ -351,6 +351,25 @@ impl QueueManager {
         &self.inner.log
     }
 
+    /// What has been counted since the start: names and sums, of the engine and of its log. Times in the log's
+    /// counters are nanoseconds.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let log = self.inner.log.statistics();
+        let log = [
+            ("log.records", log.records),
+            ("log.logical_bytes", log.logical_bytes),
+            ("log.physical_bytes", log.physical_bytes),
+            ("log.writes", log.writes),
+            ("log.forces", log.commits),
+            ("log.write_ns", log.write_nanos),
+            ("log.busy_ns", log.busy_nanos),
+            ("log.idle_ns", log.idle_nanos),
+            ("log.cohort_wait_ns", log.cohort_wait_nanos),
+            ("log.slowest_ns", log.slowest_nanos),
+        ];
+        self.inner.home.stages.sums().chain(log).collect()
+    }
+
     /// Number of connections.
     pub fn connections(&self) -> usize {
         self.inner.sessions.lock().len()

@@ -122,3 +122,55 @@ fn a_waiting_get_is_given_the_message() {
         0
     );
 }
+
+#[test]
+fn what_happened_is_counted() {
+    let w = World::forced(|_| {});
+    let s = w.connect();
+    let h = open(
+        &s,
+        "SYSTEM.DEFAULT.LOCAL.QUEUE",
+        MQOO_INPUT_SHARED | MQOO_OUTPUT,
+    );
+    let other = w.connect();
+    let o = open(&other, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
+    let now = || w.qm().counters();
+    let before = now();
+    let since = |name: &str| {
+        let sum = |counters: &[(&str, u64)]| {
+            let found = counters.iter().find(|(known, _)| *known == name);
+            found.unwrap_or_else(|| panic!("no counter {name}")).1
+        };
+        sum(&now()) - sum(&before)
+    };
+    // One that is queued and got, one that goes straight to a getter, one that is held for it.
+    put(&s, h, MQPER_NOT_PERSISTENT, 0, b"12345");
+    get(&s, h, 0).unwrap();
+    let waiting = wait(&other, o, md(0), gmo(MQGMO_NO_SYNCPOINT));
+    put(&s, h, MQPER_NOT_PERSISTENT, 0, b"123");
+    waiting.finish().unwrap();
+    let waiting = wait(&other, o, md(0), gmo(MQGMO_SYNCPOINT));
+    put(&s, h, MQPER_PERSISTENT, MQPMO_SYNCPOINT, b"1");
+    commit(&s);
+    waiting.finish().unwrap();
+    backout(&other);
+    let expected = [
+        ("engine.puts", 3),
+        ("engine.put_bytes", 9),
+        ("engine.gets", 3),
+        ("engine.got_bytes", 9),
+        ("engine.queued", 1),
+        ("engine.avoided", 1),
+        ("engine.handed_over", 1),
+        ("engine.waits", 2),
+        ("engine.commits", 1),
+        ("engine.backouts", 1),
+        // The commit, and the backout, whose count is hardened.
+        ("log.forces", 2),
+        ("log.writes", 2),
+    ];
+    let counted = expected.map(|(name, _)| (name, since(name)));
+    assert_eq!(counted, expected);
+    assert_eq!(since("log.physical_bytes") % 4096, 0);
+    assert!(since("log.records") >= 2 && since("log.logical_bytes") > 0);
+}

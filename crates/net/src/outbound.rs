@@ -129,6 +129,7 @@ pub struct Flush {
     bytes: Vec<u8>,
     at: usize,
     progress: u64,
+    writes: u64,
 }
 
 impl Flush {
@@ -139,6 +140,7 @@ impl Flush {
             bytes: Vec::new(),
             at: 0,
             progress: 0,
+            writes: 0,
         }
     }
 
@@ -150,6 +152,11 @@ impl Flush {
     /// Bytes written since the start.
     pub fn progress(&self) -> u64 {
         self.progress
+    }
+
+    /// Writes that took something since the start.
+    pub fn writes(&self) -> u64 {
+        self.writes
     }
 
     /// Writes until nothing waits (ready) or the peer takes no more (pending).
@@ -174,6 +181,7 @@ impl Flush {
     fn advance(&mut self, written: usize) {
         self.at += written;
         self.progress += written as u64;
+        self.writes += 1;
         let mut pending = self.outbound.pending.lock();
         pending.writing = pending.writing.saturating_sub(written);
         if pending.room.is_empty() || pending.bytes.len() + pending.writing > self.outbound.limit {

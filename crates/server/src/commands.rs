@@ -33,6 +33,13 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
+    /// Everything that is counted, names and sums; connections of both kinds together.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let both = self.channels.counters().zip(self.local.counters());
+        let connections = both.map(|((name, network), (_, local))| (name, network + local));
+        self.qm.counters().into_iter().chain(connections).collect()
+    }
+
     /// Carries out one command in MQSC text.
     pub(crate) async fn run(&self, text: &str) -> Reply {
         match posthaste_command::parse(text) {

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use crate::command_server;
 use crate::commands::Commands;
 use crate::configure::{self, Configured};
-use crate::control::{ControlSocket, Phase};
+use crate::control::{ControlSocket, Counters, Phase};
 use crate::create::LISTENER;
 use crate::ending::LastEnd;
 use crate::engine_run::EngineRun;
@@ -324,7 +324,8 @@ impl Server {
         let control = home.control();
         let socket = ControlSocket::bind(&control).map_err(|e| cannot_listen(&control, &e))?;
         let (phase, phases) = watch::channel(Phase::Starting);
-        tokio::spawn(socket.run(ask, phases));
+        let counters = Counters::default();
+        tokio::spawn(socket.run(ask, phases, Arc::clone(&counters)));
 
         let limits = ChannelLimits::default();
         let channels = Registry::new(qm.clone(), Arc::clone(operator), limits);
@@ -360,6 +361,12 @@ impl Server {
             status,
             clock: Arc::clone(&env.clock),
         });
+        let counted = Arc::downgrade(&commands);
+        // Set once, here.
+        let _ = counters.set(Box::new(move || {
+            let commands = counted.upgrade();
+            commands.map_or_else(Vec::new, |commands| commands.counters())
+        }));
         tokio::spawn(command_server::run(
             Arc::clone(&commands),
             Arc::clone(operator),

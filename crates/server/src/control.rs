@@ -12,6 +12,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use posthaste_engine::EndMode;
@@ -26,6 +27,8 @@ use crate::socket::SocketPath;
 
 /// A request is shorter than this.
 const LONGEST: usize = 64;
+/// An answer is shorter than this.
+const LONGEST_ANSWER: u64 = 16 * 1024;
 /// Most peers that are served at one time.
 const PEERS: usize = 64;
 /// How long a peer may take to send its request.
@@ -80,6 +83,7 @@ impl Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     Status,
+    Counters,
     End(EndMode),
 }
 
@@ -93,6 +97,7 @@ impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Status => f.write_str("STATUS"),
+            Request::Counters => f.write_str("COUNTERS"),
             Request::End(mode) => {
                 let row = MODES.iter().find(|(known, _)| known == mode);
                 write!(f, "END {}", row.map_or("controlled", |(_, word)| word))
@@ -105,6 +110,7 @@ impl Request {
     fn parse(line: &str) -> Option<Request> {
         match line.split_once(' ') {
             None if line == "STATUS" => Some(Request::Status),
+            None if line == "COUNTERS" => Some(Request::Counters),
             Some(("END", mode)) => {
                 let row = MODES.iter().find(|(_, word)| *word == mode);
                 row.map(|(mode, _)| Request::End(*mode))
@@ -113,6 +119,9 @@ impl Request {
         }
     }
 }
+
+/// What COUNTERS answers; not there before applications are served.
+pub(crate) type Counters = Arc<OnceLock<Box<dyn Fn() -> Vec<(&'static str, u64)> + Send + Sync>>>;
 
 /// The listening side.
 pub(crate) struct ControlSocket {
@@ -141,20 +150,22 @@ impl ControlSocket {
         self,
         ends: mpsc::UnboundedSender<EndMode>,
         phase: watch::Receiver<Phase>,
+        counters: Counters,
     ) {
-        let places = std::sync::Arc::new(tokio::sync::Semaphore::new(PEERS));
+        let places = Arc::new(tokio::sync::Semaphore::new(PEERS));
         let mut peers = tokio::task::JoinSet::new();
         loop {
             while peers.try_join_next().is_some() {}
-            let Ok(place) = std::sync::Arc::clone(&places).acquire_owned().await else {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
                 return;
             };
             match self.listener.accept().await {
                 Ok((stream, _)) => {
                     let (ends, phase) = (ends.clone(), phase.clone());
+                    let counters = Arc::clone(&counters);
                     peers.spawn(async move {
                         // A peer that goes away has withdrawn nothing: there is nobody to tell.
-                        let _ = serve(stream, ends, phase).await;
+                        let _ = serve(stream, ends, phase, &counters).await;
                         drop(place);
                     });
                 }
@@ -176,12 +187,23 @@ async fn serve(
     mut stream: tokio::net::UnixStream,
     ends: mpsc::UnboundedSender<EndMode>,
     phase: watch::Receiver<Phase>,
+    counters: &Counters,
 ) -> io::Result<()> {
     let line = tokio::time::timeout(PATIENCE, read_request(&mut stream)).await??;
     match Request::parse(&line) {
         Some(Request::Status) => {
             let word = phase.borrow().word();
             stream.write_all(format!("OK {word}\n").as_bytes()).await
+        }
+        Some(Request::Counters) => {
+            let counters = counters.get().map(|read| read()).unwrap_or_default();
+            let pairs: Vec<String> = counters
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            stream
+                .write_all(format!("OK {}\n", pairs.join(" ")).as_bytes())
+                .await
         }
         Some(Request::End(mode)) => {
             // The receiver is gone only when the queue manager has ended.
@@ -270,7 +292,7 @@ fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>),
         .map_err(refused)?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
-    match (&mut reader).take(LONGEST as u64).read_line(&mut line) {
+    match (&mut reader).take(LONGEST_ANSWER).read_line(&mut line) {
         Err(error) if hasty && is_timeout(&error) => {
             kill_listener(reader.get_ref()).map_err(refused)?;
             return Ok((String::new(), reader));
@@ -300,6 +322,20 @@ pub fn phase(home: &Home) -> Result<Phase, Failure> {
     Ok(Phase::parse(&word).unwrap_or(Phase::Running))
 }
 
+/// What the process that runs a queue manager has counted since it started: names and sums. Names begin with
+/// `engine.`, `log.` (times in nanoseconds) or `channel.`; none before applications are served.
+///
+/// # Errors
+/// It is not running, or does not answer.
+pub fn counters(home: &Home) -> Result<Vec<(String, u64)>, Failure> {
+    let (line, _) = ask(home, Request::Counters)?;
+    let pair = |word: &str| {
+        let (name, value) = word.split_once('=')?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    Ok(line.split_whitespace().filter_map(pair).collect())
+}
+
 /// Asks a queue manager to end. A process that does not even answer a request to break off is killed.
 ///
 /// # Errors
@@ -316,7 +352,7 @@ mod tests {
     #[test]
     fn requests_and_phases_survive_the_socket() {
         let all = MODES.map(|(mode, _)| Request::End(mode));
-        for request in all.into_iter().chain([Request::Status]) {
+        for request in all.into_iter().chain([Request::Status, Request::Counters]) {
             assert_eq!(Request::parse(&request.to_string()), Some(request));
         }
         for wrong in ["", "END", "END now", "STATUS ", "status", "END controlled "] {
@@ -357,10 +393,17 @@ mod tests {
         let socket = ControlSocket::bind(&home.control()).unwrap();
         let (ends, mut asked) = mpsc::unbounded_channel();
         let (says, phases) = watch::channel(Phase::Starting);
-        runtime.spawn(socket.run(ends, phases));
+        let counters = Counters::default();
+        runtime.spawn(socket.run(ends, phases, Arc::clone(&counters)));
         assert_eq!(phase(&home).unwrap(), Phase::Starting);
         says.send_replace(Phase::Running);
         assert_eq!(phase(&home).unwrap(), Phase::Running);
+
+        assert_eq!(super::counters(&home).unwrap(), [], "nothing is served yet");
+        let counted = [("log.writes", 7), ("engine.puts", u64::MAX)];
+        assert!(counters.set(Box::new(move || counted.to_vec())).is_ok());
+        let pairs = counted.map(|(name, sum)| (name.to_owned(), sum));
+        assert_eq!(super::counters(&home).unwrap(), pairs);
 
         let mut ending = end(&home, EndMode::Immediate).unwrap();
         assert_eq!(asked.blocking_recv(), Some(EndMode::Immediate));

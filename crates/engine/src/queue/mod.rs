@@ -29,6 +29,7 @@ use posthaste_mqi::{Hobj, Name, Reason};
 use posthaste_store::{Place, QueueFile, StoreError};
 
 use crate::message::{self, Message};
+use crate::meter::{Count, Stages};
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
 use crate::trigger::TriggerState;
@@ -46,12 +47,14 @@ pub(crate) struct QueueHome {
     pub(crate) tag_seed: u64,
     pub(crate) q_buffer: usize,
     pub(crate) pq_buffer: usize,
+    pub(crate) stages: Stages,
 }
 
 /// A local queue.
 pub(crate) struct Queue {
     pub(crate) id: QueueId,
     pub(crate) name: Name,
+    home: Arc<QueueHome>,
     state: Mutex<QueueState>,
 }
 
@@ -115,7 +118,7 @@ impl Queue {
             index: Index::new(),
             residents: Residents::default(),
             file_path: home.directory.join(file),
-            home,
+            home: Arc::clone(&home),
             file: None,
             file_dirty: false,
             file_full: false,
@@ -135,6 +138,7 @@ impl Queue {
         Arc::new(Queue {
             id,
             name,
+            home,
             state: Mutex::new(state),
         })
     }
@@ -145,7 +149,10 @@ impl Queue {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock()
+        self.state.try_lock().unwrap_or_else(|| {
+            self.home.stages.one(Count::LockWaits);
+            self.state.lock()
+        })
     }
 
     /// The queue's state, if nobody has it locked at this moment.
@@ -263,8 +270,9 @@ impl QueueState {
     pub(crate) fn arrive(&mut self, message: &Arc<Message>, wakes: &mut Wakes) {
         while let Some(waiter) = self.waiters.choose(message) {
             let direct = waiter.service == (Service::HandOver { direct: true });
+            let avoids = direct && !message.persistent();
             let given = waiter.finish(wakes, || {
-                WaiterState::Given(if direct && !message.persistent() {
+                WaiterState::Given(if avoids {
                     Gift::Direct(message.clone())
                 } else {
                     Gift::Held {
@@ -274,9 +282,12 @@ impl QueueState {
                 })
             });
             if given {
+                let how = [Count::HandedOver, Count::Avoided];
+                self.home.stages.one(how[usize::from(avoids)]);
                 return;
             }
         }
+        self.home.stages.one(Count::Queued);
         let slot = self.hold_new(message, 0);
         self.list(slot);
         self.waiters.notify(wakes);

@@ -16,6 +16,7 @@ use super::replay::Replay;
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
 use crate::manager::{Inner, Parts, QueueManager, Started};
+use crate::meter::Stages;
 use crate::operator::Operator;
 use crate::plant::{Bug, planted};
 use crate::queue::saved::read_chunk;
@@ -132,6 +133,7 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
         tag_seed,
         q_buffer: config.q_buffer,
         pq_buffer: config.pq_buffer,
+        stages: Stages::default(),
     })
 }
 

@@ -5,6 +5,7 @@ use posthaste_recovery_log::{Class, LogError, Lsn};
 
 use super::send::Patience;
 use super::{Done, Verb};
+use crate::meter::Count;
 use crate::record;
 use crate::session::{Session, SessionInner};
 use crate::uow::{Effect, Pending};
@@ -49,6 +50,7 @@ impl SessionInner {
                         effect: Some(Effect::Commit(uow)),
                     };
                     pending.done().await?;
+                    qm.home.stages.one(Count::Commits);
                     return Ok(Done::ok(()));
                 }
                 None => patience.wait(qm, LogError::Full).await?,
@@ -65,6 +67,7 @@ impl SessionInner {
         let Some(uow) = uow else {
             return Ok(Done::ok(()));
         };
+        self.qm.home.stages.one(Count::Backouts);
         let end = uow.log_backout(&self.qm);
         match end {
             Some(end) if uow.hardens() => {

@@ -24,6 +24,7 @@ use crate::catalogue::Alias;
 use crate::group::{GroupGet, Logical};
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::index::SlotId;
 use crate::queue::matching::{Match, token_of};
@@ -611,6 +612,7 @@ impl SessionInner {
             if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
                 return Err(Reason::Q_MGR_QUIESCING);
             }
+            qm.home.stages.one(Count::Waits);
             match wait.await {
                 WaiterState::Given(gift) => {
                     if let Some(look) = self.unwrap_gift(request, gift) {
@@ -736,6 +738,10 @@ impl SessionInner {
             if consumed && !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
                 handle.saved_context = Some(Box::new(message.md.clone()));
             }
+        }
+        if consumed {
+            qm.home.stages.one(Count::Gets);
+            qm.home.stages.add(Count::GotBytes, done.value.data.len());
         }
         if consumed && !request.browses() {
             self.confirm(&request, &message).await;

@@ -11,6 +11,7 @@ use super::send::{self, Parcel};
 use super::{Done, Verb, context, extension};
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
+use crate::meter::Count;
 use crate::queue::Queue;
 use crate::report;
 use crate::session::{Handle, Session, SessionInner, Target};
@@ -320,6 +321,7 @@ impl SessionInner {
             self.check_unit(&mut self.lock(), 2)?;
         }
         let shown = full.clone();
+        let length = data.len();
         let parcel = route.parcel(full, data, expires);
         match (arrival, in_unit) {
             (None, false) => send::alone(self, parcel).await?,
@@ -330,6 +332,8 @@ impl SessionInner {
                 send::send_report(self, &report, true).await;
             }
         }
+        qm.home.stages.one(Count::Puts);
+        qm.home.stages.add(Count::PutBytes, length);
         // What is not an output field of MQPUT stays as the application has it.
         *md = Md {
             version: md.version,
