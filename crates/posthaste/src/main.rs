@@ -12,6 +12,7 @@ mod daemon;
 mod doctor;
 mod dump;
 mod get;
+mod help;
 mod mqsc;
 mod names;
 mod output;
@@ -23,7 +24,7 @@ mod samples;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli::{Cli, Command};
@@ -31,7 +32,11 @@ use crate::cli::{Cli, Command};
 fn main() -> ExitCode {
     posthaste_server::make_new_files_private();
     let arguments = names::arguments(std::env::args_os());
-    let cli = match Cli::try_parse_from(&arguments) {
+    let mut known = help::lay_out(Cli::command());
+    let parsed = known
+        .try_get_matches_from_mut(&arguments)
+        .and_then(|found| Cli::from_arg_matches(&found).map_err(|error| error.format(&mut known)));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments),
     };

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use posthaste_channel::{Limits as ChannelLimits, Registry};
 use posthaste_command::ObjectKind;
-use posthaste_engine::{EndMode, Operator, QueueManager};
+use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
 use posthaste_env::{Env, Slowness, slow_disk};
-use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
+use posthaste_mqi::constants::{MQAT_QMGR, MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{Accepted, Address, Admission, Limits, Listener, Options, Watcher};
 use posthaste_recovery_log::RecoveryLog;
 use tokio::runtime::Runtime;
@@ -434,7 +434,9 @@ impl Server {
     async fn begin_end(&self, mode: EndMode) {
         let qm = &self.qm;
         self.phase.send_replace(Phase::ending(mode));
-        let inserts = [qm.name().to_owned(), qm.connections().to_string()];
+        let own = |status: &ConnectionStatus| status.application.appl_type == MQAT_QMGR;
+        let applications = qm.connection_status().iter().filter(|s| !own(s)).count();
+        let inserts = [qm.name().to_owned(), applications.to_string()];
         self.operator.message("AMQ2015I", &inserts);
         self.commands.listeners.stop_all().await;
         let [network, local] = &self.places;

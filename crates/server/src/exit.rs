@@ -78,7 +78,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (
         Exit::CommandsFailed,
         10,
-        "mqsc: at least one command failed",
+        "mqsc, start -c: at least one command failed",
     ),
     (Exit::NotFound, 16, "there is no queue manager of that name"),
     (

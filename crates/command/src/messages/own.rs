@@ -107,7 +107,7 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2015I",
-        "Queue manager {0} is ending: {1} applications are connected.",
+        "Queue manager {0} is ending; applications connected: {1}.",
         "The request to end was accepted. Applications that use fail-if-quiescing are told; a controlled end waits for the others.",
         "None. Use endmqm -i to end without waiting for units of work to be finished.",
     ),
