@@ -92,6 +92,9 @@ pub struct Case {
     pub name: String,
     /// Which line of a chart it belongs to.
     pub series: String,
+    /// Which charts it belongs to: cases of different groups are not drawn together.
+    #[serde(default)]
+    pub group: String,
     /// Where on the axis it stands.
     pub at: Option<f64>,
     /// The name of the case that is its floor.

@@ -1,6 +1,6 @@
 //! Which charts a scenario's results make.
 //!
-//! Every series of cases is a line over the scenario's axis; a chart appears when at least one case has its figure. Where
+//! Every series of cases is a line over the scenario's axis, in the charts of its group; a chart appears when at least one case has its figure. Where
 //! no case stands on an axis, the rates are bars.
 
 use super::svg::{Bar, BarChart, Line, LineChart};
@@ -19,6 +19,26 @@ pub(super) fn charts(document: &Document) -> Vec<String> {
             false => vec![bars.svg(false)],
         };
     }
+    let mut groups: Vec<&str> = Vec::new();
+    for case in document.cases.iter().filter(|case| case.at.is_some()) {
+        if !groups.contains(&case.group.as_str()) {
+            groups.push(&case.group);
+        }
+    }
+    let drawn = groups.iter().map(|group| group_charts(document, group));
+    let drawn: Vec<Vec<LineChart>> = drawn.collect();
+    let has_lines = |charts: &Vec<LineChart>| {
+        let mut lines = charts.iter().flat_map(|chart| &chart.lines);
+        lines.any(|line| line.points.len() > 1)
+    };
+    // Single points say no more than the table; they are drawn only where there is nothing else.
+    let lines = drawn.iter().any(has_lines);
+    let shown = drawn.iter().filter(|charts| !lines || has_lines(charts));
+    shown.flatten().map(|chart| chart.svg(false)).collect()
+}
+
+/// The charts of the cases of one group.
+fn group_charts(document: &Document, group: &str) -> Vec<LineChart> {
     let operation = &document.operation;
     let single: [(String, Drawn); 6] = [
         (format!("Throughput, {operation}s/s"), |s| {
@@ -39,35 +59,37 @@ pub(super) fn charts(document: &Document) -> Vec<String> {
         }),
         ("Written to the log, MB/s".to_owned(), |s| s.log_mb_s),
     ];
+    let chart = |title: String, lines| LineChart {
+        title: match group {
+            "" => title,
+            group => format!("{group}: {title}"),
+        },
+        axis: document.axis.clone(),
+        lines,
+    };
     let mut all: Vec<LineChart> = single
         .into_iter()
-        .map(|(title, figure)| {
-            let lines = lines(document, &[("", false, figure)]);
-            chart(document, title, lines)
-        })
+        .map(|(title, figure)| chart(title, lines(document, group, &[("", false, figure)])))
         .collect();
     let latency: [(&str, bool, Drawn); 2] = [
         ("50 %", false, |s| s.latency_us.map(|l| l[0])),
         ("99 %", true, |s| s.latency_us.map(|l| l[2])),
     ];
     let title = format!("Latency of a {operation}, µs");
-    all.insert(2, chart(document, title, lines(document, &latency)));
-    let drawn = all.iter().filter(|chart| !chart.is_empty());
-    drawn.map(|chart| chart.svg(false)).collect()
-}
-
-fn chart(document: &Document, title: String, lines: Vec<Line>) -> LineChart {
-    LineChart {
-        title,
-        axis: document.axis.clone(),
-        lines,
-    }
+    all.insert(2, chart(title, lines(document, group, &latency)));
+    all.retain(|chart| !chart.is_empty());
+    all
 }
 
 /// A line for each series and figure; series that have nothing of it are left out.
-fn lines(document: &Document, figures: &[(&str, bool, Drawn)]) -> Vec<Line> {
+fn lines(document: &Document, group: &str, figures: &[(&str, bool, Drawn)]) -> Vec<Line> {
+    let cases: Vec<&Case> = document
+        .cases
+        .iter()
+        .filter(|case| case.group == group)
+        .collect();
     let mut series: Vec<&str> = Vec::new();
-    for case in &document.cases {
+    for case in &cases {
         if !series.contains(&case.series.as_str()) {
             series.push(&case.series);
         }
@@ -75,8 +97,8 @@ fn lines(document: &Document, figures: &[(&str, bool, Drawn)]) -> Vec<Line> {
     let mut lines = Vec::new();
     for (colour, name) in series.iter().enumerate() {
         for (suffix, dashed, figure) in figures {
-            let points = |case: &Case| Some((case.at?, figure(&summarise(document, case))?));
-            let cases = document.cases.iter().filter(|case| case.series == *name);
+            let points = |case: &&Case| Some((case.at?, figure(&summarise(document, case))?));
+            let cases = cases.iter().filter(|case| case.series == *name);
             let mut points: Vec<(f64, f64)> = cases.filter_map(points).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             if points.is_empty() {
@@ -146,16 +168,23 @@ fn headline_of(document: &Document) -> Option<BarChart> {
             .iter()
             .filter(|p| p.figure == Figure::ServerCpu)
         {
-            published.push(bar(figure.source.clone(), figure.value, String::new(), 1));
+            // What was measured on what; the rest of the source is in the table.
+            let short: Vec<&str> = figure.source.split(", ").take(2).collect();
+            let name = format!("{} (published)", short.join(", "));
+            published.push(bar(name, figure.value, String::new(), 1));
         }
     }
     if bars.len() < 2 {
         return None;
     }
+    let machine = &document.machine;
     bars.extend(published);
     Some(BarChart {
         title: "Server CPU per request/reply round trip".to_owned(),
-        note: format!("{} · {}", document.machine.line(), document.started),
+        note: format!(
+            "{} × {}, {} · {}",
+            machine.processors, machine.processor, machine.kernel, document.started
+        ),
         bars,
     })
 }
@@ -192,6 +221,13 @@ mod tests {
             round.counters.insert("log.physical_bytes".to_owned(), 10);
         }
         assert_eq!(charts(&document).len(), 7);
+        // Another group has charts of its own, unless it has single points only.
+        document.cases[2].group = "20 KiB".to_owned();
+        assert_eq!(charts(&document).len(), 10);
+        let mut further = document.cases[1].clone();
+        further.at = Some(60.0);
+        document.cases.push(further);
+        assert_eq!(charts(&document).len(), 3);
         for case in &mut document.cases {
             case.at = None;
         }
@@ -216,7 +252,7 @@ mod tests {
             [
                 ("Bare exchange: no queue manager", "10.0 µs"),
                 ("Posthaste, 2 KiB NP 60", "17.0 µs = 1.6 ×"),
-                ("IBM MQ 9.4 on 32 cores", "84.4 µs"),
+                ("IBM MQ 9.4 on 32 cores (published)", "84.4 µs"),
             ]
         );
         document.cases.remove(0);

@@ -22,15 +22,14 @@ const BAR: f64 = 34.0;
 /// Colours that can be told apart by most people, on light and on dark.
 const COLOURS: usize = 8;
 
-/// Style of a chart that stands alone; a page has the same in its own.
+/// Style of a chart that stands alone; a page has the same in its own. No variables: simple renderers do not know them.
 pub(super) const STYLE: &str = "\
 text{font:13px system-ui,sans-serif;fill:#1b1f24}.t{font-weight:600;font-size:15px}.m{fill:#57606a}\
 .g{stroke:#d0d7de;stroke-width:1}.a{stroke:#57606a;stroke-width:1}.l{fill:none;stroke-width:2}\
 .d{stroke-dasharray:5 4}\
-.c0{--c:#0b62b8}.c1{--c:#c2410c}.c2{--c:#15803d}.c3{--c:#a21caf}.c4{--c:#a16207}.c5{--c:#0e7490}.c6{--c:#b91c1c}.c7{--c:#57606a}\
-.l,.p{stroke:var(--c)}.p,.b{fill:var(--c)}\
+.c0.l,.c0.p{stroke:#0b62b8}.c0.p,.c0.b{fill:#0b62b8}.c1.l,.c1.p{stroke:#c2410c}.c1.p,.c1.b{fill:#c2410c}.c2.l,.c2.p{stroke:#15803d}.c2.p,.c2.b{fill:#15803d}.c3.l,.c3.p{stroke:#a21caf}.c3.p,.c3.b{fill:#a21caf}.c4.l,.c4.p{stroke:#a16207}.c4.p,.c4.b{fill:#a16207}.c5.l,.c5.p{stroke:#0e7490}.c5.p,.c5.b{fill:#0e7490}.c6.l,.c6.p{stroke:#b91c1c}.c6.p,.c6.b{fill:#b91c1c}.c7.l,.c7.p{stroke:#57606a}.c7.p,.c7.b{fill:#57606a}\
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.m{fill:#9aa4af}.g{stroke:#30363d}.a{stroke:#9aa4af}\
-.c0{--c:#58a6ff}.c1{--c:#ff9d5c}.c2{--c:#4ade80}.c3{--c:#e879f9}.c4{--c:#facc15}.c5{--c:#22d3ee}.c6{--c:#ff8080}.c7{--c:#9aa4af}}";
+.c0.l,.c0.p{stroke:#58a6ff}.c0.p,.c0.b{fill:#58a6ff}.c1.l,.c1.p{stroke:#ff9d5c}.c1.p,.c1.b{fill:#ff9d5c}.c2.l,.c2.p{stroke:#4ade80}.c2.p,.c2.b{fill:#4ade80}.c3.l,.c3.p{stroke:#e879f9}.c3.p,.c3.b{fill:#e879f9}.c4.l,.c4.p{stroke:#facc15}.c4.p,.c4.b{fill:#facc15}.c5.l,.c5.p{stroke:#22d3ee}.c5.p,.c5.b{fill:#22d3ee}.c6.l,.c6.p{stroke:#ff8080}.c6.p,.c6.b{fill:#ff8080}.c7.l,.c7.p{stroke:#9aa4af}.c7.p,.c7.b{fill:#9aa4af}}";
 
 /// Text as it may stand in HTML and SVG.
 pub(super) fn escaped(text: &str) -> String {

@@ -292,6 +292,7 @@ impl RoundTrips {
         let with_applications = matches!(drive.place, Place::Inside(_));
         let mut planned = planned(&series, f64::from(self.requesters), Subject::Drive(drive));
         planned.case.with_applications = with_applications;
+        planned.case.group = bytes(self.message_bytes as f64);
         let settings = [
             ("requesters", self.requesters.to_string()),
             ("responders", self.responders.to_string()),
@@ -355,11 +356,13 @@ pub fn bare_exchange(
         message_bytes,
         threads,
     };
-    planned(
+    let mut planned = planned(
         &sized("bare exchange", message_bytes),
         f64::from(requesters),
         Subject::Bare(load),
-    )
+    );
+    planned.case.group = bytes(message_bytes as f64);
+    planned
 }
 
 /// The bare echo.
