@@ -111,7 +111,9 @@ impl Connection {
         let offer = ClientOffer {
             channel: Chars::new(&connect.channel),
             q_mgr: Name::new(&connect.queue_manager),
-            conversations: 1,
+            // On a socket that is not shared the server expects nobody to answer heartbeats between
+            // calls, when nobody listens here; so an application may be idle for as long as it likes.
+            conversations: 0,
             product: Chars::new("PHCL00010000"),
             process_id: std::process::id(),
             // On this machine the system says when the other side is gone; a caller that waits for

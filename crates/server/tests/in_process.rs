@@ -392,6 +392,10 @@ fn others_are_served_over_tcp_at_the_same_time() {
     let (mut inside, queue) = connected(&qm);
     let mut outside = over_tcp(port);
     let same = open(&mut outside, QUEUE, BOTH);
+    // Nobody listens between calls, so the server must not expect answers to heartbeats then.
+    let shown = qm.command("DISPLAY CHSTATUS(*) MAXSHCNV");
+    let cells = format!("{shown:?}");
+    assert!(cells.contains("(\"MAXSHCNV\", \"0\")"), "{cells}");
     put(&mut inside, queue, PUT, b"from inside").unwrap();
     assert_eq!(get(&mut outside, same, NOW, 0), Ok(b"from inside".to_vec()));
     put(&mut outside, same, PUT, b"from outside").unwrap();
