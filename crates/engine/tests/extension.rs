@@ -155,6 +155,28 @@ fn a_version_1_getter_gets_what_differs_from_the_default() {
     }
 }
 
+/// A report on a message without a group is what it was before there was a version 2.
+#[test]
+fn a_report_has_an_extension_only_if_its_message_had_one() {
+    let w = World::new();
+    w.run("DEFINE QLOCAL(REPLIES)");
+    let s = w.connect();
+    let h = open(&s, LOCAL, MQOO_OUTPUT);
+    let replies = open(&s, "REPLIES", MQOO_INPUT_SHARED);
+    for (flags, length) in [(MQMF_NONE, 4), (MQMF_MSG_IN_GROUP, LONG + 4)] {
+        let own = Md {
+            report: MQRO_COA_WITH_FULL_DATA,
+            reply_to_q: posthaste_mqi::Name::new("REPLIES"),
+            msg_flags: flags,
+            ..md(0)
+        };
+        send(&s, h, own, 0, b"data");
+        let report = next_with(&s, replies, 1);
+        assert_eq!((report.md.feedback, report.length), (MQFB_COA, length));
+        assert!(report.data.ends_with(b"data"));
+    }
+}
+
 /// The MQMDE counts as data of the message that is got: in the buffer, and in a truncation.
 #[test]
 fn the_extension_needs_room_in_the_buffer() {

@@ -16,13 +16,15 @@ const LENGTH: usize = 72;
 /// `MDE ` in EBCDIC.
 const EBCDIC: &[u8] = &[0xD4, 0xC4, 0xC5, 0x40];
 
-/// Whether a field of version 2 differs from its default.
+/// Whether a field of version 2 differs from its default. Every report states the length of what it is
+/// about; that alone is of no use unless the original is a segment, and who asked for a report with a
+/// version 1 descriptor expects the data he asked for, so it does not count.
 pub(super) fn needed(md: &Md) -> bool {
     md.msg_flags != MQMF_NONE
         || md.group_id != MQGI_NONE
         || md.msg_seq_number != 1
         || md.offset != 0
-        || md.original_length != MQOL_UNDEFINED
+        || (md.original_length != MQOL_UNDEFINED && md.msg_type != MQMT_REPORT)
 }
 
 /// What stands for the version 2 fields of a descriptor, and for the format of what follows.
