@@ -1,7 +1,7 @@
 //! `posthaste perf`: real measurements, small ones, and what happens when they go wrong.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,6 +22,41 @@ fn results(place: &Place, scenario: &str) -> String {
 /// Whether nothing is left of the queue managers that were measured.
 fn cleared(place: &Place) -> bool {
     fs::read_dir(place.path().join("work")).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+#[test]
+fn counts_are_within_their_budgets_and_a_report_shows_them() {
+    let place = Place::new();
+    let done = place.line(&run_line(&place, "smoke --rounds 1 --explain"));
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    for part in [
+        "2 KiB NP 1",
+        "2 KiB P 1",
+        "log.logical_bytes",
+        "kept",
+        "Results: ",
+    ] {
+        assert!(done.out.contains(part), "{part} in {}", done.out);
+    }
+    let text = results(&place, "smoke");
+    assert!(text.contains("\"ended\": \"complete\""), "{text}");
+    assert_eq!(text.matches("\"operations\": 2000").count(), 2, "{text}");
+    assert!(cleared(&place));
+
+    let out = place.path().join("out").display().to_string();
+    let report = place.line(&format!("perf report {out}")).good();
+    assert!(report.out.contains("report.html"), "{report:?}");
+    let page = fs::read_to_string(Path::new(&out).join("report.html")).expect("a page");
+    assert!(page.contains("2 KiB P 1") && page.contains("channel.reads"));
+
+    // No bare exchange is in these results, so there is no headline.
+    let svg = place.line(&format!("perf report {out} --svg {out}/x.svg"));
+    svg.failed_with(78, "AMQ2501E");
+    let older = text.replacen("\"format\": 1", "\"format\": 0", 1);
+    fs::write(Path::new(&out).join("smoke.perf.json"), older).expect("written");
+    let refused = place.line(&format!("perf report {out}"));
+    assert!(refused.err.contains("an older version"), "{refused:?}");
+    refused.failed_with(78, "AMQ2501E");
 }
 
 #[test]
