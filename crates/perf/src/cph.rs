@@ -43,6 +43,7 @@ pub fn run(place: Option<&Path>, flags: &[String]) -> Result<Exit, Failure> {
         true => Interrupt::on_signals().map_err(|error| failure::system("signals", &error))?,
         false => Interrupt::none(),
     };
+    crate::drive::allow_many_descriptors();
     match settings.processes {
         1 => session::run(place, &settings, &interrupt),
         _ => collate::run(place, &settings, flags, &interrupt),

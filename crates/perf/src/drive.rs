@@ -82,7 +82,12 @@ pub struct Running {
     tallies: Vec<Arc<Tally>>,
     window: Mutex<Mark>,
     empty: Histogram<u64>,
+    /// How long an application may take to end.
+    grace: Duration,
 }
+
+/// How long the queue manager may take to answer what was asked before the end.
+const GRACE: Duration = Duration::from_secs(30);
 
 /// Starts a workload.
 ///
@@ -172,6 +177,18 @@ fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
     Ok(())
 }
 
+/// Lets this process have as many open sockets as the system allows it, not only the few that are
+/// usual. Refused, it stays as it was, and connecting says so when they run out.
+pub fn allow_many_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
 /// A correlation identifier that no other application has: process, moment, number.
 fn identity(index: u32) -> CorrelId {
     let mut id = [0; 24];
@@ -217,6 +234,8 @@ fn prepare(
             at: base,
         }),
         empty,
+        // A reply may be waited for, one slice after the other; who waits for ever stops at the next.
+        grace: workload.get_wait.unwrap_or_default() + GRACE,
     };
     Ok((group, running))
 }
@@ -287,10 +306,13 @@ impl Running {
         self.control.await_ended(Some(Instant::now() + at_most))
     }
 
-    /// Lets every application finish its iteration, and disconnects.
+    /// Lets every application finish its iteration, and disconnects. One that gets no answer is given
+    /// up after a while, which is a failure.
     pub fn stop(self) -> Outcome {
         self.control.end();
-        self.control.await_ended(None);
+        if !self.control.await_ended(Some(Instant::now() + self.grace)) {
+            self.control.give_up();
+        }
         let (failures, failed) = self.control.failures();
         let last = self.tallies.iter().map(|tally| tally.last()).max();
         let last = last.unwrap_or(0);

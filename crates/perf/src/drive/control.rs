@@ -192,6 +192,16 @@ impl Control {
         true
     }
 
+    /// Whoever has not ended is waited for no longer.
+    pub(crate) fn give_up(&self) {
+        let left = self.at_work();
+        self.state.lock().partial = true;
+        self.fail(PerfError::System {
+            what: "stopping".to_owned(),
+            why: format!("{left} applications get no answer from the queue manager"),
+        });
+    }
+
     pub(crate) fn at_work(&self) -> u32 {
         self.applications.saturating_sub(self.state.lock().ended)
     }

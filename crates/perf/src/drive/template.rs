@@ -44,14 +44,13 @@ struct Encoded {
 }
 
 impl Encoded {
-    fn new(bytes: Vec<u8>) -> Result<Encoded, PeerMisbehaved> {
-        let segment = Segment::next(&bytes, usize::MAX)?.ok_or(PeerMisbehaved::NotASegment)?;
-        let (header, order) = (segment.length - segment.body.len(), segment.header.order);
-        let single = segment.length == bytes.len();
+    /// Finds out how `request` is made up; `bytes` is what is kept of it.
+    fn new(bytes: Vec<u8>, request: &[u8]) -> Result<Encoded, PeerMisbehaved> {
+        let segment = Segment::next(request, usize::MAX)?.ok_or(PeerMisbehaved::NotASegment)?;
         Ok(Encoded {
-            header,
-            order,
-            single,
+            header: segment.length - segment.body.len(),
+            order: segment.header.order,
+            single: segment.length == request.len(),
             bytes,
         })
     }
@@ -89,33 +88,38 @@ impl PutTemplate {
         (handle, correl_id): (Hobj, &CorrelId),
         (data, same): (&[u8], bool),
     ) -> Result<(), PeerMisbehaved> {
-        let fits = matches!(&self.made, Some((encoded, length))
-            if *length == data.len() && (same || encoded.single));
-        if !fits {
-            let mut bytes = Vec::with_capacity(data.len() + 1024);
-            let put = ClientPut {
-                handle,
-                md: &shape.md,
-                pmo: &shape.pmo,
-                data,
-                // Replies are awaited by the link, not by the socket's state machine.
-                answered: false,
-            };
-            speech.socket.put(&mut bytes, speech.conversation, &put);
-            self.made = Some((Encoded::new(bytes)?, data.len()));
-        }
-        let Some((encoded, length)) = &self.made else {
-            return Ok(());
-        };
         let start = out.len();
-        if same || !fits {
-            out.extend_from_slice(&encoded.bytes);
-        } else {
-            let before = encoded.bytes.len() - length;
-            out.extend_from_slice(encoded.bytes.get(..before).unwrap_or_default());
-            out.extend_from_slice(data);
+        match &self.made {
+            Some((encoded, length)) if *length == data.len() && (same || encoded.single) => {
+                if same {
+                    out.extend_from_slice(&encoded.bytes);
+                } else {
+                    let before = encoded.bytes.len() - length;
+                    out.extend_from_slice(encoded.bytes.get(..before).unwrap_or_default());
+                    out.extend_from_slice(data);
+                }
+                encoded.patch(out, start, handle, correl_id);
+            }
+            _ => {
+                let put = ClientPut {
+                    handle,
+                    md: &shape.md,
+                    pmo: &shape.pmo,
+                    data,
+                    // Replies are awaited by the link, not by the socket's state machine.
+                    answered: false,
+                };
+                speech.socket.put(out, speech.conversation, &put);
+                let fresh = out.get(start..).unwrap_or_default();
+                let encoded = Encoded::new(Vec::new(), fresh)?;
+                encoded.patch(out, start, handle, correl_id);
+                // Other data in several segments is encoded anew each time: it is not copied once more.
+                self.made = (same || encoded.single).then(|| {
+                    let bytes = out.get(start..).unwrap_or_default().to_vec();
+                    (Encoded { bytes, ..encoded }, data.len())
+                });
+            }
         }
-        encoded.patch(out, start, handle, correl_id);
         Ok(())
     }
 }
@@ -150,7 +154,8 @@ impl GetTemplate {
                 conversation,
             } = speech;
             socket.get(&mut bytes, *conversation, handle, &shape.md, &gmo, length);
-            self.made = Some((Encoded::new(bytes)?, wait_ms, buffer));
+            let request = bytes.clone();
+            self.made = Some((Encoded::new(bytes, &request)?, wait_ms, buffer));
         }
         if let Some((encoded, _, _)) = &self.made {
             let start = out.len();

@@ -110,6 +110,20 @@ fn what_is_sent_is_counted_and_received_under_the_known_name() {
     assert_eq!(place.depth("DEV.QUEUE.2", "QM1"), 0);
     let silent = call("-tc PutGet -d DEV.QUEUE.3 -mg 5 -su false");
     assert_eq!(silent.out, "");
+    let warmed = call("-tc PutGet -d DEV.QUEUE.3 -nt 2 --warm-up 0.2 -rl 0.2 -ts 1 -ls");
+    assert!(warmed.err.contains("Warming up for 0.2 s."), "{warmed:?}");
+    assert!(number(&warmed, "totalIterations") > 0.0, "{warmed:?}");
+    assert!(
+        warmed.out.starts_with("20") && warmed.out.contains("Z totalIterations="),
+        "{warmed:?}"
+    );
+    // It waits for more until the run of 2 s ends, but counts the time to the last one.
+    call("-tc Sender -d DEV.QUEUE.3 -mg 5");
+    let drained = call("-tc Receiver -d DEV.QUEUE.3 -rl 2 -sd tlf");
+    assert_eq!(number(&drained, "totalIterations"), 5.0);
+    assert!(number(&drained, "totalSeconds") < 2.0, "{drained:?}");
+    let rated = call("-tc PutGet -d DEV.QUEUE.3 -rt 1000000 -rl 1.5");
+    assert!(rated.err.contains("The rate was not held"), "{rated:?}");
     serving.end();
 }
 
@@ -216,6 +230,12 @@ fn a_queue_manager_is_driven_inside_the_driver_or_refused() {
     place
         .line("perf -tc PutGet -d NOT.THERE -jt mqb -jf -jb QM1")
         .failed_with(1, "2085");
+    let again = place.serving("QM1");
+    let many = "perf -tc PutGet -d DEV.QUEUE.1 -nt 5 -mg 20 --multiplex 1 -jt mqb -jb QM1";
+    let outcome = place.line(many).good();
+    assert_eq!(number(&outcome, "totalIterations"), 100.0);
+    assert!(outcome.err.contains("local socket"), "{outcome:?}");
+    again.end();
     let local = "perf -tc PutGet -d DEV.QUEUE.1 -jt mqb -jb";
     place.line(&format!("{local} QM1")).failed_with(40, "QM1");
     place
