@@ -39,6 +39,7 @@ mod recovery;
 mod report;
 mod session;
 mod signal;
+mod space;
 mod stop;
 mod trigger;
 mod uow;

@@ -68,12 +68,6 @@ impl Inner {
         }
     }
 
-    fn short_of_space(&self) -> bool {
-        let usage = self.log.usage();
-        // Not `used`: an extent that is pinned by its last record is lost as a whole.
-        usage.ordinary_left < usage.total / 8
-    }
-
     /// Makes room in the log: checkpoints, then the oldest unit of work.
     async fn make_room(self: &Arc<Self>) -> Result<(), Stop> {
         self.settle_orphans().await;
@@ -86,6 +80,7 @@ impl Inner {
             self.checkpoint_now(false).await?;
             self.checkpoint_now(false).await?;
         }
+        self.tell_log_space();
         Ok(())
     }
 

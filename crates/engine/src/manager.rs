@@ -94,6 +94,8 @@ pub(crate) struct Inner {
     pub(crate) checkpoint_at: AtomicU64,
     /// A put is waiting for log space.
     pub(crate) space_wanted: AtomicBool,
+    /// What the operator knows of space that runs out.
+    pub(crate) told: crate::space::Told,
     wall_base: i64,
     monotonic_base: u64,
 }
@@ -142,6 +144,7 @@ impl Inner {
             retired: Mutex::new(parts.retired),
             checkpoint_at: AtomicU64::new(u64::MAX),
             space_wanted: AtomicBool::new(false),
+            told: crate::space::Told::default(),
             wall_base,
             monotonic_base,
         }

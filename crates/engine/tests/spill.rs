@@ -479,6 +479,7 @@ fn a_full_disk_refuses_and_loses_nothing() {
             let again = try_put(&s, h, &mut md(persistence), options, b"x");
             assert_eq!(again, Err(Reason::Q_SPACE_NOT_AVAILABLE));
         }
+        assert_eq!(w.heard("AMQ2005E"), 1, "told, and not at every put");
         // Getting makes room in the buffer.
         for n in 0..10 {
             assert_eq!(number(&next(&s, h, 0).unwrap()), n);

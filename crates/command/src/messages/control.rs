@@ -74,14 +74,14 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ6708E",
-        "The file system of the recovery log is full; log file {0} could not be made.",
-        "The log needs another extent. Until there is one, calls that need log space wait or are refused.",
-        "Free space on the file system of the log.",
+        "The recovery log cannot grow: {0}.",
+        "The log needs another file, and it could not be made, mostly because the file system is full. Until there is one, calls that need log space wait or are refused with MQRC_RESOURCE_PROBLEM (2102).",
+        "Free space on the file system of the log. The file is tried again by itself.",
     ),
     message(
         "AMQ6709I",
         "The recovery log of queue manager {0} is full.",
-        "No log space is free until a checkpoint or the end of a long unit of work frees some. Calls that need log space wait or are refused.",
+        "A checkpoint was taken, long units of work were backed out, and there is still little space. Calls that need log space wait or are refused with MQRC_RESOURCE_PROBLEM (2102).",
         "If this happens often, raise LogPrimaryFiles or LogSecondaryFiles, or commit more often.",
     ),
     message(

@@ -400,7 +400,8 @@ impl Session {
         } = session.prepare(hobj, &mut changed, pmo)?;
         let mut done = session
             .put_to(route, &mut changed, pmo, data, passed)
-            .await?;
+            .await
+            .inspect_err(|reason| session.qm.tell_refusal(*reason))?;
         if let Ok(handle) = session.lock().handles.get(hobj) {
             handle.group_put = group.state;
         }

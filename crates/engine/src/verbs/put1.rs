@@ -53,7 +53,8 @@ impl Session {
         GroupPut::default().next(&mut changed, pmo, md.persistence, &qm)?;
         let done = session
             .put_to(route, &mut changed, pmo, data, passed)
-            .await?;
+            .await
+            .inspect_err(|reason| qm.tell_refusal(*reason))?;
         *md = extension::given_back(md, changed);
         od.resolved_q_name = pmo.resolved_q_name;
         od.resolved_q_mgr_name = pmo.resolved_q_mgr_name;

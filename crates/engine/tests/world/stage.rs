@@ -19,6 +19,10 @@ pub struct Stage {
     pub full: AtomicBool,
     /// Writes to the log fail.
     pub broken: AtomicBool,
+    /// Log files cannot be made or grow.
+    pub log_full: AtomicBool,
+    /// Queue files cannot be synced.
+    pub unsyncable: AtomicBool,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
 }
@@ -70,6 +74,9 @@ impl File for Prop {
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
+        if self.queue && self.stage.unsyncable.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the medium does not answer"));
+        }
         if self.stage.unforced {
             return Ok(());
         }
@@ -92,6 +99,11 @@ pub struct Staged {
 impl Disk for Staged {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         let forced = how.forced;
+        let makes = how.create || how.create_new;
+        let log = path.components().any(|c| c.as_os_str() == "log");
+        if makes && log && self.stage.log_full.load(Ordering::SeqCst) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let how = Open {
             forced: forced && !self.stage.unforced,
             ..how

@@ -1,0 +1,79 @@
+//! Telling the operator that space runs out: of the log, of its disk, of the queue files' disk.
+//!
+//! Invariant: a condition is told at most once a minute, however often it is met, and however often it
+//! comes and goes.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use posthaste_mqi::Reason;
+
+use crate::manager::Inner;
+
+/// Microseconds between two messages about the same condition.
+const PAUSE: i64 = 60_000_000;
+
+/// When a condition was last told, microseconds since 1970; 0: never.
+#[derive(Default)]
+struct Last(AtomicI64);
+
+impl Last {
+    fn is_due(&self, now: i64) -> bool {
+        let last = self.0.load(Ordering::Relaxed);
+        let due = last == 0 || now - last >= PAUSE;
+        // Of several who meet it at one time, one tells.
+        due && self
+            .0
+            .compare_exchange(last, now.max(1), Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+/// What has been told.
+#[derive(Default)]
+pub(crate) struct Told {
+    log_disk: Last,
+    log: Last,
+    queue_disk: Last,
+}
+
+impl Inner {
+    /// Whether so little log space is left that something has to be done.
+    pub(crate) fn short_of_space(&self) -> bool {
+        let usage = self.log.usage();
+        // Not `used`: an extent that is pinned by its last record is lost as a whole.
+        usage.ordinary_left < usage.total / 8
+    }
+
+    /// Looks how the log is off, after everything has been done to make room in it.
+    pub(crate) fn tell_log_space(&self) {
+        if let Some(why) = self.log.usage().blocked
+            && self.told.log_disk.is_due(self.now())
+        {
+            self.operator.message("AMQ6708E", &[why.to_string()]);
+        }
+        if self.short_of_space() && self.told.log.is_due(self.now()) {
+            let name = self.config.name.clone();
+            self.operator.message("AMQ6709I", &[name]);
+        }
+    }
+
+    /// A put was refused: the operator has to know of a full disk.
+    pub(crate) fn tell_refusal(&self, reason: Reason) {
+        if reason == Reason::Q_SPACE_NOT_AVAILABLE && self.told.queue_disk.is_due(self.now()) {
+            let folder = self.config.data.display().to_string();
+            self.operator.message("AMQ2005E", &[folder]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_that_lasts_is_told_once_a_minute() {
+        let last = Last::default();
+        let told = (0..300).filter(|s| last.is_due(s * 1_000_000)).count();
+        assert_eq!(told, 5);
+    }
+}

@@ -1,0 +1,74 @@
+//! Disks that are full or do not answer: what applications and the operator are told, and that
+//! nothing is lost. Full queue files are in `spill.rs`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use posthaste_engine::{EndMode, Stop};
+use posthaste_env::block_on;
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+use world::*;
+
+/// The log cannot get the file it needs: the operator is told, everybody works on in what there is,
+/// and when there is room again the next lack is told again.
+#[test]
+fn a_log_whose_disk_is_full_is_told_and_goes_on() {
+    let mut w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 3;
+        c.log_config.secondary_files = 2;
+    });
+    w.stage.log_full.store(true, SeqCst);
+    let long = w.connect();
+    let h = open(&long, LOCAL, MQOO_OUTPUT);
+    put(&long, h, PERSISTENT, MQPMO_SYNCPOINT, b"long");
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let mut kept = Vec::new();
+    for n in 0..400 {
+        let text = format!("{n}");
+        let data = format!("{text:.<20000}");
+        match try_put(&s, h, &mut md(PERSISTENT), 0, data.as_bytes()) {
+            Ok(_) => kept.push(data),
+            // No room in time: refused, and not there.
+            Err(reason) => assert_eq!(reason, Reason::RESOURCE_PROBLEM),
+        }
+        if kept.len() > 5 {
+            assert_eq!(next(&s, h, 0).unwrap().text(), kept.remove(0));
+        }
+    }
+    assert_eq!(w.heard("AMQ6708E"), 1, "told once a minute");
+    assert_eq!(block_on(long.commit()), Err(Reason::BACKED_OUT));
+    assert_eq!(w.heard("AMQ7469W"), 1);
+    drop((s, long));
+    w.crash();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    assert_eq!(drain(&s, h), kept);
+}
+
+/// A queue file that cannot be synced makes a clean end impossible; the log still has everything.
+#[test]
+fn a_queue_file_that_cannot_be_synced_ends_with_its_own_code() {
+    let mut w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for n in 0..10 {
+        put(&s, h, PERSISTENT, 0, format!("{n}").as_bytes());
+    }
+    drop(s);
+    w.stage.unsyncable.store(true, SeqCst);
+    let stop = block_on(w.qm().end(EndMode::Immediate)).unwrap_err();
+    assert!(matches!(stop, Stop::CheckpointFailed(_)), "{stop}");
+    assert_eq!((stop.exit_code(), w.heard("AMQ2004S")), (72, 1));
+    w.end_threads();
+    w.stage.unsyncable.store(false, SeqCst);
+    w.start();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let expected: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+    assert_eq!(drain(&s, h), expected);
+}
