@@ -44,6 +44,7 @@ pub fn run(place: Option<&Path>, flags: &[String]) -> Result<Exit, Failure> {
         false => Interrupt::none(),
     };
     crate::drive::allow_many_descriptors();
+    let place = settings.data_dir.as_deref().or(place);
     match settings.processes {
         1 => session::run(place, &settings, &interrupt),
         _ => collate::run(place, &settings, flags, &interrupt),

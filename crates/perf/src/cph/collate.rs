@@ -62,7 +62,7 @@ pub(crate) fn run(
         }
     }
     drop(say);
-    let mut collator = Collator::new(children.len(), latency);
+    let mut collator = Collator::new(children.len(), latency, settings.summary);
     let mut printer = Printer::stdout(Prefix::default());
     let listened = listen(&hear, &children, interrupt, |number, line| {
         for line in collator.take(number, line) {
@@ -72,7 +72,11 @@ pub(crate) fn run(
     });
     let bad = reap(&mut children);
     listened.map_err(|error| unwritable(&error))?;
-    for line in collator.end(settings) {
+    let end = match settings.summary {
+        true => collator.end(settings),
+        false => Vec::new(),
+    };
+    for line in end {
         printer.plain(&line).map_err(|error| unwritable(&error))?;
     }
     match (bad, collator.missing()) {
@@ -186,14 +190,17 @@ struct Collator {
     rates: Vec<Vec<(f64, u64)>>,
     totals: Vec<Option<Totals>>,
     latency: Histogram<u64>,
+    /// Whether totals are printed.
+    summary: bool,
 }
 
 impl Collator {
-    fn new(children: usize, latency: Histogram<u64>) -> Collator {
+    fn new(children: usize, latency: Histogram<u64>, summary: bool) -> Collator {
         Collator {
             rates: vec![Vec::new(); children],
             totals: vec![None; children],
             latency,
+            summary,
         }
     }
 
@@ -208,6 +215,9 @@ impl Collator {
         if let Some(totals) = totals(line) {
             if let Some(place) = self.totals.get_mut(number) {
                 *place = Some(totals);
+            }
+            if !self.summary {
+                lines.clear();
             }
         } else if let (Some(rate), Some(threads)) = (field(line, "rate"), field(line, "threads")) {
             if let Some(rates) = self.rates.get_mut(number) {
@@ -290,7 +300,7 @@ mod tests {
 
     #[test]
     fn lines_of_children_are_summed_up() {
-        let mut collator = Collator::new(2, histogram().unwrap());
+        let mut collator = Collator::new(2, histogram().unwrap(), true);
         let first = "id=1,rate=100.00,threads=3";
         assert_eq!(collator.take(0, first), [first]);
         // A child that is ahead waits for the other.

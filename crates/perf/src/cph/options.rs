@@ -390,6 +390,12 @@ pub(crate) const TABLE: &[(&str, &[Known])] = &[
                 For::All,
                 "so many driver processes, collated [1]",
             ),
+            word(
+                "data-dir",
+                "DIR",
+                For::All,
+                "folder that holds queue managers",
+            ),
             flag("child", For::Hidden, ""),
         ],
     ),

@@ -35,6 +35,8 @@ pub struct Settings {
     pub choice: Choice,
     /// Its name.
     pub queue_manager: Option<String>,
+    /// The folder of queue managers, if it is named behind the flags.
+    pub data_dir: Option<PathBuf>,
     /// User.
     pub user: Option<String>,
     /// Password.
@@ -107,6 +109,7 @@ impl Settings {
         Ok(Settings {
             responders: given.number("responders", 0)?,
             queue_manager: given.text("jb").map(str::to_owned),
+            data_dir: given.text("data-dir").map(PathBuf::from),
             user: given.text("us").map(str::to_owned),
             password: given.text("pw").map(str::to_owned),
             length: (length > 0.0).then(|| Duration::from_secs_f64(length)),

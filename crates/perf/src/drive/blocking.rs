@@ -10,7 +10,7 @@ use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
 use super::connect::{Way, call_failed};
 use super::control::Control;
-use super::course::{Course, Turn};
+use super::course::{Course, Turn, be_punctual};
 use super::multiplexed::Group;
 use super::tally::Tally;
 use crate::workload::{
@@ -102,6 +102,7 @@ fn run(
     control: &Control,
     tally: &Tally,
 ) -> Result<bool, PerfError> {
+    be_punctual(workload);
     let mut caller = Caller::new(way.connect()?, machine, way.queue_manager());
     caller.until_ready(data)?;
     control.ready();

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use super::blocking::Caller;
 use super::connect::{Way, call_failed};
 use super::control::Control;
-use super::course::Course;
+use super::course::{Course, be_punctual};
 use super::link::{Around, Link, Next};
 use super::tally::Tally;
 use super::template::Speech;
@@ -159,6 +159,9 @@ impl Loop {
     }
 
     fn run(mut self) {
+        for share in &self.shares {
+            be_punctual(&share.workload);
+        }
         self.connect();
         self.controls();
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS);

@@ -205,6 +205,8 @@ fn several_processes_are_collated() {
     }
     let (_, table) = outcome.out.split_once("microseconds").expect("a table");
     assert_eq!(table.split_whitespace().next(), Some("300"), "{outcome:?}");
+    let quiet = "perf -tc PutGet -d DEV.QUEUE.1 -mg 5 -ls -su false --processes 2";
+    assert_eq!(place.line(&format!("{quiet} {at}")).good().out, "");
     let line = format!("perf -tc PutGet -d NOT.THERE -mg 50 --processes 2 {at}");
     let failed = place.line(&line);
     assert!(
@@ -235,6 +237,10 @@ fn a_queue_manager_is_driven_inside_the_driver_or_refused() {
     let outcome = place.line(many).good();
     assert_eq!(number(&outcome, "totalIterations"), 100.0);
     assert!(outcome.err.contains("local socket"), "{outcome:?}");
+    let mut elsewhere = place.named("posthaste");
+    elsewhere.env_remove("POSTHASTE_DATA").args(many.split(' '));
+    elsewhere.arg("--data-dir").arg(place.data());
+    crate::place::outcome(&mut elsewhere).good();
     again.end();
     let local = "perf -tc PutGet -d DEV.QUEUE.1 -jt mqb -jb";
     place.line(&format!("{local} QM1")).failed_with(40, "QM1");
