@@ -95,12 +95,14 @@ fn section(out: &mut String, document: &Document) {
     for note in &document.notes {
         let _ = write!(out, "<p>{}</p>", escaped(note));
     }
-    let counters = breakdown(document);
+    let counters = breakdown(document, usize::MAX);
     if !counters.is_empty() {
         out.push_str(
             "<details><summary>Where it goes: the server's counters per operation</summary>",
         );
-        table(out, &counters);
+        for counters in &counters {
+            table(out, counters);
+        }
         out.push_str("</details>");
     }
 }

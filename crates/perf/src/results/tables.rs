@@ -108,31 +108,35 @@ pub fn goals(document: &Document) -> Table {
     table
 }
 
-/// How much each of the server's counters grew per operation: a column per case.
-pub fn breakdown(document: &Document) -> Table {
+/// How much each of the server's counters grew per operation: a column per case, at most `columns` in a table.
+pub fn breakdown(document: &Document, columns: usize) -> Vec<Table> {
     let counted: Vec<&Case> = document
         .cases
         .iter()
         .filter(|case| case.rounds.iter().any(|r| !r.counters.is_empty()))
         .collect();
+    let tables = counted.chunks(columns.max(1));
+    tables
+        .map(|cases| breakdown_of(&document.operation, cases))
+        .filter(|table| !table.is_empty())
+        .collect()
+}
+
+fn breakdown_of(operation: &str, cases: &[&Case]) -> Table {
     let mut names: BTreeSet<&str> = BTreeSet::new();
-    for round in counted.iter().flat_map(|case| &case.rounds) {
+    for round in cases.iter().flat_map(|case| &case.rounds) {
         names.extend(round.counters.keys().map(String::as_str));
     }
-    let per = format!("per {}", document.operation);
+    let per = format!("per {operation}");
     let mut columns = vec![(per.as_str(), Align::Left)];
-    columns.extend(
-        counted
-            .iter()
-            .map(|case| (case.name.as_str(), Align::Right)),
-    );
+    columns.extend(cases.iter().map(|case| (case.name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
     for name in names {
         let grown = |round: &Round| {
             let grown = round.counters.get(name).copied()?;
             (round.operations > 0).then(|| grown as f64 / round.operations as f64)
         };
-        let figures = counted.iter().map(|case| {
+        let figures = cases.iter().map(|case| {
             let all: Vec<f64> = case.rounds.iter().filter_map(grown).collect();
             median(&all).map(|value| shown_counter(name, value))
         });
@@ -217,13 +221,15 @@ bare exchange 60         92,000      10.00      10.00     500   1,500     4,000 
     #[test]
     fn counters_are_broken_down_per_operation() {
         let mut document = document();
-        assert!(breakdown(&document).is_empty());
+        assert!(breakdown(&document, 6).is_empty());
         let counters = &mut document.cases[2].rounds[0].counters;
         counters.insert("channel.reads".to_owned(), 240_000);
         counters.insert("log.write_ns".to_owned(), 90_000_000);
         counters.insert("log.writes".to_owned(), 0);
+        let tables = breakdown(&document, 6);
+        assert_eq!(tables.len(), 1);
         assert_eq!(
-            breakdown(&document).text(),
+            tables[0].text(),
             "\
 per round trip  2 KiB NP 60
 ──────────────  ───────────
@@ -231,5 +237,9 @@ channel.reads         4.000
 log.write, µs         1.500
 "
         );
+        let counters = document.cases[2].rounds[0].counters.clone();
+        document.cases[1].rounds[0].counters = counters;
+        assert_eq!(breakdown(&document, 1).len(), 2);
+        assert_eq!(breakdown(&document, 2).len(), 1);
     }
 }

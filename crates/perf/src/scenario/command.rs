@@ -9,7 +9,7 @@ use posthaste_server::{Exit, Failure};
 use super::effort::Effort;
 use super::plan::Plan;
 use super::progress::Progress;
-use super::run::{Lab, run_plan, shown};
+use super::run::{Lab, markdown, run_plan, shown};
 use super::{SCENARIOS, Scenario, find, smoke};
 use crate::floor::{self, Bare};
 use crate::measure::{Interrupt, LabError, Machine, now_text};
@@ -47,6 +47,10 @@ pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
     match command {
         PerfCommand::Run(args) => run(args).map(|exit| (exit, String::new())),
         PerfCommand::List => Ok((Exit::Done, list())),
+        PerfCommand::Report(args) if args.markdown => {
+            let documents = Document::load_all(&args.results).map_err(|e| failure(&e))?;
+            Ok((Exit::Done, documents.iter().map(markdown).collect()))
+        }
         PerfCommand::Report(args) => {
             let path = report(args)?;
             Ok((Exit::Done, format!("Written: {}\n", path.display())))
@@ -104,7 +108,8 @@ pub struct RunArgs {
 
 const REPORT_EXAMPLES: &str = "\
   posthaste perf report perf-results/2026-11-21-2-x86_64
-  posthaste perf report DIR --svg headline.svg       the headline chart alone";
+  posthaste perf report DIR --svg headline.svg       the headline chart alone
+  posthaste perf report DIR --markdown               the tables, for a document";
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
@@ -118,6 +123,9 @@ pub struct ReportArgs {
     /// Write the headline chart to this file and no page
     #[arg(long, value_name = "FILE", conflicts_with = "html")]
     pub svg: Option<PathBuf>,
+    /// Print the tables as Markdown and write no page
+    #[arg(long, conflicts_with_all = ["html", "svg"])]
+    pub markdown: bool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -202,8 +210,7 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
         .collect();
     let cases: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
     let windows = cases as u64 * u64::from(effort.rounds);
-    let each = effort.window + effort.warm_up + Duration::from_millis(300);
-    let mut progress = Progress::new(windows, each);
+    let mut progress = Progress::new(windows, effort.each());
     let mut first = Ok(());
     for (scenario, plan) in &plans {
         let (document, result) = run_plan(&lab, scenario.name, plan, &effort, &mut progress);
@@ -255,17 +262,38 @@ fn tell(
 
 /// `posthaste perf list`.
 pub fn list() -> String {
-    let mut table = Table::new(&[("scenario", Align::Left), ("measures", Align::Left)]);
+    let mut table = Table::new(&[
+        ("scenario", Align::Left),
+        ("quick", Align::Right),
+        ("full", Align::Right),
+        ("measures", Align::Left),
+    ]);
+    let [quick, full] = [true, false].map(|quick| Effort::new(quick, None, None));
+    let minutes = |effort: &Effort, scenarios: &mut dyn Iterator<Item = &Scenario>| {
+        let cases: usize = scenarios.map(|s| (s.plan)(effort).cases.len()).sum();
+        let each = effort.each().as_secs_f64() * f64::from(effort.rounds);
+        format!("{:.1} min", cases as f64 * each / 60.0)
+    };
     for scenario in SCENARIOS {
-        table.row(vec![scenario.name.to_owned(), scenario.line.to_owned()]);
+        table.row(vec![
+            scenario.name.to_owned(),
+            minutes(&quick, &mut std::iter::once(scenario)),
+            minutes(&full, &mut std::iter::once(scenario)),
+            scenario.line.to_owned(),
+        ]);
     }
-    let all: Vec<&str> = SCENARIOS
-        .iter()
-        .filter(|scenario| scenario.in_all)
-        .map(|scenario| scenario.name)
-        .collect();
-    table.row(vec!["all".to_owned(), all.join(", ")]);
-    table.text()
+    let all = || SCENARIOS.iter().filter(|scenario| scenario.in_all);
+    let names: Vec<&str> = all().map(|scenario| scenario.name).collect();
+    table.row(vec![
+        "all".to_owned(),
+        minutes(&quick, &mut all()),
+        minutes(&full, &mut all()),
+        names.join(", "),
+    ]);
+    format!(
+        "{}Times are estimates, without what a slow disk adds.\n",
+        table.text()
+    )
 }
 
 /// `posthaste perf report`: the path of what was written.
@@ -343,6 +371,7 @@ mod tests {
             results: folder.path().to_owned(),
             html: None,
             svg: svg.map(|name| folder.path().join(name)),
+            markdown: false,
         };
         assert_eq!(report(&args(None)).unwrap_err().exit, Exit::Inconsistent);
         crate::results::samples::document()

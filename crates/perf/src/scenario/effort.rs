@@ -30,6 +30,11 @@ impl Effort {
         }
     }
 
+    /// About how long one window takes, with what is started and stopped around it.
+    pub fn each(&self) -> Duration {
+        self.window + self.warm_up + Duration::from_millis(300)
+    }
+
     /// What a quick run takes of something, or all of it.
     pub fn pick<T: Clone>(&self, quick: &[T], all: &[T]) -> Vec<T> {
         match self.quick {

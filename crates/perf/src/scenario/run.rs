@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::window::measure;
 use crate::measure::{Interrupt, LabError, Machine, commit_of, now_text};
 use crate::results::{
-    Document, Ended, FORMAT, PROJECTION, breakdown, compared, goals, results, summarise,
+    Document, Ended, FORMAT, PROJECTION, Table, breakdown, compared, goals, results, summarise,
 };
 
 /// Where and with what is measured.
@@ -129,6 +129,34 @@ fn in_case(error: LabError, case: &str) -> LabError {
     }
 }
 
+/// A document as Markdown, for a page elsewhere.
+pub(super) fn markdown(document: &Document) -> String {
+    let mut out = format!("### {}: {}\n\n", document.scenario, document.title);
+    let commit = document.commit.as_deref();
+    out.push_str(&format!(
+        "`{}`, {}, commit {}, {}\n\n",
+        document.command.join(" "),
+        document.started,
+        commit.unwrap_or("unknown"),
+        document.machine.line()
+    ));
+    if let Ended::Partial(why) = &document.ended {
+        out.push_str(&format!("Partial results: {why}\n\n"));
+    }
+    for table in [goals(document), results(document)] {
+        if !table.is_empty() {
+            out.push_str(&format!("{}\n", table.markdown()));
+        }
+    }
+    for note in &document.notes {
+        out.push_str(&format!("{note}\n\n"));
+    }
+    out
+}
+
+/// Cases in a table of counters.
+const COLUMNS: usize = 6;
+
 /// A document as text for a terminal.
 pub(super) fn shown(document: &Document, explain: bool) -> String {
     let mut out = format!("\n{}: {}\n", document.scenario, document.title);
@@ -165,11 +193,13 @@ pub(super) fn shown(document: &Document, explain: bool) -> String {
         out.push_str(&format!("{note}\n"));
     }
     if explain {
-        let counters = breakdown(document);
-        out.push_str("\nWhere it goes: growth of the server's counters\n\n");
+        let counters: Vec<String> = breakdown(document, COLUMNS)
+            .iter()
+            .map(Table::text)
+            .collect();
         match counters.is_empty() {
             true => out.push_str("No case here has a server with counters.\n"),
-            false => out.push_str(&counters.text()),
+            false => out.push_str(&counters.join("\n")),
         }
     }
     out
@@ -254,6 +284,20 @@ mod tests {
         lab.out = PathBuf::from("/proc/nowhere");
         let (_, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
         assert!(result.unwrap_err().to_string().contains("/proc/nowhere"));
+    }
+
+    #[test]
+    fn markdown_has_tables_and_says_where_they_are_from() {
+        let text = markdown(&samples::document());
+        for part in [
+            "### rr-cc: Requesters",
+            "`posthaste perf`, 2026-11-21T08:00:00Z, commit 0123456789ab, 2 × x86-64",
+            "| case | round trips/s |",
+            "| 2 KiB NP 60 | 50,000 |",
+            "A note.",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
     }
 
     #[test]
