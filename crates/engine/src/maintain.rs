@@ -19,6 +19,9 @@ use crate::stop::Stop;
 
 /// Slots looked at under one lock while searching for expired messages.
 const SWEEP: usize = 4096;
+/// Microseconds that the system's clock must have gone back to be spoken of: time services correct it
+/// by less all the time.
+const SET_BACK: i64 = 1_000_000;
 /// Nanoseconds between looks when there is nothing to do: only expiry and a safety net.
 const IDLE_NANOS: u64 = 1_000_000_000;
 
@@ -115,6 +118,17 @@ impl Inner {
         true
     }
 
+    /// Tells when somebody has set the system's clock back. `ahead`: by how much it was ahead of the
+    /// queue manager's own at the last look.
+    fn look_at_clock(&self, ahead: &mut i64) {
+        let now = self.env.clock.wall_micros() - self.now();
+        if now < *ahead - SET_BACK {
+            let seconds = (*ahead - now) / 1_000_000;
+            self.operator.message("AMQ2012W", &[seconds.to_string()]);
+        }
+        *ahead = now;
+    }
+
     /// Takes expired messages off all queues.
     fn sweep_expired(self: &Arc<Self>) {
         let now = self.now();
@@ -143,6 +157,7 @@ impl QueueManager {
         let inner = self.inner();
         let interval = u64::from(inner.config.expiry_interval_s) * 1_000_000_000;
         let mut next_sweep = inner.env.clock.monotonic() + interval;
+        let mut ahead = 0;
         loop {
             let kick = inner.kick.listen();
             if inner.ended() {
@@ -156,6 +171,7 @@ impl QueueManager {
                     return inner.end_waits(Reason::CONNECTION_BROKEN);
                 }
             }
+            inner.look_at_clock(&mut ahead);
             let now = inner.env.clock.monotonic();
             if interval > 0 && now >= next_sweep {
                 inner.sweep_expired();

@@ -275,6 +275,8 @@ fn a_clock_going_backwards_changes_nothing() {
     assert_eq!(&get(&m, &a).unwrap()[..], b"stays");
     assert_eq!(&get(&m, &a).unwrap()[..], b"later");
     assert_eq!(get(&m, &a).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    m.world.executor().run_for(600_000_000_000);
+    assert!(m.operator.heard("AMQ2012W"));
 }
 
 /// A second process on the same folders is refused.

@@ -90,7 +90,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2012W",
         "The system clock went back by {0} seconds.",
-        "Put times and expiry use the system clock, so messages put in between carry later times than messages put now. Waits and time limits are not affected.",
+        "Put times come from the system clock, so messages that were put before carry later times than messages that are put now. Expiry, waits and time limits are not affected.",
         "Check the time service of this system.",
     ),
     message(
