@@ -291,6 +291,14 @@ fn allow_many_descriptors() {
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
+/// Places for so many connections, from wherever they come.
+fn places_for(connections: usize) -> Admission {
+    Admission::new(Limits {
+        connections,
+        per_address: connections,
+    })
+}
+
 /// Everything around the engine.
 struct Server {
     qm: QueueManager,
@@ -330,12 +338,7 @@ impl Server {
         let limits = ChannelLimits::default();
         let channels = Registry::new(qm.clone(), Arc::clone(operator), limits);
         let local = Registry::local(qm.clone(), Arc::clone(operator), limits);
-        let places = [configured.settings.max_channels, LOCAL_PLACES].map(|places| {
-            Admission::new(Limits {
-                connections: places,
-                per_address: places,
-            })
-        });
+        let places = [configured.settings.max_channels, LOCAL_PLACES].map(places_for);
         let [network_places, local_places] = &places;
         let _local = open_local(home, operator, &local, local_places)?;
         let treatment = Treatment {
