@@ -15,7 +15,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -133,7 +136,8 @@ impl Counters {
     }
 
     fn closed(&self) {
-        self.closed.fetch_add(1, Relaxed);
+        // Whoever sees a connection closed sees everything that it passed.
+        self.closed.fetch_add(1, Release);
     }
 
     fn passed(&self, up: u64, down: u64) {
@@ -170,7 +174,7 @@ impl std::fmt::Debug for DelayProxy {
 
 impl DelayProxy {
     /// Starts a proxy from `listen` (port 0: any free one) to `to`, on a thread of its own. Calibrating
-    /// takes about two seconds, more with long delays.
+    /// takes about two seconds.
     ///
     /// # Errors
     /// The address cannot be listened on, or the system refuses a thread or a descriptor.
@@ -234,7 +238,7 @@ impl DelayProxy {
     /// What it has done so far.
     pub fn totals(&self) -> Totals {
         let counters = &self.counters;
-        let closed = counters.closed.load(Relaxed);
+        let closed = counters.closed.load(Acquire);
         Totals {
             accepted: counters.accepted.load(Relaxed),
             open: counters.opened.load(Relaxed).saturating_sub(closed),

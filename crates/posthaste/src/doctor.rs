@@ -19,6 +19,7 @@ use crate::cli;
 use crate::connect::Target;
 use crate::mqsc::CommandServer;
 use crate::output::{Out, complain};
+use crate::run::quoted;
 use practices::Manager;
 use verdict::{Finding, Summary};
 
@@ -35,13 +36,14 @@ struct Report<'a> {
 }
 
 pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, Failure> {
-    let home = find(place, args.queue_manager.as_deref())?;
+    let data = DataDir::find(place)?;
+    let home = find(&data, args.queue_manager.as_deref())?;
     let env = posthaste_env::os();
     let state = home.as_ref().map(|home| server::state(&env, home));
     let running = matches!(state, Some(State::Running(server::Phase::Running)));
     let mut findings = Vec::new();
     if let Some(home) = home.as_ref().filter(|_| running) {
-        findings.extend(practices::check(&manager(place, home, args)?));
+        findings.extend(practices::check(&manager(&data, place, home, args)?));
     }
     let status = home
         .as_ref()
@@ -59,7 +61,10 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
             checks: &findings,
             summary,
         })?,
-        false => text(name, running, &findings, summary)?,
+        false => {
+            let state = state.map(State::word);
+            text(name.zip(state), running, &findings, summary)?;
+        }
     }
     Ok(match summary.warn {
         0 => Exit::Done,
@@ -68,9 +73,8 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
 }
 
 /// The queue manager that was named, or the default one; none if there is no default one.
-fn find(place: Option<&Path>, name: Option<&str>) -> Result<Option<Home>, Failure> {
-    let data = DataDir::find(place)?;
-    match (server::find(&data, name), name) {
+fn find(data: &DataDir, name: Option<&str>) -> Result<Option<Home>, Failure> {
+    match (server::find(data, name), name) {
         (Ok(home), _) => Ok(Some(home)),
         (Err(failure), Some(_)) => Err(failure),
         (Err(_), None) => Ok(None),
@@ -88,7 +92,12 @@ fn folders(home: &Home) -> Vec<(&'static str, PathBuf)> {
     folders
 }
 
-fn manager(place: Option<&Path>, home: &Home, args: &cli::Doctor) -> Result<Manager, Failure> {
+fn manager(
+    data: &DataDir,
+    place: Option<&Path>,
+    home: &Home,
+    args: &cli::Doctor,
+) -> Result<Manager, Failure> {
     let target = Target {
         place,
         queue_manager: Some(&home.name),
@@ -99,6 +108,10 @@ fn manager(place: Option<&Path>, home: &Home, args: &cli::Doctor) -> Result<Mana
     let mut commands = CommandServer::connect(&target, PATIENCE)?;
     let mut manager = gather::gather(home, &mut commands)?;
     commands.disconnect();
+    if data.is_chosen() {
+        let folder = data.root().display().to_string();
+        manager.place = format!(" --data-dir {}", quoted(&folder));
+    }
     if args.disk {
         complain("Measuring the log's disk for a second ...");
         let folder = Path::new(&manager.log_folder);
@@ -117,16 +130,16 @@ fn json(report: &Report<'_>) -> Result<(), Failure> {
 }
 
 fn text(
-    name: Option<&str>,
+    name: Option<(&str, &str)>,
     running: bool,
     findings: &[Finding],
     summary: Summary,
 ) -> Result<(), Failure> {
     let mut out = Out::new();
     match (name, running) {
-        (Some(name), true) => out.line(&format!("Queue manager {name} is running."))?,
-        (Some(name), false) => out.line(&format!(
-            "Queue manager {name} is not running: only the machine is checked. Start it (posthaste start {name}) \
+        (Some((name, _)), true) => out.line(&format!("Queue manager {name} is running."))?,
+        (Some((name, state)), false) => out.line(&format!(
+            "Queue manager {name} is not running ({state}): only the machine is checked. Start it (posthaste start {name}) \
              and ask again."
         ))?,
         (None, _) => out.line(

@@ -67,7 +67,7 @@ fn create(data: &DataDir, args: &cli::Run) -> Result<Home, Failure> {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+,:=@%".contains(&b);
     match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),

@@ -14,6 +14,9 @@ use posthaste_env::spawn;
 
 use super::{DelayProxy, ProxyError, Settings, Way};
 
+/// A longer delay is calibrated with this one: how late a sleeper wakes does not grow any more, and nobody
+/// wants to wait for a hundred round trips to the moon.
+const LONGEST: Duration = Duration::from_millis(5);
 /// What one round may take.
 const ROUND: Duration = Duration::from_millis(700);
 /// Exchanges of a round, however long one takes, and at most.
@@ -43,7 +46,7 @@ pub struct Calibration {
 pub(super) fn calibrate(settings: &Settings) -> Result<Calibration, ProxyError> {
     let failed = |error| ProxyError::System("calibrate on loopback", error);
     let only_delay = |way: &Way| Way {
-        delay: way.delay,
+        delay: way.delay.min(LONGEST),
         ..Way::default()
     };
     let plain = Settings {

@@ -183,12 +183,12 @@ fn measure(
 ) -> Result<Measured, Failure> {
     let terminal = io::stdout().is_terminal();
     let line = |done: u64| report::progress(block.bytes as u64, done, plan.seconds);
+    let mut shown = 0;
     let mut tick = |passed: Duration| {
-        if terminal {
-            say(&format!(
-                "\r{}",
-                line(passed.as_secs().min(plan.seconds.into()))
-            ));
+        let seconds = passed.as_secs().min(plan.seconds.into());
+        if terminal && seconds > shown {
+            shown = seconds;
+            say(&format!("\r{}", line(seconds)));
         }
         !interrupt.raised()
     };

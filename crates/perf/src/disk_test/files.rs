@@ -149,7 +149,8 @@ pub(super) fn check_room(plan: &Plan) -> Result<(), Failure> {
     let system = rustix::fs::statvfs(dir).map_err(refused)?;
     let free = system.f_bavail.saturating_mul(system.f_frsize);
     let wanted = plan.all_bytes();
-    if wanted > free {
+    // A file system without a size (ramfs, some network ones) has none to compare with.
+    if system.f_blocks > 0 && wanted > free {
         let shown = dir.display().to_string();
         let detail = format!(
             "{} files of {} bytes need {} bytes; {} are free.",

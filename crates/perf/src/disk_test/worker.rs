@@ -201,7 +201,11 @@ impl Drop for Running {
     }
 }
 
-/// Measures one block size. `tick` hears every second how much time has passed, and says whether to go on.
+/// How often the person at the terminal is listened to.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Measures one block size. `tick` hears some times a second how much time has passed, and says whether to go
+/// on.
 pub(super) fn execute(
     plan: &Plan,
     files: &TestFiles,
@@ -218,7 +222,7 @@ pub(super) fn execute(
     };
     let mut found = vec![None; orders.len()];
     let begun = Instant::now();
-    let mut next = Duration::from_secs(1);
+    let mut next = TICK;
     while found.iter().any(Option::is_none) {
         let left = next.saturating_sub(begun.elapsed());
         match running.heard.recv_timeout(left) {
@@ -236,7 +240,7 @@ pub(super) fn execute(
                     running.stop.store(true, Relaxed);
                     running.inputs.clear();
                 }
-                next += Duration::from_secs(1);
+                next += TICK;
             }
         }
     }

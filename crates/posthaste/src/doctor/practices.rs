@@ -3,6 +3,7 @@
 //! Invariant: each check is a function of facts and of nothing else.
 
 use super::verdict::{Finding, Verdict};
+use crate::run::quoted;
 
 const SECTION: &str = "queue manager";
 
@@ -24,6 +25,8 @@ pub(crate) struct Manager {
     pub(crate) name: String,
     /// Path of qm.ini.
     pub(crate) configuration: String,
+    /// What commands need besides to find it: nothing, or ` --data-dir DIR`.
+    pub(crate) place: String,
     /// `LogFilePages`, `LogPrimaryFiles`.
     pub(crate) log_file_pages: u64,
     pub(crate) log_primary_files: u64,
@@ -55,14 +58,17 @@ pub(crate) struct Manager {
 impl Manager {
     /// A command that carries out MQSC.
     fn mqsc(&self, command: &str) -> String {
-        format!("echo \"{command}\" | posthaste mqsc {}", self.name)
+        format!(
+            "echo \"{command}\" | posthaste mqsc {}{}",
+            self.name, self.place
+        )
     }
 
     /// Commands that change a number in qm.ini and have it take effect.
     fn set(&self, key: &str, value: u64) -> String {
-        let (name, file) = (&self.name, &self.configuration);
+        let (name, file, place) = (&self.name, quoted(&self.configuration), &self.place);
         format!(
-            "sed -i 's/{key}=.*/{key}={value}/' '{file}'; posthaste stop -i {name}; posthaste start {name}"
+            "sed -i 's/{key}=.*/{key}={value}/' {file}; posthaste stop -i {name}{place}; posthaste start {name}{place}"
         )
     }
 }
@@ -322,7 +328,7 @@ fn requirements(manager: &Manager) -> Verdict {
 const SLOW_DISK: u64 = 7_000_000;
 
 fn infrastructure(manager: &Manager) -> Verdict {
-    let measure = format!("posthaste disktest --dir {}", manager.log_folder);
+    let measure = format!("posthaste disktest --dir {}", quoted(&manager.log_folder));
     if manager.slow_writes > 0 {
         let found = format!(
             "AMQ6729 (slow input or output) {} times in the error logs",
@@ -432,9 +438,14 @@ mod tests {
         let remedy = |manager: &Manager| log_size(manager).remedy.unwrap();
         assert_eq!(
             remedy(&case(3, None, 0)),
-            "sed -i 's/LogPrimaryFiles=.*/LogPrimaryFiles=16/' '/q/qm.ini'; \
+            "sed -i 's/LogPrimaryFiles=.*/LogPrimaryFiles=16/' /q/qm.ini; \
              posthaste stop -i QM1; posthaste start QM1"
         );
+        let elsewhere = Manager {
+            place: " --data-dir '/d e'".to_owned(),
+            ..case(3, None, 0)
+        };
+        assert!(remedy(&elsewhere).ends_with("posthaste start QM1 --data-dir '/d e'"));
         assert!(remedy(&case(16, None, 1)).contains("LogPrimaryFiles=32/"));
         assert!(remedy(&case(500, None, 1)).contains("LogPrimaryFiles=510/"));
     }
