@@ -1,12 +1,13 @@
 //! What a put of 2 KiB costs one thread: in process, over TCP waited for, and over TCP asynchronously.
 //!
-//! `cargo bench -p posthaste-server --bench put [-- ROW...]` (rows by number, from 0; all if none). Rounds of puts are timed, the queue is emptied in between. The
-//! queue manager is in the same process; "caller CPU" is that of the putting thread alone, "all CPU"
-//! that of the process: queue manager and gets too. The last rows have a getter that works at the same time.
+//! `cargo bench -p posthaste-server --bench put [-- ROW...]` (rows by number, from 0; all if none). Rounds of puts
+//! are timed, the queue is emptied in between. The queue manager is in the same process; "caller CPU" is that of the
+//! putting thread alone, "all CPU" that of the process: queue manager and gets too. In the last rows a getter works
+//! at the same time, and the putter waits when it is far ahead: their rate is that of both together.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use posthaste_client::{Address, Connect, Connection, Mqi};
@@ -21,6 +22,8 @@ const SIZE: usize = 2048;
 const QUEUE: &str = "DEV.QUEUE.1";
 /// Puts that are timed in one piece, so few that they stay in the processor's caches.
 const ROUND: u64 = 100;
+/// Messages that a getter may be behind: the depth must not grow.
+const MOST: u64 = 5_000;
 const LENGTH: Duration = Duration::from_secs(2);
 
 /// CPU time in seconds.
@@ -65,6 +68,7 @@ fn measure(qm: &InProcess, putter: &mut dyn Mqi, row: &Row) {
     let mut other = qm.connect("getter").unwrap();
     let others = open(&mut other);
     let stop = Arc::new(AtomicBool::new(false));
+    let got = Arc::new(AtomicU64::new(0));
     let mut idle = None;
     let getter = match row.getter {
         false => {
@@ -73,9 +77,18 @@ fn measure(qm: &InProcess, putter: &mut dyn Mqi, row: &Row) {
         }
         true => {
             let stop = Arc::clone(&stop);
-            Some(std::thread::spawn(move || {
-                while take(&mut other, others, 50) || !stop.load(Ordering::Relaxed) {}
-            }))
+            let got = Arc::clone(&got);
+            let getting = move || {
+                loop {
+                    match take(&mut other, others, 50) {
+                        true => drop(got.fetch_add(1, Ordering::Relaxed)),
+                        false if stop.load(Ordering::Relaxed) => return,
+                        false => {}
+                    }
+                }
+            };
+            let named = std::thread::Builder::new().name("getter".to_owned());
+            Some(named.spawn(getting).unwrap())
         }
     };
     let data = vec![7; SIZE];
@@ -96,9 +109,12 @@ fn measure(qm: &InProcess, putter: &mut dyn Mqi, row: &Row) {
             let sts = putter.stat().unwrap();
             assert_eq!(sts.put_failure_count, 0, "{sts:?}");
         }
-        wall += begun.elapsed().as_secs_f64();
         used += cpu(ClockId::ThreadCPUTime) - cpu_begun;
         puts += ROUND;
+        while row.getter && got.load(Ordering::Relaxed) + MOST < puts {
+            std::thread::yield_now();
+        }
+        wall += begun.elapsed().as_secs_f64();
         if let Some(other) = &mut idle {
             while take(other, others, 0) {}
         }
@@ -131,9 +147,9 @@ fn main() {
     // A getter that is not scheduled for a while must not make this a measurement of queue files.
     let ini = made.home.configuration();
     let text = std::fs::read_to_string(&ini).unwrap();
-    let buffer = "DefaultQBufferSize=";
-    let text = text.replace(&format!("{buffer}262144"), &format!("{buffer}104857600"));
-    assert!(text.contains("104857600"), "{text}");
+    let (absent, larger) = ("#DefaultQBufferSize=262144", "DefaultQBufferSize=104857600");
+    assert!(text.contains(absent), "{text}");
+    let text = text.replace(absent, larger);
     std::fs::write(&ini, text).unwrap();
     let options = InProcessOptions {
         listen: true,

@@ -9,7 +9,8 @@
 use std::sync::mpsc;
 
 use posthaste_client::{Address, ClientError, Connect, Connection, Mqi};
-use posthaste_env::Slowness;
+use posthaste_env::{Env, Slowness};
+use posthaste_env_sim::{Area, Fault, SimWorld};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_server::{
@@ -19,11 +20,8 @@ use posthaste_server::{
 
 const QUEUE: &str = "DEV.QUEUE.1";
 
-/// A new queue manager QM1 in a folder of its own.
-fn created() -> (tempfile::TempDir, DataDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let data = DataDir::at(folder.path());
-    let creation = Creation {
+fn creation() -> Creation {
+    Creation {
         name: "QM1".to_owned(),
         shape: ini::Shape {
             file_pages: 64,
@@ -31,8 +29,14 @@ fn created() -> (tempfile::TempDir, DataDir) {
         },
         commands: developer_objects(),
         ..Creation::default()
-    };
-    create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
+    }
+}
+
+/// A new queue manager QM1 in a folder of its own.
+fn created() -> (tempfile::TempDir, DataDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    create(&posthaste_env::os(), &data, &creation(), &mut |_, _| {}).unwrap();
     (folder, data)
 }
 
@@ -514,6 +518,34 @@ fn an_end_meets_connections_that_are_busy() {
         found += 1;
     }
     assert_eq!(found, acknowledged);
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_it_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let world = SimWorld::new(7);
+    // The simulated disk with this machine's clock: the queue manager runs on real threads.
+    let env = Env {
+        disk: world.env().disk,
+        ..posthaste_env::os()
+    };
+    let made = create(&env, &data, &creation(), &mut |_, _| {}).unwrap();
+    let options = InProcessOptions::default();
+    let qm = InProcess::open_in(&env, &data, "QM1", &options).unwrap();
+    let (mut one, queue) = connected(&qm);
+    put_as(&mut one, queue, PUT, MQPER_PERSISTENT, b"safe").unwrap();
+    let log = Area::Under(made.log.clone());
+    world.disk().set_chance(Fault::WriteError, log, 1_000_000);
+    let refused = put_as(&mut one, queue, PUT, MQPER_PERSISTENT, b"not acknowledged");
+    assert_eq!(refused.unwrap_err().reason(), Reason::CONNECTION_BROKEN);
+    let failure = qm.end(EndMode::Immediate).unwrap_err();
+    assert_eq!((failure.exit, failure.id), (Exit::LogFailed, "AMQ2027S"));
+
+    world.disk().clear_faults();
+    let qm = InProcess::open_in(&env, &data, "QM1", &options).unwrap();
+    let (mut one, queue) = connected(&qm);
+    assert_eq!(get(&mut one, queue, NOW, 0), Ok(b"safe".to_vec()));
 }
 
 #[test]
