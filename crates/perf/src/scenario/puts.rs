@@ -106,6 +106,55 @@ impl Putting {
 /// A row of the paper: name, way, asynchronous, the published rate and its row.
 type Row = (&'static str, Via, bool, Option<(f64, &'static str)>);
 
+/// The rows, and those over a longer distance.
+const ROWS: [Row; 9] = [
+    (
+        "FASTPATH",
+        Via::Inside,
+        false,
+        Some((90_500.0, "FASTPATH bindings")),
+    ),
+    (
+        "local socket",
+        Via::Local,
+        false,
+        Some((64_700.0, "standard bindings")),
+    ),
+    (
+        "TCP",
+        Via::Tcp,
+        false,
+        Some((41_900.0, "FASTPATH channel, client on the same host")),
+    ),
+    ("local socket, asynchronous", Via::Local, true, None),
+    (
+        "TCP, asynchronous",
+        Via::Tcp,
+        true,
+        Some((63_000.0, "FASTPATH channel, asynchronous, 10 Gb network")),
+    ),
+    // The published delay is that of the whole link, there and back.
+    (
+        "TCP, link delay 500 µs",
+        Via::Delayed(250),
+        false,
+        Some((1_650.0, "FASTPATH channel, 500 µs")),
+    ),
+    (
+        "TCP, link delay 500 µs, asynchronous",
+        Via::Delayed(250),
+        true,
+        Some((52_000.0, "FASTPATH channel, asynchronous, 500 µs")),
+    ),
+    ("TCP, link delay 2 ms", Via::Delayed(1_000), false, None),
+    (
+        "TCP, link delay 2 ms, asynchronous",
+        Via::Delayed(1_000),
+        true,
+        None,
+    ),
+];
+
 /// `single-put`: the rows of the paper on the rate of one thread.
 pub(super) fn single(_: &Effort) -> Plan {
     let mut plan = Plan::new(
@@ -114,55 +163,7 @@ pub(super) fn single(_: &Effort) -> Plan {
         "",
     );
     let source = |row: &str| format!("IBM MQ, one thread, {row}");
-    #[rustfmt::skip] // one row, one line
-    let rows: [Row; 9] = [
-        (
-            "FASTPATH",
-            Via::Inside,
-            false,
-            Some((90_500.0, "FASTPATH bindings")),
-        ),
-        (
-            "local socket",
-            Via::Local,
-            false,
-            Some((64_700.0, "standard bindings")),
-        ),
-        (
-            "TCP",
-            Via::Tcp,
-            false,
-            Some((41_900.0, "FASTPATH channel, client on the same host")),
-        ),
-        ("local socket, asynchronous", Via::Local, true, None),
-        (
-            "TCP, asynchronous",
-            Via::Tcp,
-            true,
-            Some((63_000.0, "FASTPATH channel, asynchronous, 10 Gb network")),
-        ),
-        // The published delay is that of the whole link, there and back.
-        (
-            "TCP, link delay 500 µs",
-            Via::Delayed(250),
-            false,
-            Some((1_650.0, "FASTPATH channel, 500 µs")),
-        ),
-        (
-            "TCP, link delay 500 µs, asynchronous",
-            Via::Delayed(250),
-            true,
-            Some((52_000.0, "FASTPATH channel, asynchronous, 500 µs")),
-        ),
-        ("TCP, link delay 2 ms", Via::Delayed(1_000), false, None),
-        (
-            "TCP, link delay 2 ms, asynchronous",
-            Via::Delayed(1_000),
-            true,
-            None,
-        ),
-    ];
-    for (name, via, asynchronous, published) in rows {
+    for (name, via, asynchronous, published) in ROWS {
         let putting = Putting { via, asynchronous };
         let figures = published.map(|(rate, row)| Published::rate(rate, &source(row)));
         let planned = putting
