@@ -87,7 +87,7 @@ pub struct Running {
 }
 
 /// How long the queue manager may take to answer what was asked before the end.
-const GRACE: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Starts a workload.
 ///

@@ -118,7 +118,7 @@ fn drive(settings: &Settings, target: &Target, interrupt: &Interrupt) -> Result<
         running: &running,
         responders: responders.as_ref(),
         interrupt,
-        latency: running.latency(),
+        latency: Histogram::new_from(&running.latency()),
         complained: false,
     };
     session.warm_up();
@@ -126,7 +126,8 @@ fn drive(settings: &Settings, target: &Target, interrupt: &Interrupt) -> Result<
         at: Instant::now(),
         iterations: running.iterations(),
     };
-    session.measure(&begun)?;
+    // Whatever happens, the applications finish what they have begun.
+    let measured = session.measure(&begun);
     let seconds = begun.at.elapsed().as_secs_f64();
     let iterations = running.iterations() - begun.iterations;
     let Session {
@@ -134,6 +135,7 @@ fn drive(settings: &Settings, target: &Target, interrupt: &Interrupt) -> Result<
     } = session;
     let outcome = running.stop();
     let behind = responders.map(Running::stop);
+    measured?;
     let mut end = End {
         settings,
         printer,

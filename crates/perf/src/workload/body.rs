@@ -27,10 +27,7 @@ pub fn body(text: &Text, bytes: usize) -> Result<Vec<u8>, PerfError> {
         Text::Repeating => Ok(PHRASE.iter().copied().cycle().take(bytes).collect()),
         Text::Random => Ok(random(bytes)),
         Text::File(path) => {
-            let failed = |why: String| PerfError::System {
-                what: format!("the message's file {} (-mf)", path.display()),
-                why,
-            };
+            let failed = |why: String| PerfError::Usage(format!("-mf {}: {why}", path.display()));
             let data = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
             match data.len() > LONGEST {
                 true => Err(failed(format!("a message has at most {LONGEST} bytes"))),

@@ -107,6 +107,10 @@ fn what_is_sent_is_counted_and_received_under_the_known_name() {
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 0);
     let trips = call("-tc Requester -iq DEV.QUEUE.1 -oq DEV.QUEUE.2 -nt 4 -mg 100 --responders 3");
     assert_eq!(number(&trips, "totalIterations"), 400.0);
+    // Every iteration is timed once, whatever was printed on the way.
+    let timed = call("-tc PutGet -d DEV.QUEUE.3 -nt 2 -mg 200 -ls -ss 0.01");
+    let (_, table) = timed.out.split_once("microseconds").expect("a table");
+    assert_eq!(table.split_whitespace().next(), Some("400"), "{timed:?}");
     assert_eq!(place.depth("DEV.QUEUE.2", "QM1"), 0);
     let silent = call("-tc PutGet -d DEV.QUEUE.3 -mg 5 -su false");
     assert_eq!(silent.out, "");
