@@ -32,7 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Calibration {
     /// A round trip without the proxy, median, in nanoseconds.
     pub direct_ns: u64,
-    /// What the proxy itself costs each way, median, in nanoseconds; taken off the delay.
+    /// What was taken off each delay, in nanoseconds: the proxy's own time, median. A way without delay has
+    /// nothing to take off, so then the other one bears both.
     pub correction_ns: i64,
     /// What is left: median, in nanoseconds.
     pub error_p50_ns: i64,

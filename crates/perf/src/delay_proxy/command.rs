@@ -158,12 +158,17 @@ fn about(settings: &Settings, calibration: Option<&Calibration>) -> String {
                 signed_us(found.error_p50_ns),
                 signed_us(found.error_p99_ns)
             );
+            let direct = decimal(found.direct_ns as f64 / 1e3);
+            let own = decimal(found.correction_ns as f64 / 1e3);
+            let taken_off = match up.delay.is_zero() && down.delay.is_zero() {
+                true => {
+                    "the proxy's own time cannot be taken off where nothing is delayed".to_owned()
+                }
+                false => format!("the proxy's own {own} us have been taken off each delay"),
+            };
             let _ = writeln!(
                 out,
-                "Measured on loopback: a direct round trip takes {} us; the proxy itself costs {} us each way, \
-                 which has been taken off the delay.",
-                decimal(found.direct_ns as f64 / 1e3),
-                decimal(found.correction_ns as f64 / 1e3)
+                "Measured on loopback: a direct round trip takes {direct} us; {taken_off}."
             );
             if found.too_short {
                 out.push_str("Warning: the delay is shorter than what the proxy itself costs; it is longer than asked for.\n");
@@ -309,7 +314,10 @@ mod tests {
         let text = about(&settings, Some(&found));
         let first = "Delay 500 us each way, error +12 us (p50), +60 us (p99).\n";
         assert!(text.starts_with(first), "{text}");
-        assert!(text.contains("direct round trip takes 40 us") && text.contains("costs 31.5 us"));
+        let second = "a direct round trip takes 40 us; the proxy's own 31.5 us have been taken off each delay.";
+        assert!(text.contains(second), "{text}");
+        let undelayed = about(&Settings::default(), Some(&found));
+        assert!(undelayed.contains("cannot be taken off"), "{undelayed}");
         assert!(about(&settings, None).contains("not calibrated"));
     }
 }

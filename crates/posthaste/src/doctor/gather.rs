@@ -11,7 +11,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use posthaste_server::{self as server, Failure, Home};
 
-use super::practices::{Manager, Queue};
+use super::practices::{Counted, Manager, Queue};
 use crate::mqsc::CommandServer;
 
 /// Pages of the log buffer when `LogBufferPages` is 0.
@@ -79,6 +79,7 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Manage
         log_in_use: number(&status, "LOGINUSE"),
         log_folder: log_folder.display().to_string(),
         errors_with_log: same_device(&home.errors(), &log_folder),
+        counted: Some(counted(&server::counters(home)?)),
         ..Manager::default()
     };
     count_messages(home, &mut manager);
@@ -92,6 +93,21 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Manage
     let connections = display(commands, "DISPLAY CONN(*) ALL")?;
     add_connections(&mut manager, &connections, Timestamp::now());
     Ok(manager)
+}
+
+fn counted(counters: &[(String, u64)]) -> Counted {
+    let of = |wanted: &str| {
+        let mut counters = counters.iter();
+        counters
+            .find(|(name, _)| name == wanted)
+            .map_or(0, |(_, value)| *value)
+    };
+    Counted {
+        forces: of("log.forces"),
+        commits: of("engine.commits"),
+        writes: of("log.writes"),
+        write_ns: of("log.write_ns"),
+    }
 }
 
 fn add_queues(manager: &mut Manager, queues: &[Shown], dead: &str) {

@@ -19,6 +19,18 @@ pub(crate) struct Queue {
     pub(crate) handles: u64,
 }
 
+/// What a queue manager has counted since it started.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Calls that waited for a force of the log: commits, and persistent puts and gets outside syncpoint.
+    pub(crate) forces: u64,
+    /// Units of work committed, those that changed nothing persistent included.
+    pub(crate) commits: u64,
+    /// Writes of the log, and the time that they took together, in nanoseconds.
+    pub(crate) writes: u64,
+    pub(crate) write_ns: u64,
+}
+
 /// What is known of a running queue manager.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manager {
@@ -51,6 +63,8 @@ pub(crate) struct Manager {
     pub(crate) in_unit_of_work: u64,
     /// The oldest unit of work that has written to the log: seconds, and its application.
     pub(crate) oldest_unit_of_work: Option<(u64, String)>,
+    /// None if it could not be asked.
+    pub(crate) counted: Option<Counted>,
     /// Average and 99th percentile of a 4 KiB log write, in nanoseconds, if it was measured.
     pub(crate) log_write_ns: Option<(u64, u64)>,
 }
@@ -235,17 +249,36 @@ fn spread(manager: &Manager) -> Verdict {
     }
 }
 
+/// Fewest forces of the log that say something about how it is used.
+const FORCES: u64 = 100;
+
 fn syncpoint(manager: &Manager) -> Verdict {
-    match (manager.applications, manager.in_unit_of_work) {
-        (0, _) => Verdict::skip("no application is connected"),
-        (_, 0) => Verdict::skip(
-            "no application has a unit of work open at this moment, which does not tell whether they use any",
-        )
-        .with_remedy(format!(
-            "look again under load: {}",
-            manager.mqsc("DISPLAY CONN(*) WHERE(UOWSTATE NE NONE) APPLTAG")
+    let counted = manager.counted.unwrap_or_default();
+    // Commits that changed nothing persistent make this smaller than it is, never larger.
+    let alone = counted.forces.saturating_sub(counted.commits);
+    let open = format!(
+        "{} of {} applications have a unit of work open",
+        manager.in_unit_of_work, manager.applications
+    );
+    match counted.forces {
+        forces if forces >= FORCES => {
+            let found = format!(
+                "{alone} of {forces} forces of the log were for single puts or gets; {open}"
+            );
+            match alone * 2 > forces {
+                false => Verdict::pass(found),
+                true => Verdict::warn(
+                    found,
+                    format!(
+                        "put and get in syncpoint, several messages to a commit; who they are: {}",
+                        manager.mqsc("DISPLAY CONN(*) APPLTAG UOWSTATE")
+                    ),
+                ),
+            }
+        }
+        forces => Verdict::skip(format!(
+            "the log was forced {forces} times since the start, too few to tell; {open}"
         )),
-        (all, some) => Verdict::pass(format!("{some} of {all} applications have a unit of work open")),
     }
 }
 
@@ -337,22 +370,36 @@ fn infrastructure(manager: &Manager) -> Verdict {
         return Verdict::warn(found, measure);
     }
     let us = |ns: u64| ns.div_ceil(1_000);
-    match manager.log_write_ns {
-        None => Verdict::skip("not measured; --disk does, for a second").with_remedy(measure),
-        Some((average, p99)) => {
-            let found = format!(
+    let counted = manager.counted.filter(|counted| counted.writes >= FORCES);
+    let (average, found) = match (manager.log_write_ns, counted) {
+        (Some((average, p99)), _) => (
+            average,
+            format!(
                 "a forced 4 KiB write takes {} us on average, {} us at the 99th percentile",
                 us(average),
                 us(p99)
+            ),
+        ),
+        (None, Some(counted)) => {
+            let average = counted.write_ns / counted.writes.max(1);
+            let found = format!(
+                "{} writes of the log since the start took {} us on average",
+                counted.writes,
+                us(average)
             );
-            match average < SLOW_DISK {
-                true => Verdict::pass(found),
-                false => Verdict::warn(
-                    found,
-                    format!("give the log a faster disk; compare: {measure}"),
-                ),
-            }
+            (average, found)
         }
+        (None, None) => {
+            return Verdict::skip("too few writes of the log to tell; --disk measures")
+                .with_remedy(measure);
+        }
+    };
+    match average < SLOW_DISK {
+        true => Verdict::pass(found),
+        false => Verdict::warn(
+            found,
+            format!("give the log a faster disk; compare: {measure}"),
+        ),
     }
 }
 
@@ -460,9 +507,19 @@ mod tests {
         assert(concurrency, &case(0, 0), Skip, "no application");
         assert(concurrency, &case(1, 0), Warn, "1 application");
         assert(concurrency, &case(2, 0), Pass, "2 applications");
-        assert(syncpoint, &case(0, 0), Skip, "no application");
-        assert(syncpoint, &case(5, 0), Skip, "at this moment");
-        assert(syncpoint, &case(5, 2), Pass, "2 of 5");
+        let forced = |forces, commits| Manager {
+            counted: Some(Counted {
+                forces,
+                commits,
+                ..Counted::default()
+            }),
+            ..case(5, 2)
+        };
+        assert(syncpoint, &case(5, 2), Skip, "0 times since the start");
+        assert(syncpoint, &forced(99, 0), Skip, "2 of 5 applications");
+        assert(syncpoint, &forced(100, 50), Pass, "50 of 100 forces");
+        assert(syncpoint, &forced(100, 1_000), Pass, "0 of 100 forces");
+        assert(syncpoint, &forced(100, 49), Warn, "51 of 100 forces");
     }
 
     #[test]
@@ -538,7 +595,34 @@ mod tests {
             log_write_ns,
             ..manager()
         };
-        assert(infrastructure, &disk(0, None), Skip, "not measured");
+        assert(infrastructure, &disk(0, None), Skip, "--disk measures");
+        let counted = |writes, write_ns, measured| Manager {
+            counted: Some(Counted {
+                writes,
+                write_ns,
+                ..Counted::default()
+            }),
+            ..disk(0, measured)
+        };
+        assert(infrastructure, &counted(99, 1, None), Skip, "too few");
+        assert(
+            infrastructure,
+            &counted(100, 20_000_000, None),
+            Pass,
+            "took 200 us on average",
+        );
+        assert(
+            infrastructure,
+            &counted(100, 700_000_000, None),
+            Warn,
+            "took 7000 us",
+        );
+        assert(
+            infrastructure,
+            &counted(100, 700_000_000, Some((1, 1))),
+            Pass,
+            "a forced 4 KiB",
+        );
         assert(infrastructure, &disk(1, None), Warn, "1 times");
         assert(
             infrastructure,
