@@ -22,7 +22,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-#[cfg(test)]
 pub(crate) use disk::histogram;
 pub use disk::{ForcedWrites, forced_writes};
 pub use driver::{Driver, Load, Seen};

@@ -10,11 +10,12 @@
 //! | `targets` | the figures that are to be reached |
 //! | `smoke` | counts that must not grow |
 //! | `plan`, `effort` | what a scenario measures, how long and how often |
-//! | `bench`, `window`, `counters` | what is kept running, one window of one case, the server's counters |
+//! | `bench`, `window`, `bursts`, `counters` | what is kept running, one window of one case, the server's counters |
 //! | `run`, `progress`, `command` | a whole run, what is told meanwhile, the command line |
 
 mod bare;
 mod bench;
+mod bursts;
 mod command;
 mod counters;
 mod effort;
@@ -116,14 +117,10 @@ mod tests {
                             planned.case.name
                         );
                     }
-                    let drives = match &planned.subject {
-                        Subject::Drive(drive) => vec![drive],
-                        Subject::Bursts { measured, between } => vec![measured, between],
-                        _ => Vec::new(),
-                    };
-                    let groups = drives.iter().flat_map(|drive| &drive.groups);
-                    for workload in groups.flat_map(|group| &group.workloads) {
-                        assert_eq!(workload.check(), Ok(()), "{}", planned.case.name);
+                    if let Subject::Drive(drive) = &planned.subject {
+                        for workload in drive.groups.iter().flat_map(|group| &group.workloads) {
+                            assert_eq!(workload.check(), Ok(()), "{}", planned.case.name);
+                        }
                     }
                 }
                 for Goal { case, bound, .. } in &plan.goals {
@@ -147,6 +144,18 @@ mod tests {
         let window = effort.window.as_secs_f64() + effort.warm_up.as_secs_f64() + 0.5;
         let seconds = cases as f64 * f64::from(effort.rounds) * window;
         assert!(seconds < 420.0, "{cases} cases, {seconds} s");
+    }
+
+    #[test]
+    fn cases_can_be_picked_with_their_floors() {
+        let effort = Effort::new(true, None, None);
+        let mut plan = targets::plan(&effort);
+        plan.keep_only("2 KiB NP 60");
+        let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
+        assert_eq!(names, ["bare exchange 60", "2 KiB NP 60"]);
+        assert_eq!(plan.goals.len(), 2);
+        plan.keep_only("nothing");
+        assert!(plan.cases.is_empty() && plan.goals.is_empty());
     }
 
     #[test]

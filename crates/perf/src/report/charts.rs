@@ -75,7 +75,7 @@ fn group_charts(document: &Document, group: &str) -> Vec<LineChart> {
         ("50 %", false, |s| s.latency_us.map(|l| l[0])),
         ("99 %", true, |s| s.latency_us.map(|l| l[2])),
     ];
-    let title = format!("Latency of a {operation}, µs");
+    let title = format!("Latency per {operation}, µs");
     all.insert(2, chart(title, lines(document, group, &latency)));
     all.retain(|chart| !chart.is_empty());
     all
@@ -210,7 +210,7 @@ mod tests {
             [
                 "Throughput, round trips/s",
                 "Server CPU per round trip, µs",
-                "Latency of a round trip, µs",
+                "Latency per round trip, µs",
                 "Server CPU as a multiple of the bare exchange&#39;s",
             ]
         );

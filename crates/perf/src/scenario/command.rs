@@ -101,6 +101,9 @@ pub struct RunArgs {
     /// Folder for the queue managers that are measured [default: one beside the results]
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
+    /// Only cases whose name contains this, with their floors
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
     /// Show by how much each of the server's counters grew per operation
     #[arg(long)]
     pub explain: bool,
@@ -204,10 +207,21 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
         interrupt: Interrupt::on_signals().map_err(|e| LabError::io(Path::new("signals"), e))?,
         command: std::env::args().collect(),
     };
-    let plans: Vec<(&Scenario, Plan)> = scenarios
+    let mut plans: Vec<(&Scenario, Plan)> = scenarios
         .into_iter()
         .map(|scenario| (scenario, (scenario.plan)(&effort)))
         .collect();
+    if let Some(only) = &args.only {
+        for (_, plan) in &mut plans {
+            plan.keep_only(only);
+        }
+        plans.retain(|(_, plan)| !plan.cases.is_empty());
+        if plans.is_empty() {
+            return Err(LabError::BadInput(format!(
+                "no case of these scenarios has a name that contains \"{only}\" (--only)"
+            )));
+        }
+    }
     let cases: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
     let windows = cases as u64 * u64::from(effort.rounds);
     let mut progress = Progress::new(windows, effort.each());

@@ -58,7 +58,25 @@ impl Plan {
         }
     }
 
-    /// Adds a case and, before it, its floor; gives the case to be completed.
+    /// Keeps the cases whose names contain `text`, and their floors; goals about others go.
+    pub fn keep_only(&mut self, text: &str) {
+        let kept = |planned: &Planned| planned.case.name.contains(text);
+        let floors: Vec<String> = self
+            .cases
+            .iter()
+            .filter(|planned| kept(planned))
+            .filter_map(|planned| planned.case.floor.clone())
+            .collect();
+        self.cases
+            .retain(|planned| kept(planned) || floors.contains(&planned.case.name));
+        let known = |goal: &Goal| {
+            let mut names = self.cases.iter().map(|planned| &planned.case.name);
+            names.any(|name| *name == goal.case)
+        };
+        self.goals.retain(known);
+    }
+
+    /// Adds a case and, before it, its floor.
     pub fn add_beside(&mut self, floor: Planned, mut planned: Planned) {
         planned.case.floor = Some(floor.case.name.clone());
         self.add(floor);
@@ -84,13 +102,8 @@ pub enum Subject {
     ForcedWrites(usize),
     /// Applications against a queue manager.
     Drive(Drive),
-    /// A workload with an end again and again, and after each time another one that is not measured.
-    Bursts {
-        /// What is measured.
-        measured: Drive,
-        /// What makes it possible again.
-        between: Drive,
-    },
+    /// One thread that puts to an empty queue.
+    Puts(Puts),
     /// A queue manager's restart.
     Restart(Restart),
 }
@@ -135,6 +148,21 @@ pub struct Drive {
     pub groups: Vec<Group>,
     /// The window is the whole run of the measured workload, which has an end.
     pub bounded: bool,
+}
+
+/// One thread that puts non-persistent messages in bursts.
+#[derive(Clone, Debug)]
+pub struct Puts {
+    /// Where the queue manager is.
+    pub place: Place,
+    /// How the thread reaches it.
+    pub via: Via,
+    /// Puts are not waited for.
+    pub asynchronous: bool,
+    /// The queue.
+    pub queue: String,
+    /// Bytes of a message.
+    pub message_bytes: usize,
 }
 
 /// How a queue manager ended before the restart that is measured.

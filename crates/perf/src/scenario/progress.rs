@@ -13,6 +13,8 @@ pub struct Progress {
     shown: bool,
     windows: u64,
     done: u64,
+    /// How long a window is expected to take, in seconds.
+    each: f64,
     began: Instant,
 }
 
@@ -38,10 +40,10 @@ impl Progress {
             shown,
             windows,
             done: 0,
+            each: each.as_secs_f64(),
             began: Instant::now(),
         };
-        let seconds = each.as_secs_f64() * windows as f64;
-        progress.bar.set_prefix(clock(seconds));
+        progress.bar.set_prefix(clock(progress.left()));
         progress
     }
 
@@ -52,6 +54,7 @@ impl Progress {
             shown: true,
             windows: 0,
             done: 0,
+            each: 1.5,
             began: Instant::now(),
         }
     }
@@ -85,7 +88,7 @@ impl Progress {
     fn left(&self) -> f64 {
         let left = self.windows.saturating_sub(self.done) as f64;
         match self.done {
-            0 => left * 1.5,
+            0 => left * self.each,
             done => self.began.elapsed().as_secs_f64() / done as f64 * left,
         }
     }
@@ -124,6 +127,7 @@ mod tests {
         );
         let mut progress = Progress::silent();
         progress.windows = 4;
+        assert_eq!(progress.left(), 6.0);
         progress.over(1);
         let before = progress.left();
         progress.over(3);

@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use super::effort::Effort;
-use super::plan::{Drive, Group, Place, Plan, Planned, SMALL, Subject, Via, bare_echo, named};
+use super::plan::{
+    Drive, Group, Place, Plan, Planned, Puts, SMALL, Subject, Via, bare_echo, named,
+};
 use crate::measure::Shape;
 use crate::results::Published;
 use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
 
 /// The queue.
 const QUEUE: &str = "REQUEST1";
-
-/// Puts in a burst: what a queue holds in the memory it is given.
-const BURST: u64 = 30_000;
 
 /// One thread that puts 2 KiB non-persistent messages.
 #[derive(Clone, Copy, Debug)]
@@ -73,31 +72,17 @@ impl Putting {
             queue_buffer: 100 << 20,
             ..Shape::default()
         };
-        let place = match self.via {
-            Via::Inside => Place::Inside(shape),
-            _ => Place::Server(shape),
+        let puts = Puts {
+            place: match self.via {
+                Via::Inside => Place::Inside(shape),
+                _ => Place::Server(shape),
+            },
+            via: self.via,
+            asynchronous: self.asynchronous,
+            queue: QUEUE.to_owned(),
+            message_bytes: SMALL,
         };
-        let burst = |module| Drive {
-            place: place.clone(),
-            groups: vec![Group {
-                via: match (module, self.via) {
-                    // Draining over a distance would take long and measure nothing.
-                    (Module::Receiver, Via::Delayed(_)) => Via::Tcp,
-                    (_, via) => via,
-                },
-                workloads: vec![Workload {
-                    iterations: Some(BURST),
-                    get_wait: Some(Duration::from_secs(10)),
-                    ..self.workload(module)
-                }],
-            }],
-            bounded: true,
-        };
-        let subject = Subject::Bursts {
-            measured: burst(Module::Sender),
-            between: burst(Module::Receiver),
-        };
-        let mut planned = named(name, subject);
+        let mut planned = named(name, Subject::Puts(puts));
         planned.case.with_applications = self.via == Via::Inside;
         self.settings(planned, "none while it puts")
     }
@@ -185,7 +170,7 @@ pub(super) fn single(_: &Effort) -> Plan {
     }
     plan.notes.extend([
         "As in the paper, two getters keep the queue empty; they run inside the queue manager's process, and CPU is of that process and so includes them and the putting thread.".to_owned(),
-        format!("“Put only”: bursts of {} puts to an empty queue, which is drained after each burst without being measured; on two processors getters would take from the putting thread what they need.", crate::results::count(BURST as f64)),
+        "“Put only”: bursts to an empty queue, which is drained after each burst without being measured; on two processors getters would take from the putting thread what they need.".to_owned(),
         "Asynchronous puts are checked with MQSTAT; a failed one fails the run.".to_owned(),
     ]);
     plan

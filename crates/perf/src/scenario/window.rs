@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-
 use super::bench::Bench;
+use super::bursts;
 use super::effort::Effort;
 use super::plan::{Drive, Group, Place, Subject};
 use super::restart;
@@ -36,8 +35,8 @@ pub(super) fn measure(
             let seen = forced_writes(bench.root(), *bytes, effort.window, &interrupt)?;
             Ok(round_of(&seen))
         }
-        Subject::Drive(drive) => drive_window(bench, drive, effort).map(Measured::round),
-        Subject::Bursts { measured, between } => bursts(bench, measured, between, effort),
+        Subject::Drive(drive) => drive_window(bench, drive, effort),
+        Subject::Puts(puts) => bursts::measure(bench, puts, effort),
         Subject::Restart(restart) => restart::measure(bench, restart),
     }
 }
@@ -49,56 +48,6 @@ fn round_of(seen: &Seen) -> Round {
         latency: Latency::of(&seen.latency),
         ..Round::default()
     }
-}
-
-/// A window whose latencies can still be joined with those of others.
-struct Measured {
-    round: Round,
-    latency: Histogram<u64>,
-}
-
-impl Measured {
-    fn round(self) -> Round {
-        Round {
-            latency: Latency::of(&self.latency),
-            ..self.round
-        }
-    }
-
-    /// Two windows as one.
-    fn join(&mut self, other: &Measured) {
-        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-        let (round, more) = (&mut self.round, &other.round);
-        round.seconds += more.seconds;
-        round.operations += more.operations;
-        round.server_cpu_ns = sum(round.server_cpu_ns, more.server_cpu_ns);
-        round.server_system_ns = sum(round.server_system_ns, more.server_system_ns);
-        round.client_cpu_ns = sum(round.client_cpu_ns, more.client_cpu_ns);
-        round.resident_bytes = round.resident_bytes.max(more.resident_bytes);
-        for (name, grown) in &more.counters {
-            *round.counters.entry(name.clone()).or_default() += grown;
-        }
-        // All histograms of latencies have the same bounds.
-        let _ = self.latency.add(&other.latency);
-    }
-}
-
-/// A workload with an end, as often as fits into a window.
-fn bursts(
-    bench: &mut Bench,
-    measured: &Drive,
-    between: &Drive,
-    effort: &Effort,
-) -> Result<Round, LabError> {
-    let began = Instant::now();
-    let mut all = drive_window(bench, measured, effort)?;
-    drive_window(bench, between, effort)?;
-    while all.round.seconds < effort.window.as_secs_f64() && began.elapsed() < effort.window * 10 {
-        let one = drive_window(bench, measured, effort)?;
-        all.join(&one);
-        drive_window(bench, between, effort)?;
-    }
-    Ok(all.round())
 }
 
 /// Lets time pass; an interruption is an error.
@@ -175,7 +124,7 @@ fn start(bench: &mut Bench, place: &Place, group: &Group) -> Result<Vec<Running>
     })
 }
 
-fn drive_window(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Measured, LabError> {
+fn drive_window(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Round, LabError> {
     let result = try_drive(bench, drive, effort);
     match (result, bench.ended()) {
         // That a call failed is no wonder then.
@@ -184,7 +133,7 @@ fn drive_window(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Mea
     }
 }
 
-fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Measured, LabError> {
+fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Round, LabError> {
     let mut groups: Vec<Vec<Running>> = Vec::new();
     let mut account = None;
     for (index, group) in drive.groups.iter().enumerate() {
@@ -222,6 +171,7 @@ fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Measur
     let mut round = Round {
         seconds: window.seconds,
         operations: window.iterations,
+        latency: Latency::of(&window.latency),
         ..Round::default()
     };
     match (&before.clock, cpu) {
@@ -240,10 +190,7 @@ fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Measur
     let after = Account::open(bench, &drive.place)?;
     round.counters = super::counters::grown(&before.counters, &after.counters);
     stop(bench, drive, groups)?;
-    Ok(Measured {
-        round,
-        latency: window.latency,
-    })
+    Ok(round)
 }
 
 /// Waits until a workload that has an end has ended.
@@ -301,32 +248,5 @@ fn drain(interrupt: &Interrupt, receivers: &Running, sent: u64) {
         if now > last.0 {
             last = (now, Instant::now());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::floor::histogram;
-    use crate::results::samples::round;
-
-    #[test]
-    fn bursts_are_added_up() {
-        let one = |operations, latency| {
-            let mut measured = Measured {
-                round: round(1, operations, 10),
-                latency: histogram(),
-            };
-            measured.latency.record(latency).unwrap();
-            measured.round.counters.insert("a".to_owned(), operations);
-            measured
-        };
-        let mut all = one(100, 1_000);
-        all.join(&one(300, 9_000));
-        let joined = all.round();
-        assert_eq!((joined.operations, joined.seconds), (400, 2.0));
-        assert_eq!(joined.server_us(), Some(10.0));
-        assert_eq!(joined.counters["a"], 400);
-        assert!(joined.latency.unwrap().max >= 9_000);
     }
 }
