@@ -208,10 +208,13 @@ impl Writer {
         self.policy.serves_one() && !self.ended
     }
 
-    /// Back to rest after a write that a committer ran. `false`: there is more to do.
+    /// Back to rest after a write that a committer ran. `false`: there is more to do. A nudge that came before
+    /// the committer began to decide is forgotten by now, so what it may have been about is looked at here: the
+    /// end of the log (everything else the decision has seen).
     pub(crate) fn rest(&self) -> bool {
         let mut waiters = self.shared.waiters.lock();
-        waiters.waiting() == 0 && self.flights.is_empty() && waiters.park(1)
+        let over = self.shared.is_closing() || self.shared.stopped().is_some();
+        !over && waiters.waiting() == 0 && self.flights.is_empty() && waiters.park(1)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

@@ -391,3 +391,27 @@ fn what_was_accepted_while_the_log_was_shut_down_is_forced() {
         assert!(log.forced() >= log.appended());
     }
 }
+
+/// A committer that writes on its own thread has taken the place of the log's thread when the log is shut
+/// down: the thread must end all the same.
+#[test]
+fn a_lone_committer_in_the_middle_of_a_shut_down_leaves_nobody_asleep() {
+    for round in 0..400 {
+        let disk = rig::fresh(&rig::small());
+        let (log, driver, _) = start(&disk.env(), rig::DIR.as_ref(), &rig::small());
+        thread::scope(|scope| {
+            let committer = scope.spawn(|| {
+                while let Ok(at) = log.append(Class::Essential, &[b"alone"]) {
+                    assert!(block_on(log.force(at.end)).is_ok());
+                }
+            });
+            while log.forced() < Lsn((5 + round % 7) * 4096) {
+                std::hint::spin_loop();
+            }
+            log.shut_down();
+            committer.join().unwrap();
+        });
+        driver.join().unwrap();
+        assert!(log.forced() >= log.appended() && log.stopped().is_none());
+    }
+}
