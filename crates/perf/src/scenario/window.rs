@@ -15,10 +15,12 @@ use crate::drive::{Running, start_together};
 use crate::floor::{Driver, Load, Seen, forced_writes};
 use crate::measure::{CpuClock, Interrupt, LabError, OwnCpu, resident_bytes};
 use crate::results::{Latency, Round};
-use crate::workload::Module;
+use crate::workload::{Module, PerfError, Workload};
 
 /// How long receivers may make no progress before they are taken to be finished.
 const IDLE: Duration = Duration::from_secs(5);
+/// Under which name requests are shown that had no reply when the applications were told to end.
+const UNANSWERED: &str = "unanswered at the end";
 /// The longest run of a workload that has an end.
 const LONGEST: Duration = Duration::from_secs(1_200);
 
@@ -189,7 +191,13 @@ fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Round,
     }
     let after = Account::open(bench, &drive.place)?;
     round.counters = super::counters::grown(&before.counters, &after.counters);
-    stop(bench, drive, groups)?;
+    still_well(drive, &groups)?;
+    let unanswered = stop(bench, drive, groups)?;
+    if unanswered > 0 {
+        round
+            .values
+            .insert(UNANSWERED.to_owned(), unanswered as f64);
+    }
     Ok(round)
 }
 
@@ -213,9 +221,31 @@ fn until_ended(bench: &mut Bench, measured: &Running) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Stops what was started last first; receivers may empty their queues before.
-fn stop(bench: &Bench, drive: &Drive, groups: Vec<Vec<Running>>) -> Result<(), LabError> {
+fn workload_failed(workload: &Workload, failure: &PerfError) -> LabError {
+    LabError::Workload {
+        what: workload.module.name().to_owned(),
+        why: failure.to_string(),
+    }
+}
+
+/// Whether no application has failed so far.
+fn still_well(drive: &Drive, groups: &[Vec<Running>]) -> Result<(), LabError> {
+    for (group, running) in drive.groups.iter().zip(groups) {
+        for (workload, running) in group.workloads.iter().zip(running) {
+            if let Some(failure) = running.failure() {
+                return Err(workload_failed(workload, &failure));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Stops what was started last first; receivers may empty their queues before. Gives the number of requests
+/// whose replies had not come when their requesters were told to end: where a round trip takes long, an
+/// application that ends does not wait for the last one.
+fn stop(bench: &Bench, drive: &Drive, groups: Vec<Vec<Running>>) -> Result<u64, LabError> {
     let mut sent = 0;
+    let mut unanswered = 0;
     let pairs = drive.groups.iter().zip(groups).rev();
     for (group, running) in pairs {
         for (workload, running) in group.workloads.iter().zip(running) {
@@ -226,15 +256,15 @@ fn stop(bench: &Bench, drive: &Drive, groups: Vec<Vec<Running>>) -> Result<(), L
             if workload.module == Module::Sender {
                 sent += outcome.iterations;
             }
-            if let Some(failure) = outcome.failures.first() {
-                return Err(LabError::Workload {
-                    what: workload.module.name().to_owned(),
-                    why: failure.to_string(),
-                });
+            for failure in &outcome.failures {
+                match failure {
+                    PerfError::NoReply { .. } => unanswered += 1,
+                    other => return Err(workload_failed(workload, other)),
+                }
             }
         }
     }
-    Ok(())
+    Ok(unanswered)
 }
 
 /// Waits until receivers have got what was sent, or make no progress.
