@@ -247,12 +247,7 @@ fn parcel(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<Parc
         MQEI_UNLIMITED => 0,
         tenths => qm.now() + i64::from(tenths) * 100_000,
     };
-    Ok(Parcel {
-        queue,
-        md,
-        data,
-        expires,
-    })
+    Ok(Parcel::new(queue, md, data, expires))
 }
 
 /// The COA report of a message that is being put on its destination queue.

@@ -743,18 +743,16 @@ impl SessionInner {
             qm.home.stages.one(Count::Gets);
             qm.home.stages.add(Count::GotBytes, done.value.data.len());
         }
-        if consumed && !request.browses() {
-            self.confirm(&request, &message).await;
+        if consumed
+            && !request.browses()
+            && let Some(report) = report::delivery(qm, &message)
+        {
+            // In the getter's unit of work if the message was got there. A future of its own, so that all
+            // the other gets need no room for it.
+            let unit = request.in_unit(&message);
+            Box::pin(super::send::send_report(self, &report, unit)).await;
         }
         Ok(done)
-    }
-
-    /// Sends the confirm-on-delivery report a message asks for, in the getter's unit of work if
-    /// the message was got there.
-    async fn confirm(&self, request: &Request, message: &Message) {
-        if let Some(report) = report::delivery(&self.qm, message) {
-            super::send::send_report(self, &report, request.in_unit(message)).await;
-        }
     }
 }
 

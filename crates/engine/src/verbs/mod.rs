@@ -63,3 +63,31 @@ pub struct Inquired {
     /// Character attributes, in the order of their selectors, each at its full width.
     pub chars: Vec<u8>,
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Session;
+    use bytes::Bytes;
+    use posthaste_mqi::{Gmo, Hobj, Md, Od, Pmo};
+
+    fn size<F>(_: impl FnOnce(&'static Session, &'static mut Md, &'static mut Pmo) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// A connection keeps room for the largest of these as long as it lives, and touches it at every call.
+    #[test]
+    fn frequent_verbs_have_small_futures() {
+        let h = Hobj(0);
+        let sizes = [
+            size(|s, md, pmo| s.put(h, md, pmo, Bytes::new())),
+            size(|s, md, _| s.get(h, md, Box::leak(Box::<Gmo>::default()), 0)),
+            size(|s, md, pmo| s.put1(Box::leak(Box::<Od>::default()), md, pmo, Bytes::new())),
+            size(|s, _, _| s.commit()),
+        ];
+        let most = [768, 1664, 768, 384];
+        assert!(
+            sizes.iter().zip(most).all(|(size, most)| *size <= most),
+            "{sizes:?}"
+        );
+    }
+}

@@ -11,9 +11,10 @@ use super::send::{self, Parcel};
 use super::{Done, Verb, context, extension};
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
+use crate::message::Message;
 use crate::meter::Count;
 use crate::queue::Queue;
-use crate::report;
+use crate::report::{self, Report};
 use crate::session::{Handle, Session, SessionInner, Target};
 
 const KNOWN: i32 = MQPMO_SYNCPOINT
@@ -47,7 +48,7 @@ pub(super) struct Route {
     pub(super) queue: Arc<Queue>,
     pub(super) alias: Option<Arc<Alias>>,
     pub(super) definition: Option<Definition>,
-    pub(super) remote: Option<(Name, Name)>,
+    pub(super) remote: Option<Box<(Name, Name)>>,
     pub(super) opened: Definition,
 }
 
@@ -71,7 +72,7 @@ impl Route {
                 queue: transmission.clone(),
                 alias: alias.clone(),
                 definition: definition.clone(),
-                remote: Some((*queue, *queue_manager)),
+                remote: Some(Box::new((*queue, *queue_manager))),
                 opened: opened.clone(),
             }),
             Target::Qmgr | Target::Definition => Err(Reason::NOT_OPEN_FOR_OUTPUT),
@@ -88,22 +89,19 @@ impl Route {
 
     /// The message as the queue of this route gets it.
     fn parcel(&self, md: Md, data: Bytes, expires: i64) -> Parcel {
-        let (md, data) = match self.remote {
+        let (md, data) = match self.remote.as_deref() {
             None => (md, data),
-            Some((queue, q_mgr)) => transmit(&md, &data, queue, q_mgr),
+            Some((queue, q_mgr)) => transmit(&md, &data, *queue, *q_mgr),
         };
-        Parcel {
-            queue: self.queue.clone(),
-            md,
-            data,
-            expires,
-        }
+        Parcel::new(self.queue.clone(), md, data, expires)
     }
 
     /// The name of the queue and queue manager the message goes to.
     pub(super) fn destination(&self, qm_name: &str) -> (Name, Name) {
-        self.remote
-            .unwrap_or_else(|| (self.queue.name, Name::new(qm_name)))
+        match self.remote.as_deref() {
+            Some(elsewhere) => *elsewhere,
+            None => (self.queue.name, Name::new(qm_name)),
+        }
     }
 
     /// Attributes that a put consults: of the queue itself, or of the first definition on the way.
@@ -211,6 +209,18 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
     (outer, Bytes::from(body))
 }
 
+/// A put up to the moment where it may have to wait. It lies in the put's future, so what is rare is boxed.
+pub(super) struct Begun {
+    route: Route,
+    parcel: Parcel,
+    length: usize,
+    warning: Reason,
+    /// The descriptor that the application is shown, where the queue gets another (MQXQH).
+    shown: Option<Box<Md>>,
+    /// The report on the message's arrival.
+    arrival: Option<Box<Report>>,
+}
+
 /// What a put needs of its handle.
 struct Prepared {
     route: Route,
@@ -284,15 +294,15 @@ impl SessionInner {
         }
     }
 
-    /// The part that MQPUT and MQPUT1 share.
-    pub(super) async fn put_to(
-        self: &Arc<Self>,
+    /// Checks and completes a message: everything of a put that does not wait.
+    pub(super) fn begin_put(
+        &self,
         route: Route,
-        md: &mut Md,
-        pmo: &mut Pmo,
+        md: &Md,
+        pmo: &Pmo,
         data: Bytes,
-        passed: Option<Box<Md>>,
-    ) -> Verb<()> {
+        passed: Option<&Md>,
+    ) -> Result<Begun, Reason> {
         let qm = &self.qm;
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
@@ -304,49 +314,105 @@ impl SessionInner {
             Reason::NONE
         };
         let mut full = md.clone();
-        self.complete(&route, &mut full, pmo, passed.as_deref());
+        self.complete(&route, &mut full, pmo, passed);
         self.check_fit(&route, data.len(), &full)?;
         let expires = match full.expiry {
             MQEI_UNLIMITED => 0,
             tenths => qm.now() + i64::from(tenths) * 100_000,
         };
-        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
-        let arrival = if route.remote.is_none() {
-            report::arrival(qm, &full, &data)
-        } else {
-            None
+        let (arrival, shown) = match &route.remote {
+            None => (report::arrival(qm, &full, &data).map(Box::new), None),
+            Some(_) => (None, Some(Box::new(full.clone()))),
         };
-        if in_unit && arrival.is_some() {
+        if arrival.is_some() && pmo.options & MQPMO_SYNCPOINT != 0 {
             // The report counts among the messages of the unit of work.
             self.check_unit(&mut self.lock(), 2)?;
         }
-        let shown = full.clone();
         let length = data.len();
         let parcel = route.parcel(full, data, expires);
-        match (arrival, in_unit) {
+        Ok(Begun {
+            route,
+            parcel,
+            length,
+            warning,
+            shown,
+            arrival,
+        })
+    }
+
+    /// Puts a message that is complete. The descriptor and the options come back filled.
+    pub(super) async fn finish_put(
+        self: &Arc<Self>,
+        begun: Begun,
+        md: &mut Md,
+        pmo: &mut Pmo,
+    ) -> Verb<()> {
+        let Begun {
+            route,
+            parcel,
+            length,
+            warning,
+            shown,
+            arrival,
+        } = begun;
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        let put = match (arrival, in_unit) {
             (None, false) => send::alone(self, parcel).await?,
             (None, true) => send::in_unit(self, parcel).await?,
-            (Some(report), false) => send::together(self, parcel, &report).await?,
-            (Some(report), true) => {
-                send::in_unit(self, parcel).await?;
-                send::send_report(self, &report, true).await;
-            }
-        }
-        qm.home.stages.one(Count::Puts);
-        qm.home.stages.add(Count::PutBytes, length);
+            // A future of its own, so that all the other puts need no room for it.
+            (Some(report), _) => Box::pin(self.put_with_report(parcel, &report, in_unit)).await?,
+        };
+        let stages = &self.qm.home.stages;
+        stages.one(Count::Puts);
+        stages.add(Count::PutBytes, length);
+        let shown = shown.as_deref().unwrap_or(&put.md);
         // What is not an output field of MQPUT stays as the application has it.
-        *md = Md {
-            version: md.version,
+        let done = Md {
             reply_to_q: md.reply_to_q,
             reply_to_q_mgr: md.reply_to_q_mgr,
             backout_count: md.backout_count,
-            ..shown
+            ..shown.clone()
         };
-        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = route.destination(&qm.config.name);
+        *md = extension::given_back(md, done);
+        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = route.destination(&self.qm.config.name);
         let remote = i32::from(route.remote.is_some());
         (pmo.known_dest_count, pmo.unknown_dest_count) = (1 - remote, remote);
         pmo.invalid_dest_count = 0;
         Ok(Done { value: (), warning })
+    }
+
+    /// Puts a message with the report on its arrival.
+    async fn put_with_report(
+        &self,
+        parcel: Parcel,
+        report: &Report,
+        in_unit: bool,
+    ) -> Result<Arc<Message>, Reason> {
+        if !in_unit {
+            return send::together(self, parcel, report).await;
+        }
+        let put = send::in_unit(self, parcel).await?;
+        send::send_report(self, report, true).await;
+        Ok(put)
+    }
+
+    /// The part of MQPUT before the message is on its way. What is wrong with the handle is the outer error, what is
+    /// wrong with the message or its queue the inner one.
+    fn begin_handle_put(
+        &self,
+        hobj: Hobj,
+        md: &Md,
+        pmo: &Pmo,
+        data: Bytes,
+    ) -> Result<(Result<Begun, Reason>, NextPut), Reason> {
+        let (mut changed, data) = extension::absorb(md, data)?;
+        let Prepared {
+            route,
+            passed,
+            group,
+        } = self.prepare(hobj, &mut changed, pmo)?;
+        let begun = self.begin_put(route, &changed, pmo, data, passed.as_deref());
+        Ok((begun, group))
     }
 
     /// What a put needs of its handle, read under the session's lock.
@@ -392,23 +458,17 @@ impl Session {
         let session = self.inner();
         let _call = session.enter()?;
         check_options(pmo)?;
-        let (mut changed, data) = extension::absorb(md, data)?;
-        let Prepared {
-            route,
-            passed,
-            group,
-        } = session.prepare(hobj, &mut changed, pmo)?;
-        let mut done = session
-            .put_to(route, &mut changed, pmo, data, passed)
-            .await
-            .inspect_err(|reason| session.qm.tell_refusal(*reason))?;
+        let refused = |reason: &Reason| session.qm.tell_refusal(*reason);
+        let (begun, group) = session.begin_handle_put(hobj, md, pmo, data)?;
+        let begun = begun.inspect_err(refused)?;
+        let finish = session.finish_put(begun, md, pmo);
+        let mut done = finish.await.inspect_err(refused)?;
         if let Ok(handle) = session.lock().handles.get(hobj) {
             handle.group_put = group.state;
         }
         if done.warning == Reason::NONE {
             done.warning = group.warning;
         }
-        *md = extension::given_back(md, changed);
         Ok(done)
     }
 }

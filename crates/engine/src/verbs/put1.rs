@@ -5,20 +5,21 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Md, Od, Pmo, Reason};
 
 use super::open::resolve;
-use super::put::{Route, check_options};
+use super::put::{Begun, Route, check_options};
 use super::{Verb, context, extension};
 use crate::group::GroupPut;
-use crate::session::Session;
+use crate::session::{Session, SessionInner};
 
-impl Session {
-    /// MQPUT1.
-    ///
-    /// # Errors
-    /// Those of MQOPEN and MQPUT. A model queue cannot be the destination: a
-    /// dynamic queue would have no handle to live by, so `OBJECT_TYPE_ERROR` (2043) is returned.
-    pub async fn put1(&self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
-        let session = self.inner();
-        let _call = session.enter()?;
+impl SessionInner {
+    /// The part of MQPUT1 before the message is on its way. What is wrong with the call is the outer error, what is
+    /// wrong with the message or its queue the inner one.
+    fn begin_put1(
+        &self,
+        od: &Od,
+        md: &Md,
+        pmo: &Pmo,
+        data: Bytes,
+    ) -> Result<Result<Begun, Reason>, Reason> {
         check_options(pmo)?;
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
             return Err(Reason::OPTIONS_ERROR);
@@ -34,13 +35,12 @@ impl Session {
         }
         // MQPUT1 opens with every context right the put asks for.
         context::check(pmo.options, -1)?;
-        let qm = session.qm.clone();
-        let resolved = resolve(&qm, &od.object_name, &od.object_q_mgr_name)?
+        let resolved = resolve(&self.qm, &od.object_name, &od.object_q_mgr_name)?
             .map_err(|_| Reason::OBJECT_TYPE_ERROR)?;
         let route = Route::of(&resolved.target, &resolved.opened)?;
         let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
         let passed = if pmo.options & passes != 0 {
-            let mut state = session.lock();
+            let mut state = self.lock();
             let from = state
                 .handles
                 .get(posthaste_mqi::Hobj(pmo.context))
@@ -50,12 +50,25 @@ impl Session {
             None
         };
         let (mut changed, data) = extension::absorb(md, data)?;
-        GroupPut::default().next(&mut changed, pmo, md.persistence, &qm)?;
-        let done = session
-            .put_to(route, &mut changed, pmo, data, passed)
-            .await
-            .inspect_err(|reason| qm.tell_refusal(*reason))?;
-        *md = extension::given_back(md, changed);
+        GroupPut::default().next(&mut changed, pmo, md.persistence, &self.qm)?;
+        Ok(self.begin_put(route, &changed, pmo, data, passed.as_deref()))
+    }
+}
+
+impl Session {
+    /// MQPUT1.
+    ///
+    /// # Errors
+    /// Those of MQOPEN and MQPUT. A model queue cannot be the destination: a
+    /// dynamic queue would have no handle to live by, so `OBJECT_TYPE_ERROR` (2043) is returned.
+    pub async fn put1(&self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        let refused = |reason: &Reason| session.qm.tell_refusal(*reason);
+        let begun = session.begin_put1(od, md, pmo, data)?;
+        let begun = begun.inspect_err(refused)?;
+        let finish = session.finish_put(begun, md, pmo);
+        let done = finish.await.inspect_err(refused)?;
         od.resolved_q_name = pmo.resolved_q_name;
         od.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
         (od.known_dest_count, od.unknown_dest_count) =

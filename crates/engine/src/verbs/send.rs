@@ -23,32 +23,38 @@ use crate::record;
 use crate::report::{self, Report};
 use crate::session::SessionInner;
 use crate::uow::{Effect, Op, Orphan, Pending, Uow, deliver};
-use posthaste_mqi::constants::MQPER_PERSISTENT;
 
-/// A message on its way to a local queue, complete but for its number.
+/// A message on its way to a local queue, complete but for its number. Small, because a put that waits keeps
+/// it in its future.
 #[derive(Clone)]
 pub(crate) struct Parcel {
     pub(crate) queue: Arc<Queue>,
-    pub(crate) md: Md,
-    pub(crate) data: Bytes,
-    /// When it expires, microseconds since 1970; 0 = never.
-    pub(crate) expires: i64,
+    /// Nobody else's yet.
+    message: Arc<Message>,
 }
 
 impl Parcel {
-    fn persistent(&self) -> bool {
-        self.md.persistence == MQPER_PERSISTENT
+    /// `expires`: microseconds since 1970; 0 = never.
+    pub(crate) fn new(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> Parcel {
+        let message = Arc::new(Message {
+            md,
+            data,
+            seq: 0,
+            expires,
+            lsn: Lsn(0),
+        });
+        Parcel { queue, message }
     }
 
-    fn into_message(self, seq: u64, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
-        let message = Arc::new(Message {
-            md: self.md,
-            data: self.data,
-            seq,
-            expires: self.expires,
-            lsn,
-        });
-        (self.queue, message)
+    fn persistent(&self) -> bool {
+        self.message.persistent()
+    }
+
+    fn into_message(mut self, seq: u64, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
+        // Copies only where another try has kept the parcel.
+        let message = Arc::make_mut(&mut self.message);
+        (message.seq, message.lsn) = (seq, lsn);
+        (self.queue, self.message)
     }
 }
 
@@ -91,8 +97,16 @@ fn append_put(
 ) -> Result<Appended, LogError> {
     HEAD.with_borrow_mut(|head| {
         head.clear();
-        record::put_head(head, uow, parcel.queue.id, seq, parcel.expires, &parcel.md);
-        qm.log.append(class, &[head, &parcel.data])
+        let message = &*parcel.message;
+        record::put_head(
+            head,
+            uow,
+            parcel.queue.id,
+            seq,
+            message.expires,
+            &message.md,
+        );
+        qm.log.append(class, &[head, &message.data])
     })
 }
 
@@ -131,14 +145,14 @@ impl Patience {
 }
 
 /// Puts outside a unit of work. Returns when the message is on its queue, forced if persistent.
-pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<(), Reason> {
+pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<Message>, Reason> {
     let qm = &session.qm;
     if !parcel.persistent() {
         let place = Reservation::of(&parcel.queue)?;
         let (queue, message) = parcel.into_message(qm.next_seq(), Lsn(0));
         place.used();
         deliver(qm, &queue, &message, true);
-        return Ok(());
+        return Ok(message);
     }
     let mut patience = Patience::new();
     loop {
@@ -150,13 +164,15 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<(), 
             Ok(appended) => {
                 place.used();
                 let (queue, message) = parcel.into_message(seq, appended.start);
+                let put = message.clone();
                 let pending = Pending {
                     qm,
                     pin: &session.call_pin,
                     end: appended.end,
                     effect: Some(Effect::Put { queue, message }),
                 };
-                return pending.done().await;
+                pending.done().await?;
+                return Ok(put);
             }
             Err(error) => {
                 drop(place);
@@ -193,7 +209,7 @@ pub(crate) async fn together(
     session: &SessionInner,
     parcel: Parcel,
     report: &Report,
-) -> Result<(), Reason> {
+) -> Result<Arc<Message>, Reason> {
     let qm = &session.qm;
     let mut patience = Patience::new();
     loop {
@@ -216,7 +232,8 @@ pub(crate) async fn together(
                     end,
                     effect: Some(Effect::Commit(uow)),
                 };
-                return pending.done().await;
+                pending.done().await?;
+                return Ok(parcel.message);
             }
             Err(error) => {
                 drop(places);
@@ -228,7 +245,10 @@ pub(crate) async fn together(
 }
 
 /// Puts in the application's unit of work.
-pub(crate) async fn in_unit(session: &SessionInner, parcel: Parcel) -> Result<(), Reason> {
+pub(crate) async fn in_unit(
+    session: &SessionInner,
+    parcel: Parcel,
+) -> Result<Arc<Message>, Reason> {
     let qm = &session.qm;
     let mut patience = Patience::new();
     loop {
@@ -247,11 +267,12 @@ pub(crate) async fn in_unit(session: &SessionInner, parcel: Parcel) -> Result<()
                     drop(state);
                     drop(place);
                     deliver(qm, &queue, &message, false);
-                    return Ok(());
+                    return Ok(message);
                 }
+                let put = message.clone();
                 uow.ops.push(Op::Put { queue, message });
                 place.used();
-                return Ok(());
+                return Ok(put);
             }
             session.uow_pin.set(qm.log.appended());
             match append_put(qm, Class::Ordinary, uow.id, &parcel, seq) {
@@ -259,9 +280,10 @@ pub(crate) async fn in_unit(session: &SessionInner, parcel: Parcel) -> Result<()
                     uow.note(appended.start);
                     qm.note_progress(appended.end);
                     let (queue, message) = parcel.into_message(seq, appended.start);
+                    let put = message.clone();
                     uow.ops.push(Op::Put { queue, message });
                     place.used();
-                    return Ok(());
+                    return Ok(put);
                 }
                 Err(error) => {
                     if !uow.logged {
@@ -300,9 +322,9 @@ pub(crate) async fn send_report(session: &SessionInner, report: &Report, unit: b
     let qm = &session.qm;
     let send = async |parcel: Parcel| {
         if unit {
-            in_unit(session, parcel).await
+            in_unit(session, parcel).await.map(drop)
         } else {
-            alone(session, parcel).await
+            alone(session, parcel).await.map(drop)
         }
     };
     let reason = match report.parcel(qm) {
