@@ -80,8 +80,10 @@ impl Stream {
 pub(crate) struct Transport {
     line: Line,
     pub(crate) socket: ClientSocket,
+    /// Room for what is read; only `start..end` of it means something.
     input: Vec<u8>,
     start: usize,
+    end: usize,
 }
 
 /// The socket. Dropped, it is closed when everything has been sent.
@@ -121,6 +123,7 @@ impl Transport {
             socket,
             input: Vec::new(),
             start: 0,
+            end: 0,
         })
     }
 
@@ -128,7 +131,7 @@ impl Transport {
     pub(crate) fn into_parts(mut self) -> io::Result<(OwnedFd, ClientSocket, Vec<u8>)> {
         self.flush()?;
         let stream = self.line.hand_over()?;
-        let input = self.input.get(self.start..).unwrap_or_default().to_vec();
+        let input = self.unread().to_vec();
         Ok((stream, self.socket, input))
     }
 
@@ -169,7 +172,7 @@ impl Transport {
         let mut answers = Vec::new();
         loop {
             while let Some(segment) = Segment::next(
-                self.input.get(self.start..).unwrap_or_default(),
+                self.input.get(self.start..self.end).unwrap_or_default(),
                 self.socket.limit(),
             )? {
                 let said = self.socket.receive(&segment, &mut answers)?;
@@ -189,15 +192,23 @@ impl Transport {
         }
     }
 
+    /// What has been read and not been taken.
+    fn unread(&self) -> &[u8] {
+        self.input.get(self.start..self.end).unwrap_or_default()
+    }
+
     fn fill(&mut self, asked: &mut bool) -> Result<(), ClientError> {
         if self.start > 0 {
-            self.input.drain(..self.start);
+            self.input.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
             self.start = 0;
         }
-        let length = self.input.len();
-        self.input.resize(length + CHUNK, 0);
+        // The room is kept from one read to the next: zeroing it anew would cost more than reading.
+        if self.input.len() < self.end + CHUNK {
+            self.input.resize(self.end + CHUNK, 0);
+        }
         let read = loop {
-            match self.line.stream.read(&mut self.input[length..]) {
+            match self.line.stream.read(&mut self.input[self.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && !*asked => {
                     // Silence for a heartbeat interval: ask whether the server is there.
@@ -209,10 +220,10 @@ impl Transport {
                 other => break other,
             }
         };
-        self.input.truncate(length + *read.as_ref().unwrap_or(&0));
         match read? {
             0 => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-            _ => {
+            more => {
+                self.end += more;
                 *asked = false;
                 Ok(())
             }
