@@ -1,8 +1,8 @@
 //! How exact the proxy is on this machine, now.
 //!
 //! A byte goes to an echo and back, first without the proxy, then through it. Half of the difference less
-//! the wanted delay is what the proxy itself costs each way; its median becomes the correction, and a
-//! second round through a corrected proxy tells what error is left.
+//! the wanted delay is what the proxy itself costs each way; its median becomes the correction. Further rounds
+//! through a corrected proxy tell what error is left, and correct that too, until it is small.
 //!
 //! Invariant: a calibration uses sockets of its own on loopback and leaves nothing behind.
 
@@ -18,7 +18,11 @@ use super::{DelayProxy, ProxyError, Settings, Way};
 /// wants to wait for a hundred round trips to the moon.
 const LONGEST: Duration = Duration::from_millis(5);
 /// What one round may take.
-const ROUND: Duration = Duration::from_millis(700);
+const ROUND: Duration = Duration::from_millis(500);
+/// Rounds after the first: the machine's mood may change between two of them.
+const CORRECTIONS: u32 = 3;
+/// An error, in nanoseconds, that needs no further correction.
+const GOOD: i64 = 3_000;
 /// Exchanges of a round, however long one takes, and at most.
 const FEWEST: u32 = 20;
 const MOST: u32 = 400;
@@ -68,18 +72,23 @@ pub(super) fn calibrate(settings: &Settings) -> Result<Calibration, ProxyError> 
         let error = |percent| (percentile(&found, percent) - direct - wanted) / 2;
         Ok::<(i64, i64), ProxyError>((error(50), error(99)))
     };
-    let (correction, _) = through(0)?;
     // Of a way that is not delayed nothing can be taken off, so the other one bears it all.
-    let undelayed = [settings.up, settings.down]
+    let delayed = [settings.up, settings.down]
         .iter()
-        .filter(|way| way.delay.is_zero())
+        .filter(|way| !way.delay.is_zero())
         .count();
-    let correction = match undelayed {
-        0 => correction,
-        1 => correction * 2,
-        _ => 0,
-    };
-    let (error_p50_ns, error_p99_ns) = through(correction)?;
+    let mut correction = 0;
+    let (mut error_p50_ns, mut error_p99_ns) = through(correction)?;
+    for _ in 0..CORRECTIONS {
+        if delayed == 0 || error_p50_ns.abs() <= GOOD {
+            break;
+        }
+        correction += match delayed {
+            1 => error_p50_ns * 2,
+            _ => error_p50_ns,
+        };
+        (error_p50_ns, error_p99_ns) = through(correction)?;
+    }
     let shortest = [settings.up.delay, settings.down.delay]
         .into_iter()
         .filter(|delay| !delay.is_zero())
