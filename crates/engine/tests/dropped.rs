@@ -156,7 +156,7 @@ fn a_wait_can_be_given_up_and_begun_again_at_any_time() {
 #[test]
 fn a_call_dropped_before_the_force_still_has_its_effect() {
     for crash in [false, true] {
-        let mut w = World::new();
+        let mut w = World::pausable();
         let (s, other) = (w.connect(), w.connect());
         let (h, o) = (
             open(&s, LOCAL, IN_OUT),
@@ -207,7 +207,7 @@ fn a_call_dropped_before_the_force_still_has_its_effect() {
 /// The session can be used on at once, and its next unit of work is another one.
 #[test]
 fn a_session_goes_on_after_a_dropped_call() {
-    let w = World::new();
+    let w = World::pausable();
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);
     put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"1");
@@ -230,7 +230,7 @@ fn a_session_goes_on_after_a_dropped_call() {
 /// A connection is terminated while its calls are on their way.
 #[test]
 fn a_connection_that_ends_with_a_call_on_its_way_loses_nothing() {
-    let w = World::new();
+    let w = World::pausable();
     let other = w.connect();
     let o = open(&other, LOCAL, IN_OUT);
     for drop_first in [false, true] {

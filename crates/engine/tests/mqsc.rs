@@ -696,7 +696,7 @@ fn commands_about_what_runs_elsewhere_are_refused() {
 /// The answer comes after the definition is durable: a crash right behind it changes nothing.
 #[test]
 fn an_answered_command_is_durable() {
-    let mut w = World::new();
+    let mut w = World::pausable();
     let command = parse("DEFINE QLOCAL(DURABLE)").unwrap().unwrap();
     w.stage.pause();
     let qm = w.qm().clone();

@@ -56,6 +56,11 @@ impl World {
         Self::on(Stage::default(), &CreateOptions::default(), change)
     }
 
+    /// Whose log can be held up while the test goes on: no committer writes the log on its own thread.
+    pub fn pausable() -> Self {
+        Self::with(|c| c.log_config.writes.plain = true)
+    }
+
     /// With a small log: where a test makes many queue managers.
     pub fn light() -> Self {
         Self::with(|c| c.log_config.file_pages = 64)

@@ -42,7 +42,7 @@ pub enum PerfCommand {
 /// Carries a command out; its exit code, and what is to be printed.
 ///
 /// # Errors
-/// As [`run`] and [`report`].
+/// As [`run()`] and [`report()`].
 pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
     match command {
         PerfCommand::Run(args) => run(args).map(|exit| (exit, String::new())),
