@@ -19,8 +19,11 @@ const PUTTERS: usize = 6;
 const EACH: usize = 400;
 const QUEUES: [&str; 2] = ["ONE", "TWO"];
 
+/// The log is large enough that no unit of work is taken down for its sake while its thread is not
+/// given the processor.
 fn two_queues() -> World {
     let w = World::with(|c| {
+        c.log_config.file_pages = 2048;
         c.q_buffer = 16 * 1024;
         c.pq_buffer = 16 * 1024;
     });
@@ -121,13 +124,13 @@ fn every_message_is_got_exactly_once() {
                 scope.spawn(move || put_all(&s, putter))
             })
             .collect();
-        for putter in putters {
-            putter.join().unwrap();
-        }
+        let put: Vec<_> = putters.into_iter().map(|putter| putter.join()).collect();
+        // Also if one has failed: the getters must not wait for ever.
         let s = w.connect();
         for queue in QUEUES {
             put1(&s, queue, &mut md(0), 0, END).unwrap();
         }
+        assert!(put.iter().all(Result::is_ok));
         for getter in getters {
             for name in getter.join().unwrap() {
                 *seen.entry(name).or_default() += 1;
