@@ -91,7 +91,8 @@ pub fn compared(published: &Published, summary: &Summary) -> String {
     match figure {
         Figure::Rate if published.whole_machine => {}
         Figure::Rate => text.push_str(&format!(": {} ×", fixed(ours / published.value, 2))),
-        _ => text.push_str(&format!(": {} × less", fixed(less, 1))),
+        _ if less >= 1.0 => text.push_str(&format!(": {} × less", fixed(less, 1))),
+        _ => text.push_str(&format!(": {} × more", fixed(1.0 / less, 1))),
     }
     if let Some(us) = server_us.filter(|us| *us > 0.0 && published.projected()) {
         let projected = count(THREADS / us * 1e6);
@@ -130,6 +131,10 @@ mod tests {
         assert_eq!(
             compared(&Published::value("restart, s", 10.0, "x"), &restarted),
             "10.00 s published (x); here 0.50 s: 20.0 × less"
+        );
+        assert_eq!(
+            compared(&Published::value("restart, s", 0.2, "x"), &restarted),
+            "0.20 s published (x); here 0.50 s: 2.5 × more"
         );
         assert_eq!(
             compared(&rate, &Summary::default()),
