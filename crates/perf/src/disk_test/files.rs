@@ -20,6 +20,8 @@ use crate::quantity::grouped;
 
 /// Bytes written at once when files are filled.
 const FILLING: usize = 1 << 20;
+/// The smallest piece that a device knows.
+const SECTOR: usize = 512;
 
 /// Memory that begins at a multiple of an alignment, filled with bytes that no device can compress or leave
 /// out.
@@ -53,6 +55,18 @@ impl AlignedMemory {
     pub(super) fn bytes(&self) -> &[u8] {
         let end = self.start + self.length;
         self.bytes.get(self.start..end).unwrap_or_default()
+    }
+
+    /// Makes each sector differ from what it was: some devices are faster with what is there already, and a
+    /// log never writes that.
+    pub(super) fn stamp(&mut self, number: u64) {
+        let end = self.start + self.length;
+        let bytes = self.bytes.get_mut(self.start..end).unwrap_or_default();
+        for (sector, place) in bytes.chunks_mut(SECTOR).zip(number << 16..) {
+            for (to, from) in sector.iter_mut().zip(place.to_le_bytes()) {
+                *to = from;
+            }
+        }
     }
 }
 
@@ -301,6 +315,13 @@ mod tests {
             assert!(memory.bytes().as_ptr().addr().is_multiple_of(alignment));
             let zeros = memory.bytes().iter().filter(|byte| **byte == 0).count();
             assert!(zeros < 200, "{zeros}");
+            let mut stamped = AlignedMemory::new(8192, alignment);
+            for number in [0, 1, 70_000] {
+                let before = stamped.bytes().to_vec();
+                stamped.stamp(number);
+                let changed = stamped.bytes().chunks(SECTOR).zip(before.chunks(SECTOR));
+                assert!(changed.into_iter().all(|(now, before)| now != before));
+            }
         }
     }
 

@@ -80,6 +80,10 @@ struct LogFiles {
 }
 
 impl Device for LogFiles {
+    fn prepare(&mut self, number: u64) {
+        self.memory.stamp(number);
+    }
+
     fn write(&mut self, file: usize, offset: u64) -> io::Result<()> {
         match self.files.get(file) {
             Some(file) => write_all(file, self.memory.bytes(), offset),

@@ -27,6 +27,8 @@ impl Layout {
 
 /// What is written to, and the time it takes.
 pub(super) trait Device {
+    /// Makes the block ready for write `number`, counted from 1; its time is not measured.
+    fn prepare(&mut self, number: u64);
     /// Writes the block into a file at an offset.
     fn write(&mut self, file: usize, offset: u64) -> io::Result<()>;
     /// Nanoseconds since any fixed point.
@@ -53,6 +55,7 @@ pub(super) fn run(
     let mut number = 0;
     let interrupted = loop {
         let (file, offset) = layout.place(number);
+        device.prepare(number + 1);
         let before = device.now();
         device
             .write(file, offset)
@@ -84,6 +87,9 @@ mod tests {
     }
 
     impl Device for Fake {
+        fn prepare(&mut self, number: u64) {
+            assert_eq!(number, self.written.len() as u64 + 1);
+        }
         fn write(&mut self, file: usize, offset: u64) -> io::Result<()> {
             if self.written.len() == self.fails_at {
                 return Err(io::ErrorKind::StorageFull.into());
