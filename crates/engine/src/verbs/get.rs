@@ -679,6 +679,27 @@ impl SessionInner {
         })
     }
 
+    /// What a delivered message leaves behind at its handle; gives a warning about its group.
+    fn move_on(
+        &self,
+        hobj: Hobj,
+        request: &Request,
+        message: &Arc<Message>,
+        cursor: Option<Cursor>,
+        logical: &mut Logical,
+    ) -> Result<Reason, Reason> {
+        let mut state = self.lock();
+        let handle = state.handles.get(hobj)?;
+        if request.browses() {
+            handle.cursor = cursor;
+        }
+        let warning = logical.advance(message, cursor, &mut handle.group_get);
+        if !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
+            handle.saved_context = Some(Box::new(message.md.clone()));
+        }
+        Ok(warning)
+    }
+
     async fn get(&self, hobj: Hobj, md: &mut Md, gmo: &mut Gmo, buffer: usize) -> Verb<Got> {
         let qm = &self.qm;
         let (request, mut cursor, group) = self.read_request(hobj, md, gmo, buffer)?;
@@ -723,23 +744,11 @@ impl SessionInner {
         let mut done = deliver_data(&request, md, &message, warning);
         describe(qm, &request, &message, count, md, gmo);
         let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;
-        {
-            let mut state = self.lock();
-            let handle = state.handles.get(hobj)?;
-            if request.browses() && consumed {
-                handle.cursor = cursor;
-            }
-            if consumed {
-                let warning = logical.advance(&message, cursor, &mut handle.group_get);
-                if done.warning == Reason::NONE {
-                    done.warning = warning;
-                }
-            }
-            if consumed && !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
-                handle.saved_context = Some(Box::new(message.md.clone()));
-            }
-        }
         if consumed {
+            let warning = self.move_on(hobj, &request, &message, cursor, &mut logical)?;
+            if done.warning == Reason::NONE {
+                done.warning = warning;
+            }
             qm.home.stages.one(Count::Gets);
             qm.home.stages.add(Count::GotBytes, done.value.data.len());
         }
