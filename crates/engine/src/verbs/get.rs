@@ -95,6 +95,13 @@ impl Request {
     fn fits(&self, message: &Message) -> bool {
         self.length(message) <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
     }
+    /// The warning with a message that was left on the queue and is longer than the buffer.
+    fn truncated(&self) -> Reason {
+        match self.browses() && self.has(MQGMO_ACCEPT_TRUNCATED_MSG) {
+            true => Reason::TRUNCATED_MSG_ACCEPTED,
+            false => Reason::TRUNCATED_MSG_FAILED,
+        }
+    }
     /// Bytes that this get delivers of a message, if its buffer holds them.
     fn length(&self, message: &Message) -> usize {
         message.data.len() + extension::length(self.version, &message.md)
@@ -725,15 +732,7 @@ impl SessionInner {
             .await?
         {
             Look::Nothing => return Err(Reason::NO_MSG_AVAILABLE),
-            Look::Seen(message, count) => {
-                let accepted = request.browses() && request.has(MQGMO_ACCEPT_TRUNCATED_MSG);
-                let truncated = if accepted {
-                    Reason::TRUNCATED_MSG_ACCEPTED
-                } else {
-                    Reason::TRUNCATED_MSG_FAILED
-                };
-                (message, count, truncated)
-            }
+            Look::Seen(message, count) => (message, count, request.truncated()),
             Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
             Look::Held(slot, message) => {
                 let count = request.queue.lock().index.slot(slot).backout_count;
