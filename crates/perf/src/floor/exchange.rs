@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -96,7 +96,10 @@ impl Exchange {
                 let body = frame.get(HEADER..).unwrap_or_default();
                 self.serve(&header, body, &outbound, &mut dirty);
             }
-            let _ = input.split_to(at);
+            match at == input.len() {
+                true => input.clear(),
+                false => input.advance(at),
+            }
             for connection in dirty.drain(..) {
                 connection.flush();
             }
