@@ -29,6 +29,10 @@ use posthaste_server::{Exit, Failure};
 
 use crate::cli::{Cli, Command};
 
+/// A message is made on one thread and freed on another, and queues grow and shrink by millions of them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     posthaste_server::make_new_files_private();
     let arguments = names::arguments(std::env::args_os());
