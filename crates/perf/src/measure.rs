@@ -16,7 +16,7 @@ mod interrupt;
 mod machine;
 mod under_test;
 
-pub use child::{Child, Patience};
+pub use child::{Child, Patience, kill_all};
 pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub use interrupt::Interrupt;

@@ -3,6 +3,7 @@
 //! Invariants: only the process started here is ever signalled, through its own handle; dropping the handle
 //! ends it; its output is read until it ends, so that it never waits for its reader.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command, ExitStatus, Stdio};
@@ -10,7 +11,23 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
+
+/// Processes that were started and have not been waited for, so their numbers are still theirs. Whoever waits
+/// holds the lock.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Kills every process that was started here: for the one end that cannot wait for handles to be dropped.
+pub fn kill_all() {
+    let running = RUNNING.lock();
+    for pid in running.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
+        if let Some(pid) = Pid::from_raw(pid) {
+            // It may have ended by itself just now.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
 
 /// How long to wait for a process to be ready, and for it to end.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +59,7 @@ impl Child {
             .process_group(0)
             .spawn()
             .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
+        RUNNING.lock().insert(process.id());
         let (sender, lines) = mpsc::channel();
         if let Some(output) = process.stdout.take() {
             thread::Builder::new()
@@ -87,7 +105,7 @@ impl Child {
                     ));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let status = self.process.wait()?;
+                    let status = self.wait()?;
                     return Err(io::Error::other(format!(
                         "it ended before it was ready: {status}"
                     )));
@@ -98,7 +116,20 @@ impl Child {
 
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.process.try_wait().ok().flatten()
+        let mut running = RUNNING.lock();
+        let status = self.process.try_wait().ok().flatten();
+        if status.is_some() {
+            running.remove(&self.process.id());
+        }
+        status
+    }
+
+    /// Waits for its end, which has been brought about.
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        let mut running = RUNNING.lock();
+        let status = self.process.wait()?;
+        running.remove(&self.process.id());
+        Ok(status)
     }
 
     /// SIGKILL, and waits until it is gone.
@@ -107,7 +138,7 @@ impl Child {
     /// It cannot be signalled.
     pub fn kill(&mut self) -> io::Result<()> {
         self.process.kill()?;
-        self.process.wait().map(|_| ())
+        self.wait().map(|_| ())
     }
 
     /// SIGTERM, and waits for an orderly end.
@@ -127,7 +158,7 @@ impl Child {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
                 Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.process.wait(),
+                Err(RecvTimeoutError::Disconnected) => return self.wait(),
                 Err(RecvTimeoutError::Timeout) => {
                     self.kill()?;
                     let seconds = self.patience.0.as_secs();

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::run::{Lab, markdown, run_plan, shown};
 use super::{SCENARIOS, Scenario, find, smoke};
 use crate::floor::{self, Bare};
-use crate::measure::{Interrupt, LabError, Machine, now_text};
+use crate::measure::{Interrupt, LabError, Machine, kill_all, now_text};
 use crate::report;
 use crate::results::{Align, Document, Table};
 
@@ -200,11 +200,18 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
     let own = format!("posthaste-perf-{}", std::process::id());
     let work = args.work.as_ref().unwrap_or(&out).join(own);
     let work = std::path::absolute(&work).map_err(|error| LabError::io(&work, error))?;
+    let left = work.clone();
+    let leave = move || {
+        kill_all();
+        // Nobody is left to tell if this fails.
+        let _ = std::fs::remove_dir_all(&left);
+    };
+    let interrupt = Interrupt::on_signals_then(leave);
     let lab = Lab {
         program: std::env::current_exe().map_err(|e| LabError::io(Path::new("posthaste"), e))?,
         out,
         work,
-        interrupt: Interrupt::on_signals().map_err(|e| LabError::io(Path::new("signals"), e))?,
+        interrupt: interrupt.map_err(|e| LabError::io(Path::new("signals"), e))?,
         command: std::env::args().collect(),
     };
     let mut plans: Vec<(&Scenario, Plan)> = scenarios
