@@ -12,9 +12,13 @@
 //!   never come back together the cost so goes to nothing.
 //! * With nobody waiting nothing is held: the first committer of an idle log is written at once.
 //!
-//! Above [`VERY_SLOW`], and only when more committers wait than the last write carried (or a whole
-//! buffer waits), up to four writes are put in flight, evenly spaced over the time one takes: on a fast
+//! Above [`VERY_SLOW`] up to four writes are put in flight, evenly spaced over the time one takes: on a fast
 //! device a second write in flight only halves the batch, and so do writes that leave on each other's heels.
+//! While holds pay, that is only when more committers wait than the last write carried, or a whole buffer
+//! waits. Where they do not pay, because committers have other things to do before they come back, any that
+//! wait may leave: each then waits for little more than one write instead of two. A device that does one write
+//! at a time would only be asked for more and smaller ones, so the time of writes with company is compared with that
+//! of writes alone, and company given up where it costs more than half as much again.
 //!
 //! Invariant: nothing here affects what is written or in which order it is acknowledged, only when. All
 //! inputs are numbers, so the tests run it in virtual time.
@@ -38,6 +42,8 @@ const HOLD_SHARE: Nanos = 2;
 const LONGEST_HOLD: Nanos = 5_000_000;
 /// A write counts at most as this many average ones.
 const MOST_GROWTH: Nanos = 4;
+/// With company all the time, every so many writes one is made alone, to know how long that takes.
+const ALONE_EVERY: u32 = 256;
 /// Committers a write carries, as a moving average in 64ths, up to which they count as coming one at a time.
 const ONE_AT_A_TIME: usize = 64 + 16;
 /// Longest pause between two tries, as a power of two of writes.
@@ -95,6 +101,11 @@ pub(crate) struct Policy {
     usually_carried: usize,
     /// When it was started.
     last_start: Nanos,
+    /// Moving averages of the times of writes that were alone, and of those that were not; 0 before the first.
+    alone: Nanos,
+    together: Nanos,
+    /// Writes since the last one that was alone.
+    since_alone: u32,
     cohort: Option<Cohort>,
     misses: u32,
     /// Writes to let pass before the next hold.
@@ -111,6 +122,9 @@ impl Policy {
             carried: 0,
             usually_carried: 64,
             last_start: 0,
+            alone: 0,
+            together: 0,
+            since_alone: 0,
             cohort: None,
             misses: 0,
             pause: 0,
@@ -131,6 +145,35 @@ impl Policy {
     /// writes.
     pub(crate) fn wants_flights(&self) -> bool {
         self.gains_by_flights() && self.usually_carried > ONE_AT_A_TIME
+    }
+
+    /// Whether whoever waits may leave beside other writes, however few they are.
+    fn flies_freely(&self) -> bool {
+        self.misses > 0
+    }
+
+    /// Whether writes may have company now: the device takes several without making each much longer, as far as is
+    /// known.
+    fn allows_company(&self) -> bool {
+        let unhindered = self.alone == 0 || self.together * 2 <= self.alone * 3;
+        self.gains_by_flights() && unhindered && self.since_alone < ALONE_EVERY
+    }
+
+    /// A write of this time was alone, or was not.
+    fn compare(&mut self, took: Nanos, alone: bool) {
+        let average = |average: Nanos| match average {
+            0 => took,
+            average => average - average / 8 + took.min(average * MOST_GROWTH) / 8,
+        };
+        if alone {
+            self.alone = average(self.alone);
+            self.since_alone = 0;
+            // What company once cost is slowly forgotten, so that it is tried again.
+            self.together -= self.together / 1024;
+        } else {
+            self.together = average(self.together);
+            self.since_alone = self.since_alone.saturating_add(1);
+        }
     }
 
     fn gains_by_flights(&self) -> bool {
@@ -158,7 +201,13 @@ impl Policy {
         let held = now.saturating_sub(since);
         self.held += held;
         let came = carried.saturating_sub(cohort.held_with) as u64;
-        if carried >= cohort.size || came * self.average > held * carried as u64 {
+        let whole = carried >= cohort.size;
+        let paid = match self.gains_by_flights() {
+            // Where writes can fly side by side, waiting for long costs more than another write.
+            true => carried * 10 >= cohort.size * 9 && held <= self.average / 8,
+            false => came * self.average > held * carried as u64,
+        };
+        if whole || paid {
             self.misses = 0;
         } else {
             self.misses = (self.misses + 1).min(MOST_MISSES);
@@ -166,22 +215,27 @@ impl Policy {
         }
     }
 
-    /// A write ended that took `took`; `released` committers were let go by it and `waiting` still wait.
+    /// A write ended that took `took`, `alone` or with others in flight; `released` committers were let go by it and
+    /// `waiting` still wait.
     pub(crate) fn completed(
         &mut self,
-        took: Nanos,
+        (took, alone): (Nanos, bool),
         released: usize,
         waiting: usize,
         now: Nanos,
         in_flight: usize,
     ) {
+        self.compare(took, alone);
         self.average = match self.average {
             0 => took.max(1),
             // One stall (a flush, a neighbour on the device) must not make a fast device look slow.
             average => (average - average / 8 + took.min(average * MOST_GROWTH) / 8).max(1),
         };
         self.cohort = None;
-        if self.config.plain || self.average < SLOW || in_flight > 0 || released == 0 {
+        // Everybody has gathered because company was not allowed: that says nothing about holds.
+        let drained = self.since_alone >= ALONE_EVERY;
+        let idle = in_flight > 0 || released == 0 || drained;
+        if self.config.plain || self.average < SLOW || idle {
             return;
         }
         if self.pause > 0 {
@@ -217,10 +271,9 @@ impl Policy {
         if view.bulk {
             return Choice::Write;
         }
-        if view.waiting <= self.carried {
-            return Choice::Rest {
-                wake_at: self.carried + 1,
-            };
+        let most = if self.flies_freely() { 0 } else { self.carried };
+        if view.waiting <= most {
+            return Choice::Rest { wake_at: most + 1 };
         }
         // Evenly spaced: those who come a moment after the last write left go together.
         let spacing = self.average / Nanos::from(self.config.max_flights);
@@ -237,7 +290,7 @@ impl Policy {
     /// Whether device and configuration allow one more write beside `in_flight`.
     fn may_fly(&self, in_flight: usize) -> bool {
         let most = usize::from(self.config.max_flights).min(MAX_FLIGHTS);
-        in_flight == 0 || (self.gains_by_flights() && in_flight < most)
+        in_flight == 0 || (self.allows_company() && in_flight < most)
     }
 
     /// Nothing is in flight and somebody waits: write, or hold back for the cohort.

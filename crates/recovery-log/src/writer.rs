@@ -133,6 +133,8 @@ pub enum Step {
 
 struct Flight {
     id: JobId,
+    /// No other was in flight at any time.
+    alone: bool,
     end: u64,
     bytes: u64,
     buffer: Option<Arc<Buffer>>,
@@ -386,8 +388,13 @@ impl Writer {
         }
         self.policy.taken(carried, now);
         let id = self.new_id();
+        let alone = self.flights.is_empty();
+        self.flights
+            .iter_mut()
+            .for_each(|other| other.alone = false);
         self.flights.push_back(Flight {
             id,
+            alone,
             end,
             bytes: end - lsn,
             buffer: Some(Arc::clone(&buffer)),
@@ -418,7 +425,7 @@ impl Writer {
             return;
         };
         flight.done = true;
-        let bytes = flight.bytes;
+        let (bytes, alone) = (flight.bytes, flight.alone);
         let lsn = flight.end - bytes;
         if let Some(Ok(buffer)) = flight.buffer.take().map(Arc::try_unwrap) {
             self.shared.tail.lock().recycle(buffer);
@@ -428,12 +435,12 @@ impl Writer {
             self.shared.stop(&reason);
         }
         if self.shared.stopped().is_none() {
-            self.acknowledge(bytes, started, now);
+            self.acknowledge(bytes, alone, started, now);
         }
     }
 
     /// Acknowledges, in order, what has ended.
-    fn acknowledge(&mut self, bytes: u64, started: Nanos, now: Nanos) {
+    fn acknowledge(&mut self, bytes: u64, alone: bool, started: Nanos, now: Nanos) {
         let shared = Arc::clone(&self.shared);
         let mut released = 0;
         let waiting = {
@@ -448,7 +455,7 @@ impl Writer {
         let in_flight = self.flights.len();
         let took = now.saturating_sub(started);
         self.policy
-            .completed(took, released, waiting, now, in_flight);
+            .completed((took, alone), released, waiting, now, in_flight);
         {
             let mut counts = shared.counts.lock();
             self.meter
