@@ -30,6 +30,8 @@ use crate::limits::MAX_FLIGHTS;
 
 /// Below this average write time the writer never holds back.
 pub(crate) const SLOW: Nanos = 100_000;
+/// Below this average write time a committer that is alone may write itself: its thread is held that long.
+pub(crate) const BRIEF: Nanos = 250_000;
 /// Above this average write time several writes may be in flight.
 pub(crate) const VERY_SLOW: Nanos = 500_000;
 /// A slice of holding back is the average write time divided by this ...
@@ -180,11 +182,11 @@ impl Policy {
         !self.config.plain && self.config.max_flights > 1 && self.average > VERY_SLOW
     }
 
-    /// Whether the device is so fast, and committers come so much one at a time, that one may write itself: its
+    /// Whether writes are so brief, and committers come so much one at a time, that one may write itself: its
     /// thread is held for the time of the write, but nobody else's commit is.
     pub(crate) fn serves_one(&self) -> bool {
-        let fast = self.average > 0 && self.average < SLOW;
-        !self.config.plain && fast && self.usually_carried <= ONE_AT_A_TIME
+        let brief = self.average > 0 && self.average < BRIEF;
+        !self.config.plain && brief && self.usually_carried <= ONE_AT_A_TIME
     }
 
     /// A write was started that carries `carried` committers.

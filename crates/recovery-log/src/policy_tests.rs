@@ -118,7 +118,7 @@ fn a_committer_writes_itself_on_a_fast_device_while_they_come_one_at_a_time() {
     }
     assert!(policy.serves_one());
     assert!(
-        !after(SLOW, 1, 0, 0).serves_one(),
+        !after(BRIEF, 1, 0, 0).serves_one(),
         "it would hold a thread too long"
     );
     let mut plain = Policy::new(PLAIN);
