@@ -22,8 +22,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::clock::Nanos;
-use crate::disk::{Disk, File, Lock, Open};
+use crate::disk::{Disk, File, Open};
 use crate::event::monotonic_now;
+use crate::in_front::DiskInFront;
 use crate::wait::wait_until;
 
 /// How slow a disk is made. The default changes nothing.
@@ -174,7 +175,11 @@ impl File for SlowFile {
     }
 }
 
-impl Disk for SlowDisk {
+impl DiskInFront for SlowDisk {
+    fn behind(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         Ok(Arc::new(SlowFile {
             file: self.disk.open(path, how)?,
@@ -184,40 +189,8 @@ impl Disk for SlowDisk {
         }))
     }
 
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.disk.create_dir_all(dir)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.disk.remove_file(path)
-    }
-
-    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.disk.remove_dir_all(dir)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        self.disk.list(dir)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.disk.exists(path)
-    }
-
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         self.brake.forced(0, || self.disk.sync_dir(dir))
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        self.disk.lock(path)
-    }
-
-    fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
-        self.disk.free_bytes(dir)
     }
 }
 

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::clock::Nanos;
-use crate::disk::{Disk, File, Lock, Open};
+use crate::disk::{Disk, File, Open};
 use crate::event::monotonic_now;
+use crate::in_front::DiskInFront;
 
 /// A call that took longer than it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +119,11 @@ impl File for WatchedFile {
     }
 }
 
-impl Disk for WatchedDisk {
+impl DiskInFront for WatchedDisk {
+    fn behind(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         let file = self.disk.open(path, how)?;
         if !path.starts_with(&self.folder) {
@@ -126,42 +131,6 @@ impl Disk for WatchedDisk {
         }
         let watch = self.watch.clone();
         Ok(Arc::new(WatchedFile { file, watch }))
-    }
-
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.disk.create_dir_all(dir)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.disk.remove_file(path)
-    }
-
-    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.disk.remove_dir_all(dir)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        self.disk.list(dir)
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.disk.exists(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.disk.sync_dir(dir)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        self.disk.lock(path)
-    }
-
-    fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
-        self.disk.free_bytes(dir)
     }
 }
 

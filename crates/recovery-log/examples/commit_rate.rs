@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use posthaste_env::{Clock, Disk, Env, Event, File, Lock, Nanos, Open, os};
+use posthaste_env::{Disk, Env, Event, Nanos, Open, Slowness, os, slow_disk};
 use posthaste_recovery_log::{
     Class, LogConfig, LogError, LogStatistics, Lsn, RecoveryLog, WritePolicy, create, drive, open,
 };
@@ -27,7 +27,7 @@ struct Options {
     committers: usize,
     bytes: usize,
     seconds: u64,
-    delay: Nanos,
+    delay: Duration,
     plain: bool,
     wake_each: bool,
 }
@@ -38,7 +38,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
         committers: 60,
         bytes: 2347,
         seconds: 4,
-        delay: 0,
+        delay: Duration::ZERO,
         plain: false,
         wake_each: false,
     };
@@ -59,84 +59,11 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--committers" => options.committers = value.parse()?,
             "--bytes" => options.bytes = value.parse()?,
             "--seconds" => options.seconds = value.parse()?,
-            "--delay" => options.delay = value.parse::<Nanos>()? * 1_000,
+            "--delay" => options.delay = Duration::from_micros(value.parse()?),
             _ => return Err(format!("unknown option {name}").into()),
         }
     }
     Ok(options)
-}
-
-/// A disk whose forced writes take longer.
-struct Delayed {
-    disk: Arc<dyn Disk>,
-    clock: Arc<dyn Clock>,
-    delay: Nanos,
-}
-
-struct DelayedFile {
-    file: Arc<dyn File>,
-    clock: Arc<dyn Clock>,
-    delay: Nanos,
-}
-
-impl File for DelayedFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        self.file.read_at(buf, offset)
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> std::io::Result<()> {
-        Event::new().wait(Some(self.clock.monotonic() + self.delay));
-        self.file.write_at(buf, offset)
-    }
-    fn sync(&self) -> std::io::Result<()> {
-        self.file.sync()
-    }
-    fn len(&self) -> std::io::Result<u64> {
-        self.file.len()
-    }
-    fn set_len(&self, n: u64) -> std::io::Result<()> {
-        self.file.set_len(n)
-    }
-}
-
-impl Disk for Delayed {
-    fn open(&self, path: &Path, how: Open) -> std::io::Result<Arc<dyn File>> {
-        let file = self.disk.open(path, how)?;
-        if !how.forced || self.delay == 0 {
-            return Ok(file);
-        }
-        Ok(Arc::new(DelayedFile {
-            file,
-            clock: Arc::clone(&self.clock),
-            delay: self.delay,
-        }))
-    }
-    fn create_dir_all(&self, dir: &Path) -> std::io::Result<()> {
-        self.disk.create_dir_all(dir)
-    }
-    fn remove_file(&self, path: &Path) -> std::io::Result<()> {
-        self.disk.remove_file(path)
-    }
-    fn remove_dir_all(&self, dir: &Path) -> std::io::Result<()> {
-        self.disk.remove_dir_all(dir)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
-        self.disk.list(dir)
-    }
-    fn exists(&self, path: &Path) -> bool {
-        self.disk.exists(path)
-    }
-    fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
-        self.disk.sync_dir(dir)
-    }
-    fn lock(&self, path: &Path) -> std::io::Result<Box<dyn Lock>> {
-        self.disk.lock(path)
-    }
-    fn free_bytes(&self, dir: &Path) -> std::io::Result<u64> {
-        self.disk.free_bytes(dir)
-    }
 }
 
 /// CPU time of this process in nanoseconds, in steps of the kernel's accounting (10 ms).
@@ -202,14 +129,12 @@ fn hand_over_once(log: &RecoveryLog, runtime: &tokio::runtime::Runtime) {
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options()?;
     let real = os();
-    let env = Env {
-        disk: Arc::new(Delayed {
-            disk: Arc::clone(&real.disk),
-            clock: Arc::clone(&real.clock),
-            delay: options.delay,
-        }),
-        ..real
+    let slowness = Slowness {
+        latency: options.delay,
+        ..Slowness::default()
     };
+    let disk = slow_disk(real.disk, slowness);
+    let env = Env { disk, ..real };
     let config = LogConfig {
         file_pages: 16_384,
         primary_files: 8,
@@ -295,7 +220,7 @@ fn report(options: &Options, before: &Sample, after: &Sample) {
          write {:.0} us, amplification {:.3}, most in flight {}",
         options.committers,
         options.bytes,
-        options.delay / 1_000,
+        options.delay.as_micros(),
         if options.plain { "plain" } else { "adaptive" },
         if options.wake_each {
             "each"

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use posthaste_env::{Clock, Disk, Env, Event, File, Lock, Nanos, Open, Sleep, block_on, os};
+use posthaste_env::{Clock, Disk, DiskInFront, Env, Event, File, Nanos, Open, Sleep, block_on, os};
 use posthaste_recovery_log::{
     Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, Step, WritePolicy, Writer, create, drive,
     open,
@@ -162,7 +162,11 @@ impl File for WatchedFile {
     }
 }
 
-impl Disk for Watched {
+impl DiskInFront for Watched {
+    fn behind(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
     fn open(&self, path: &Path, how: Open) -> std::io::Result<Arc<dyn File>> {
         let file = self.disk.open(path, how)?;
         if !how.forced {
@@ -172,33 +176,6 @@ impl Disk for Watched {
             file,
             on_write: Arc::clone(&self.on_write),
         }))
-    }
-    fn create_dir_all(&self, dir: &Path) -> std::io::Result<()> {
-        self.disk.create_dir_all(dir)
-    }
-    fn remove_file(&self, path: &Path) -> std::io::Result<()> {
-        self.disk.remove_file(path)
-    }
-    fn remove_dir_all(&self, dir: &Path) -> std::io::Result<()> {
-        self.disk.remove_dir_all(dir)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
-        self.disk.list(dir)
-    }
-    fn exists(&self, path: &Path) -> bool {
-        self.disk.exists(path)
-    }
-    fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
-        self.disk.sync_dir(dir)
-    }
-    fn lock(&self, path: &Path) -> std::io::Result<Box<dyn Lock>> {
-        self.disk.lock(path)
-    }
-    fn free_bytes(&self, dir: &Path) -> std::io::Result<u64> {
-        self.disk.free_bytes(dir)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
-use posthaste_env::{Disk, File, Lock, Open};
+use posthaste_env::{Disk, DiskInFront, File, Open};
 
 #[derive(Default)]
 pub struct Stage {
@@ -96,7 +96,11 @@ pub struct Staged {
     pub stage: Arc<Stage>,
 }
 
-impl Disk for Staged {
+impl DiskInFront for Staged {
+    fn behind(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         let forced = how.forced;
         let makes = how.create || how.create_new;
@@ -115,34 +119,11 @@ impl Disk for Staged {
             queue: path.components().any(|c| c.as_os_str() == "queues"),
         }))
     }
-    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.disk.create_dir_all(dir)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.disk.remove_file(path)
-    }
-    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.disk.remove_dir_all(dir)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        self.disk.list(dir)
-    }
-    fn exists(&self, path: &Path) -> bool {
-        self.disk.exists(path)
-    }
+
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         if self.stage.unforced {
             return Ok(());
         }
         self.disk.sync_dir(dir)
-    }
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        self.disk.lock(path)
-    }
-    fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
-        self.disk.free_bytes(dir)
     }
 }
