@@ -46,7 +46,8 @@ impl Inner {
 
     /// Looks how the log is off, after everything has been done to make room in it.
     pub(crate) fn tell_log_space(&self) {
-        if let Some(why) = self.log.usage().blocked
+        // Not whether it cannot grow now: making room may have freed a file meanwhile, and the disk is full still.
+        if let Some(why) = self.log.take_failure_to_grow()
             && self.told.log_disk.is_due(self.now())
         {
             self.operator.message("AMQ6708E", &[why.to_string()]);

@@ -179,6 +179,8 @@ pub(crate) struct Extents {
     pending: Option<Action>,
     /// Why the last file could not be made, and when to try again.
     blocked: Option<(Arc<str>, Nanos)>,
+    /// Why a file could not be made, until somebody has asked; a moment later another may be free.
+    untold: Option<Arc<str>>,
     /// Most bytes in use before each of the last advances.
     peaks: [u64; MEMORY],
     turn: usize,
@@ -211,6 +213,7 @@ impl Extents {
             free,
             pending: None,
             blocked: None,
+            untold: None,
             peaks: [position.saturating_sub(restart); MEMORY],
             turn: 0,
         }
@@ -233,6 +236,11 @@ impl Extents {
     /// Why the log cannot grow at present.
     pub(crate) fn blocked(&self) -> Option<Arc<str>> {
         self.blocked.as_ref().map(|(why, _)| Arc::clone(why))
+    }
+
+    /// Why a file could not be made since this was last asked, if one could not.
+    pub(crate) fn take_untold(&mut self) -> Option<Arc<str>> {
+        self.untold.take()
     }
 
     /// When making the file will be tried again.
@@ -364,7 +372,9 @@ impl Extents {
             (Action::Make { number }, Err(error)) => {
                 let path = self.active.join(name(number));
                 let why = format!("log extent {} could not be made: {error}", path.display());
-                self.blocked = Some((why.into(), now + RETRY));
+                let why: Arc<str> = why.into();
+                self.untold = Some(Arc::clone(&why));
+                self.blocked = Some((why, now + RETRY));
             }
             // The file is still there or it is not; the next restart counts anew.
             (Action::Remove { .. }, Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
@@ -527,6 +537,10 @@ mod tests {
             "a try is not a file"
         );
         extents.finished(Ok(()), retry).unwrap();
+        assert_eq!(extents.blocked(), None);
+        let untold = extents.take_untold();
+        assert!(untold.is_some_and(|why| why.contains("S0000003.LOG")));
+        assert_eq!(extents.take_untold(), None, "told once");
         assert_eq!(
             (extents.blocked(), extents.limits().essential),
             (None, 5 * EXTENT)

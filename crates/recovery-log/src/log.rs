@@ -364,6 +364,12 @@ impl RecoveryLog {
         Lsn(self.shared.forced())
     }
 
+    /// Why an extent could not be made since this was last asked, if one could not: the log may have found
+    /// another place since.
+    pub fn take_failure_to_grow(&self) -> Option<Arc<str>> {
+        self.shared.extents.lock().take_untold()
+    }
+
     /// Makes `restart` the place where restart begins, durably, and `anchor` what it gets there. Extents
     /// below are then used again. `clean`: the log ends here and takes no more records, so that restart can
     /// insist on finding all of it.

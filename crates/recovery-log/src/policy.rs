@@ -116,6 +116,16 @@ pub(crate) struct Policy {
     held: Nanos,
 }
 
+/// A moving average of write times, 0 before the first, after one more write.
+fn smoothed(average: Nanos, took: Nanos) -> Nanos {
+    let next = match average {
+        0 => took,
+        // One stall (a flush, a neighbour on the device) must not make a fast device look slow.
+        average => average - average / 8 + took.min(average * MOST_GROWTH) / 8,
+    };
+    next.max(1)
+}
+
 impl Policy {
     pub(crate) fn new(config: WritePolicy) -> Self {
         Self {
@@ -163,17 +173,13 @@ impl Policy {
 
     /// A write of this time was alone, or was not.
     fn compare(&mut self, took: Nanos, alone: bool) {
-        let average = |average: Nanos| match average {
-            0 => took,
-            average => average - average / 8 + took.min(average * MOST_GROWTH) / 8,
-        };
         if alone {
-            self.alone = average(self.alone);
+            self.alone = smoothed(self.alone, took);
             self.since_alone = 0;
             // What company once cost is slowly forgotten, so that it is tried again.
             self.together -= self.together / 1024;
         } else {
-            self.together = average(self.together);
+            self.together = smoothed(self.together, took);
             self.since_alone = self.since_alone.saturating_add(1);
         }
     }
@@ -228,11 +234,7 @@ impl Policy {
         in_flight: usize,
     ) {
         self.compare(took, alone);
-        self.average = match self.average {
-            0 => took.max(1),
-            // One stall (a flush, a neighbour on the device) must not make a fast device look slow.
-            average => (average - average / 8 + took.min(average * MOST_GROWTH) / 8).max(1),
-        };
+        self.average = smoothed(self.average, took);
         self.cohort = None;
         // Everybody has gathered because company was not allowed: that says nothing about holds.
         let drained = self.since_alone >= ALONE_EVERY;
