@@ -435,9 +435,9 @@ where
         let result = self.flush.poll(&mut self.stream, cx);
         let written = self.flush.progress() - before;
         if written > 0 {
-            let registry = &self.core.registry;
-            registry.count(Count::Writes, self.flush.writes() - writes);
-            registry.count(Count::BytesWritten, written);
+            self.core
+                .registry
+                .count(Count::Writes, self.flush.writes() - writes);
             self.core
                 .caller
                 .traffic
@@ -463,9 +463,6 @@ where
             Poll::Ready(Ok(0)) => Err(End::Lost(None)),
             Poll::Ready(Ok(received)) => {
                 self.core.caller.traffic.count_received(received);
-                self.core.registry.count(Count::Reads, 1);
-                let bytes = u64::try_from(received).unwrap_or(u64::MAX);
-                self.core.registry.count(Count::BytesRead, bytes);
                 self.core.heard = true;
                 Ok(true)
             }

@@ -286,32 +286,19 @@ pub struct Registry {
     meter: Meter<{ COUNTERS.len() }>,
 }
 
-/// What connections count.
+/// What connections count beside their traffic, which [`posthaste_net::Admission::traffic`] sums.
 #[derive(Clone, Copy)]
 pub(crate) enum Count {
     /// Times a connection's task was woken and ran.
     Wakes,
-    /// Reads that brought something; each is a system call.
-    Reads,
-    /// Bytes they brought.
-    BytesRead,
     /// Requests that were dispatched.
     Requests,
     /// Writes that took something; each is a system call.
     Writes,
-    /// Bytes they took.
-    BytesWritten,
 }
 
 /// The names of the counters, in the order of [`Count`].
-const COUNTERS: [&str; 6] = [
-    "channel.wakes",
-    "channel.reads",
-    "channel.bytes_read",
-    "channel.requests",
-    "channel.writes",
-    "channel.bytes_written",
-];
+const COUNTERS: [&str; 3] = ["channel.wakes", "channel.requests", "channel.writes"];
 
 /// An admitted instance; it leaves the registry when this is dropped.
 pub(crate) struct Admitted {
@@ -358,7 +345,7 @@ impl Registry {
         })
     }
 
-    /// What has been counted on all connections since the start: names and sums.
+    /// What has been counted on all connections since the start, beside their traffic: names and sums.
     pub fn counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
         COUNTERS.into_iter().zip(self.meter.sums())
     }

@@ -94,6 +94,25 @@ impl Traffic {
     }
 }
 
+/// Sums over connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Bytes received.
+    pub received: u64,
+    /// Bytes sent.
+    pub sent: u64,
+    /// Reads that brought something; each is a system call.
+    pub reads: u64,
+}
+
+impl Totals {
+    fn add(&mut self, traffic: &Traffic) {
+        self.received += traffic.received();
+        self.sent += traffic.sent();
+        self.reads += traffic.reads();
+    }
+}
+
 #[derive(Default)]
 struct Counts {
     draining: bool,
@@ -101,8 +120,7 @@ struct Counts {
     live: HashMap<u64, (Option<IpAddr>, Arc<Traffic>)>,
     per_address: HashMap<Option<IpAddr>, usize>,
     /// Of connections that are gone.
-    received: u64,
-    sent: u64,
+    gone: Totals,
     admitted: u64,
     refused: u64,
 }
@@ -181,13 +199,14 @@ impl Admission {
         (counts.admitted, counts.refused)
     }
 
-    /// Bytes received and sent by all connections, gone ones included.
-    pub fn traffic(&self) -> (u64, u64) {
+    /// What all connections have received and sent, gone ones included.
+    pub fn traffic(&self) -> Totals {
         let counts = self.shared.counts.lock();
-        counts.live.values().fold(
-            (counts.received, counts.sent),
-            |(received, sent), (_, traffic)| (received + traffic.received(), sent + traffic.sent()),
-        )
+        let mut totals = counts.gone;
+        for (_, traffic) in counts.live.values() {
+            totals.add(traffic);
+        }
+        totals
     }
 
     /// Takes no more connections.
@@ -246,8 +265,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         let mut counts = self.shared.counts.lock();
         if let Some((host, traffic)) = counts.live.remove(&self.id) {
-            counts.received += traffic.received();
-            counts.sent += traffic.sent();
+            counts.gone.add(&traffic);
             if let Some(from_there) = counts.per_address.get_mut(&host) {
                 *from_there -= 1;
                 if *from_there == 0 {
@@ -305,9 +323,14 @@ mod tests {
         assert_eq!((a.traffic().reads(), a.traffic().writes()), (1, 0));
         assert_eq!((b.traffic().reads(), b.traffic().writes()), (0, 1));
         drop(a);
-        assert_eq!(admission.traffic(), (10, 7));
+        let totals = Totals {
+            received: 10,
+            sent: 7,
+            reads: 1,
+        };
+        assert_eq!(admission.traffic(), totals);
         drop(b);
-        assert_eq!(admission.traffic(), (10, 7));
+        assert_eq!(admission.traffic(), totals);
         assert_eq!(admission.connections(), 0);
     }
 

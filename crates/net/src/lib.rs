@@ -15,7 +15,7 @@ mod stream;
 mod timer;
 
 pub use address::{Address, Host, Peer};
-pub use admission::{Admission, Limits, Permit, Refused, Traffic};
+pub use admission::{Admission, Limits, Permit, Refused, Totals, Traffic};
 pub use inbound::{Inbound, ReadError};
 pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
 pub use outbound::{Flush, Outbound};

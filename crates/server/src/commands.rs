@@ -11,6 +11,7 @@ use posthaste_engine::QueueManager;
 use posthaste_env::Clock;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR};
+use posthaste_net::Admission;
 
 use crate::listeners::{ListenerError, Listeners, Plan, Running};
 use crate::moment;
@@ -24,6 +25,8 @@ pub(crate) struct Commands {
     pub channels: Arc<Registry>,
     /// Connections of applications on this machine.
     pub local: Arc<Registry>,
+    /// Places of clients over the network, and of local applications.
+    pub places: [Admission; 2],
     /// Listeners.
     pub listeners: Arc<Listeners>,
     /// What other processes read about this one.
@@ -37,7 +40,14 @@ impl Commands {
     pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
         let both = self.channels.counters().zip(self.local.counters());
         let connections = both.map(|((name, network), (_, local))| (name, network + local));
-        self.qm.counters().into_iter().chain(connections).collect()
+        let [network, local] = self.places.each_ref().map(Admission::traffic);
+        let traffic = [
+            ("channel.reads", network.reads + local.reads),
+            ("channel.bytes_read", network.received + local.received),
+            ("channel.bytes_written", network.sent + local.sent),
+        ];
+        let engine = self.qm.counters().into_iter();
+        engine.chain(connections).chain(traffic).collect()
     }
 
     /// Carries out one command in MQSC text.

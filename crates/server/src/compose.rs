@@ -304,8 +304,6 @@ struct Server {
     qm: QueueManager,
     operator: Arc<dyn Operator>,
     commands: Arc<Commands>,
-    /// Places of clients over the network, and of local applications.
-    places: [Admission; 2],
     phase: watch::Sender<Phase>,
     ends: Asked,
     /// The process's, if it is the queue manager's own.
@@ -360,6 +358,7 @@ impl Server {
             qm: qm.clone(),
             channels,
             local,
+            places,
             listeners,
             status,
             clock: Arc::clone(&env.clock),
@@ -378,7 +377,6 @@ impl Server {
             qm: qm.clone(),
             operator: Arc::clone(operator),
             commands,
-            places,
             phase,
             ends,
             signals,
@@ -442,7 +440,7 @@ impl Server {
         let inserts = [qm.name().to_owned(), applications.to_string()];
         self.operator.message("AMQ2015I", &inserts);
         self.commands.listeners.stop_all().await;
-        let [network, local] = &self.places;
+        let [network, local] = &self.commands.places;
         network.drain();
         qm.quiesce();
         if mode != EndMode::Controlled {
@@ -457,7 +455,7 @@ impl Server {
     async fn say_farewell(&self) {
         self.commands.channels.end(true);
         self.commands.local.end(true);
-        let [network, local] = &self.places;
+        let [network, local] = &self.commands.places;
         local.drain();
         let gone = async {
             network.empty().await;
