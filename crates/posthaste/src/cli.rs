@@ -683,15 +683,8 @@ fn size(text: &str) -> Result<usize, String> {
 
 /// Reads bytes a second: digits, perhaps followed by K, M or G (powers of 1024).
 fn bandwidth(text: &str) -> Result<NonZeroU64, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
-        Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),
-        Some(b'g' | b'G') => (text.get(..text.len() - 1), 30),
-        _ => (Some(text), 0),
-    };
-    digits
-        .and_then(|digits| digits.parse::<u64>().ok())
-        .and_then(|number| number.checked_mul(1 << shift))
+    let bytes = posthaste_perf::quantity::bytes(text).ok();
+    bytes
         .and_then(NonZeroU64::new)
         .ok_or_else(|| "write bytes a second, more than 0, perhaps with K, M or G".to_owned())
 }

@@ -380,11 +380,13 @@ pub(crate) fn rejected(count: u64, reason: Reason, queue: &str) -> PerfError {
     }
 }
 
-fn handle(open: &[(Name, Hobj)], slot: usize) -> Hobj {
+/// The handle in a slot of an application's open queues.
+pub(super) fn handle(open: &[(Name, Hobj)], slot: usize) -> Hobj {
     open.get(slot).map_or(Hobj::UNUSABLE, |(_, handle)| *handle)
 }
 
-fn object(queue: Name, queue_manager: Name) -> Od {
+/// What is opened to get at a queue.
+pub(super) fn object(queue: Name, queue_manager: Name) -> Od {
     Od {
         object_type: MQOT_Q,
         object_name: queue,

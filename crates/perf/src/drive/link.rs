@@ -10,8 +10,8 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use posthaste_client::ClientError;
-use posthaste_mqi::constants::{MQMI_NONE, MQOT_Q};
-use posthaste_mqi::{CompCode, Hobj, Name, Od, Reason};
+use posthaste_mqi::constants::MQMI_NONE;
+use posthaste_mqi::{CompCode, Hobj, Name, Reason};
 use posthaste_wire::client::FromServer;
 use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request, StatRequest};
 use posthaste_wire::{
@@ -20,7 +20,7 @@ use posthaste_wire::{
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::blocking::rejected;
+use super::blocking::{handle, object, rejected};
 use super::connect::call_failed;
 use super::control::Control;
 use super::course::{Course, Turn};
@@ -650,18 +650,5 @@ impl Link {
             Awaited::Nothing => ("The connection", self.queue_manager.clone()),
         };
         call_failed(call, &object, error)
-    }
-}
-
-fn handle(open: &[(Name, Hobj)], slot: usize) -> Hobj {
-    open.get(slot).map_or(Hobj::UNUSABLE, |(_, handle)| *handle)
-}
-
-fn object(queue: Name, queue_manager: Name) -> Od {
-    Od {
-        object_type: MQOT_Q,
-        object_name: queue,
-        object_q_mgr_name: queue_manager,
-        ..Od::default()
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::charts::{charts, headline};
 use super::svg::{STYLE, escaped};
 use crate::results::{
-    Align, Document, Ended, PROJECTION, Table, breakdown, compared, goals, results, summarise,
+    Align, Document, Ended, PROJECTION, Table, breakdown, comparisons, goals, results,
 };
 
 const PAGE_STYLE: &str = "\
@@ -108,15 +108,7 @@ fn section(out: &mut String, document: &Document) {
 }
 
 fn published(out: &mut String, document: &Document) {
-    let mut lines = Vec::new();
-    let mut projected = false;
-    for case in &document.cases {
-        let summary = summarise(document, case);
-        for figure in &case.published {
-            projected |= figure.projected();
-            lines.push(format!("{}: {}", case.name, compared(figure, &summary)));
-        }
-    }
+    let (lines, projected) = comparisons(document);
     if lines.is_empty() {
         return;
     }

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Figure;
-use super::summary::Summary;
+use super::summary::{Summary, summarise};
 use super::table::{count, fixed};
+use super::{Document, Figure};
 
 /// How a rate on few processors is set beside one on 64 hardware threads. Stated wherever it is used.
 pub const PROJECTION: &str = "Projection rule: rate on 64 hardware threads = 64 ÷ (server CPU µs per operation) × 10⁶. It assumes perfect scaling and is a projection, not a measurement.";
@@ -68,8 +68,22 @@ impl Published {
     }
 }
 
+/// Every published figure of a document beside the measured one, a line each, and whether one of them is a projection.
+pub fn comparisons(document: &Document) -> (Vec<String>, bool) {
+    let mut lines = Vec::new();
+    let mut projected = false;
+    for case in &document.cases {
+        let summary = summarise(document, case);
+        for figure in &case.published {
+            projected |= figure.projected();
+            lines.push(format!("{}: {}", case.name, compared(figure, &summary)));
+        }
+    }
+    (lines, projected)
+}
+
 /// A published figure beside the measured one, in a line.
-pub fn compared(published: &Published, summary: &Summary) -> String {
+fn compared(published: &Published, summary: &Summary) -> String {
     let figure = &published.figure;
     let what = format!(
         "{} published ({})",

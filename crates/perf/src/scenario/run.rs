@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::window::measure;
 use crate::measure::{Interrupt, LabError, Machine, commit_of, now_text};
 use crate::results::{
-    Document, Ended, FORMAT, PROJECTION, Table, breakdown, compared, goals, results, summarise,
+    Document, Ended, FORMAT, PROJECTION, Table, breakdown, comparisons, goals, results,
 };
 
 /// Where and with what is measured.
@@ -173,21 +173,12 @@ pub(super) fn shown(document: &Document, explain: bool) -> String {
         out.push('\n');
         out.push_str(&goals(document).text());
     }
-    let mut lines = Vec::new();
-    let mut projected = false;
-    for case in &document.cases {
-        let summary = summarise(document, case);
-        for figure in &case.published {
-            projected |= figure.projected();
-            lines.push(format!("{}: {}\n", case.name, compared(figure, &summary)));
-        }
-    }
+    let (mut lines, projected) = comparisons(document);
     if projected {
-        lines.push(format!("{PROJECTION}\n"));
+        lines.push(PROJECTION.to_owned());
     }
     if !lines.is_empty() {
-        out.push('\n');
-        out.push_str(&lines.concat());
+        out.push_str(&format!("\n{}\n", lines.join("\n")));
     }
     for note in &document.notes {
         out.push_str(&format!("{note}\n"));
