@@ -484,7 +484,8 @@ where
             }
             core.timing
                 .written(now.time, self.flush.progress(), now.waiting);
-            match core.timing.due(&now) {
+            let next = core.timing.next(&now);
+            match next.filter(|(at, _)| *at <= now.time).map(|(_, due)| due) {
                 Some(Due::Heartbeat) => {
                     let socket = &core.socket;
                     core.outbound.append(|out| socket.heartbeat(out));
@@ -496,7 +497,7 @@ where
                 Some(Due::Stall) => return Err(End::Stalled),
                 None => {}
             }
-            self.timer.set(core.timing.next(&now));
+            self.timer.set(next.map(|(at, _)| at));
             if self.timer.poll(cx).is_pending() {
                 return Ok(false);
             }

@@ -111,43 +111,34 @@ impl Timing {
         self.asked = true;
     }
 
-    /// Each row of the table that applies, with its time.
-    fn deadlines(&self, now: &Now) -> [(Due, Option<Nanos>); 5] {
-        let when = |applies: bool, since: Nanos, after: Nanos| {
-            applies.then(|| since.saturating_add(after))
+    /// What of the table comes first, and when; nothing, if no row applies. It is due if that is not later than now.
+    pub(crate) fn next(&self, now: &Now) -> Option<(Nanos, Due)> {
+        let mut first = None;
+        let mut row = |since: Nanos, after: Nanos, due: Due| {
+            let at = since.saturating_add(after);
+            if first.is_none_or(|(earliest, _)| at < earliest) {
+                first = Some((at, due));
+            }
         };
-        let hears = self.heartbeat > 0 && now.connected && now.listening && now.reading;
-        let grace = self.heartbeat + self.heartbeat.min(MOST_GRACE);
-        let idle = self.disconnect > 0 && now.connected && !now.running;
-        [
-            (Due::Handshake, when(!now.connected, self.handshake, 0)),
-            (Due::Stall, when(now.waiting, self.written, self.stall)),
-            (
-                Due::Silence,
-                when(hears && self.asked, self.received, grace),
-            ),
-            (
-                Due::Heartbeat,
-                when(hears && !self.asked, self.received, self.heartbeat),
-            ),
-            (Due::Idle, when(idle, self.called, self.disconnect)),
-        ]
-    }
-
-    /// What is to be done now.
-    pub(crate) fn due(&self, now: &Now) -> Option<Due> {
-        self.deadlines(now)
-            .into_iter()
-            .find(|(_, at)| at.is_some_and(|at| at <= now.time))
-            .map(|(due, _)| due)
-    }
-
-    /// When to look again.
-    pub(crate) fn next(&self, now: &Now) -> Option<Nanos> {
-        self.deadlines(now)
-            .into_iter()
-            .filter_map(|(_, at)| at)
-            .min()
+        if now.waiting {
+            row(self.written, self.stall, Due::Stall);
+        }
+        if !now.connected {
+            row(self.handshake, 0, Due::Handshake);
+            return first;
+        }
+        if self.heartbeat > 0 && now.listening && now.reading {
+            if self.asked {
+                let grace = self.heartbeat + self.heartbeat.min(MOST_GRACE);
+                row(self.received, grace, Due::Silence);
+            } else {
+                row(self.received, self.heartbeat, Due::Heartbeat);
+            }
+        }
+        if self.disconnect > 0 && !now.running {
+            row(self.called, self.disconnect, Due::Idle);
+        }
+        first
     }
 }
 
@@ -161,6 +152,11 @@ mod tests {
         let mut timing = Timing::new(BEGIN, Duration::from_secs(30), Duration::from_secs(20));
         timing.agreed(5, 600);
         timing
+    }
+
+    fn due_of(timing: &Timing, now: &Now) -> Option<Due> {
+        let next = timing.next(now);
+        next.filter(|(at, _)| *at <= now.time).map(|(_, due)| due)
     }
 
     fn at(seconds: u64) -> Now {
@@ -247,13 +243,7 @@ mod tests {
             ),
         ];
         for (name, timing, now, due) in cases {
-            assert_eq!(timing.due(&now), due, "{name}");
-            let next = timing.next(&now);
-            assert_eq!(
-                due.is_some(),
-                next.is_some_and(|next| next <= now.time),
-                "{name}: {next:?}"
-            );
+            assert_eq!(due_of(&timing, &now), due, "{name}");
         }
     }
 
@@ -262,11 +252,11 @@ mod tests {
         let mut timing = timing();
         timing.heartbeat_sent();
         timing.received(at(8).time);
-        assert_eq!(timing.due(&at(12)), None);
-        assert_eq!(timing.due(&at(13)), Some(Due::Heartbeat));
+        assert_eq!(due_of(&timing, &at(12)), None);
+        assert_eq!(due_of(&timing, &at(13)), Some(Due::Heartbeat));
         timing.called(at(500).time);
         timing.received(at(599).time);
-        assert_eq!(timing.due(&at(600)), None);
+        assert_eq!(due_of(&timing, &at(600)), None);
         timing.written(at(100).time, 10, true);
         let waiting = |seconds| Now {
             waiting: true,
@@ -275,14 +265,18 @@ mod tests {
         };
         timing.written(at(110).time, 10, true);
         assert_eq!(
-            timing.due(&waiting(120)),
+            due_of(&timing, &waiting(120)),
             Some(Due::Stall),
             "nothing more was written since 100"
         );
         timing.written(at(119).time, 11, true);
-        assert_eq!(timing.due(&waiting(120)), None);
+        assert_eq!(due_of(&timing, &waiting(120)), None);
         timing.written(at(138).time, 11, false);
-        assert_eq!(timing.due(&waiting(139)), None, "nothing waited at 138");
+        assert_eq!(
+            due_of(&timing, &waiting(139)),
+            None,
+            "nothing waited at 138"
+        );
     }
 
     #[test]
@@ -290,8 +284,8 @@ mod tests {
         let mut timing = timing();
         timing.agreed(300, 0);
         timing.heartbeat_sent();
-        assert_eq!(timing.due(&at(359)), None);
-        assert_eq!(timing.due(&at(360)), Some(Due::Silence));
+        assert_eq!(due_of(&timing, &at(359)), None);
+        assert_eq!(due_of(&timing, &at(360)), Some(Due::Silence));
         timing.agreed(0, 0);
         assert_eq!(timing.next(&at(1_000_000)), None, "nothing is waited for");
     }

@@ -455,7 +455,8 @@ impl Connection {
             ints: ints.to_vec(),
             chars: chars.to_vec(),
         };
-        self.call(handle, &Request::Set(request)).map(|_| ())
+        self.call(handle, &Request::Set(Box::new(request)))
+            .map(|_| ())
     }
 
     /// MQSTAT (type 0): how many asynchronous puts succeeded, gave a warning and failed since it was asked last,

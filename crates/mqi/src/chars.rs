@@ -32,8 +32,8 @@ impl<const N: usize> Chars<N> {
             end -= 1;
         }
         let mut bytes = [b' '; N];
-        for (slot, byte) in bytes.iter_mut().zip(text.as_bytes().iter().take(end)) {
-            *slot = *byte;
+        if let (Some(head), Some(text)) = (bytes.get_mut(..end), text.as_bytes().get(..end)) {
+            head.copy_from_slice(text);
         }
         Self(bytes)
     }
@@ -55,7 +55,16 @@ impl<const N: usize> Chars<N> {
 
     /// The text without its padding: up to the first NUL, trailing blanks off.
     pub fn trimmed(&self) -> &[u8] {
-        let mut text = self.0.split(|byte| *byte == 0).next().unwrap_or_default();
+        let mut text = self.0.as_slice();
+        if text.contains(&0) {
+            text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+        }
+        // Most of a name is padding.
+        while let Some((head, [b' ', b' ', b' ', b' ', b' ', b' ', b' ', b' '])) =
+            text.split_last_chunk()
+        {
+            text = head;
+        }
         while let [head @ .., b' '] = text {
             text = head;
         }
@@ -69,7 +78,7 @@ impl<const N: usize> Chars<N> {
 
     /// Whether the field holds no text.
     pub fn is_blank(&self) -> bool {
-        self.trimmed().is_empty()
+        self.0 == [b' '; N] || self.trimmed().is_empty()
     }
 
     /// The same text with blank padding, whatever the padding was.

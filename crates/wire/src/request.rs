@@ -215,15 +215,15 @@ pub enum Request {
         options: i32,
     },
     /// MQGET.
-    Get(GetRequest),
+    Get(Box<GetRequest>),
     /// MQPUT.
-    Put(PutRequest),
+    Put(Box<PutRequest>),
     /// MQPUT1.
     Put1(Box<Put1Request>),
     /// MQINQ.
     Inq(InqRequest),
     /// MQSET.
-    Set(SetRequest),
+    Set(Box<SetRequest>),
     /// MQCMIT.
     Commit,
     /// MQBACK.
@@ -237,7 +237,7 @@ pub enum Request {
     /// A verb of the second interface.
     Spi(SpiRequest),
     /// An XA verb.
-    Xa(XaRequest),
+    Xa(Box<XaRequest>),
 }
 
 impl Request {
@@ -250,7 +250,7 @@ impl Request {
         let mut input = Input::new(body.bytes(), header.order, kind);
         if kind.is_xa() {
             let (api, xa) = XaRequest::read(kind, &mut input)?;
-            return Ok((api, Request::Xa(xa)));
+            return Ok((api, Request::Xa(Box::new(xa))));
         }
         let api = ApiHeader::read(&mut input)?;
         let request = match kind {
@@ -260,11 +260,11 @@ impl Request {
             SegmentType::Close => Request::Close {
                 options: input.i32()?,
             },
-            SegmentType::Get => Request::Get(GetRequest::read(&mut input)?),
-            SegmentType::Put => Request::Put(PutRequest::read(&mut input, body)?),
+            SegmentType::Get => Request::Get(Box::new(GetRequest::read(&mut input)?)),
+            SegmentType::Put => Request::Put(Box::new(PutRequest::read(&mut input, body)?)),
             SegmentType::Put1 => Request::Put1(Box::new(Put1Request::read(&mut input, body)?)),
             SegmentType::Inq => Request::Inq(InqRequest::read(&mut input)?),
-            SegmentType::Set => Request::Set(SetRequest::read(&mut input)?),
+            SegmentType::Set => Request::Set(Box::new(SetRequest::read(&mut input)?)),
             SegmentType::Cmit => Request::Commit,
             SegmentType::Back => Request::Back,
             SegmentType::Stat => Request::Stat(Box::new(StatRequest::read(&mut input)?)),

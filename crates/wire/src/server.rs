@@ -29,10 +29,6 @@ const BESIDE_MESSAGE: usize = 64 * 1_024;
 
 /// What a segment means.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the large one is the one that comes all the time; a box would cost an allocation each"
-)]
 pub enum Incoming {
     /// The client proposes; the caller answers with [`ServerSocket::answer`] or [`ServerSocket::refuse`].
     Proposed(Box<InitialData>),
@@ -78,7 +74,7 @@ pub enum Incoming {
         /// The header it came under.
         header: Header,
         /// What it wants.
-        request: RequestMsgs,
+        request: Box<RequestMsgs>,
     },
     /// Something about delivery.
     Notification {
@@ -405,7 +401,7 @@ impl Established {
         };
         match header.kind {
             SegmentType::RequestMsgs => {
-                let request = RequestMsgs::decode(body.bytes(), header.order)?;
+                let request = Box::new(RequestMsgs::decode(body.bytes(), header.order)?);
                 Ok(Some(Incoming::RequestMsgs { header, request }))
             }
             SegmentType::Notification => {

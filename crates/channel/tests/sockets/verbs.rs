@@ -272,7 +272,9 @@ async fn inquire_and_set_reach_the_object() {
         ints: vec![1],
         chars: Vec::new(),
     };
-    let (asked, _) = client.call(outcome.handle, &Request::Set(set)).await;
+    let (asked, _) = client
+        .call(outcome.handle, &Request::Set(Box::new(set)))
+        .await;
     assert_eq!(asked.comp_code, CompCode::Ok, "{asked:?}");
     let refused = client
         .try_put(outcome.handle, &Md::default(), MQPMO_NO_SYNCPOINT, b"x")
