@@ -21,6 +21,7 @@ use crate::measure::Interrupt;
 /// Options that do not fit together; a directory that cannot be written to or is too small; a disk that
 /// refuses.
 pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
+    use_small_pages();
     if args.worker {
         let failed = |error| Failure::io(Path::new("the order of a disk test"), &error);
         return worker::serve().map(|()| Exit::Done).map_err(failed);
@@ -68,6 +69,13 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Memory in pages of the processor's usual size, as fio and other programs have it: a block in a huge page is one
+/// piece for the device, which takes 128 KiB of it 6 to 9 % faster.
+fn use_small_pages() {
+    // A kernel that has no huge pages does not know how to do without them either.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// How long forced writes take.
