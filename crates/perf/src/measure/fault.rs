@@ -25,7 +25,7 @@ pub enum LabError {
         error: io::Error,
     },
     /// There is no room on the disk.
-    #[error("no space is left for {0}")]
+    #[error("the disk is full: {0}")]
     NoSpace(String),
     /// The queue manager under test did not start, or ended while it was measured.
     #[error("the queue manager under test: {what}{}", Said(.said))]
@@ -116,7 +116,7 @@ mod tests {
     fn failures_say_what_and_have_codes() {
         let path = Path::new("out/x.json");
         let full = LabError::io(path, io::ErrorKind::StorageFull.into());
-        assert_eq!(full.to_string(), "no space is left for out/x.json");
+        assert_eq!(full.to_string(), "the disk is full: out/x.json");
         assert_eq!(full.exit(), Exit::NoSpace);
         let denied = LabError::io(path, io::ErrorKind::PermissionDenied.into());
         assert_eq!(denied.exit(), Exit::Unusable);

@@ -4,9 +4,8 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::place::{BINARY, Background, Place, outcome};
+use crate::place::{Background, Place};
 
 fn edit(path: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(path).unwrap();
@@ -263,38 +262,12 @@ fn garbage_on_the_port_hinders_nobody() {
     serving.end();
 }
 
-/// A shell script in a mount namespace of its own, where `$D` is a file system of 12 MiB; `None`
-/// where the system does not allow that.
-fn on_a_small_disk(place: &Place, script: &str) -> Option<crate::place::Outcome> {
-    let folder = place.path().join("small");
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut probe = Command::new("unshare");
-    let unshare = ["-r", "-m", "sh", "-c"];
-    let mount = format!(
-        "mount -t tmpfs -o size=12m,mode=700 none '{}'",
-        folder.display()
-    );
-    let possible = probe.args(unshare).arg(&mount).output();
-    if !possible.is_ok_and(|output| output.status.success()) {
-        return None;
-    }
-    let mut command = Command::new("unshare");
-    command
-        .args(unshare)
-        .arg(format!("{mount} && {script}"))
-        .env("D", &folder)
-        .env("P", BINARY)
-        .env("POSTHASTE_DATA", folder.join("data"))
-        .env_remove("MQSERVER");
-    Some(outcome(&mut command))
-}
-
 #[test]
 fn a_full_disk_has_its_own_message_and_loses_nothing() {
     let place = Place::new();
     // A log that does not fit: nothing is left over, and a smaller one can be made.
     let create = "$P create -lf 4096 QM1; echo code $?; ls -A $D/data/qmgrs $D/data/log; $P list; $P create -lf 64 QM1 >&2; echo code $?";
-    let Some(made) = on_a_small_disk(&place, create) else {
+    let Some(made) = place.on_a_small_disk(create) else {
         eprintln!("this system does not let tests mount file systems: skipped");
         return;
     };
@@ -314,7 +287,7 @@ fn a_full_disk_has_its_own_message_and_loses_nothing() {
          rm $D/filler; \
          echo 'DISPLAY QLOCAL(Q) CURDEPTH' | $P mqsc QM1; \
          $P get Q QM1 -z | cut -c1-13 | tail -1; $P stop -i -z QM1; echo code $?";
-    let filled = on_a_small_disk(&place, fill).unwrap();
+    let filled = place.on_a_small_disk(fill).unwrap();
     assert!(filled.out.contains("code 1\n"), "{filled:?}");
     assert!(filled.err.contains("AMQ2208E"), "{filled:?}");
     let put = filled

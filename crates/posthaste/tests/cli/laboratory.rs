@@ -168,3 +168,45 @@ fn a_run_that_is_interrupted_ends_its_queue_manager_and_marks_its_results() {
     assert!(!server.exists(), "{}", server.display());
     assert!(cleared(&place));
 }
+
+/// A disk that is full before the queue manager is there, and one that fills up under a workload: what had been measured
+/// is kept and marked, and nothing of it is left on the disk.
+#[test]
+fn a_full_disk_ends_a_measurement_and_leaves_marked_results() {
+    let place = Place::new();
+    let script = "$P perf run fill-drain --quick --rounds 1 --out $D/../out --work $D/work; \
+         echo code $?; ls -A $D/work";
+    let Some(run) = place.on_a_small_disk(script) else {
+        eprintln!("this system does not let tests mount file systems: skipped");
+        return;
+    };
+    assert!(run.out.ends_with("code 63\n"), "{run:?}");
+    assert!(run.err.contains("AMQ2501E"), "{run:?}");
+    assert!(
+        results(&place, "fill-drain").contains("\"partial\": \"the disk is full: AMQ2020E"),
+        "{run:?}"
+    );
+
+    let script = "$P create -lf 512 -lp 2 -ls 1 QM1 >&2 && $P start QM1 >&2 \
+         && echo 'DEFINE QLOCAL(Q) MAXDEPTH(999999)' | $P mqsc QM1 >&2 \
+         && dd if=/dev/zero of=$D/filler bs=1M count=6 2>/dev/null; \
+         $P perf -tc Sender -d Q -nt 2 -ms 2000 -ppn -mg 20000 -rl 0 -jt mqb -jb QM1; echo code $?; \
+         rm $D/filler; \
+         echo 'DISPLAY QLOCAL(Q) CURDEPTH' | $P mqsc QM1; $P stop -i -z QM1";
+    let driven = place.on_a_small_disk(script).expect("it was possible");
+    assert!(driven.err.contains("2056"), "{driven:?}");
+    assert!(driven.out.contains("partial results"), "{driven:?}");
+    assert!(driven.out.contains("code 1\n"), "{driven:?}");
+    let after = |text: &'static str| {
+        let (_, rest) = driven.out.split_once(text).expect(text);
+        let digits = rest.chars().take_while(char::is_ascii_digit);
+        digits.collect::<String>().parse::<u64>().expect("a number")
+    };
+    let put = after("totalIterations=");
+    assert!(put > 100, "{driven:?}");
+    assert_eq!(
+        after("CURDEPTH("),
+        put,
+        "every put that was counted is there"
+    );
+}

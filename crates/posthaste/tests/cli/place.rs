@@ -96,6 +96,32 @@ impl Place {
         fed(command, input.as_ref())
     }
 
+    /// A shell script in a mount namespace of its own, where `$D` is a file system of 12 MiB; `None`
+    /// where the system does not allow that.
+    pub(crate) fn on_a_small_disk(&self, script: &str) -> Option<Outcome> {
+        let folder = self.path().join("small");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut probe = Command::new("unshare");
+        let unshare = ["-r", "-m", "sh", "-c"];
+        let mount = format!(
+            "mount -t tmpfs -o size=12m,mode=700 none '{}'",
+            folder.display()
+        );
+        let possible = probe.args(unshare).arg(&mount).output();
+        if !possible.is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        let mut command = Command::new("unshare");
+        command
+            .args(unshare)
+            .arg(format!("{mount} && {script}"))
+            .env("D", &folder)
+            .env("P", BINARY)
+            .env("POSTHASTE_DATA", folder.join("data"))
+            .env_remove("MQSERVER");
+        Some(outcome(&mut command))
+    }
+
     /// MQSC commands on a running queue manager.
     pub(crate) fn mqsc(&self, script: &str, name: &str) -> Outcome {
         self.fed(script, &format!("mqsc {name}"))
