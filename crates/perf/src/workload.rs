@@ -6,6 +6,7 @@
 //! * `application`: the trait that a module implements, and the steps it takes.
 //! * `requester`, `responder`, `sender`, `receiver`, `put_get`: the modules.
 //! * `shape`: descriptors and options that the modules put and get with.
+//! * `unit_of_work`: what they have not committed yet.
 //! * `body`: the text of messages.
 
 mod application;
@@ -16,6 +17,7 @@ mod requester;
 mod responder;
 mod sender;
 mod shape;
+mod unit_of_work;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -8,6 +8,7 @@ use posthaste_mqi::constants::{MQCI_NONE, MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHA
 
 use super::application::Nanos;
 use super::shape::Waiting;
+use super::unit_of_work::UnitOfWork;
 use super::{Answer, Application, GetCall, Step, Workload};
 
 const QUEUE: usize = 0;
@@ -23,12 +24,7 @@ enum Last {
 /// A receiver.
 pub(crate) struct Receiver {
     queue: Name,
-    transacted: bool,
-    batch: u32,
-    /// Messages of the unit of work.
-    pending: u32,
-    /// Iterations that were counted and are not known to be committed.
-    uncommitted: u64,
+    unit: UnitOfWork,
     buffer: usize,
     wait_ms: i32,
     last: Last,
@@ -39,10 +35,7 @@ impl Receiver {
     pub(crate) fn new(workload: &Workload, index: u32) -> Receiver {
         Receiver {
             queue: Name::new(&workload.destinations.name(index)),
-            transacted: workload.syncpoint.get,
-            batch: workload.batch,
-            pending: 0,
-            uncommitted: 0,
+            unit: UnitOfWork::new(workload.syncpoint.get, workload.batch),
             buffer: workload.buffer(),
             wait_ms: Waiting::new(workload).milliseconds(),
             last: Last::Nothing,
@@ -61,25 +54,21 @@ impl Receiver {
     }
 
     fn commit(&mut self, last: Last) -> Step {
-        self.pending = 0;
+        self.unit.commits();
         self.last = last;
         Step::Commit
     }
 
     fn got(&mut self) -> Step {
-        if self.transacted {
-            self.pending += 1;
-            if self.pending >= self.batch {
-                return self.commit(Last::Commit);
-            }
-            self.uncommitted += 1;
+        match self.unit.fills() {
+            true => self.commit(Last::Commit),
+            false => self.rest(),
         }
-        self.rest()
     }
 
     /// Iterations that a failure now would undo.
     pub(crate) fn uncommitted(&self) -> u64 {
-        self.uncommitted
+        self.unit.uncommitted()
     }
 
     fn rest(&mut self) -> Step {
@@ -109,21 +98,21 @@ impl Application for Receiver {
             }
             (Answer::Got(_), _) => self.got(),
             (Answer::Done, Last::Commit) => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 self.rest()
             }
-            (Answer::NoMessage { .. }, _) if self.pending > 0 => self.commit(Last::CommitIdle),
+            (Answer::NoMessage { .. }, _) if self.unit.is_open() => self.commit(Last::CommitIdle),
             (Answer::NoMessage { .. }, _) | (Answer::Done, Last::CommitIdle) => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 Step::Idle
             }
             (Answer::TooLong { length }, _) => {
                 self.buffer = length;
                 self.get()
             }
-            (Answer::Last, _) if self.pending > 0 => self.commit(Last::Nothing),
+            (Answer::Last, _) if self.unit.is_open() => self.commit(Last::Nothing),
             _ => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 Step::Finished
             }
         }

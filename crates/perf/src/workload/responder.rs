@@ -8,6 +8,7 @@ use posthaste_mqi::Name;
 use posthaste_mqi::constants::{MQCI_NONE, MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQOO_OUTPUT};
 
 use super::shape::Waiting;
+use super::unit_of_work::UnitOfWork;
 use super::{Answer, Application, Body, GetCall, Message, PutCall, PutTarget, Step, Workload};
 
 const REQUESTS: usize = 0;
@@ -34,12 +35,7 @@ pub(crate) struct Responder {
     put1: bool,
     by_correlation_id: bool,
     body: Body,
-    transacted: bool,
-    batch: u32,
-    /// Messages of the unit of work.
-    pending: u32,
-    /// Iterations that were counted and are not known to be committed.
-    uncommitted: u64,
+    unit: UnitOfWork,
     buffer: usize,
     wait_ms: i32,
     last: Last,
@@ -60,10 +56,10 @@ impl Responder {
             put1: workload.put1,
             by_correlation_id: workload.by_correlation_id,
             body,
-            transacted: workload.syncpoint.put || workload.syncpoint.get,
-            batch: workload.batch,
-            pending: 0,
-            uncommitted: 0,
+            unit: UnitOfWork::new(
+                workload.syncpoint.put || workload.syncpoint.get,
+                workload.batch,
+            ),
             buffer: workload.buffer(),
             wait_ms: Waiting::new(workload).milliseconds(),
             last: Last::Nothing,
@@ -132,25 +128,21 @@ impl Responder {
     }
 
     fn replied(&mut self) -> Step {
-        if self.transacted {
-            self.pending += 1;
-            if self.pending >= self.batch {
-                return self.commit(Last::Commit);
-            }
-            self.uncommitted += 1;
+        match self.unit.fills() {
+            true => self.commit(Last::Commit),
+            false => self.rest(),
         }
-        self.rest()
     }
 
     fn commit(&mut self, last: Last) -> Step {
-        self.pending = 0;
+        self.unit.commits();
         self.last = last;
         Step::Commit
     }
 
     /// Iterations that a failure now would undo.
     pub(crate) fn uncommitted(&self) -> u64 {
-        self.uncommitted
+        self.unit.uncommitted()
     }
 
     fn rest(&mut self) -> Step {
@@ -177,21 +169,21 @@ impl Application for Responder {
             (Answer::Done, Last::OpenReplies) => self.put(),
             (Answer::Put { .. }, _) => self.replied(),
             (Answer::Done, Last::Commit) => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 self.rest()
             }
-            (Answer::NoMessage { .. }, _) if self.pending > 0 => self.commit(Last::CommitIdle),
+            (Answer::NoMessage { .. }, _) if self.unit.is_open() => self.commit(Last::CommitIdle),
             (Answer::NoMessage { .. }, _) | (Answer::Done, Last::CommitIdle) => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 Step::Idle
             }
             (Answer::TooLong { length }, _) => {
                 self.buffer = length;
                 self.get()
             }
-            (Answer::Last, _) if self.pending > 0 => self.commit(Last::CommitEnd),
+            (Answer::Last, _) if self.unit.is_open() => self.commit(Last::CommitEnd),
             (Answer::Last | Answer::Done | Answer::Stat(_), _) => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 Step::Finished
             }
         }

@@ -8,6 +8,7 @@ use posthaste_mqi::constants::{MQCI_NONE, MQOO_FAIL_IF_QUIESCING, MQOO_OUTPUT};
 use posthaste_mqi::{Name, Reason, Sts};
 
 use super::application::Nanos;
+use super::unit_of_work::UnitOfWork;
 use super::{Answer, Application, Body, PutCall, PutTarget, Step, Workload};
 
 const QUEUE: usize = 0;
@@ -29,12 +30,7 @@ pub(crate) struct Sender {
     queue: Name,
     put1: bool,
     asynchronous: bool,
-    transacted: bool,
-    batch: u32,
-    /// Messages of the unit of work.
-    pending: u32,
-    /// Iterations that were counted and are not known to be committed.
-    uncommitted: u64,
+    unit: UnitOfWork,
     /// Asynchronous puts that have not been asked after.
     unasked: u64,
     last: Last,
@@ -47,10 +43,7 @@ impl Sender {
             queue: Name::new(&workload.destinations.name(index)),
             put1: workload.put1,
             asynchronous: workload.asynchronous,
-            transacted: workload.syncpoint.put,
-            batch: workload.batch,
-            pending: 0,
-            uncommitted: 0,
+            unit: UnitOfWork::new(workload.syncpoint.put, workload.batch),
             unasked: 0,
             last: Last::Nothing,
             at: 0,
@@ -74,18 +67,14 @@ impl Sender {
 
     fn sent(&mut self) -> Step {
         self.unasked += u64::from(self.asynchronous);
-        if self.transacted {
-            self.pending += 1;
-            if self.pending >= self.batch {
-                return self.commit(Last::Commit);
-            }
-            self.uncommitted += 1;
+        match self.unit.fills() {
+            true => self.commit(Last::Commit),
+            false => self.rest(),
         }
-        self.rest()
     }
 
     fn commit(&mut self, last: Last) -> Step {
-        self.pending = 0;
+        self.unit.commits();
         self.last = last;
         Step::Commit
     }
@@ -97,7 +86,7 @@ impl Sender {
 
     /// Iterations that a failure now would undo.
     pub(crate) fn uncommitted(&self) -> u64 {
-        self.uncommitted
+        self.unit.uncommitted()
     }
 
     fn rest(&mut self) -> Step {
@@ -124,10 +113,10 @@ impl Sender {
     }
 
     fn end(&mut self) -> Step {
-        if self.pending > 0 {
+        if self.unit.is_open() {
             return self.commit(Last::CommitEnd);
         }
-        self.uncommitted = 0;
+        self.unit.settled();
         match self.unasked > 0 {
             true => self.ask(Last::StatEnd),
             false => Step::Finished,
@@ -162,7 +151,7 @@ impl Application for Sender {
             }
             (Answer::Put { .. }, _) => self.sent(),
             (Answer::Done, Last::Commit) => {
-                self.uncommitted = 0;
+                self.unit.settled();
                 self.rest()
             }
             (Answer::Stat(sts), _) => self.told(sts),
