@@ -134,6 +134,7 @@ impl Commands {
                 let failure = error.failure(name);
                 let reason = match error {
                     ListenerError::Bind { .. } => Reason::CCF_LISTENER_NOT_STARTED,
+                    ListenerError::Ending(_) => Reason::Q_MGR_STOPPING,
                     _ => Reason::CCF_LISTENER_RUNNING,
                 };
                 Reply::failed(failure.id, &failure.inserts, reason)

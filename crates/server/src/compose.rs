@@ -439,7 +439,7 @@ impl Server {
         let applications = qm.connection_status().iter().filter(|s| !own(s)).count();
         let inserts = [qm.name().to_owned(), applications.to_string()];
         self.operator.message("AMQ2015I", &inserts);
-        self.commands.listeners.stop_all().await;
+        self.commands.listeners.end().await;
         let [network, local] = &self.commands.places;
         network.drain();
         qm.quiesce();

@@ -1,12 +1,14 @@
 //! LISTENER objects at work: which are running, where, and since when.
 //!
 //! Invariants: a listener is in the table from the moment it is bound until it was stopped; stopping
-//! one closes its socket and leaves the connections it has taken alone, as in MQ.
+//! one closes its socket and leaves the connections it has taken alone, as in MQ; once the queue manager ends
+//! none is started.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -72,6 +74,8 @@ pub(crate) enum ListenerError {
     Active,
     /// It is not running.
     Inactive,
+    /// The queue manager of this name is ending.
+    Ending(String),
     /// The address cannot be listened on.
     Bind {
         /// The address.
@@ -89,6 +93,9 @@ impl ListenerError {
         match self {
             ListenerError::Active => Failure::new(Exit::CannotListen, "AMQ8730E", &[name]),
             ListenerError::Inactive => Failure::new(Exit::CannotListen, "AMQ8731E", &[name]),
+            ListenerError::Ending(queue_manager) => {
+                Failure::new(Exit::NotRunning, "AMQ8146E", &[queue_manager])
+            }
             ListenerError::Bind { host, port, error } => Failure::new(
                 Exit::CannotListen,
                 "AMQ9218E",
@@ -119,6 +126,8 @@ pub(crate) struct Listeners {
     operator: Arc<dyn Operator>,
     treatment: Treatment,
     entries: Mutex<BTreeMap<String, Entry>>,
+    /// The queue manager is ending: no listener is started any more. Written under the lock of the entries.
+    ending: AtomicBool,
 }
 
 impl Listeners {
@@ -135,16 +144,19 @@ impl Listeners {
             operator,
             treatment,
             entries: Mutex::default(),
+            ending: AtomicBool::new(false),
         }
     }
 
     /// Starts a listener. Must be called inside a runtime.
     ///
     /// # Errors
-    /// It is running already, or cannot listen there.
+    /// It is running already, or cannot listen there, or the queue manager is ending.
     pub(crate) async fn start(&self, plan: Plan, now: i64) -> Result<Running, ListenerError> {
+        self.check_not_ending()?;
         let listener = bind(&plan, self.treatment).await?;
         let mut entries = self.entries.lock();
+        self.check_not_ending()?;
         if entries.contains_key(&plan.name) {
             return Err(ListenerError::Active);
         }
@@ -196,9 +208,23 @@ impl Listeners {
         Ok(())
     }
 
-    /// Stops all of them.
-    pub(crate) async fn stop_all(&self) {
-        let names: Vec<String> = self.entries.lock().keys().cloned().collect();
+    fn check_not_ending(&self) -> Result<(), ListenerError> {
+        match self.ending.load(Ordering::Acquire) {
+            true => {
+                let queue_manager = self.registry.queue_manager().name();
+                Err(ListenerError::Ending(queue_manager.to_owned()))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Stops all of them for good: none is started any more.
+    pub(crate) async fn end(&self) {
+        let names: Vec<String> = {
+            let entries = self.entries.lock();
+            self.ending.store(true, Ordering::Release);
+            entries.keys().cloned().collect()
+        };
         for name in names {
             // Somebody may have stopped it in between.
             let _ = self.stop(&name).await;
