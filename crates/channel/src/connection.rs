@@ -137,12 +137,14 @@ impl Core {
                 header,
                 handle,
                 reason,
+                put_options,
             } => self.give(
                 header.scope.conversation(),
                 Item::Rejected {
                     header,
                     handle,
                     reason,
+                    put_options,
                 },
             ),
             Incoming::RequestMsgs { header, request } => self.give(

@@ -36,6 +36,7 @@ pub(crate) enum Item {
         header: Header,
         handle: Hobj,
         reason: Reason,
+        put_options: Option<i32>,
     },
     RequestMsgs {
         header: Header,

@@ -6,10 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_command::ObjectKind;
-use posthaste_engine::{QueueManager, Session, Verb};
+use posthaste_engine::{Session, Verb};
 use posthaste_mqi::constants::{
-    MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_PROPERTY_CONTROL, MQOT_Q_MGR,
     MQPER_NOT_PERSISTENT, MQPER_PERSISTENCE_AS_Q_DEF, MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE,
     MQPMO_SYNCPOINT, MQPRT_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
 };
@@ -24,20 +22,36 @@ struct Opened {
     q_mgr: Name,
     /// DEFPRESP when it was opened.
     put_response: i32,
-    /// DEFPSIST when it was opened.
-    persistence: i32,
 }
 
 impl Opened {
-    fn new(od: &Od, defaults: &OpenDefaults) -> Opened {
+    fn new(od: &Od, put_response: i32) -> Opened {
         Opened {
             object_type: od.object_type,
             object: od.object_name,
             q_mgr: od.object_q_mgr_name,
-            put_response: defaults.put_response,
-            persistence: defaults.persistence,
+            put_response,
         }
     }
+}
+
+/// One more; who never calls MQSTAT reads the greatest number in the end, not a negative one.
+fn count(counter: &mut i32) {
+    *counter = counter.saturating_add(1);
+}
+
+fn in_syncpoint(pmo: &Pmo) -> bool {
+    pmo.options & MQPMO_SYNCPOINT != 0
+}
+
+/// Whether a message that was not put was a persistent one. What its queue says is asked only where the message
+/// leaves it open; where nobody can say, it counts as persistent.
+fn may_be_persistent(md: &Md, resolved: impl FnOnce() -> Option<i32>) -> bool {
+    let persistence = match md.persistence {
+        MQPER_PERSISTENCE_AS_Q_DEF => resolved(),
+        stated => Some(stated),
+    };
+    persistence != Some(MQPER_NOT_PERSISTENT)
 }
 
 /// Asynchronous puts since MQSTAT was called last, and open handles.
@@ -53,33 +67,25 @@ pub struct Spoken {
 ///
 /// Read ahead is never offered: the client would ask for messages in a way that is not served, where a plain MQGET
 /// does the same job.
-pub(crate) fn defaults(qm: &QueueManager, od: &Od) -> OpenDefaults {
-    let mut defaults = OpenDefaults {
-        persistence: 0,
-        put_response: MQPRT_SYNC_RESPONSE,
+fn defaults(session: &Session, handle: Hobj) -> OpenDefaults {
+    let defined = session.defaults(handle).unwrap_or_default();
+    OpenDefaults {
+        persistence: defined.persistence,
+        put_response: match defined.put_response {
+            response @ 1.. => response,
+            _ => MQPRT_SYNC_RESPONSE,
+        },
         read_ahead: 0,
-        property_control: 0,
-    };
-    if od.object_type == MQOT_Q_MGR {
-        return defaults;
+        property_control: defined.property_control,
     }
-    let name = od.object_name.text();
-    let kinds = [ObjectKind::QLocal, ObjectKind::QAlias, ObjectKind::QRemote];
-    if let Some(queue) = kinds.into_iter().find_map(|kind| qm.object(kind, &name)) {
-        defaults.persistence = queue.attrs.int(MQIA_DEF_PERSISTENCE);
-        defaults.property_control = queue.attrs.int(MQIA_PROPERTY_CONTROL);
-        if let response @ 1.. = queue.attrs.int(MQIA_DEF_PUT_RESPONSE_TYPE) {
-            defaults.put_response = response;
-        }
-    }
-    defaults
 }
 
 impl Spoken {
     /// An object was opened; gives the defaults of its definition.
-    pub fn open(&mut self, qm: &QueueManager, handle: Hobj, od: &Od) -> OpenDefaults {
-        let defaults = defaults(qm, od);
-        self.opened.insert(handle.0, Opened::new(od, &defaults));
+    pub fn open(&mut self, session: &Session, handle: Hobj, od: &Od) -> OpenDefaults {
+        let defaults = defaults(session, handle);
+        let opened = Opened::new(od, defaults.put_response);
+        self.opened.insert(handle.0, opened);
         defaults
     }
 
@@ -102,13 +108,20 @@ impl Spoken {
 
     /// An asynchronous MQPUT has ended: its warning (or none), or why it failed. The first failure, or else the first
     /// warning, is kept (MQSTAT, "MQSTS").
-    pub fn put(&mut self, handle: Hobj, md: &Md, pmo: &Pmo, result: Result<Reason, Reason>) {
-        if result == Ok(Reason::NONE) {
-            self.status.put_success_count += 1;
-            return;
+    pub fn put(
+        &mut self,
+        session: &Session,
+        handle: Hobj,
+        md: &Md,
+        pmo: &Pmo,
+        result: Result<Reason, Reason>,
+    ) {
+        if !self.is_success(result) {
+            let opened = self.opened.get(&handle.0).copied();
+            let persistent = || may_be_persistent(md, || session.persistence_by(handle, md));
+            self.doom(result.is_err() && in_syncpoint(pmo) && persistent());
+            self.went_wrong(opened, pmo, result);
         }
-        let opened = self.opened.get(&handle.0).copied();
-        self.went_wrong(opened, md, pmo, result);
     }
 
     /// An asynchronous MQPUT1 has ended.
@@ -120,37 +133,44 @@ impl Spoken {
         pmo: &Pmo,
         result: Result<Reason, Reason>,
     ) {
-        if result == Ok(Reason::NONE) {
-            self.status.put_success_count += 1;
-            return;
+        if !self.is_success(result) {
+            let persistent = || may_be_persistent(md, || session.persistence_to(od, md));
+            self.doom(result.is_err() && in_syncpoint(pmo) && persistent());
+            self.went_wrong(Some(Opened::new(od, MQPRT_SYNC_RESPONSE)), pmo, result);
         }
-        let defaults = defaults(&session.queue_manager(), od);
-        self.went_wrong(Some(Opened::new(od, &defaults)), md, pmo, result);
     }
 
-    fn went_wrong(
-        &mut self,
-        opened: Option<Opened>,
-        md: &Md,
-        pmo: &Pmo,
-        result: Result<Reason, Reason>,
-    ) {
+    /// An asynchronous put had structures that cannot be read; of its message nothing is known.
+    pub fn rejected(&mut self, options: i32, reason: Reason) {
+        let pmo = Pmo {
+            options,
+            ..Pmo::default()
+        };
+        self.doom(in_syncpoint(&pmo));
+        self.went_wrong(None, &pmo, Err(reason));
+    }
+
+    fn is_success(&mut self, result: Result<Reason, Reason>) -> bool {
+        let success = result == Ok(Reason::NONE);
+        if success {
+            count(&mut self.status.put_success_count);
+        }
+        success
+    }
+
+    fn doom(&mut self, doomed: bool) {
+        self.doomed |= doomed;
+    }
+
+    fn went_wrong(&mut self, opened: Option<Opened>, pmo: &Pmo, result: Result<Reason, Reason>) {
         let sts = &mut self.status;
         let (code, reason) = match result {
             Ok(warning) => {
-                sts.put_warning_count += 1;
+                count(&mut sts.put_warning_count);
                 (CompCode::Warning, warning)
             }
             Err(reason) => {
-                sts.put_failure_count += 1;
-                let persistent = match md.persistence {
-                    MQPER_NOT_PERSISTENT => false,
-                    MQPER_PERSISTENCE_AS_Q_DEF => {
-                        opened.is_none_or(|opened| opened.persistence != MQPER_NOT_PERSISTENT)
-                    }
-                    _ => true,
-                };
-                self.doomed |= persistent && pmo.options & MQPMO_SYNCPOINT != 0;
+                count(&mut sts.put_failure_count);
                 (CompCode::Failed, reason)
             }
         };
@@ -235,13 +255,17 @@ mod tests {
             object_name: Name::new("Q1"),
             ..Od::default()
         };
-        let opened = Opened::new(&od, &OpenDefaults::default());
-        spoken.opened.insert(5, opened);
+        let opened = Some(Opened::new(&od, MQPRT_SYNC_RESPONSE));
         let pmo = Pmo::default();
-        spoken.put(Hobj(5), &Md::default(), &pmo, Ok(Reason::NONE));
-        spoken.put(Hobj(5), &Md::default(), &pmo, Ok(Reason(2104)));
-        spoken.put(Hobj(5), &Md::default(), &pmo, Err(Reason::Q_FULL));
-        spoken.put(Hobj(5), &Md::default(), &pmo, Err(Reason::PUT_INHIBITED));
+        assert!(spoken.is_success(Ok(Reason::NONE)));
+        for result in [
+            Ok(Reason(2104)),
+            Err(Reason::Q_FULL),
+            Err(Reason::PUT_INHIBITED),
+        ] {
+            assert!(!spoken.is_success(result));
+            spoken.went_wrong(opened, &pmo, result);
+        }
         let sts = spoken.stat(MQSTAT_TYPE_ASYNC_ERROR, 1).unwrap();
         assert_eq!((sts.comp_code, sts.reason), (2, Reason::Q_FULL.0));
         let counts = (
@@ -257,36 +281,42 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_without_one_of_its_persistent_messages_is_doomed() {
-        let plain = OpenDefaults {
-            persistence: MQPER_NOT_PERSISTENT,
-            ..OpenDefaults::default()
-        };
+    fn counts_stop_at_the_greatest_number() {
+        let mut spoken = Spoken::default();
+        spoken.status.put_success_count = i32::MAX;
+        assert!(spoken.is_success(Ok(Reason::NONE)));
+        spoken.status.put_failure_count = i32::MAX;
+        spoken.rejected(0, Reason::MD_ERROR);
+        let sts = spoken.stat(MQSTAT_TYPE_ASYNC_ERROR, 1).unwrap();
+        let counts = (sts.put_success_count, sts.put_failure_count);
+        assert_eq!(counts, (i32::MAX, i32::MAX));
+    }
+
+    #[test]
+    fn what_may_have_been_persistent_counts_as_persistent() {
+        let persistent = MQPER_PERSISTENT;
         let as_queue = MQPER_PERSISTENCE_AS_Q_DEF;
-        for (persistence, by_queue, options, expected) in [
-            (MQPER_PERSISTENT, plain, MQPMO_SYNCPOINT, true),
-            (MQPER_PERSISTENT, plain, 0, false),
-            (MQPER_NOT_PERSISTENT, plain, MQPMO_SYNCPOINT, false),
-            (as_queue, plain, MQPMO_SYNCPOINT, false),
-            // Not known: rather too careful.
-            (as_queue, OpenDefaults::default(), MQPMO_SYNCPOINT, true),
+        for (stated, resolved, expected) in [
+            (persistent, Some(MQPER_NOT_PERSISTENT), true),
+            (MQPER_NOT_PERSISTENT, Some(persistent), false),
+            (as_queue, Some(persistent), true),
+            (as_queue, Some(MQPER_NOT_PERSISTENT), false),
+            (as_queue, None, true),
         ] {
-            let mut spoken = Spoken::default();
-            let opened = Opened::new(&Od::default(), &by_queue);
-            spoken.opened.insert(5, opened);
             let md = Md {
-                persistence,
+                persistence: stated,
                 ..Md::default()
             };
-            let pmo = Pmo {
-                options,
-                ..Pmo::default()
-            };
-            spoken.put(Hobj(5), &md, &pmo, Ok(Reason::NONE));
-            spoken.put(Hobj(5), &md, &pmo, Ok(Reason(2104)));
-            assert!(!spoken.doomed);
-            spoken.put(Hobj(5), &md, &pmo, Err(Reason::Q_FULL));
-            assert_eq!(spoken.doomed, expected, "{persistence} {options}");
+            assert_eq!(may_be_persistent(&md, || resolved), expected, "{stated}");
         }
+    }
+
+    #[test]
+    fn a_unit_is_doomed_by_a_put_that_cannot_be_read() {
+        let mut spoken = Spoken::default();
+        spoken.rejected(0, Reason::MD_ERROR);
+        assert!(!spoken.doomed, "outside syncpoint");
+        spoken.rejected(MQPMO_SYNCPOINT, Reason::MD_ERROR);
+        assert!(spoken.doomed);
     }
 }

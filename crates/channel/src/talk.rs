@@ -74,7 +74,13 @@ impl Talk {
                 header,
                 handle,
                 reason,
-            } => self.fail(header, *handle, *reason),
+                put_options,
+            } => match *put_options {
+                Some(options) if options & MQPMO_ASYNC_RESPONSE != 0 => {
+                    self.spoken.rejected(options, *reason);
+                }
+                _ => self.fail(header, *handle, *reason),
+            },
             Item::RequestMsgs { header, request } => self.request_messages(header, request),
             Item::Notification {
                 header,
@@ -229,10 +235,7 @@ impl Talk {
             result = Err(Reason::UNKNOWN_OBJECT_NAME);
         }
         let defaults = match &result {
-            Ok(done) => {
-                let qm = self.conversation.common.registry.queue_manager();
-                self.spoken.open(qm, done.value, od)
-            }
+            Ok(done) => self.spoken.open(session, done.value, od),
             Err(_) => OpenDefaults::default(),
         };
         (result, defaults)
@@ -301,7 +304,10 @@ impl Talk {
         };
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
             let outcome = result.map(|done| done.warning);
-            self.spoken.put(handle, md, pmo, outcome);
+            match &self.session {
+                Some(session) => self.spoken.put(session, handle, md, pmo, outcome),
+                None => self.spoken.rejected(pmo.options, Reason::HCONN_ERROR),
+            }
             return;
         }
         md.version = version;
@@ -324,9 +330,10 @@ impl Talk {
             Some(session) => session.put1(od, md, pmo, data).await,
         };
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
-            if let Some(session) = &self.session {
-                let outcome = result.map(|done| done.warning);
-                self.spoken.put1(session, od, md, pmo, outcome);
+            let outcome = result.map(|done| done.warning);
+            match &self.session {
+                Some(session) => self.spoken.put1(session, od, md, pmo, outcome),
+                None => self.spoken.rejected(pmo.options, Reason::HCONN_ERROR),
             }
             return;
         }

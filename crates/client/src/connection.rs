@@ -100,6 +100,14 @@ pub struct Connection {
     pub(crate) ahead: Ahead,
 }
 
+/// Distribution lists are not in this release; their records would not travel.
+fn no_distribution_list(pmo: &Pmo) -> Result<(), ClientError> {
+    match pmo.recs_present {
+        0 => Ok(()),
+        _ => Err(ClientError::Reason(Reason::RECS_PRESENT_ERROR)),
+    }
+}
+
 impl Connection {
     /// Connects.
     ///
@@ -304,7 +312,7 @@ impl Connection {
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009. For an asynchronous put only what is known here: 2009, 2010,
-    /// 2019, 2046.
+    /// 2019, 2046, 2154.
     pub fn put(
         &mut self,
         handle: Hobj,
@@ -313,6 +321,7 @@ impl Connection {
         data: &[u8],
     ) -> Result<(), ClientError> {
         self.usable()?;
+        no_distribution_list(pmo)?;
         if self.ahead.is_asked(handle, pmo.options)? {
             return self.put_ahead(handle, md, pmo, data);
         }
@@ -346,6 +355,10 @@ impl Connection {
         data: &[u8],
     ) -> Result<(), ClientError> {
         self.usable()?;
+        no_distribution_list(pmo)?;
+        if od.recs_present != 0 {
+            return Err(ClientError::Reason(Reason::RECS_PRESENT_ERROR));
+        }
         if Ahead::is_asked_by_options(pmo.options)? == Some(true) {
             return self.put1_ahead(od, md, pmo, data);
         }

@@ -55,7 +55,7 @@ pub use posthaste_store::StoreError;
 pub use queue::QueueStatus;
 pub use session::{Application, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};
-pub use verbs::{Done, Got, Inquired, Verb};
+pub use verbs::{Defaults, Done, Got, Inquired, Verb};
 
 #[doc(hidden)]
 pub mod fuzzing;

@@ -10,7 +10,7 @@ use posthaste_client::{Address, ClientError, Connect, Connection, Mqi};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 use posthaste_server::{
-    Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, ini,
+    Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, end, ini,
 };
 
 /// A queue manager with a queue that is full at ten, twice, and one that is asynchronous by itself.
@@ -31,6 +31,8 @@ const BINDINGS: [Binding; 3] = [Binding::Tcp, Binding::Socket, Binding::InProces
 const SHORT: &str = "SHORT";
 const SWIFT: &str = "SWIFT";
 const ROOMY: &str = "DEV.QUEUE.1";
+/// A transmission queue for one persistent message.
+const ELSEWHERE: &str = "ELSEWHERE";
 
 impl World {
     fn new() -> World {
@@ -42,6 +44,10 @@ impl World {
             "DEFINE QLOCAL({SWIFT}) MAXDEPTH(10) DEFPRESP(ASYNC)"
         ));
         commands.push(format!("DEFINE QALIAS(PATIENT) TARGET({SWIFT})"));
+        commands.push("DEFINE LISTENER(LATER) TRPTYPE(TCP) IPADDR('127.0.0.1')".to_owned());
+        commands.push(format!(
+            "DEFINE QLOCAL({ELSEWHERE}) USAGE(XMITQ) MAXDEPTH(1) DEFPSIST(YES)"
+        ));
         let creation = Creation {
             name: "QM1".to_owned(),
             shape: ini::Shape {
@@ -80,6 +86,11 @@ impl World {
         let mut connect = Connect::new(address, "DEV.APP.SVRCONN", "QM1");
         connect.application = "test".to_owned();
         Box::new(Connection::open(&connect).unwrap())
+    }
+
+    fn mqsc(&self, command: &str) {
+        let reply = self.qm.command(command);
+        assert!(reply.ok, "{command}: {reply:?}");
     }
 
     /// Takes everything off a queue, waiting for `wanted` messages and for none beyond them.
@@ -344,6 +355,147 @@ fn a_unit_of_work_that_misses_a_persistent_message_is_backed_out() {
         let told = one.disconnect().unwrap_err();
         assert_eq!(told.reason(), Reason::BACKED_OUT, "{binding:?}");
         assert!(world.drain(SHORT, 0).is_empty(), "{binding:?}");
+    }
+}
+
+/// Puts one message to another queue manager, whose transmission queue is named as it is.
+fn put1_elsewhere(connection: &mut dyn Mqi, queue: &str, options: i32) {
+    let mut od = Od {
+        object_name: Name::new(queue),
+        object_q_mgr_name: Name::new(ELSEWHERE),
+        ..Od::default()
+    };
+    let mut pmo = Pmo {
+        options,
+        ..Pmo::default()
+    };
+    let mut md = Md {
+        persistence: MQPER_PERSISTENCE_AS_Q_DEF,
+        ..Md::default()
+    };
+    connection.put1(&mut od, &mut md, &mut pmo, b"x").unwrap();
+}
+
+#[test]
+fn a_message_is_persistent_as_the_queue_it_went_to_says() {
+    let world = World::new();
+    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let as_queue = MQPER_PERSISTENCE_AS_Q_DEF;
+    let doomed = |one: &mut dyn Mqi, case: &str| {
+        let refused = one.commit().unwrap_err();
+        assert_eq!(refused.reason(), Reason::BACKED_OUT, "{case}");
+    };
+    for binding in BINDINGS {
+        let mut one = world.connect(binding);
+        // The transmission queue decides, not a local queue that happens to have the name.
+        for queue in ["NOWHERE", SHORT] {
+            for _ in 0..2 {
+                put1_elsewhere(&mut *one, queue, ahead);
+            }
+            doomed(&mut *one, &format!("{binding:?}, MQPUT1 to {queue}"));
+        }
+        let mut od = Od {
+            object_name: Name::new(SHORT),
+            object_q_mgr_name: Name::new(ELSEWHERE),
+            ..Od::default()
+        };
+        let there = one.open_object(&mut od, MQOO_OUTPUT).unwrap();
+        for _ in 0..2 {
+            put(&mut *one, there, ahead, as_queue, b"x").unwrap();
+        }
+        doomed(&mut *one, &format!("{binding:?}, MQPUT"));
+        // A queue's own definition counts when the message is put, not when the queue was opened.
+        let queue = open(&mut *one, SHORT, MQOO_OUTPUT);
+        world.mqsc(&format!("ALTER QLOCAL({SHORT}) DEFPSIST(YES)"));
+        for _ in 0..11 {
+            put(&mut *one, queue, ahead, as_queue, b"x").unwrap();
+        }
+        doomed(&mut *one, &format!("{binding:?}, altered"));
+        world.mqsc(&format!("ALTER QLOCAL({SHORT}) DEFPSIST(NO)"));
+        for _ in 0..11 {
+            put(&mut *one, queue, ahead, as_queue, b"x").unwrap();
+        }
+        one.commit().unwrap();
+        assert_eq!(world.drain(SHORT, 10).len(), 10, "{binding:?}");
+        // Where there is no queue nobody can say.
+        let mut od = Od {
+            object_name: Name::new("NOWHERE"),
+            ..Od::default()
+        };
+        let mut pmo = Pmo {
+            options: ahead,
+            ..Pmo::default()
+        };
+        let put1 = one.put1(&mut od, &mut Md::default(), &mut pmo, b"x");
+        put1.unwrap();
+        doomed(&mut *one, &format!("{binding:?}, no queue"));
+    }
+}
+
+#[test]
+fn what_a_library_can_know_is_told_at_once_by_every_binding() {
+    let world = World::new();
+    for binding in BINDINGS {
+        let mut one = world.connect(binding);
+        let refused = put(&mut *one, Hobj(77), AHEAD, PLAIN, b"x").unwrap_err();
+        assert_eq!(refused.reason(), Reason::HOBJ_ERROR, "{binding:?}");
+        assert_eq!(counts(&one.stat().unwrap()), (0, 0, 0), "{binding:?}");
+        let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
+        for options in [AHEAD, OUT] {
+            let mut pmo = Pmo {
+                options,
+                recs_present: 3,
+                ..Pmo::default()
+            };
+            let put = one.put(queue, &mut Md::default(), &mut pmo, b"x");
+            let told = put.err().map(|error| error.reason());
+            let expected = match (binding, options) {
+                // Nothing is checked before it is counted.
+                (Binding::InProcess, AHEAD) => None,
+                _ => Some(Reason::RECS_PRESENT_ERROR),
+            };
+            assert_eq!(told, expected, "{binding:?}");
+        }
+        one.commit().unwrap();
+    }
+}
+
+#[test]
+fn a_put_while_the_queue_manager_quiesces_is_counted() {
+    for binding in BINDINGS {
+        let world = World::new();
+        let mut one = world.connect(binding);
+        let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
+        let reading = open(&mut *one, ROOMY, MQOO_INPUT_SHARED);
+        let home = posthaste_server::find(&world.data, Some("QM1")).unwrap();
+        let mut ending = end(&home, EndMode::Controlled).unwrap();
+        let mut until = Gmo {
+            options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING,
+            wait_interval: 60_000,
+            ..Gmo::default()
+        };
+        let quiesces = one.get(reading, &mut Md::default(), &mut until, 1_000);
+        let reason = quiesces.unwrap_err().reason();
+        assert!(
+            [Reason::Q_MGR_QUIESCING, Reason::CONNECTION_QUIESCING].contains(&reason),
+            "{reason:?}"
+        );
+        // Nobody starts to listen once it ends.
+        let started = world.qm.command("START LISTENER(LATER)");
+        assert!(format!("{started:?}").contains("AMQ8146E"), "{started:?}");
+        assert!(world.qm.listening().is_empty());
+        let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE | MQPMO_FAIL_IF_QUIESCING;
+        put(&mut *one, queue, ahead, MQPER_PERSISTENT, b"x").unwrap();
+        let sts = one.stat().unwrap();
+        assert_eq!(
+            (counts(&sts), sts.reason),
+            ((0, 0, 1), Reason::Q_MGR_QUIESCING.0),
+            "{binding:?}"
+        );
+        let refused = one.commit().unwrap_err();
+        assert_eq!(refused.reason(), Reason::BACKED_OUT, "{binding:?}");
+        drop(one);
+        ending.wait(None).unwrap();
     }
 }
 

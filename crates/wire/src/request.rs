@@ -13,6 +13,7 @@ use crate::PeerMisbehaved;
 use crate::flow::{Body, Envelope, FlowWriter};
 use crate::input::Input;
 use crate::segment::{Flags, Header, SegmentType};
+use crate::server::BESIDE_MESSAGE;
 use crate::spi::SpiRequest;
 use crate::subscribe::{SubRequest, SubRqRequest};
 use crate::verb::ApiHeader;
@@ -594,6 +595,21 @@ impl Put1Request {
             data: read_data(input, body)?,
         })
     }
+}
+
+/// Distance of the put options from the message descriptor, by its version.
+const MD_LENGTHS: [usize; 2] = [324, 364];
+
+/// The options of a put whose structures cannot all be read, as whether it is answered depends on them: what lies behind
+/// a message descriptor and looks like put options.
+pub(crate) fn put_options(body: &[u8], order: ByteOrder) -> Option<i32> {
+    let is = |at: usize, name: &[u8]| body.get(at..at + 4) == Some(name);
+    let descriptors = (0..body.len().min(BESIDE_MESSAGE))
+        .step_by(4)
+        .filter(|at| is(*at, b"MD  "));
+    let mut options = descriptors.flat_map(|md| MD_LENGTHS.map(|length| md + length));
+    let pmo = options.find(|pmo| is(*pmo, b"PMO "))?;
+    order.get_i32(body, pmo + 8)
 }
 
 /// `count` numbers; the count is compared with what has come before anything is allocated.

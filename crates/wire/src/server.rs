@@ -15,7 +15,7 @@ use crate::flow::{Assembler, Body, Envelope, Framing};
 use crate::identity::{Authentication, Userid};
 use crate::initial::InitialData;
 use crate::negotiate::{self, Agreement, Offer};
-use crate::request::{DecodeError, Request};
+use crate::request::{DecodeError, Request, put_options};
 use crate::segment::{Flags, Header, Scope, Segment, SegmentType};
 use crate::socket::{Action, SocketAction, heartbeat};
 use crate::status::Status;
@@ -25,7 +25,7 @@ use crate::verb::ApiHeader;
 /// Longest segment that is taken before a conversation is connected.
 pub const UNCONNECTED_LIMIT: usize = 4_096;
 /// What a flow may have beside the message: structures and their strings.
-const BESIDE_MESSAGE: usize = 64 * 1_024;
+pub(crate) const BESIDE_MESSAGE: usize = 64 * 1_024;
 
 /// What a segment means.
 #[derive(Debug)]
@@ -68,6 +68,8 @@ pub enum Incoming {
         handle: Hobj,
         /// Why.
         reason: Reason,
+        /// MQPMO Options of a put, if they are readable: an asynchronous one is not answered.
+        put_options: Option<i32>,
     },
     /// The client has room for messages.
     RequestMsgs {
@@ -438,10 +440,14 @@ fn decode(header: Header, body: &Body<'_>) -> Result<Incoming, PeerMisbehaved> {
         Err(DecodeError::Peer(error)) => Err(error),
         Err(DecodeError::Verb(reason)) => {
             let api = ApiHeader::decode(body.bytes(), header.order, header.kind)?;
+            let puts = matches!(header.kind, SegmentType::Put | SegmentType::Put1);
             Ok(Incoming::Rejected {
                 header,
                 handle: api.handle,
                 reason,
+                put_options: puts
+                    .then(|| put_options(body.bytes(), header.order))
+                    .flatten(),
             })
         }
     }

@@ -316,6 +316,44 @@ async fn put1_opens_puts_and_closes() {
 }
 
 #[tokio::test]
+async fn an_asynchronous_put_that_cannot_be_read_is_not_answered_but_counted() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q3").await;
+    let persistent = Md {
+        persistence: MQPER_PERSISTENT,
+        ..Md::default()
+    };
+    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    client.send_put(queue, &persistent, ahead, b"read");
+    let behind = client.out.len();
+    client.send_put(queue, &persistent, ahead, b"not read");
+    let sent = &mut client.out[behind..];
+    let at = sent.windows(4).position(|four| four == b"MD  ").unwrap();
+    sent[at + 4..at + 8].fill(9);
+    // The next reply is that of the next verb; a unit of work without one of its messages is not committed.
+    let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
+    assert_eq!(outcome.reason, Reason::BACKED_OUT);
+    let stat = Request::Stat(Box::new(StatRequest {
+        kind: 0,
+        sts: Sts::default(),
+    }));
+    let (_, reply) = client.call(Hobj::NONE, &stat).await;
+    let Reply::Stat(stat) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(
+        (
+            stat.sts.put_success_count,
+            stat.sts.put_failure_count,
+            stat.sts.reason
+        ),
+        (1, 1, Reason::MD_ERROR.0)
+    );
+    assert_eq!(world.depth("Q3"), 0);
+}
+
+#[tokio::test]
 async fn asynchronous_puts_are_not_answered_but_counted() {
     let world = World::new().await;
     let mut client = world.client().await;

@@ -9,6 +9,7 @@ pub(crate) mod clock;
 pub(crate) mod close;
 mod commit;
 mod context;
+mod defaults;
 mod extension;
 mod get;
 mod inquire;
@@ -22,6 +23,7 @@ use bytes::Bytes;
 use posthaste_mqi::Reason;
 
 pub(crate) use context::stamp;
+pub use defaults::Defaults;
 pub(crate) use open::{resolve, valid_name};
 pub(crate) use put::transmit;
 

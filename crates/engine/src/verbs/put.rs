@@ -80,7 +80,7 @@ impl Route {
     }
 
     /// The persistence a message put here has.
-    fn persistence(&self, md: &Md) -> i32 {
+    pub(super) fn persistence(&self, md: &Md) -> i32 {
         match md.persistence {
             MQPER_PERSISTENCE_AS_Q_DEF => self.defaults().1,
             stated => stated,

@@ -37,7 +37,6 @@ fn disconnected(reason: Reason) -> bool {
         Reason::CONNECTION_BROKEN,
         Reason::HCONN_ERROR,
         Reason::Q_MGR_STOPPING,
-        Reason::Q_MGR_QUIESCING,
         Reason::CALL_IN_PROGRESS,
     ]
     .contains(&reason)
@@ -52,10 +51,13 @@ impl LocalConnection {
     }
 }
 
-/// What the application is told of an asynchronous put, and what is counted for MQSTAT.
+/// What the application is told of an asynchronous put at once, as a client's library tells it, and what is counted
+/// for MQSTAT.
 fn told(put: Verb<()>) -> (Result<(), ClientError>, Option<Result<Reason, Reason>>) {
     match put {
-        Err(reason) if disconnected(reason) => (Err(ClientError::Reason(reason)), None),
+        Err(reason) if disconnected(reason) || reason == Reason::HOBJ_ERROR => {
+            (Err(ClientError::Reason(reason)), None)
+        }
         put => (Ok(()), Some(put.map(|done| done.warning))),
     }
 }
@@ -67,8 +69,7 @@ impl Mqi for LocalConnection {
 
     fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
         let handle = value(block_on(self.session.open(od, options)))?;
-        let qm = self.session.queue_manager();
-        self.spoken.open(&qm, handle, od);
+        self.spoken.open(&self.session, handle, od);
         Ok(handle)
     }
 
@@ -93,7 +94,7 @@ impl Mqi for LocalConnection {
         }
         let (said, counted) = told(put);
         if let Some(outcome) = counted {
-            self.spoken.put(handle, md, pmo, outcome);
+            self.spoken.put(&self.session, handle, md, pmo, outcome);
         }
         said
     }

@@ -790,6 +790,7 @@ fn data_longer_than_its_segment_is_the_peers_mistake_and_a_wrong_structure_the_a
     };
     let pmo = Pmo {
         version: 2,
+        options: 0x1_0002,
         ..Pmo::default()
     };
     let put = ClientPut {
@@ -811,9 +812,14 @@ fn data_longer_than_its_segment_is_the_peers_mistake_and_a_wrong_structure_the_a
             Incoming::Rejected {
                 handle: Hobj(5),
                 reason,
+                put_options: Some(options),
                 ..
             },
-        ] => assert_eq!(reason, Reason::MD_ERROR),
+        ] => assert_eq!(
+            (reason, options),
+            (Reason::MD_ERROR, pmo.options),
+            "who put asynchronously is not answered"
+        ),
         ref other => panic!("{other:?}"),
     }
     pair.to_server = too_long;

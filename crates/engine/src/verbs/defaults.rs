@@ -1,0 +1,54 @@
+//! What a queue's definition says where an application leaves it open ("as queue definition").
+//!
+//! Invariant: the definition is the one that a put consults: that of the object as it was named, before an alias, a
+//! remote definition or a transmission queue leads on.
+
+use posthaste_mqi::constants::{
+    MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_PROPERTY_CONTROL,
+};
+use posthaste_mqi::{Hobj, Md, Od};
+
+use super::open::resolve;
+use super::put::Route;
+use crate::session::Session;
+
+/// Defaults of the object that a handle is open on; attributes that it does not have are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// DEFPSIST.
+    pub persistence: i32,
+    /// DEFPRESP.
+    pub put_response: i32,
+    /// PROPCTL.
+    pub property_control: i32,
+}
+
+impl Session {
+    /// Defaults of what a handle is open on; none if it is not open.
+    pub fn defaults(&self, handle: Hobj) -> Option<Defaults> {
+        let mut state = self.inner().lock();
+        let opened = &state.handles.get(handle).ok()?.opened;
+        Some(Defaults {
+            persistence: opened.int(MQIA_DEF_PERSISTENCE),
+            put_response: opened.int(MQIA_DEF_PUT_RESPONSE_TYPE),
+            property_control: opened.int(MQIA_PROPERTY_CONTROL),
+        })
+    }
+
+    /// The persistence that a message gets when it is put by a handle now; none if nothing can be put by it.
+    pub fn persistence_by(&self, handle: Hobj, md: &Md) -> Option<i32> {
+        let mut state = self.inner().lock();
+        let open = state.handles.get(handle).ok()?;
+        let route = Route::of(&open.target, &open.opened).ok()?;
+        Some(route.persistence(md))
+    }
+
+    /// The persistence that a message gets when MQPUT1 puts it now; none if the name leads nowhere.
+    pub fn persistence_to(&self, od: &Od, md: &Md) -> Option<i32> {
+        let qm = &self.inner().qm;
+        let resolved = resolve(qm, &od.object_name, &od.object_q_mgr_name);
+        let resolved = resolved.ok()?.ok()?;
+        let route = Route::of(&resolved.target, &resolved.opened).ok()?;
+        Some(route.persistence(md))
+    }
+}
