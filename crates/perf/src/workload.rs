@@ -355,14 +355,14 @@ pub enum PerfError {
         queue: String,
     },
     /// Not everything was ready in time.
-    #[error("{ready} of {applications} applications were ready after {seconds} s (-wt)")]
+    #[error("{ready} of {applications} applications were ready after {} s (-wt)", within.as_secs_f64())]
     StartTimedOut {
         /// Ready.
         ready: u32,
         /// Asked for.
         applications: u32,
-        /// How long.
-        seconds: u64,
+        /// How long they had.
+        within: Duration,
     },
     /// The operating system refused.
     #[error("{what}: {why}")]
