@@ -9,7 +9,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use posthaste_client::ClientError;
+use posthaste_client::{ClientError, check_length};
 use posthaste_mqi::constants::MQMI_NONE;
 use posthaste_mqi::{CompCode, Hobj, Name, Reason};
 use posthaste_wire::client::FromServer;
@@ -543,8 +543,10 @@ impl Link {
             Body::Got => (got, false),
         };
         let shape = self.machine.put_shape();
+        let fits = check_length(&self.speech.socket, data);
         match put.to {
             PutTarget::Open(slot) => {
+                fits.map_err(|error| call_failed("MQPUT", &self.name(slot), &error))?;
                 let handle = handle(&self.open, slot);
                 let emitted = self.put.emit(
                     &mut self.out,
@@ -562,6 +564,7 @@ impl Link {
                 queue,
                 queue_manager,
             } => {
+                fits.map_err(|error| call_failed("MQPUT1", &queue.text(), &error))?;
                 let mut md = shape.md.clone();
                 md.correl_id = put.correl_id;
                 let request = Put1Request {

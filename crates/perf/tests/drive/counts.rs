@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use posthaste_client::{Address, Connect};
+use posthaste_mqi::Reason;
 use posthaste_perf::drive::{start, start_unless};
 use posthaste_perf::measure::Interrupt;
 use posthaste_perf::workload::{
@@ -84,6 +85,32 @@ fn what_was_not_committed_has_no_latency() {
         let outcome = running.stop();
         assert_eq!((outcome.iterations, outcome.latency.len()), (7, 7));
         rig.clear("SMALL");
+    }
+}
+
+#[test]
+fn a_message_longer_than_the_channel_allows_has_one_reason() {
+    let rig = Rig::new();
+    for carriers in [Carriers::Threads, TWO_LOOPS] {
+        // What is a little too long the queue manager refuses; it breaks the connection of what is much too long.
+        for message_bytes in [4_194_305, 5_000_000, 33_554_432] {
+            for (asynchronous, put1) in [(false, false), (true, false), (false, true)] {
+                let long = Workload {
+                    message_bytes,
+                    asynchronous,
+                    put1,
+                    ..workload(Module::Sender, carriers)
+                };
+                let running = start(&long, &rig.client()).unwrap();
+                assert!(running.wait(LONG));
+                let outcome = running.stop();
+                let PerfError::Call { reason, .. } = &outcome.failures[0] else {
+                    panic!("{:?}", outcome.failures);
+                };
+                assert_eq!(*reason, Reason::DATA_LENGTH_ERROR, "{:?}", outcome.failures);
+                assert_eq!(outcome.iterations, 0);
+            }
+        }
     }
 }
 
