@@ -7,6 +7,7 @@
 //! * `conversation` is an MQCONN and what follows it: one future for its whole life, which takes requests from its
 //!   inbox and calls the verbs (`talk`), so that a verb that is ready at once costs no allocation and no wake-up;
 //! * `ready` wakes single conversations of a socket;
+//! * [`turn_away`] refuses a client for whom there is no place;
 //! * `timing` decides when a peer has been silent, idle or deaf for too long;
 //! * [`Registry`] knows all instances: limits for each definition, stopping, and what DISPLAY CHSTATUS shows.
 //!
@@ -21,7 +22,9 @@ mod registry;
 mod spoken;
 mod talk;
 mod timing;
+mod turned_away;
 
 pub use connection::{Caller, serve};
 pub use registry::{InstanceState, InstanceStatus, Limits, Registry, StopError};
 pub use spoken::Spoken;
+pub use turned_away::turn_away;

@@ -20,6 +20,7 @@ use posthaste_mqi::{Chars, Hobj, Md, MsgId, Name, Od, Pmo, Reason};
 use posthaste_wire::client::{ClientPut, ClientPut1, ClientSocket};
 use posthaste_wire::request::OpenDefaults;
 
+use crate::connection::check_length;
 use crate::{ClientError, Connection};
 
 /// Options with which the context is not that of the application itself.
@@ -168,11 +169,7 @@ impl Connection {
         data: &[u8],
         encode: impl FnOnce(&mut ClientSocket, &mut Vec<u8>, u32, &Md, &Pmo),
     ) -> Result<(), ClientError> {
-        let agreement = self.transport.socket.agreement();
-        let longest = agreement.map_or(0, |agreement| agreement.max_message);
-        if u32::try_from(data.len()).is_ok_and(|length| length > longest) || data.len() > LONGEST {
-            return Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR));
-        }
+        check_length(&self.transport.socket, data)?;
         let asked = pmo.options;
         pmo.options = self.ahead.identify(md, asked);
         let id = self.id;
@@ -188,9 +185,6 @@ impl Connection {
         Ok(())
     }
 }
-
-/// No message is longer, whatever is agreed.
-const LONGEST: usize = i32::MAX as usize;
 
 #[cfg(test)]
 mod tests {

@@ -77,6 +77,24 @@ pub struct Inquired {
     pub chars: Vec<u8>,
 }
 
+/// No message is longer, whatever is agreed.
+const LONGEST: usize = i32::MAX as usize;
+
+/// Whether the channel carries a message of this length. One that is much longer would break the connection.
+///
+/// # Errors
+/// 2010.
+pub fn check_length(socket: &ClientSocket, data: &[u8]) -> Result<(), ClientError> {
+    let agreed = socket.agreement();
+    let longest = agreed.map_or(0, |agreed| {
+        usize::try_from(agreed.max_message).unwrap_or(LONGEST)
+    });
+    match data.len() > longest.min(LONGEST) {
+        true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
+        false => Ok(()),
+    }
+}
+
 /// What a connection consists of.
 pub struct Parts {
     /// The socket, blocking, perhaps with a read timeout.
@@ -311,8 +329,9 @@ impl Connection {
     /// come back then. `MQPMO_SYNC_RESPONSE` waits in any case.
     ///
     /// # Errors
-    /// The reason the queue manager gives, or 2009. For an asynchronous put only what is known here: 2009, 2010,
-    /// 2019, 2046, 2154.
+    /// The reason the queue manager gives, 2009, or 2010 when the message is longer than the channel allows
+    /// (MAXMSGL), which is found out before anything is sent. For an asynchronous put only what is known here: 2009,
+    /// 2010, 2019, 2046, 2154.
     pub fn put(
         &mut self,
         handle: Hobj,
@@ -325,6 +344,7 @@ impl Connection {
         if self.ahead.is_asked(handle, pmo.options)? {
             return self.put_ahead(handle, md, pmo, data);
         }
+        check_length(&self.transport.socket, data)?;
         let id = self.id;
         let put = ClientPut {
             handle,
@@ -362,6 +382,7 @@ impl Connection {
         if Ahead::is_asked_by_options(pmo.options)? == Some(true) {
             return self.put1_ahead(od, md, pmo, data);
         }
+        check_length(&self.transport.socket, data)?;
         let id = self.id;
         let put = ClientPut1 {
             od,

@@ -17,6 +17,6 @@ mod outbound;
 mod transport;
 
 pub use address::{Address, Server};
-pub use connection::{Connect, Connection, Got, Inquired, Parts};
+pub use connection::{Connect, Connection, Got, Inquired, Parts, check_length};
 pub use error::ClientError;
 pub use mqi::Mqi;

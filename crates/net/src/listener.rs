@@ -74,8 +74,9 @@ pub struct Accepted {
 
 /// Told about connections that are not taken.
 pub trait Watcher: Send + Sync {
-    /// A connection was refused.
-    fn refused(&self, peer: &Peer, why: Refused);
+    /// A connection was refused. It is closed when `stream` is dropped, and counts for nothing meanwhile. Called
+    /// inside a runtime.
+    fn refused(&self, peer: &Peer, why: Refused, stream: Stream);
     /// Accepting failed; the listener goes on.
     fn failed(&self, error: &io::Error);
 }
@@ -194,7 +195,7 @@ pub async fn run<H, F>(
                 }))),
                 Err(error) => watcher.failed(&error),
             },
-            Err(refused) => watcher.refused(&peer, refused),
+            Err(refused) => watcher.refused(&peer, refused, stream),
         }
     }
 }
@@ -222,7 +223,7 @@ mod tests {
     struct Seen(Mutex<Vec<Refused>>);
 
     impl Watcher for Seen {
-        fn refused(&self, _peer: &Peer, why: Refused) {
+        fn refused(&self, _peer: &Peer, why: Refused, _stream: Stream) {
             self.0.lock().push(why);
         }
         fn failed(&self, error: &io::Error) {

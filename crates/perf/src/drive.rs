@@ -3,6 +3,7 @@
 //! Invariants:
 //! * [`start`] returns when every application is connected, has its queues open and has been let go:
 //!   nothing of that is in a measurement.
+//! * What an [`Outcome`] counts has been done for good, and its latencies are those of what it counts.
 //! * An application that is told to stop finishes its iteration first; one that fails ends alone, and
 //!   what went wrong is kept.
 //!
@@ -30,6 +31,7 @@ use posthaste_mqi::CorrelId;
 pub use connect::unreachable;
 pub use tally::histogram;
 
+use crate::measure::Interrupt;
 use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
 use connect::Way;
 use control::Control;
@@ -53,6 +55,8 @@ pub struct Window {
 pub struct Outcome {
     /// Iterations, of all applications.
     pub iterations: u64,
+    /// Those since the last [`Running::begin_window`].
+    pub window: u64,
     /// From the start until it was stopped, or the last application had finished.
     pub seconds: f64,
     /// From the start until the last iteration was done.
@@ -72,7 +76,8 @@ pub struct Outcome {
 }
 
 struct Mark {
-    iterations: u64,
+    /// Iterations of each application until then.
+    each: Vec<u64>,
     at: Instant,
 }
 
@@ -88,12 +93,16 @@ pub struct Running {
 
 /// How long the queue manager may take to answer what was asked before the end.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long applications that are connecting may take to leave when the start is given up. A queue manager that
+/// hangs answers nobody; they give up by themselves, and hold nothing but their socket.
+const LEAVE: Duration = Duration::from_secs(1);
 
 /// Starts a workload.
 ///
 /// # Errors
 /// It cannot be driven, the queue manager cannot be reached, a queue cannot be opened, or it took
-/// longer than [`Workload::start_within`]. Nothing is left running then.
+/// longer than [`Workload::start_within`]. Nothing is left running then, but for applications whose
+/// connecting is not answered.
 pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError> {
     let mut running = start_together(std::slice::from_ref(workload), target)?;
     running.pop().ok_or_else(|| PerfError::System {
@@ -109,6 +118,19 @@ pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError>
 /// # Errors
 /// As [`start`].
 pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, PerfError> {
+    let started = start_unless(workloads, target, &Interrupt::none())?;
+    Ok(started.unwrap_or_default())
+}
+
+/// The same; nothing is started when `interrupt` is raised before everybody is ready.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_unless(
+    workloads: &[Workload],
+    target: &Target,
+    interrupt: &Interrupt,
+) -> Result<Option<Vec<Running>>, PerfError> {
     for workload in workloads {
         workload.check()?;
         if matches!(target, Target::InProcess(_)) && workload.carriers != Carriers::Threads {
@@ -127,16 +149,18 @@ pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Run
         running.push(run);
     }
     carry(groups, &mut running)?;
-    let deadline = |workload: &Workload| Instant::now() + workload.start_within;
     for (workload, group) in workloads.iter().rev().zip(&running) {
-        if let Err(error) = group.control.await_ready(deadline(workload), workload) {
-            for group in &running {
-                group.control.end();
+        let deadline = deadline(workload, base);
+        match group.control.await_ready(deadline, workload, interrupt) {
+            Ok(true) => {}
+            Ok(false) => {
+                leave(&running, target, Instant::now());
+                return Ok(None);
             }
-            for group in &running {
-                group.control.await_ended(None);
+            Err(error) => {
+                leave(&running, target, deadline.unwrap_or(base + GRACE));
+                return Err(error);
             }
-            return Err(error);
         }
     }
     for group in &running {
@@ -144,7 +168,31 @@ pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Run
         group.control.go();
     }
     running.reverse();
-    Ok(running)
+    Ok(Some(running))
+}
+
+/// When every application has to be ready; none is no limit. The pauses between them do not count.
+fn deadline(workload: &Workload, base: Instant) -> Option<Instant> {
+    if workload.start_within.is_zero() {
+        return None;
+    }
+    let pauses = workload.start_interval * workload.applications.saturating_sub(1);
+    base.checked_add(workload.start_within + pauses)
+}
+
+/// The start is given up: whoever can leaves until then, or within [`LEAVE`].
+fn leave(running: &[Running], target: &Target, until: Instant) {
+    for group in running {
+        group.control.end();
+    }
+    let until = match target {
+        // Nobody waits for a network there, and the queue manager can end only when all have left.
+        Target::InProcess(_) => None,
+        _ => Some(until.max(Instant::now() + LEAVE)),
+    };
+    for group in running {
+        group.control.await_ended(until);
+    }
 }
 
 /// Gives every group its carriers; those multiplexed over the same number of threads share them.
@@ -168,6 +216,9 @@ fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
     }
     for (threads, sharing) in loops {
         let (places, groups): (Vec<usize>, Vec<Group>) = sharing.into_iter().unzip();
+        // A loop without an application would have nothing to do.
+        let most = groups.iter().map(|group| group.workload.applications).max();
+        let threads = threads.min(most.unwrap_or(1));
         for (place, tallies) in places.into_iter().zip(multiplexed::spawn(groups, threads)?) {
             if let Some(running) = running.get_mut(place) {
                 running.tallies = tallies;
@@ -230,7 +281,7 @@ fn prepare(
         control,
         tallies: Vec::new(),
         window: Mutex::new(Mark {
-            iterations: 0,
+            each: Vec::new(),
             at: base,
         }),
         empty,
@@ -241,7 +292,7 @@ fn prepare(
 }
 
 impl Running {
-    /// Iterations so far, of all applications.
+    /// Iterations so far, of all applications, with those that may still be undone.
     pub fn iterations(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.iterations()).sum()
     }
@@ -251,28 +302,40 @@ impl Running {
         self.tallies.iter().flat_map(|tally| tally.each()).collect()
     }
 
+    /// When the applications were let go.
+    pub fn began(&self) -> Instant {
+        self.control.moment(self.control.went())
+    }
+
+    /// Iterations of a rated workload that are due then or later are not begun.
+    pub fn due_before(&self, over: Instant) {
+        self.control.due_before(over);
+    }
+
     /// Applications that are still at work.
     pub fn at_work(&self) -> u32 {
         self.control.at_work()
     }
 
-    /// Forgets the latencies recorded so far.
-    pub fn begin_window(&self) {
-        for tally in &self.tallies {
-            tally.forget_latency();
-        }
-        *self.window.lock() = Mark {
-            iterations: self.iterations(),
+    /// Forgets the latencies recorded so far; gives the iterations so far, and the moment.
+    pub fn begin_window(&self) -> (u64, Instant) {
+        let each = self.tallies.iter().flat_map(|tally| tally.begin_window());
+        let mark = Mark {
+            each: each.collect(),
             at: Instant::now(),
         };
+        let began = (mark.each.iter().sum(), mark.at);
+        *self.window.lock() = mark;
+        began
     }
 
     /// What was measured since [`Running::begin_window`]; the window goes on.
     pub fn end_window(&self) -> Window {
         let latency = self.latency();
         let mark = self.window.lock();
+        let before = mark.each.iter().sum();
         Window {
-            iterations: self.iterations().saturating_sub(mark.iterations),
+            iterations: self.iterations().saturating_sub(before),
             seconds: mark.at.elapsed().as_secs_f64(),
             latency,
         }
@@ -314,19 +377,30 @@ impl Running {
             self.control.give_up();
         }
         let (failures, failed) = self.control.failures();
+        let mut latency = Histogram::new_from(&self.empty);
+        let each: Vec<u64> = self
+            .tallies
+            .iter()
+            .flat_map(|tally| tally.settled(&mut latency))
+            .collect();
+        let before = self.window.lock().each.clone();
+        // What was counted before and undone since is missing there, not here.
+        let since = each.iter().zip(before);
+        let window = since.map(|(now, before)| now.saturating_sub(before)).sum();
         let last = self.tallies.iter().map(|tally| tally.last()).max();
         let last = last.unwrap_or(0);
         Outcome {
-            iterations: self.iterations(),
+            iterations: each.iter().sum(),
+            window,
             seconds: self.control.seconds(),
             to_last_iteration: Duration::from_nanos(last.saturating_sub(self.control.went()))
                 .as_secs_f64(),
-            latency: self.latency(),
+            latency,
             failures,
             failed,
             partial: self.control.partial(),
             missed: self.tallies.iter().map(|tally| tally.missed()).sum(),
-            each: self.each(),
+            each,
         }
     }
 }

@@ -7,10 +7,12 @@
 //! * `requester`, `responder`, `sender`, `receiver`, `put_get`: the modules.
 //! * `shape`: descriptors and options that the modules put and get with.
 //! * `unit_of_work`: what they have not committed yet.
+//! * `destinations`: the queues that the applications go round.
 //! * `body`: the text of messages.
 
 mod application;
 mod body;
+mod destinations;
 mod put_get;
 mod receiver;
 mod requester;
@@ -27,6 +29,7 @@ pub use application::{
     Answer, Application, Body, GetCall, Machine, Message, Nanos, PutCall, Slot, Step,
 };
 pub use body::{Text, body};
+pub use destinations::Destinations;
 pub use shape::{GetShape, PutShape, Target as PutTarget};
 
 use posthaste_client::Connect;
@@ -35,8 +38,8 @@ use posthaste_server::InProcess;
 
 /// The longest message that a channel carries, in bytes.
 pub const LONGEST: usize = 104_857_600;
-/// What follows a queue's prefix has at most so many digits.
-const LONGEST_PREFIX: usize = 48 - 10;
+/// Most threads that connections are multiplexed over.
+const MOST_LOOPS: u32 = 1_000;
 
 /// What an application does in an endless row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,93 +103,6 @@ pub enum Carriers {
         /// Threads.
         threads: u32,
     },
-}
-
-/// Queue names: a prefix and a number that goes round robin over the applications.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Destinations {
-    /// What the names begin with.
-    pub prefix: String,
-    /// The first number (`-db`).
-    pub base: u32,
-    /// The last number (`-dx`); 0 leaves it to `count`.
-    pub max: u32,
-    /// How many numbers (`-dn`); 0 leaves it to `max`. All three 0: the prefix is the name.
-    pub count: u32,
-}
-
-impl Destinations {
-    /// One queue.
-    pub fn one(name: &str) -> Destinations {
-        Destinations {
-            prefix: name.to_owned(),
-            base: 0,
-            max: 0,
-            count: 0,
-        }
-    }
-
-    /// `prefix1` to `prefixN`.
-    pub fn numbered(prefix: &str, count: u32) -> Destinations {
-        Destinations {
-            prefix: prefix.to_owned(),
-            base: 1,
-            max: 0,
-            count,
-        }
-    }
-
-    /// First number and how many, or `None` where the prefix is the whole name.
-    fn range(&self) -> Result<Option<(u32, u32)>, String> {
-        let Destinations {
-            base, max, count, ..
-        } = *self;
-        match (max, count) {
-            (0, 0) if base == 0 => Ok(None),
-            (0, 0) => Ok(Some((base, 1))),
-            (0, count) => Ok(Some((base, count))),
-            (max, _) if max < base => Err(format!(
-                "the numbers of {}... end (-dx {max}) before they begin (-db {base})",
-                self.prefix
-            )),
-            (max, 0) => Ok(Some((base, (max - base).saturating_add(1)))),
-            (max, count) if (max - base).saturating_add(1) != count => Err(format!(
-                "-db {base} to -dx {max} are {} queues, but -dn says {count}; leave one of the three out",
-                (max - base).saturating_add(1)
-            )),
-            (_, count) => Ok(Some((base, count))),
-        }
-    }
-
-    /// The queue of application `index`, counted from 0.
-    pub fn name(&self, index: u32) -> String {
-        match self.range() {
-            Ok(Some((first, count))) => {
-                let number = u64::from(first) + u64::from(index % count.max(1));
-                format!("{}{number}", self.prefix)
-            }
-            _ => self.prefix.clone(),
-        }
-    }
-
-    /// Every queue, each once.
-    pub fn names(&self) -> Vec<String> {
-        let count = match self.range() {
-            Ok(Some((_, count))) => count,
-            _ => 1,
-        };
-        (0..count).map(|index| self.name(index)).collect()
-    }
-
-    fn check(&self) -> Result<(), PerfError> {
-        if self.prefix.is_empty() || self.prefix.len() > LONGEST_PREFIX {
-            return Err(PerfError::Usage(format!(
-                "a queue's prefix has 1 to {LONGEST_PREFIX} characters, not \"{}\"",
-                self.prefix
-            )));
-        }
-        self.range().map(|_| ()).map_err(PerfError::Usage)
-    }
 }
 
 /// Which calls are in syncpoint.
@@ -355,14 +271,14 @@ pub enum PerfError {
         queue: String,
     },
     /// Not everything was ready in time.
-    #[error("{ready} of {applications} applications were ready after {seconds} s (-wt)")]
+    #[error("{ready} of {applications} applications were ready after {} s (-wt)", within.as_secs_f64())]
     StartTimedOut {
         /// Ready.
         ready: u32,
         /// Asked for.
         applications: u32,
-        /// How long.
-        seconds: u64,
+        /// How long they had.
+        within: Duration,
     },
     /// The operating system refused.
     #[error("{what}: {why}")]
@@ -435,8 +351,12 @@ impl Workload {
             w if w.iterations == Some(0) => {
                 no("at least 1 iteration, or none given for endless (-mg)")
             }
-            w if matches!(w.carriers, Carriers::Multiplexed { threads: 0 }) => {
-                no("multiplexed connections need at least 1 thread")
+            w if matches!(w.carriers, Carriers::Multiplexed { threads }
+                if !(1..=MOST_LOOPS).contains(&threads)) =>
+            {
+                Err(PerfError::Usage(format!(
+                    "multiplexed connections are carried by 1 to {MOST_LOOPS} threads (--multiplex)"
+                )))
             }
             w if w.yield_every > 0 && w.carriers != Carriers::Threads => {
                 no("-yd is for a thread per application")
@@ -467,45 +387,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn destinations_go_round_robin() {
-        let names = |base, max, count| {
-            let queues = Destinations {
-                prefix: "Q".to_owned(),
-                base,
-                max,
-                count,
-            };
-            queues.check().unwrap();
-            (0..4).map(|index| queues.name(index)).collect::<Vec<_>>()
-        };
-        assert_eq!(names(0, 0, 0), ["Q", "Q", "Q", "Q"]);
-        assert_eq!(names(1, 3, 0), ["Q1", "Q2", "Q3", "Q1"]);
-        assert_eq!(names(5, 0, 2), ["Q5", "Q6", "Q5", "Q6"]);
-        assert_eq!(names(5, 6, 2), ["Q5", "Q6", "Q5", "Q6"]);
-        assert_eq!(names(7, 0, 0), ["Q7", "Q7", "Q7", "Q7"]);
-        assert_eq!(
-            Destinations::numbered("R", 2).names(),
-            ["R1".to_owned(), "R2".to_owned()]
-        );
-    }
-
-    #[test]
-    fn contradictory_destinations_are_refused() {
-        for (base, max, count, word) in [(5, 3, 0, "-dx 3"), (1, 3, 2, "-dn says 2")] {
-            let queues = Destinations {
-                prefix: "Q".to_owned(),
-                base,
-                max,
-                count,
-            };
-            let error = queues.check().unwrap_err().to_string();
-            assert!(error.contains(word), "{error}");
-        }
-        assert!(Destinations::one("").check().is_err());
-        assert!(Destinations::one(&"X".repeat(39)).check().is_err());
-    }
-
-    #[test]
     fn what_cannot_be_done_is_refused_with_its_option() {
         type Spoil = fn(&mut Workload);
         let cases: Vec<(&str, Spoil)> = vec![
@@ -527,8 +408,13 @@ mod tests {
                 w.yield_every = 1;
                 w.carriers = Carriers::Multiplexed { threads: 1 };
             }),
-            ("thread", |w| {
+            ("--multiplex", |w| {
                 w.carriers = Carriers::Multiplexed { threads: 0 }
+            }),
+            ("--multiplex", |w| {
+                w.carriers = Carriers::Multiplexed {
+                    threads: MOST_LOOPS + 1,
+                }
             }),
         ];
         Workload::default().check().unwrap();

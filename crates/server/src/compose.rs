@@ -491,9 +491,7 @@ fn open_local(
         .map_err(|error| cannot_listen(&path, &error.source))?;
     let registry = Arc::clone(registry);
     let serve = move |accepted: Accepted| Arc::clone(&registry).serve(accepted);
-    let watcher: Arc<dyn Watcher> = Arc::new(Reporting {
-        operator: Arc::clone(operator),
-    });
+    let watcher: Arc<dyn Watcher> = Arc::new(Reporting::new(Arc::clone(operator)));
     tokio::spawn(posthaste_net::run(listener, places.clone(), watcher, serve));
     Ok(socket)
 }

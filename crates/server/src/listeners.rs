@@ -18,7 +18,10 @@ use posthaste_engine::Operator;
 use posthaste_mqi::constants::{
     MQCACH_IP_ADDRESS, MQCACH_LISTENER_DESC, MQIACH_BACKLOG, MQIACH_LISTENER_CONTROL, MQIACH_PORT,
 };
-use posthaste_net::{Accepted, Address, Admission, Listener, Options, Peer, Refused, Watcher};
+use posthaste_net::{
+    Accepted, Address, Admission, Listener, Options, Peer, Refused, Stream, Watcher,
+};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::exit::Exit;
@@ -170,9 +173,7 @@ impl Listeners {
         };
         let registry = Arc::clone(&self.registry);
         let serve = move |accepted: Accepted| Arc::clone(&registry).serve(accepted);
-        let watcher: Arc<dyn Watcher> = Arc::new(Reporting {
-            operator: Arc::clone(&self.operator),
-        });
+        let watcher: Arc<dyn Watcher> = Arc::new(Reporting::new(Arc::clone(&self.operator)));
         let admission = self.admission.clone();
         let task = tokio::spawn(posthaste_net::run(listener, admission, watcher, serve));
         let running = Running {
@@ -298,19 +299,36 @@ async fn bind(plan: &Plan, treatment: Treatment) -> Result<Listener, ListenerErr
     Err(refused(last))
 }
 
-/// Tells the operator about connections that were not taken.
+/// Connections that are told at one time that there is no place for them; others are only closed.
+const TURNED_AWAY: usize = 64;
+
+/// Tells the operator about connections that were not taken, and who made them.
 pub(crate) struct Reporting {
-    /// Who is told.
-    pub operator: Arc<dyn Operator>,
+    operator: Arc<dyn Operator>,
+    turning_away: Arc<Semaphore>,
+}
+
+impl Reporting {
+    pub(crate) fn new(operator: Arc<dyn Operator>) -> Reporting {
+        Reporting {
+            operator,
+            turning_away: Arc::new(Semaphore::new(TURNED_AWAY)),
+        }
+    }
 }
 
 impl Watcher for Reporting {
-    fn refused(&self, peer: &Peer, why: Refused) {
-        match why {
-            Refused::TooMany { limit } | Refused::TooManyFromAddress { limit } => self
-                .operator
-                .message("AMQ9513W", &[peer.to_string(), limit.to_string()]),
-            Refused::Draining => {}
+    fn refused(&self, peer: &Peer, why: Refused, stream: Stream) {
+        let (Refused::TooMany { limit } | Refused::TooManyFromAddress { limit }) = why else {
+            return;
+        };
+        self.operator
+            .message("AMQ9513W", &[peer.to_string(), limit.to_string()]);
+        if let Ok(place) = Arc::clone(&self.turning_away).try_acquire_owned() {
+            tokio::spawn(async move {
+                posthaste_channel::turn_away(stream).await;
+                drop(place);
+            });
         }
     }
 

@@ -6,6 +6,7 @@ use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
 use posthaste_wire::client::FromServer;
 use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::{Request, Status};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::client::{Client, Fate, conn};
@@ -83,6 +84,31 @@ async fn a_stopped_channel_ends_quietly_and_takes_nobody_until_it_is_started() {
     world.registry.start("CH").unwrap();
     world.client().await.disconnect().await;
     assert!(world.heard.channels().contains(&"AMQ9534E"));
+}
+
+#[tokio::test]
+async fn who_is_turned_away_is_told_2537() {
+    let (ours, theirs) = tokio::io::duplex(4_096);
+    let away = tokio::spawn(posthaste_channel::turn_away(ours));
+    let told = Client::agreed(theirs, &Raw::offer("CH")).await;
+    let Err(Fate::Refused(status)) = told else {
+        panic!("it was taken");
+    };
+    assert_eq!(status.refusal(), Reason(2537));
+    away.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_turned_away_and_says_nothing_or_nonsense_is_left_soon() {
+    for nonsense in [&[][..], &[0; 28], &[0xff; 8_192]] {
+        let (ours, mut theirs) = tokio::io::duplex(16_384);
+        let away = tokio::spawn(posthaste_channel::turn_away(ours));
+        theirs.write_all(nonsense).await.unwrap();
+        let mut told = Vec::new();
+        theirs.read_to_end(&mut told).await.unwrap();
+        assert_eq!(told, []);
+        away.await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,9 @@ use posthaste_channel::{Caller, Limits, Registry, serve};
 use posthaste_command::parse;
 use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager};
 use posthaste_env::{Thread, block_on, os, spawn};
-use posthaste_net::{Address, Admission, Listener, Options, Peer, Refused, Traffic, Watcher};
+use posthaste_net::{
+    Address, Admission, Listener, Options, Peer, Refused, Stream, Traffic, Watcher,
+};
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -50,7 +52,7 @@ impl Heard {
 }
 
 impl Watcher for Heard {
-    fn refused(&self, _peer: &Peer, why: Refused) {
+    fn refused(&self, _peer: &Peer, why: Refused, _stream: Stream) {
         panic!("refused: {why}");
     }
     fn failed(&self, error: &std::io::Error) {

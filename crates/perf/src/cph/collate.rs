@@ -17,7 +17,7 @@ use posthaste_server::{Exit, Failure};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::failure;
-use super::output::{self, Prefix, Printer};
+use super::output::{self, Exact, Prefix, Printer};
 use super::session::unwritable;
 use super::settings::Settings;
 use crate::drive::histogram;
@@ -28,13 +28,6 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What a child printed; none when it has printed everything.
 type Said = (usize, Option<String>);
-
-/// What one process came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Totals {
-    iterations: u64,
-    seconds: f64,
-}
 
 /// Runs the processes.
 pub(crate) fn run(
@@ -188,7 +181,7 @@ fn reap(children: &mut [Child]) -> usize {
 struct Collator {
     /// Rates of each child that have not been summed up.
     rates: Vec<Vec<(f64, u64)>>,
-    totals: Vec<Option<Totals>>,
+    totals: Vec<Option<Exact>>,
     latency: Histogram<u64>,
     /// Whether totals are printed.
     summary: bool,
@@ -211,11 +204,14 @@ impl Collator {
             output::add_histogram(pairs, &mut self.latency);
             return Vec::new();
         }
-        let mut lines = vec![line.to_owned()];
-        if let Some(totals) = totals(line) {
+        if let Some(exact) = Exact::read(line) {
             if let Some(place) = self.totals.get_mut(number) {
-                *place = Some(totals);
+                *place = Some(exact);
             }
+            return Vec::new();
+        }
+        let mut lines = vec![line.to_owned()];
+        if line.contains("totalIterations=") {
             if !self.summary {
                 lines.clear();
             }
@@ -244,7 +240,7 @@ impl Collator {
 
     /// What is printed at the end.
     fn end(&self, settings: &Settings) -> Vec<String> {
-        let came: Vec<Totals> = self.totals.iter().copied().flatten().collect();
+        let came: Vec<Exact> = self.totals.iter().copied().flatten().collect();
         let iterations = came.iter().map(|totals| totals.iterations).sum();
         let seconds = came.iter().map(|totals| totals.seconds).fold(0.0, f64::max);
         let processes = u32::try_from(came.len()).unwrap_or(u32::MAX);
@@ -254,6 +250,12 @@ impl Collator {
                 "partial results: {} of {} processes",
                 came.len(),
                 self.totals.len()
+            ));
+        }
+        let marked = came.iter().filter(|totals| totals.marked).count();
+        if marked > 0 {
+            lines.push(format!(
+                "partial or incomplete results: those of {marked} processes, as told above"
             ));
         }
         if settings.latency {
@@ -272,13 +274,6 @@ fn field(line: &str, name: &str) -> Option<f64> {
     line.split([',', '\t', ' '])
         .find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
         .and_then(|number| number.parse().ok())
-}
-
-fn totals(line: &str) -> Option<Totals> {
-    Some(Totals {
-        iterations: field(line, "totalIterations")? as u64,
-        seconds: field(line, "totalSeconds")?,
-    })
 }
 
 #[cfg(test)]
@@ -308,19 +303,15 @@ mod tests {
         let second = "id=2,rate=50.50,threads=4,avg_latency(uSec)=5,max=6,min=4\t1.00";
         let lines = collator.take(1, second);
         assert_eq!(lines, [second, "rate=150.50,threads=7,processes=2"]);
-        collator.take(
-            0,
-            "id=1,totalIterations=1000,totalSeconds=10.00,avgRate=100.00",
-        );
+        let totals = "id=1,totalIterations=1000,totalSeconds=10.00,avgRate=100.00";
+        assert_eq!(collator.take(0, totals), [totals]);
+        assert!(collator.take(0, "id=1,exact=1000:10:false").is_empty());
         collator.take(0, "id=1,histogram=5:2,7:1");
         assert_eq!(collator.missing(), 1);
         let settings = Settings::read(&flags("-tc Sender -ls")).unwrap();
         let lines = collator.end(&settings);
         assert_eq!(lines[1], "partial results: 1 of 2 processes");
-        collator.take(
-            1,
-            "id=2,totalIterations=500,totalSeconds=12.50,avgRate=40.00",
-        );
+        assert!(collator.take(1, "id=2,exact=500:12.5:false").is_empty());
         collator.take(1, "id=2,histogram=9:1");
         let lines = collator.end(&settings);
         assert_eq!(
@@ -333,5 +324,19 @@ mod tests {
             lines[1]
         );
         assert_eq!(collator.missing(), 0);
+    }
+
+    #[test]
+    fn short_runs_have_a_rate_and_marked_results_mark_the_sum() {
+        let settings = Settings::read(&flags("-tc Sender")).unwrap();
+        let mut collator = Collator::new(1, histogram().unwrap(), true);
+        collator.take(0, "id=1,exact=4:0.002:true");
+        assert_eq!(
+            collator.end(&settings),
+            [
+                "totalJobIterations=4,maxSeconds=0.00,avgJobRate=2000.00,avgRatePerProcess=2000.00",
+                "partial or incomplete results: those of 1 processes, as told above"
+            ]
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! refused with the reason that stands there.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::str::FromStr;
 
 use crate::workload::{Module, PerfError};
@@ -200,14 +200,19 @@ pub(crate) const TABLE: &[(&str, &[Known])] = &[
                 "db",
                 "N",
                 For::All,
-                "first number behind the prefix [0: none]",
+                "first number behind the prefix, which applications take in turn [0]",
             ),
-            word("dx", "N", For::All, "last number [0]"),
+            word(
+                "dx",
+                "N",
+                For::All,
+                "last number; -db alone goes on without end [0]",
+            ),
             word(
                 "dn",
                 "N",
                 For::All,
-                "how many numbers; applications take them round robin [0]",
+                "how many; with -db and -dx both: the number to begin with [0]",
             ),
         ],
     ),
@@ -409,15 +414,20 @@ pub(crate) fn known(name: &str) -> Option<&'static Known> {
         .find(|known| known.name == name)
 }
 
-/// How an option is written.
-fn written(known: &Known) -> String {
-    let dashes = match known.name.len() {
-        0..=4 if known.name != "async" => "-",
+/// An option's name as it is usually written.
+fn dashed(name: &str) -> String {
+    let dashes = match name.len() {
+        0..=4 => "-",
         _ => "--",
     };
+    format!("{dashes}{name}")
+}
+
+/// How an option is written.
+fn written(known: &Known) -> String {
     match known.takes {
-        Takes::Flag => format!("{dashes}{}", known.name),
-        Takes::Word(value) => format!("{dashes}{} {value}", known.name),
+        Takes::Flag => dashed(known.name),
+        Takes::Word(value) => format!("{} {value}", dashed(known.name)),
     }
 }
 
@@ -471,8 +481,11 @@ An iteration is a round trip of Requester and PutGet, one message of the others.
 be written with one dash or two. With a rate, latency counts from when an iteration was due,
 so that waiting for a slow queue manager is in it.
 
-Exit codes: 0 everything was done; 1 something went wrong on the way, and the results are
-marked; 39 the flags are not right; 40 the queue manager cannot be reached.
+Exit codes: 0 everything was done, or you ended it; 1 something went wrong: on the way, and the
+results are marked, or at the start (a queue, a channel, -wt), and there are none; 39 the flags
+are not right; 40 the queue manager cannot be reached; 130 you asked it twice to end. With
+-jt mqb also 16: there is no queue manager of that name. With -jf also 77: another process has
+its files, and whatever else `posthaste start` is refused with.
 ";
 
 /// The options as they were given.
@@ -540,7 +553,8 @@ impl Given {
             Some((name, modules)) => {
                 let names: Vec<&str> = modules.iter().map(|module| module.name()).collect();
                 Err(usage(format!(
-                    "-{name} is for {}, not for {}",
+                    "{} is for {}, not for {}",
+                    dashed(name),
                     names.join(", "),
                     module.name()
                 )))
@@ -563,28 +577,70 @@ impl Given {
         self.text(name).and_then(truth).unwrap_or(otherwise)
     }
 
-    /// A number.
-    pub(crate) fn number<T: FromStr>(&self, name: &str, otherwise: T) -> Result<T, PerfError> {
-        match self.text(name) {
-            None => Ok(otherwise),
-            Some(text) => text.parse().map_err(|_| {
-                usage(format!(
-                    "-{name} {text}: a number that is not negative is needed"
-                ))
-            }),
-        }
+    /// A whole number.
+    pub(crate) fn number<T: Whole>(&self, name: &str, otherwise: T) -> Result<T, PerfError> {
+        self.within(name, otherwise, T::MOST)
+    }
+
+    /// A whole number, at most so large.
+    pub(crate) fn within<T: Whole>(
+        &self,
+        name: &str,
+        otherwise: T,
+        most: T,
+    ) -> Result<T, PerfError> {
+        let Some(text) = self.text(name) else {
+            return Ok(otherwise);
+        };
+        let number = text.parse().ok().filter(|number| *number <= most);
+        number.ok_or_else(|| {
+            usage(format!(
+                "{} {text}: a whole number from 0 to {most} is needed",
+                dashed(name)
+            ))
+        })
     }
 
     /// Seconds, also with decimals.
     pub(crate) fn seconds(&self, name: &str, otherwise: f64) -> Result<f64, PerfError> {
-        let seconds: f64 = self.number(name, otherwise)?;
-        match (0.0..=1e9).contains(&seconds) {
-            true => Ok(seconds),
-            false => Err(usage(format!(
-                "-{name} {seconds}: seconds from 0 to 1000000000 are needed"
-            ))),
-        }
+        self.decimal(name, otherwise, "seconds")
     }
+
+    /// A number of something, also with decimals.
+    pub(crate) fn decimal(&self, name: &str, otherwise: f64, what: &str) -> Result<f64, PerfError> {
+        let Some(text) = self.text(name) else {
+            return Ok(otherwise);
+        };
+        let number = text.parse().ok().filter(|n| (0.0..=1e9).contains(n));
+        number.ok_or_else(|| {
+            usage(format!(
+                "{} {text}: {what} from 0 to 1000000000 are needed",
+                dashed(name)
+            ))
+        })
+    }
+}
+
+/// A kind of whole number.
+pub(crate) trait Whole: FromStr + PartialOrd + Display {
+    /// The largest.
+    const MOST: Self;
+}
+
+impl Whole for u16 {
+    const MOST: u16 = u16::MAX;
+}
+
+impl Whole for u32 {
+    const MOST: u32 = u32::MAX;
+}
+
+impl Whole for u64 {
+    const MOST: u64 = u64::MAX;
+}
+
+impl Whole for usize {
+    const MOST: usize = usize::MAX;
 }
 
 fn truth(word: &str) -> Option<bool> {
@@ -631,7 +687,7 @@ mod tests {
         assert!(!given.flag("sp", true));
         assert!(!given.flag("cv", true));
         assert!(given.flag("su", true));
-        assert_eq!(given.number("nt", 1), Ok(4));
+        assert_eq!(given.number("nt", 1u32), Ok(4));
         assert_eq!(given.number("mg", 7u64), Ok(7));
         assert_eq!(given.text("to"), Some("-1"));
     }

@@ -110,6 +110,38 @@ pub(crate) fn percentiles(latency: &Histogram<u64>) -> String {
     format!("{names}\n{values}")
 }
 
+/// What a process came to, for another process: whole, where the line of totals is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Exact {
+    pub(crate) iterations: u64,
+    pub(crate) seconds: f64,
+    /// The results are partial or incomplete.
+    pub(crate) marked: bool,
+}
+
+impl Exact {
+    pub(crate) fn line(&self) -> String {
+        let Exact {
+            iterations,
+            seconds,
+            marked,
+        } = self;
+        format!("exact={iterations}:{seconds}:{marked}")
+    }
+
+    /// What [`Exact::line`] wrote, perhaps behind a prefix.
+    pub(crate) fn read(line: &str) -> Option<Exact> {
+        let (_, fields) = line.split_once("exact=")?;
+        let (iterations, rest) = fields.split_once(':')?;
+        let (seconds, marked) = rest.split_once(':')?;
+        Some(Exact {
+            iterations: iterations.parse().ok()?,
+            seconds: seconds.parse().ok()?,
+            marked: marked.parse().ok()?,
+        })
+    }
+}
+
 /// A histogram in one line, for another process: `value:count` of everything that was recorded.
 pub(crate) fn histogram(latency: &Histogram<u64>) -> String {
     let mut line = "histogram=".to_owned();
@@ -236,6 +268,25 @@ microseconds          1000       500.2       900.1       990.2       999.4      
         printer.line("rate=1.00,threads=1").unwrap();
         printer.plain("as it is").unwrap();
         assert_eq!(out, b"id=3,rate=1.00,threads=1\nas it is\n");
+    }
+
+    #[test]
+    fn totals_survive_the_way_to_another_process() {
+        let exact = Exact {
+            iterations: u64::MAX,
+            seconds: 0.1 + 0.2,
+            marked: true,
+        };
+        assert_eq!(Exact::read(&format!("id=1,{}", exact.line())), Some(exact));
+        for wrong in [
+            "",
+            "exact=1",
+            "exact=1:2",
+            "exact=a:2:true",
+            "exact=1:2:maybe",
+        ] {
+            assert_eq!(Exact::read(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -13,9 +13,9 @@ use posthaste_client::{Address, Connect};
 use posthaste_server::{DataDir, EndMode, Exit, Failure, InProcess, InProcessOptions};
 
 use super::failure;
-use super::output::{self, Prefix, Printer};
+use super::output::{self, Exact, Prefix, Printer};
 use super::settings::{Choice, Settings};
-use crate::drive::{Outcome, Running, start_together};
+use crate::drive::{Outcome, Running, histogram, start_unless};
 use crate::measure::Interrupt;
 use crate::workload::Target;
 
@@ -103,33 +103,27 @@ fn end_inside(inside: Arc<InProcess>) -> Result<(), Failure> {
 }
 
 fn drive(settings: &Settings, target: &Target, interrupt: &Interrupt) -> Result<Exit, Failure> {
-    let mut running =
-        start_together(&settings.workloads(), target).map_err(|error| failure::of(&error))?;
+    let started = start_unless(&settings.workloads(), target, interrupt);
+    let Some(mut running) = started.map_err(|error| failure::of(&error))? else {
+        return stopped(settings);
+    };
     let responders = (running.len() > 1).then(|| running.pop()).flatten();
     let Some(running) = running.pop() else {
         return Err(failure::incomplete("nothing was started"));
     };
     let mut session = Session {
         settings,
-        printer: Printer::stdout(Prefix {
-            id: settings.id.clone(),
-            time: settings.time_stamps,
-        }),
+        printer: printer(settings),
         running: &running,
         responders: responders.as_ref(),
         interrupt,
         latency: Histogram::new_from(&running.latency()),
         complained: false,
     };
-    session.warm_up();
-    let begun = Begun {
-        at: Instant::now(),
-        iterations: running.iterations(),
-    };
+    let begun = session.warm_up();
     // Whatever happens, the applications finish what they have begun.
     let measured = session.measure(&begun);
     let seconds = begun.at.elapsed().as_secs_f64();
-    let iterations = running.iterations() - begun.iterations;
     let Session {
         printer, latency, ..
     } = session;
@@ -141,11 +135,32 @@ fn drive(settings: &Settings, target: &Target, interrupt: &Interrupt) -> Result<
         printer,
         latency,
     };
-    let (iterations, seconds) = match settings.warm_up.is_zero() {
-        true => (outcome.iterations, end.seconds(&outcome)),
-        false => (iterations, seconds),
+    let seconds = match settings.warm_up.is_zero() {
+        true => end.seconds(&outcome),
+        false => seconds,
     };
-    end.tell(iterations, seconds, &outcome, behind.as_ref())
+    end.tell(seconds, &outcome, behind.as_ref())
+}
+
+fn printer(settings: &Settings) -> Printer<io::Stdout> {
+    Printer::stdout(Prefix {
+        id: settings.id.clone(),
+        time: settings.time_stamps,
+    })
+}
+
+/// The user ended it before it had begun.
+fn stopped(settings: &Settings) -> Result<Exit, Failure> {
+    note(settings, "Ended before every application was ready.");
+    let mut end = End {
+        settings,
+        printer: printer(settings),
+        latency: histogram().map_err(|error| failure::of(&error))?,
+    };
+    if settings.summary || settings.child {
+        end.summary(0, 0.0, 0, false)?;
+    }
+    Ok(Exit::Done)
 }
 
 struct Begun {
@@ -190,20 +205,28 @@ impl Session<'_> {
         }
     }
 
-    fn warm_up(&mut self) {
+    /// When and with what the measurement begins.
+    fn warm_up(&mut self) -> Begun {
         if self.settings.warm_up.is_zero() {
-            return;
+            return Begun {
+                at: self.running.began(),
+                iterations: 0,
+            };
         }
         let seconds = self.settings.warm_up.as_secs_f64();
         note(self.settings, &format!("Warming up for {seconds} s."));
         self.pass_until(Instant::now() + self.settings.warm_up);
-        self.running.begin_window();
+        let (iterations, at) = self.running.begin_window();
         self.latency.reset();
+        Begun { at, iterations }
     }
 
     /// Rate lines until the run is over.
     fn measure(&mut self, begun: &Begun) -> Result<(), Failure> {
         let over = self.settings.length.map(|length| begun.at + length);
+        if let Some(over) = over {
+            self.running.due_before(over);
+        }
         let (mut last, mut from) = (begun.iterations, begun.at);
         let mut each = self.running.each();
         loop {
@@ -268,14 +291,13 @@ impl End<'_> {
 
     fn tell(
         &mut self,
-        iterations: u64,
         seconds: f64,
         outcome: &Outcome,
         behind: Option<&Outcome>,
     ) -> Result<Exit, Failure> {
         // Bounds are the same, so nothing is lost.
         let _ = self.latency.add(&outcome.latency);
-        let settings = self.settings;
+        let (settings, iterations) = (self.settings, outcome.window);
         let failed = outcome.failed + behind.map_or(0, |behind| behind.failed);
         let partial = outcome.partial || behind.is_some_and(|behind| behind.partial);
         if settings.summary || settings.child {
@@ -312,6 +334,15 @@ impl End<'_> {
         let latency = settings.latency.then_some(&self.latency);
         let line = output::totals(iterations, seconds, latency);
         self.printer.line(&line).map_err(|e| unwritable(&e))?;
+        if settings.child {
+            let exact = Exact {
+                iterations,
+                seconds,
+                marked: partial || failed > 0,
+            };
+            let line = exact.line();
+            self.printer.line(&line).map_err(|e| unwritable(&e))?;
+        }
         if partial || failed > 0 {
             let what = match partial {
                 true => "partial results: applications ended before they were to",

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::options::Given;
-use crate::workload::{Carriers, Destinations, Module, PerfError, Syncpoint, Text, Workload};
+use crate::workload::{
+    Carriers, Destinations, LONGEST, Module, PerfError, Syncpoint, Text, Workload,
+};
 
 /// Which queue manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -290,14 +292,14 @@ fn workload(given: &Given, module: Module) -> Result<Workload, PerfError> {
         module,
         applications: given.number("nt", 1)?,
         carriers,
-        message_bytes: given.number("ms", 1000)?,
+        message_bytes: given.within("ms", 1000, LONGEST)?,
         text: text(given)?,
         persistence: persistence(given)?,
         syncpoint: syncpoint(given)?,
         batch: given.number("cc", 1)?,
         asynchronous: given.flag("async", false),
         iterations: (iterations > 0).then_some(iterations),
-        rate: given.seconds("rt", 0.0)?,
+        rate: given.decimal("rt", 0.0, "iterations a second")?,
         ramp: Duration::from_secs_f64(given.seconds("rp", 0.0)?),
         requests: queues("iq", "REQUEST")?,
         replies: queues("oq", "REPLY")?,
@@ -308,7 +310,7 @@ fn workload(given: &Given, module: Module) -> Result<Workload, PerfError> {
         put1: given.flag("p1", false),
         format: given.text("mfm").unwrap_or("MQSTR").to_owned(),
         convert: given.flag("cv", true),
-        buffer_bytes: given.number("rs", 0)?,
+        buffer_bytes: given.within("rs", 0, LONGEST)?,
         application_name: given.text("an").unwrap_or("cph").to_owned(),
         queue_depth: given.number("dq", 1)?,
         yield_every: given.number("yd", 0)?,
@@ -363,7 +365,8 @@ mod tests {
         assert_eq!(all[0].module, Module::Requester);
         assert_eq!((all[1].module, all[1].applications), (Module::Responder, 2));
         assert_eq!((all[1].queue_depth, all[1].rate), (1, 0.0));
-        assert_eq!(all[0].requests.names(), ["REQUEST1", "REQUEST2"]);
+        let requests = [0, 1, 2].map(|index| all[0].requests.name(index));
+        assert_eq!(requests, ["REQUEST1", "REQUEST2", "REQUEST1"]);
         assert_eq!(all[0].persistence, Some(true));
         assert_eq!(all[0].syncpoint, Syncpoint::BOTH);
         assert_eq!(
@@ -398,7 +401,19 @@ mod tests {
             ("-tc Sender -jt mqb -jh far", "-jh"),
             ("-tc Sender -jt mqb -jf --processes 2", "--processes"),
             ("-tc Sender -jt mqb -jf --multiplex 1", "--multiplex"),
-            ("-tc Sender --multiplex 0", "at least 1 thread"),
+            ("-tc Sender --multiplex 0", "1 to 1000 threads"),
+            ("-tc Sender --multiplex 1000000", "1 to 1000 threads"),
+            ("-tc Sender --multiplex -1", "--multiplex -1: a whole"),
+            ("-tc Sender -jp 65536", "from 0 to 65535"),
+            ("-tc Sender -cc 1.5", "a whole number from 0 to 4294967295"),
+            ("-tc Sender -cc 4294967296", "from 0 to 4294967295"),
+            ("-tc Sender -ms 99999999999999999999", "from 0 to 104857600"),
+            (
+                "-tc Sender -rt 1e10",
+                "iterations a second from 0 to 1000000000",
+            ),
+            ("-tc Sender -rt -1", "iterations a second from 0"),
+            ("-tc Sender -wt -1", "-wt -1: seconds from 0"),
             ("-tc Sender --processes 0", "--processes"),
             ("-tc Sender -mg 5 --warm-up 2", "--warm-up"),
             ("-tc Sender -db 5 -dx 2", "-dx 2"),

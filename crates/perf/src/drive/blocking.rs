@@ -12,7 +12,7 @@ use super::connect::{Way, call_failed};
 use super::control::Control;
 use super::course::{Course, Turn, be_punctual};
 use super::multiplexed::Group;
-use super::tally::Tally;
+use super::tally::{Done, Tally};
 use crate::workload::{
     Answer, Application, Body, GetCall, Machine, Message, Nanos, PerfError, PutCall, PutTarget,
     Step, Workload,
@@ -33,10 +33,6 @@ pub(crate) fn spawn(group: Group) -> Result<Vec<Arc<Tally>>, PerfError> {
     } = group;
     let mut tallies = Vec::new();
     for (index, machine) in (0u32..).zip(machines) {
-        if index > 0 && !workload.start_interval.is_zero() {
-            let interval = u64::try_from(workload.start_interval.as_nanos()).unwrap_or(u64::MAX);
-            control.pause(control.now().saturating_add(interval));
-        }
         let tally = Arc::new(Tally::new(1, &empty));
         tallies.push(tally.clone());
         let (way, workload) = (way.clone(), workload.clone());
@@ -76,7 +72,7 @@ fn live(
     control.ended(early);
 }
 
-/// Goes through the iterations; what a failure leaves uncommitted is counted no longer.
+/// Goes through the iterations; in the end it is known what is done for good.
 fn iterate<M: Mqi + ?Sized>(
     caller: &mut Caller<M>,
     workload: &Workload,
@@ -86,9 +82,7 @@ fn iterate<M: Mqi + ?Sized>(
     tally: &Tally,
 ) -> Result<(), PerfError> {
     let done = caller.iterate(workload, course, data, control, tally);
-    if done.is_err() {
-        tally.take_back(0, caller.machine.uncommitted());
-    }
+    tally.settle(0, caller.machine.uncommitted());
     done
 }
 
@@ -103,7 +97,13 @@ fn run(
     tally: &Tally,
 ) -> Result<bool, PerfError> {
     be_punctual(workload);
-    let mut caller = Caller::new(way.connect()?, machine, way.queue_manager());
+    control.await_turn(index, workload);
+    if control.ending() {
+        return Ok(true);
+    }
+    let connection = way.connect()?;
+    let name = connection.queue_manager();
+    let mut caller = Caller::new(connection, machine, &name);
     caller.until_ready(data)?;
     control.ready();
     if !control.await_go() {
@@ -182,7 +182,7 @@ impl<M: Mqi + ?Sized> Caller<M> {
         let mut yields = workload.yield_every;
         let mut now = control.now();
         loop {
-            match course.turn(now, control.ending()) {
+            match course.turn(now, control.ending(), control.over()) {
                 Turn::Wait { until } => {
                     control.pause(until);
                     now = control.now();
@@ -225,14 +225,17 @@ impl<M: Mqi + ?Sized> Caller<M> {
         match step {
             Step::Iterated { began } => {
                 course.iterated();
-                tally.iterated(0, now);
-                if let Some(began) = began {
-                    tally.record(now.saturating_sub(began));
-                }
+                tally.count(Done {
+                    place: 0,
+                    at: now,
+                    latency: began.map(|began| now.saturating_sub(began)),
+                    open: self.machine.uncommitted(),
+                });
             }
+            Step::Idle => tally.settle(0, self.machine.uncommitted()),
             Step::Unanswered { slot } => control.fail(self.no_reply(slot)),
             Step::Rejected { count, reason } => {
-                tally.take_back(0, count);
+                tally.take_back(0, count, self.machine.uncommitted());
                 return Err(rejected(count, reason, &self.name(0)));
             }
             _ => {}

@@ -3,15 +3,18 @@
 //! Invariants: an application is ready at most once and has ended exactly once; after `end` nobody
 //! waits at the gate any more.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::measure::Interrupt;
 use crate::workload::{Nanos, PerfError, Workload};
 
 /// Failures that are kept in words.
 const KEPT: usize = 100;
+/// How often is looked whether a start is to be given up.
+const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
 struct State {
@@ -32,6 +35,8 @@ pub(crate) struct Control {
     base: Instant,
     going: AtomicBool,
     ending: AtomicBool,
+    /// What a rate makes due then or later is not begun.
+    over: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
     wakers: Mutex<Vec<Box<dyn Fn() + Send>>>,
@@ -44,6 +49,7 @@ impl Control {
             base,
             going: AtomicBool::new(false),
             ending: AtomicBool::new(false),
+            over: AtomicU64::new(Nanos::MAX),
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
             wakers: Mutex::new(Vec::new()),
@@ -55,7 +61,7 @@ impl Control {
         u64::try_from(self.base.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn moment(&self, at: Nanos) -> Instant {
+    pub(crate) fn moment(&self, at: Nanos) -> Instant {
         self.base + Duration::from_nanos(at)
     }
 
@@ -131,6 +137,25 @@ impl Control {
         u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
     }
 
+    pub(crate) fn due_before(&self, over: Instant) {
+        let over = over.saturating_duration_since(self.base).as_nanos();
+        let over = Nanos::try_from(over).unwrap_or(Nanos::MAX);
+        self.over.store(over, Ordering::Release);
+    }
+
+    /// From when on nothing that a rate makes due is begun.
+    pub(crate) fn over(&self) -> Nanos {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// An application waits for its turn to connect (`-wi`), or until there is nothing to connect for.
+    pub(crate) fn await_turn(&self, index: u32, workload: &Workload) {
+        if !workload.start_interval.is_zero() {
+            let turn = (workload.start_interval * index).as_nanos();
+            self.pause(Nanos::try_from(turn).unwrap_or(Nanos::MAX));
+        }
+    }
+
     /// An application's thread waits at the gate; whether it is to begin.
     pub(crate) fn await_go(&self) -> bool {
         let mut state = self.state.lock();
@@ -149,30 +174,35 @@ impl Control {
         }
     }
 
-    /// The owner waits until all are ready.
+    /// The owner waits until all are ready; `false` when it is interrupted before. No deadline is none.
     pub(crate) fn await_ready(
         &self,
-        deadline: Instant,
+        deadline: Option<Instant>,
         workload: &Workload,
-    ) -> Result<(), PerfError> {
+        interrupt: &Interrupt,
+    ) -> Result<bool, PerfError> {
         let mut state = self.state.lock();
         loop {
             if let Some(error) = state.failures.first() {
                 return Err(error.clone());
             }
-            if state.ready >= self.applications {
-                return Ok(());
+            if interrupt.raised() {
+                return Ok(false);
             }
-            // As MQ-CPH has it, 0 waits for ever.
-            if workload.start_within.is_zero() {
-                self.changed.wait(&mut state);
-            } else if self.changed.wait_until(&mut state, deadline).timed_out() {
+            if state.ready >= self.applications {
+                return Ok(true);
+            }
+            let now = Instant::now();
+            if deadline.is_some_and(|deadline| now >= deadline) {
                 return Err(PerfError::StartTimedOut {
                     ready: state.ready,
                     applications: self.applications,
-                    seconds: workload.start_within.as_secs(),
+                    within: workload.start_within,
                 });
             }
+            let look = now + LOOK;
+            let until = deadline.map_or(look, |deadline| deadline.min(look));
+            self.changed.wait_until(&mut state, until);
         }
     }
 

@@ -9,7 +9,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use posthaste_client::ClientError;
+use posthaste_client::{ClientError, check_length};
 use posthaste_mqi::constants::MQMI_NONE;
 use posthaste_mqi::{CompCode, Hobj, Name, Reason};
 use posthaste_wire::client::FromServer;
@@ -24,7 +24,7 @@ use super::blocking::{handle, object, rejected};
 use super::connect::call_failed;
 use super::control::Control;
 use super::course::{Course, Turn};
-use super::tally::Tally;
+use super::tally::{Done, Tally};
 use super::template::{self, GetTemplate, PutTemplate, Speech};
 use crate::workload::{
     Answer, Application, Body, GetCall, Machine, Nanos, PerfError, PutCall, PutTarget, Step,
@@ -60,8 +60,8 @@ pub(crate) struct Around<'a> {
     pub(crate) control: &'a Control,
     pub(crate) tally: &'a Tally,
     pub(crate) data: &'a [u8],
-    /// Latencies that are recorded after the batch.
-    pub(crate) latencies: &'a mut Vec<Nanos>,
+    /// Iterations that are counted after the batch.
+    pub(crate) done: &'a mut Vec<Done>,
     /// The time, as of the batch.
     pub(crate) now: Nanos,
 }
@@ -158,9 +158,9 @@ impl Link {
         self.early
     }
 
-    /// It has failed: what it has not committed is counted no longer.
-    pub(crate) fn take_back(&self, tally: &Tally) {
-        tally.take_back(self.place, self.machine.uncommitted());
+    /// It goes no further: it is known what is done for good. Everything it did has been counted.
+    pub(crate) fn settle(&self, tally: &Tally) {
+        tally.settle(self.place, self.machine.uncommitted());
     }
 
     /// The group has been let go.
@@ -474,7 +474,9 @@ impl Link {
                     }
                 }
                 Step::Rejected { count, reason } => {
-                    around.tally.take_back(self.place, count);
+                    around.tally.count_all(around.done);
+                    let open = self.machine.uncommitted();
+                    around.tally.take_back(self.place, count, open);
                     return Err(rejected(count, reason, &self.name(0)));
                 }
                 Step::Finished | Step::Ready => {
@@ -492,14 +494,22 @@ impl Link {
         let mut now = around.now;
         match step {
             Step::Iterated { began } => {
-                if let Some(began) = began {
+                if began.is_some() {
                     now = around.control.now();
-                    around.latencies.push(now.saturating_sub(began));
                 }
-                around.tally.iterated(self.place, now);
+                around.done.push(Done {
+                    place: self.place,
+                    at: now,
+                    latency: began.map(|began| now.saturating_sub(began)),
+                    open: self.machine.uncommitted(),
+                });
                 if let Some(course) = &mut self.course {
                     course.iterated();
                 }
+            }
+            Step::Idle => {
+                around.tally.count_all(around.done);
+                self.settle(around.tally);
             }
             Step::Unanswered { slot } => around.control.fail(PerfError::NoReply {
                 queue: self.name(slot),
@@ -515,7 +525,7 @@ impl Link {
             true => around.control.now(),
             false => now,
         };
-        let turn = course.turn(now, around.control.ending());
+        let turn = course.turn(now, around.control.ending(), around.control.over());
         around.tally.missed_more(course.take_missed());
         match turn {
             Turn::Go { at } => Some(Answer::Next { at }),
@@ -533,8 +543,10 @@ impl Link {
             Body::Got => (got, false),
         };
         let shape = self.machine.put_shape();
+        let fits = check_length(&self.speech.socket, data);
         match put.to {
             PutTarget::Open(slot) => {
+                fits.map_err(|error| call_failed("MQPUT", &self.name(slot), &error))?;
                 let handle = handle(&self.open, slot);
                 let emitted = self.put.emit(
                     &mut self.out,
@@ -552,6 +564,7 @@ impl Link {
                 queue,
                 queue_manager,
             } => {
+                fits.map_err(|error| call_failed("MQPUT1", &queue.text(), &error))?;
                 let mut md = shape.md.clone();
                 md.correl_id = put.correl_id;
                 let request = Put1Request {

@@ -21,7 +21,7 @@ use super::connect::{Way, call_failed};
 use super::control::Control;
 use super::course::{Course, be_punctual};
 use super::link::{Around, Link, Next};
-use super::tally::Tally;
+use super::tally::{Done, Tally};
 use super::template::Speech;
 use crate::workload::{Machine, Module, Nanos, PerfError, Workload};
 
@@ -50,7 +50,8 @@ struct Share {
     data: Arc<[u8]>,
     control: Arc<Control>,
     tally: Arc<Tally>,
-    latencies: Vec<Nanos>,
+    /// Iterations that are not in the tally yet.
+    done: Vec<Done>,
     went: bool,
     told_to_end: bool,
 }
@@ -97,7 +98,7 @@ fn deal(group: Group, shares: &mut [Vec<Share>]) -> Vec<Arc<Tally>> {
             data: group.data.clone(),
             control: group.control.clone(),
             tally,
-            latencies: Vec::new(),
+            done: Vec::new(),
             went: false,
             told_to_end: false,
         });
@@ -195,11 +196,7 @@ impl Loop {
             return;
         };
         let control = share.control.clone();
-        if index > 0 && !share.workload.start_interval.is_zero() {
-            let interval = share.workload.start_interval.as_nanos();
-            let interval = u64::try_from(interval).unwrap_or(u64::MAX);
-            control.pause(control.now().saturating_add(interval));
-        }
+        control.await_turn(index, &share.workload);
         if control.ending() || control.failed() {
             return control.ended(true);
         }
@@ -273,7 +270,7 @@ impl Loop {
             self.controls();
         }
         for share in &mut self.shares {
-            share.tally.record_all(&mut share.latencies);
+            share.tally.count_all(&mut share.done);
         }
     }
 
@@ -294,13 +291,12 @@ impl Loop {
             control: &share.control,
             tally: &share.tally,
             data: &share.data,
-            latencies: &mut share.latencies,
+            done: &mut share.done,
             now,
         };
         let next = match act(&mut seat.link, &mut self.buffer, &mut around) {
             Ok(next) => next,
             Err(error) => {
-                seat.link.take_back(&share.tally);
                 share.control.fail(error);
                 return self.remove(number, true);
             }
@@ -333,7 +329,12 @@ impl Loop {
         let seat = self.seats.get_mut(number).and_then(Option::take);
         if let Some(seat) = seat {
             self.left -= 1;
-            let control = self.shares.get(seat.share).map(|s| s.control.clone());
+            let share = self.shares.get_mut(seat.share);
+            let control = share.map(|share| {
+                share.tally.count_all(&mut share.done);
+                seat.link.settle(&share.tally);
+                share.control.clone()
+            });
             // The socket is closed before anybody is told that the application has ended.
             drop(seat);
             if let Some(control) = control {
@@ -386,7 +387,7 @@ impl Loop {
 /// Connects an application and opens its queues, then takes the connection over.
 fn link(share: &Share, place: usize, machine: Machine) -> Result<Link, PerfError> {
     let connection: Connection = share.way.connect_socket()?;
-    let name = share.way.queue_manager();
+    let name = &connection.queue_manager();
     let mut caller = Caller::new(Box::new(connection), machine, name);
     caller.until_ready(&share.data)?;
     let (connection, machine, open) = caller.into_parts();

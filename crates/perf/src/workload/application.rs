@@ -84,7 +84,7 @@ pub enum Step {
         /// As [`Answer::Next`] said.
         began: Option<Nanos>,
     },
-    /// Rest: nothing was there to do.
+    /// Rest: nothing was there to do, or there was no time left to do it.
     Idle,
     /// Rest: a reply did not come, a failure.
     Unanswered {
@@ -207,7 +207,8 @@ impl Machine {
         })
     }
 
-    /// Iterations that have been counted and are not committed yet.
+    /// Iterations that have been counted and are not known to be done for good: they are not committed, or were put
+    /// asynchronously and not asked after.
     pub fn uncommitted(&self) -> u64 {
         match &self.kind {
             Kind::Responder(machine) => machine.uncommitted(),

@@ -93,11 +93,17 @@ impl PutGet {
     }
 
     fn no_message(&mut self, ending: bool) -> Step {
-        if self.waiting.goes_on() && !ending {
-            return self.get();
+        match (self.waiting.goes_on(), ending) {
+            (true, false) => self.get(),
+            (goes_on, _) => {
+                self.waiting.over();
+                match goes_on {
+                    // It had time left: that it is to end is not its failure.
+                    true => Step::Idle,
+                    false => Step::Unanswered { slot: QUEUE },
+                }
+            }
         }
-        self.waiting.over();
-        Step::Unanswered { slot: QUEUE }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Requester: puts a request, waits for its reply.
 //!
 //! Invariants: the reply to a request carries the request's MsgId as its CorrelId; a request is
-//! committed before its reply is waited for; what is under way when the application is to end is
-//! still waited for, so that no reply is left on a queue.
+//! committed before its reply is waited for; replies to what is under way when the application is to end
+//! are still taken as long as they come, so that none is left on a queue.
 
 use std::collections::VecDeque;
 
@@ -136,13 +136,22 @@ impl Requester {
     }
 
     fn no_reply(&mut self, ending: bool) -> Step {
-        if self.waiting.goes_on() && !ending {
+        let goes_on = self.waiting.goes_on();
+        if goes_on && !ending {
             return self.get();
         }
         self.waiting.over();
-        self.under_way.pop_front();
         self.last = Last::Nothing;
-        Step::Unanswered { slot: REPLIES }
+        match ending || self.ending {
+            // What came after it is hardly answered any sooner.
+            true => self.under_way.clear(),
+            false => _ = self.under_way.pop_front(),
+        }
+        match goes_on {
+            // It had time left: that it is to end is not its failure.
+            true => Step::Idle,
+            false => Step::Unanswered { slot: REPLIES },
+        }
     }
 
     fn end(&mut self) -> Step {

@@ -2,7 +2,7 @@
 //!
 //! Invariants: what is counted at the end has been committed; asynchronous puts are asked after with
 //! MQSTAT every [`ASK_EVERY`] puts and at the end, and every put is either a success there or makes
-//! the application fail.
+//! the application fail; those that nobody could ask after any more are not counted.
 
 use posthaste_mqi::constants::{MQCI_NONE, MQOO_FAIL_IF_QUIESCING, MQOO_OUTPUT};
 use posthaste_mqi::{Name, Reason, Sts};
@@ -31,7 +31,7 @@ pub(crate) struct Sender {
     put1: bool,
     asynchronous: bool,
     unit: UnitOfWork,
-    /// Asynchronous puts that have not been asked after.
+    /// Asynchronous puts that have been counted and not been asked after.
     unasked: u64,
     last: Last,
     at: Nanos,
@@ -66,7 +66,6 @@ impl Sender {
     }
 
     fn sent(&mut self) -> Step {
-        self.unasked += u64::from(self.asynchronous);
         match self.unit.fills() {
             true => self.commit(Last::Commit),
             false => self.rest(),
@@ -84,13 +83,14 @@ impl Sender {
         Step::Stat
     }
 
-    /// Iterations that a failure now would undo.
+    /// Iterations that a failure now would undo, or leave unknown. Both are the last ones that were counted.
     pub(crate) fn uncommitted(&self) -> u64 {
-        self.unit.uncommitted()
+        self.unit.uncommitted().max(self.unasked)
     }
 
     fn rest(&mut self) -> Step {
         self.last = Last::Nothing;
+        self.unasked += u64::from(self.asynchronous);
         // An asynchronous put takes no time that an application could see.
         let began = (!self.asynchronous).then_some(self.at);
         Step::Iterated { began }

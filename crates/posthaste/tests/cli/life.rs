@@ -371,13 +371,16 @@ fn network_clients_do_not_use_up_the_operator_s_places() {
     let text = std::fs::read_to_string(&ini).unwrap();
     std::fs::write(&ini, text.replace("MaxChannels=1000", "MaxChannels=2")).unwrap();
     let serving = place.serving("QM1");
-    let mut streams: Vec<_> = (0..3)
-        .map(|_| std::net::TcpStream::connect(("127.0.0.1", serving.port())).unwrap())
-        .collect();
-    // The third one is closed at once.
-    let mut byte = [0];
-    let read = std::io::Read::read(streams.last_mut().unwrap(), &mut byte);
-    assert_eq!(read.unwrap_or(0), 0);
+    let streams =
+        [0, 1].map(|_| std::net::TcpStream::connect(("127.0.0.1", serving.port())).unwrap());
+    // The third one is told why it is not taken.
+    let put = format!(
+        "put DEV.QUEUE.1 QM1 --connect DEV.APP.SVRCONN/TCP/127.0.0.1({})",
+        serving.port()
+    );
+    let refused = place.fed("a\n", &put);
+    assert!(refused.err.contains("2537"), "{}", refused.err);
+    drop(streams);
     place.mqsc("PING QMGR", "QM1").good();
     serving.end();
     let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();

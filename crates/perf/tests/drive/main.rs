@@ -6,6 +6,9 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
+mod counts;
+mod rig;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,138 +17,13 @@ use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
-use posthaste_perf::drive::{Outcome, Running, start, start_together};
+use posthaste_perf::drive::start;
 use posthaste_perf::workload::{
     Carriers, Destinations, Module, PerfError, Syncpoint, Target, Text, Workload,
 };
-use posthaste_server::{Creation, DataDir, EndMode, InProcess, InProcessOptions, create, ini};
+use posthaste_server::EndMode;
 
-const QUEUES: u32 = 3;
-const LONG: Duration = Duration::from_secs(60);
-const TWO_LOOPS: Carriers = Carriers::Multiplexed { threads: 2 };
-
-/// A queue manager that listens, with REQUEST1.., REPLY1.. and DEST.
-struct Rig {
-    qm: Option<Arc<InProcess>>,
-    port: u16,
-    _folder: tempfile::TempDir,
-}
-
-impl Rig {
-    fn new() -> Rig {
-        let folder = tempfile::tempdir().unwrap();
-        let data = DataDir::at(folder.path());
-        let mut commands = vec![
-            "DEFINE QLOCAL(DEST)".to_owned(),
-            "DEFINE QLOCAL(SMALL) MAXDEPTH(10)".to_owned(),
-            "DEFINE CHANNEL(DEV.APP.SVRCONN) CHLTYPE(SVRCONN)".to_owned(),
-            posthaste_server::listener_object(1414, "127.0.0.1"),
-        ];
-        for number in 1..=QUEUES {
-            commands.push(format!("DEFINE QLOCAL(REQUEST{number})"));
-            commands.push(format!("DEFINE QLOCAL(REPLY{number})"));
-        }
-        let creation = Creation {
-            name: "QM1".to_owned(),
-            shape: ini::Shape {
-                file_pages: 1024,
-                ..ini::Shape::default()
-            },
-            commands,
-            ..Creation::default()
-        };
-        create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
-        let options = InProcessOptions {
-            listen: true,
-            port: Some(0),
-            host: Some("127.0.0.1".to_owned()),
-            ..InProcessOptions::default()
-        };
-        let qm = InProcess::open(&data, "QM1", &options).unwrap();
-        let port = qm.listening()[0].address.port();
-        Rig {
-            qm: Some(Arc::new(qm)),
-            port,
-            _folder: folder,
-        }
-    }
-
-    fn connect(&self) -> Connect {
-        let host = "127.0.0.1".to_owned();
-        let address = Address::Tcp {
-            host,
-            port: self.port,
-        };
-        Connect::new(address, "DEV.APP.SVRCONN", "QM1")
-    }
-
-    fn client(&self) -> Target {
-        Target::Client(self.connect())
-    }
-
-    fn inside(&self) -> Target {
-        Target::InProcess(self.qm.clone().unwrap())
-    }
-
-    fn depth(&self, queue: &str) -> String {
-        let qm = self.qm.as_ref().unwrap();
-        let reply = qm.command(&format!("DISPLAY QLOCAL({queue}) CURDEPTH"));
-        let (_, _, row) = &reply.rows[0];
-        let (_, depth) = row.0.iter().find(|(key, _)| key == "CURDEPTH").unwrap();
-        depth.clone()
-    }
-
-    /// Empties a queue, as soon as the queue manager has noticed that a broken application is gone.
-    fn clear(&self, queue: &str) {
-        let qm = self.qm.as_ref().unwrap();
-        while !qm.command(&format!("CLEAR QLOCAL({queue})")).ok {
-            std::thread::yield_now();
-        }
-    }
-
-    fn assert_empty(&self) {
-        for number in 1..=QUEUES {
-            assert_eq!(self.depth(&format!("REQUEST{number}")), "0");
-            assert_eq!(self.depth(&format!("REPLY{number}")), "0");
-        }
-        assert_eq!(self.depth("DEST"), "0");
-    }
-}
-
-fn workload(module: Module, carriers: Carriers) -> Workload {
-    // Who waits for whatever comes looks often whether it is to end.
-    let get_wait = match module {
-        Module::Responder | Module::Receiver => Duration::from_millis(50),
-        _ => Duration::from_secs(30),
-    };
-    Workload {
-        module,
-        carriers,
-        get_wait: Some(get_wait),
-        requests: Destinations::numbered("REQUEST", QUEUES),
-        replies: Destinations::numbered("REPLY", QUEUES),
-        ..Workload::default()
-    }
-}
-
-fn finished(running: Running) -> Outcome {
-    assert!(running.wait(LONG), "{:?}", running.failure());
-    let outcome = running.stop();
-    assert_eq!(outcome.failures, []);
-    assert!(!outcome.partial);
-    outcome
-}
-
-/// Requesters with a limit, and responders; gives what both came to.
-fn exchange(target: &Target, requesters: Workload, responders: Workload) -> (Outcome, Outcome) {
-    let mut running = start_together(&[requesters, responders], target).unwrap();
-    let responders = running.pop().unwrap();
-    let requests = finished(running.pop().unwrap());
-    let replies = responders.stop();
-    assert_eq!(replies.failures, []);
-    assert!(!replies.partial);
-    (requests, replies)
-}
+use crate::rig::*;
 
 #[test]
 fn requesters_and_responders_leave_nothing_behind() {
