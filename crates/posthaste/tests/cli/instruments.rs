@@ -280,12 +280,20 @@ fn the_doctor_looks_at_a_running_queue_manager_and_its_machine() {
 fn the_doctor_says_when_only_the_machine_can_be_checked() {
     let place = Place::new();
     place.line("doctor QM1").failed_with(16, "AMQ8118E");
-    let report = doctor(&place, "");
+    let report = doctor(&place, " --disk");
     assert_eq!(
         (&report["queue_manager"], &report["running"]),
         (&().into(), &false.into())
     );
+    let (status, found) = checked(&report, "log's disk");
+    assert!(
+        status == "skip" && found.ends_with("none was named"),
+        "{found}"
+    );
     place.serving("QM1").end();
+    let report = doctor(&place, " QM1 --disk");
+    let (_, found) = checked(&report, "log's disk");
+    assert!(found.starts_with("a forced 4 KiB write takes "), "{found}");
     let report = doctor(&place, " QM1");
     assert_eq!(
         (&report["queue_manager"], &report["running"]),
@@ -297,4 +305,50 @@ fn the_doctor_says_when_only_the_machine_can_be_checked() {
     let first =
         "Queue manager QM1 is not running (Ended immediately): only the machine is checked.";
     assert!(out.starts_with(first), "{out}");
+    // Whether there is a default one cannot be told then.
+    std::fs::write(place.data().join("mqs.ini"), "nonsense\n").unwrap();
+    place.line("doctor").failed_with(60, "AMQ2101E");
+}
+
+#[test]
+fn the_doctor_tells_what_runs_from_what_a_restart_would_bring() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let file = place.home("QM1").join("qm.ini");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let text = text.replace("LogPrimaryFiles=", "LogPrimaryFiles = 5#");
+    let text = text
+        .replace("5#3", "5")
+        .replace("LogBufferPages=0", "LogBufferPages=4096");
+    std::fs::write(&file, text).unwrap();
+    let report = doctor(&place, " QM1");
+    assert_eq!(
+        checked(&report, "log size"),
+        (
+            "warn",
+            "3 MiB in 3 primary files, 0 % in use; \
+             qm.ini differs from what runs (LogPrimaryFiles=5): a restart is needed"
+        )
+    );
+    assert_eq!(
+        checked(&report, "log buffer"),
+        (
+            "warn",
+            "LogBufferPages is 512 (recommended: 4096); \
+             qm.ini differs from what runs (LogBufferPages=4096): a restart is needed"
+        )
+    );
+    // The remedy is as good as it says, however the line is written.
+    let remedy = report["checks"].as_array().unwrap().iter();
+    let mut remedy = remedy.filter(|check| check["check"] == "log size");
+    let remedy = remedy.next().unwrap()["remedy"].as_str().unwrap();
+    let (change, _) = remedy.split_once("; posthaste stop").unwrap();
+    let changed = std::process::Command::new("sh")
+        .args(["-c", change])
+        .status();
+    assert!(changed.unwrap().success());
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\n   LogPrimaryFiles=509\n"), "{text}");
+    place.line("check QM1").good();
+    serving.end();
 }
