@@ -151,6 +151,53 @@ fn an_interrupted_disk_test_removes_its_files() {
 }
 
 #[test]
+fn a_disk_test_that_may_not_write_long_files_says_so_and_removes_them() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let program = place.named("posthaste");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "ulimit -f 512; exec \"$0\" disktest --dir \"$1\""])
+        .arg(program.get_program())
+        .arg(&dir);
+    outcome(&mut shell).failed_with(76, "AMQ2008E");
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
+fn a_disk_test_says_that_one_of_its_processes_was_killed() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let mut command = place.named("posthaste");
+    command
+        .args(["disktest", "--bsize", "4K", "--fileSize", "16384"])
+        .args(["--numFiles", "1", "--duration", "600", "--qm", "2", "--dir"])
+        .arg(&dir);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = Guard(child.unwrap());
+    let parent = child.0.id();
+    let worker = loop {
+        let children = format!("/proc/{parent}/task/{parent}/children");
+        let children = std::fs::read_to_string(children).unwrap();
+        if let Some(worker) = children.split_whitespace().next() {
+            break Pid::from_raw(worker.parse().unwrap()).unwrap();
+        }
+        assert_eq!(child.0.try_wait().unwrap(), None);
+        std::thread::yield_now();
+    };
+    rustix::process::kill_process(worker, Signal::KILL).unwrap();
+    let said = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
+    assert!(
+        said.contains("AMQ2502E") && said.contains("ended by signal 9"),
+        "{said}"
+    );
+    assert_eq!(child.0.wait().unwrap().code(), Some(1));
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
 fn a_disk_test_refuses_what_cannot_be() {
     let place = Place::new();
     let dir = place.path().join("disk");
@@ -167,6 +214,15 @@ fn a_disk_test_refuses_what_cannot_be() {
     run(&format!("{here}/missing")).failed_with(76, "AMQ2008E");
     run(&format!("{here} --csvFile {here}/no/rows.csv")).failed_with(76, "no/rows.csv");
     run(&format!("{here} --qm 11")).failed_with(39, "--qm");
+    let rows = place.path().join("rows.csv");
+    let csv = rows.display();
+    run(&format!("{here}/missing --csvFile {csv}")).failed_with(76, "missing");
+    assert!(!rows.exists());
+    run(&format!("{here}/missing --fio x.fio")).failed_with(76, "missing");
+    let strange = dir.join("a#b");
+    std::fs::create_dir(&strange).unwrap();
+    run(&format!("{here}/a#b --fio x.fio")).failed_with(39, "fio");
+    std::fs::remove_dir(&strange).unwrap();
     let job = place.path().join("job.fio");
     run(&format!("{here} --fio {}", job.display())).good();
     let text = std::fs::read_to_string(job).unwrap();
