@@ -1,6 +1,7 @@
 //! Commands that measure, and what they are measured with.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal};
@@ -14,7 +15,15 @@ fn proxy(place: &Place, to: u16) -> (Guard, u16, impl Iterator<Item = String>) {
     command
         .args(["delayproxy", "--listen", "127.0.0.1:0", "--to", &to])
         .args(["--delay", "200us", "--no-calibration"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    started(command)
+}
+
+/// The same, started by a command.
+fn started(mut command: Command) -> (Guard, u16, impl Iterator<Item = String>) {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut child = Guard(child.unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap())
         .lines()
@@ -46,14 +55,83 @@ fn a_queue_manager_works_through_a_delay_proxy() {
 }
 
 #[test]
+fn a_delay_proxy_says_at_its_end_what_failed_within_the_last_second() {
+    let place = Place::new();
+    // A port that was free a moment ago, and where nobody listens.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = listener.local_addr().unwrap();
+    drop(listener);
+    let (mut child, port, _lines) = proxy(&place, to.port());
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    // The reset says that the proxy knows.
+    assert!(client.read(&mut [0]).is_err());
+    let pid = Pid::from_child(&child.0);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    let said = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
+    let expected = format!("delayproxy: cannot connect to {to}: Connection refused");
+    assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn a_delay_proxy_without_descriptors_goes_on_when_there_are_some_again() {
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                // Sends back what comes, until the connection ends, however that is.
+                let _ = stream
+                    .try_clone()
+                    .and_then(|mut from| std::io::copy(&mut from, &mut stream));
+            });
+        }
+    });
+    let program = place.named("posthaste");
+    let script =
+        "ulimit -n 24; exec \"$0\" delayproxy --listen 127.0.0.1:0 --to \"$1\" --no-calibration";
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script])
+        .arg(program.get_program())
+        .arg(to.to_string());
+    let (mut child, port, _lines) = started(shell);
+    let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let crowd: Vec<TcpStream> = (0..30).map(|_| connect()).collect();
+    let mut said = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let first = said.next().unwrap().unwrap();
+    assert!(first.contains("Too many open files"), "{first}");
+    drop(crowd);
+    let echoed = |mut client: TcpStream| {
+        let mut back = [0];
+        client.write_all(b"x")?;
+        client.read_exact(&mut back)?;
+        Ok::<[u8; 1], std::io::Error>(back)
+    };
+    // What it takes before it has seen the others go is reset.
+    while echoed(connect()).is_err() {
+        assert_eq!(child.0.try_wait().unwrap(), None);
+    }
+    let pid = Pid::from_child(&child.0);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(child.0.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_delay_proxy_refuses_what_cannot_be() {
     let place = Place::new();
     let serving = place.serving("QM1");
     let port = serving.port().to_string();
     let taken = format!("127.0.0.1:{port}");
     place
-        .line(&format!("delayproxy --to {taken} --listen {taken}"))
+        .line(&format!("delayproxy --to 127.0.0.1:9 --listen {taken}"))
         .failed_with(61, "AMQ9218E");
+    for to in [&taken, "127.0.0.1:0"] {
+        place
+            .line(&format!("delayproxy --to {to} --listen {taken}"))
+            .failed_with(39, "AMQ2402E");
+    }
     place
         .line(&format!("delayproxy --to {taken} --delay 1us --jitter 2us"))
         .failed_with(39, "AMQ2402E");
