@@ -87,10 +87,12 @@ pub(crate) enum Count {
     Backouts,
     /// Queue locks that had to be waited for.
     LockWaits,
+    /// Persistent puts and gets outside a unit of work, each of which waited for the log by itself.
+    ForcedAlone,
 }
 
 /// The names of the counters, in the order of [`Count`].
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "engine.puts",
     "engine.put_bytes",
     "engine.gets",
@@ -102,6 +104,7 @@ const NAMES: [&str; 11] = [
     "engine.commits",
     "engine.backouts",
     "engine.lock_waits",
+    "engine.forced_alone",
 ];
 
 /// The engine's counters.
@@ -142,8 +145,8 @@ mod tests {
 
     #[test]
     fn every_counter_has_its_name() {
-        assert_eq!(NAMES[Count::LockWaits as usize], "engine.lock_waits");
+        assert_eq!(NAMES[Count::ForcedAlone as usize], "engine.forced_alone");
         assert_eq!(NAMES[Count::Avoided as usize], "engine.avoided");
-        assert_eq!(Count::LockWaits as usize + 1, NAMES.len());
+        assert_eq!(Count::ForcedAlone as usize + 1, NAMES.len());
     }
 }

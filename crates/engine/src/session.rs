@@ -53,6 +53,8 @@ pub struct ConnectionStatus {
     pub uow_state: &'static str,
     /// When the unit of work began, microseconds since 1970.
     pub uow_started: Option<i64>,
+    /// When it wrote its first record to the log; none while it has written nothing.
+    pub uow_logged: Option<i64>,
     /// Number of the unit of work.
     pub uow_id: Option<u64>,
     /// Open handles: object name and open options.
@@ -334,6 +336,7 @@ impl SessionInner {
             application: self.who.clone(),
             uow_state: if uow.is_some() { "ACTIVE" } else { "NONE" },
             uow_started: uow.map(|u| u.started),
+            uow_logged: uow.and_then(|u| u.logged_at),
             uow_id: uow.map(|u| u.id),
             handles: state
                 .handles

@@ -17,6 +17,7 @@ use posthaste_recovery_log::{Class, Forced, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::SlotId;
@@ -47,6 +48,8 @@ pub(crate) struct Uow {
     pub(crate) first: Lsn,
     /// When it began, microseconds since 1970.
     pub(crate) started: i64,
+    /// When it wrote its first record.
+    pub(crate) logged_at: Option<i64>,
 }
 
 impl Uow {
@@ -57,14 +60,16 @@ impl Uow {
             logged: false,
             first: Lsn(0),
             started,
+            logged_at: None,
         }
     }
 
     /// Notes that it has a record at `lsn`.
-    pub(crate) fn note(&mut self, lsn: Lsn) {
+    pub(crate) fn note(&mut self, lsn: Lsn, qm: &Inner) {
         if !self.logged {
             self.logged = true;
             self.first = lsn;
+            self.logged_at = Some(qm.now());
         }
     }
 
@@ -205,6 +210,11 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
+    /// Whether it is of one put or get outside a unit of work.
+    fn alone(&self) -> bool {
+        matches!(self, Effect::Put { .. } | Effect::Got { .. })
+    }
+
     /// Makes it true. `forced` proves that the record up to `end` is durable.
     fn happen(self, qm: &Arc<Inner>, end: Lsn, forced: &Forced) {
         assert!(forced.covers(end), "an effect before its record is durable");
@@ -277,6 +287,9 @@ impl Pending<'_> {
             }
         };
         if let Some(effect) = self.effect.take() {
+            if effect.alone() {
+                self.qm.home.stages.one(Count::ForcedAlone);
+            }
             effect.happen(self.qm, self.end, &forced);
         }
         self.pin.clear();

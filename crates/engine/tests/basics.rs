@@ -165,12 +165,21 @@ fn what_happened_is_counted() {
         ("engine.waits", 2),
         ("engine.commits", 1),
         ("engine.backouts", 1),
+        ("engine.forced_alone", 0),
         // The commit, and the backout, whose count is hardened.
         ("log.forces", 2),
         ("log.writes", 2),
     ];
     let counted = expected.map(|(name, _)| (name, since(name)));
     assert_eq!(counted, expected);
+    // Outside syncpoint each persistent put and each persistent get waits for the log by itself.
+    put(&s, h, MQPER_PERSISTENT, 0, b"1");
+    get(&s, h, 0).unwrap();
+    get(&s, h, 0).unwrap();
+    assert_eq!(since("engine.forced_alone"), 3);
+    put(&s, h, MQPER_NOT_PERSISTENT, MQPMO_SYNCPOINT, b"1");
+    commit(&s);
+    assert_eq!((since("engine.forced_alone"), since("log.forces")), (3, 5));
     assert_eq!(since("log.physical_bytes") % 4096, 0);
     assert!(since("log.records") >= 2 && since("log.logical_bytes") > 0);
 }

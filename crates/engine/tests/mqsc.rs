@@ -648,6 +648,13 @@ fn the_queue_manager_and_its_connections_are_shown() {
     let working = format!("DISPLAY CONN({connection}) UOWSTATE UOWSTDA");
     assert_eq!(shown(&w, &working, "UOWSTATE"), ["ACTIVE"]);
     assert_eq!(shown(&w, &working, "UOWSTDA")[0].len(), 10);
+    // Only a unit of work that has written to the log keeps it from being used again.
+    let logged = "DISPLAY CONN(*) WHERE(UOWLOGDA NE ' ') UOWLOGTI";
+    assert_eq!(id(&w.mqsc(logged)), "AMQ8147E");
+    put(&s, h, MQPER_PERSISTENT, MQPMO_SYNCPOINT, b"y");
+    assert_eq!(shown(&w, logged, "CONN"), std::slice::from_ref(&connection));
+    assert_eq!(shown(&w, logged, "UOWLOGDA")[0].len(), 10);
+    assert_eq!(shown(&w, logged, "UOWLOGTI")[0].len(), 8);
     let active = shown(&w, "DISPLAY CONN(*) WHERE(UOWSTATE EQ ACTIVE)", "CONN");
     assert_eq!(active, std::slice::from_ref(&connection));
     let objects = w.mqsc(&format!("DISPLAY CONN({connection}) TYPE(HANDLE)"));

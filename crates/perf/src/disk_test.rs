@@ -13,11 +13,13 @@
 //! | `writing` | the loop that is measured |
 //! | `measured` | what a loop found, and several put together |
 //! | `worker` | the loop in a thread, or in one process for each queue manager |
+//! | `csv` | the CSV file that rows are added to |
 //! | `report` | the output block and the rows of the CSV file |
 //! | `fio` | the same test for fio |
 //! | `command` | one run, in order |
 
 mod command;
+mod csv;
 mod files;
 mod fio;
 mod measured;

@@ -8,11 +8,13 @@
 //! | `child` | a process that ends when its owner goes |
 //! | `fault` | why a measurement was not made, and the exit code of it |
 //! | `interrupt` | Ctrl-C ends a run in order |
+//! | `limits` | limits of the process: lifted, or told of |
 
 mod child;
 mod cpu;
 mod fault;
 mod interrupt;
+mod limits;
 mod machine;
 mod under_test;
 
@@ -20,5 +22,6 @@ pub use child::{Child, Patience, kill_all};
 pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub use interrupt::Interrupt;
+pub use limits::{allow_descriptors, refuse_long_files};
 pub use machine::{Machine, commit_of, now_text};
 pub use under_test::{CHANNEL, QUEUE_MANAGER, Shape, UnderTest, queue_script};

@@ -87,6 +87,19 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// Bits a second with a unit of 1000 and at most three decimals.
+pub fn shown_rate(bits: u64) -> String {
+    let units = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)];
+    let value = bits as f64;
+    let fitting = units.into_iter().find(|(_, unit)| value >= *unit);
+    let Some((name, unit)) = fitting else {
+        return format!("{bits} bit/s");
+    };
+    let text = format!("{:.3}", value / unit);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text} {name}")
+}
+
 /// Bytes with a unit of 1024 and one decimal.
 pub fn shown_bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
@@ -184,6 +197,16 @@ mod tests {
             (u64::MAX, "18,446,744,073,709,551,615"),
         ] {
             assert_eq!(grouped(number), shown);
+        }
+        for (bits, shown) in [
+            (1, "1 bit/s"),
+            (999, "999 bit/s"),
+            (64_000, "64 kbit/s"),
+            (10_000_000, "10 Mbit/s"),
+            (2_500_000_000, "2.5 Gbit/s"),
+            (1_000_000_000_000, "1000 Gbit/s"),
+        ] {
+            assert_eq!(shown_rate(bits), shown);
         }
         assert_eq!(shown_bytes(1023), "1023 B");
         assert_eq!(shown_bytes(1536), "1.5 KiB");

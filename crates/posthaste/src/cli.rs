@@ -437,7 +437,8 @@ const DOCTOR_EXAMPLES: &str = "\
 
 Each line says PASS, WARN or SKIP (cannot be told here, or does not matter) and what was found; a
 warning also says why it matters and what to type. Nothing is changed. A queue manager that is not
-running, or none: only the machine is checked. Exit codes: 0 no warnings, 3 at least one.";
+running, or none: only the machine is checked (and with --disk the log's disk). Exit codes: 0 no
+warnings, 3 at least one.";
 
 #[derive(Args, Debug)]
 #[command(after_help = DOCTOR_EXAMPLES)]

@@ -7,6 +7,7 @@
 mod gather;
 mod gather_machine;
 mod machine;
+mod manager;
 mod practices;
 mod verdict;
 
@@ -20,8 +21,8 @@ use crate::connect::Target;
 use crate::mqsc::CommandServer;
 use crate::output::{Out, complain};
 use crate::run::quoted;
-use practices::Manager;
-use verdict::{Finding, Summary};
+use manager::Manager;
+use verdict::{Finding, Summary, Verdict};
 
 /// Seconds to wait for an answer of the command server.
 const PATIENCE: u32 = 60;
@@ -42,14 +43,24 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
     let state = home.as_ref().map(|home| server::state(&env, home));
     let running = matches!(state, Some(State::Running(server::Phase::Running)));
     let mut findings = Vec::new();
+    let measured = match home.as_ref().filter(|_| args.disk) {
+        Some(home) => Some(measure(&data, home)?),
+        None => None,
+    };
     if let Some(home) = home.as_ref().filter(|_| running) {
-        findings.extend(practices::check(&manager(&data, place, home, args)?));
+        let mut manager = manager(&data, place, home)?;
+        manager.log_write_ns = measured.as_ref().map(|(_, times)| *times);
+        findings.extend(practices::check(&manager));
+    } else if args.disk {
+        let verdict = measured.map(|(folder, times)| practices::measured_disk(&folder, times));
+        findings.push(machine::log_disk(verdict.unwrap_or_else(not_measured)));
     }
     let status = home
         .as_ref()
         .filter(|_| running)
         .and_then(server::read_status);
-    let folders = home.as_ref().map(folders).unwrap_or_default();
+    let folders = home.as_ref().map(|home| folders(&data, home));
+    let folders = folders.unwrap_or_default();
     let facts = gather_machine::gather(&folders, status.as_ref());
     findings.extend(machine::check(&facts));
     let summary = Summary::of(&findings);
@@ -74,30 +85,39 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
 
 /// The queue manager that was named, or the default one; none if there is no default one.
 fn find(data: &DataDir, name: Option<&str>) -> Result<Option<Home>, Failure> {
-    match (server::find(data, name), name) {
-        (Ok(home), _) => Ok(Some(home)),
-        (Err(failure), Some(_)) => Err(failure),
-        (Err(_), None) => Ok(None),
+    match name.is_none() && server::registered(data)?.default.is_none() {
+        true => Ok(None),
+        false => server::find(data, name).map(Some),
     }
 }
 
-fn folders(home: &Home) -> Vec<(&'static str, PathBuf)> {
+fn folders(data: &DataDir, home: &Home) -> Vec<(&'static str, PathBuf)> {
     let mut folders = Vec::new();
     // A configuration that cannot be read is what `check` and the start complain about.
-    let log = server::read_configuration(home).ok();
-    if let Some(log) = log.and_then(|(settings, _)| settings.log_path) {
-        folders.push(("recovery log", log));
+    if let Ok((settings, _)) = server::read_configuration(home) {
+        folders.push(("recovery log", server::log_folder(data, home, &settings)));
     }
     folders.push(("data", home.folder.clone()));
     folders
 }
 
-fn manager(
-    data: &DataDir,
-    place: Option<&Path>,
-    home: &Home,
-    args: &cli::Doctor,
-) -> Result<Manager, Failure> {
+/// Measures the disk of a queue manager's log, whether it runs or not: the folder; average and 99th percentile of a
+/// write, in nanoseconds.
+fn measure(data: &DataDir, home: &Home) -> Result<(String, (u64, u64)), Failure> {
+    let (settings, _) = server::read_configuration(home)?;
+    let folder = server::log_folder(data, home, &settings);
+    complain("Measuring the log's disk for a second ...");
+    let sample = posthaste_perf::disk_test::sample(&folder)?;
+    let folder = folder.display().to_string();
+    Ok((folder, (sample.average_ns, sample.p99_ns)))
+}
+
+fn not_measured() -> Verdict {
+    let why = "--disk measures the disk of a queue manager's log, and none was named";
+    Verdict::skip(why).with_remedy("posthaste doctor QM --disk, or posthaste disktest --dir DIR")
+}
+
+fn manager(data: &DataDir, place: Option<&Path>, home: &Home) -> Result<Manager, Failure> {
     let target = Target {
         place,
         queue_manager: Some(&home.name),
@@ -106,17 +126,11 @@ fn manager(
         application: CommandServer::APPLICATION,
     };
     let mut commands = CommandServer::connect(&target, PATIENCE)?;
-    let mut manager = gather::gather(home, &mut commands)?;
+    let mut manager = gather::gather(data, home, &mut commands)?;
     commands.disconnect();
     if data.is_chosen() {
         let folder = data.root().display().to_string();
         manager.place = format!(" --data-dir {}", quoted(&folder));
-    }
-    if args.disk {
-        complain("Measuring the log's disk for a second ...");
-        let folder = Path::new(&manager.log_folder);
-        let sample = posthaste_perf::disk_test::sample(folder)?;
-        manager.log_write_ns = Some((sample.average_ns, sample.p99_ns));
     }
     Ok(manager)
 }

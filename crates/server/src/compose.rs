@@ -299,6 +299,11 @@ fn places_for(connections: usize) -> Admission {
     })
 }
 
+fn status_file(home: &Home, now: i64, of: &Configured, listeners: &Listeners) -> Arc<StatusFile> {
+    let buffer = of.settings.log.buffer_pages;
+    Arc::new(StatusFile::new(home, now, buffer, &listeners.running()))
+}
+
 /// Everything around the engine.
 struct Server {
     qm: QueueManager,
@@ -353,7 +358,7 @@ impl Server {
         if place.listens() {
             start_listeners(&listeners, plans(options, qm), now).await?;
         }
-        let status = Arc::new(StatusFile::new(home, now, &listeners.running()));
+        let status = status_file(home, now, configured, &listeners);
         let commands = Arc::new(Commands {
             qm: qm.clone(),
             channels,

@@ -43,7 +43,7 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<(Settings, Vec<ConfigError>), F
 }
 
 /// Where the recovery log is.
-pub(crate) fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
+pub fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
     let chosen = settings.log_path.clone();
     chosen.unwrap_or_else(|| data.new_log(&home.name, None))
 }

@@ -43,7 +43,7 @@ mod status;
 
 pub use command_server::COMMAND_QUEUE;
 pub use compose::{Ready, RunOptions, run};
-pub use configure::{parse as parse_configuration, read as read_configuration};
+pub use configure::{log_folder, parse as parse_configuration, read as read_configuration};
 pub use control::{Ending, Phase, counters, end, phase};
 pub use create::{
     Created, Creation, LISTENER, create, delete, developer_objects, listener_object,

@@ -1,5 +1,5 @@
-//! `run/status`: process, start time and addresses of the process that runs a queue manager, for
-//! people and scripts. Nothing decides by it: whether a process lives is told by its sockets and its
+//! `run/status`: process, start time and addresses of the process that runs a queue manager, and what of
+//! its configuration nothing else tells, for people and scripts. Nothing decides by it: whether a process lives is told by its sockets and its
 //! lock.
 
 use std::fs;
@@ -14,6 +14,7 @@ use crate::moment;
 use crate::stanza::{self, Entry, Place, Stanza};
 
 const NOWHERE: Place = Place { line: 1, column: 1 };
+const LOG_BUFFER_PAGES: &str = "LogBufferPages";
 
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Status {
     pub process: u32,
     /// When it was ready, UTC.
     pub started: String,
+    /// `LogBufferPages` as it was at the start; 0 is the default.
+    pub log_buffer_pages: Option<u32>,
     /// Listeners and where they listen.
     pub listeners: Vec<(String, SocketAddr)>,
 }
@@ -30,6 +33,7 @@ pub struct Status {
 pub(crate) struct StatusFile {
     path: PathBuf,
     started: String,
+    log_buffer_pages: u32,
     /// One writer at a time.
     writing: Mutex<()>,
 }
@@ -37,11 +41,17 @@ pub(crate) struct StatusFile {
 impl StatusFile {
     /// Writes the file for the first time. Should the disk have no room for it, the queue manager
     /// runs all the same.
-    pub(crate) fn new(home: &Home, started: i64, listeners: &[Running]) -> StatusFile {
+    pub(crate) fn new(
+        home: &Home,
+        started: i64,
+        log_buffer_pages: u32,
+        listeners: &[Running],
+    ) -> StatusFile {
         let (date, time) = moment::date_and_time(started);
         let file = StatusFile {
             path: home.status(),
             started: format!("{date} {time}"),
+            log_buffer_pages,
             writing: Mutex::new(()),
         };
         file.publish(listeners);
@@ -60,6 +70,7 @@ impl StatusFile {
         let mut entries = vec![
             entry("Pid", std::process::id().to_string()),
             entry("Started", self.started.clone()),
+            entry(LOG_BUFFER_PAGES, self.log_buffer_pages.to_string()),
         ];
         for listener in listeners {
             let value = format!("{} {}", listener.plan.name, listener.address);
@@ -89,6 +100,9 @@ pub fn read(home: &Home) -> Option<Status> {
     Some(Status {
         process: stanza.get("Pid")?.parse().ok()?,
         started: stanza.get("Started")?.to_owned(),
+        log_buffer_pages: stanza
+            .get(LOG_BUFFER_PAGES)
+            .and_then(|pages| pages.parse().ok()),
         listeners: listeners
             .filter_map(|entry| {
                 let (name, address) = entry.value.split_once(' ')?;
@@ -124,12 +138,13 @@ mod tests {
             address: "127.0.0.1:1415".parse().unwrap(),
             started: 0,
         };
-        let file = StatusFile::new(&home, 0, &[]);
+        let file = StatusFile::new(&home, 0, 512, &[]);
         assert_eq!(read(&home).unwrap().listeners, []);
         file.publish(&[running]);
         let status = read(&home).unwrap();
         assert_eq!(status.process, std::process::id());
         assert_eq!(status.started, "1970-01-01 00.00.00");
+        assert_eq!(status.log_buffer_pages, Some(512));
         assert_eq!(
             status.listeners,
             [("L1".to_owned(), "127.0.0.1:1415".parse().unwrap())]

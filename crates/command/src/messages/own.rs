@@ -339,4 +339,10 @@ pub(super) const MESSAGES: &[Message] = &[
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be read or written. What had been measured is kept, and marked as partial.",
         "Remove the cause that is named, and measure again.",
     ),
+    message(
+        "AMQ2502E",
+        "The disk was not measured, or not to the end: {0}.",
+        "The test needs its time and its processes. The files that it had made have been removed.",
+        "Measure again.",
+    ),
 ];

@@ -284,10 +284,9 @@ fn appl_type(number: i32) -> &'static str {
 fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     let who = &connection.application;
     let client = !who.channel.is_empty();
-    let (date, time) = match connection.uow_started {
-        Some(started) => clock::display_stamp(started),
-        None => (String::new(), String::new()),
-    };
+    let stamp = |moment: Option<i64>| moment.map(clock::display_stamp).unwrap_or_default();
+    let (date, time) = stamp(connection.uow_started);
+    let (log_date, log_time) = stamp(connection.uow_logged);
     let mut row = identity(qm, connection, "CONN");
     row.push_int("PID", who.pid);
     row.push_int("TID", who.tid);
@@ -304,8 +303,8 @@ fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     row.push_text("UOWLOG", "");
     row.push_text("UOWSTDA", &date);
     row.push_text("UOWSTTI", &time);
-    row.push_text("UOWLOGDA", "");
-    row.push_text("UOWLOGTI", "");
+    row.push_text("UOWLOGDA", &log_date);
+    row.push_text("UOWLOGTI", &log_time);
     row.push("URTYPE", "QMGR");
     row.push("EXTURID", "XA_FORMATID[] XA_GTRID[] XA_BQUAL[]");
     row.push(

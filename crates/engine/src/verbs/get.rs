@@ -496,7 +496,7 @@ impl SessionInner {
             self.uow_pin.set(qm.log.appended());
             let record = record::get(uow.id, request.queue.id, message.seq);
             match qm.log.append(Class::Essential, &[&record]) {
-                Ok(appended) => uow.note(appended.start),
+                Ok(appended) => uow.note(appended.start, qm),
                 Err(error) => {
                     if !uow.logged {
                         self.uow_pin.clear();

@@ -17,6 +17,7 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::record;
@@ -226,6 +227,7 @@ pub(crate) async fn together(
         match append_together(qm, parcels, &mut uow) {
             Ok(end) => {
                 places.into_iter().for_each(Reservation::used);
+                let forced = uow.logged;
                 let pending = Pending {
                     qm,
                     pin: &session.call_pin,
@@ -233,6 +235,9 @@ pub(crate) async fn together(
                     effect: Some(Effect::Commit(uow)),
                 };
                 pending.done().await?;
+                if forced {
+                    qm.home.stages.one(Count::ForcedAlone);
+                }
                 return Ok(parcel.message);
             }
             Err(error) => {
@@ -277,7 +282,7 @@ pub(crate) async fn in_unit(
             session.uow_pin.set(qm.log.appended());
             match append_put(qm, Class::Ordinary, uow.id, &parcel, seq) {
                 Ok(appended) => {
-                    uow.note(appended.start);
+                    uow.note(appended.start, qm);
                     qm.note_progress(appended.end);
                     let (queue, message) = parcel.into_message(seq, appended.start);
                     let put = message.clone();

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use clap::Args;
 use posthaste_server::{Exit, Failure};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Calibration, DelayProxy, ProxyError, Settings, Totals, Way};
+use crate::measure::allow_descriptors;
 use crate::quantity;
 
 const EXAMPLES: &str = "\
@@ -92,6 +94,26 @@ fn address(option: &str, text: &str) -> Result<SocketAddr, Failure> {
     found.next().ok_or_else(|| wrong("the name has no address"))
 }
 
+/// Refuses a target that nobody can listen on, and the proxy itself: each connection would make the next one until
+/// nothing is left.
+fn check_target(listen: SocketAddr, to: SocketAddr) -> Result<(), Failure> {
+    let wrong = |why: &str| Err(Failure::bad_parameter(format!("--to {to}: {why}")));
+    if to.port() == 0 {
+        return wrong("port 0 is no port that anything listens on");
+    }
+    let everywhere = |address: SocketAddr| address.ip().is_unspecified();
+    let here = |address: SocketAddr| everywhere(address) || address.ip().is_loopback();
+    let itself = to == listen
+        || to.port() == listen.port()
+            && (everywhere(listen) || everywhere(to))
+            && here(listen)
+            && here(to);
+    match itself {
+        true => wrong("this is where the proxy itself listens (--listen)"),
+        false => Ok(()),
+    }
+}
+
 fn failure(error: &ProxyError) -> Failure {
     match error {
         ProxyError::Listen(address, why) => {
@@ -114,20 +136,27 @@ pub fn run(args: &DelayProxyArgs) -> Result<Exit, Failure> {
     let settings = args.settings()?;
     let listen = address("--listen", &args.listen)?;
     let to = address("--to", &args.to)?;
+    check_target(listen, to)?;
+    allow_descriptors();
     if settings.calibrate {
         tell(&format!("{}Calibrating ...\n", start_of_line()));
     }
-    let proxy = DelayProxy::start(listen, to, settings).map_err(|error| failure(&error))?;
-    let mut said = format!("Listening on {}, passing to {to}.\n", proxy.address());
-    said.push_str(&about(&settings, proxy.calibration()));
-    said.push_str("Ctrl-C ends it.\n");
-    say(&said);
+    // Made first: connections may leave no descriptors for it.
     let system = |error| failure(&ProxyError::System("wait for its end", error));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(system)?;
-    runtime.block_on(watch(&proxy)).map_err(system)?;
+    let signals = {
+        let _inside = runtime.enter();
+        signals().map_err(system)?
+    };
+    let proxy = DelayProxy::start(listen, to, settings).map_err(|error| failure(&error))?;
+    let mut said = format!("Listening on {}, passing to {to}.\n", proxy.address());
+    said.push_str(&about(&settings, proxy.calibration()));
+    said.push_str("Ctrl-C ends it.\n");
+    say(&said);
+    runtime.block_on(watch(&proxy, signals));
     let totals = proxy.totals();
     drop(proxy);
     say(&format!("{}{}\n", start_of_line(), shown(&totals)));
@@ -147,8 +176,8 @@ fn about(settings: &Settings, calibration: Option<&Calibration>) -> String {
         let _ = write!(out, ", jitter {} to either side", us(up.jitter));
     }
     if let Some(bandwidth) = up.bandwidth {
-        let mbit = bandwidth.get() as f64 / 1e6;
-        let _ = write!(out, ", at most {} Mbit/s each way", decimal(mbit));
+        let rate = quantity::shown_rate(bandwidth.get());
+        let _ = write!(out, ", at most {rate} each way");
     }
     match calibration {
         Some(found) => {
@@ -203,25 +232,36 @@ fn shown(totals: &Totals) -> String {
     out
 }
 
-/// Waits for a signal; shows meanwhile what passes, and tells each failure once.
-async fn watch(proxy: &DelayProxy) -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+/// SIGINT and SIGTERM.
+fn signals() -> std::io::Result<[Signal; 2]> {
+    Ok([
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+    ])
+}
+
+/// Waits for a signal; shows meanwhile what passes, and tells a failure once while it lasts.
+async fn watch(proxy: &DelayProxy, [mut interrupt, mut terminate]: [Signal; 2]) {
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     let mut before = Totals::default();
-    loop {
+    let mut told: Option<String> = None;
+    let mut ended = false;
+    while !ended {
         tokio::select! {
-            _ = interrupt.recv() => return Ok(()),
-            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => ended = true,
+            _ = terminate.recv() => ended = true,
             _ = ticks.tick() => {}
         }
+        // What has happened since the last tick is told at the end too.
         let totals = proxy.totals();
-        if let Some(what) = &totals.last_failure
-            && (totals.refused, &totals.last_failure) != (before.refused, &before.last_failure)
-        {
+        let failed =
+            (totals.refused, &totals.last_failure) != (before.refused, &before.last_failure);
+        let what = totals.last_failure.as_ref().filter(|_| failed);
+        if let Some(what) = what.filter(|what| told.as_ref() != Some(what)) {
             tell(&format!("{}delayproxy: {what}\n", start_of_line()));
         }
+        // After a second without it, it is told again.
+        told = what.cloned();
         if totals != before && std::io::stderr().is_terminal() {
             tell(&format!("\r\x1b[K{}", shown(&totals)));
         }
@@ -302,6 +342,32 @@ mod tests {
     }
 
     #[test]
+    fn a_target_that_cannot_be_reached_or_is_the_proxy_is_refused() {
+        let check = |listen: &str, to: &str| {
+            check_target(listen.parse().unwrap(), to.parse().unwrap()).map_err(|e| e.exit)
+        };
+        for (listen, to) in [
+            ("127.0.0.1:1500", "127.0.0.1:1414"),
+            ("127.0.0.1:1414", "127.0.0.2:1414"),
+            ("127.0.0.1:1414", "192.0.2.7:1414"),
+            ("0.0.0.0:1414", "192.0.2.7:1414"),
+            ("127.0.0.1:0", "127.0.0.1:1414"),
+        ] {
+            assert_eq!(check(listen, to), Ok(()), "{listen} {to}");
+        }
+        for (listen, to) in [
+            ("127.0.0.1:1500", "127.0.0.1:0"),
+            ("127.0.0.1:1500", "127.0.0.1:1500"),
+            ("192.0.2.7:1500", "192.0.2.7:1500"),
+            ("0.0.0.0:1500", "127.0.0.1:1500"),
+            ("127.0.0.1:1500", "0.0.0.0:1500"),
+            ("[::]:1500", "[::1]:1500"),
+        ] {
+            assert_eq!(check(listen, to), Err(Exit::BadParameter), "{listen} {to}");
+        }
+    }
+
+    #[test]
     fn it_says_what_it_adds_and_how_exactly() {
         let settings = Settings::delay(Duration::from_micros(500));
         let found = Calibration {
@@ -319,5 +385,8 @@ mod tests {
         let undelayed = about(&Settings::default(), Some(&found));
         assert!(undelayed.contains("cannot be taken off"), "{undelayed}");
         assert!(about(&settings, None).contains("not calibrated"));
+        let narrow = parsed("--to a:1 --bandwidth 1bit").unwrap();
+        let narrow = about(&narrow, None);
+        assert!(narrow.contains(", at most 1 bit/s each way"), "{narrow}");
     }
 }

@@ -42,6 +42,14 @@ struct Place {
     due: Option<Nanos>,
 }
 
+/// Whether there are no descriptors left, here or in the whole system.
+fn exhausted(error: &io::Error) -> bool {
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::MFILE | Errno::NFILE)
+    )
+}
+
 pub(super) struct Relay {
     epoll: OwnedFd,
     listener: TcpListener,
@@ -210,21 +218,31 @@ impl Relay {
     fn accept(&mut self) {
         loop {
             match self.listener.accept() {
-                Ok((client, _)) => self.connect(client),
+                Ok((client, _)) => {
+                    if !self.connect(client) {
+                        return;
+                    }
+                }
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return,
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
                     _ => {
-                        // Out of descriptors, as a rule. The connection stays in the queue of the kernel,
-                        // which would tell of it again at once.
-                        self.counters.fail(format!("accept: {error}"));
-                        let _ = epoll::delete(&self.epoll, &self.listener);
-                        self.rests_until = Some(self.clock.monotonic() + REST);
+                        self.rest(&error);
                         return;
                     }
                 },
             }
         }
+    }
+
+    /// Accepts nothing for a while: out of descriptors, as a rule. Connections stay in the queue of the kernel, which
+    /// would tell of them again at once.
+    fn rest(&mut self, error: &io::Error) {
+        let hint = if exhausted(error) { " (ulimit -n)" } else { "" };
+        let what = format!("no connection can be accepted for now: {error}{hint}");
+        self.counters.fail(what);
+        let _ = epoll::delete(&self.epoll, &self.listener);
+        self.rests_until = Some(self.clock.monotonic() + REST);
     }
 
     fn wake_listener(&mut self) {
@@ -236,8 +254,8 @@ impl Relay {
         };
     }
 
-    /// Makes the other half of a connection. Without it the client is told by a reset.
-    fn connect(&mut self, client: TcpStream) {
+    /// Makes the other half of a connection. Without it the client is told by a reset. `false`: no more for now.
+    fn connect(&mut self, client: TcpStream) -> bool {
         self.counters.accepted();
         let made = self.begin(&client);
         let added = made.and_then(|server| self.add(&client, server));
@@ -250,13 +268,19 @@ impl Relay {
                     place.link = Some(Link::new(client, server, up, down));
                 }
                 self.counters.opened();
+                true
             }
             Err(error) => {
                 self.counters.refuse(self.to, &error);
+                let exhausted = exhausted(&error);
+                if exhausted {
+                    self.rest(&error);
+                }
                 let _ = rustix::net::sockopt::set_socket_linger(
                     &client,
                     Some(std::time::Duration::ZERO),
                 );
+                !exhausted
             }
         }
     }

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use posthaste_server::{Exit, Failure};
 
+use super::csv::Csv;
 use super::files::{self, NoFiles, Removal, TestFiles};
 use super::measured::Measured;
 use super::options::{Block, DiskTestArgs, Plan};
 use super::{fio, report, worker};
-use crate::measure::Interrupt;
+use crate::measure::{Interrupt, allow_descriptors, refuse_long_files};
 
 /// Runs the command.
 ///
@@ -22,6 +23,7 @@ use crate::measure::Interrupt;
 /// refuses.
 pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
     use_small_pages();
+    refuse_long_files().map_err(|error| Failure::io(&args.dir, &error))?;
     if args.worker {
         let failed = |error| Failure::io(Path::new("the order of a disk test"), &error);
         return worker::serve().map(|()| Exit::Done).map_err(failed);
@@ -30,9 +32,9 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.fio {
         return write_job_file(&plan, file);
     }
+    files::check_room(&plan)?;
     let mut csv = plan.csv.as_deref().map(Csv::open).transpose()?;
     allow_descriptors();
-    files::check_room(&plan)?;
     let removal = Removal::default();
     let last = removal.clone();
     let interrupt = Interrupt::on_signals_then(move || drop(last.now()));
@@ -109,16 +111,14 @@ pub fn sample(folder: &Path) -> Result<Sample, Failure> {
         pause: Duration::ZERO,
         background: 0,
     };
+    let refused = |error| Failure::io(folder, &error);
     files::check_room(&plan)?;
-    let interrupt = Interrupt::on_signals().map_err(|error| Failure::io(folder, &error))?;
-    let ended = || {
-        Failure::new(
-            Exit::CallFailed,
-            "AMQ2402E",
-            &["The measurement was interrupted"],
-        )
-    };
-    let files = files::create(&plan, &Removal::default(), |_, _| !interrupt.raised());
+    refuse_long_files().map_err(refused)?;
+    let removal = Removal::default();
+    let last = removal.clone();
+    let interrupt = Interrupt::on_signals_then(move || drop(last.now())).map_err(refused)?;
+    let ended = || Failure::new(Exit::CallFailed, "AMQ2502E", &["it was interrupted"]);
+    let files = files::create(&plan, &removal, |_, _| !interrupt.raised());
     let files = files.map_err(|none| match none {
         NoFiles::Interrupted => ended(),
         NoFiles::Failed(failure) => failure,
@@ -144,19 +144,9 @@ fn interrupted(when: &str) -> Exit {
     Exit::CallFailed
 }
 
-/// Every file is open at once in each process.
-fn allow_descriptors() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    // Refused, it stays as it was, and opening one file too many is refused with a message.
-    let _ = setrlimit(Resource::Nofile, raised);
-}
-
 fn write_job_file(plan: &Plan, file: &Path) -> Result<Exit, Failure> {
+    files::check_directory(&plan.dir)?;
+    fio::check_directory(&plan.dir)?;
     let name = file.display().to_string();
     let written = std::fs::write(file, fio::job_file(plan, &name));
     written.map_err(|error| Failure::io(file, &error))?;
@@ -215,38 +205,6 @@ fn measure(
     found
 }
 
-/// A CSV file that rows are added to.
-struct Csv {
-    file: std::fs::File,
-    shown: std::path::PathBuf,
-}
-
-impl Csv {
-    /// Opens it before the test, so that no test is made for rows that cannot be written.
-    fn open(path: &Path) -> Result<Csv, Failure> {
-        let failed = |error| Failure::io(path, &error);
-        let file = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(failed)?;
-        let empty = file.metadata().map_err(failed)?.len() == 0;
-        let mut csv = Csv {
-            file,
-            shown: path.to_owned(),
-        };
-        if empty {
-            csv.add(report::CSV_HEAD)?;
-        }
-        Ok(csv)
-    }
-
-    fn add(&mut self, row: &str) -> Result<(), Failure> {
-        let written = self.file.write_all(row.as_bytes());
-        written.map_err(|error| Failure::io(&self.shown, &error))
-    }
-}
-
 /// To standard output, at once. A reader that has gone is no reason to end a test whose rows go to a file.
 fn say(text: &str) {
     let mut out = io::stdout().lock();
@@ -257,18 +215,6 @@ fn say(text: &str) {
 mod tests {
     use super::super::options::tests::args;
     use super::*;
-
-    #[test]
-    fn rows_are_added_below_one_head() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("rows.csv");
-        for row in ["1\n", "2\n"] {
-            Csv::open(&path).unwrap().add(row).unwrap();
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, format!("{}1\n2\n", report::CSV_HEAD));
-        assert!(Csv::open(dir.path()).is_err());
-    }
 
     #[test]
     fn an_interruption_ends_the_test_with_what_was_found() {

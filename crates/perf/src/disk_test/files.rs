@@ -152,14 +152,20 @@ impl Drop for TestFiles {
     }
 }
 
+/// Refuses what is no directory.
+pub(super) fn check_directory(dir: &Path) -> Result<(), Failure> {
+    let kind = std::fs::metadata(dir).map_err(|error| Failure::io(dir, &error))?;
+    match kind.is_dir() {
+        true => Ok(()),
+        false => Err(Failure::io(dir, &Errno::NOTDIR.into())),
+    }
+}
+
 /// Refuses a directory that cannot be written to or has not the room.
 pub(super) fn check_room(plan: &Plan) -> Result<(), Failure> {
     let dir = &plan.dir;
+    check_directory(dir)?;
     let refused = |error: Errno| Failure::io(dir, &error.into());
-    let kind = std::fs::metadata(dir).map_err(|error| Failure::io(dir, &error))?;
-    if !kind.is_dir() {
-        return Err(refused(Errno::NOTDIR));
-    }
     let system = rustix::fs::statvfs(dir).map_err(refused)?;
     let free = system.f_bavail.saturating_mul(system.f_frsize);
     let wanted = plan.all_bytes();

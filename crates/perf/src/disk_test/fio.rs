@@ -4,7 +4,34 @@
 //! asks for (`sync=1` writes the file's times too, and `fdatasync=1` forces a second time); `fill_device` would
 //! fill the disk.
 
+use std::path::Path;
+
+use posthaste_server::Failure;
+
 use super::options::Plan;
+
+/// Refuses a directory that cannot be named in a job file: fio ends a value at these characters or puts something
+/// else in their place, and knows no way to write them.
+pub(super) fn check_directory(dir: &Path) -> Result<(), Failure> {
+    let wrong = |what: &str| {
+        let dir = dir.display();
+        Failure::bad_parameter(format!(
+            "--fio: the name of {dir} has {what}, which fio does not take in a job file; use a directory or a link \
+             with another name"
+        ))
+    };
+    let Some(name) = dir.to_str() else {
+        return Err(wrong("bytes that are not UTF-8 text"));
+    };
+    let strange = |c: &char| ['#', ';', '$', '\\', '"'].contains(c) || c.is_control();
+    if let Some(found) = name.chars().find(strange) {
+        return Err(wrong(&format!("the character {found:?}")));
+    }
+    match name.trim() == name {
+        true => Ok(()),
+        false => Err(wrong("a blank at its beginning or end")),
+    }
+}
 
 /// A job file with a section for each block size.
 pub(super) fn job_file(plan: &Plan, name: &str) -> String {
@@ -54,6 +81,19 @@ pub(super) fn job_file(plan: &Plan, name: &str) -> String {
 mod tests {
     use super::super::options::tests::args;
     use super::*;
+
+    #[test]
+    fn a_directory_that_fio_cannot_be_told_is_refused() {
+        for dir in ["/plain", "/a:b", "/with blank/x", "."] {
+            assert_eq!(check_directory(Path::new(dir)), Ok(()), "{dir}");
+        }
+        for dir in [
+            "/a#b", "/a;b", "/$ncpus", "/a\\b", "/a\"b", "/a\nb", "/blank ",
+        ] {
+            let failure = check_directory(Path::new(dir)).unwrap_err();
+            assert_eq!(failure.exit, posthaste_server::Exit::BadParameter, "{dir}");
+        }
+    }
 
     #[test]
     fn every_block_size_has_a_section_and_options_are_the_same() {

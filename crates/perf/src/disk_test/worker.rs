@@ -7,9 +7,9 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -193,6 +193,17 @@ struct Running {
     children: Vec<Child>,
 }
 
+impl Running {
+    /// Why a loop ended without a result.
+    fn ended(&mut self, index: usize) -> Failure {
+        let status = self.children.get_mut(index).map(Child::wait);
+        status.map_or_else(no_result, |status| match status {
+            Ok(status) => ended(status),
+            Err(error) => no_process(&error),
+        })
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
@@ -238,7 +249,8 @@ pub(super) fn execute(
             Ok((_, Some(Said::Refused(refusal)))) => return Err(refusal.failure(plan.alignment)),
             Ok((_, Some(Said::Ready))) => {}
             Ok((index, None)) if found.get(index).is_some_and(Option::is_some) => {}
-            Ok((_, None)) | Err(RecvTimeoutError::Disconnected) => return Err(died()),
+            Ok((index, None)) => return Err(running.ended(index)),
+            Err(RecvTimeoutError::Disconnected) => return Err(no_result()),
             Err(RecvTimeoutError::Timeout) => {
                 if !tick(begun.elapsed()) {
                     running.stop.store(true, Relaxed);
@@ -249,12 +261,25 @@ pub(super) fn execute(
         }
     }
     let all: Vec<Measured> = found.into_iter().flatten().collect();
-    Measured::together(all).ok_or_else(died)
+    Measured::together(all).ok_or_else(no_result)
 }
 
-fn died() -> Failure {
+fn no_result() -> Failure {
     let what = "a process of the disk test ended without a result";
     Failure::new(Exit::Internal, "AMQ6109S", &[what])
+}
+
+/// A process that ended before it had a result.
+fn ended(status: ExitStatus) -> Failure {
+    let what = match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("a process of the test was ended by signal {signal}"),
+        // It has said why.
+        (None, Some(code)) if code != 0 => {
+            format!("a process of the test ended with exit code {code}")
+        }
+        _ => return no_result(),
+    };
+    Failure::new(Exit::CallFailed, "AMQ2502E", &[&what])
 }
 
 fn no_process(error: &io::Error) -> Failure {
@@ -307,13 +332,13 @@ fn processes(orders: &[Order]) -> Result<Running, Failure> {
                 let alignment = orders.first().map_or(0, |order| order.alignment);
                 return Err(refusal.failure(alignment));
             }
-            _ => return Err(died()),
+            Ok((index, None)) => return Err(running.ended(index)),
+            _ => return Err(no_result()),
         }
     }
     for input in &mut running.inputs {
-        input
-            .write_all(b"go\n")
-            .map_err(|error| no_process(&error))?;
+        // One that has gone is noticed by the end of its output.
+        let _ = input.write_all(b"go\n");
     }
     Ok(running)
 }
@@ -340,7 +365,8 @@ fn start(
     let (Some(mut input), Some(output)) = (input, output) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
-    input.write_all(&order)?;
+    // One that has gone already is noticed by the end of its output.
+    let _ = input.write_all(&order);
     running.inputs.push(input);
     spawn("worker output", move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {

@@ -9,9 +9,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use posthaste_server::{self as server, Failure, Home};
+use posthaste_server::{self as server, DataDir, Failure, Home};
 
-use super::practices::{Counted, Manager, Queue};
+use super::manager::{Counted, Manager, Queue, Setting};
 use crate::mqsc::CommandServer;
 
 /// Pages of the log buffer when `LogBufferPages` is 0.
@@ -61,21 +61,33 @@ fn display(commands: &mut CommandServer, command: &str) -> Result<Vec<Shown>, Fa
 }
 
 /// Everything about a queue manager that runs.
-pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Manager, Failure> {
+pub(crate) fn gather(
+    data: &DataDir,
+    home: &Home,
+    commands: &mut CommandServer,
+) -> Result<Manager, Failure> {
     let (settings, _) = server::read_configuration(home)?;
     let log = &settings.log;
+    let running = server::read_status(home);
+    let in_force = running.and_then(|status| status.log_buffer_pages);
     let status = display(commands, "DISPLAY QMSTATUS ALL")?;
     let status = status.into_iter().next().unwrap_or_default();
-    let log_folder = settings.log_path.clone().unwrap_or_default();
+    let log_folder = server::log_folder(data, home, &settings);
+    let primary_files = log.primary_files.into();
     let mut manager = Manager {
         name: home.name.clone(),
         configuration: home.configuration().display().to_string(),
-        log_file_pages: log.file_pages.into(),
-        log_primary_files: log.primary_files.into(),
-        log_buffer_pages: match u64::from(log.buffer_pages) {
-            0 => DEFAULT_BUFFER,
-            pages => pages,
+        log_keys: log_keys(home),
+        log_file_pages: number(&status, "LOGEXTSZ").map_or(log.file_pages.into(), |kib| kib / 4),
+        log_primary_files: Setting {
+            running: number(&status, "LOGPRIM").unwrap_or(primary_files),
+            written: primary_files,
         },
+        log_secondary_files: log.secondary_files.into(),
+        log_buffer_pages: in_force.map(|running| Setting {
+            running: buffer(running),
+            written: buffer(log.buffer_pages),
+        }),
         log_in_use: number(&status, "LOGINUSE"),
         log_folder: log_folder.display().to_string(),
         errors_with_log: same_device(&home.errors(), &log_folder),
@@ -95,6 +107,26 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Manage
     Ok(manager)
 }
 
+/// `LogBufferPages` as it works.
+fn buffer(pages: u32) -> u64 {
+    match pages {
+        0 => DEFAULT_BUFFER,
+        pages => pages.into(),
+    }
+}
+
+/// Keys that are written in the Log stanza. A file that cannot be read has none.
+fn log_keys(home: &Home) -> Vec<String> {
+    let bytes = std::fs::read(home.configuration()).unwrap_or_default();
+    let (stanzas, _) = server::stanza::read(&bytes);
+    let log = stanzas
+        .into_iter()
+        .filter(|stanza| stanza.name.eq_ignore_ascii_case("Log"));
+    log.flat_map(|stanza| stanza.entries)
+        .map(|entry| entry.key)
+        .collect()
+}
+
 fn counted(counters: &[(String, u64)]) -> Counted {
     let of = |wanted: &str| {
         let mut counters = counters.iter();
@@ -104,7 +136,7 @@ fn counted(counters: &[(String, u64)]) -> Counted {
     };
     Counted {
         forces: of("log.forces"),
-        commits: of("engine.commits"),
+        alone: of("engine.forced_alone"),
         writes: of("log.writes"),
         write_ns: of("log.write_ns"),
     }
@@ -118,7 +150,7 @@ fn add_queues(manager: &mut Manager, queues: &[Shown], dead: &str) {
         }
         let depth = number(shown, "CURDEPTH").unwrap_or(0);
         if name == dead {
-            manager.dead_letters = Some(depth);
+            manager.dead_letters = Some((name.to_owned(), depth));
             continue;
         }
         // The system's own, and temporary reply queues of commands.
@@ -229,7 +261,7 @@ mod tests {
         let shown: Vec<Shown> = answers.iter().map(|text| attributes(text)).collect();
         let mut manager = Manager::default();
         add_queues(&mut manager, &shown, "DLQ");
-        assert_eq!(manager.dead_letters, Some(4));
+        assert_eq!(manager.dead_letters, Some(("DLQ".to_owned(), 4)));
         let [queue] = manager.queues.as_slice() else {
             panic!("{:?}", manager.queues);
         };
@@ -262,6 +294,19 @@ mod tests {
         assert_eq!(manager.oldest_unit_of_work, Some((90, "old".to_owned())));
         assert_eq!(age("2026-11-21", "08.00.01", now), Some(0));
         assert_eq!(age("", "", now), None);
+    }
+
+    #[test]
+    fn keys_of_the_log_are_found_however_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: folder.path().to_owned(),
+        };
+        assert!(log_keys(&home).is_empty());
+        let text = "log:\n  logprimaryfiles = 3\n  #LogBufferPages=0\nTCP:\n  KeepAlive=YES\n";
+        std::fs::write(home.configuration(), text).unwrap();
+        assert_eq!(log_keys(&home), ["logprimaryfiles"]);
     }
 
     #[test]

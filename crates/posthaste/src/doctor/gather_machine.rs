@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use posthaste_server::Status;
 
-use super::machine::{Machine, SETTINGS, Storage};
+use super::machine::{Machine, SETTINGS, Storage, Turbo};
 
 /// Everything about the machine. `folders`: what they are for, and where; `running`: the process whose
 /// limits count.
@@ -26,8 +26,6 @@ pub(crate) fn gather(folders: &[(&'static str, PathBuf)], running: Option<&Statu
     let limits = limits.unwrap_or_default();
     let mounts = read("/proc/self/mountinfo").unwrap_or_default();
     let cpu = "/sys/devices/system/cpu";
-    let no_turbo = read(&format!("{cpu}/intel_pstate/no_turbo")).map(|text| text.trim() == "1");
-    let no_boost = read(&format!("{cpu}/cpufreq/boost")).map(|text| text.trim() == "0");
     Machine {
         settings: settings.collect(),
         limits_of: match process {
@@ -42,7 +40,7 @@ pub(crate) fn gather(folders: &[(&'static str, PathBuf)], running: Option<&Statu
             .collect(),
         huge_pages: read("/sys/kernel/mm/transparent_hugepage/enabled"),
         governor: read(&format!("{cpu}/cpu0/cpufreq/scaling_governor")),
-        turbo_off: no_turbo.or(no_boost),
+        turbo: turbo(Path::new(cpu)),
         smt: read(&format!("{cpu}/smt/control")),
         nfs_server_threads: read("/proc/fs/nfsd/threads").and_then(|text| text.trim().parse().ok()),
         processors: std::thread::available_parallelism().map_or(0, |count| count.get() as u64),
@@ -51,6 +49,27 @@ pub(crate) fn gather(folders: &[(&'static str, PathBuf)], running: Option<&Statu
             listeners.all(|(_, address)| address.ip().is_loopback())
         }),
     }
+}
+
+/// The switch that this machine's driver has.
+fn turbo(cpu: &Path) -> Option<Turbo> {
+    let switches = [
+        (
+            "intel_pstate/no_turbo",
+            "1",
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+        ),
+        (
+            "cpufreq/boost",
+            "0",
+            "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
+        ),
+    ];
+    switches.into_iter().find_map(|(file, off, switch_off)| {
+        let text = fs::read_to_string(cpu.join(file)).ok()?;
+        let off = text.trim() == off;
+        Some(Turbo { off, switch_off })
+    })
 }
 
 /// Soft and hard value of a line of /proc/PID/limits.
@@ -66,21 +85,28 @@ fn limit(limits: &str, name: &str) -> Option<(u64, u64)> {
 fn storage(what: &'static str, folder: &Path, mounts: &str) -> Option<Storage> {
     let folder = fs::canonicalize(folder).ok()?;
     let system = rustix::fs::statvfs(&folder).ok()?;
-    let (file_system, options) = mount_of(mounts, &folder);
+    let mount = mount_of(mounts, &folder);
     Some(Storage {
         what,
-        folder: folder.display().to_string(),
-        file_system,
-        options,
+        mount_point: mount.point,
+        file_system: mount.file_system,
+        options: mount.options,
         size: system.f_blocks.saturating_mul(system.f_frsize),
         free: system.f_bavail.saturating_mul(system.f_frsize),
         scheduler: scheduler(&folder),
     })
 }
 
-/// File system and options of the innermost mount that holds a folder. Later lines cover earlier ones.
-fn mount_of(mounts: &str, folder: &Path) -> (String, Vec<String>) {
-    let mut best = (0, (String::new(), Vec::new()));
+#[derive(Debug, Default)]
+struct Mount {
+    point: String,
+    file_system: String,
+    options: Vec<String>,
+}
+
+/// The innermost mount that holds a folder. Later lines cover earlier ones.
+fn mount_of(mounts: &str, folder: &Path) -> Mount {
+    let mut best = Mount::default();
     for line in mounts.lines() {
         let Some((place, rest)) = line.split_once(" - ") else {
             continue;
@@ -89,23 +115,32 @@ fn mount_of(mounts: &str, folder: &Path) -> (String, Vec<String>) {
         let (Some(point), Some(options)) = (place.next(), place.next()) else {
             continue;
         };
-        // The kernel writes a blank as an octal number.
-        let point = point.replace("\\040", " ");
-        if !folder.starts_with(&point) || point.len() < best.0 {
+        let point = unescaped(point);
+        if !folder.starts_with(&point) || point.len() < best.point.len() {
             continue;
         }
         let mut rest = rest.split(' ');
-        let kind = rest.next().unwrap_or("").to_owned();
+        let file_system = rest.next().unwrap_or("").to_owned();
         let all = options
             .split(',')
             .chain(rest.nth(1).unwrap_or("").split(','));
-        best = (point.len(), (kind, all.map(str::to_owned).collect()));
+        best = Mount {
+            point,
+            file_system,
+            options: all.map(str::to_owned).collect(),
+        };
     }
-    best.1
+    best
 }
 
-/// The scheduler line of the device that holds a folder; a partition's device is one level up.
-fn scheduler(folder: &Path) -> Option<String> {
+/// A path of mountinfo, where the kernel writes what would end a word as an octal number.
+fn unescaped(path: &str) -> String {
+    let path = path.replace("\\040", " ").replace("\\011", "\t");
+    path.replace("\\012", "\n").replace("\\134", "\\")
+}
+
+/// The scheduler file and line of the device that holds a folder; a partition's device is one level up.
+fn scheduler(folder: &Path) -> Option<(String, String)> {
     let device = fs::metadata(folder).ok()?.dev();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
@@ -114,7 +149,10 @@ fn scheduler(folder: &Path) -> Option<String> {
         device.join("../queue/scheduler"),
     ]
     .iter()
-    .find_map(|path| fs::read_to_string(path).ok())
+    .find_map(|path| {
+        let line = fs::read_to_string(path).ok()?;
+        Some((path.display().to_string(), line))
+    })
 }
 
 #[cfg(test)]
@@ -140,13 +178,42 @@ mod tests {
                       31 22 0:27 / /with\\040blank rw - xfs /dev/b rw\n\
                       broken\n";
         let found = |folder: &str| mount_of(mounts, Path::new(folder));
-        let (kind, options) = found("/data/qmgrs");
-        assert_eq!(kind, "nfs4");
-        assert_eq!(options, ["rw", "nosuid", "rw", "rsize=4096"]);
-        let (kind, options) = found("/database");
-        assert_eq!(kind, "ext4");
-        assert!(options.contains(&"barrier=0".to_owned()));
-        assert_eq!(found("/with blank/x").0, "xfs");
+        let data = found("/data/qmgrs");
+        assert_eq!(
+            (data.file_system.as_str(), data.point.as_str()),
+            ("nfs4", "/data")
+        );
+        assert_eq!(data.options, ["rw", "nosuid", "rw", "rsize=4096"]);
+        let root = found("/database");
+        assert_eq!(
+            (root.file_system.as_str(), root.point.as_str()),
+            ("ext4", "/")
+        );
+        assert!(root.options.contains(&"barrier=0".to_owned()));
+        let blank = found("/with blank/x");
+        assert_eq!(
+            (blank.file_system.as_str(), blank.point.as_str()),
+            ("xfs", "/with blank")
+        );
+    }
+
+    #[test]
+    fn turbo_is_switched_off_where_it_is_switched() {
+        let cpu = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| {
+            let path = cpu.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        assert_eq!(turbo(cpu.path()), None);
+        write("cpufreq/boost", "1\n");
+        let boost = turbo(cpu.path()).unwrap();
+        assert!(!boost.off && boost.switch_off.ends_with("cpu/cpufreq/boost"));
+        write("cpufreq/boost", "0\n");
+        assert!(turbo(cpu.path()).unwrap().off);
+        write("intel_pstate/no_turbo", "0\n");
+        let intel = turbo(cpu.path()).unwrap();
+        assert!(!intel.off && intel.switch_off.ends_with("no_turbo"));
     }
 
     #[test]

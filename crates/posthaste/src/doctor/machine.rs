@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::verdict::{Finding, Verdict};
+use crate::run::quoted;
 
 const SECTION: &str = "machine";
 
@@ -14,14 +15,21 @@ const SECTION: &str = "machine";
 pub(crate) struct Storage {
     /// What it is for: "recovery log".
     pub(crate) what: &'static str,
-    pub(crate) folder: String,
+    pub(crate) mount_point: String,
     pub(crate) file_system: String,
     /// Mount options.
     pub(crate) options: Vec<String>,
     pub(crate) size: u64,
     pub(crate) free: u64,
-    /// The line of `queue/scheduler`, if its device has one.
-    pub(crate) scheduler: Option<String>,
+    /// The file `queue/scheduler` and its line, if its device has one.
+    pub(crate) scheduler: Option<(String, String)>,
+}
+
+/// Whether turbo is off, and what switches it off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turbo {
+    pub(crate) off: bool,
+    pub(crate) switch_off: &'static str,
 }
 
 /// What is known of the machine. What could not be read is absent.
@@ -37,8 +45,7 @@ pub(crate) struct Machine {
     pub(crate) storage: Vec<Storage>,
     pub(crate) huge_pages: Option<String>,
     pub(crate) governor: Option<String>,
-    /// `no_turbo` or the reverse of `boost`: whether turbo is off.
-    pub(crate) turbo_off: Option<bool>,
+    pub(crate) turbo: Option<Turbo>,
     pub(crate) smt: Option<String>,
     pub(crate) nfs_server_threads: Option<u64>,
     pub(crate) processors: u64,
@@ -137,6 +144,12 @@ pub(crate) fn check(machine: &Machine) -> Vec<Finding> {
     findings
         .extend(others.map(|(name, why, judge)| Finding::new(SECTION, name, why, judge(machine))));
     findings
+}
+
+/// What was found of the log's disk where no queue manager runs.
+pub(crate) fn log_disk(verdict: Verdict) -> Finding {
+    let why = "A persistent message cannot be faster than its disk.";
+    Finding::new(SECTION, "log's disk", why, verdict)
 }
 
 fn at_least(machine: &Machine, least: &Least) -> Verdict {
@@ -348,7 +361,7 @@ fn free_space(machine: &Machine) -> Verdict {
         let found = format!("{} % free ({} MiB)", percent(storage), storage.free >> 20);
         let remedy = format!(
             "find what fills it: du -xh --max-depth=1 {}",
-            storage.folder
+            quoted(&storage.mount_point)
         );
         low.then_some((found, remedy))
     })
@@ -362,27 +375,25 @@ fn mount_options(machine: &Machine) -> Verdict {
                 .find(|option| names.contains(&option.as_str()))
                 .cloned()
         };
-        let remount = |option: &str| {
-            format!(
-                "mount -o remount,{option} $(findmnt -no TARGET --target {})",
-                storage.folder
-            )
-        };
+        let remount =
+            |option: &str| format!("mount -o remount,{option} {}", quoted(&storage.mount_point));
         if let Some(option) = has(&["nobarrier", "barrier=0"]) {
             let found = format!("mounted with {option}: acknowledged messages can be lost");
             return Some((found, remount("barrier=1")));
         }
-        if let Some(option) = has(&["strictatime", "sync"]) {
-            let instead = if option == "sync" {
-                "async"
-            } else {
-                "relatime"
-            };
-            return Some((format!("mounted with {option}"), remount(instead)));
+        if has(&["sync"]).is_some() {
+            return Some(("mounted with sync".to_owned(), remount("async")));
         }
-        None
+        // The kernel shows the two that spare writes, and never the third.
+        let on_disk = ON_DISK.contains(&storage.file_system.as_str());
+        let strict = on_disk && has(&["relatime", "noatime"]).is_none();
+        let found = || "mounted with strictatime (neither relatime nor noatime)".to_owned();
+        strict.then(|| (found(), remount("relatime")))
     })
 }
+
+/// File systems that write access times to a disk of this machine.
+const ON_DISK: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs"];
 
 fn nfs_sizes(machine: &Machine) -> Verdict {
     if !machine.storage.iter().any(is_nfs) {
@@ -401,8 +412,8 @@ fn nfs_sizes(machine: &Machine) -> Verdict {
             let shown = |size: Option<u64>| size.map_or("?".to_owned(), |size| size.to_string());
             let found = format!("rsize {}, wsize {}", shown(read), shown(write));
             let remedy = format!(
-                "mount again with -o rsize=1048576,wsize=1048576 what holds {}",
-                storage.folder
+                "mount again with -o rsize=1048576,wsize=1048576: {}",
+                quoted(&storage.mount_point)
             );
             (found, remedy)
         })
@@ -427,21 +438,19 @@ fn nfs_server(machine: &Machine) -> Verdict {
 }
 
 fn disk_scheduler(machine: &Machine) -> Verdict {
-    let known = machine
+    let mut known = machine
         .storage
         .iter()
-        .filter_map(|storage| storage.scheduler.as_deref());
-    let Some(first) = known.clone().next() else {
+        .filter_map(|storage| storage.scheduler.as_ref());
+    let Some((_, first)) = known.next() else {
         return Verdict::skip("the devices have none, or it is not visible here");
     };
     let good = format!("[{}]", chosen(first));
     each_storage(machine, &good, |storage| {
-        let chosen = chosen(storage.scheduler.as_deref()?);
+        let (file, line) = storage.scheduler.as_ref()?;
+        let chosen = chosen(line);
         let fair = ["bfq", "cfq"].contains(&chosen);
-        let remedy = format!(
-            "echo none > /sys/class/block/$(lsblk -ndo KNAME $(findmnt -no SOURCE --target {}))/queue/scheduler",
-            storage.folder
-        );
+        let remedy = format!("echo none > {}", quoted(file));
         fair.then(|| (format!("{chosen} is chosen"), remedy))
     })
 }
@@ -474,12 +483,12 @@ fn governor(machine: &Machine) -> Verdict {
 }
 
 fn turbo(machine: &Machine) -> Verdict {
-    match machine.turbo_off {
+    match machine.turbo {
         None => Verdict::skip("not visible here"),
-        Some(true) => Verdict::pass("off"),
-        Some(false) => Verdict::warn(
+        Some(turbo) if turbo.off => Verdict::pass("off"),
+        Some(turbo) => Verdict::warn(
             "on; in production that is right, for figures that shall repeat it is not",
-            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+            turbo.switch_off,
         ),
     }
 }

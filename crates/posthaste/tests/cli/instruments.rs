@@ -1,6 +1,7 @@
 //! Commands that measure, and what they are measured with.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal};
@@ -14,7 +15,15 @@ fn proxy(place: &Place, to: u16) -> (Guard, u16, impl Iterator<Item = String>) {
     command
         .args(["delayproxy", "--listen", "127.0.0.1:0", "--to", &to])
         .args(["--delay", "200us", "--no-calibration"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    started(command)
+}
+
+/// The same, started by a command.
+fn started(mut command: Command) -> (Guard, u16, impl Iterator<Item = String>) {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut child = Guard(child.unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap())
         .lines()
@@ -46,14 +55,83 @@ fn a_queue_manager_works_through_a_delay_proxy() {
 }
 
 #[test]
+fn a_delay_proxy_says_at_its_end_what_failed_within_the_last_second() {
+    let place = Place::new();
+    // A port that was free a moment ago, and where nobody listens.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = listener.local_addr().unwrap();
+    drop(listener);
+    let (mut child, port, _lines) = proxy(&place, to.port());
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    // The reset says that the proxy knows.
+    assert!(client.read(&mut [0]).is_err());
+    let pid = Pid::from_child(&child.0);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    let said = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
+    let expected = format!("delayproxy: cannot connect to {to}: Connection refused");
+    assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn a_delay_proxy_without_descriptors_goes_on_when_there_are_some_again() {
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                // Sends back what comes, until the connection ends, however that is.
+                let _ = stream
+                    .try_clone()
+                    .and_then(|mut from| std::io::copy(&mut from, &mut stream));
+            });
+        }
+    });
+    let program = place.named("posthaste");
+    let script =
+        "ulimit -n 24; exec \"$0\" delayproxy --listen 127.0.0.1:0 --to \"$1\" --no-calibration";
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script])
+        .arg(program.get_program())
+        .arg(to.to_string());
+    let (mut child, port, _lines) = started(shell);
+    let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let crowd: Vec<TcpStream> = (0..30).map(|_| connect()).collect();
+    let mut said = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let first = said.next().unwrap().unwrap();
+    assert!(first.contains("Too many open files"), "{first}");
+    drop(crowd);
+    let echoed = |mut client: TcpStream| {
+        let mut back = [0];
+        client.write_all(b"x")?;
+        client.read_exact(&mut back)?;
+        Ok::<[u8; 1], std::io::Error>(back)
+    };
+    // What it takes before it has seen the others go is reset.
+    while echoed(connect()).is_err() {
+        assert_eq!(child.0.try_wait().unwrap(), None);
+    }
+    let pid = Pid::from_child(&child.0);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(child.0.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_delay_proxy_refuses_what_cannot_be() {
     let place = Place::new();
     let serving = place.serving("QM1");
     let port = serving.port().to_string();
     let taken = format!("127.0.0.1:{port}");
     place
-        .line(&format!("delayproxy --to {taken} --listen {taken}"))
+        .line(&format!("delayproxy --to 127.0.0.1:9 --listen {taken}"))
         .failed_with(61, "AMQ9218E");
+    for to in [&taken, "127.0.0.1:0"] {
+        place
+            .line(&format!("delayproxy --to {to} --listen {taken}"))
+            .failed_with(39, "AMQ2402E");
+    }
     place
         .line(&format!("delayproxy --to {taken} --delay 1us --jitter 2us"))
         .failed_with(39, "AMQ2402E");
@@ -151,6 +229,53 @@ fn an_interrupted_disk_test_removes_its_files() {
 }
 
 #[test]
+fn a_disk_test_that_may_not_write_long_files_says_so_and_removes_them() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let program = place.named("posthaste");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "ulimit -f 512; exec \"$0\" disktest --dir \"$1\""])
+        .arg(program.get_program())
+        .arg(&dir);
+    outcome(&mut shell).failed_with(76, "AMQ2008E");
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
+fn a_disk_test_says_that_one_of_its_processes_was_killed() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let mut command = place.named("posthaste");
+    command
+        .args(["disktest", "--bsize", "4K", "--fileSize", "16384"])
+        .args(["--numFiles", "1", "--duration", "600", "--qm", "2", "--dir"])
+        .arg(&dir);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = Guard(child.unwrap());
+    let parent = child.0.id();
+    let worker = loop {
+        let children = format!("/proc/{parent}/task/{parent}/children");
+        let children = std::fs::read_to_string(children).unwrap();
+        if let Some(worker) = children.split_whitespace().next() {
+            break Pid::from_raw(worker.parse().unwrap()).unwrap();
+        }
+        assert_eq!(child.0.try_wait().unwrap(), None);
+        std::thread::yield_now();
+    };
+    rustix::process::kill_process(worker, Signal::KILL).unwrap();
+    let said = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
+    assert!(
+        said.contains("AMQ2502E") && said.contains("ended by signal 9"),
+        "{said}"
+    );
+    assert_eq!(child.0.wait().unwrap().code(), Some(1));
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
 fn a_disk_test_refuses_what_cannot_be() {
     let place = Place::new();
     let dir = place.path().join("disk");
@@ -167,6 +292,15 @@ fn a_disk_test_refuses_what_cannot_be() {
     run(&format!("{here}/missing")).failed_with(76, "AMQ2008E");
     run(&format!("{here} --csvFile {here}/no/rows.csv")).failed_with(76, "no/rows.csv");
     run(&format!("{here} --qm 11")).failed_with(39, "--qm");
+    let rows = place.path().join("rows.csv");
+    let csv = rows.display();
+    run(&format!("{here}/missing --csvFile {csv}")).failed_with(76, "missing");
+    assert!(!rows.exists());
+    run(&format!("{here}/missing --fio x.fio")).failed_with(76, "missing");
+    let strange = dir.join("a#b");
+    std::fs::create_dir(&strange).unwrap();
+    run(&format!("{here}/a#b --fio x.fio")).failed_with(39, "fio");
+    std::fs::remove_dir(&strange).unwrap();
     let job = place.path().join("job.fio");
     run(&format!("{here} --fio {}", job.display())).good();
     let text = std::fs::read_to_string(job).unwrap();
@@ -280,12 +414,20 @@ fn the_doctor_looks_at_a_running_queue_manager_and_its_machine() {
 fn the_doctor_says_when_only_the_machine_can_be_checked() {
     let place = Place::new();
     place.line("doctor QM1").failed_with(16, "AMQ8118E");
-    let report = doctor(&place, "");
+    let report = doctor(&place, " --disk");
     assert_eq!(
         (&report["queue_manager"], &report["running"]),
         (&().into(), &false.into())
     );
+    let (status, found) = checked(&report, "log's disk");
+    assert!(
+        status == "skip" && found.ends_with("none was named"),
+        "{found}"
+    );
     place.serving("QM1").end();
+    let report = doctor(&place, " QM1 --disk");
+    let (_, found) = checked(&report, "log's disk");
+    assert!(found.starts_with("a forced 4 KiB write takes "), "{found}");
     let report = doctor(&place, " QM1");
     assert_eq!(
         (&report["queue_manager"], &report["running"]),
@@ -297,4 +439,50 @@ fn the_doctor_says_when_only_the_machine_can_be_checked() {
     let first =
         "Queue manager QM1 is not running (Ended immediately): only the machine is checked.";
     assert!(out.starts_with(first), "{out}");
+    // Whether there is a default one cannot be told then.
+    std::fs::write(place.data().join("mqs.ini"), "nonsense\n").unwrap();
+    place.line("doctor").failed_with(60, "AMQ2101E");
+}
+
+#[test]
+fn the_doctor_tells_what_runs_from_what_a_restart_would_bring() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let file = place.home("QM1").join("qm.ini");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let text = text.replace("LogPrimaryFiles=", "LogPrimaryFiles = 5#");
+    let text = text
+        .replace("5#3", "5")
+        .replace("LogBufferPages=0", "LogBufferPages=4096");
+    std::fs::write(&file, text).unwrap();
+    let report = doctor(&place, " QM1");
+    assert_eq!(
+        checked(&report, "log size"),
+        (
+            "warn",
+            "3 MiB in 3 primary files, 0 % in use; \
+             qm.ini differs from what runs (LogPrimaryFiles=5): a restart is needed"
+        )
+    );
+    assert_eq!(
+        checked(&report, "log buffer"),
+        (
+            "warn",
+            "LogBufferPages is 512 (recommended: 4096); \
+             qm.ini differs from what runs (LogBufferPages=4096): a restart is needed"
+        )
+    );
+    // The remedy is as good as it says, however the line is written.
+    let remedy = report["checks"].as_array().unwrap().iter();
+    let mut remedy = remedy.filter(|check| check["check"] == "log size");
+    let remedy = remedy.next().unwrap()["remedy"].as_str().unwrap();
+    let (change, _) = remedy.split_once("; posthaste stop").unwrap();
+    let changed = std::process::Command::new("sh")
+        .args(["-c", change])
+        .status();
+    assert!(changed.unwrap().success());
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\n   LogPrimaryFiles=509\n"), "{text}");
+    place.line("check QM1").good();
+    serving.end();
 }

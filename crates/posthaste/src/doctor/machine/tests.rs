@@ -6,12 +6,12 @@ use super::*;
 fn storage() -> Storage {
     Storage {
         what: "recovery log",
-        folder: "/log".to_owned(),
+        mount_point: "/mnt/a disk".to_owned(),
         file_system: "ext4".to_owned(),
         options: vec!["rw".to_owned(), "relatime".to_owned()],
         size: 1_000 << 20,
         free: 500 << 20,
-        scheduler: Some("[none] mq-deadline bfq".to_owned()),
+        scheduler: Some(("/sys/s".to_owned(), "[none] mq-deadline bfq".to_owned())),
     }
 }
 
@@ -126,11 +126,14 @@ fn every_storage_is_looked_at() {
         "recovery log 50 %, recovery log 50 %",
     );
     let full = with_storage(|storage| storage.free = 99 << 20);
-    assert(&full, "free space", Warn, "9 % free (99 MiB)");
+    let told = assert(&full, "free space", Warn, "9 % free (99 MiB)");
+    assert!(
+        told.ends_with("du -xh --max-depth=1 '/mnt/a disk'"),
+        "{told}"
+    );
     for (option, status, remedy) in [
         ("noatime", Pass, ""),
-        ("strictatime", Warn, "remount,relatime"),
-        ("sync", Warn, "remount,async"),
+        ("sync", Warn, "remount,async '/mnt/a disk'"),
         ("nobarrier", Warn, "remount,barrier=1"),
         ("barrier=0", Warn, "remount,barrier=1"),
     ] {
@@ -144,8 +147,28 @@ fn every_storage_is_looked_at() {
         ("mq-deadline [bfq]", Warn),
         ("noop [cfq]", Warn),
     ] {
-        let machine = with_storage(|storage| storage.scheduler = Some(line.to_owned()));
-        assert(&machine, "disk scheduler", status, "");
+        let machine = with_storage(|storage| {
+            storage.scheduler = Some(("/sys/s".to_owned(), line.to_owned()));
+        });
+        let told = assert(&machine, "disk scheduler", status, "");
+        assert!(status == Pass || told == "echo none > /sys/s", "{told}");
+    }
+    // Access times: the kernel shows no strictatime.
+    for (file_system, options, status) in [
+        ("ext4", "rw,noatime", Pass),
+        ("ext4", "rw,nosuid", Warn),
+        ("xfs", "rw", Warn),
+        ("tmpfs", "rw", Pass),
+        ("overlay", "rw", Pass),
+        ("nfs4", "rw", Pass),
+    ] {
+        let machine = with_storage(|storage| {
+            storage.file_system = file_system.to_owned();
+            storage.options = options.split(',').map(str::to_owned).collect();
+        });
+        let told = assert(&machine, "mount options", status, "");
+        let remedy = "mount -o remount,relatime '/mnt/a disk'";
+        assert!(status == Pass || told == remedy, "{told}");
     }
 }
 
@@ -192,8 +215,16 @@ fn processors_and_memory() {
     let fast = with(|m| m.governor = Some("performance\n".to_owned()));
     assert(&fast, "processor governor", Pass, "performance");
     assert(&none, "turbo", Skip, "");
-    assert(&with(|m| m.turbo_off = Some(true)), "turbo", Pass, "off");
-    assert(&with(|m| m.turbo_off = Some(false)), "turbo", Warn, "on");
+    let turbo = |off| Machine {
+        turbo: Some(Turbo {
+            off,
+            switch_off: "off it goes",
+        }),
+        ..Machine::default()
+    };
+    assert(&turbo(true), "turbo", Pass, "off");
+    let told = assert(&turbo(false), "turbo", Warn, "on");
+    assert_eq!(told, "off it goes");
     assert(&none, "hyper-threading", Skip, "");
     assert(
         &with(|m| m.smt = Some("on\n".to_owned())),

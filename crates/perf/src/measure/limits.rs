@@ -1,0 +1,31 @@
+//! Limits of the process: those that a measurement lifts, and those that it wants to be told of.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// As many descriptors at once as the process may have.
+pub fn allow_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // Refused, it stays as it was, and opening one file too many is refused with a message.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
+/// Has a write beyond the largest file that is allowed (`ulimit -f`) fail, where by default it ends the process
+/// with nothing said and nothing put in order. It lasts as long as the process does.
+///
+/// # Errors
+/// The signal cannot be caught.
+pub fn refuse_long_files() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let _inside = runtime.enter();
+    // What is caught once stays caught; that it came is of no interest.
+    signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+}
