@@ -1,12 +1,14 @@
 //! A queue manager started for a measurement: the same program, in a process of its own, on a folder of its own.
 //!
 //! Invariants: it listens on a free port of the loopback address only; it is ended in order when the
-//! measurement is over, and in any case when its handle is dropped.
+//! measurement is over, in any case when its handle is dropped, and by itself when this process is killed.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use posthaste_client::Address;
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::child::{Child, Patience};
 use super::cpu::CpuClock;
 use super::fault::LabError;
+use super::interrupt::Interrupt;
 
 /// The queue manager's name.
 pub const QUEUE_MANAGER: &str = "PERF";
@@ -26,6 +29,11 @@ pub const CHANNEL: &str = "PERF.SVRCONN";
 const LISTENING: &str = "Listening";
 /// How much of what a server said is shown when it fails, in bytes.
 const SHOWN: u64 = 2_000;
+
+/// How soon an interruption is noticed while one is created.
+const INTERRUPTED: Duration = Duration::from_millis(50);
+/// How long after a failed call the end of the process may follow.
+const ENDING: Duration = Duration::from_millis(200);
 
 /// How a queue manager under test is made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -112,6 +120,43 @@ impl Shape {
         Ok(created.home)
     }
 
+    /// The same, unless the run is interrupted meanwhile. Creation itself cannot be stopped: it is left alone, and
+    /// ends when the process does, or when `folder` gets another name.
+    ///
+    /// # Errors
+    /// The disk does not take it, or the run was interrupted.
+    pub fn create_unless(&self, interrupt: &Interrupt, folder: &Path) -> Result<Home, LabError> {
+        let (sender, made) = mpsc::channel();
+        let (shape, place) = (self.clone(), folder.to_owned());
+        let create = move || {
+            // Nobody listens any more after an interruption.
+            let _ = sender.send(shape.create(&place, &mut |_, _| {}));
+        };
+        if interrupt.raised() {
+            return Err(LabError::Interrupted);
+        }
+        let thread = thread::Builder::new().name("creation".to_owned());
+        thread
+            .spawn(create)
+            .map_err(|error| LabError::io(folder, error))?;
+        loop {
+            let made = made.recv_timeout(INTERRUPTED);
+            if interrupt.raised() {
+                return Err(LabError::Interrupted);
+            }
+            match made {
+                Ok(made) => return made,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(LabError::Server {
+                        what: "its creation broke off".to_owned(),
+                        said: String::new(),
+                    });
+                }
+            }
+        }
+    }
+
     /// Sets what the commands that create have no option for.
     fn tune(&self, path: &Path) -> Result<(), LabError> {
         let failed = |error| LabError::io(path, error);
@@ -173,14 +218,14 @@ impl UnderTest {
     /// Creates a queue manager below `folder`, which must not hold one, and starts it.
     ///
     /// # Errors
-    /// The disk does not take it, or it does not start.
+    /// The disk does not take it, it does not start, or the run was interrupted.
     pub fn start(
         program: &Path,
         folder: &Path,
         shape: &Shape,
-        progress: &mut dyn FnMut(u64, u64),
+        interrupt: &Interrupt,
     ) -> Result<UnderTest, LabError> {
-        let home = shape.create(folder, progress)?;
+        let home = shape.create_unless(interrupt, folder)?;
         UnderTest::start_again(program, folder, home, shape)
     }
 
@@ -202,11 +247,13 @@ impl UnderTest {
             .map_err(|error| LabError::io(&words, error))?;
         let mut command = Command::new(program);
         command
-            .args(["run", QUEUE_MANAGER, "--port", "0", "--data-dir"])
+            .args(["run", QUEUE_MANAGER, "--port", "0", "--while-input"])
+            .arg("--data-dir")
             .arg(folder)
             .args(shape.options())
             .env_remove("MQSERVER")
-            .stdin(Stdio::null())
+            // Kept open by the handle; when this process goes, however it goes, the other sees it.
+            .stdin(Stdio::piped())
             .stderr(file);
         let failed = |error: std::io::Error| LabError::Server {
             what: error.to_string(),
@@ -252,10 +299,25 @@ impl UnderTest {
     /// What happened, if it has ended.
     pub fn ended(&mut self) -> Option<LabError> {
         let status = self.child.ended()?;
-        Some(LabError::Server {
+        Some(self.ended_with(status))
+    }
+
+    /// Why a call failed: because the queue manager has ended or is ending, or as the call says.
+    pub fn why(&mut self, error: LabError) -> LabError {
+        match error {
+            LabError::Workload { .. } => match self.child.ends_within(ENDING) {
+                Some(status) => self.ended_with(status),
+                None => error,
+            },
+            other => other,
+        }
+    }
+
+    fn ended_with(&self, status: ExitStatus) -> LabError {
+        LabError::Server {
             what: format!("it ended while it was measured ({status})"),
             said: last_words(&self.folder.join("server.err")),
-        })
+        }
     }
 
     /// Ends it in order.
@@ -387,7 +449,18 @@ mod tests {
             assert!(script.contains(&format!("QLOCAL({queue})")));
         }
         // The folder is taken now.
-        assert!(shape.create(folder.path(), &mut |_, _| {}).is_err());
+        let none = Interrupt::none();
+        assert!(matches!(
+            shape.create_unless(&none, folder.path()),
+            Err(LabError::Server { .. })
+        ));
+        let other = folder.path().join("other");
+        assert!(shape.create_unless(&none, &other).is_ok());
+        none.raise();
+        assert!(matches!(
+            shape.create_unless(&none, &folder.path().join("third")),
+            Err(LabError::Interrupted)
+        ));
     }
 
     #[test]

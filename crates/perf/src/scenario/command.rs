@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use posthaste_server::{Exit, Failure};
 
+use super::bench::clear;
 use super::effort::Effort;
 use super::plan::Plan;
 use super::progress::Progress;
@@ -203,8 +204,7 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
     let left = work.clone();
     let leave = move || {
         kill_all();
-        // Nobody is left to tell if this fails.
-        let _ = std::fs::remove_dir_all(&left);
+        clear(&left);
     };
     let interrupt = Interrupt::on_signals_then(leave);
     let lab = Lab {
