@@ -4,11 +4,14 @@
 //! | --- | --- |
 //! | `cpu` | processor time and memory of a process |
 //! | `machine` | what the figures were made on |
+//! | `checkout` | which commit a folder holds, for the build script |
 //! | `under_test` | a queue manager started for a measurement, and ended with it |
 //! | `child` | a process that ends when its owner goes |
 //! | `fault` | why a measurement was not made, and the exit code of it |
 //! | `interrupt` | Ctrl-C ends a run in order |
 
+#[cfg(test)]
+mod checkout;
 mod child;
 mod cpu;
 mod fault;
@@ -20,5 +23,5 @@ pub use child::{Child, Patience, kill_all};
 pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub use interrupt::Interrupt;
-pub use machine::{Machine, commit_of, now_text};
+pub use machine::{Machine, built_from, now_text};
 pub use under_test::{CHANNEL, QUEUE_MANAGER, Shape, UnderTest, queue_script};

@@ -68,7 +68,7 @@ pub struct Document {
     pub command: Vec<String>,
     /// The program's version.
     pub version: String,
-    /// The commit that was checked out beside the program, if any.
+    /// The commit that the program was built from, if that is known.
     pub commit: Option<String>,
     /// What it was measured on.
     pub machine: Machine,
@@ -178,6 +178,25 @@ impl Document {
     /// The file of a scenario in a folder of results.
     pub fn path(folder: &Path, scenario: &str) -> PathBuf {
         folder.join(format!("{scenario}{ENDING}"))
+    }
+
+    /// Gives the results of a scenario that lie in `folder` another name, by which no report finds them; none if
+    /// there are none.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn put_aside(folder: &Path, scenario: &str) -> Result<Option<PathBuf>, LabError> {
+        let path = Document::path(folder, scenario);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let numbered = |number: u32| PathBuf::from(format!("{}.{number}", path.display()));
+        let free = (1..=u32::MAX).map(numbered).find(|place| !place.exists());
+        let Some(aside) = free else {
+            return Ok(None);
+        };
+        fs::rename(&path, &aside).map_err(|error| LabError::io(&path, error))?;
+        Ok(Some(aside))
     }
 
     /// Writes the document to its file in `folder`, in one step.

@@ -11,11 +11,13 @@
 //! | `smoke` | counts that must not grow |
 //! | `plan`, `effort` | what a scenario measures, how long and how often |
 //! | `bench`, `window`, `bursts`, `counters` | what is kept running, one window of one case, the server's counters |
-//! | `run`, `progress`, `command` | a whole run, what is told meanwhile, the command line |
+//! | `run`, `claim` | a whole run, and the folder of its results |
+//! | `progress`, `command` | what is told meanwhile, the command line |
 
 mod bare;
 mod bench;
 mod bursts;
+mod claim;
 mod command;
 mod counters;
 mod effort;
@@ -35,7 +37,7 @@ use plan::Plan;
 pub use command::{PerfCommand, ReportArgs, RunArgs, list, perform, report, run};
 pub use effort::Effort;
 pub use progress::Progress;
-pub use run::{Lab, run_plan};
+pub use run::{Lab, Ran, run_plan};
 
 /// A scenario.
 pub struct Scenario {

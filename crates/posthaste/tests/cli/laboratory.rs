@@ -51,12 +51,12 @@ fn counts_are_within_their_budgets_and_a_report_shows_them() {
 
     // No bare exchange is in these results, so there is no headline.
     let svg = place.line(&format!("perf report {out} --svg {out}/x.svg"));
-    svg.failed_with(78, "AMQ2501E");
+    svg.failed_with(78, "AMQ2502E");
     let older = text.replacen("\"format\": 1", "\"format\": 0", 1);
     fs::write(Path::new(&out).join("smoke.perf.json"), older).expect("written");
     let refused = place.line(&format!("perf report {out}"));
     assert!(refused.err.contains("an older version"), "{refused:?}");
-    refused.failed_with(78, "AMQ2501E");
+    refused.failed_with(78, "AMQ2502E");
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn what_cannot_be_measured_is_refused() {
     let nothing = place.path().display().to_string();
     let refused = place.line(&format!("perf report {nothing}"));
     assert!(refused.err.contains("perf run NAME --out"), "{refused:?}");
-    refused.failed_with(78, "AMQ2501E");
+    refused.failed_with(78, "AMQ2502E");
     let missing = place.line(&format!("perf report {nothing}/missing"));
-    missing.failed_with(76, "AMQ2501E");
+    missing.failed_with(76, "AMQ2502E");
     // Results that cannot be written.
     let file = place.path().join("file");
     fs::write(&file, "").expect("written");
@@ -94,7 +94,19 @@ fn what_cannot_be_measured_is_refused() {
         file.display()
     );
     place.line(&line).failed_with(76, "AMQ2501E");
-    assert!(cleared(&place));
+    // That was seen before anything was measured.
+    assert!(!Path::new(&work).exists());
+    // Results that another run is writing.
+    let out = place.path().join("out");
+    fs::create_dir(&out).expect("a folder");
+    let held = fs::File::open(&out).expect("the folder");
+    held.lock().expect("held");
+    let refused = place.line(&run_line(&place, "floor --quick --rounds 1 --window 0.01"));
+    assert!(
+        refused.err.contains("another run is writing"),
+        "{refused:?}"
+    );
+    refused.failed_with(39, "AMQ2402E");
 }
 
 /// The queue manager that a laboratory has started, once it is there.
