@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{LabError, Machine};
 
 pub use goal::{Bound, Figure, Goal, Judged, REFERENCE_CASE, REFERENCE_US};
-pub use published::{PROJECTION, Published, comparisons};
+pub use published::{MESSAGES, PROJECTION, Published, comparisons};
 pub use summary::{Spread, Summary, median, summarise};
 pub use table::{Align, Table, bytes, count, fixed};
 pub use tables::{breakdown, goals, results};

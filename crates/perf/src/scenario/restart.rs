@@ -18,7 +18,7 @@ use super::plan::{Ending, Plan, Restart, SMALL, Subject, named};
 use super::window::until_ended;
 use crate::drive::start;
 use crate::measure::{CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest};
-use crate::results::{Published, Round};
+use crate::results::{MESSAGES, Published, Round};
 use crate::workload::{Carriers, Destinations, Module, Syncpoint, Target, Workload};
 
 /// Queues that messages are put on.
@@ -43,7 +43,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             0,
             false,
             Ending::Clean,
-            Some((0.45, "IBM MQ 9.1.1, SAN, empty queues")),
+            Some((0.45, 0, "IBM MQ 9.1.1, SAN, empty queues")),
         ),
         ("empty, killed", 0, false, Ending::Killed, None),
         (
@@ -51,7 +51,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             deep,
             false,
             Ending::Clean,
-            Some((10.0, "IBM MQ 9.1.1, SAN, 10 × 500,000 messages")),
+            Some((10.0, 5_000_000, "IBM MQ 9.1.1, SAN, 10 × 500,000 messages")),
         ),
         ("deep, killed", deep, false, Ending::Killed, None),
         (
@@ -61,6 +61,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             Ending::Killed,
             Some((
                 46.0,
+                400_000,
                 "IBM MQ 9.1.1, SAN, 400,000 × 2 KiB in 3,200 transactions",
             )),
         ),
@@ -73,7 +74,8 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             uncommitted,
             ending,
         };
-        let figures = published.map(|(value, source)| Published::value(RESTART, value, source));
+        let figures = published
+            .map(|(value, messages, source)| Published::value(RESTART, value, messages, source));
         plan.add(
             named(name, Subject::Restart(restart))
                 .published(figures.into_iter().collect())
@@ -135,7 +137,7 @@ pub(super) fn measure(bench: &mut Bench, restart: &Restart) -> Result<Round, Lab
         seconds: took.as_secs_f64(),
         values: BTreeMap::from([
             (RESTART.to_owned(), took.as_secs_f64()),
-            ("messages".to_owned(), restart.messages as f64),
+            (MESSAGES.to_owned(), restart.messages as f64),
         ]),
         ..Round::default()
     })
