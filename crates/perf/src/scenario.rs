@@ -139,13 +139,11 @@ mod tests {
     fn a_quick_run_of_everything_fits_into_ten_minutes() {
         let effort = Effort::new(true, None, None);
         let all = SCENARIOS.iter().filter(|scenario| scenario.in_all);
-        let cases: usize = all
-            .map(|scenario| (scenario.plan)(&effort).cases.len())
+        let takes: std::time::Duration = all
+            .map(|scenario| (scenario.plan)(&effort).takes(&effort))
             .sum();
-        // A second for starting and stopping what runs in a window is generous.
-        let window = effort.window.as_secs_f64() + effort.warm_up.as_secs_f64() + 0.5;
-        let seconds = cases as f64 * f64::from(effort.rounds) * window;
-        assert!(seconds < 420.0, "{cases} cases, {seconds} s");
+        // Starting what a scenario needs comes on top.
+        assert!(takes.as_secs() < 420, "{takes:?}");
     }
 
     #[test]
@@ -156,8 +154,39 @@ mod tests {
         let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
         assert_eq!(names, ["bare exchange 60", "2 KiB NP 60"]);
         assert_eq!(plan.goals.len(), 2);
+        // A goal brings what it is judged by.
+        for (text, expected) in [
+            (
+                "2 KiB NP 200",
+                &[
+                    "bare exchange 60",
+                    "2 KiB NP 60",
+                    "bare exchange 200",
+                    "2 KiB NP 200",
+                ][..],
+            ),
+            (
+                "one thread, TCP, asyn",
+                &["bare exchange 60", "one thread, TCP, asynchronous"],
+            ),
+        ] {
+            let mut plan = targets::plan(&effort);
+            plan.keep_only(text);
+            let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
+            assert_eq!((names.as_slice(), plan.goals.len()), (expected, 1));
+        }
         plan.keep_only("nothing");
         assert!(plan.cases.is_empty() && plan.goals.is_empty());
+    }
+
+    #[test]
+    fn a_restart_takes_as_long_as_its_messages() {
+        let takes = |quick| {
+            let effort = Effort::new(quick, None, None);
+            restart::plan(&effort).takes(&effort).as_secs()
+        };
+        assert!((30..60).contains(&takes(true)), "{}", takes(true));
+        assert!((420..600).contains(&takes(false)), "{}", takes(false));
     }
 
     #[test]

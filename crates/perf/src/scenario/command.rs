@@ -246,7 +246,8 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
     let _claim = Claim::of(&lab.out)?;
     let cases: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
     let windows = cases as u64 * u64::from(effort.rounds);
-    let mut progress = Progress::new(windows, effort.each());
+    let expected = plans.iter().map(|(_, plan)| plan.takes(&effort)).sum();
+    let mut progress = Progress::new(windows, expected);
     let mut first = Ok(());
     for (scenario, plan) in &plans {
         let ran = run_plan(&lab, scenario.name, plan, &effort, &mut progress);
@@ -301,9 +302,8 @@ pub fn list() -> String {
     ]);
     let [quick, full] = [true, false].map(|quick| Effort::new(quick, None, None));
     let minutes = |effort: &Effort, scenarios: &mut dyn Iterator<Item = &Scenario>| {
-        let cases: usize = scenarios.map(|s| (s.plan)(effort).cases.len()).sum();
-        let each = effort.each().as_secs_f64() * f64::from(effort.rounds);
-        format!("{:.1} min", cases as f64 * each / 60.0)
+        let all: Duration = scenarios.map(|s| (s.plan)(effort).takes(effort)).sum();
+        format!("{:.1} min", all.as_secs_f64() / 60.0)
     };
     for scenario in SCENARIOS {
         table.row(vec![

@@ -3,12 +3,13 @@
 //! Invariants: a case's name says how it differs from the others of its scenario; a case and its floor are next to
 //! each other in the plan, so that they are measured one after the other in every round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::effort::Effort;
 use crate::floor::{Bare, Load};
 use crate::measure::Shape;
-use crate::results::{Case, Goal, Published, bytes};
+use crate::results::{Bound, Case, Goal, Published, REFERENCE_CASE, bytes};
 use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
 
 /// Bytes of the messages in most of the published figures.
@@ -19,6 +20,9 @@ pub const MEDIUM: usize = 20 << 10;
 pub const LARGE: usize = 200 << 10;
 /// And the largest.
 pub const HUGE: usize = 2 << 20;
+
+/// Persistent messages a second that are put before a restart, roughly.
+const PUT_PER_SECOND: f64 = 30_000.0;
 
 /// A plan.
 #[derive(Clone, Debug)]
@@ -58,22 +62,32 @@ impl Plan {
         }
     }
 
-    /// Keeps the cases whose names contain `text`, and their floors; goals about others go.
+    /// About how long all rounds take.
+    pub fn takes(&self, effort: &Effort) -> Duration {
+        let round: Duration = self.cases.iter().map(|planned| planned.takes(effort)).sum();
+        round * effort.rounds
+    }
+
+    /// Keeps the cases whose names contain `text`, what their goals compare them with, and the floors of all these;
+    /// goals about others go.
     pub fn keep_only(&mut self, text: &str) {
-        let kept = |planned: &Planned| planned.case.name.contains(text);
-        let floors: Vec<String> = self
-            .cases
-            .iter()
-            .filter(|planned| kept(planned))
-            .filter_map(|planned| planned.case.floor.clone())
+        let names = self.cases.iter().map(|planned| &planned.case.name);
+        let mut kept: BTreeSet<String> =
+            names.filter(|name| name.contains(text)).cloned().collect();
+        self.goals.retain(|goal| kept.contains(&goal.case));
+        kept.extend(self.goals.iter().filter_map(|goal| match &goal.bound {
+            Bound::AtLeast(_) => Some(REFERENCE_CASE.to_owned()),
+            Bound::AtLeastTimesCase(_, other) => Some(other.clone()),
+            Bound::AtMostTimesFloor(_) | Bound::AtLeastTimesFloor(_) => None,
+        }));
+        let with_floors = self.cases.iter().map(|planned| &planned.case);
+        let floors: Vec<String> = with_floors
+            .filter(|case| kept.contains(&case.name))
+            .filter_map(|case| case.floor.clone())
             .collect();
+        kept.extend(floors);
         self.cases
-            .retain(|planned| kept(planned) || floors.contains(&planned.case.name));
-        let known = |goal: &Goal| {
-            let mut names = self.cases.iter().map(|planned| &planned.case.name);
-            names.any(|name| *name == goal.case)
-        };
-        self.goals.retain(known);
+            .retain(|planned| kept.contains(&planned.case.name));
     }
 
     /// Adds a case and, before it, its floor.
@@ -417,6 +431,18 @@ fn sized(name: &str, message_bytes: usize) -> String {
 }
 
 impl Planned {
+    /// About how long one measurement takes, with what is started and stopped around it.
+    pub fn takes(&self, effort: &Effort) -> Duration {
+        match &self.subject {
+            // A queue manager is created, filled, ended and started.
+            Subject::Restart(restart) => {
+                let filled = restart.messages as f64 / PUT_PER_SECOND;
+                Duration::from_secs(2) + Duration::from_secs_f64(filled)
+            }
+            _ => effort.each(),
+        }
+    }
+
     /// With published figures.
     pub fn published(mut self, figures: Vec<Published>) -> Planned {
         self.case.published = figures;
