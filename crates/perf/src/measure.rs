@@ -5,6 +5,7 @@
 //! | `cpu` | processor time and memory of a process |
 //! | `machine` | what the figures were made on |
 //! | `checkout` | which commit a folder holds, for the build script |
+//! | `shape` | how a queue manager under test is made |
 //! | `under_test` | a queue manager started for a measurement, and ended with it |
 //! | `child` | a process that ends when its owner goes |
 //! | `fault` | why a measurement was not made, and the exit code of it |
@@ -17,6 +18,7 @@ mod cpu;
 mod fault;
 mod interrupt;
 mod machine;
+mod shape;
 mod under_test;
 
 pub use child::{Child, Patience, kill_all};
@@ -24,4 +26,5 @@ pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub use interrupt::Interrupt;
 pub use machine::{Machine, built_from, now_text};
-pub use under_test::{CHANNEL, QUEUE_MANAGER, Shape, UnderTest, queue_script};
+pub use shape::{Shape, queue_script};
+pub use under_test::{CHANNEL, QUEUE_MANAGER, UnderTest};

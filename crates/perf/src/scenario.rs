@@ -9,6 +9,7 @@
 //! | `bare` | floor |
 //! | `targets` | the figures that are to be reached |
 //! | `smoke` | counts that must not grow |
+//! | `round_trips` | requesters and responders as cases |
 //! | `plan`, `effort` | what a scenario measures, how long and how often |
 //! | `bench`, `window`, `bursts`, `counters` | what is kept running, one window of one case, the server's counters |
 //! | `run`, `claim` | a whole run, and the folder of its results |
@@ -27,6 +28,7 @@ mod progress;
 mod puts;
 mod request_reply;
 mod restart;
+mod round_trips;
 mod run;
 mod smoke;
 mod targets;

@@ -4,7 +4,8 @@
 //! commit for a requester, one commit for a responder's get and put, as in the published tests.
 
 use super::effort::Effort;
-use super::plan::{HUGE, LARGE, MEDIUM, Plan, RoundTrips, SMALL, Via};
+use super::plan::{HUGE, LARGE, MEDIUM, Plan, SMALL, Via};
+use super::round_trips::RoundTrips;
 use crate::measure::Shape;
 use crate::results::Published;
 use crate::workload::Carriers;

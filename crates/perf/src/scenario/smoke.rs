@@ -5,7 +5,8 @@
 //! what is counted is the most that a round trip costs.
 
 use super::effort::Effort;
-use super::plan::{Plan, RoundTrips, SMALL, Subject};
+use super::plan::{Plan, SMALL, Subject};
+use super::round_trips::RoundTrips;
 use crate::measure::{LabError, Shape};
 use crate::results::{Align, Document, Table, fixed};
 
