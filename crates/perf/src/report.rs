@@ -7,11 +7,10 @@ mod charts;
 mod page;
 mod svg;
 
-use std::fs;
 use std::path::Path;
 
 use crate::measure::LabError;
-use crate::results::Document;
+use crate::results::{Document, write_whole};
 
 pub use charts::headline;
 pub use page::page;
@@ -23,7 +22,7 @@ pub use svg::{Bar, BarChart, Line, LineChart};
 /// There are no results, one is of another format, or the file cannot be written.
 pub fn write(folder: &Path, path: &Path) -> Result<(), LabError> {
     let documents = Document::load_all(folder)?;
-    fs::write(path, page(&documents)).map_err(|error| LabError::io(path, error))
+    write_whole(path, &page(&documents))
 }
 
 /// Writes the headline chart alone to `path`.
@@ -37,5 +36,5 @@ pub fn write_headline(folder: &Path, path: &Path) -> Result<(), LabError> {
         why: "no results here have a bare exchange beside them; measure `rr-cc` or `targets`"
             .to_owned(),
     })?;
-    fs::write(path, chart.svg(true)).map_err(|error| LabError::io(path, error))
+    write_whole(path, &chart.svg(true))
 }

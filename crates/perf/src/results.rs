@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{LabError, Machine};
 
 pub use goal::{Bound, Figure, Goal, Judged, REFERENCE_CASE, REFERENCE_US};
-pub use published::{PROJECTION, Published, comparisons};
+pub use published::{MESSAGES, PROJECTION, Published, comparisons};
 pub use summary::{Spread, Summary, median, summarise};
 pub use table::{Align, Table, bytes, count, fixed};
 pub use tables::{breakdown, goals, results};
@@ -68,7 +68,7 @@ pub struct Document {
     pub command: Vec<String>,
     /// The program's version.
     pub version: String,
-    /// The commit that was checked out beside the program, if any.
+    /// The commit that the program was built from, if that is known.
     pub commit: Option<String>,
     /// What it was measured on.
     pub machine: Machine,
@@ -180,30 +180,38 @@ impl Document {
         folder.join(format!("{scenario}{ENDING}"))
     }
 
+    /// Gives the results of a scenario that lie in `folder` another name, by which no report finds them; none if
+    /// there are none.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn put_aside(folder: &Path, scenario: &str) -> Result<Option<PathBuf>, LabError> {
+        let path = Document::path(folder, scenario);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let numbered = |number: u32| PathBuf::from(format!("{}.{number}", path.display()));
+        let free = (1..=u32::MAX).map(numbered).find(|place| !place.exists());
+        let Some(aside) = free else {
+            return Ok(None);
+        };
+        fs::rename(&path, &aside).map_err(|error| LabError::io(&path, error))?;
+        Ok(Some(aside))
+    }
+
     /// Writes the document to its file in `folder`, in one step.
     ///
     /// # Errors
     /// The folder cannot be written.
     pub fn save(&self, folder: &Path) -> Result<PathBuf, LabError> {
         let path = Document::path(folder, &self.scenario);
-        let new = folder.join(format!("{}{ENDING}.new", self.scenario));
-        let text = serde_json::to_string_pretty(self).map_err(|error| LabError::Results {
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| LabError::Results {
             path: path.clone(),
             why: error.to_string(),
         })?;
-        let write = || -> std::io::Result<()> {
-            fs::create_dir_all(folder)?;
-            let mut file = fs::File::create(&new)?;
-            file.write_all(text.as_bytes())?;
-            file.write_all(b"\n")?;
-            file.sync_all()?;
-            fs::rename(&new, &path)
-        };
-        write().map_err(|error| {
-            // A part of a file helps nobody.
-            let _ = fs::remove_file(&new);
-            LabError::io(&path, error)
-        })?;
+        text.push('\n');
+        fs::create_dir_all(folder).map_err(|error| LabError::io(folder, error))?;
+        write_whole(&path, &text)?;
         Ok(path)
     }
 
@@ -268,6 +276,31 @@ impl Document {
         }
         paths.iter().map(|path| Document::load(path)).collect()
     }
+}
+
+/// Writes a file in one step: a part of one helps nobody. What is no file, a pipe for example, is written to.
+///
+/// # Errors
+/// It cannot be written; a file that was there is as it was.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), LabError> {
+    let failed = |error| LabError::io(path, error);
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return fs::write(path, text).map_err(failed);
+    }
+    // A link stays one.
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut new = place.clone().into_os_string();
+    new.push(".new");
+    let write = || -> std::io::Result<()> {
+        let mut file = fs::File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, &place)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&new);
+        failed(error)
+    })
 }
 
 #[cfg(test)]

@@ -9,13 +9,16 @@
 //! | `bare` | floor |
 //! | `targets` | the figures that are to be reached |
 //! | `smoke` | counts that must not grow |
+//! | `round_trips` | requesters and responders as cases |
 //! | `plan`, `effort` | what a scenario measures, how long and how often |
 //! | `bench`, `window`, `bursts`, `counters` | what is kept running, one window of one case, the server's counters |
-//! | `run`, `progress`, `command` | a whole run, what is told meanwhile, the command line |
+//! | `run`, `claim` | a whole run, and the folder of its results |
+//! | `progress`, `command` | what is told meanwhile, the command line |
 
 mod bare;
 mod bench;
 mod bursts;
+mod claim;
 mod command;
 mod counters;
 mod effort;
@@ -25,6 +28,7 @@ mod progress;
 mod puts;
 mod request_reply;
 mod restart;
+mod round_trips;
 mod run;
 mod smoke;
 mod targets;
@@ -35,7 +39,7 @@ use plan::Plan;
 pub use command::{PerfCommand, ReportArgs, RunArgs, list, perform, report, run};
 pub use effort::Effort;
 pub use progress::Progress;
-pub use run::{Lab, run_plan};
+pub use run::{Lab, Ran, run_plan};
 
 /// A scenario.
 pub struct Scenario {
@@ -137,13 +141,11 @@ mod tests {
     fn a_quick_run_of_everything_fits_into_ten_minutes() {
         let effort = Effort::new(true, None, None);
         let all = SCENARIOS.iter().filter(|scenario| scenario.in_all);
-        let cases: usize = all
-            .map(|scenario| (scenario.plan)(&effort).cases.len())
+        let takes: std::time::Duration = all
+            .map(|scenario| (scenario.plan)(&effort).takes(&effort))
             .sum();
-        // A second for starting and stopping what runs in a window is generous.
-        let window = effort.window.as_secs_f64() + effort.warm_up.as_secs_f64() + 0.5;
-        let seconds = cases as f64 * f64::from(effort.rounds) * window;
-        assert!(seconds < 420.0, "{cases} cases, {seconds} s");
+        // Starting what a scenario needs comes on top.
+        assert!(takes.as_secs() < 420, "{takes:?}");
     }
 
     #[test]
@@ -154,8 +156,39 @@ mod tests {
         let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
         assert_eq!(names, ["bare exchange 60", "2 KiB NP 60"]);
         assert_eq!(plan.goals.len(), 2);
+        // A goal brings what it is judged by.
+        for (text, expected) in [
+            (
+                "2 KiB NP 200",
+                &[
+                    "bare exchange 60",
+                    "2 KiB NP 60",
+                    "bare exchange 200",
+                    "2 KiB NP 200",
+                ][..],
+            ),
+            (
+                "one thread, TCP, asyn",
+                &["bare exchange 60", "one thread, TCP, asynchronous"],
+            ),
+        ] {
+            let mut plan = targets::plan(&effort);
+            plan.keep_only(text);
+            let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
+            assert_eq!((names.as_slice(), plan.goals.len()), (expected, 1));
+        }
         plan.keep_only("nothing");
         assert!(plan.cases.is_empty() && plan.goals.is_empty());
+    }
+
+    #[test]
+    fn a_restart_takes_as_long_as_its_messages() {
+        let takes = |quick| {
+            let effort = Effort::new(quick, None, None);
+            restart::plan(&effort).takes(&effort).as_secs()
+        };
+        assert!((30..60).contains(&takes(true)), "{}", takes(true));
+        assert!((420..600).contains(&takes(false)), "{}", takes(false));
     }
 
     #[test]

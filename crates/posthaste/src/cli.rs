@@ -179,6 +179,9 @@ pub(crate) struct Run {
     pub(crate) shape: LogShape,
     #[command(flatten)]
     pub(crate) slowness: SlowDisk,
+    /// End in order when standard input ends: for programs that must not leave it behind, however they end
+    #[arg(long, hide = true)]
+    pub(crate) while_input: bool,
 }
 
 /// For measuring only, hence not in the help: the disk made slower than it is, the log simpler.

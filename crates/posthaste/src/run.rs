@@ -6,6 +6,7 @@ use posthaste_command::ScriptReader;
 use posthaste_server::{
     self as server, Console, Creation, DataDir, Exit, Failure, Home, Ready, RunOptions,
 };
+use rustix::process::{Signal, getpid, kill_process};
 
 use crate::cli;
 use crate::control;
@@ -38,8 +39,22 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
             // Standard output is gone; that is no reason not to serve.
             complain(&failure.line());
         }
+        if args.while_input && end_with_input().is_err() {
+            complain("standard input is not watched: no thread can be started");
+        }
     })?;
     Ok(Exit::Done)
+}
+
+/// Asks this process to end in order, as SIGTERM does, when standard input ends.
+fn end_with_input() -> std::io::Result<()> {
+    let watch = || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        // End and failure mean the same: nobody owns this process any more. To signal oneself does not fail.
+        let _ = kill_process(getpid(), Signal::TERM);
+    };
+    let named = std::thread::Builder::new().name("owner".to_owned());
+    named.spawn(watch).map(|_| ())
 }
 
 fn create(data: &DataDir, args: &cli::Run) -> Result<Home, Failure> {

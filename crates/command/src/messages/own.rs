@@ -336,7 +336,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
-        "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be read or written. What had been measured is kept, and marked as partial.",
+        "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",
         "Remove the cause that is named, and measure again.",
     ),
     message(
@@ -344,5 +344,11 @@ pub(super) const MESSAGES: &[Message] = &[
         "The disk was not measured, or not to the end: {0}.",
         "The test needs its time and its processes. The files that it had made have been removed.",
         "Measure again.",
+    ),
+    message(
+        "AMQ2503E",
+        "The report was not written: {0}",
+        "A report is made from the results of `posthaste perf run` in a folder. They cannot be read, are of another version, lack what was asked for, or the report cannot be written. The results are as they were.",
+        "Remove the cause that is named, and ask for the report again.",
     ),
 ];

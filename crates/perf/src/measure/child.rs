@@ -124,6 +124,20 @@ impl Child {
         status
     }
 
+    /// The same, but it is given so long to end.
+    pub fn ends_within(&mut self, time: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + time;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(_) => {}
+                // Its standard output closes when it ends.
+                Err(RecvTimeoutError::Disconnected) => return self.wait().ok(),
+                Err(RecvTimeoutError::Timeout) => return None,
+            }
+        }
+    }
+
     /// Waits for its end, which has been brought about.
     fn wait(&mut self) -> io::Result<ExitStatus> {
         let mut running = RUNNING.lock();
@@ -201,6 +215,7 @@ mod tests {
         let found = child.until(|line| (line == "two").then_some(2)).unwrap();
         assert_eq!(found, 2);
         assert!(child.ended().is_none());
+        assert!(child.ends_within(Duration::ZERO).is_none());
         assert!(!child.end().unwrap().success());
 
         let mut child = Child::start(shell("exit 7"), Patience::default()).unwrap();
@@ -210,6 +225,9 @@ mod tests {
                 .to_string()
                 .contains("ended before it was ready: exit status: 7")
         );
+        let mut child = Child::start(shell("exit 7"), Patience::default()).unwrap();
+        let status = child.ends_within(Duration::from_secs(600)).unwrap();
+        assert_eq!(status.code(), Some(7));
         let missing = Child::start(Command::new("/no/such/program"), Patience::default());
         assert!(
             missing

@@ -1,6 +1,8 @@
-//! Ctrl-C and SIGTERM end a run in order: what was measured is kept, what was started is ended.
+//! Ctrl-C, SIGTERM and a terminal that closes end a run in order: what was measured is kept, what was started is
+//! ended.
 //!
-//! Invariant: after the first signal every wait here returns at once. Who is asked twice leaves at once.
+//! Invariants: after the first signal every wait here returns at once; who is asked twice leaves at once; a program
+//! that was started to outlive its terminal (`nohup`) does.
 
 use std::io;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ impl Interrupt {
         Interrupt::default()
     }
 
-    /// One that SIGINT and SIGTERM raise; a second signal ends the process with 130.
+    /// One that SIGINT, SIGTERM and SIGHUP raise; a second signal ends the process with 130.
     ///
     /// # Errors
     /// Signals cannot be caught.
@@ -48,11 +50,15 @@ impl Interrupt {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let (mut int, mut term) = {
+        let (mut int, mut term, mut hup) = {
             let _inside = runtime.enter();
             (
                 signal(SignalKind::interrupt())?,
                 signal(SignalKind::terminate())?,
+                match hangup_is_ignored() {
+                    true => None,
+                    false => Some(signal(SignalKind::hangup())?),
+                },
             )
         };
         std::thread::Builder::new()
@@ -60,7 +66,17 @@ impl Interrupt {
             .spawn(move || {
                 runtime.block_on(async {
                     loop {
-                        tokio::select! { _ = int.recv() => {}, _ = term.recv() => {} }
+                        let hung_up = async {
+                            match &mut hup {
+                                Some(hup) => hup.recv().await,
+                                None => std::future::pending().await,
+                            }
+                        };
+                        tokio::select! {
+                            _ = int.recv() => {}
+                            _ = term.recv() => {}
+                            _ = hung_up => {}
+                        }
                         if raised.raised() {
                             leaving();
                             std::process::exit(130);
@@ -97,9 +113,39 @@ impl Interrupt {
     }
 }
 
+/// Whether this process was started with SIGHUP ignored, as `nohup` does. What the system does not tell counts
+/// as no.
+fn hangup_is_ignored() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hangup(&status))
+}
+
+/// The same, in the text of `/proc/PID/status`: SIGHUP is the lowest bit.
+fn ignores_hangup(status: &str) -> bool {
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ignored_hangup_is_seen() {
+        for (status, ignored) in [
+            (
+                "SigBlk:\t0000000000000001\nSigIgn:\t0000000000001000\n",
+                false,
+            ),
+            ("SigIgn:\t0000000000001001\nSigCgt:\t0\n", true),
+            ("SigIgn:\tx\n", false),
+            ("", false),
+        ] {
+            assert_eq!(ignores_hangup(status), ignored, "{status}");
+        }
+    }
 
     #[test]
     fn a_wait_ends_when_it_is_raised() {

@@ -1,4 +1,4 @@
-//! What the figures were made on: processors, memory, kernel, disk, date, source.
+//! What the figures were made on: processors, memory, kernel, disk, date, and by a program built from what.
 //!
 //! Nothing here fails: what the system does not tell stands as `unknown`, because a measurement is worth keeping
 //! without it.
@@ -153,43 +153,10 @@ pub fn now_text() -> String {
     whole.format(&Rfc3339).unwrap_or_default()
 }
 
-/// The commit that is checked out where the program, or else the working folder, lies; none outside
-/// a checkout. It is read from the files, so that no other program is needed.
-pub fn commit_of(places: &[PathBuf]) -> Option<String> {
-    let git = places
-        .iter()
-        .flat_map(|place| place.ancestors())
-        .map(|folder| folder.join(".git"))
-        .find(|git| git.exists())?;
-    let mut folder = git.clone();
-    if git.is_file() {
-        // A further working tree: the file says where its own part of the repository is.
-        let text = fs::read_to_string(&git).ok()?;
-        let target = text.trim().strip_prefix("gitdir:")?.trim();
-        folder = git.parent()?.join(target);
-    }
-    let head = fs::read_to_string(folder.join("HEAD")).ok()?;
-    let Some(name) = head.trim().strip_prefix("ref:") else {
-        return short(head.trim());
-    };
-    let name = name.trim();
-    let shared = fs::read_to_string(folder.join("commondir"))
-        .map_or_else(|_| folder.clone(), |text| folder.join(text.trim()));
-    for place in [&folder, &shared] {
-        if let Ok(text) = fs::read_to_string(place.join(name)) {
-            return short(text.trim());
-        }
-    }
-    let packed = fs::read_to_string(shared.join("packed-refs")).ok()?;
-    let line = packed
-        .lines()
-        .find(|line| line.split(' ').nth(1) == Some(name))?;
-    short(line.split(' ').next()?)
-}
-
-fn short(commit: &str) -> Option<String> {
-    let hex = commit.len() >= 12 && commit.bytes().all(|b| b.is_ascii_hexdigit());
-    hex.then(|| commit.chars().take(12).collect())
+/// The commit that was checked out where this program was built; none if that was no checkout.
+pub fn built_from() -> Option<String> {
+    let commit = env!("POSTHASTE_COMMIT");
+    (!commit.is_empty()).then(|| commit.to_owned())
 }
 
 #[cfg(test)]
@@ -224,42 +191,5 @@ garbage";
         assert!(machine.kernel.starts_with("Linux "));
         assert!(machine.line().contains(&machine.file_system));
         assert_eq!(now_text().len(), "2026-11-21T07:00:00Z".len());
-    }
-
-    #[test]
-    fn the_commit_is_read_from_every_kind_of_checkout() {
-        let folder = tempfile::tempdir().unwrap();
-        let git = folder.path().join("tree/.git");
-        let deep = folder.path().join("tree/target/release");
-        fs::create_dir_all(git.join("refs/heads")).unwrap();
-        fs::create_dir_all(&deep).unwrap();
-        let places = [deep.join("posthaste")];
-        let hash = "0123456789abcdef0123456789abcdef01234567";
-        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        assert_eq!(commit_of(&places), None);
-        fs::write(
-            git.join("packed-refs"),
-            format!("# pack-refs\n{hash} refs/heads/main\n"),
-        )
-        .unwrap();
-        assert_eq!(commit_of(&places).as_deref(), Some("0123456789ab"));
-        let other = hash.replace("0123456789ab", "ffffffffffff");
-        fs::write(git.join("refs/heads/main"), format!("{other}\n")).unwrap();
-        assert_eq!(commit_of(&places).as_deref(), Some("ffffffffffff"));
-        // A further working tree.
-        let further = folder.path().join("further");
-        let own = git.join("worktrees/further");
-        fs::create_dir_all(&further).unwrap();
-        fs::create_dir_all(&own).unwrap();
-        fs::write(
-            further.join(".git"),
-            "gitdir: ../tree/.git/worktrees/further\n",
-        )
-        .unwrap();
-        fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        fs::write(own.join("commondir"), "../..\n").unwrap();
-        assert_eq!(commit_of(&[further]).as_deref(), Some("ffffffffffff"));
-        fs::write(git.join("HEAD"), format!("{hash}\n")).unwrap();
-        assert_eq!(commit_of(&places).as_deref(), Some("0123456789ab"));
     }
 }

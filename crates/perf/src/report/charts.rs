@@ -1,7 +1,8 @@
 //! Which charts a scenario's results make.
 //!
-//! Every series of cases is a line over the scenario's axis, in the charts of its group; a chart appears when at least one case has its figure. Where
-//! no case stands on an axis, the rates are bars.
+//! Every series of cases is a line over the scenario's axis, in the charts of its group; a chart appears when at
+//! least one case has its figure. The rates of cases that stand on no axis are bars, and of all cases where no line
+//! has more than a point.
 
 use super::svg::{Bar, BarChart, Line, LineChart};
 use crate::results::{Case, Document, Figure, REFERENCE_CASE, Summary, fixed, summarise};
@@ -11,30 +12,29 @@ type Drawn = fn(&Summary) -> Option<f64>;
 
 /// The charts of a document, as elements.
 pub(super) fn charts(document: &Document) -> Vec<String> {
-    let on_axis = document.cases.iter().any(|case| case.at.is_some());
-    if !on_axis {
-        let bars = rates(document);
-        return match bars.bars.is_empty() {
-            true => Vec::new(),
-            false => vec![bars.svg(false)],
-        };
-    }
     let mut groups: Vec<&str> = Vec::new();
     for case in document.cases.iter().filter(|case| case.at.is_some()) {
         if !groups.contains(&case.group.as_str()) {
             groups.push(&case.group);
         }
     }
-    let drawn = groups.iter().map(|group| group_charts(document, group));
-    let drawn: Vec<Vec<LineChart>> = drawn.collect();
     let has_lines = |charts: &Vec<LineChart>| {
         let mut lines = charts.iter().flat_map(|chart| &chart.lines);
         lines.any(|line| line.points.len() > 1)
     };
-    // Single points say no more than the table; they are drawn only where there is nothing else.
-    let lines = drawn.iter().any(has_lines);
-    let shown = drawn.iter().filter(|charts| !lines || has_lines(charts));
-    shown.flatten().map(|chart| chart.svg(false)).collect()
+    let drawn = groups.iter().map(|group| group_charts(document, group));
+    // Single points say no more than the table.
+    let drawn: Vec<Vec<LineChart>> = drawn.filter(has_lines).collect();
+    let bars = rates(document, |case| drawn.is_empty() || case.at.is_none());
+    let mut shown: Vec<String> = drawn
+        .iter()
+        .flatten()
+        .map(|chart| chart.svg(false))
+        .collect();
+    if !bars.bars.is_empty() {
+        shown.push(bars.svg(false));
+    }
+    shown
 }
 
 /// The charts of the cases of one group.
@@ -115,14 +115,19 @@ fn lines(document: &Document, group: &str, figures: &[(&str, bool, Drawn)]) -> V
     lines
 }
 
-fn rates(document: &Document) -> BarChart {
-    let bars = document.cases.iter().filter_map(|case| {
+/// The rates of some cases; floors are grey.
+fn rates(document: &Document, wanted: impl Fn(&&Case) -> bool) -> BarChart {
+    let is_floor = |case: &Case| {
+        let mut floors = document.cases.iter().filter_map(|case| case.floor.as_ref());
+        floors.any(|floor| *floor == case.name)
+    };
+    let bars = document.cases.iter().filter(wanted).filter_map(|case| {
         let rate = summarise(document, case).rate?.median;
         Some(Bar {
             name: case.name.clone(),
             value: rate,
             label: Figure::Rate.show(rate),
-            colour: usize::from(case.floor.is_none()) * 7,
+            colour: usize::from(is_floor(case)) * 7,
         })
     });
     BarChart {
@@ -221,9 +226,10 @@ mod tests {
             round.counters.insert("log.physical_bytes".to_owned(), 10);
         }
         assert_eq!(charts(&document).len(), 7);
-        // Another group has charts of its own, unless it has single points only.
+        // Single points only: the rates are bars.
         document.cases[2].group = "20 KiB".to_owned();
-        assert_eq!(charts(&document).len(), 10);
+        assert_eq!(titles(&charts(&document)), ["round trips per second"]);
+        // Another group has charts of its own, unless it has single points only.
         let mut further = document.cases[1].clone();
         further.at = Some(60.0);
         document.cases.push(further);
@@ -234,6 +240,20 @@ mod tests {
         let bars = charts(&document);
         assert_eq!(titles(&bars), ["round trips per second"]);
         assert!(bars[0].contains("50,000/s"));
+        // A floor with a place on the axis does not hide cases without one.
+        document.cases[0].at = Some(1.0);
+        let bars = charts(&document);
+        assert_eq!(titles(&bars), ["round trips per second"]);
+        assert!(bars[0].contains(">2 KiB NP 60</text>") && bars[0].contains("bare exchange 60"));
+        // Nor do lines.
+        for (case, at) in [(1, 1.0), (3, 60.0)] {
+            document.cases[case].at = Some(at);
+        }
+        let both = charts(&document);
+        assert_eq!(titles(&both).last().unwrap(), "round trips per second");
+        let bars = both.last().unwrap();
+        assert!(both.len() > 1 && bars.contains(">2 KiB NP 60</text>"));
+        assert!(!bars.contains(">2 KiB NP 1</text>"), "{bars}");
         document.cases.clear();
         assert!(charts(&document).is_empty());
     }

@@ -15,10 +15,10 @@ h1{font-size:1.6rem;margin:.5rem 0}h2{font-size:1.25rem;margin:2.5rem 0 .5rem;bo
 p,li{max-width:46rem}.small{color:#57606a;font-size:.875rem}.warn{border-left:4px solid #b91c1c;padding:.5rem .75rem;background:#b91c1c14}\
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\
 th,td{padding:.3rem .6rem;border-bottom:1px solid #d0d7de;text-align:left;white-space:nowrap}th.r,td.r{text-align:right}\
-td.wrap{white-space:normal;min-width:12rem}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem;margin:1rem 0}\
-figure{margin:0}svg{width:100%;height:auto;display:block}code{font:.875rem ui-monospace,monospace;overflow-wrap:anywhere}nav a{margin-right:1rem}\
+td.wrap{white-space:normal;min-width:12rem}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,31.25rem),1fr));gap:1rem;margin:1rem 0}\
+figure{margin:0;overflow-x:auto}svg{width:100%;min-width:31.25rem;height:auto;display:block}code{font:.875rem ui-monospace,monospace;overflow-wrap:anywhere}nav a{margin-right:1rem}\
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}h2,th,td{border-color:#30363d}.small{color:#9aa4af}a{color:#58a6ff}}\
-@media print{body{max-width:none;padding:0;font-size:11pt;background:#fff;color:#000}nav{display:none}h2{break-before:page}h2:first-of-type{break-before:auto}figure,tr{break-inside:avoid}.scroll{overflow:visible}table{font-size:8pt}th,td{padding:.15rem .3rem;white-space:normal}}";
+@media print{body{max-width:none;padding:0;font-size:11pt;background:#fff;color:#000}nav{display:none}h2{break-before:page}h2:first-of-type{break-before:auto}figure,tr{break-inside:avoid}.scroll,figure{overflow:visible}svg{min-width:0}.charts{grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr))}table{font-size:8pt}th,td{padding:.15rem .3rem;white-space:normal}}";
 
 /// The whole page.
 pub fn page(documents: &[Document]) -> String {
@@ -28,15 +28,9 @@ pub fn page(documents: &[Document]) -> String {
         out,
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Posthaste performance</title><style>{PAGE_STYLE}{STYLE}</style></head><body><h1>Posthaste performance</h1>"
     );
-    if let Some(first) = documents.first() {
-        let _ = write!(
-            out,
-            "<p class=\"small\">{} · version {}{} · {}</p>",
-            escaped(&first.machine.line()),
-            escaped(&first.version),
-            commit(first),
-            escaped(&first.started)
-        );
+    let shared = shared(documents);
+    if !shared.is_empty() {
+        let _ = write!(out, "<p class=\"small\">{}</p>", shared.join(" · "));
     }
     out.push_str("<p>Figures are medians over the rounds of a run. “× floor” is the ratio to a bare server of the same exchange without a queue manager, measured in the same round; the ratio holds when the machine changes its speed, the absolute figure does not. CPU marked * includes the applications, which run in the same process.</p><nav>");
     for document in documents {
@@ -54,16 +48,34 @@ pub fn page(documents: &[Document]) -> String {
     out
 }
 
-fn commit(document: &Document) -> String {
+/// What made a document: machine, program, day.
+fn origin(document: &Document) -> [String; 3] {
     let commit = document.commit.as_deref();
-    commit.map_or_else(String::new, |commit| format!(" ({})", escaped(commit)))
+    let commit = commit.map_or_else(String::new, |commit| format!(" ({})", escaped(commit)));
+    let day: String = document.started.chars().take(10).collect();
+    [
+        escaped(&document.machine.line()),
+        format!("version {}{commit}", escaped(&document.version)),
+        escaped(&day),
+    ]
+}
+
+/// What all documents have in common of it.
+fn shared(documents: &[Document]) -> Vec<String> {
+    let mut origins = documents.iter().map(origin);
+    let first = origins.next().map(Vec::from).unwrap_or_default();
+    origins.fold(first, |mut shared, origin| {
+        shared.retain(|fact| origin.contains(fact));
+        shared
+    })
 }
 
 fn section(out: &mut String, document: &Document) {
     let name = escaped(&document.scenario);
+    let [machine, program, _] = origin(document);
     let _ = write!(
         out,
-        "<h2 id=\"{name}\">{name}: {}</h2><p class=\"small\"><code>{}</code><br>{} · {} s{}</p>",
+        "<h2 id=\"{name}\">{name}: {}</h2><p class=\"small\"><code>{}</code><br>{machine} · {program}<br>{} · {} s{}</p>",
         escaped(&document.title),
         escaped(&document.command.join(" ")),
         escaped(&document.started),
@@ -191,6 +203,37 @@ mod tests {
         }
         assert_eq!(text.matches("<table>").count(), 2);
         assert_eq!(text, page(&[document]));
+    }
+
+    #[test]
+    fn what_made_the_figures_stands_on_top_only_where_all_share_it() {
+        let one = document();
+        let mut two = document();
+        two.scenario = "log-size".to_owned();
+        let top = |documents: &[Document]| {
+            let text = page(documents);
+            let (top, _) = text.split_once("<nav>").unwrap();
+            let (_, top) = top.split_once("<h1>").unwrap();
+            (top.to_owned(), text)
+        };
+        let (above, _) = top(&[one.clone(), two.clone()]);
+        for fact in ["2 × x86-64", "version 0.1.0 (0123456789ab)", "2026-11-21"] {
+            assert!(above.contains(fact), "{above}");
+        }
+        two.machine.processors = 64;
+        two.commit = None;
+        let (above, text) = top(&[one, two]);
+        assert!(
+            !above.contains("x86-64") && !above.contains("0.1.0"),
+            "{above}"
+        );
+        assert!(above.contains("2026-11-21"), "{above}");
+        for fact in [
+            "<br>2 × x86-64, 24 GiB, Linux 6.18, ext4 on vda · version 0.1.0 (0123456789ab)<br>",
+            "<br>64 × x86-64, 24 GiB, Linux 6.18, ext4 on vda · version 0.1.0<br>",
+        ] {
+            assert_eq!(text.matches(fact).count(), 1, "{fact}");
+        }
     }
 
     #[test]

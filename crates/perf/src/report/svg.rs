@@ -41,6 +41,10 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            // XML has no way to write these.
+            '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
+                out.push('\u{fffd}');
+            }
             c => out.push(c),
         }
     }
@@ -97,13 +101,18 @@ pub struct BarChart {
 
 /// The next larger of 1, 2, 2.5, 5 times a power of ten.
 fn nice(value: f64) -> f64 {
-    if !value.is_finite() || value <= 0.0 {
+    if !value.is_finite() || value <= 1e-300 {
         return 1.0;
     }
     let power = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
     let fits = steps.iter().find(|step| *step * power >= value * 0.999_999);
     fits.map_or(10.0 * power, |step| step * power)
+}
+
+/// Whether a point can be drawn: it has a place, and so have sums of such.
+fn drawable((x, y): (f64, f64)) -> bool {
+    [x, y].iter().all(|value| value.abs() <= 1e300)
 }
 
 /// A figure on an axis: 1,500 is "1.5k".
@@ -176,7 +185,7 @@ impl LineChart {
         let top = self.points().map(|(_, y)| y).fold(0.0, f64::max);
         let step = nice(top / 4.0);
         let steps = (top / step).ceil().max(1.0);
-        let upright = |value: f64| TOP + PLOT - value / (step * steps) * PLOT;
+        let upright = |value: f64| TOP + PLOT - (value / (step * steps)).max(0.0) * PLOT;
         let rows = self.lines.len().div_ceil(2);
         let height = TOP + PLOT + 48.0 + LEGEND * rows as f64;
         let mut out = open(height, &self.title, alone);
@@ -194,7 +203,7 @@ impl LineChart {
             .lines
             .iter()
             .flat_map(|line| line.points.iter().copied());
-        all.filter(|(x, y)| x.is_finite() && y.is_finite())
+        all.filter(|point| drawable(*point))
     }
 
     fn grid(&self, out: &mut String, across: &[f64], level: &Level, (step, steps): (f64, f64)) {
@@ -264,11 +273,10 @@ impl Line {
     }
 
     fn draw(&self, out: &mut String, level: &Level, upright: &dyn Fn(f64) -> f64) {
-        let whole = |(x, y): &&(f64, f64)| x.is_finite() && y.is_finite();
         let places: Vec<(f64, f64)> = self
             .points
             .iter()
-            .filter(whole)
+            .filter(|point| drawable(**point))
             .map(|(x, y)| (level.place(*x), upright(*y)))
             .collect();
         let colour = self.colour % COLOURS;
@@ -403,6 +411,26 @@ mod tests {
         };
         let text = chart.svg(false);
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        for points in [
+            vec![(-1e308, 1.0), (1e308, 2.0)],
+            vec![(-1e300, 1.0), (1e300, 1e300)],
+            vec![(1.0, 1e308), (2.0, -1e308)],
+            vec![(5e-324, 5e-324), (1.0, 0.0)],
+        ] {
+            let mut chart = chart.clone();
+            chart.lines[0].points = points;
+            let text = chart.svg(false);
+            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+            assert!(!text.contains("\"-"), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_has_no_characters_that_xml_has_not() {
+        assert_eq!(
+            escaped("a\u{1}\u{1b}[31m\tb\n<\u{ffff}>"),
+            "a\u{fffd}\u{fffd}[31m\tb\n&lt;\u{fffd}&gt;"
+        );
     }
 
     #[test]

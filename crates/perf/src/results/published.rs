@@ -12,6 +12,9 @@ use super::{Document, Figure};
 /// How a rate on few processors is set beside one on 64 hardware threads. Stated wherever it is used.
 pub const PROJECTION: &str = "Projection rule: rate on 64 hardware threads = 64 ÷ (server CPU µs per operation) × 10⁶. It assumes perfect scaling and is a projection, not a measurement.";
 
+/// The value of a round that says how many messages it was about.
+pub const MESSAGES: &str = "messages";
+
 /// Hardware threads of the machine of the published figures.
 const THREADS: f64 = 64.0;
 
@@ -27,6 +30,12 @@ pub struct Published {
     /// It is what a whole large machine made: only a projection can stand beside it.
     #[serde(default)]
     pub whole_machine: bool,
+    /// How many messages it is a figure of, where that counts. One of another amount has no ratio to it.
+    #[serde(default)]
+    pub messages: Option<u64>,
+    /// How many hardware threads made it is not known: no projection stands beside it.
+    #[serde(default)]
+    pub unknown_threads: bool,
 }
 
 impl Published {
@@ -36,6 +45,8 @@ impl Published {
             value,
             source: source.to_owned(),
             whole_machine: false,
+            messages: None,
+            unknown_threads: false,
         }
     }
 
@@ -57,14 +68,25 @@ impl Published {
         }
     }
 
-    /// A value that is neither.
-    pub fn value(name: &str, value: f64, source: &str) -> Published {
-        Published::new(Figure::Value(name.to_owned()), value, source)
+    /// Operations per second of a whole machine of which only the cores are known.
+    pub fn rate_of_cores(value: f64, source: &str) -> Published {
+        Published {
+            unknown_threads: true,
+            ..Published::rate_of_a_machine(value, source)
+        }
+    }
+
+    /// A value that is neither, of so many messages.
+    pub fn value(name: &str, value: f64, messages: u64, source: &str) -> Published {
+        Published {
+            messages: Some(messages),
+            ..Published::new(Figure::Value(name.to_owned()), value, source)
+        }
     }
 
     /// Whether a projection stands beside it.
     pub fn projected(&self) -> bool {
-        self.whole_machine || self.figure == Figure::ServerCpu
+        (self.whole_machine || self.figure == Figure::ServerCpu) && !self.unknown_threads
     }
 }
 
@@ -100,16 +122,29 @@ fn compared(published: &Published, summary: &Summary) -> String {
     let Some(ours) = ours.filter(|ours| *ours > 0.0) else {
         return what;
     };
-    let less = published.value / ours;
     let mut text = format!("{what}; here {}", figure.show(ours));
-    match figure {
-        Figure::Rate if published.whole_machine => {}
-        Figure::Rate => text.push_str(&format!(": {} ×", fixed(ours / published.value, 2))),
+    let amounts = published.messages.map(|amount| amount as f64);
+    let amounts = amounts.zip(summary.values.get(MESSAGES).copied());
+    let less = published.value / ours;
+    match (figure, amounts) {
+        (Figure::Rate, _) if published.whole_machine => {}
+        // A file may hold anything.
+        _ if !(less.is_finite() && less > 0.0) => {}
+        (_, Some((theirs, here))) if theirs != here => {
+            let [theirs, here] = [theirs, here].map(count);
+            text.push_str(&format!(
+                " with {here} messages instead of {theirs}, so no ratio"
+            ));
+        }
+        (Figure::Rate, _) => text.push_str(&format!(": {} ×", fixed(ours / published.value, 2))),
         _ if less >= 1.0 => text.push_str(&format!(": {} × less", fixed(less, 1))),
         _ => text.push_str(&format!(": {} × more", fixed(1.0 / less, 1))),
     }
-    if let Some(us) = server_us.filter(|us| *us > 0.0 && published.projected()) {
-        let projected = count(THREADS / us * 1e6);
+    let projected = server_us
+        .filter(|us| *us > 0.0 && published.projected())
+        .map(|us| THREADS / us * 1e6);
+    if let Some(projected) = projected.filter(|rate| rate.is_finite()) {
+        let projected = count(projected);
         text.push_str(&format!("; projected to 64 threads {projected}/s"));
     }
     text
@@ -140,19 +175,63 @@ mod tests {
             compared(&machine, &summary),
             "506,887/s published (x); here 50,000/s; projected to 64 threads 3,764,706/s"
         );
-        let mut restarted = Summary::default();
-        restarted.values.insert("restart, s".to_owned(), 0.5);
+        let cores = Published::rate_of_cores(40_000.0, "24 cores");
+        assert!(!cores.projected());
         assert_eq!(
-            compared(&Published::value("restart, s", 10.0, "x"), &restarted),
-            "10.00 s published (x); here 0.50 s: 20.0 × less"
-        );
-        assert_eq!(
-            compared(&Published::value("restart, s", 0.2, "x"), &restarted),
-            "0.20 s published (x); here 0.50 s: 2.5 × more"
+            compared(&cores, &summary),
+            "40,000/s published (24 cores); here 50,000/s"
         );
         assert_eq!(
             compared(&rate, &Summary::default()),
             "25,000/s published (x)"
         );
+    }
+
+    #[test]
+    fn times_of_different_amounts_have_no_ratio() {
+        let mut restarted = Summary::default();
+        restarted.values.insert("restart, s".to_owned(), 0.5);
+        restarted.values.insert(MESSAGES.to_owned(), 20_000.0);
+        let compare = |value, messages| {
+            let figure = Published::value("restart, s", value, messages, "x");
+            compared(&figure, &restarted)
+        };
+        for (value, messages, expected) in [
+            (
+                10.0,
+                20_000,
+                "10.00 s published (x); here 0.50 s: 20.0 × less",
+            ),
+            (0.2, 20_000, "0.20 s published (x); here 0.50 s: 2.5 × more"),
+            (
+                10.0,
+                5_000_000,
+                "10.00 s published (x); here 0.50 s with 20,000 messages instead of 5,000,000, so no ratio",
+            ),
+        ] {
+            assert_eq!(compare(value, messages), expected);
+        }
+    }
+
+    #[test]
+    fn absurd_figures_have_no_ratio() {
+        let document = document();
+        let summary = summarise(&document, &document.cases[2]);
+        for absurd in [0.0, -1.0, f64::NAN] {
+            for figure in [Figure::ServerCpu, Figure::Rate, Figure::P50] {
+                let text = compared(&Published::new(figure, absurd, "x"), &summary);
+                assert!(!text.contains('×') && !text.contains("inf"), "{text}");
+            }
+        }
+        let nothing = Summary {
+            server_us: Some(crate::results::Spread {
+                median: f64::MIN_POSITIVE,
+                least: 0.0,
+                greatest: 0.0,
+            }),
+            ..Summary::default()
+        };
+        let text = compared(&Published::server_us(1e308, "x"), &nothing);
+        assert!(!text.contains("inf"), "{text}");
     }
 }

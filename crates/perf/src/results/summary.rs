@@ -16,7 +16,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
         1 => sorted.get(middle).copied(),
         _ => {
             let below = sorted.get(middle.checked_sub(1)?)?;
-            Some((below + sorted.get(middle)?) / 2.0)
+            // Halved first: the sum of two large figures may be none.
+            Some(below / 2.0 + sorted.get(middle)? / 2.0)
         }
     }
 }
@@ -34,10 +35,11 @@ pub struct Spread {
 
 impl Spread {
     fn of(values: &[f64]) -> Option<Spread> {
+        let whole = || values.iter().copied().filter(|value| value.is_finite());
         Some(Spread {
             median: median(values)?,
-            least: values.iter().copied().fold(f64::INFINITY, f64::min),
-            greatest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            least: whole().fold(f64::INFINITY, f64::min),
+            greatest: whole().fold(f64::NEG_INFINITY, f64::max),
         })
     }
 }
@@ -141,6 +143,8 @@ pub fn summarise(document: &Document, case: &Case) -> Summary {
         });
         Spread::of(&pairs.collect::<Vec<f64>>())
     };
+    // Processor time with the applications in it does not compare with one without.
+    let same_account = floor.is_some_and(|f| f.with_applications == case.with_applications);
     let latency = |pick: fn(&super::Latency) -> u64| {
         middle(&|round| round.latency.as_ref().map(|l| pick(l) as f64 / 1000.0))
     };
@@ -168,7 +172,7 @@ pub fn summarise(document: &Document, case: &Case) -> Summary {
             (round.seconds > 0.0).then(|| bytes as f64 / 1e6 / round.seconds)
         }),
         resident: middle(&|round| round.resident_bytes.map(|bytes| bytes as f64)),
-        cpu_ratio: ratio(&Round::server_us),
+        cpu_ratio: ratio(&Round::server_us).filter(|_| same_account),
         rate_ratio: ratio(&Round::rate),
         p50_ratio: ratio(&Round::p50_us),
         values: values(case),
@@ -186,6 +190,7 @@ mod tests {
         assert_eq!(median(&[3.0]), Some(3.0));
         assert_eq!(median(&[9.0, 1.0]), Some(5.0));
         assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[1e308, 1.2e308]), Some(1.1e308));
         assert_eq!(median(&[4.0, f64::NAN, 1.0, 2.0, 3.0]), Some(2.5));
     }
 
@@ -201,6 +206,17 @@ mod tests {
         assert_eq!(summary.server_us.unwrap().median, 17.0);
         assert_eq!(summary.rate.unwrap().median, 50_000.0);
         assert_eq!(summary.latency_us.unwrap()[0], 500.0);
+    }
+
+    #[test]
+    fn processor_time_with_applications_has_no_ratio_to_one_without() {
+        let mut document = document();
+        document.cases[2].with_applications = true;
+        let summary = summarise(&document, &document.cases[2]);
+        assert_eq!(summary.cpu_ratio, None);
+        assert!(summary.rate_ratio.is_some() && summary.server_us.is_some());
+        document.cases[0].with_applications = true;
+        assert!(summarise(&document, &document.cases[2]).cpu_ratio.is_some());
     }
 
     #[test]

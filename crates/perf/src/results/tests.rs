@@ -72,3 +72,19 @@ fn a_latency_is_taken_from_a_histogram() {
     assert!(near(latency.p999, 999_000), "{latency:?}");
     assert!(near(latency.max, 1_000_000), "{latency:?}");
 }
+
+#[test]
+fn a_file_is_written_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("file"), "old").unwrap();
+    std::os::unix::fs::symlink("file", at("link")).unwrap();
+    write_whole(&at("link"), "new").unwrap();
+    assert!(at("link").is_symlink());
+    assert_eq!(fs::read_to_string(at("file")).unwrap(), "new");
+    // The rename fails: nothing of the attempt is left.
+    fs::create_dir(at("folder")).unwrap();
+    assert!(write_whole(&at("folder"), "x").is_err());
+    write_whole(Path::new("/dev/null"), "x").unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}

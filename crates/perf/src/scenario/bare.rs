@@ -1,7 +1,8 @@
 //! The floor by itself: what echo, exchange and forced writes cost on this machine.
 
 use super::effort::Effort;
-use super::plan::{LARGE, MEDIUM, Plan, RoundTrips, SMALL, Subject, bare_echo, named};
+use super::plan::{LARGE, MEDIUM, Plan, SMALL, Subject, bare_echo, named};
+use super::round_trips::RoundTrips;
 use crate::results::bytes;
 
 /// The plan.

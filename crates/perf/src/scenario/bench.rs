@@ -83,7 +83,7 @@ impl Bench {
             Some(place) => place,
             None => {
                 let folder = self.folder();
-                let server = UnderTest::start(&self.program, &folder, shape, &mut |_, _| {})?;
+                let server = UnderTest::start(&self.program, &folder, shape, &self.interrupt)?;
                 self.servers.push((shape.clone(), server));
                 self.servers.len() - 1
             }
@@ -101,7 +101,7 @@ impl Bench {
             Some(place) => place,
             None => {
                 let folder = self.folder();
-                let inside = open_inside(shape, folder)?;
+                let inside = open_inside(shape, folder, &self.interrupt)?;
                 self.insides.push((shape.clone(), inside));
                 self.insides.len() - 1
             }
@@ -227,8 +227,24 @@ impl Drop for Bench {
         self.proxies.clear();
         self.servers.clear();
         self.insides.clear();
-        // Whatever could not be removed is in the way of nobody: the folder's name is this process's.
-        let _ = fs::remove_dir_all(&self.root);
+        clear(&self.root);
+    }
+}
+
+/// Removes the folder of a bench, also while a queue manager is still being created in it: by its new name nobody
+/// makes anything in it. Whatever cannot be removed is in the way of nobody: the folder's name is this process's.
+pub(super) fn clear(root: &Path) {
+    let away = root.with_extension("removed");
+    let renamed = fs::rename(root, &away);
+    // A file that was being made just then may still appear; a second thread may be at the same.
+    for _ in 0..10 {
+        let _ = fs::remove_dir_all(&away);
+        if renamed.is_err() {
+            let _ = fs::remove_dir_all(root);
+        }
+        if !away.exists() {
+            return;
+        }
     }
 }
 
@@ -239,8 +255,8 @@ fn tcp_address(address: SocketAddr) -> Address {
     }
 }
 
-fn open_inside(shape: &Shape, folder: PathBuf) -> Result<Inside, LabError> {
-    let home = shape.create(&folder, &mut |_, _| {})?;
+fn open_inside(shape: &Shape, folder: PathBuf, interrupt: &Interrupt) -> Result<Inside, LabError> {
+    let home = shape.create_unless(interrupt, &folder)?;
     let options = InProcessOptions {
         listen: true,
         port: Some(0),
@@ -257,4 +273,25 @@ fn open_inside(shape: &Shape, folder: PathBuf) -> Result<Inside, LabError> {
         home,
         folder,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cleared_folder_takes_no_more_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("posthaste-perf-1");
+        fs::create_dir_all(root.join("1/log")).unwrap();
+        fs::write(root.join("1/log/file"), "x").unwrap();
+        clear(&root);
+        assert!(fs::write(root.join("1/log/other"), "x").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        // Nothing is there, or a first attempt was broken off after the renaming.
+        clear(&root);
+        fs::create_dir_all(folder.path().join("posthaste-perf-1.removed/1")).unwrap();
+        clear(&root);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use posthaste_server::{Exit, Failure};
 
+use super::bench::clear;
+use super::claim::Claim;
 use super::effort::Effort;
 use super::plan::Plan;
 use super::progress::Progress;
-use super::run::{Lab, markdown, run_plan, shown};
+use super::run::{Lab, Ran, markdown, run_plan, shown};
 use super::{SCENARIOS, Scenario, find, smoke};
 use crate::floor::{self, Bare};
 use crate::measure::{Interrupt, LabError, Machine, kill_all, now_text};
@@ -48,7 +50,7 @@ pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
         PerfCommand::Run(args) => run(args).map(|exit| (exit, String::new())),
         PerfCommand::List => Ok((Exit::Done, list())),
         PerfCommand::Report(args) if args.markdown => {
-            let documents = Document::load_all(&args.results).map_err(|e| failure(&e))?;
+            let documents = Document::load_all(&args.results).map_err(|e| unreported(&e))?;
             Ok((Exit::Done, documents.iter().map(markdown).collect()))
         }
         PerfCommand::Report(args) => {
@@ -73,11 +75,13 @@ const RUN_EXAMPLES: &str = "\
   posthaste perf report perf-results/...        the results as one HTML page
 
 Each scenario starts queue managers of its own, on files of its own below --work, whose disk is what is
-measured, and removes them at the end. Ctrl-C ends a run in order; what had been measured is kept and marked.
+measured, and removes them at the end. Ctrl-C ends a run in order; what had been measured is kept and marked. Results that
+lie in the folder already are put aside as NAME.perf.json.1 and so on.
 Every case is measured once in each round, beside the same work without a queue manager (the floor): compare the
 ratios, not the absolute figures, where a machine changes its speed.
 
-Exit codes: 0 measured, 1 a measurement failed or a budget was missed, 39 not possible as it was asked for.";
+Exit codes: 0 measured, 1 a measurement failed or a budget was missed, 39 not possible as it was asked for,
+63 the disk is full, 76 a file or folder cannot be used.";
 
 /// Arguments of `run`.
 #[derive(Args, Debug)]
@@ -112,7 +116,10 @@ pub struct RunArgs {
 const REPORT_EXAMPLES: &str = "\
   posthaste perf report perf-results/2026-11-21-2-x86_64
   posthaste perf report DIR --svg headline.svg       the headline chart alone
-  posthaste perf report DIR --markdown               the tables, for a document";
+  posthaste perf report DIR --markdown               the tables, for a document
+
+Exit codes: 0 written, 39 not possible as it was asked for, 63 the disk is full, 76 a file or folder cannot be
+used, 78 there are no results, or not of this version, or not what the chart shows.";
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
@@ -147,6 +154,14 @@ fn failure(error: &LabError) -> Failure {
     match error {
         LabError::BadInput(_) => Failure::bad_parameter(text),
         _ => Failure::new(error.exit(), "AMQ2501E", &[&text]),
+    }
+}
+
+/// The same of a report, which measures nothing.
+fn unreported(error: &LabError) -> Failure {
+    match error {
+        LabError::BadInput(_) => failure(error),
+        _ => Failure::new(error.exit(), "AMQ2503E", &[&error.to_string()]),
     }
 }
 
@@ -203,8 +218,7 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
     let left = work.clone();
     let leave = move || {
         kill_all();
-        // Nobody is left to tell if this fails.
-        let _ = std::fs::remove_dir_all(&left);
+        clear(&left);
     };
     let interrupt = Interrupt::on_signals_then(leave);
     let lab = Lab {
@@ -229,13 +243,15 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
             )));
         }
     }
+    let _claim = Claim::of(&lab.out)?;
     let cases: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
     let windows = cases as u64 * u64::from(effort.rounds);
-    let mut progress = Progress::new(windows, effort.each());
+    let expected = plans.iter().map(|(_, plan)| plan.takes(&effort)).sum();
+    let mut progress = Progress::new(windows, expected);
     let mut first = Ok(());
     for (scenario, plan) in &plans {
-        let (document, result) = run_plan(&lab, scenario.name, plan, &effort, &mut progress);
-        let result = tell(&lab, scenario, &document, args.explain, &progress, result);
+        let ran = run_plan(&lab, scenario.name, plan, &effort, &mut progress);
+        let result = tell(scenario, ran, args.explain, &progress);
         let interrupted = lab.interrupt.raised();
         // A failed scenario does not keep the others from being measured.
         first = first.and(result);
@@ -247,28 +263,23 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
 }
 
 /// Shows a scenario's results.
-fn tell(
-    lab: &Lab,
-    scenario: &Scenario,
-    document: &Document,
-    explain: bool,
-    progress: &Progress,
-    result: Result<(), LabError>,
-) -> Result<(), LabError> {
-    let mut text = shown(document, explain);
-    let mut result = result;
+fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Result<(), LabError> {
+    let mut text = shown(&ran.document, explain);
+    let mut result = ran.result;
     if scenario.name == "smoke" {
-        let (table, kept) = smoke::check(document);
+        let (table, kept) = smoke::check(&ran.document);
         text.push('\n');
         text.push_str(&table.text());
         result = result.and(kept);
     }
-    let path = Document::path(&lab.out, scenario.name);
-    if path.exists() {
+    if let Some(path) = &ran.saved {
         text.push_str(&format!("Results: {}\n", path.display()));
     }
+    if let Some(path) = &ran.aside {
+        text.push_str(&format!("Earlier results are now {}\n", path.display()));
+    }
     if let Err(error) = &result
-        && document.scenario != "smoke"
+        && scenario.name != "smoke"
     {
         text.push_str(&format!("{} ended early: {error}\n", scenario.name));
     }
@@ -291,9 +302,8 @@ pub fn list() -> String {
     ]);
     let [quick, full] = [true, false].map(|quick| Effort::new(quick, None, None));
     let minutes = |effort: &Effort, scenarios: &mut dyn Iterator<Item = &Scenario>| {
-        let cases: usize = scenarios.map(|s| (s.plan)(effort).cases.len()).sum();
-        let each = effort.each().as_secs_f64() * f64::from(effort.rounds);
-        format!("{:.1} min", cases as f64 * each / 60.0)
+        let all: Duration = scenarios.map(|s| (s.plan)(effort).takes(effort)).sum();
+        format!("{:.1} min", all.as_secs_f64() / 60.0)
     };
     for scenario in SCENARIOS {
         table.row(vec![
@@ -330,7 +340,7 @@ pub fn report(args: &ReportArgs) -> Result<PathBuf, Failure> {
             report::write(&args.results, &path).map(|()| path)
         }
     };
-    written.map_err(|error| failure(&error))
+    written.map_err(|error| unreported(&error))
 }
 
 /// The hidden commands that are the floor's servers.

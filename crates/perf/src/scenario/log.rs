@@ -1,7 +1,8 @@
 //! The recovery log: its buffer, its size, and the device below it.
 
 use super::effort::Effort;
-use super::plan::{LARGE, MEDIUM, Plan, RoundTrips, SMALL};
+use super::plan::{LARGE, MEDIUM, Plan, SMALL};
+use super::round_trips::RoundTrips;
 use crate::measure::Shape;
 
 /// A log for tests that make many queue managers.

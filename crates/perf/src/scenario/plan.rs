@@ -3,13 +3,14 @@
 //! Invariants: a case's name says how it differs from the others of its scenario; a case and its floor are next to
 //! each other in the plan, so that they are measured one after the other in every round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::effort::Effort;
 use crate::floor::{Bare, Load};
 use crate::measure::Shape;
-use crate::results::{Case, Goal, Published, bytes};
-use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
+use crate::results::{Bound, Case, Goal, Published, REFERENCE_CASE, bytes};
+use crate::workload::Workload;
 
 /// Bytes of the messages in most of the published figures.
 pub const SMALL: usize = 2 << 10;
@@ -19,6 +20,9 @@ pub const MEDIUM: usize = 20 << 10;
 pub const LARGE: usize = 200 << 10;
 /// And the largest.
 pub const HUGE: usize = 2 << 20;
+
+/// Persistent messages a second that are put before a restart, roughly.
+const PUT_PER_SECOND: f64 = 30_000.0;
 
 /// A plan.
 #[derive(Clone, Debug)]
@@ -58,22 +62,32 @@ impl Plan {
         }
     }
 
-    /// Keeps the cases whose names contain `text`, and their floors; goals about others go.
+    /// About how long all rounds take.
+    pub fn takes(&self, effort: &Effort) -> Duration {
+        let round: Duration = self.cases.iter().map(|planned| planned.takes(effort)).sum();
+        round * effort.rounds
+    }
+
+    /// Keeps the cases whose names contain `text`, what their goals compare them with, and the floors of all these;
+    /// goals about others go.
     pub fn keep_only(&mut self, text: &str) {
-        let kept = |planned: &Planned| planned.case.name.contains(text);
-        let floors: Vec<String> = self
-            .cases
-            .iter()
-            .filter(|planned| kept(planned))
-            .filter_map(|planned| planned.case.floor.clone())
+        let names = self.cases.iter().map(|planned| &planned.case.name);
+        let mut kept: BTreeSet<String> =
+            names.filter(|name| name.contains(text)).cloned().collect();
+        self.goals.retain(|goal| kept.contains(&goal.case));
+        kept.extend(self.goals.iter().filter_map(|goal| match &goal.bound {
+            Bound::AtLeast(_) => Some(REFERENCE_CASE.to_owned()),
+            Bound::AtLeastTimesCase(_, other) => Some(other.clone()),
+            Bound::AtMostTimesFloor(_) | Bound::AtLeastTimesFloor(_) => None,
+        }));
+        let with_floors = self.cases.iter().map(|planned| &planned.case);
+        let floors: Vec<String> = with_floors
+            .filter(|case| kept.contains(&case.name))
+            .filter_map(|case| case.floor.clone())
             .collect();
+        kept.extend(floors);
         self.cases
-            .retain(|planned| kept(planned) || floors.contains(&planned.case.name));
-        let known = |goal: &Goal| {
-            let mut names = self.cases.iter().map(|planned| &planned.case.name);
-            names.any(|name| *name == goal.case)
-        };
-        self.goals.retain(known);
+            .retain(|planned| kept.contains(&planned.case.name));
     }
 
     /// Adds a case and, before it, its floor.
@@ -189,162 +203,6 @@ pub struct Restart {
     pub ending: Ending,
 }
 
-/// Requesters and responders.
-#[derive(Clone, Debug)]
-pub struct RoundTrips {
-    /// Requesters.
-    pub requesters: u32,
-    /// Responders.
-    pub responders: u32,
-    /// Bytes of a message.
-    pub message_bytes: usize,
-    /// Persistent messages.
-    pub persistent: bool,
-    /// Puts and gets in syncpoint.
-    pub syncpoint: bool,
-    /// Round trips a second of each requester; 0 is as fast as it goes.
-    pub rate: f64,
-    /// Pairs of queues.
-    pub pairs: u32,
-    /// What carries them.
-    pub carriers: Carriers,
-}
-
-impl RoundTrips {
-    /// The usual: as many responders, at most 60; ten pairs of queues; persistent messages in syncpoint; one
-    /// thread for all connections.
-    pub fn new(requesters: u32, message_bytes: usize, persistent: bool) -> RoundTrips {
-        RoundTrips {
-            requesters,
-            responders: requesters.min(60),
-            message_bytes,
-            persistent,
-            syncpoint: persistent,
-            rate: 0.0,
-            pairs: 10,
-            carriers: Carriers::Multiplexed { threads: 1 },
-        }
-    }
-
-    fn workload(&self, module: Module) -> Workload {
-        let both = Syncpoint::BOTH;
-        Workload {
-            module,
-            applications: match module {
-                Module::Requester => self.requesters,
-                _ => self.responders,
-            },
-            carriers: self.carriers,
-            message_bytes: self.message_bytes,
-            persistence: Some(self.persistent),
-            syncpoint: if self.syncpoint {
-                both
-            } else {
-                Syncpoint::NONE
-            },
-            rate: match module {
-                Module::Requester => self.rate,
-                _ => 0.0,
-            },
-            requests: Destinations::numbered("REQUEST", self.pairs),
-            replies: Destinations::numbered("REPLY", self.pairs),
-            get_wait: Some(match module {
-                // A slow disk is no reason to give a reply up.
-                Module::Requester => Duration::from_secs(60),
-                _ => Duration::from_millis(500),
-            }),
-            application_name: "posthaste perf".to_owned(),
-            ..Workload::default()
-        }
-    }
-
-    /// Both over TCP.
-    pub fn as_clients(&self, shape: Shape) -> Drive {
-        Drive {
-            place: Place::Server(shape),
-            groups: vec![Group {
-                via: Via::Tcp,
-                workloads: vec![
-                    self.workload(Module::Requester),
-                    self.workload(Module::Responder),
-                ],
-            }],
-            bounded: false,
-        }
-    }
-
-    /// Responders inside the queue manager's process, requesters as said.
-    pub fn inside(&self, shape: Shape, requesters: Via) -> Drive {
-        let threads = |module| Workload {
-            carriers: Carriers::Threads,
-            ..self.workload(module)
-        };
-        let requester = match requesters {
-            Via::Inside => threads(Module::Requester),
-            _ => self.workload(Module::Requester),
-        };
-        Drive {
-            place: Place::Inside(shape),
-            groups: vec![
-                Group {
-                    via: Via::Inside,
-                    workloads: vec![threads(Module::Responder)],
-                },
-                Group {
-                    via: requesters,
-                    workloads: vec![requester],
-                },
-            ],
-            bounded: false,
-        }
-    }
-
-    /// The bare exchange in the same shape.
-    pub fn floor(&self) -> Planned {
-        let threads = match self.carriers {
-            Carriers::Multiplexed { threads } => threads,
-            Carriers::Threads => 1,
-        };
-        bare_exchange(
-            self.requesters,
-            self.responders,
-            self.message_bytes,
-            threads,
-        )
-    }
-
-    /// As a case: "2 KiB NP 60".
-    pub fn planned(&self, drive: Drive) -> Planned {
-        let kind = if self.persistent { "P" } else { "NP" };
-        let series = format!("{} {kind}", bytes(self.message_bytes as f64));
-        let with_applications = matches!(drive.place, Place::Inside(_));
-        let mut planned = planned(&series, f64::from(self.requesters), Subject::Drive(drive));
-        planned.case.with_applications = with_applications;
-        planned.case.group = bytes(self.message_bytes as f64);
-        let settings = [
-            ("requesters", self.requesters.to_string()),
-            ("responders", self.responders.to_string()),
-            ("message bytes", self.message_bytes.to_string()),
-            ("persistent", self.persistent.to_string()),
-            ("syncpoint", self.syncpoint.to_string()),
-            ("queue pairs", self.pairs.to_string()),
-            ("carriers", carriers(self.carriers)),
-            ("rate", self.rate.to_string()),
-        ];
-        planned.case.settings = settings
-            .map(|(name, value)| (name.to_owned(), value))
-            .into();
-        planned
-    }
-}
-
-fn carriers(carriers: Carriers) -> String {
-    match carriers {
-        Carriers::Threads => "a thread for each application".to_owned(),
-        Carriers::Multiplexed { threads } => format!("{threads} threads for all"),
-    }
-}
-
 /// A case on the axis, named by its series and its place there.
 pub fn planned(series: &str, at: f64, subject: Subject) -> Planned {
     Planned {
@@ -417,6 +275,18 @@ fn sized(name: &str, message_bytes: usize) -> String {
 }
 
 impl Planned {
+    /// About how long one measurement takes, with what is started and stopped around it.
+    pub fn takes(&self, effort: &Effort) -> Duration {
+        match &self.subject {
+            // A queue manager is created, filled, ended and started.
+            Subject::Restart(restart) => {
+                let filled = restart.messages as f64 / PUT_PER_SECOND;
+                Duration::from_secs(2) + Duration::from_secs_f64(filled)
+            }
+            _ => effort.each(),
+        }
+    }
+
     /// With published figures.
     pub fn published(mut self, figures: Vec<Published>) -> Planned {
         self.case.published = figures;

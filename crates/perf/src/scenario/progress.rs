@@ -13,14 +13,14 @@ pub struct Progress {
     shown: bool,
     windows: u64,
     done: u64,
-    /// How long a window is expected to take, in seconds.
+    /// How long a window is expected to take, in seconds, on the average.
     each: f64,
     began: Instant,
 }
 
 impl Progress {
-    /// So many windows will be measured, about this long each.
-    pub(super) fn new(windows: u64, each: Duration) -> Progress {
+    /// So many windows will be measured, in about this time in all.
+    pub(super) fn new(windows: u64, all: Duration) -> Progress {
         let shown = io::stderr().is_terminal();
         let bar = match shown {
             true => ProgressBar::new(windows),
@@ -40,7 +40,7 @@ impl Progress {
             shown,
             windows,
             done: 0,
-            each: each.as_secs_f64(),
+            each: all.as_secs_f64() / windows.max(1) as f64,
             began: Instant::now(),
         };
         progress.bar.set_prefix(clock(progress.left()));

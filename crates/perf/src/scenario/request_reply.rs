@@ -4,7 +4,8 @@
 //! commit for a requester, one commit for a responder's get and put, as in the published tests.
 
 use super::effort::Effort;
-use super::plan::{HUGE, LARGE, MEDIUM, Plan, RoundTrips, SMALL, Via};
+use super::plan::{HUGE, LARGE, MEDIUM, Plan, SMALL, Via};
+use super::round_trips::RoundTrips;
 use crate::measure::Shape;
 use crate::results::Published;
 use crate::workload::Carriers;
@@ -36,6 +37,50 @@ pub(super) fn published(message_bytes: usize, persistent: bool) -> Vec<Published
         Published::server_us(*us, &source)
     });
     figures.into_iter().collect()
+}
+
+/// A published peak rate of a machine with 64 hardware threads: size, persistent, round trips/s.
+type Peak = (usize, bool, f64);
+
+/// RR-BB: both on the server, over shared-memory bindings.
+const INSIDE: [Peak; 6] = [
+    (SMALL, false, 1_034_401.0),
+    (MEDIUM, false, 244_023.0),
+    (LARGE, false, 133_707.0),
+    (SMALL, true, 171_103.0),
+    (MEDIUM, true, 109_803.0),
+    (LARGE, true, 15_030.0),
+];
+
+/// RR-CB: requesters as clients, responders on the server.
+const MIXED: [Peak; 3] = [
+    (SMALL, false, 506_887.0),
+    (MEDIUM, false, 332_597.0),
+    (LARGE, false, 52_659.0),
+];
+
+fn published_rate(rows: &[Peak], test: &str, size: usize, persistent: bool) -> Option<Published> {
+    let row = rows.iter().find(|row| (row.0, row.1) == (size, persistent));
+    row.map(|(size, persistent, rate)| {
+        let kind = if *persistent {
+            "persistent"
+        } else {
+            "non-persistent"
+        };
+        let size = crate::results::bytes(*size as f64);
+        let source = format!("IBM MQ 9.3, {test} {size} {kind}, 64 threads");
+        Published::rate_of_a_machine(*rate, &source)
+    })
+}
+
+/// What is published for RR-BB; CPU for one case only.
+fn published_inside(size: usize, persistent: bool) -> Vec<Published> {
+    let cpu = (size, persistent) == (SMALL, false);
+    let source =
+        "IBM MQ 9.3, RR-BB 2 KiB non-persistent, shared-memory bindings, applications included";
+    let cpu = cpu.then(|| Published::server_us(30.2, source));
+    let rate = published_rate(&INSIDE, "RR-BB", size, persistent);
+    cpu.into_iter().chain(rate).collect()
 }
 
 /// Numbers of requesters for a size.
@@ -110,9 +155,8 @@ pub(super) fn inside(effort: &Effort) -> Plan {
                 }
                 let trips = RoundTrips::new(requesters, size, persistent);
                 let mut planned = trips.planned(trips.inside(Shape::default(), Via::Inside));
-                if (size, requesters, persistent) == (SMALL, 60, false) {
-                    let source = "IBM MQ 9.3, RR-BB 2 KiB non-persistent, shared-memory bindings, applications included";
-                    planned = planned.published(vec![Published::server_us(30.2, source)]);
+                if requesters == 60 {
+                    planned = planned.published(published_inside(size, persistent));
                 }
                 plan.add(planned);
             }
@@ -129,15 +173,14 @@ pub(super) fn mixed(effort: &Effort) -> Plan {
         "round trip",
         "requesters",
     );
-    for size in effort.pick(&[SMALL], &[SMALL, MEDIUM, LARGE]) {
+    for size in effort.pick(&[SMALL], &[SMALL, MEDIUM, LARGE, HUGE]) {
         for requesters in effort.pick(&[1, 60], &[1, 10, 60, 200]) {
             for persistent in [false, true] {
                 let trips = RoundTrips::new(requesters, size, persistent);
                 let mut planned = trips.planned(trips.inside(Shape::default(), Via::Tcp));
-                if (size, requesters, persistent) == (SMALL, 60, false) {
-                    let source = "IBM MQ 9.3, RR-CB 2 KiB non-persistent, 64 threads";
-                    planned =
-                        planned.published(vec![Published::rate_of_a_machine(506_887.0, source)]);
+                if requesters == 60 {
+                    let figure = published_rate(&MIXED, "RR-CB", size, persistent);
+                    planned = planned.published(figure.into_iter().collect());
                 }
                 plan.add(planned);
             }
@@ -180,7 +223,7 @@ pub(super) fn syncpoint(effort: &Effort) -> Plan {
                     false => (14_000.0, "out of"),
                 };
                 let source = format!("IBM MQ 9.0.4, bindings, 24 cores, {how} syncpoint, 10 pairs");
-                planned = planned.published(vec![Published::rate_of_a_machine(rate, &source)]);
+                planned = planned.published(vec![Published::rate_of_cores(rate, &source)]);
             }
             plan.add_beside(trips.floor(), planned);
         }

@@ -5,7 +5,6 @@
 //! to hold, or the measurement is an error: a restart that loses messages is not fast.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use posthaste_client::{Connect, Connection};
 use posthaste_mqi::constants::{
@@ -16,9 +15,10 @@ use posthaste_mqi::{Md, Name, Od, Pmo};
 use super::bench::Bench;
 use super::effort::Effort;
 use super::plan::{Ending, Plan, Restart, SMALL, Subject, named};
+use super::window::until_ended;
 use crate::drive::start;
-use crate::measure::{CHANNEL, LabError, QUEUE_MANAGER, Shape, UnderTest};
-use crate::results::{Published, Round};
+use crate::measure::{CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest};
+use crate::results::{MESSAGES, Published, Round};
 use crate::workload::{Carriers, Destinations, Module, Syncpoint, Target, Workload};
 
 /// Queues that messages are put on.
@@ -43,7 +43,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             0,
             false,
             Ending::Clean,
-            Some((0.45, "IBM MQ 9.1.1, SAN, empty queues")),
+            Some((0.45, 0, "IBM MQ 9.1.1, SAN, empty queues")),
         ),
         ("empty, killed", 0, false, Ending::Killed, None),
         (
@@ -51,7 +51,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             deep,
             false,
             Ending::Clean,
-            Some((10.0, "IBM MQ 9.1.1, SAN, 10 × 500,000 messages")),
+            Some((10.0, 5_000_000, "IBM MQ 9.1.1, SAN, 10 × 500,000 messages")),
         ),
         ("deep, killed", deep, false, Ending::Killed, None),
         (
@@ -61,6 +61,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             Ending::Killed,
             Some((
                 46.0,
+                400_000,
                 "IBM MQ 9.1.1, SAN, 400,000 × 2 KiB in 3,200 transactions",
             )),
         ),
@@ -73,7 +74,8 @@ pub(super) fn plan(effort: &Effort) -> Plan {
             uncommitted,
             ending,
         };
-        let figures = published.map(|(value, source)| Published::value(RESTART, value, source));
+        let figures = published
+            .map(|(value, messages, source)| Published::value(RESTART, value, messages, source));
         plan.add(
             named(name, Subject::Restart(restart))
                 .published(figures.into_iter().collect())
@@ -103,27 +105,24 @@ fn shape(messages: u64) -> Shape {
 pub(super) fn measure(bench: &mut Bench, restart: &Restart) -> Result<Round, LabError> {
     let folder = bench.folder();
     let program = bench.program().to_owned();
-    let mut server = UnderTest::start(&program, &folder, &restart.shape, &mut |_, _| {})?;
-    let open = match (restart.messages, restart.uncommitted) {
-        (0, _) => Vec::new(),
-        (_, true) => put_uncommitted(bench, &server, restart)?,
-        (_, false) => {
-            put(&server, restart)?;
-            Vec::new()
-        }
-    };
+    let mut server = UnderTest::start(&program, &folder, &restart.shape, &bench.interrupt)?;
+    let filled = fill(&bench.interrupt, &mut server, restart);
+    let open = filled.map_err(|error| server.why(error))?;
     match restart.ending {
         Ending::Clean => server.end()?,
         Ending::Killed => server.kill()?,
     }
     drop(open);
     let (mut server, took) = server.again()?;
+    if bench.interrupt.raised() {
+        return Err(LabError::Interrupted);
+    }
     let expected = if restart.uncommitted {
         0
     } else {
         restart.messages
     };
-    let found = depth(&server)?;
+    let found = depth(&server).map_err(|error| server.why(error))?;
     if found != expected {
         return Err(LabError::Server {
             what: format!("after its restart it has {found} messages instead of {expected}"),
@@ -138,7 +137,7 @@ pub(super) fn measure(bench: &mut Bench, restart: &Restart) -> Result<Round, Lab
         seconds: took.as_secs_f64(),
         values: BTreeMap::from([
             (RESTART.to_owned(), took.as_secs_f64()),
-            ("messages".to_owned(), restart.messages as f64),
+            (MESSAGES.to_owned(), restart.messages as f64),
         ]),
         ..Round::default()
     })
@@ -155,8 +154,21 @@ fn call_failed(what: &str, why: &dyn std::fmt::Display) -> LabError {
     }
 }
 
+/// Puts what has to be there before the restart; the connections hold units of work open.
+fn fill(
+    interrupt: &Interrupt,
+    server: &mut UnderTest,
+    restart: &Restart,
+) -> Result<Vec<Connection>, LabError> {
+    match (restart.messages, restart.uncommitted) {
+        (0, _) => Ok(Vec::new()),
+        (_, true) => put_uncommitted(interrupt, server, restart),
+        (_, false) => put(interrupt, server, restart).map(|()| Vec::new()),
+    }
+}
+
 /// Puts and commits the messages.
-fn put(server: &UnderTest, restart: &Restart) -> Result<(), LabError> {
+fn put(interrupt: &Interrupt, server: &mut UnderTest, restart: &Restart) -> Result<(), LabError> {
     let workload = Workload {
         module: Module::Sender,
         applications: QUEUES,
@@ -172,7 +184,7 @@ fn put(server: &UnderTest, restart: &Restart) -> Result<(), LabError> {
     let failed = |error: &dyn std::fmt::Display| call_failed("messages cannot be put", error);
     let running =
         start(&workload, &Target::Client(connect(server))).map_err(|error| failed(&error))?;
-    running.wait(Duration::from_secs(1_200));
+    until_ended(interrupt, &running, || server.ended())?;
     let outcome = running.stop();
     match outcome.failures.first() {
         Some(error) => Err(failed(error)),
@@ -182,7 +194,7 @@ fn put(server: &UnderTest, restart: &Restart) -> Result<(), LabError> {
 
 /// Puts messages and commits none; the connections hold the units of work open.
 fn put_uncommitted(
-    bench: &Bench,
+    interrupt: &Interrupt,
     server: &UnderTest,
     restart: &Restart,
 ) -> Result<Vec<Connection>, LabError> {
@@ -203,7 +215,7 @@ fn put_uncommitted(
             .open_object(&mut od, MQOO_OUTPUT)
             .map_err(failed)?;
         for _ in 0..left.min(UNIT) {
-            if bench.interrupt.raised() {
+            if interrupt.raised() {
                 return Err(LabError::Interrupted);
             }
             let mut md = Md {

@@ -3,7 +3,8 @@
 //! Invariants: the results file is written after every round, marked as partial until the last one, so whatever
 //! ends the run, what had been measured is kept and nobody takes it for the whole.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::bench::Bench;
@@ -11,7 +12,7 @@ use super::effort::Effort;
 use super::plan::Plan;
 use super::progress::Progress;
 use super::window::measure;
-use crate::measure::{Interrupt, LabError, Machine, commit_of, now_text};
+use crate::measure::{Interrupt, LabError, Machine, built_from, now_text};
 use crate::results::{
     Document, Ended, FORMAT, PROJECTION, Table, breakdown, comparisons, goals, results,
 };
@@ -31,22 +32,34 @@ pub struct Lab {
     pub command: Vec<String>,
 }
 
-/// Runs a plan. The document is what was measured, also when that ended early.
-///
-/// # Errors
-/// What the run ended with.
+/// What a run of a scenario came to.
+#[derive(Debug)]
+pub struct Ran {
+    /// What was measured, also when that ended early.
+    pub document: Document,
+    /// Where this run's results are; none if none could be saved.
+    pub saved: Option<PathBuf>,
+    /// Where the results are that this run found in its place.
+    pub aside: Option<PathBuf>,
+    /// What the run ended with.
+    pub result: Result<(), LabError>,
+}
+
+/// Runs a plan.
 pub fn run_plan(
     lab: &Lab,
     name: &str,
     plan: &Plan,
     effort: &Effort,
     progress: &mut Progress,
-) -> (Document, Result<(), LabError>) {
+) -> Ran {
     let began = Instant::now();
     let mut document = document(lab, name, plan, effort);
+    let mut saver = Saver::to(&lab.out);
     let mut windows = 0;
     progress.scenario(name, plan.cases.len(), effort.rounds);
-    let result = rounds(lab, plan, effort, (&mut document, &mut windows), progress);
+    let so_far = (&mut document, &mut windows, &mut saver);
+    let result = rounds(lab, plan, effort, so_far, progress);
     let all = plan.cases.len() as u64 * u64::from(effort.rounds);
     progress.over(all.saturating_sub(windows));
     document.seconds = began.elapsed().as_secs_f64();
@@ -54,16 +67,50 @@ pub fn run_plan(
         Ok(()) => Ended::Complete,
         Err(error) => Ended::Partial(error.to_string()),
     };
-    let saved = document.save(&lab.out).map(|_| ());
-    // What went wrong first is what is to be read.
-    (document, result.and(saved))
+    let last = saver.save(&document);
+    Ran {
+        document,
+        saved: saver.saved,
+        aside: saver.aside,
+        // What went wrong first is what is to be read.
+        result: result.and(last),
+    }
+}
+
+/// Saves a run's results again and again. What lies in their place from an earlier run is put aside first.
+struct Saver {
+    folder: PathBuf,
+    saved: Option<PathBuf>,
+    aside: Option<PathBuf>,
+}
+
+impl Saver {
+    fn to(folder: &Path) -> Saver {
+        Saver {
+            folder: folder.to_owned(),
+            saved: None,
+            aside: None,
+        }
+    }
+
+    fn save(&mut self, document: &Document) -> Result<(), LabError> {
+        if self.saved.is_none() {
+            self.aside = Document::put_aside(&self.folder, &document.scenario)?;
+        }
+        let saved = document.save(&self.folder);
+        if self.saved.is_none()
+            && saved.is_err()
+            && let Some(aside) = self.aside.take()
+        {
+            // Nothing takes its place; if it cannot go back, it is there under its other name.
+            let _ = fs::rename(aside, Document::path(&self.folder, &document.scenario));
+        }
+        self.saved = Some(saved?);
+        Ok(())
+    }
 }
 
 fn document(lab: &Lab, name: &str, plan: &Plan, effort: &Effort) -> Document {
-    let places = [
-        lab.program.clone(),
-        std::env::current_dir().unwrap_or_default(),
-    ];
     Document {
         format: FORMAT,
         scenario: name.to_owned(),
@@ -74,7 +121,7 @@ fn document(lab: &Lab, name: &str, plan: &Plan, effort: &Effort) -> Document {
         seconds: 0.0,
         command: lab.command.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: commit_of(&places),
+        commit: built_from(),
         machine: Machine::describe(&lab.work),
         quick: effort.quick,
         ended: Ended::Partial("it is still under way, or was killed".to_owned()),
@@ -92,7 +139,7 @@ fn rounds(
     lab: &Lab,
     plan: &Plan,
     effort: &Effort,
-    (document, windows): (&mut Document, &mut u64),
+    (document, windows, saver): (&mut Document, &mut u64, &mut Saver),
     progress: &mut Progress,
 ) -> Result<(), LabError> {
     let mut bench = Bench::new(&lab.program, &lab.work, &lab.interrupt)?;
@@ -109,7 +156,7 @@ fn rounds(
             *windows += 1;
             progress.over(1);
         }
-        document.save(&lab.out)?;
+        saver.save(document)?;
     }
     bench.end()
 }
@@ -228,7 +275,9 @@ mod tests {
     fn rounds_go_through_all_cases_and_are_saved() {
         let folder = tempfile::tempdir().unwrap();
         let lab = lab(folder.path());
-        let (document, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        let Ran {
+            document, result, ..
+        } = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
         result.unwrap();
         assert_eq!(document.ended, Ended::Complete);
         for case in &document.cases {
@@ -246,7 +295,9 @@ mod tests {
         let mut plan = plan();
         // Its server cannot be started.
         plan.add(super::super::plan::bare_echo(1, 2048));
-        let (document, result) = run_plan(&lab, "x", &plan, &effort(), &mut Progress::silent());
+        let Ran {
+            document, result, ..
+        } = run_plan(&lab, "x", &plan, &effort(), &mut Progress::silent());
         let error = result.unwrap_err().to_string();
         assert!(error.contains("/no/such/program"), "{error}");
         assert_eq!(document.cases[1].rounds.len(), 1);
@@ -262,7 +313,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let lab = lab(folder.path());
         lab.interrupt.raise();
-        let (document, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        let Ran {
+            document, result, ..
+        } = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
         assert!(matches!(result, Err(LabError::Interrupted)));
         assert_eq!(document.ended, Ended::Partial("interrupted".to_owned()));
         assert!(Document::path(&lab.out, "x").exists());
@@ -273,8 +326,36 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut lab = lab(folder.path());
         lab.out = PathBuf::from("/proc/nowhere");
-        let (_, result) = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        let Ran { result, saved, .. } =
+            run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
         assert!(result.unwrap_err().to_string().contains("/proc/nowhere"));
+        assert_eq!(saved, None);
+    }
+
+    #[test]
+    fn earlier_results_are_put_aside_and_come_back_if_nothing_takes_their_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = lab(folder.path());
+        let run = || run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        let path = Document::path(&lab.out, "x");
+        let first = run();
+        assert_eq!((first.saved, first.aside), (Some(path.clone()), None));
+        let second = run();
+        let aside = PathBuf::from(format!("{}.1", path.display()));
+        assert_eq!(
+            (second.saved, second.aside),
+            (Some(path.clone()), Some(aside.clone()))
+        );
+        assert_eq!(Document::load(&aside).unwrap(), first.document);
+        assert_eq!(Document::load_all(&lab.out).unwrap(), [second.document]);
+        let third = run();
+        assert!(third.aside.unwrap().ends_with("x.perf.json.2"));
+        // Where the new file would be made there is a folder.
+        fs::create_dir(lab.out.join("x.perf.json.new")).unwrap();
+        let fourth = run();
+        assert!(fourth.result.is_err());
+        assert_eq!((fourth.saved, fourth.aside), (None, None));
+        assert_eq!(Document::load(&path).unwrap(), third.document);
     }
 
     #[test]

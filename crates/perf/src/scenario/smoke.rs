@@ -5,7 +5,8 @@
 //! what is counted is the most that a round trip costs.
 
 use super::effort::Effort;
-use super::plan::{Plan, RoundTrips, SMALL, Subject};
+use super::plan::{Plan, SMALL, Subject};
+use super::round_trips::RoundTrips;
 use crate::measure::{LabError, Shape};
 use crate::results::{Align, Document, Table, fixed};
 
@@ -64,10 +65,10 @@ pub(super) fn plan(_: &Effort) -> Plan {
     plan
 }
 
-/// Compares a document with the budgets: the comparison as a table, and whether all were kept.
+/// Compares a document with the budgets of its cases: the comparison as a table, and whether all were kept.
 ///
 /// # Errors
-/// A count is above its budget, or was not counted.
+/// A count is above its budget, or was not counted, or there is no budget.
 pub(super) fn check(document: &Document) -> (Table, Result<(), LabError>) {
     let mut table = Table::new(&[
         ("case", Align::Left),
@@ -78,10 +79,11 @@ pub(super) fn check(document: &Document) -> (Table, Result<(), LabError>) {
     ]);
     let mut missed = Vec::new();
     for budget in BUDGETS {
-        let rounds = document
-            .case(budget.case)
-            .map(|case| case.rounds.as_slice());
-        let grown = rounds.unwrap_or_default().iter().map(|round| {
+        // A case that was not chosen (--only) is not judged.
+        let Some(case) = document.case(budget.case) else {
+            continue;
+        };
+        let grown = case.rounds.iter().map(|round| {
             let grown = round.counters.get(budget.counter).copied()?;
             (round.operations > 0).then(|| grown as f64 / round.operations as f64)
         });
@@ -110,6 +112,9 @@ pub(super) fn check(document: &Document) -> (Table, Result<(), LabError>) {
             fixed(budget.most, 3),
             if kept { "kept" } else { "MISSED" }.to_owned(),
         ]);
+    }
+    if table.is_empty() {
+        missed.push("no case here has a budget".to_owned());
     }
     let result = match missed.is_empty() {
         true => Ok(()),
@@ -176,8 +181,15 @@ mod tests {
         let error = result.unwrap_err().to_string();
         assert_eq!(error.split("; ").count(), BUDGETS.len());
         assert!(table.text().contains("not counted"));
-        let mut empty = document();
-        empty.cases.clear();
-        assert!(check(&empty).1.is_err());
+        let mut some = counted(&all(|_| 0));
+        some.cases.truncate(1);
+        let (table, result) = check(&some);
+        assert!(result.is_ok(), "{result:?}");
+        assert!(!table.is_empty() && table.rows().len() < BUDGETS.len());
+        // Chosen, but broken off before it was measured.
+        some.cases[0].rounds.clear();
+        assert!(check(&some).1.is_err());
+        some.cases.clear();
+        assert!(check(&some).1.is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! The figures that are to be reached, each measured beside its floor in the same round.
 
 use super::effort::Effort;
-use super::plan::{LARGE, MEDIUM, Plan, RoundTrips, SMALL, Via, bare_echo};
+use super::plan::{LARGE, MEDIUM, Plan, SMALL, Via, bare_echo};
 use super::puts::Putting;
 use super::request_reply::published;
+use super::round_trips::RoundTrips;
 use crate::measure::Shape;
 use crate::results::{Bound, Figure, Goal};
 

@@ -165,7 +165,7 @@ fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Round,
         .transpose();
     let cpu = cpu.map_err(|error| gone(&error))?;
     match drive.bounded {
-        true => until_ended(bench, measured)?,
+        true => until_ended(&bench.interrupt.clone(), measured, || bench.ended())?,
         false => pass(&bench.interrupt, effort.window)?,
     }
     let window = measured.end_window();
@@ -201,14 +201,18 @@ fn try_drive(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Round,
     Ok(round)
 }
 
-/// Waits until a workload that has an end has ended.
-fn until_ended(bench: &mut Bench, measured: &Running) -> Result<(), LabError> {
+/// Waits until a workload that has an end has ended; `ended` tells when its queue manager has.
+pub(super) fn until_ended(
+    interrupt: &Interrupt,
+    measured: &Running,
+    mut ended: impl FnMut() -> Option<LabError>,
+) -> Result<(), LabError> {
     let deadline = Instant::now() + LONGEST;
     while !measured.wait(Duration::from_millis(100)) {
-        if bench.interrupt.raised() {
+        if interrupt.raised() {
             return Err(LabError::Interrupted);
         }
-        if let Some(ended) = bench.ended() {
+        if let Some(ended) = ended() {
             return Err(ended);
         }
         if Instant::now() >= deadline {

@@ -51,12 +51,12 @@ fn counts_are_within_their_budgets_and_a_report_shows_them() {
 
     // No bare exchange is in these results, so there is no headline.
     let svg = place.line(&format!("perf report {out} --svg {out}/x.svg"));
-    svg.failed_with(78, "AMQ2501E");
+    svg.failed_with(78, "AMQ2503E");
     let older = text.replacen("\"format\": 1", "\"format\": 0", 1);
     fs::write(Path::new(&out).join("smoke.perf.json"), older).expect("written");
     let refused = place.line(&format!("perf report {out}"));
     assert!(refused.err.contains("an older version"), "{refused:?}");
-    refused.failed_with(78, "AMQ2501E");
+    refused.failed_with(78, "AMQ2503E");
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn what_cannot_be_measured_is_refused() {
     let nothing = place.path().display().to_string();
     let refused = place.line(&format!("perf report {nothing}"));
     assert!(refused.err.contains("perf run NAME --out"), "{refused:?}");
-    refused.failed_with(78, "AMQ2501E");
+    refused.failed_with(78, "AMQ2503E");
     let missing = place.line(&format!("perf report {nothing}/missing"));
-    missing.failed_with(76, "AMQ2501E");
+    missing.failed_with(76, "AMQ2503E");
     // Results that cannot be written.
     let file = place.path().join("file");
     fs::write(&file, "").expect("written");
@@ -94,7 +94,19 @@ fn what_cannot_be_measured_is_refused() {
         file.display()
     );
     place.line(&line).failed_with(76, "AMQ2501E");
-    assert!(cleared(&place));
+    // That was seen before anything was measured.
+    assert!(!Path::new(&work).exists());
+    // Results that another run is writing.
+    let out = place.path().join("out");
+    fs::create_dir(&out).expect("a folder");
+    let held = fs::File::open(&out).expect("the folder");
+    held.lock().expect("held");
+    let refused = place.line(&run_line(&place, "floor --quick --rounds 1 --window 0.01"));
+    assert!(
+        refused.err.contains("another run is writing"),
+        "{refused:?}"
+    );
+    refused.failed_with(39, "AMQ2402E");
 }
 
 /// The queue manager that a laboratory has started, once it is there.
@@ -158,15 +170,32 @@ fn a_queue_manager_that_dies_ends_the_run_and_leaves_marked_results() {
 
 #[test]
 fn a_run_that_is_interrupted_ends_its_queue_manager_and_marks_its_results() {
+    // Ctrl-C, and a terminal that closes.
+    for signal in [Signal::INT, Signal::HUP] {
+        let place = Place::new();
+        let (code, said, server) = disturbed(&place, |laboratory, _| {
+            kill_process(laboratory, signal).expect("it is there");
+        });
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("interrupted"), "{said}");
+        assert!(results(&place, "fill-drain").contains("\"partial\": \"interrupted\""));
+        assert!(!server.exists(), "{}", server.display());
+        assert!(cleared(&place));
+    }
+}
+
+#[test]
+fn a_queue_manager_under_test_does_not_outlive_a_run_that_is_killed() {
     let place = Place::new();
     let (code, said, server) = disturbed(&place, |laboratory, _| {
-        kill_process(laboratory, Signal::INT).expect("it is there");
+        kill_process(laboratory, Signal::KILL).expect("it is there");
     });
-    assert_eq!(code, 1, "{said}");
-    assert!(said.contains("interrupted"), "{said}");
-    assert!(results(&place, "fill-drain").contains("\"partial\": \"interrupted\""));
-    assert!(!server.exists(), "{}", server.display());
-    assert!(cleared(&place));
+    assert_eq!(code, -1, "{said}");
+    // It is nobody's child any more: whoever inherited it may not have asked for its end yet.
+    let lives = || fs::read_to_string(server.join("stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    while lives() {
+        std::thread::yield_now();
+    }
 }
 
 /// A disk that is full before the queue manager is there, and one that fills up under a workload: what had been measured

@@ -388,6 +388,15 @@ fn network_clients_do_not_use_up_the_operator_s_places() {
 }
 
 #[test]
+fn a_queue_manager_can_be_bound_to_whoever_started_it() {
+    let place = Place::new();
+    place.fed("", "run QM1 --port 0 --while-input").good();
+    let listed = place.line("list").out;
+    assert_eq!(listed, "QMNAME(QM1) STATUS(Ended immediately)\n");
+    assert!(!place.line("run --help").out.contains("while-input"));
+}
+
+#[test]
 fn an_artificially_slow_disk_works_and_is_not_overlooked() {
     let place = Place::new();
     let slow = [
