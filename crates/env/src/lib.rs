@@ -13,6 +13,7 @@
 
 mod aligned;
 mod clock;
+mod descriptors;
 mod disk;
 mod entropy;
 mod event;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 pub use aligned::{AlignedBuf, PAGE};
 pub use clock::{Clock, Nanos, Sleep};
+pub use descriptors::allow_descriptors;
 pub use disk::{Disk, File, Lock, Open, check_forced};
 pub use entropy::Entropy;
 pub use event::Event;

@@ -43,7 +43,7 @@ pub fn run(place: Option<&Path>, flags: &[String]) -> Result<Exit, Failure> {
         true => Interrupt::on_signals().map_err(|error| failure::system("signals", &error))?,
         false => Interrupt::none(),
     };
-    crate::drive::allow_many_descriptors();
+    posthaste_env::allow_descriptors();
     let place = settings.data_dir.as_deref().or(place);
     match settings.processes {
         1 => session::run(place, &settings, &interrupt),

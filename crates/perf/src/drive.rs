@@ -228,18 +228,6 @@ fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
     Ok(())
 }
 
-/// Lets this process have as many open sockets as the system allows it, not only the few that are
-/// usual. Refused, it stays as it was, and connecting says so when they run out.
-pub fn allow_many_descriptors() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    let _ = setrlimit(Resource::Nofile, raised);
-}
-
 /// A correlation identifier that no other application has: process, moment, number.
 fn identity(index: u32) -> CorrelId {
     let mut id = [0; 24];

@@ -10,7 +10,7 @@
 //! | `child` | a process that ends when its owner goes |
 //! | `fault` | why a measurement was not made, and the exit code of it |
 //! | `interrupt` | Ctrl-C ends a run in order |
-//! | `limits` | limits of the process: lifted, or told of |
+//! | `limits` | limits of the process that are to be told of |
 
 #[cfg(test)]
 mod checkout;
@@ -27,7 +27,7 @@ pub use child::{Child, Patience, kill_all};
 pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub use interrupt::Interrupt;
-pub use limits::{allow_descriptors, refuse_long_files};
+pub use limits::refuse_long_files;
 pub use machine::{Machine, built_from, now_text};
 pub use shape::{Shape, queue_script};
 pub use under_test::{CHANNEL, QUEUE_MANAGER, UnderTest};

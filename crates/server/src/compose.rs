@@ -186,7 +186,7 @@ impl Start<'_> {
     ) -> Result<(), Failure> {
         let home = &self.options.home;
         if self.place.listens() {
-            allow_many_descriptors();
+            posthaste_env::allow_descriptors();
         }
         if self.place == Place::Own {
             record_panics(log);
@@ -277,18 +277,6 @@ fn record_panics(log: &Arc<ErrorLog>) {
         }
         before(panic);
     }));
-}
-
-/// Every connection is a descriptor; the system's usual limit is low and may be raised by anybody.
-fn allow_many_descriptors() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    // Refused, it stays as it was, and connections beyond it are refused with a message.
-    let _ = setrlimit(Resource::Nofile, raised);
 }
 
 /// Places for so many connections, from wherever they come.

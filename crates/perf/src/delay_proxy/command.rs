@@ -11,8 +11,8 @@ use posthaste_server::{Exit, Failure};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Calibration, DelayProxy, ProxyError, Settings, Totals, Way};
-use crate::measure::allow_descriptors;
 use crate::quantity;
+use posthaste_env::allow_descriptors;
 
 const EXAMPLES: &str = "\
   posthaste delayproxy --to 127.0.0.1:1414 --delay 500us

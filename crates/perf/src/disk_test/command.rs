@@ -14,7 +14,7 @@ use super::files::{self, NoFiles, Removal, TestFiles};
 use super::measured::Measured;
 use super::options::{Block, DiskTestArgs, Plan};
 use super::{fio, report, worker};
-use crate::measure::{Interrupt, allow_descriptors, refuse_long_files};
+use crate::measure::{Interrupt, refuse_long_files};
 
 /// Runs the command.
 ///
@@ -34,7 +34,7 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
     }
     files::check_room(&plan)?;
     let mut csv = plan.csv.as_deref().map(Csv::open).transpose()?;
-    allow_descriptors();
+    posthaste_env::allow_descriptors();
     let removal = Removal::default();
     let last = removal.clone();
     let interrupt = Interrupt::on_signals_then(move || drop(last.now()));

@@ -1,20 +1,9 @@
-//! Limits of the process: those that a measurement lifts, and those that it wants to be told of.
+//! Limits of the process that a measurement wants to be told of.
 
 use std::io;
 
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
-
-/// As many descriptors at once as the process may have.
-pub fn allow_descriptors() {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    // Refused, it stays as it was, and opening one file too many is refused with a message.
-    let _ = setrlimit(Resource::Nofile, raised);
-}
 
 /// Has a write beyond the largest file that is allowed (`ulimit -f`) fail, where by default it ends the process
 /// with nothing said and nothing put in order. It lasts as long as the process does.

@@ -1,0 +1,14 @@
+//! How many files and sockets the process may have open.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Lets the process have as many open at once as the system allows it, not only the few that are usual. Refused, it
+/// stays as it was, and opening one too many says so.
+pub fn allow_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    let _ = setrlimit(Resource::Nofile, raised);
+}
