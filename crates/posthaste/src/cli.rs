@@ -266,6 +266,9 @@ pub(crate) struct Create {
 
 const START_EXAMPLES: &str = "\
   posthaste start QM1         return when it serves
+  posthaste start --port 0 QM1
+                              the same, on any free port: list -o all shows it
+  posthaste start -ns QM1     without listeners: applications of this machine only
   posthaste start -c QM1      make the SYSTEM objects new, and end again: the way back when one was
                               deleted or spoilt; messages stay";
 
@@ -295,9 +298,12 @@ pub(crate) struct Start {
     /// Refused
     #[arg(short = 'r', hide = true)]
     pub(crate) replay: bool,
-    /// Refused
-    #[arg(long = "ns", hide = true)]
+    /// Start no listeners (-ns)
+    #[arg(long = "ns", conflicts_with = "port")]
     pub(crate) no_services: bool,
+    /// Port of its listener, for this run; 0 is any free one
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
 }
 
 impl Start {
@@ -307,7 +313,6 @@ impl Start {
             (self.standby, "-x (permit a standby instance) needs multi-instance queue managers, which are not in this release"),
             (self.activate, "-a (activate a backup) needs backup queue managers and linear logging, which are not in this release"),
             (self.replay, "-r (update a backup) needs backup queue managers and linear logging, which are not in this release"),
-            (self.no_services, "-ns (start without listeners and services) is not in this release; STOP LISTENER ends a listener"),
         ]
         .into_iter()
         .find_map(|(given, why)| given.then_some(why))
@@ -317,6 +322,10 @@ impl Start {
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
     pub(crate) queue_manager: String,
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    #[arg(long)]
+    pub(crate) no_listeners: bool,
     #[command(flatten)]
     pub(crate) slowness: SlowDisk,
 }

@@ -80,6 +80,14 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
         commands,
     };
     let created = create_with_progress(&data, &creation, args.quiet)?;
+    if let Some(port) = args.port
+        && let Err(error) = server::try_listen(LOOPBACK, port)
+    {
+        let (port, why) = (port.to_string(), error.to_string());
+        let inserts = [&port, LOOPBACK, LISTENER, name, &why];
+        let warning = Failure::new(Exit::CannotListen, "AMQ2041W", &inserts);
+        crate::output::complain(&warning.to_string());
+    }
     if args.quiet {
         return Ok(Exit::Done);
     }

@@ -45,6 +45,8 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
         .arg(&home.name)
         .arg("--data-dir")
         .arg(data.root())
+        .args(args.port.map(|port| format!("--port={port}")))
+        .args(args.no_services.then_some("--no-listeners"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -105,15 +107,19 @@ fn find_and_run(data: &DataDir, args: &cli::Serve) -> Result<(), Failure> {
     }
     let options = RunOptions {
         data: data.clone(),
-        home,
-        port: None,
+        home: home.clone(),
+        port: args.port,
         host: None,
+        no_listeners: args.no_listeners,
         console: Console::Silent,
         slowness,
         plain_log: args.slowness.plain_log,
     };
-    server::run(&posthaste_env::os(), &options, |_| {
+    server::run(&posthaste_env::os(), &options, |ready| {
         let mut out = std::io::stdout().lock();
+        for waiting in &ready.waiting {
+            let _ = writeln!(out, "{}", waiting.warning(&home.name));
+        }
         // Whoever waited for it may have been interrupted; the queue manager serves all the same.
         let _ = writeln!(out, "{READY}").and_then(|()| out.flush());
     })

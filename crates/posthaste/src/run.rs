@@ -29,6 +29,7 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
         home: home.clone(),
         port: args.port,
         host: args.bind.map(|address| address.to_string()),
+        no_listeners: false,
         console: Console::Stderr,
         slowness: args.slowness.slowness(),
         plain_log: args.slowness.plain_log,
@@ -123,7 +124,17 @@ fn welcome_lines(program: &str, data: &DataDir, home: &Home, ready: &Ready) -> V
     for listener in &ready.listeners {
         lines.push(format!("  Listening  {}", listener.address));
     }
-    if ready.listeners.is_empty() {
+    for waiting in &ready.waiting {
+        let plan = &waiting.plan;
+        lines.push(format!(
+            "  Listening  not on {}({}): {}. It is tried again. Any free port:",
+            plan.host, plan.port, waiting.why
+        ));
+        lines.push(format!(
+            "             {program} run {queue_manager} --port 0{folder}"
+        ));
+    }
+    if ready.listeners.is_empty() && ready.waiting.is_empty() {
         lines.push("  Listening  nowhere: no listener starts with it; see --port".to_owned());
     }
     lines.push(String::new());
@@ -180,11 +191,24 @@ mod tests {
         };
         let ready = Ready {
             listeners: Vec::new(),
+            waiting: vec![server::Waiting {
+                plan: server::Plan {
+                    name: server::LISTENER.to_owned(),
+                    port: 1414,
+                    host: "127.0.0.1".to_owned(),
+                    backlog: 0,
+                    control: 0,
+                    description: String::new(),
+                },
+                why: "in use".to_owned(),
+            }],
             developer: true,
         };
         let lines = welcome_lines("posthaste", &DataDir::at("/d e"), &home, &ready);
         let put = "  echo Hello | posthaste put DEV.QUEUE.1 QM1 --data-dir '/d e'";
         assert!(lines.iter().any(|line| line == put), "{lines:#?}");
+        let free = "             posthaste run QM1 --port 0 --data-dir '/d e'";
+        assert!(lines.iter().any(|line| line == free), "{lines:#?}");
         assert!(!lines.iter().any(|line| line.contains("MQSERVER")));
     }
 }

@@ -8,14 +8,12 @@ use posthaste_command::{
     Command, DisplayWhat, ObjectKind, Reply, Row, Where, generic_matches, where_matches,
 };
 use posthaste_engine::QueueManager;
-use posthaste_env::Clock;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR};
 use posthaste_net::Admission;
 
 use crate::listeners::{ListenerError, Listeners, Plan, Running};
 use crate::moment;
-use crate::status::StatusFile;
 
 /// Carries out commands on a running queue manager.
 pub(crate) struct Commands {
@@ -29,10 +27,6 @@ pub(crate) struct Commands {
     pub places: [Admission; 2],
     /// Listeners.
     pub listeners: Arc<Listeners>,
-    /// What other processes read about this one.
-    pub status: Arc<StatusFile>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
 }
 
 impl Commands {
@@ -75,7 +69,7 @@ impl Commands {
                 kind: ObjectKind::Listener,
                 name,
                 ..
-            } if self.listeners.is_running(name) => {
+            } if self.listeners.is_active(name) => {
                 Reply::failed("AMQ8730E", &named(name), Reason::CCF_LISTENER_STILL_ACTIVE)
             }
             Command::Start {
@@ -120,16 +114,12 @@ impl Commands {
         let Some(object) = self.qm.object(ObjectKind::Listener, name) else {
             return Reply::failed("AMQ8147E", &named(name), Reason::UNKNOWN_OBJECT_NAME);
         };
-        let now = self.clock.wall_micros();
         let started = match self.listeners.is_running(name) {
             true => Err(ListenerError::Active),
-            false => self.listeners.start(Plan::of(&object), now).await,
+            false => self.listeners.start(Plan::of(&object)).await,
         };
         match started {
-            Ok(_) => {
-                self.status.publish(&self.listeners.running());
-                Reply::done("AMQ8021I", &named(name))
-            }
+            Ok(_) => Reply::done("AMQ8021I", &named(name)),
             Err(error) => {
                 let failure = error.failure(name);
                 let reason = match error {
@@ -144,10 +134,7 @@ impl Commands {
 
     async fn stop_listener(&self, name: &str) -> Reply {
         match self.listeners.stop(name).await {
-            Ok(()) => {
-                self.status.publish(&self.listeners.running());
-                Reply::done("AMQ8706I", &named(name))
-            }
+            Ok(()) => Reply::done("AMQ8706I", &named(name)),
             Err(_) if self.qm.object(ObjectKind::Listener, name).is_none() => {
                 Reply::failed("AMQ8147E", &named(name), Reason::UNKNOWN_OBJECT_NAME)
             }
@@ -170,12 +157,16 @@ impl Commands {
 
     fn listener_status(&self, wanted: &Wanted<'_>) -> Reply {
         let mut reply = Reply::default();
-        let running = self.listeners.running();
-        let matching = running
-            .iter()
-            .filter(|r| generic_matches(wanted.name, &r.plan.name));
-        for listener in matching {
-            wanted.add(&mut reply, "AMQ8631I", listener_row(listener));
+        let matches = |plan: &Plan| generic_matches(wanted.name, &plan.name);
+        for listener in self.listeners.running() {
+            if matches(&listener.plan) {
+                wanted.add(&mut reply, "AMQ8631I", running_row(&listener));
+            }
+        }
+        for listener in self.listeners.waiting() {
+            if matches(&listener.plan) {
+                wanted.add(&mut reply, "AMQ8631I", waiting_row(&listener.plan));
+            }
         }
         let defined = self.qm.object(ObjectKind::Listener, wanted.name).is_some();
         match defined {
@@ -303,28 +294,39 @@ fn channel_row(instance: &InstanceStatus) -> Cells {
     Cells { row, always, usual }
 }
 
-fn listener_row(listener: &Running) -> Cells {
+fn running_row(listener: &Running) -> Cells {
+    let (date, time) = moment::date_and_time(listener.started);
+    let (host, port) = (listener.address.ip().to_string(), listener.address.port());
+    listener_row(&listener.plan, "RUNNING", [&date, &time], &host, port)
+}
+
+/// A listener that waits for its address.
+fn waiting_row(plan: &Plan) -> Cells {
+    listener_row(plan, "STARTING", ["", ""], &plan.host, plan.port)
+}
+
+fn listener_row(plan: &Plan, status: &str, started: [&str; 2], host: &str, port: u16) -> Cells {
     let mut row = Row::default();
-    row.push("LISTENER", listener.plan.name.as_str());
-    row.push("STATUS", "RUNNING");
+    row.push("LISTENER", plan.name.as_str());
+    row.push("STATUS", status);
     row.push_int("PID", std::process::id());
     let always = row.0.len();
-    let (date, time) = moment::date_and_time(listener.started);
+    let [date, time] = started;
     row.push("STARTDA", date);
     row.push("STARTTI", time);
-    row.push_text("DESCR", &listener.plan.description);
+    row.push_text("DESCR", &plan.description);
     row.push("TRPTYPE", "TCP");
     row.push(
         "CONTROL",
-        match listener.plan.control {
+        match plan.control {
             MQSVC_CONTROL_MANUAL => "MANUAL",
             MQSVC_CONTROL_Q_MGR => "QMGR",
             _ => "STARTONLY",
         },
     );
-    row.push("IPADDR", listener.address.ip().to_string());
-    row.push_int("PORT", listener.address.port());
-    row.push_int("BACKLOG", listener.plan.backlog);
+    row.push("IPADDR", host);
+    row.push_int("PORT", port);
+    row.push_int("BACKLOG", plan.backlog);
     let usual = row.0.len();
     Cells { row, always, usual }
 }

@@ -32,7 +32,7 @@ use crate::error_log::{Console, ErrorLog};
 use crate::failure::Failure;
 use crate::io_delay;
 use crate::layout::{DataDir, Home};
-use crate::listeners::{Listeners, Plan, Reporting, Running, Treatment};
+use crate::listeners::{Listeners, Plan, Reporting, Running, Treatment, Waiting};
 use crate::process_lock::ProcessLock;
 use crate::socket::SocketPath;
 use crate::status::StatusFile;
@@ -57,6 +57,8 @@ pub struct RunOptions {
     pub port: Option<u16>,
     /// For this run, the listener's address.
     pub host: Option<String>,
+    /// For this run, no listener starts.
+    pub no_listeners: bool,
     /// Where messages go beside the error log.
     pub console: Console,
     /// For measuring: how much slower the disk is made than it is.
@@ -70,6 +72,8 @@ pub struct RunOptions {
 pub struct Ready {
     /// Listeners and where they listen.
     pub listeners: Vec<Running>,
+    /// Listeners that wait for their address.
+    pub waiting: Vec<Waiting>,
     /// Whether the queue that a developer begins with is there.
     pub developer: bool,
 }
@@ -120,6 +124,7 @@ pub fn run(
         let developer = commands.qm.object(ObjectKind::QLocal, DEVELOPER_QUEUE);
         ready(&Ready {
             listeners: commands.listeners.running(),
+            waiting: commands.listeners.waiting(),
             developer: developer.is_some(),
         });
     };
@@ -287,11 +292,6 @@ fn places_for(connections: usize) -> Admission {
     })
 }
 
-fn status_file(home: &Home, now: i64, of: &Configured, listeners: &Listeners) -> Arc<StatusFile> {
-    let buffer = of.settings.log.buffer_pages;
-    Arc::new(StatusFile::new(home, now, buffer, &listeners.running()))
-}
-
 /// Everything around the engine.
 struct Server {
     qm: QueueManager,
@@ -336,25 +336,25 @@ impl Server {
             keep_alive: configured.settings.keep_alive,
             backlog: configured.settings.backlog,
         };
+        let now = env.clock.wall_micros();
+        let buffer = configured.settings.log.buffer_pages;
         let listeners = Arc::new(Listeners::new(
             Arc::clone(&channels),
             network_places.clone(),
             Arc::clone(operator),
             treatment,
+            StatusFile::new(home, now, buffer),
+            Arc::clone(&env.clock),
         ));
-        let now = env.clock.wall_micros();
-        if place.listens() {
-            start_listeners(&listeners, plans(options, qm), now).await?;
+        if place.listens() && !options.no_listeners {
+            start_listeners(&listeners, plans(options, qm)).await?;
         }
-        let status = status_file(home, now, configured, &listeners);
         let commands = Arc::new(Commands {
             qm: qm.clone(),
             channels,
             local,
             places,
             listeners,
-            status,
-            clock: Arc::clone(&env.clock),
         });
         let counted = Arc::downgrade(&commands);
         // Set once, here.
@@ -489,10 +489,10 @@ fn open_local(
     Ok(socket)
 }
 
-async fn start_listeners(listeners: &Listeners, plans: Vec<Plan>, now: i64) -> Result<(), Failure> {
+async fn start_listeners(listeners: &Arc<Listeners>, plans: Vec<Plan>) -> Result<(), Failure> {
     for plan in plans {
         let name = plan.name.clone();
-        let started = listeners.start(plan, now).await;
+        let started = listeners.start_or_wait(plan).await;
         started.map_err(|error| error.failure(&name))?;
     }
     Ok(())

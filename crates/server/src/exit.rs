@@ -30,7 +30,7 @@ pub enum Exit {
     Stopping,
     /// `qm.ini` or `mqs.ini` is not right.
     Configuration,
-    /// The port or socket cannot be listened on.
+    /// A socket cannot be listened on.
     CannotListen,
     /// Other users may read or change what is private.
     Permissions,
@@ -90,11 +90,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::NotRunning, 40, "the queue manager is not running"),
     (Exit::Stopping, 49, "the queue manager is ending"),
     (Exit::Configuration, 60, "qm.ini or mqs.ini is not right"),
-    (
-        Exit::CannotListen,
-        61,
-        "the port or socket cannot be listened on",
-    ),
+    (Exit::CannotListen, 61, "a socket cannot be listened on"),
     (
         Exit::Permissions,
         62,

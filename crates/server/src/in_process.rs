@@ -96,7 +96,8 @@ impl InProcess {
     ///
     /// # Errors
     /// There is none of that name (16, AMQ8118E); it is running already, here or in another process (77,
-    /// AMQ2007E); it cannot be configured, recovered or listened for.
+    /// AMQ2007E); it cannot be configured or recovered. A listener whose port somebody else has is no error: it is
+    /// reported (AMQ2040W), is not among [`InProcess::listening`], and is tried again.
     pub fn open(
         data: &DataDir,
         name: &str,
@@ -125,6 +126,7 @@ impl InProcess {
             home: registry::find(data, Some(name))?,
             port: options.port,
             host: options.host.clone(),
+            no_listeners: false,
             console: options.console,
             slowness: options.slowness,
             plain_log: false,

@@ -57,7 +57,7 @@ pub use failure::{Failure, is_no_space};
 pub use in_process::{InProcess, InProcessOptions, LocalConnection};
 pub use layout::{DataDir, Home, check_name, valid_name};
 pub use list::{Listed, State, list, state};
-pub use listeners::Running;
+pub use listeners::{Plan, Running, Waiting, try_listen};
 pub use moment::date_and_time;
 /// What the engine is told by commands.
 pub use posthaste_engine::{CreateOptions, EndMode, Restored};

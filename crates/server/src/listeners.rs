@@ -1,20 +1,21 @@
 //! LISTENER objects at work: which are running, where, and since when.
 //!
-//! Invariants: a listener is in the table from the moment it is bound until it was stopped; stopping
-//! one closes its socket and leaves the connections it has taken alone, as in MQ; once the queue manager ends
-//! none is started.
+//! Invariants: a listener is in the table from the moment it is bound, or waits for its address, until it was
+//! stopped; stopping one closes its socket and leaves the connections it has taken alone, as in MQ; an address that
+//! somebody else has keeps no queue manager from starting; once the queue manager ends no listener is started.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_channel::Registry;
 use posthaste_command::Object;
 use posthaste_engine::Operator;
+use posthaste_env::Clock;
 use posthaste_mqi::constants::{
     MQCACH_IP_ADDRESS, MQCACH_LISTENER_DESC, MQIACH_BACKLOG, MQIACH_LISTENER_CONTROL, MQIACH_PORT,
 };
@@ -26,6 +27,12 @@ use tokio::task::JoinHandle;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::status::StatusFile;
+
+/// How soon after a start an address that was taken is tried again: a predecessor may just be going.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The pause doubles up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// What a listener is to do, from its object or from a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +77,33 @@ pub struct Running {
     pub started: i64,
 }
 
+/// A listener that is to run and whose address cannot be listened on now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// What it was told.
+    pub plan: Plan,
+    /// Why it does not listen.
+    pub why: String,
+}
+
+impl Waiting {
+    /// What the operator of queue manager `name` is told.
+    pub fn warning(&self, name: &str) -> Failure {
+        let Plan { host, port, .. } = &self.plan;
+        let port = port.to_string();
+        let inserts = [name, &self.plan.name, &port, shown(host), &self.why];
+        Failure::new(Exit::CannotListen, "AMQ2040W", &inserts)
+    }
+}
+
+/// An address as messages show it.
+fn shown(host: &str) -> &str {
+    match host {
+        "" => "*",
+        host => host,
+    }
+}
+
 /// Why a listener could not be started or stopped.
 #[derive(Debug)]
 pub(crate) enum ListenerError {
@@ -91,7 +125,7 @@ pub(crate) enum ListenerError {
 }
 
 impl ListenerError {
-    /// The failure of a start that needs this listener.
+    /// What is said when the listener was asked for by name.
     pub(crate) fn failure(&self, name: &str) -> Failure {
         match self {
             ListenerError::Active => Failure::new(Exit::CannotListen, "AMQ8730E", &[name]),
@@ -117,9 +151,26 @@ pub(crate) struct Treatment {
     pub backlog: u32,
 }
 
-struct Entry {
-    running: Running,
-    task: JoinHandle<()>,
+enum Entry {
+    Listening {
+        running: Running,
+        /// Takes connections.
+        task: JoinHandle<()>,
+    },
+    Waiting {
+        waiting: Waiting,
+        /// Tries again.
+        task: JoinHandle<()>,
+    },
+}
+
+/// Who starts a listener.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The start of the queue manager, or a command.
+    Request,
+    /// The task of a listener that waits.
+    Retry,
 }
 
 /// The listeners of a queue manager.
@@ -128,6 +179,9 @@ pub(crate) struct Listeners {
     admission: Admission,
     operator: Arc<dyn Operator>,
     treatment: Treatment,
+    /// What other processes read about this one.
+    status: StatusFile,
+    clock: Arc<dyn Clock>,
     entries: Mutex<BTreeMap<String, Entry>>,
     /// The queue manager is ending: no listener is started any more. Written under the lock of the entries.
     ending: AtomicBool,
@@ -140,12 +194,16 @@ impl Listeners {
         admission: Admission,
         operator: Arc<dyn Operator>,
         treatment: Treatment,
+        status: StatusFile,
+        clock: Arc<dyn Clock>,
     ) -> Listeners {
         Listeners {
             registry,
             admission,
             operator,
             treatment,
+            status,
+            clock,
             entries: Mutex::default(),
             ending: AtomicBool::new(false),
         }
@@ -155,13 +213,44 @@ impl Listeners {
     ///
     /// # Errors
     /// It is running already, or cannot listen there, or the queue manager is ending.
-    pub(crate) async fn start(&self, plan: Plan, now: i64) -> Result<Running, ListenerError> {
+    pub(crate) async fn start(&self, plan: Plan) -> Result<Running, ListenerError> {
+        self.start_by(plan, By::Request).await
+    }
+
+    /// Starts a listener; if its address cannot be listened on, says so and tries again until it can, is stopped,
+    /// or the queue manager ends. Must be called inside a runtime.
+    ///
+    /// # Errors
+    /// It is running already, or the queue manager is ending.
+    pub(crate) async fn start_or_wait(self: &Arc<Self>, plan: Plan) -> Result<(), ListenerError> {
+        let why = match self.start(plan.clone()).await {
+            Ok(_) => return Ok(()),
+            Err(ListenerError::Bind { error, .. }) => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        let waiting = Waiting { plan, why };
+        let warning = waiting.warning(self.registry.queue_manager().name());
+        self.operator.message(warning.id, &warning.inserts);
+        let name = waiting.plan.name.clone();
+        let mut entries = self.entries.lock();
+        self.check_not_ending()?;
+        let task = tokio::spawn(keep_trying(Arc::downgrade(self), waiting.plan.clone()));
+        entries.insert(name, Entry::Waiting { waiting, task });
+        drop(entries);
+        self.publish();
+        Ok(())
+    }
+
+    async fn start_by(&self, plan: Plan, by: By) -> Result<Running, ListenerError> {
         self.check_not_ending()?;
         let listener = bind(&plan, self.treatment).await?;
         let mut entries = self.entries.lock();
         self.check_not_ending()?;
-        if entries.contains_key(&plan.name) {
-            return Err(ListenerError::Active);
+        match entries.get(&plan.name) {
+            Some(Entry::Listening { .. }) => return Err(ListenerError::Active),
+            None if by == By::Retry => return Err(ListenerError::Inactive),
+            Some(Entry::Waiting { task, .. }) if by == By::Request => task.abort(),
+            _ => {}
         }
         let address = match listener.address() {
             Ok(Address::Tcp(address)) => address,
@@ -179,14 +268,15 @@ impl Listeners {
         let running = Running {
             plan,
             address,
-            started: now,
+            started: self.clock.wall_micros(),
         };
-        let entry = Entry {
+        let entry = Entry::Listening {
             running: running.clone(),
             task,
         };
         entries.insert(running.plan.name.clone(), entry);
         drop(entries);
+        self.publish();
         let process = std::process::id().to_string();
         self.operator
             .message("AMQ5026I", &[running.plan.name.clone(), process]);
@@ -198,15 +288,26 @@ impl Listeners {
     /// # Errors
     /// It is not running.
     pub(crate) async fn stop(&self, name: &str) -> Result<(), ListenerError> {
+        self.close(name).await?;
+        self.publish();
+        Ok(())
+    }
+
+    async fn close(&self, name: &str) -> Result<(), ListenerError> {
         let entry = self.entries.lock().remove(name);
-        let entry = entry.ok_or(ListenerError::Inactive)?;
-        entry.task.abort();
+        let (Entry::Listening { task, .. } | Entry::Waiting { task, .. }) =
+            entry.ok_or(ListenerError::Inactive)?;
+        task.abort();
         // Waiting for the aborted task means waiting until its socket is closed.
-        let _ = entry.task.await;
+        let _ = task.await;
         let process = std::process::id().to_string();
         self.operator
             .message("AMQ5027I", &[name.to_owned(), process]);
         Ok(())
+    }
+
+    fn publish(&self) {
+        self.status.publish(&self.running());
     }
 
     fn check_not_ending(&self) -> Result<(), ListenerError> {
@@ -228,22 +329,73 @@ impl Listeners {
         };
         for name in names {
             // Somebody may have stopped it in between.
-            let _ = self.stop(&name).await;
+            let _ = self.close(&name).await;
         }
+    }
+
+    /// Whether a listener is running, or waits for its address.
+    pub(crate) fn is_active(&self, name: &str) -> bool {
+        self.entries.lock().contains_key(name)
     }
 
     /// Whether a listener is running.
     pub(crate) fn is_running(&self, name: &str) -> bool {
-        self.entries.lock().contains_key(name)
+        matches!(self.entries.lock().get(name), Some(Entry::Listening { .. }))
     }
 
     /// Those that are running, by name.
     pub(crate) fn running(&self) -> Vec<Running> {
         let entries = self.entries.lock();
-        entries
-            .values()
-            .map(|entry| entry.running.clone())
-            .collect()
+        let running = entries.values().filter_map(|entry| match entry {
+            Entry::Listening { running, .. } => Some(running.clone()),
+            Entry::Waiting { .. } => None,
+        });
+        running.collect()
+    }
+
+    /// Those that wait for their address, by name.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        let entries = self.entries.lock();
+        let waiting = entries.values().filter_map(|entry| match entry {
+            Entry::Listening { .. } => None,
+            Entry::Waiting { waiting, .. } => Some(waiting.clone()),
+        });
+        waiting.collect()
+    }
+}
+
+/// Tries to listen until that succeeds or nobody wants it any more. The system does not tell when an address is
+/// given back, so it is asked from time to time.
+async fn keep_trying(listeners: Weak<Listeners>, plan: Plan) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = LONGEST_PAUSE.min(pause * 2);
+        let Some(listeners) = listeners.upgrade() else {
+            return;
+        };
+        match listeners.start_by(plan.clone(), By::Retry).await {
+            Err(ListenerError::Bind { .. }) => {}
+            _ => return,
+        }
+    }
+}
+
+/// Whether an address could be listened on now.
+///
+/// # Errors
+/// Why not.
+pub fn try_listen(host: &str, port: u16) -> io::Result<()> {
+    let host = match host {
+        "" | "*" => "::",
+        host => host,
+    };
+    match TcpListener::bind((host, port)) {
+        // A system without the newer family.
+        Err(error) if host == "::" && error.kind() != io::ErrorKind::AddrInUse => {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).map(drop)
+        }
+        bound => bound.map(drop),
     }
 }
 
@@ -267,10 +419,7 @@ async fn addresses(plan: &Plan) -> io::Result<Vec<SocketAddr>> {
 
 async fn bind(plan: &Plan, treatment: Treatment) -> Result<Listener, ListenerError> {
     let refused = |error| ListenerError::Bind {
-        host: match plan.host.as_str() {
-            "" => "*".to_owned(),
-            host => host.to_owned(),
-        },
+        host: shown(&plan.host).to_owned(),
         port: plan.port,
         error,
     };

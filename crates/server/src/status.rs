@@ -41,12 +41,7 @@ pub(crate) struct StatusFile {
 impl StatusFile {
     /// Writes the file for the first time. Should the disk have no room for it, the queue manager
     /// runs all the same.
-    pub(crate) fn new(
-        home: &Home,
-        started: i64,
-        log_buffer_pages: u32,
-        listeners: &[Running],
-    ) -> StatusFile {
+    pub(crate) fn new(home: &Home, started: i64, log_buffer_pages: u32) -> StatusFile {
         let (date, time) = moment::date_and_time(started);
         let file = StatusFile {
             path: home.status(),
@@ -54,7 +49,7 @@ impl StatusFile {
             log_buffer_pages,
             writing: Mutex::new(()),
         };
-        file.publish(listeners);
+        file.publish(&[]);
         file
     }
 
@@ -138,7 +133,7 @@ mod tests {
             address: "127.0.0.1:1415".parse().unwrap(),
             started: 0,
         };
-        let file = StatusFile::new(&home, 0, 512, &[]);
+        let file = StatusFile::new(&home, 0, 512);
         assert_eq!(read(&home).unwrap().listeners, []);
         file.publish(&[running]);
         let status = read(&home).unwrap();

@@ -202,6 +202,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct or unset it, and start the queue manager again.",
     ),
     message(
+        "AMQ2040W",
+        "Queue manager {0} runs without listener {1}: port {2} of address {3} cannot be listened on ({4}).",
+        "Another program has the port, or the address is not one of this system, or the port needs a privileged user. Everything else is served. The listener is tried again, at least every 30 seconds, until it can listen, is stopped, or the queue manager ends.",
+        "See who has the port: ss -ltnp 'sport = :{2}'. If that is to keep it, use another one: for this run with posthaste start --port N {0} (-ns starts without listeners); for good with ALTER LISTENER({1}) TRPTYPE(TCP) PORT(N), then STOP LISTENER({1}) and START LISTENER({1}).",
+    ),
+    message(
+        "AMQ2041W",
+        "Port {0} of address {1}, which listener {2} of queue manager {3} is to have, cannot be listened on now ({4}).",
+        "The queue manager was created. When it is started and the port is still not free, it runs without that listener and tries again.",
+        "See who has the port: ss -ltnp 'sport = :{0}'. If that is to keep it, start the queue manager with posthaste start --port N {3}, or change the listener with ALTER LISTENER({2}) TRPTYPE(TCP) PORT(N).",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

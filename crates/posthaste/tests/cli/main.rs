@@ -16,4 +16,5 @@ mod life;
 mod messages;
 mod mqsc;
 mod place;
+mod ports;
 mod samples;
