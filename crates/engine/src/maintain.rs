@@ -7,8 +7,8 @@
 //!   are taken down than it needs.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 

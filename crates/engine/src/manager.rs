@@ -7,11 +7,11 @@
 //! * A stop is final and is reported once.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
 use posthaste_command::{Object, ObjectKind};
+use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use posthaste_env::{Env, Lock};
 use posthaste_mqi::{MsgId, Reason};
 use posthaste_recovery_log::{LogError, RecoveryLog, Writer};

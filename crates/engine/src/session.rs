@@ -11,9 +11,9 @@
 //!   and its temporary dynamic queues deleted.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
 use crate::catalogue::{Alias, Definition};

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use parking_lot::Mutex;
+use posthaste_env::sync::Mutex;
 
 #[derive(Default)]
 struct State {

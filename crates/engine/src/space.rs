@@ -3,8 +3,7 @@
 //! Invariant: a condition is told at most once a minute, however often it is met, and however often it
 //! comes and goes.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
+use posthaste_env::sync::atomic::{AtomicI64, Ordering};
 use posthaste_mqi::Reason;
 
 use crate::manager::Inner;

@@ -10,8 +10,8 @@
 //!   cleared after the effect has happened.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use posthaste_env::sync::atomic::{AtomicU64, Ordering};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, Forced, Lsn};
 

@@ -20,6 +20,7 @@ mod event;
 mod in_front;
 mod os;
 mod slow_disk;
+pub mod sync;
 mod thread;
 mod wait;
 mod watched_disk;

@@ -12,7 +12,15 @@ use crate::event::Event;
 /// A started thread. Dropping it lets the thread run on by itself.
 #[derive(Debug)]
 pub struct Thread {
-    handle: std::thread::JoinHandle<()>,
+    handle: Handle,
+}
+
+#[derive(Debug)]
+enum Handle {
+    Real(std::thread::JoinHandle<()>),
+    /// Run by the scheduler of the thread that started it.
+    #[cfg(feature = "interleave")]
+    Scheduled(usize),
 }
 
 impl Thread {
@@ -22,19 +30,39 @@ impl Thread {
         reason = "the panic was already reported by the panic hook; there is nothing to add"
     )]
     pub fn join(self) -> Result<(), ()> {
-        self.handle.join().map_err(|_| ())
+        match self.handle {
+            Handle::Real(handle) => handle.join().map_err(|_| ()),
+            #[cfg(feature = "interleave")]
+            Handle::Scheduled(thread) => match crate::sync::scheduler() {
+                Some(scheduler) if scheduler.join(thread) => Err(()),
+                _ => Ok(()),
+            },
+        }
     }
 
     /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
-        self.handle.is_finished()
+        match &self.handle {
+            Handle::Real(handle) => handle.is_finished(),
+            #[cfg(feature = "interleave")]
+            Handle::Scheduled(thread) => {
+                crate::sync::scheduler().is_none_or(|s| s.ended(*thread).is_some())
+            }
+        }
     }
 }
 
 /// Starts a named thread (the system shows the first 15 bytes of the name).
 pub fn spawn(name: &str, f: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
+    #[cfg(feature = "interleave")]
+    if let Some(scheduler) = crate::sync::scheduler() {
+        let handle = Handle::Scheduled(scheduler.spawn(name, Box::new(f)));
+        return Ok(Thread { handle });
+    }
     let handle = std::thread::Builder::new().name(name.to_owned()).spawn(f)?;
-    Ok(Thread { handle })
+    Ok(Thread {
+        handle: Handle::Real(handle),
+    })
 }
 
 /// How late, in nanoseconds, the kernel may end a timed wait of the calling thread (50,000 by default).

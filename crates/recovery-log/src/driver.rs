@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use posthaste_env::sync::Mutex;
 use posthaste_env::{Clock, Env, Event, Nanos, Thread, set_timer_slack, spawn};
 
 use crate::log::RecoveryLog;
@@ -97,7 +97,9 @@ fn run(driving: &Mutex<Driving>) {
             Step::Idle => None,
             Step::Ended => break,
         };
-        MutexGuard::unlocked(&mut locked, || event.wait(until));
+        drop(locked);
+        event.wait(until);
+        locked = driving.lock();
     }
     for helper in locked.helpers.drain(..) {
         *helper.work.lock() = Some(Work::End);

@@ -476,7 +476,7 @@ impl Drop for Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use posthaste_env::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
 
     #[derive(Default)]

@@ -8,10 +8,10 @@
 //! * Once `stopped` is set nothing is acknowledged and nothing is appended any more.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use posthaste_env::{Disk, Nanos};
 
 use crate::config::{LogConfig, Shape};

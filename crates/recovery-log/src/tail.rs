@@ -18,10 +18,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::{Buf, BytesMut};
-use parking_lot::Mutex;
+use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::limits::{CHUNK, HEADER, KEPT_CHUNKS, PAGE};
 use crate::page::{self, PageHeader};

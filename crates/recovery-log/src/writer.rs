@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 
-use parking_lot::Mutex;
+use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::Ordering::SeqCst;
 use posthaste_env::{Disk, File, Nanos};
 
 use crate::config::WritePolicy;

@@ -21,9 +21,9 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_env::{Disk, File, Open};
 
 use crate::error::StoreError;

@@ -10,6 +10,7 @@ pub mod machine_words;
 pub mod message_ids;
 pub mod names;
 pub mod os_calls;
+pub mod shared_state;
 pub mod size;
 pub mod sleeps;
 pub mod unfinished;
@@ -67,6 +68,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: os_calls::NAME,
         check: os_calls::check,
+    },
+    Rule {
+        name: shared_state::NAME,
+        check: shared_state::check,
     },
     Rule {
         name: size::NAME,

@@ -4,9 +4,9 @@
 //! asked for it answers once that is forced.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::{Class, LogError, Lsn};

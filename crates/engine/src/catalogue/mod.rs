@@ -19,10 +19,10 @@ mod stored;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Mutex, RwLock};
 use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_env::sync::atomic::{AtomicBool, Ordering};
+use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::Name;
 use posthaste_mqi::constants::*;
 

@@ -23,8 +23,8 @@ pub(crate) mod waiters;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
 use posthaste_env::Disk;
+use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_mqi::{Hobj, Name, Reason};
 use posthaste_store::{Place, QueueFile, StoreError};
 

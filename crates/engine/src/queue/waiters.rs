@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
-use parking_lot::Mutex;
+use posthaste_env::sync::Mutex;
 use posthaste_mqi::{CorrelId, MsgId, Reason};
 
 use super::index::SlotId;

@@ -19,9 +19,9 @@
 //! stops the queue manager.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use posthaste_command::Object;
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_recovery_log::{Class, Lsn};
 use posthaste_store::{ImageWriter, Place, StoreError, remove_other_images};
 

@@ -8,7 +8,7 @@
 //! * A full log delays a put; it fails one (2102) only after maintenance has tried several times in
 //!   vain to make room.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -85,7 +85,7 @@ impl Drop for Reservation {
 }
 
 thread_local! {
-    static HEAD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Appends the record of a put, without waiting.
@@ -96,19 +96,20 @@ fn append_put(
     parcel: &Parcel,
     seq: u64,
 ) -> Result<Appended, LogError> {
-    HEAD.with_borrow_mut(|head| {
-        head.clear();
-        let message = &*parcel.message;
-        record::put_head(
-            head,
-            uow,
-            parcel.queue.id,
-            seq,
-            message.expires,
-            &message.md,
-        );
-        qm.log.append(class, &[head, &message.data])
-    })
+    let mut head = HEAD.take();
+    head.clear();
+    let message = &*parcel.message;
+    record::put_head(
+        &mut head,
+        uow,
+        parcel.queue.id,
+        seq,
+        message.expires,
+        &message.md,
+    );
+    let appended = qm.log.append(class, &[&head, &message.data]);
+    HEAD.set(head);
+    appended
 }
 
 /// How often maintenance may say that there could be room before a call gives up. It says so after

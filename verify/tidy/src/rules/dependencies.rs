@@ -151,6 +151,13 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rand", &[]),
     ("tempfile", &["audit", "interop", "replay"]),
     ("time", &["server", "perf", "posthaste"]),
+    // The engine, its log and its files take posthaste_env::sync, so that an explorer can run their threads.
+    (
+        "parking_lot",
+        &[
+            "env", "net", "channel", "server", "client", "perf", "env-sim", "sim",
+        ],
+    ),
 ];
 
 /// Finds uses that the table does not allow.
