@@ -119,6 +119,14 @@ impl SimWorld {
     }
 }
 
+impl Drop for SimWorld {
+    /// Tasks that spawn others hold the executor that holds them: unless they are dropped here, nobody
+    /// ever does it.
+    fn drop(&mut self) {
+        self.end_program();
+    }
+}
+
 impl std::fmt::Debug for SimWorld {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SimWorld")
