@@ -85,7 +85,7 @@ impl<'a> Sparse<'a> {
         let all = value.as_bytes();
         let length = all.iter().rposition(|b| *b != b' ').map_or(0, |p| p + 1);
         self.field(length > 0, |out| {
-            // N is at most 48, so the length always fits a byte.
+            const { assert!(N <= u8::MAX as usize, "its length fits a byte") };
             out.push(length as u8);
             out.extend_from_slice(&all[..length]);
         });

@@ -64,6 +64,9 @@ pub enum StartError {
     /// There is already a queue manager in that folder.
     #[error("a queue manager already exists there")]
     AlreadyExists,
+    /// A queue manager cannot have that name.
+    #[error("{0:?} cannot be the name of a queue manager")]
+    BadName(String),
     /// Log and checkpoint image contradict each other: a defect or a mixed-up restore.
     #[error("the log and the queue files do not belong together: {0}")]
     Inconsistent(String),
@@ -78,6 +81,7 @@ impl StartError {
             StartError::Io { .. } => 76,
             StartError::InUse => 77,
             StartError::AlreadyExists => 8,
+            StartError::BadName(_) => 39,
             StartError::Inconsistent(_) => 78,
         }
     }

@@ -3,7 +3,8 @@
 mod world;
 
 use bytes::Bytes;
-use posthaste_engine::EndMode;
+use posthaste_command::{Attrs, Command, ObjectKind};
+use posthaste_engine::{CreateOptions, EndMode, EngineConfig, QueueManager, StartError};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, Pmo, Reason};
@@ -182,4 +183,43 @@ fn what_happened_is_counted() {
     assert_eq!((since("engine.forced_alone"), since("log.forces")), (3, 5));
     assert_eq!(since("log.physical_bytes") % 4096, 0);
     assert!(since("log.records") >= 2 && since("log.logical_bytes") > 0);
+}
+
+/// A name is kept whole or not at all: on disk its length is one byte.
+#[test]
+fn names_that_would_not_fit_are_refused() {
+    let w = World::new();
+    let long = |length: usize| "N".repeat(length);
+    for name in [long(49), long(300), String::new(), "a b".to_owned()] {
+        let config = EngineConfig {
+            name: name.clone(),
+            data: w.config.data.join("other"),
+            log: w.config.log.join("other"),
+            ..w.config.clone()
+        };
+        let options = CreateOptions::default();
+        let made = QueueManager::create(&w.env, &config, &options, &mut |_, _| {});
+        assert!(
+            matches!(&made, Err(StartError::BadName(refused)) if *refused == name),
+            "{made:?}"
+        );
+        assert!(!config.data.exists());
+    }
+    for (kind, longest) in [
+        (ObjectKind::QLocal, 48),
+        (ObjectKind::Listener, 48),
+        (ObjectKind::SvrConn, 20),
+    ] {
+        for (length, ok) in [(longest, true), (longest + 1, false), (300, false)] {
+            let define = Command::Define {
+                kind,
+                name: long(length),
+                replace: false,
+                like: None,
+                attrs: Attrs::default(),
+            };
+            let reply = block_on(w.qm().execute(&define));
+            assert_eq!(reply.ok, ok, "{kind} {length} {reply:?}");
+        }
+    }
 }

@@ -174,6 +174,7 @@ mod tests {
         let starts = [
             (StartError::InUse, Exit::InUse),
             (StartError::AlreadyExists, Exit::Exists),
+            (StartError::BadName(String::new()), Exit::BadParameter),
             (StartError::Inconsistent(String::new()), Exit::Inconsistent),
         ];
         for (start, exit) in starts {

@@ -135,6 +135,7 @@ impl Failure {
             StartError::Io { what, error } => Failure::io_on(what, error),
             StartError::InUse => Failure::new(exit, "AMQ2007E", &[&shown]),
             StartError::AlreadyExists => Failure::new(exit, "AMQ8110E", &[name]),
+            StartError::BadName(name) => Failure::new(exit, "AMQ7048E", &[name]),
             StartError::Inconsistent(what) => Failure::new(exit, "AMQ2026S", &[name, what]),
         }
     }

@@ -7,12 +7,14 @@
 //! * All kinds of queue share one name space.
 //! * A definition is its attribute set; what verbs consult (`QueueAttributes`, `Alias`,
 //!   `QmgrAttributes`) is derived from it at every change.
+//! * A definition has every attribute that has a default, whichever release stored it.
 //! * The list's own lock is a leaf: nothing is locked while it is held.
 //! * Temporary dynamic queues are not logged: they end with the connection that made them.
 
 mod change;
 mod defaults;
 mod execute;
+mod holders;
 mod restore;
 mod show;
 mod stored;
@@ -181,6 +183,13 @@ fn space(kind: ObjectKind) -> Space {
     }
 }
 
+/// Gives an object that an earlier release stored the attributes that it could not know: verbs and
+/// DISPLAY read the same value.
+fn complete(object: &mut Object) {
+    let given = std::mem::replace(&mut object.attrs, Attrs::defaults(object.kind));
+    object.attrs.merge(&given);
+}
+
 /// All definitions of a queue manager.
 pub(crate) struct Catalogue {
     entries: RwLock<BTreeMap<(Space, String), Definition>>,
@@ -201,7 +210,8 @@ impl Catalogue {
     }
 
     /// Makes a definition what it is, new or not (restart, and every change).
-    pub(crate) fn restore(&self, object: Object, queue: QueueId) -> Definition {
+    pub(crate) fn restore(&self, mut object: Object, queue: QueueId) -> Definition {
+        complete(&mut object);
         if object.kind == ObjectKind::Qmgr {
             *self.qmgr.write() = Arc::new(QmgrAttributes::of(&object.attrs));
         }
@@ -316,5 +326,51 @@ impl Catalogue {
     pub(crate) fn unchanged<T>(&self, f: impl FnOnce() -> T) -> T {
         let _order = self.order.lock();
         f()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_command::{attributes, row_of};
+
+    fn catalogue() -> Catalogue {
+        Catalogue::new(Arc::new(QueueHome {
+            disk: posthaste_env::os().disk,
+            directory: std::path::PathBuf::from("never made"),
+            tag_seed: 0,
+            q_buffer: 0,
+            pq_buffer: 0,
+            stages: Default::default(),
+        }))
+    }
+
+    /// Each attribute in turn is one that the release that stored the object did not have.
+    #[test]
+    fn what_an_earlier_release_did_not_know_has_its_default() {
+        for kind in ObjectKind::ALL {
+            let whole = Object::new(kind, "A");
+            for attribute in attributes(kind) {
+                let mut before = whole.clone();
+                before.attrs.remove(attribute.selector);
+                let mut bytes = Vec::new();
+                Stored::encode(&before, 1, &mut bytes);
+                let (stored, _) = Stored::decode(&bytes).unwrap();
+                let definition = catalogue().restore(stored.object, 1);
+                let what = format!("{kind} {}", attribute.keyword);
+                assert_eq!(definition.attrs(), whole.attrs, "{what}");
+                let shown = row_of(&definition.object(), &[], true);
+                assert_eq!(shown, row_of(&whole, &[], true), "{what}");
+            }
+        }
+        let mut before = Object::new(ObjectKind::QLocal, "A");
+        before.attrs.remove(MQIA_MAX_Q_DEPTH);
+        before.attrs.set_int(MQIA_MAX_MSG_LENGTH, 7);
+        let definition = catalogue().restore(before, 1);
+        let Runtime::Local(queue) = definition.runtime() else {
+            panic!("not a local queue");
+        };
+        let acted_on = queue.lock().attributes.clone();
+        assert_eq!((acted_on.max_depth, acted_on.max_msg_length), (5000, 7));
     }
 }

@@ -45,7 +45,11 @@ impl Stored {
     pub(crate) fn encode(object: &Object, queue: QueueId, out: &mut Vec<u8>) {
         out.push(kind_code(object.kind));
         out.extend_from_slice(&queue.to_le_bytes());
-        // Names are at most 48 characters.
+        // Whoever makes an object refuses a longer name.
+        assert!(
+            object.name.len() <= object.kind.name_length(),
+            "a name was checked before it was kept"
+        );
         out.push(object.name.len() as u8);
         out.extend_from_slice(object.name.as_bytes());
         object.attrs.encode(out);

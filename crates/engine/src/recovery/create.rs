@@ -15,7 +15,7 @@ use crate::catalogue::system_objects;
 use crate::config::{CreateOptions, EngineConfig};
 use crate::manager::QueueManager;
 use crate::stop::StartError;
-use crate::verbs::clock;
+use crate::verbs::{clock, valid_name};
 use posthaste_command::ObjectKind;
 
 fn random(env: &Env) -> u64 {
@@ -54,6 +54,9 @@ impl QueueManager {
         options: &CreateOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<usize, StartError> {
+        if !valid_name(&config.name) {
+            return Err(StartError::BadName(config.name.clone()));
+        }
         let disk = &env.disk;
         let io = |what: String| move |error| StartError::Io { what, error };
         let queues = config.data.join("queues");
