@@ -166,6 +166,9 @@ pub struct Where {
     pub value: String,
 }
 
+/// The message for a command of MQ that is not in this release.
+pub(crate) const NOT_HERE: &str = "AMQ2401E";
+
 /// Why a line is not a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -178,6 +181,14 @@ pub struct SyntaxError {
     pub column: usize,
     /// What exactly is wrong, in one sentence; empty when the message says it all.
     pub detail: String,
+}
+
+impl SyntaxError {
+    /// Whether it is a command of MQ that is only not in this release (AMQ2401E): nothing is wrong
+    /// with the text.
+    pub fn is_not_here(&self) -> bool {
+        self.id == NOT_HERE
+    }
 }
 
 impl fmt::Display for SyntaxError {

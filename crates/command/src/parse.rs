@@ -180,7 +180,10 @@ fn wrong_noun(text: &str, verb: &str, noun: &Parameter<'_>, kinds: &[ObjectKind]
     let command = format!("{verb} {upper}");
     let known_elsewhere =
         nouns::find(nouns::KINDS, noun.word).is_some() || display::find(noun.word).is_some();
-    if nouns::has(nouns::OTHER_NOUNS, noun.word) {
+    let pair = |(other, words): &(Verb, &[&str])| {
+        Some(*other) == verb_of(verb) && nouns::has(words, noun.word)
+    };
+    if nouns::has(nouns::OTHER_NOUNS, noun.word) || nouns::OTHER_PAIRS.iter().any(pair) {
         return fault::not_here(noun.start, command);
     }
     let mut candidates: Vec<&str> = kinds.iter().map(|kind| kind.noun()).collect();

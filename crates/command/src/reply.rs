@@ -189,18 +189,27 @@ pub struct Tally {
     pub read: usize,
     /// Those that were not commands.
     pub syntax_errors: usize,
+    /// Those that MQ has and this release has not (AMQ2401E).
+    pub not_here: usize,
     /// Those that were, but could not be carried out.
     pub failed: usize,
 }
 
 impl Tally {
+    /// Counts a line that [`crate::parse`] refused.
+    pub fn refused(&mut self, error: &SyntaxError) {
+        match error.is_not_here() {
+            true => self.not_here += 1,
+            false => self.syntax_errors += 1,
+        }
+    }
+
     /// Exit code of runmqsc: 0 when all commands were carried out, otherwise 10. (20, for
     /// commands not run at all, is the caller's to give.)
     pub fn exit_code(&self) -> i32 {
-        if self.syntax_errors == 0 && self.failed == 0 {
-            0
-        } else {
-            10
+        match self.syntax_errors + self.not_here + self.failed {
+            0 => 0,
+            _ => 10,
         }
     }
 }
@@ -216,6 +225,11 @@ impl fmt::Display for Tally {
             0 => writeln!(f, "No commands have a syntax error.")?,
             1 => writeln!(f, "One command has a syntax error.")?,
             n => writeln!(f, "{n} commands have a syntax error.")?,
+        }
+        match self.not_here {
+            0 => {}
+            1 => writeln!(f, "One command is not in this release.")?,
+            n => writeln!(f, "{n} commands are not in this release.")?,
         }
         match self.failed {
             0 => writeln!(f, "All valid MQSC commands were processed."),

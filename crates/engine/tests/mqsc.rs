@@ -382,19 +382,25 @@ fn deleting_and_clearing_ask_who_and_what_is_there() {
     play(
         &w,
         &[
-            ("DELETE QLOCAL(Q)", "AMQ8148E", "Q in use"),
+            ("DELETE QLOCAL(Q)", "AMQ8148E", "has one open handle.\n"),
             ("DELETE QLOCAL(Q) PURGE", "AMQ8148E", "Q in use"),
             ("CLEAR QLOCAL(Q)", "AMQ8148E", "Q in use"),
         ],
     );
     put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"uncommitted");
+    put(&s, h, 0, MQPMO_SYNCPOINT, b"uncommitted");
+    let both = "has one open handle, 2 uncommitted puts.\n";
+    play(&w, &[("DELETE QLOCAL(Q) PURGE", "AMQ8148E", both)]);
     close(&s, h, 0).unwrap();
+    let connection = s.status().conn;
+    let held =
+        format!("AMQ2403I: test (user tester, connection {connection}) has 2 uncommitted puts.\n");
     play(
         &w,
         &[
-            ("DELETE QLOCAL(Q)", "AMQ8143E", "not empty"),
-            ("DELETE QLOCAL(Q) PURGE", "AMQ8143E", "not empty"),
-            ("CLEAR QLOCAL(Q)", "AMQ8143E", "not empty"),
+            ("DELETE QLOCAL(Q)", "AMQ8148E", &held),
+            ("DELETE QLOCAL(Q) PURGE", "AMQ8148E", &held),
+            ("CLEAR QLOCAL(Q)", "AMQ8148E", &held),
         ],
     );
     commit(&s);
@@ -418,7 +424,8 @@ fn deleting_and_clearing_ask_who_and_what_is_there() {
     let h = open(&s, "Q", IN_OUT);
     next(&s, h, MQGMO_SYNCPOINT).unwrap();
     close(&s, h, 0).unwrap();
-    play(&w, &[("DELETE QLOCAL(Q) PURGE", "AMQ8143E", "not empty")]);
+    let held = "has one uncommitted get.\n";
+    play(&w, &[("DELETE QLOCAL(Q) PURGE", "AMQ8148E", held)]);
     backout(&s);
     play(&w, &[("DELETE QLOCAL(Q) PURGE", "AMQ8007I", "Q deleted")]);
 }

@@ -136,7 +136,7 @@ impl Run {
         // The syntax is looked at here, so that what is counted as a syntax error does not depend on
         // what the queue manager makes of it.
         if let Err(error) = posthaste_command::parse(text) {
-            self.tally.syntax_errors += 1;
+            self.tally.refused(&error);
             let answer = render(&Reply::from(&error));
             return self.out.bytes(answer.as_bytes());
         }

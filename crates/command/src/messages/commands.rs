@@ -153,8 +153,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ8143E",
         "Queue {0} is not empty.",
-        "The queue holds messages, committed or not.",
-        "Get the messages or clear the queue first. DELETE ... PURGE deletes a queue with committed messages.",
+        "The queue holds committed messages.",
+        "Get the messages or clear the queue first. DELETE ... PURGE deletes the messages with the queue.",
     ),
     message(
         "AMQ8145E",
@@ -177,7 +177,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ8148E",
         "Object {0} in use.",
-        "Applications have it open, or it has uncommitted messages.",
+        "Applications have it open, or have uncommitted puts or gets on it; AMQ2403I says which.",
         "End the applications, and try again. ALTER ... FORCE changes an object that is open.",
     ),
     message(

@@ -346,6 +346,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct the command, and run it again.",
     ),
     message(
+        "AMQ2403I",
+        "{0} (user {1}, connection {2}) has {3}.",
+        "The application keeps the queue from being deleted or cleared. What is uncommitted neither is on the queue nor is gone from it yet, so PURGE does not remove it.",
+        "Let the application commit and close the queue, or end it; DISPLAY CONN shows more about the connection.",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

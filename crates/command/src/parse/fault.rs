@@ -1,6 +1,6 @@
 //! The ways in which a text can fail to be a command, each with its message.
 
-use crate::command::SyntaxError;
+use crate::command::{NOT_HERE, SyntaxError};
 use crate::messages;
 use crate::show::printable;
 
@@ -34,8 +34,8 @@ pub(super) fn filter(start: usize, detail: String) -> SyntaxError {
 /// AMQ2401E: a command of MQ that is not here yet.
 pub(super) fn not_here(start: usize, command: String) -> SyntaxError {
     SyntaxError {
-        id: "AMQ2401E",
-        text: messages::format("AMQ2401E", &[command]),
+        id: NOT_HERE,
+        text: messages::format(NOT_HERE, &[command]),
         column: start,
         detail: String::new(),
     }

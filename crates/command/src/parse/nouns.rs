@@ -60,11 +60,19 @@ pub(super) const DISPLAYS: &[(&[&str], DisplayWhat)] = &[
 
 /// MQ's other nouns, so that the answer can say that they are not wrong but not here.
 pub(super) const OTHER_NOUNS: &[&str] = &[
-    "APSTATUS", "ARCHIVE", "AUTHINFO", "AUTHREC", "AUTHSERV", "CFSTATUS", "CFSTRUCT", "CHINIT",
-    "CHI", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "COMMINFO", "ENTAUTH", "INDOUBT", "LOG",
-    "NAMELIST", "NL", "POLICY", "PROCESS", "PRO", "PUBSUB", "QCLUSTER", "QC", "SBSTATUS",
-    "SECURITY", "SERVICE", "SUB", "SVSTATUS", "TCLUSTER", "TOPIC", "TOPICSTR", "TPIPE", "TPSTATUS",
-    "TRACE",
+    "APSTATUS", "ARCHIVE", "AUTHINFO", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS",
+    "CFSTRUCT", "CHI", "CHINIT", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "COMMINFO",
+    "ENTAUTH", "GROUP", "INDOUBT", "LOG", "MAXSMSGS", "NAMELIST", "NL", "POLICY", "PRO", "PROCESS",
+    "PSID", "PUBSUB", "QC", "QCLUSTER", "QSTATS", "SBSTATUS", "SECURITY", "SERVICE", "SMDS",
+    "SMDSCONN", "STC", "STGCLASS", "SUB", "SVSTATUS", "SYSTEM", "TCLUSTER", "THREAD", "TOPIC",
+    "TOPICSTR", "TPIPE", "TPSTATUS", "TRACE", "USAGE",
+];
+
+/// What MQ does to kinds of object that are here, and this release does not do.
+pub(super) const OTHER_PAIRS: &[(Verb, &[&str])] = &[
+    (Verb::Ping, &["CHANNEL", "CHL"]),
+    (Verb::Start, &["QMGR"]),
+    (Verb::Stop, &["QMGR", "CONN"]),
 ];
 
 /// CHLTYPE words of channels that are not here yet.

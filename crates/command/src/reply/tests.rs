@@ -174,8 +174,9 @@ MAXDEPHT is not a keyword of DEFINE QLOCAL; did you mean MAXDEPTH?
 fn echo_and_tally() {
     assert_eq!(echo(1, "dis conn(*)"), "     1 : dis conn(*)\n");
     assert_eq!(echo(1_234_567, "x"), "1234567 : x\n");
-    for (read, syntax_errors, failed, expected, code) in [
+    for (read, syntax_errors, not_here, failed, expected, code) in [
         (
+            0,
             0,
             0,
             0,
@@ -187,6 +188,7 @@ fn echo_and_tally() {
             1,
             1,
             0,
+            0,
             "One MQSC command read.\nOne command has a syntax error.\n\
              All valid MQSC commands were processed.\n",
             10,
@@ -194,6 +196,7 @@ fn echo_and_tally() {
         (
             5,
             2,
+            0,
             1,
             "5 MQSC commands read.\n2 commands have a syntax error.\n\
              One valid MQSC command could not be processed.\n",
@@ -202,15 +205,26 @@ fn echo_and_tally() {
         (
             5,
             0,
+            0,
             3,
             "5 MQSC commands read.\nNo commands have a syntax error.\n\
              3 valid MQSC commands could not be processed.\n",
+            10,
+        ),
+        (
+            2,
+            0,
+            1,
+            0,
+            "2 MQSC commands read.\nNo commands have a syntax error.\n\
+             One command is not in this release.\nAll valid MQSC commands were processed.\n",
             10,
         ),
     ] {
         let tally = Tally {
             read,
             syntax_errors,
+            not_here,
             failed,
         };
         assert_eq!(tally.to_string(), expected);

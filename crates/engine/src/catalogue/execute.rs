@@ -9,6 +9,7 @@ use posthaste_command::{Attrs, Command, DisplayWhat, Object, ObjectKind, Reply};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
+use super::holders::holders;
 use super::{Catalogue, ChangeError, Definition, show};
 use crate::manager::{Inner, QueueManager};
 use crate::verbs::valid_name;
@@ -40,10 +41,10 @@ fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
             Reply::failed(id, &name, Reason::UNKNOWN_OBJECT_NAME)
         }
         ChangeError::WrongKind(_) => Reply::failed("AMQ8151E", &name, Reason::OBJECT_TYPE_ERROR),
-        ChangeError::InUse => Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE),
-        ChangeError::NotEmpty | ChangeError::Uncommitted => {
-            Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY)
+        ChangeError::InUse | ChangeError::Uncommitted => {
+            Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE)
         }
+        ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
         ChangeError::Failed(reason) => Reply::failed("AMQ8101S", &[reason.0.to_string()], reason),
     }
 }
@@ -74,6 +75,18 @@ fn base(catalogue: &Catalogue, kind: ObjectKind, like: Option<&str>) -> Result<A
 }
 
 impl Inner {
+    /// Why a queue was not deleted or cleared, and who is in the way.
+    fn hindered(&self, kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
+        let held = matches!(error, ChangeError::InUse | ChangeError::Uncommitted);
+        let mut reply = refused(kind, name, error);
+        if held && let Some(queue) = self.catalogue.local_queue(name) {
+            for holder in holders(self, &queue) {
+                reply.add_message("AMQ2403I", &holder);
+            }
+        }
+        reply
+    }
+
     /// Waits until a change is durable, then says so.
     async fn settled(&self, end: Option<Lsn>, reply: Reply) -> Reply {
         if let Some(end) = end
@@ -93,7 +106,7 @@ impl Inner {
         like: Option<&str>,
         given: &Attrs,
     ) -> Reply {
-        if !valid_name(name) {
+        if !valid_name(name) || name.len() > kind.name_length() {
             let name = [name.to_owned()];
             return Reply::failed("AMQ8424E", &name, Reason::OBJECT_NAME_ERROR);
         }
@@ -132,14 +145,14 @@ impl Inner {
                 let id = said(kind, "AMQ8007I", "AMQ8015I", "AMQ8628I");
                 self.settled(end, Reply::done(id, &[name.to_owned()])).await
             }
-            Err(error) => refused(kind, name, error),
+            Err(error) => self.hindered(kind, name, error),
         }
     }
 
     async fn clear(self: &Arc<Self>, name: &str) -> Reply {
         let (known, end, below): (Definition, Lsn, u64) = match self.catalogue.clear(self, name) {
             Ok(cleared) => cleared,
-            Err(error) => return refused(ObjectKind::QLocal, name, error),
+            Err(error) => return self.hindered(ObjectKind::QLocal, name, error),
         };
         let reply = Reply::done("AMQ8022I", &[name.to_owned()]);
         let reply = self.settled(Some(end), reply).await;

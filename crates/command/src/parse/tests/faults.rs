@@ -119,3 +119,41 @@ fn faults() {
         }
     }
 }
+
+/// Every command of the manual is carried out, or said to be MQ's and not here.
+#[test]
+fn no_command_of_mq_is_called_unknown() {
+    #[rustfmt::skip] // one verb, one line
+    let commands = [
+        ("ALTER", "AUTHINFO BUFFPOOL CFSTRUCT COMMINFO NAMELIST PROCESS PSID SECURITY SERVICE SMDS STGCLASS SUB TOPIC TRACE"),
+        ("ARCHIVE", "LOG"),
+        ("BACKUP", "CFSTRUCT"),
+        ("CLEAR", "TOPICSTR"),
+        ("DEFINE", "AUTHINFO BUFFPOOL CFSTRUCT COMMINFO LOG MAXSMSGS NAMELIST PROCESS PSID SERVICE STGCLASS SUB TOPIC"),
+        ("DELETE", "AUTHINFO AUTHREC BUFFPOOL CFSTRUCT COMMINFO NAMELIST POLICY PROCESS PSID SERVICE STGCLASS SUB TOPIC"),
+        ("DISPLAY", "APSTATUS ARCHIVE AUTHINFO AUTHREC AUTHSERV CFSTATUS CFSTRUCT CHINIT CHLAUTH CLUSQMGR CMDSERV COMMINFO ENTAUTH GROUP LOG MAXSMSGS NAMELIST POLICY PROCESS PUBSUB QCLUSTER SBSTATUS SECURITY SERVICE SMDS SMDSCONN STGCLASS SUB SVSTATUS SYSTEM TCLUSTER THREAD TOPIC TPSTATUS TRACE USAGE"),
+        ("MOVE", "QLOCAL"),
+        ("PING", "CHANNEL"),
+        ("PURGE", "CHANNEL"),
+        ("RECOVER", "BSDS CFSTRUCT"),
+        ("REFRESH", "CLUSTER QMGR SECURITY"),
+        ("RESET", "CFSTRUCT CHANNEL CLUSTER QMGR QSTATS SMDS TPIPE"),
+        ("RESOLVE", "CHANNEL INDOUBT"),
+        ("RESUME", "QMGR"),
+        ("RVERIFY", "SECURITY"),
+        ("SET", "ARCHIVE AUTHREC CHLAUTH LOG POLICY SYSTEM"),
+        ("START", "CHINIT CMDSERV QMGR SERVICE SMDSCONN TRACE"),
+        ("STOP", "CHINIT CMDSERV CONN QMGR SERVICE SMDSCONN TRACE"),
+        ("SUSPEND", "QMGR"),
+    ];
+    for (verb, nouns) in commands {
+        for noun in nouns.split(' ') {
+            for line in [format!("{verb} {noun}"), format!("{verb} {noun}(A) X(1)")] {
+                let error = parse(&line).expect_err(&line);
+                assert!(error.is_not_here(), "{line}: {error}");
+                assert!(!error.to_string().contains('\n'), "one line: {error}");
+            }
+        }
+    }
+    assert!(!parse("FROB QLOCAL(A)").expect_err("a fault").is_not_here());
+}
