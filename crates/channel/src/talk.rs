@@ -1,8 +1,8 @@
 //! The verbs of a conversation, carried out on its session and answered.
 //!
 //! Invariants: every request is answered once, except a put with MQPMO_ASYNC_RESPONSE, whose outcome is counted for
-//! MQSTAT, and an MQGET that is given up because its connection is gone. A reply is encoded straight into the
-//! connection's output.
+//! MQSTAT, and an MQGET whose wait is given up because its connection is gone. A reply is encoded straight into the
+//! connection's output. A verb that was begun is awaited: dropped, it could have had its effect without an answer.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use posthaste_engine::{Application, Done, Got, Session, Verb};
-use posthaste_mqi::constants::{MQGMO_FAIL_IF_QUIESCING, MQPMO_ASYNC_RESPONSE};
+use posthaste_mqi::constants::MQPMO_ASYNC_RESPONSE;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
 use posthaste_wire::request::{
@@ -367,10 +367,9 @@ impl Talk {
             (None, _) => Err(Reason::HCONN_ERROR),
             (_, Err(_)) => Err(Reason::BUFFER_LENGTH_ERROR),
             (Some(session), Ok(room)) => {
-                let fails_if_quiescing = gmo.options & MQGMO_FAIL_IF_QUIESCING != 0;
                 // Pinned here: a future that is passed on by value takes its room twice.
                 let got = pin!(session.get(handle, md, gmo, room.min(most)));
-                match self.unless_closing(got, fails_if_quiescing).await {
+                match self.unless_closing(session, got).await {
                     Some(result) => result,
                     None => return,
                 }
@@ -394,27 +393,31 @@ impl Talk {
         }
     }
 
-    /// Waits for an MQGET, or gives it up: without an answer when nobody is there to read it.
-    async fn unless_closing<T>(
+    /// Waits for an MQGET. The end of the conversation ends its wait, without an answer when nobody is there to read
+    /// it; past its wait it is seen through, because its message may be gone from the queue.
+    async fn unless_closing(
         &self,
-        mut got: Pin<&mut impl Future<Output = Verb<T>>>,
-        fails_if_quiescing: bool,
-    ) -> Option<Verb<T>> {
+        session: &Session,
+        mut got: Pin<&mut impl Future<Output = Verb<Got>>>,
+    ) -> Option<Verb<Got>> {
         let conversation = &self.conversation;
         let mut waiting = None;
         poll_fn(|cx| {
-            let closing = conversation.closing();
-            if closing >= Closing::Draining {
-                return Poll::Ready(None);
+            match conversation.closing() {
+                Closing::Open => {}
+                Closing::Quiescing => session.quiesce(),
+                // Not begun yet.
+                _ if waiting.is_none() => return Poll::Ready(None),
+                Closing::Draining | Closing::Dropping => session.give_up_waits(),
             }
-            if let Poll::Ready(result) = got.as_mut().poll(cx) {
-                return Poll::Ready(Some(result));
+            match got.as_mut().poll(cx) {
+                Poll::Ready(Err(Reason::CONNECTION_STOPPING)) => Poll::Ready(None),
+                Poll::Ready(result) => Poll::Ready(Some(result)),
+                Poll::Pending => {
+                    waiting.get_or_insert_with(|| conversation.begin_get());
+                    Poll::Pending
+                }
             }
-            if closing == Closing::Quiescing && fails_if_quiescing {
-                return Poll::Ready(Some(Err(Reason::CONNECTION_QUIESCING)));
-            }
-            waiting.get_or_insert_with(|| conversation.begin_get());
-            Poll::Pending
         })
         .await
     }

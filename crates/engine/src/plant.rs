@@ -27,11 +27,13 @@ pub enum Bug {
     IgnorePriority,
     /// A message whose getter went away while it was handed over is dropped.
     DropGift,
+    /// A get is dropped when its connection quiesces, although its message is gone from the queue.
+    DropGetPastWait,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 10] = [
+    pub const ALL: [Bug; 11] = [
         Bug::ForgetUndo,
         Bug::DeliverTwice,
         Bug::VisibleEarly,
@@ -42,6 +44,7 @@ impl Bug {
         Bug::Resurrect,
         Bug::IgnorePriority,
         Bug::DropGift,
+        Bug::DropGetPastWait,
     ];
 }
 

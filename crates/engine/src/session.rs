@@ -7,6 +7,8 @@
 //!   first forbids verbs and then looks who is busy. So no verb runs behind the end's back.
 //! * The unit of work is in the session while it grows; a verb that ends it takes it out first.
 //!   Maintenance may take it out too (log full): the application then sees 2003.
+//! * What ends the wait of a get from outside ends it here, at its waiter: the call itself goes on and
+//!   answers. A get that has its message by then delivers it.
 //! * When the last clone of a session goes, its unit of work is backed out, its handles are closed
 //!   and its temporary dynamic queues deleted.
 
@@ -19,7 +21,7 @@ use posthaste_mqi::{Hobj, Md, Name, Reason};
 use crate::catalogue::{Alias, Definition};
 use crate::group::{GroupGet, GroupPut};
 use crate::manager::{Inner, QueueManager};
-use crate::queue::waiters::Wakes;
+use crate::queue::waiters::{Waiter, WaiterState, Wakes};
 use crate::queue::{Cursor, Queue};
 use crate::uow::{Effect, Orphan, Pin, Uow};
 
@@ -178,6 +180,35 @@ const CONNECTED: u8 = 0;
 const DISCONNECTED: u8 = 1;
 const BROKEN: u8 = 2;
 
+/// How far a connection lets its get wait. Only ever goes forward.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Waits {
+    #[default]
+    Allowed,
+    /// Not with MQGMO_FAIL_IF_QUIESCING.
+    Quiescing,
+    /// Not at all: nobody waits for the answer.
+    GivenUp,
+}
+
+impl Waits {
+    /// Why a get may not wait.
+    fn forbid(self, fail_if_quiescing: bool) -> Option<Reason> {
+        match self {
+            Waits::Allowed => None,
+            Waits::Quiescing => fail_if_quiescing.then_some(Reason::CONNECTION_QUIESCING),
+            Waits::GivenUp => Some(Reason::CONNECTION_STOPPING),
+        }
+    }
+}
+
+/// The wait of the get that is running, and whether there may be one.
+#[derive(Default)]
+struct Waiting {
+    waits: Waits,
+    get: Option<(Arc<Queue>, Arc<Waiter>)>,
+}
+
 /// A connection as the queue manager sees it.
 pub(crate) struct SessionInner {
     pub(crate) qm: Arc<Inner>,
@@ -186,6 +217,7 @@ pub(crate) struct SessionInner {
     busy: AtomicBool,
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
+    waiting: Mutex<Waiting>,
     /// Pin of the unit of work.
     pub(crate) uow_pin: Pin,
     /// Pin of a call outside the unit of work.
@@ -228,6 +260,7 @@ impl SessionInner {
             busy: AtomicBool::new(false),
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),
+            waiting: Mutex::default(),
             uow_pin: Pin::default(),
             call_pin: Pin::default(),
         }
@@ -254,6 +287,60 @@ impl SessionInner {
     pub(crate) fn occupy(&self) -> Option<Call<'_>> {
         let free = !self.busy.swap(true, Ordering::SeqCst);
         free.then(|| Call(&self.busy))
+    }
+
+    /// Lets a get wait, unless waits have been ended.
+    ///
+    /// # Errors
+    /// 2202, 2203 the connection is quiescing or stopping.
+    pub(crate) fn begin_wait(
+        &self,
+        queue: &Arc<Queue>,
+        waiter: &Arc<Waiter>,
+    ) -> Result<(), Reason> {
+        let mut waiting = self.waiting.lock();
+        match waiting.waits.forbid(waiter.fail_if_quiescing) {
+            Some(reason) => Err(reason),
+            None => {
+                waiting.get = Some((Arc::clone(queue), Arc::clone(waiter)));
+                Ok(())
+            }
+        }
+    }
+
+    /// The get no longer waits.
+    pub(crate) fn end_wait(&self) {
+        self.waiting.lock().get = None;
+    }
+
+    /// Whether nobody waits for the answer of the running get.
+    pub(crate) fn given_up(&self) -> bool {
+        self.waiting.lock().waits == Waits::GivenUp
+    }
+
+    /// Whether the connection is quiescing, or further.
+    pub(crate) fn quiescing(&self) -> bool {
+        self.waiting.lock().waits != Waits::Allowed
+    }
+
+    fn end_waits(&self, waits: Waits) {
+        let get = {
+            let mut waiting = self.waiting.lock();
+            if waiting.waits >= waits {
+                return;
+            }
+            waiting.waits = waits;
+            waiting.get.clone()
+        };
+        let Some((queue, waiter)) = get else { return };
+        let Some(reason) = waits.forbid(waiter.fail_if_quiescing) else {
+            return;
+        };
+        let mut wakes = Wakes::default();
+        if waiter.finish(&mut wakes, || WaiterState::Ended(reason)) {
+            queue.lock().waiters.abandoned();
+        }
+        wakes.wake();
     }
 
     /// The queue manager breaks the connection (immediate shutdown).
@@ -355,6 +442,19 @@ impl Session {
     /// The queue manager this is a connection to.
     pub fn queue_manager(&self) -> QueueManager {
         QueueManager::from_inner(self.inner().qm.clone())
+    }
+
+    /// The connection is quiescing: an MQGET that waits with MQGMO_FAIL_IF_QUIESCING ends with 2202, now and from now
+    /// on. One that has its message delivers it: a call of MQGET must not be dropped once it was begun, because its
+    /// message may be gone from the queue.
+    pub fn quiesce(&self) {
+        self.inner().end_waits(Waits::Quiescing);
+    }
+
+    /// Nobody waits for answers any more: an MQGET that waits ends with 2203, and what it was given and has not
+    /// taken goes back to the queue.
+    pub fn give_up_waits(&self) {
+        self.inner().end_waits(Waits::GivenUp);
     }
 
     /// What `DISPLAY CONN` shows of this connection.

@@ -252,3 +252,82 @@ fn a_connection_that_ends_with_a_call_on_its_way_loses_nothing() {
         assert_eq!(drain(&other, o), ["x"]);
     }
 }
+
+/// The connection quiesces: only a get that asked to be told is told, and nothing it is given is lost.
+#[test]
+fn a_quiescing_connection_ends_the_waits_that_asked_for_it() {
+    let w = World::new();
+    let putter = w.connect();
+    let p = open(&putter, LOCAL, MQOO_OUTPUT);
+    let quiescing = Err(Reason::CONNECTION_QUIESCING);
+    let reason = |got: Result<Taken, Reason>| got.map(|taken| taken.text());
+    let s = w.connect();
+    let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+    let asked = wait(&s, h, md(0), gmo(MQGMO_FAIL_IF_QUIESCING));
+    s.quiesce();
+    assert_eq!(asked.woken(), 1);
+    assert_eq!(reason(asked.finish()), quiescing);
+    // From now on it does not wait, but what is there it gets.
+    let how = MQGMO_WAIT | MQGMO_FAIL_IF_QUIESCING;
+    assert_eq!(reason(next(&s, h, how)), quiescing);
+    put(&putter, p, 0, 0, b"there");
+    assert_eq!(reason(next(&s, h, how)), Ok("there".to_owned()));
+    let other = wait(&s, h, md(0), gmo(0));
+    put(&putter, p, 0, 0, b"waited for");
+    assert_eq!(reason(other.finish()), Ok("waited for".to_owned()));
+    assert_eq!(w.depth(LOCAL), 0);
+}
+
+/// A get that has its record in the log when its connection is given up delivers what it has.
+#[test]
+fn a_get_past_its_wait_is_seen_through() {
+    let w = World::pausable();
+    for waited in [false, true] {
+        for force in [false, true] {
+            let (s, putter) = (w.connect(), w.connect());
+            let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+            let p = open(&putter, LOCAL, MQOO_OUTPUT);
+            let options = MQGMO_WAIT | MQGMO_FAIL_IF_QUIESCING;
+            let mut getter = if waited {
+                let mut getter = wait(&s, h, md(0), gmo(options));
+                put(&putter, p, PERSISTENT, 0, b"mine");
+                w.stage.pause();
+                assert!(getter.poll().is_none(), "it waits for the log");
+                getter
+            } else {
+                put(&putter, p, PERSISTENT, 0, b"mine");
+                w.stage.pause();
+                Call::begin(getting(s.clone(), h, md(0), gmo(options), 99))
+            };
+            if force {
+                s.give_up_waits()
+            } else {
+                s.quiesce()
+            }
+            assert!(getter.poll().is_none());
+            w.stage.resume();
+            assert_eq!(getter.finish().unwrap().text(), "mine");
+            assert_eq!(w.depth(LOCAL), 0);
+        }
+    }
+}
+
+/// Nobody waits for the answer any more: what the get was given and has not taken goes back, in its place.
+#[test]
+fn a_wait_that_is_given_up_gives_its_message_back() {
+    let w = World::new();
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        for options in [0, SYNC, MQGMO_FAIL_IF_QUIESCING] {
+            let (s, putter) = (w.connect(), w.connect());
+            let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+            let p = open(&putter, LOCAL, IN_OUT);
+            let waiting = wait(&s, h, md(0), gmo(options));
+            put(&putter, p, persistence, 0, b"1");
+            put(&putter, p, persistence, 0, b"2");
+            s.give_up_waits();
+            let given_up = waiting.finish().map(|taken| taken.text());
+            assert_eq!(given_up, Err(Reason::CONNECTION_STOPPING));
+            assert_eq!(drain(&putter, p), ["1", "2"]);
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! A raw client: the protocol's client side over a stream, one verb at a time or many.
 
-use posthaste_mqi::constants::{MQGMO_NO_WAIT, MQGMO_WAIT, MQOO_INPUT_SHARED, MQOO_OUTPUT};
+use posthaste_mqi::constants::{
+    MQGMO_NO_WAIT, MQGMO_WAIT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQOO_SET,
+};
 use posthaste_mqi::{Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_wire::client::{ClientOffer, ClientPut, ClientSocket, FromServer};
 use posthaste_wire::reply::GetReply;
@@ -164,6 +166,16 @@ impl<S: Wire> Client<S> {
             ..Od::default()
         };
         let (outcome, _) = self.try_open(od, MQOO_OUTPUT | MQOO_INPUT_SHARED).await;
+        assert_eq!(outcome.comp_code, CompCode::Ok, "{queue}: {outcome:?}");
+        outcome.handle
+    }
+
+    pub(crate) async fn open_for_set(&mut self, queue: &str) -> Hobj {
+        let od = Od {
+            object_name: Name::new(queue),
+            ..Od::default()
+        };
+        let (outcome, _) = self.try_open(od, MQOO_SET).await;
         assert_eq!(outcome.comp_code, CompCode::Ok, "{queue}: {outcome:?}");
         outcome.handle
     }

@@ -7,7 +7,9 @@
 )]
 
 mod client;
+mod endings;
 mod faults;
+mod held_disk;
 mod limits;
 mod replay;
 #[path = "../../../wire/tests/protocol/stream.rs"]

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use posthaste_channel::{Caller, Limits, Registry, serve};
 use posthaste_command::parse;
 use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager};
-use posthaste_env::{Thread, block_on, os, spawn};
+use posthaste_env::{Env, Thread, block_on, os, spawn};
 use posthaste_net::{
     Address, Admission, Listener, Options, Peer, Refused, Stream, Traffic, Watcher,
 };
@@ -18,6 +18,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use crate::client::Client;
+use crate::held_disk::{HeldDisk, Hold};
 
 /// Remembers the operator's messages.
 #[derive(Default)]
@@ -65,6 +66,8 @@ pub(crate) struct World {
     pub(crate) registry: Arc<Registry>,
     pub(crate) heard: Arc<Heard>,
     pub(crate) admission: Admission,
+    /// Holds the log's writes up, on a world that was made for it.
+    pub(crate) hold: Arc<Hold>,
     address: Option<SocketAddr>,
     threads: Option<(Driver, Thread)>,
     _folder: tempfile::TempDir,
@@ -83,20 +86,36 @@ const DEFINITIONS: &str = "
 impl World {
     /// A queue manager without a listener.
     pub(crate) async fn quiet(limits: Limits) -> World {
+        Self::on(os(), None, limits).await
+    }
+
+    /// A queue manager that listens and whose log can be held up: no committer writes it on its own thread.
+    pub(crate) async fn held() -> World {
+        let mut env = os();
+        let hold = Arc::new(Hold::default());
+        env.disk = Arc::new(HeldDisk {
+            disk: env.disk.clone(),
+            hold: hold.clone(),
+        });
+        Self::on(env, Some(hold), Limits::default()).await.listen()
+    }
+
+    async fn on(env: Env, hold: Option<Arc<Hold>>, limits: Limits) -> World {
         let folder = tempfile::tempdir().unwrap();
+        let mut log_config = LogConfig {
+            file_pages: 256,
+            ..LogConfig::default()
+        };
+        log_config.writes.plain = hold.is_some();
         let config = EngineConfig {
             name: "QM1".to_owned(),
             data: folder.path().join("data"),
             log: folder.path().join("log"),
-            log_config: LogConfig {
-                file_pages: 256,
-                ..LogConfig::default()
-            },
+            log_config,
             q_buffer: 1 << 20,
             pq_buffer: 1 << 20,
             expiry_interval_s: 0,
         };
-        let env = os();
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
         let heard = Arc::new(Heard::default());
         let started = QueueManager::start(&env, config, heard.clone()).unwrap();
@@ -109,6 +128,7 @@ impl World {
             registry,
             heard,
             admission: Admission::new(posthaste_net::Limits::default()),
+            hold: hold.unwrap_or_default(),
             address: None,
             threads: Some((driver, thread)),
             _folder: folder,
@@ -125,23 +145,26 @@ impl World {
     }
 
     pub(crate) async fn with(limits: Limits) -> World {
-        let mut world = Self::quiet(limits).await;
+        Self::quiet(limits).await.listen()
+    }
+
+    fn listen(mut self) -> World {
         let any = Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
         let listener = Listener::bind(&any, Options::default()).unwrap();
         let Ok(Address::Tcp(address)) = listener.address() else {
             panic!("a TCP address")
         };
-        world.address = Some(address);
-        let registry = Arc::clone(&world.registry);
+        self.address = Some(address);
+        let registry = Arc::clone(&self.registry);
         let handle = move |accepted| Arc::clone(&registry).serve(accepted);
-        let watcher = world.heard.clone();
+        let watcher = self.heard.clone();
         drop(tokio::spawn(posthaste_net::run(
             listener,
-            world.admission.clone(),
+            self.admission.clone(),
             watcher,
             handle,
         )));
-        world
+        self
     }
 
     /// Carries out one MQSC command.
@@ -181,6 +204,7 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         if let Some((driver, thread)) = self.threads.take() {
+            self.hold.release();
             block_on(self.qm.end(EndMode::Preemptive)).unwrap();
             thread.join().unwrap();
             driver.join().unwrap();

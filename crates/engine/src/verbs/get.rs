@@ -3,8 +3,10 @@
 //! Invariants:
 //! * A message is held (out of everybody's sight) before anything is done about it, and whoever
 //!   holds it gives it back unless the get went through: [`Hold`] does that when it is dropped.
-//! * What a waiter was given belongs to the waiting call; should the call be dropped, [`Wait`]
-//!   gives it back.
+//! * What a waiter was given belongs to the waiting call; should the call be dropped, or given up,
+//!   it goes back.
+//! * Past its wait a get is seen through: whoever wants it to end ends its wait
+//!   ([`Session::quiesce`], [`Session::give_up_waits`]) and awaits what it says.
 //! * A persistent message got outside syncpoint is delivered after its get record is forced.
 
 use std::future::Future;
@@ -208,6 +210,7 @@ enum Look {
 
 /// Waits for a gift. Whatever was given and not taken goes back to the queue.
 struct Wait<'a> {
+    session: &'a SessionInner,
     queue: &'a Arc<Queue>,
     waiter: Arc<Waiter>,
     timer: Option<Sleep>,
@@ -246,6 +249,7 @@ impl Future for Wait<'_> {
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
+        self.session.end_wait();
         let left = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
         match left {
             WaiterState::Waiting(_) => self.queue.lock().waiters.abandoned(),
@@ -478,6 +482,9 @@ impl SessionInner {
                 }
                 Err(error) => patience.wait(qm, error).await?,
             }
+            if self.given_up() {
+                return Err(Reason::CONNECTION_STOPPING);
+            }
         }
     }
 
@@ -606,6 +613,7 @@ impl SessionInner {
                 (looked, waiter)
             };
             let wait = waiter.map(|waiter| Wait {
+                session: self,
                 queue: &request.queue,
                 waiter,
                 timer: until.map(|at| qm.env.clock.sleep_until(at)),
@@ -619,8 +627,13 @@ impl SessionInner {
             if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
                 return Err(Reason::Q_MGR_QUIESCING);
             }
+            self.begin_wait(&request.queue, &wait.waiter)?;
             qm.home.stages.one(Count::Waits);
             match wait.await {
+                WaiterState::Given(gift) if self.given_up() => {
+                    return_gift(&request.queue, gift);
+                    return Err(Reason::CONNECTION_STOPPING);
+                }
                 WaiterState::Given(gift) => {
                     if let Some(look) = self.unwrap_gift(request, gift) {
                         return Ok(look);
@@ -764,6 +777,18 @@ impl SessionInner {
     }
 }
 
+impl SessionInner {
+    /// Drops a get as soon as its connection quiesces, wherever the get is: a planted bug.
+    async fn dropped_at_quiesce(&self, get: impl Future<Output = Verb<Got>>) -> Verb<Got> {
+        let mut get = std::pin::pin!(get);
+        std::future::poll_fn(|context| match get.as_mut().poll(context) {
+            Poll::Pending if self.quiescing() => Poll::Ready(Err(Reason::CONNECTION_QUIESCING)),
+            other => other,
+        })
+        .await
+    }
+}
+
 impl Session {
     /// MQGET. `buffer_length` is the length of the application's buffer in bytes.
     ///
@@ -773,7 +798,7 @@ impl Session {
     /// # Errors
     /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
     /// cursor; 2046, 2090, 2247, 2256, 2257 options; 2245 group in another unit of work; 2052 queue
-    /// deleted; 2003, 2024 unit of work; 2102 log; 2009, 2161, 2162 queue manager. 2241 and 2245
+    /// deleted; 2003, 2024 unit of work; 2102 log; 2202, 2203 connection; 2009, 2161, 2162 queue manager. 2241 and 2245
     /// are warnings out of logical order.
     pub async fn get(
         &self,
@@ -784,6 +809,10 @@ impl Session {
     ) -> Verb<Got> {
         let session = self.inner();
         let _call = session.enter()?;
-        session.get(hobj, md, gmo, buffer_length).await
+        let get = session.get(hobj, md, gmo, buffer_length);
+        if planted(Bug::DropGetPastWait) {
+            return Box::pin(session.dropped_at_quiesce(get)).await;
+        }
+        get.await
     }
 }
