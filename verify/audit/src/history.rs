@@ -82,6 +82,8 @@ pub(crate) struct Expires {
 pub(crate) enum Outcome {
     /// 2033.
     Empty,
+    /// The queue manager, or the channel, ends: that wait was ended, and no message was got.
+    Ended,
     /// Another reason.
     Refused,
     /// No reply came.
@@ -113,7 +115,8 @@ impl Get {
             _ => None,
         }
     }
-    /// It may have held a message that nobody was told of.
+    /// It may have held a message that nobody was told of. An ended wait may not: what it had been given is
+    /// back on its queue, or was never taken.
     pub(crate) fn obscure(&self) -> bool {
         matches!(self.outcome, Outcome::Unknown | Outcome::Refused)
     }
@@ -169,6 +172,8 @@ pub(crate) struct Traits {
     pub(crate) by_priority: bool,
     /// HARDENBO.
     pub(crate) hardened: bool,
+    /// NPMCLASS(HIGH).
+    pub(crate) keeps: bool,
 }
 
 /// A message found on a queue by browsing.
@@ -192,8 +197,10 @@ pub(crate) struct Snapshot {
 /// How a round came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Close {
-    /// The server was killed and started again.
+    /// The server was killed, or its power was cut, and it was started again.
     Killed,
+    /// The server was told to end under load, did so in order, and was started again.
+    Ended,
     /// The connections ended in order and the server ran on.
     Quiet,
 }

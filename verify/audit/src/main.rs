@@ -3,20 +3,26 @@
 //! A real server runs on a real file system with a small log (so that it wraps, needs its secondary
 //! files and takes checkpoints all the time) and small queue buffers (so that messages spill). Many
 //! connections put and get, in and out of syncpoint. At a random moment the server is killed with
-//! SIGKILL, started again, and every queue is browsed: [`judge`] says what may be there.
+//! SIGKILL, or its power is cut, or it is told to end (SIGTERM, `endmqm -i`); it is started again, and every
+//! queue is browsed: [`judge`] says what may be there.
 //!
 //! * [`campaign`]: rounds of work, kill, restart, judgement.
+//! * [`definer`]: an administrator who defines and deletes queues meanwhile; [`cutter`]: a network that cuts.
 //! * [`worker`]: one connection's work; [`stage`]: what they share; [`payload`]: their messages.
+//! * [`power`]: a volume that loses what was not synced when the power is cut.
 //! * [`server`]: the process; [`snapshot`]: what is on its queues.
 //! * [`history`]: the record; [`ledger`]: what is known between rounds; [`judge`]: the rules, pure.
 //! * [`plant`]: falsifies the record, to prove that the judge finds it.
 
 mod campaign;
+mod cutter;
+mod definer;
 mod history;
 mod judge;
 mod ledger;
 mod payload;
 mod plant;
+mod power;
 mod server;
 mod snapshot;
 mod stage;
@@ -33,6 +39,7 @@ use tempfile::TempDir;
 
 use campaign::{Campaign, Plan, Report};
 use plant::Plant;
+use power::PowerSupply;
 use server::Site;
 
 /// Kills a real server under load, again and again, and audits every message.
@@ -59,6 +66,10 @@ struct Arguments {
     /// An empty folder for the server's files, kept; without it, a temporary one, kept on failure
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Cut the power instead: the server's files lie on a volume (FUSE; needs root) that drops what was not
+    /// synced, tears the last writes and reorders between syncs
+    #[arg(long)]
+    power_cuts: bool,
     /// Falsify the record in this way, to prove that it is found
     #[arg(long)]
     plant: Option<Plant>,
@@ -105,11 +116,13 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
         Some(_) => None,
         None => Some(TempDir::with_prefix("posthaste-audit-")?),
     };
-    let data = match (&arguments.data_dir, &temporary) {
+    let folder = match (&arguments.data_dir, &temporary) {
         (Some(named), _) => named.clone(),
         (None, Some(temporary)) => temporary.path().to_owned(),
         (None, None) => PathBuf::new(),
     };
+    let data = folder.join("data");
+    std::fs::create_dir_all(&data)?;
     let plan = Plan {
         seed,
         kills: arguments.kills,
@@ -120,18 +133,27 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
     let site = Site {
         program,
         data,
+        words: folder.join("server.err"),
         log: (64, 12, 20),
         buffer: 65_536,
     };
     println!(
-        "audit of {} with seed {seed}: {} kills, {} connections, files in {}",
+        "audit of {} with seed {seed}: {} {}, {} connections, files in {}",
         site.program.display(),
         plan.kills,
+        match arguments.power_cuts {
+            true => "power cuts",
+            false => "kills",
+        },
         plan.connections,
         site.data.display()
     );
     let began = Instant::now();
-    let outcome = Campaign::new(&site, &plan).run();
+    let power = match arguments.power_cuts {
+        true => Some(PowerSupply::mount(&site.data, seed)?),
+        false => None,
+    };
+    let outcome = Campaign::new(&site, &plan, power.as_ref())?.run();
     let fine = match outcome {
         Ok(report) => tell(&plan, &site, &report, began),
         Err(error) => {
@@ -140,14 +162,18 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
         }
     };
     if !fine {
+        if let Some(power) = &power {
+            power.save(&folder.join("volume"))?;
+        }
         if let Some(temporary) = temporary {
             println!("The files stay in {}.", temporary.keep().display());
         }
         let planted = plan.plant.map(|plant| format!(" --plant {plant:?}"));
         println!(
-            "The same load again: cargo build --release && cargo run --release -p posthaste-audit -- --seed {seed} --kills {} --connections {}{}",
+            "The same load again: cargo build --release && cargo run --release -p posthaste-audit -- --seed {seed} --kills {} --connections {}{}{}",
             plan.kills,
             plan.connections,
+            if power.is_some() { " --power-cuts" } else { "" },
             planted.unwrap_or_default().to_lowercase()
         );
     }
@@ -158,9 +184,15 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
 fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
     let tally = &report.tally;
     println!(
-        "{} kills under load and {} while starting in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
+        "{} kills under load and {} while starting ({} power cuts), {} orderly ends under load, {} times frozen, {} connections cut, {} definitions changed ({} messages on them), in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
         tally.kills,
         tally.kills_starting,
+        tally.power_cuts,
+        tally.orderly,
+        tally.frozen,
+        tally.cuts,
+        tally.definitions,
+        tally.definer_puts,
         tally.rounds,
         began.elapsed().as_secs_f64(),
         tally.puts,
@@ -171,7 +203,7 @@ fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
         tally.in_doubt,
         tally.backouts,
         tally.lost_units,
-        campaign::said(&site.words(), "AMQ7469W"),
+        campaign::said(&site.words, "AMQ7469W"),
         tally.unanswered,
         tally.slowest_start.as_millis()
     );

@@ -187,6 +187,7 @@ mod tests {
         name: "Q",
         by_priority: true,
         hardened: true,
+        keeps: false,
     }];
 
     fn put(number: u32, unit: Option<UnitId>, at: u64) -> Put {

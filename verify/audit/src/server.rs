@@ -20,12 +20,25 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// What the line begins with that says where it listens.
 const LISTENING: &str = "Listening";
 
+/// How the server is made to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// SIGKILL.
+    Kill,
+    /// SIGTERM, as a system that shuts down sends it.
+    Terminate,
+    /// `endmqm -i`.
+    Immediate,
+}
+
 /// How to start the server, and where its files are.
 pub(crate) struct Site {
     /// The binary.
     pub(crate) program: PathBuf,
     /// Its folder of queue managers.
     pub(crate) data: PathBuf,
+    /// Where what it says on standard error is kept, of all its lives.
+    pub(crate) words: PathBuf,
     /// 4 KiB pages of a log file, primary files, secondary files.
     pub(crate) log: (u32, u32, u32),
     /// Bytes of a queue in memory.
@@ -51,11 +64,6 @@ impl Site {
         self.data.join("qmgrs").join(QUEUE_MANAGER)
     }
 
-    /// What the server said on standard error in all its lives.
-    pub(crate) fn words(&self) -> PathBuf {
-        self.data.join("server.err")
-    }
-
     /// Creates the queue manager, with queues, a small log and small queue buffers.
     pub(crate) fn create(&self) -> io::Result<()> {
         fs::create_dir_all(&self.data)?;
@@ -72,7 +80,7 @@ impl Site {
         if !status.success() {
             return Err(other(format!(
                 "the first orderly end came to {status}; see {}",
-                self.words().display()
+                self.words.display()
             )));
         }
         self.tune(&self.home().join("qm.ini"))
@@ -95,11 +103,28 @@ impl Site {
         fs::write(ini, tuned)
     }
 
+    /// `endmqm -i`, as an administrator types it.
+    fn end_immediately(&self) -> io::Result<()> {
+        let output = Command::new(&self.program)
+            .args(["stop", "-i", QUEUE_MANAGER, "--data-dir"])
+            .arg(&self.data)
+            .stdin(Stdio::null())
+            .output()?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(other(format!(
+                "endmqm -i came to {}: {}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            ))),
+        }
+    }
+
     fn command(&self) -> io::Result<Command> {
         let mut words = File::options()
             .create(true)
             .append(true)
-            .open(self.words())?;
+            .open(&self.words)?;
         writeln!(words, "-- start")?;
         let mut command = Command::new(&self.program);
         command
@@ -151,7 +176,7 @@ impl Site {
         match server.ready() {
             Ok(()) => Ok(server),
             Err(error) => {
-                let said = fs::read_to_string(self.words()).unwrap_or_default();
+                let said = fs::read_to_string(&self.words).unwrap_or_default();
                 let last = said.rsplit("-- start").next().unwrap_or_default().trim();
                 Err(other(format!("{error}; it said:\n{last}")))
             }
@@ -196,15 +221,50 @@ impl Server {
 
     /// SIGKILL, and waits until it is gone.
     pub(crate) fn kill(&mut self) -> io::Result<()> {
-        self.child.kill()?;
+        self.send_kill()?;
+        self.gone()
+    }
+
+    /// SIGKILL.
+    pub(crate) fn send_kill(&mut self) -> io::Result<()> {
+        self.child.kill()
+    }
+
+    /// Waits until it is gone.
+    pub(crate) fn gone(&mut self) -> io::Result<()> {
         self.child.wait().map(|_| ())
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| other("the server has no process number".to_owned()))?;
+        Ok(kill_process(pid, signal)?)
+    }
+
+    /// Stops it for a while, as a debugger or an overloaded machine does.
+    pub(crate) fn freeze(&self, time: Duration) -> io::Result<()> {
+        self.signal(Signal::STOP)?;
+        thread::sleep(time);
+        self.signal(Signal::CONT)
+    }
+
+    /// Makes it end, and waits for that. What a kill comes to is no failure.
+    pub(crate) fn end_by(&mut self, way: Way, site: &Site) -> io::Result<Option<ExitStatus>> {
+        match way {
+            Way::Kill => return self.kill().map(|()| None),
+            Way::Terminate => self.signal(Signal::TERM)?,
+            Way::Immediate => site.end_immediately()?,
+        }
+        self.ended_in_order().map(Some)
     }
 
     /// SIGTERM, and waits for an orderly end.
     pub(crate) fn end(mut self) -> io::Result<ExitStatus> {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| other("the server has no process number".to_owned()))?;
-        kill_process(pid, Signal::TERM)?;
+        self.signal(Signal::TERM)?;
+        self.ended_in_order()
+    }
+
+    fn ended_in_order(&mut self) -> io::Result<ExitStatus> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait()? {
@@ -271,6 +331,7 @@ mod tests {
         let site = Site {
             program: PathBuf::new(),
             data: folder.path().to_owned(),
+            words: folder.path().join("server.err"),
             log: (64, 2, 1),
             buffer: 4096,
         };

@@ -21,6 +21,7 @@ const fn queue(name: &'static str, by_priority: bool, hardened: bool) -> Traits 
         name,
         by_priority,
         hardened,
+        keeps: false,
     }
 }
 
@@ -30,7 +31,10 @@ pub(crate) const QUEUES: [Traits; 6] = [
     queue("AUDIT.HARD", true, true),
     queue("AUDIT.FIFO", false, false),
     queue("AUDIT.FIFO.HARD", false, true),
-    queue("AUDIT.HIGH", true, false),
+    Traits {
+        keeps: true,
+        ..queue("AUDIT.HIGH", true, false)
+    },
     queue("AUDIT.BUSY", true, true),
 ];
 
@@ -42,15 +46,11 @@ pub(crate) fn script() -> String {
             name,
             by_priority,
             hardened,
+            keeps,
         } = queue;
         let sequence = if by_priority { "PRIORITY" } else { "FIFO" };
         let harden = if hardened { "HARDENBO" } else { "NOHARDENBO" };
-        // A crash is no controlled restart: HIGH changes nothing for the auditor.
-        let class = if name == "AUDIT.HIGH" {
-            "HIGH"
-        } else {
-            "NORMAL"
-        };
+        let class = if keeps { "HIGH" } else { "NORMAL" };
         out.push_str(&format!(
             "DEFINE QLOCAL({name}) MSGDLVSQ({sequence}) {harden} NPMCLASS({class}) MAXDEPTH(200000) SHARE\n"
         ));
@@ -127,6 +127,18 @@ pub(crate) fn connect(address: &Address, name: &str) -> Result<Connection, Clien
     let mut connect = Connect::new(address.clone(), channel, QUEUE_MANAGER);
     connect.application = name.to_owned();
     Connection::open(&connect)
+}
+
+/// Whether a call was refused because the queue manager, or the channel, is ending.
+pub(crate) fn ending(error: &ClientError) -> bool {
+    let said = [
+        Reason::Q_MGR_QUIESCING,
+        Reason::Q_MGR_STOPPING,
+        Reason::CONNECTION_QUIESCING,
+        Reason::CONNECTION_STOPPING,
+        Reason::Q_MGR_NOT_AVAILABLE,
+    ];
+    matches!(error, ClientError::Reason(reason) if said.contains(reason))
 }
 
 /// Whether a call got no reply.

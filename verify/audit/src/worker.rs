@@ -14,7 +14,7 @@ use crate::history::{
     Answer, Ending, Expires, Get, History, Id, NEVER, Outcome, Put, Stamp, Unit, UnitId,
 };
 use crate::payload::{HEAD, Payload};
-use crate::stage::{QUEUES, Stage, connect, unanswered};
+use crate::stage::{QUEUES, Stage, connect, ending, unanswered};
 use crate::violation::{Broken, Violation};
 
 /// The longest message, in bytes.
@@ -42,12 +42,20 @@ pub(crate) enum Mood {
     Drain,
 }
 
+/// How a connection reaches the server.
+#[derive(Clone, Debug)]
+pub(crate) enum Road {
+    Sound(Address),
+    /// It may be cut at any moment.
+    Cut(Address),
+}
+
 /// The connection broke, or has nothing more to do.
 struct Over;
 
 pub(crate) struct Worker<'a> {
     stage: &'a Stage,
-    address: Address,
+    road: Road,
     number: u32,
     role: Role,
     mood: Mood,
@@ -77,14 +85,14 @@ struct Open {
 impl<'a> Worker<'a> {
     pub(crate) fn new(
         stage: &'a Stage,
-        address: Address,
+        road: Road,
         number: u32,
         (role, mood): (Role, Mood),
         rng: Rng,
     ) -> Worker<'a> {
         Worker {
             stage,
-            address,
+            road,
             number,
             role,
             mood,
@@ -99,8 +107,10 @@ impl<'a> Worker<'a> {
     /// Works until the server is killed or the round is over, and tells what it did.
     pub(crate) fn run(mut self) -> History {
         while !self.stage.over() {
-            let Ok(mut link) = self.link() else {
-                break;
+            let mut link = match (self.link(), &self.road) {
+                (Ok(link), _) => link,
+                (Err(Over), Road::Cut(_)) => continue,
+                (Err(Over), Road::Sound(_)) => break,
             };
             let mut going = Ok(());
             while going.is_ok() && !self.stage.over() {
@@ -129,7 +139,8 @@ impl<'a> Worker<'a> {
     }
 
     fn open_all(&self) -> Result<Link, ClientError> {
-        let mut connection = connect(&self.address, "audit")?;
+        let (Road::Sound(address) | Road::Cut(address)) = &self.road;
+        let mut connection = connect(address, "audit")?;
         let mut handles = Vec::new();
         for queue in QUEUES {
             let mut od = Od {
@@ -145,9 +156,12 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// A call failed. Before the kill nothing explains that its connection is lost.
+    /// A call failed. Before the kill nothing explains that its connection is lost, but a network that cuts.
     fn broke(&mut self, call: &str, error: &ClientError) {
-        if unanswered(error) && self.stage.killed() {
+        if unanswered(error) && matches!(self.road, Road::Cut(_)) {
+            return;
+        }
+        if (unanswered(error) || ending(error)) && self.stage.killed() {
             return;
         }
         let text = format!("connection {}: {call} failed: {error}", self.number);
@@ -491,7 +505,7 @@ impl<'a> Worker<'a> {
         let Some(error) = error else {
             return Ok(());
         };
-        if unanswered(&error) {
+        if unanswered(&error) || ending(&error) {
             self.broke(call, &error);
             return Err(Over);
         }
@@ -578,6 +592,7 @@ impl<'a> Worker<'a> {
         record.outcome = match &error {
             ClientError::Reason(Reason::NO_MSG_AVAILABLE) => Outcome::Empty,
             error if unanswered(error) => Outcome::Unknown,
+            error if ending(error) => Outcome::Ended,
             _ => Outcome::Refused,
         };
         if record.outcome == Outcome::Unknown {

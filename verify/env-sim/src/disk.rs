@@ -45,8 +45,13 @@ impl SimDisk {
         }
     }
 
-    /// The disk for a program that starts now.
-    pub(crate) fn mount(&self) -> Arc<dyn Disk> {
+    /// A disk without a world around it: for programs that run on the real clock, in processes of their own.
+    pub fn of_seed(seed: u64) -> Self {
+        Self::new(Rng::new(seed), Trace::default())
+    }
+
+    /// The disk for a program that starts now. It stops working at the next crash or kill.
+    pub fn mount(&self) -> Arc<dyn Disk> {
         Arc::new(Mounted {
             state: Arc::clone(&self.state),
             epoch: self.state.lock().epoch,
@@ -191,7 +196,9 @@ impl SimDisk {
         state.names.pending() == 0 && state.files.values().all(|file| file.data.is_clean())
     }
 
-    pub(crate) fn crash(&self) -> String {
+    /// Loses the power and gets it back: what was not durable survives in part or not at all. Returns a line
+    /// that says what was lost. In a world, call [`crate::SimWorld::crash`], which ends the program as well.
+    pub fn crash(&self) -> String {
         self.state.lock().crash()
     }
 

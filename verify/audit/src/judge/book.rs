@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use crate::history::{
-    Answer, Close, Ending, Get, Id, NEVER, Outcome, Put, Round, Seen, Stamp, Unit, UnitId,
+    Answer, Close, Ending, Get, Id, NEVER, Outcome, Put, Round, Seen, Stamp, Traits, Unit, UnitId,
 };
 use crate::ledger::{Ledger, Standing};
 
@@ -71,6 +71,7 @@ pub(super) enum Fate {
 /// The record, sorted.
 pub(crate) struct Book<'a> {
     pub(super) round: &'a Round,
+    traits: &'a [Traits],
     pub(super) lives: BTreeMap<Id, Life<'a>>,
     pub(super) units: HashMap<UnitId, &'a Unit>,
     /// What units of work in doubt were found to have done.
@@ -80,7 +81,7 @@ pub(crate) struct Book<'a> {
 }
 
 impl<'a> Book<'a> {
-    pub(crate) fn open(ledger: &Ledger, round: &'a Round) -> Book<'a> {
+    pub(crate) fn open(ledger: &Ledger, traits: &'a [Traits], round: &'a Round) -> Book<'a> {
         let mut lives: BTreeMap<Id, Life<'a>> = BTreeMap::new();
         for (id, standing) in &ledger.standing {
             lives.entry(*id).or_default().standing = Some(*standing);
@@ -108,6 +109,7 @@ impl<'a> Book<'a> {
         let units = round.history.units.iter().map(|u| (u.id, u)).collect();
         Book {
             round,
+            traits,
             lives,
             units,
             resolved: BTreeMap::new(),
@@ -116,7 +118,22 @@ impl<'a> Book<'a> {
     }
 
     pub(super) fn killed(&self) -> bool {
-        self.round.close == Close::Killed
+        self.round.close != Close::Quiet
+    }
+
+    /// Whether a message is still owed after the end of the round.
+    pub(super) fn outlives(&self, life: &Life<'_>) -> bool {
+        let keeps = || {
+            let queue = life.queue().map(usize::from);
+            queue
+                .and_then(|at| self.traits.get(at))
+                .is_some_and(|t| t.keeps)
+        };
+        match self.round.close {
+            Close::Quiet => true,
+            Close::Ended => life.persistent() || keeps(),
+            Close::Killed => life.persistent(),
+        }
     }
 
     fn fate_of_unit(&self, id: UnitId) -> Fate {

@@ -33,7 +33,7 @@ pub(crate) use book::Book;
 /// Judges a round against what was known before it, and brings the ledger up to date.
 pub(crate) fn judge(ledger: &mut Ledger, traits: &[Traits], round: &Round) -> Vec<Violation> {
     let mut found = round.history.complaints.clone();
-    let mut book = Book::open(ledger, round);
+    let mut book = Book::open(ledger, traits, round);
     strangers(&book, ledger, &mut found);
     presence::check(&mut book, &mut found);
     holds::check(&book, &mut found);

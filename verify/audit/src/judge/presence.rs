@@ -76,7 +76,7 @@ fn visible_and_missing(
             }
         }
         let there = life.seen.is_some();
-        if !life.persistent() && book.killed() {
+        if !book.outlives(life) {
             if there {
                 say(Broken::Resurrected, "it is not persistent");
             }
@@ -144,7 +144,7 @@ fn ways(book: &Book<'_>, doubt: &InDoubt) -> (Way, Way) {
         let takers_in_doubt = life.deliveries.iter().filter(in_doubt).count();
         // Others who may have taken it, or have.
         let others = usize::from(book.consumed(life)) + takers_in_doubt - usize::from(!is_put);
-        let owed = life.persistent() || !book.killed();
+        let owed = book.outlives(life);
         let gone = owed && absent(book, life) && others == 0;
         let impossible = match is_put {
             true => there || !life.deliveries.is_empty(),

@@ -11,16 +11,19 @@ const TRAITS: [Traits; 3] = [
         name: "PLAIN",
         by_priority: true,
         hardened: false,
+        keeps: false,
     },
     Traits {
         name: "HARD",
         by_priority: true,
         hardened: true,
+        keeps: false,
     },
     Traits {
         name: "FIFO",
         by_priority: false,
         hardened: false,
+        keeps: false,
     },
 ];
 

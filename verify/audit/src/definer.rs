@@ -1,0 +1,307 @@
+//! An administrator at work under load: queues of his own are defined, altered, cleared, deleted and defined
+//! again under the same names, and what is on them is known message by message.
+//!
+//! Invariant: of each queue either one state is certain, or two are possible (before and after the call that
+//! got no reply); what is found after the round must be one of them.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use posthaste_client::{Address, ClientError, Connection};
+use posthaste_env_sim::Rng;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Md, Name, Od, Pmo, Reason};
+
+use crate::stage::{QUEUE_MANAGER, Stage, connect, ending, unanswered};
+use crate::violation::{Broken, Violation};
+
+/// His queues.
+const NAMES: [&str; 3] = ["AUDIT.OWN.1", "AUDIT.OWN.2", "AUDIT.OWN.3"];
+/// Longest message in bytes: long enough to spill, and to be old at a checkpoint.
+const LARGEST: u64 = 40_000;
+
+/// Numbers of the messages on a queue in order; none: there is no such queue.
+type Content = Option<Vec<u64>>;
+
+struct OwnQueue {
+    name: &'static str,
+    certain: Content,
+    /// What it holds instead, if the call without a reply has happened.
+    possible: Option<Content>,
+}
+
+pub(crate) struct Definer {
+    program: PathBuf,
+    data: PathBuf,
+    rng: Rng,
+    queues: Vec<OwnQueue>,
+    next: u64,
+    /// Definitions changed, and messages put, so far.
+    pub(crate) definitions: u64,
+    pub(crate) puts: u64,
+}
+
+/// What became of a step.
+enum Said {
+    Done,
+    /// Refused: nothing has changed.
+    Refused,
+    /// No reply.
+    Unknown,
+}
+
+impl Definer {
+    pub(crate) fn new(program: PathBuf, data: PathBuf, rng: Rng) -> Definer {
+        let queues = NAMES.map(|name| OwnQueue {
+            name,
+            certain: None,
+            possible: None,
+        });
+        Definer {
+            program,
+            data,
+            rng,
+            queues: queues.into(),
+            next: 0,
+            definitions: 0,
+            puts: 0,
+        }
+    }
+
+    /// Works until the round is over. Says what nothing explains.
+    pub(crate) fn work(&mut self, stage: &Stage, address: &Address) -> Result<(), Violation> {
+        let mut connection = match connect(address, "audit-definer") {
+            Ok(connection) => connection,
+            Err(error) => return self.explained(stage, "connecting", &error),
+        };
+        while !stage.over() {
+            let at = self.rng.index(self.queues.len());
+            let said = match self.queues[at].certain.clone() {
+                None => self.define(at),
+                Some(content) => match self.rng.below(100) {
+                    0..70 => self.put(at, content, &mut connection),
+                    70..80 => self.get(at, content, &mut connection),
+                    80..85 => self.command(at, "ALTER QLOCAL({}) DESCR('altered')", Some(content)),
+                    85..90 => self.command(at, "CLEAR QLOCAL({})", Some(Vec::new())),
+                    _ => self.command(at, "DELETE QLOCAL({}) PURGE", None),
+                },
+            };
+            match said {
+                Ok(Said::Done | Said::Refused) => {}
+                Ok(Said::Unknown) => break,
+                Err((what, error)) => return self.explained(stage, what, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn explained(&self, stage: &Stage, what: &str, error: &ClientError) -> Result<(), Violation> {
+        if stage.killed() && (unanswered(error) || ending(error)) {
+            return Ok(());
+        }
+        let text = format!("the administrator: {what} failed: {error}");
+        Err(Violation::new(Broken::Unexpected, text))
+    }
+
+    fn define(&mut self, at: usize) -> Result<Said, (&'static str, ClientError)> {
+        self.command(at, "DEFINE QLOCAL({}) MAXDEPTH(100000)", Some(Vec::new()))
+    }
+
+    /// Lets `runmqsc` carry a command out.
+    fn command(
+        &mut self,
+        at: usize,
+        text: &str,
+        after: Content,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        let line = text.replace("{}", self.queues[at].name);
+        self.queues[at].possible = Some(after);
+        let said = match self.runmqsc(&line) {
+            Ok(true) => Said::Done,
+            // It does not say whether the command was refused or got no reply.
+            Ok(false) | Err(_) => Said::Unknown,
+        };
+        self.definitions += 1;
+        self.settle(at, &said);
+        Ok(said)
+    }
+
+    fn runmqsc(&self, line: &str) -> std::io::Result<bool> {
+        let mut child = Command::new(&self.program)
+            .args(["mqsc", QUEUE_MANAGER, "--data-dir"])
+            .arg(&self.data)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            writeln!(input, "{line}")?;
+        }
+        Ok(child.wait()?.success())
+    }
+
+    /// A step is over: what it came to.
+    fn settle(&mut self, at: usize, said: &Said) {
+        let queue = &mut self.queues[at];
+        match said {
+            Said::Done => {
+                if let Some(after) = queue.possible.take() {
+                    queue.certain = after;
+                }
+            }
+            Said::Refused => queue.possible = None,
+            Said::Unknown => {}
+        }
+    }
+
+    fn put(
+        &mut self,
+        at: usize,
+        mut content: Vec<u64>,
+        connection: &mut Connection,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        let number = self.next;
+        self.next += 1;
+        let mut data = number.to_le_bytes().to_vec();
+        let length = self.rng.below(LARGEST) as usize;
+        data.resize(8 + length, number as u8);
+        let mut md = Md {
+            persistence: MQPER_PERSISTENT,
+            ..Md::default()
+        };
+        let mut pmo = Pmo {
+            options: MQPMO_NO_SYNCPOINT | MQPMO_NEW_MSG_ID | MQPMO_FAIL_IF_QUIESCING,
+            ..Pmo::default()
+        };
+        let mut od = named(self.queues[at].name);
+        content.push(number);
+        self.queues[at].possible = Some(Some(content));
+        let said = connection.put1(&mut od, &mut md, &mut pmo, &data);
+        self.puts += 1;
+        self.answered(at, "MQPUT1", said)
+    }
+
+    fn get(
+        &mut self,
+        at: usize,
+        mut content: Vec<u64>,
+        connection: &mut Connection,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        let mut od = named(self.queues[at].name);
+        let handle = match connection.open_object(&mut od, MQOO_INPUT_SHARED) {
+            Ok(handle) => handle,
+            Err(error) => return self.answered(at, "MQOPEN", Err(error)),
+        };
+        if !content.is_empty() {
+            content.remove(0);
+        }
+        self.queues[at].possible = Some(Some(content));
+        let mut gmo = Gmo {
+            options: MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING,
+            ..Gmo::default()
+        };
+        let largest = LARGEST as usize + 8;
+        let said = connection.get(handle, &mut Md::default(), &mut gmo, largest);
+        let said = match said {
+            Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => Ok(()),
+            other => other.map(|_| ()),
+        };
+        let said = self.answered(at, "MQGET", said)?;
+        match connection.close(handle, MQCO_NONE) {
+            Ok(()) => Ok(said),
+            Err(error) => Err(("MQCLOSE", error)),
+        }
+    }
+
+    fn answered(
+        &mut self,
+        at: usize,
+        what: &'static str,
+        said: Result<(), ClientError>,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        let (said, failed) = match said {
+            Ok(()) => (Said::Done, None),
+            // The log is full for the moment, or its disk.
+            Err(ClientError::Reason(Reason::RESOURCE_PROBLEM)) => (Said::Refused, None),
+            Err(error) if unanswered(&error) => (Said::Unknown, Some(error)),
+            Err(error) => (Said::Refused, Some(error)),
+        };
+        self.settle(at, &said);
+        match failed {
+            None => Ok(said),
+            Some(error) => Err((what, error)),
+        }
+    }
+
+    /// Looks what is there, while nobody is at work.
+    pub(crate) fn check(&mut self, address: &Address) -> Result<Vec<Violation>, ClientError> {
+        let mut connection = connect(address, "audit-definer")?;
+        let mut found = Vec::new();
+        for queue in &mut self.queues {
+            let content = browse(&mut connection, queue.name)?;
+            let fits = content == queue.certain || Some(&content) == queue.possible.as_ref();
+            if !fits {
+                let text = format!(
+                    "{} holds {} instead of {}{}",
+                    queue.name,
+                    told(&content),
+                    told(&queue.certain),
+                    match &queue.possible {
+                        Some(possible) => format!(" or {}", told(possible)),
+                        None => String::new(),
+                    }
+                );
+                let broken = match (&content, &queue.certain) {
+                    (Some(have), Some(had)) if have.len() > had.len() => Broken::Returned,
+                    _ => Broken::Lost,
+                };
+                found.push(Violation::new(broken, text));
+            }
+            queue.certain = content;
+            queue.possible = None;
+        }
+        connection.disconnect()?;
+        Ok(found)
+    }
+}
+
+fn named(name: &str) -> Od {
+    Od {
+        object_name: Name::new(name),
+        ..Od::default()
+    }
+}
+
+fn told(content: &Content) -> String {
+    match content {
+        None => "no definition".to_owned(),
+        Some(all) => format!("{} messages {all:?}", all.len()),
+    }
+}
+
+fn browse(connection: &mut Connection, name: &str) -> Result<Content, ClientError> {
+    let mut od = named(name);
+    let handle = match connection.open_object(&mut od, MQOO_BROWSE) {
+        Err(ClientError::Reason(Reason::UNKNOWN_OBJECT_NAME)) => return Ok(None),
+        other => other?,
+    };
+    let mut all = Vec::new();
+    let mut next = MQGMO_BROWSE_FIRST;
+    loop {
+        let mut gmo = Gmo {
+            options: next | MQGMO_NO_WAIT,
+            ..Gmo::default()
+        };
+        let largest = LARGEST as usize + 8;
+        let got = match connection.get(handle, &mut Md::default(), &mut gmo, largest) {
+            Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
+            other => other?,
+        };
+        next = MQGMO_BROWSE_NEXT;
+        let number = got.data.first_chunk::<8>();
+        all.push(number.map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes)));
+    }
+    connection.close(handle, MQCO_NONE)?;
+    Ok(Some(all))
+}
