@@ -107,7 +107,9 @@ impl Inner {
             let (date, time) = crate::verbs::clock::display_stamp(uow.started);
             let who = &oldest.who;
             let inserts = [who.name.clone(), who.user.clone(), format!("{date} {time}")];
-            uow.log_backout(self);
+            if uow.log_backout(self).is_err() {
+                return false;
+            }
             (uow.give_all_back(self), inserts)
         };
         for (queue, event) in events {

@@ -368,7 +368,9 @@ impl SessionInner {
         if let Some(uow) = uow {
             let pin = self.uow_pin.get();
             match (uow.log_backout(&self.qm), pin) {
-                (Some(end), Some(pin)) if uow.hardens() => self.qm.orphan(Orphan {
+                // The log has stopped, and the queue manager with it.
+                (Err(_), _) => {}
+                (Ok(Some(end)), Some(pin)) if uow.hardens() => self.qm.orphan(Orphan {
                     end,
                     pin,
                     effect: Effect::Backout(uow),

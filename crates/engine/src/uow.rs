@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use posthaste_env::sync::atomic::{AtomicU64, Ordering};
 use posthaste_mqi::Reason;
-use posthaste_recovery_log::{Class, Forced, Lsn};
+use posthaste_recovery_log::{Class, Forced, LogError, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
@@ -113,15 +113,24 @@ impl Uow {
         counts
     }
 
-    /// Appends its backout record, if it has records at all; returns the record's end.
-    pub(crate) fn log_backout(&self, qm: &Inner) -> Option<Lsn> {
+    /// Appends its backout record, if it has records at all; returns the record's end. A full log can do
+    /// without it: a restart undoes what has no end.
+    ///
+    /// # Errors
+    /// The log has stopped: what is true is for the restart to decide, and nothing may be undone before.
+    pub(crate) fn log_backout(&self, qm: &Inner) -> Result<Option<Lsn>, LogError> {
         if !self.logged {
-            return None;
+            return Ok(None);
         }
         let record = record::backout(self.id, &self.counts());
-        // Should the log refuse, it has stopped: the restart will undo what is undone here.
-        let appended = qm.log.append(Class::Essential, &[&record]);
-        appended.ok().map(|a| a.end)
+        match qm.log.append(Class::Essential, &[&record]) {
+            Ok(appended) => Ok(Some(appended.end)),
+            Err(LogError::Full) => Ok(None),
+            Err(error) => {
+                qm.log_failed(&error);
+                Err(error)
+            }
+        }
     }
 
     /// Undoes it: puts never happened, gets come back with a backout count one higher.

@@ -251,7 +251,14 @@ impl Worker {
         // Its session goes with it, and with the session whatever was not committed.
         let lost = self.invoke(Op::Backout);
         self.session.terminate().await;
-        self.respond(lost, Outcome::Done);
+        // A queue manager that has stopped leaves it to its next start to back out, which counts nothing.
+        let stopped = self.session.queue_manager().stopped().is_some();
+        let outcome = if stopped {
+            Outcome::Unknown
+        } else {
+            Outcome::Done
+        };
+        self.respond(lost, outcome);
         false
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use posthaste_engine::Session;
-use posthaste_env_sim::{Area, Fault, Rng};
+use posthaste_env_sim::{Area, Fault, Rng, yield_now};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_sim::{Machine, Plan};
@@ -200,6 +200,65 @@ fn a_failed_log_write_stops_the_queue_manager_and_loses_nothing() {
     m.start().unwrap();
     let a = app(&m);
     assert_eq!(&get(&m, &a).unwrap()[..], b"acknowledged");
+}
+
+/// The log stops, and before anybody has noticed, a unit of work is backed out: the application is not told
+/// that a backout count is hardened which the restart does not know.
+#[test]
+fn a_backout_after_the_log_has_stopped_is_not_reported_done() {
+    let mut refused = 0;
+    for seed in 0..20 {
+        let mut m = machine(seed);
+        m.mqsc("ALTER QLOCAL(Q) HARDENBO");
+        let (a, b) = (app(&m), app(&m));
+        put(&m, &a, b"counted");
+        let (s, h) = (b.session.clone(), b.queue);
+        run(&m, async move {
+            let (mut md, mut gmo) = (Md::default(), Gmo::default());
+            gmo.options = MQGMO_SYNCPOINT;
+            s.get(h, &mut md, &mut gmo, 100).await.unwrap();
+        });
+        let log = Area::Under("/qm/log".into());
+        m.world.disk().order(Fault::WriteError, log, 0);
+        let (s, h) = (a.session.clone(), a.queue);
+        m.world.executor().spawn("put", async move {
+            let mut md = Md {
+                persistence: MQPER_PERSISTENT,
+                ..Md::default()
+            };
+            s.put(h, &mut md, &mut Pmo::default(), Bytes::new()).await
+        });
+        let (s, log) = (b.session.clone(), m.qm().log().clone());
+        let backed_out = run(&m, async move {
+            while log.stopped().is_none() {
+                yield_now().await;
+            }
+            s.backout().await
+        });
+        drop((a, b));
+        m.crash();
+        m.start().unwrap();
+        let count = backout_count(&m);
+        match backed_out {
+            Ok(_) => assert_eq!(count, 1, "seed {seed}"),
+            Err(reason) => {
+                assert_eq!(reason, Reason::CONNECTION_BROKEN, "seed {seed}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0, "the log never stopped first");
+}
+
+/// Gets the only message of Q; its backout count.
+fn backout_count(m: &Machine) -> i32 {
+    let a = app(m);
+    run(m, async move {
+        let (mut md, mut gmo) = (Md::default(), Gmo::default());
+        let (s, h) = (a.session, a.queue);
+        s.get(h, &mut md, &mut gmo, 100).await.unwrap();
+        md.backout_count
+    })
 }
 
 /// A unit of work stays open while others fill the log: it is backed out, they go on.

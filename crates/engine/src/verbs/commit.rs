@@ -69,7 +69,7 @@ impl SessionInner {
         };
         self.qm.home.stages.one(Count::Backouts);
         let end = uow.log_backout(&self.qm);
-        match end {
+        match end.map_err(|_| Reason::CONNECTION_BROKEN)? {
             Some(end) if uow.hardens() => {
                 let pending = Pending {
                     qm: &self.qm,
