@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use posthaste_command::messages;
 use posthaste_server::{
     self as server, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home, LISTENER,
-    Listed, State,
+    LastEnd, Listed, State,
 };
 
 use crate::cli;
@@ -196,11 +196,13 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
         ))?;
     }
     let mut ended = false;
+    let mut asked = first;
     for (within, mode) in faster {
         ended = wait(&home, &mut ending, Some(within))?;
         if ended {
             break;
         }
+        asked = mode;
         match server::end(&home, mode) {
             Ok(next) => ending = next,
             // It has ended in between.
@@ -211,8 +213,24 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
     if !ended {
         wait(&home, &mut ending, None)?;
     }
+    ended_as_asked(&home, asked)?;
     tell(args.quiet, "AMQ8004I", &[&home.name])?;
     Ok(Exit::Done)
+}
+
+/// Whether a queue manager that has ended did so in order; why not, and with which exit code, is passed on.
+fn ended_as_asked(home: &Home, asked: EndMode) -> Result<(), Failure> {
+    let name = home.name.as_str();
+    let State::Ended(LastEnd::Unexpectedly) = server::state(&posthaste_env::os(), home) else {
+        // In order; or somebody has started it again.
+        return Ok(());
+    };
+    match server::Cause::read(home) {
+        Some(cause) => Err(Failure::new(cause.exit, "AMQ2042E", &[name, &cause.what])),
+        // One that does not even break off in order is killed.
+        None if asked == EndMode::Preemptive => Ok(()),
+        None => Err(Failure::new(Exit::Internal, "AMQ2043E", &[name])),
+    }
 }
 
 fn wait(
@@ -261,7 +279,9 @@ fn listed(found: &Listed, args: &cli::List) -> String {
     let asked = |show: Show| args.show.contains(&show) || args.show.contains(&Show::All);
     let mut line = format!("QMNAME({})", found.home.name);
     if args.show.is_empty() || asked(Show::Status) || args.status {
-        line.push_str(&format!(" STATUS({})", found.state.word()));
+        let cause = found.cause.as_ref();
+        let cause = cause.map_or_else(String::new, |cause| format!(" ({})", cause.what));
+        line.push_str(&format!(" STATUS({}{cause})", found.state.word()));
     }
     if asked(Show::Default) {
         let default = if found.default { "yes" } else { "no" };
@@ -345,7 +365,6 @@ fn checked(
 mod tests {
     use super::*;
     use crate::cli::{List, Show};
-    use posthaste_server::LastEnd;
 
     fn found() -> Listed {
         Listed {
@@ -354,6 +373,7 @@ mod tests {
                 folder: "/d/qmgrs/QM1".into(),
             },
             state: State::Ended(LastEnd::Immediately),
+            cause: None,
             status: None,
             default: true,
         }

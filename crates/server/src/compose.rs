@@ -26,9 +26,10 @@ use crate::commands::Commands;
 use crate::configure::{self, Configured};
 use crate::control::{ControlSocket, Counters, Phase};
 use crate::create::LISTENER;
-use crate::ending::LastEnd;
+use crate::ending::{Cause, LastEnd};
 use crate::engine_run::EngineRun;
 use crate::error_log::{Console, ErrorLog};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::io_delay;
 use crate::layout::{DataDir, Home};
@@ -194,7 +195,7 @@ impl Start<'_> {
             posthaste_env::allow_descriptors();
         }
         if self.place == Place::Own {
-            record_panics(log);
+            record_panics(log, home);
         }
         let operator: Arc<dyn Operator> = log.clone();
         for note in &self.configured.notes {
@@ -204,7 +205,12 @@ impl Start<'_> {
         let env = &io_delay::watched(env, &self.configured.engine, &operator);
         let mut config = self.configured.engine.clone();
         config.log_config.writes.plain |= self.options.plain_log;
-        let engine = EngineRun::start(env, home, &config, &operator)?;
+        let engine = EngineRun::start(env, home, &config, &operator).inspect_err(|failure| {
+            // Whoever runs it writes down how that ends.
+            if failure.exit != Exit::InUse {
+                Cause::of(failure).record(home);
+            }
+        })?;
         let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
         let runtime = self.runtime()?;
@@ -213,14 +219,16 @@ impl Start<'_> {
                 hand_over_released(engine.qm.log());
             }
             let server = Server::open(self, &operator, &engine.qm, ends).await;
-            match server {
+            let ended = match server {
                 Ok(server) => server.serve(home, served).await,
                 Err(failure) => {
                     // What was recovered is put in order before the reason is told.
                     let _ = engine.qm.end(EndMode::Immediate).await;
                     Err(failure)
                 }
-            }
+            };
+            // Before the control socket is closed: whoever waits there reads it next.
+            ended.inspect_err(|failure| Cause::of(failure).record(home))
         });
         engine.qm.log().wake_directly();
         runtime.shutdown_timeout(FAREWELL);
@@ -273,12 +281,15 @@ fn slowed(env: &Env, options: &RunOptions, log: &ErrorLog) -> Env {
 }
 
 /// A panic is a defect: it stands in the error log too, where whoever looks for a reason looks first.
-fn record_panics(log: &Arc<ErrorLog>) {
+fn record_panics(log: &Arc<ErrorLog>, home: &Home) {
     let log = Arc::downgrade(log);
+    let home = home.clone();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if let Some(log) = log.upgrade() {
-            log.file("AMQ6109S", &[panic.to_string()]);
+            let what = panic.to_string();
+            log.file("AMQ6109S", std::slice::from_ref(&what));
+            Cause::of(&Failure::new(Exit::Internal, "AMQ6109S", &[&what])).record(&home);
         }
         before(panic);
     }));
@@ -462,7 +473,7 @@ impl Server {
 fn cannot_listen(path: &std::path::Path, error: &std::io::Error) -> Failure {
     let shown = path.display().to_string();
     Failure::new(
-        crate::exit::Exit::CannotListen,
+        Exit::CannotListen,
         "AMQ2008E",
         &[&shown, &error.to_string()],
     )

@@ -1,9 +1,12 @@
 //! The error logs: `AMQERR01.LOG` is written, 02 and 03 are the older ones (manual: "Error logs on
 //! UNIX, Linux and Windows").
 //!
-//! Invariants: an entry is written with one call and never split over two files; a message that
-//! cannot be written (full disk, no permission) goes to standard error, and nothing here panics or
-//! returns an error, because there would be nobody left to tell.
+//! Invariants: an entry is written with one call and never split over two files; room is kept for the messages of
+//! a full disk; a message that cannot be written all the same goes to the system's log and to standard error, and
+//! nothing here panics or returns an error, because there would be nobody left to tell.
+
+mod reserve;
+mod syslog;
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -17,6 +20,8 @@ use jiff::{Timestamp, Zoned};
 use parking_lot::Mutex;
 use posthaste_command::messages;
 use posthaste_engine::Operator;
+
+use reserve::Reserve;
 
 /// Version, release, modification and fix as MQ shows them: the interface this product follows.
 pub const VRMF: &str = "9.4.0.0";
@@ -46,6 +51,8 @@ struct Writer {
 struct State {
     file: Option<File>,
     bytes: u64,
+    /// Room kept behind the file.
+    reserve: Reserve,
     /// The last error of writing has been told.
     told: bool,
 }
@@ -56,6 +63,8 @@ pub struct ErrorLog {
     limit: u64,
     console: Console,
     writer: Writer,
+    /// Where the system's log listens.
+    syslog: PathBuf,
     state: Mutex<State>,
 }
 
@@ -78,9 +87,11 @@ impl ErrorLog {
                 host: host(),
                 queue_manager: queue_manager.map(str::to_owned),
             },
+            syslog: PathBuf::from(syslog::SOCKET),
             state: Mutex::new(State {
                 file: None,
                 bytes: 0,
+                reserve: Reserve::default(),
                 told: false,
             }),
         }
@@ -120,10 +131,13 @@ impl ErrorLog {
             crate::layout::make_private(&self.folder).map_err(|f| io::Error::other(f.line()))?;
             let file = self.open()?;
             state.bytes = file.metadata()?.len();
+            state.reserve = Reserve::default();
             state.file = Some(file);
         }
         if state.bytes > 0 && state.bytes + entry.len() as u64 > self.limit {
-            state.file = None;
+            if let Some(file) = state.file.take() {
+                state.reserve.give_back(&file, state.bytes);
+            }
             self.rotate()?;
             state.file = Some(self.open()?);
             state.bytes = 0;
@@ -132,6 +146,7 @@ impl ErrorLog {
             let written = file.write_all(entry);
             // Part of it may be there; the length decides when to rotate.
             state.bytes = file.metadata().map_or(state.bytes, |found| found.len());
+            state.reserve.keep(file, state.bytes);
             written?;
         }
         Ok(())
@@ -163,11 +178,14 @@ impl ErrorLog {
         // The next message opens the file anew: the disk may have room by then.
         state.file = None;
         let now = now();
+        let name = self.writer.queue_manager.as_deref();
         if !state.told {
             state.told = true;
-            let path = self.path(1).display().to_string();
-            say(&short(&now, "AMQ6245E", &[path, error.to_string()]));
+            let inserts = [self.path(1).display().to_string(), error.to_string()];
+            say(&short(&now, "AMQ6245E", &inserts));
+            syslog::send(&self.syslog, &now, name, "AMQ6245E", &inserts);
         }
+        syslog::send(&self.syslog, &now, name, id, inserts);
         if self.console == Console::Silent {
             say(&short(&now, id, inserts));
         }
@@ -457,15 +475,46 @@ Compare with what the disk does on a normal day, and look at what else was using
     }
 
     #[test]
-    fn a_full_disk_is_survived() {
+    fn what_a_full_disk_does_not_take_goes_to_the_system_s_log() {
         let folder = tempfile::tempdir().unwrap();
         let errors = folder.path().join("errors");
         fs::create_dir(&errors).unwrap();
         // The device that has no room, in the place of the file.
         std::os::unix::fs::symlink("/dev/full", errors.join("AMQERR01.LOG")).unwrap();
-        let log = ErrorLog::new(&errors, 4_000, Some("QM1"), Console::Silent);
+        let mut log = ErrorLog::new(&errors, 4_000, Some("QM1"), Console::Silent);
+        log.syslog = folder.path().join("log");
+        let system = std::os::unix::net::UnixDatagram::bind(&log.syslog).unwrap();
         log.write("AMQ8003I", &["QM1".to_owned()]);
         log.write("AMQ8004I", &["QM1".to_owned()]);
         assert!(log.state.lock().told);
+        let heard = || {
+            let mut line = [0; 1_024];
+            let length = system.recv(&mut line).unwrap();
+            String::from_utf8_lossy(&line[..length]).into_owned()
+        };
+        let first = heard();
+        assert!(first.starts_with("<27>") && first.contains("AMQ6245E"));
+        assert!(heard().ends_with("]: QM1: AMQ8003I: Queue manager QM1 started."));
+        assert!(heard().ends_with("]: QM1: AMQ8004I: Queue manager QM1 ended."));
+    }
+
+    #[test]
+    fn room_is_kept_behind_the_file_and_not_behind_older_ones() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let log = ErrorLog::new(folder.path(), 4_000, Some("QM1"), Console::Silent);
+        let allocated = |number| {
+            let found = fs::metadata(log.path(number)).unwrap();
+            (found.len(), found.blocks() * 512)
+        };
+        log.write("AMQ8003I", &["QM1".to_owned()]);
+        let (length, room) = allocated(1);
+        assert!(length < 4_000 && room > 128 * 1024, "{length} {room}");
+        while !log.path(2).exists() {
+            log.write("AMQ8003I", &["QM1".to_owned()]);
+        }
+        let (length, room) = allocated(2);
+        assert!(room < length + 64 * 1024, "{length} {room}");
+        assert!(allocated(1).1 > 128 * 1024);
     }
 }

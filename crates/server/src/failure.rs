@@ -152,6 +152,14 @@ impl Failure {
         self
     }
 
+    /// The message in one line that leaves out which queue manager it is about.
+    pub fn brief(&self) -> String {
+        match (self.id, self.inserts.get(1)) {
+            ("AMQ2027S", Some(what)) => format!("{}: {what}", self.id),
+            _ => self.line(),
+        }
+    }
+
     /// The message in one line.
     pub fn line(&self) -> String {
         format!("{}: {}", self.id, messages::format(self.id, &self.inserts))

@@ -50,7 +50,7 @@ pub use create::{
     restore_objects,
 };
 pub use detach::leave_the_terminal;
-pub use ending::LastEnd;
+pub use ending::{Cause, LastEnd};
 pub use error_log::{Console, ErrorLog, VRMF, user_name};
 pub use exit::{Exit, TABLE as EXIT_TABLE};
 pub use failure::{Failure, is_no_space};

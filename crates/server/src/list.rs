@@ -3,7 +3,7 @@
 use posthaste_env::Env;
 
 use crate::control::{self, Phase};
-use crate::ending::LastEnd;
+use crate::ending::{Cause, LastEnd};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::layout::{DataDir, Home};
@@ -39,6 +39,8 @@ pub struct Listed {
     pub home: Home,
     /// What it is doing.
     pub state: State,
+    /// Why it ended, if that was unexpected and it could say so.
+    pub cause: Option<Cause>,
     /// What the running process has written about itself.
     pub status: Option<Status>,
     /// Whether it is the default one.
@@ -78,6 +80,10 @@ pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
         Listed {
             home: home.clone(),
             state,
+            cause: match state {
+                State::Ended(_) => Cause::read(home),
+                _ => None,
+            },
             status: running.then(|| status::read(home)).flatten(),
             default: registered.default.as_deref() == Some(&home.name),
         }

@@ -69,7 +69,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ6245E",
         "The error log {0} cannot be written: {1}.",
-        "Messages are written to the standard error stream instead.",
+        "Messages are written to the system's log (syslog) and to the standard error stream instead.",
         "Correct the permissions or free space on the file system.",
     ),
     message(

@@ -214,6 +214,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "See who has the port: ss -ltnp 'sport = :{0}'. If that is to keep it, start the queue manager with posthaste start --port N {3}, or change the listener with ALTER LISTENER({2}) TRPTYPE(TCP) PORT(N).",
     ),
     message(
+        "AMQ2042E",
+        "Queue manager {0} ended, but not in order: {1}.",
+        "It was asked to end and could not do so as it should. Nothing that was acknowledged is lost; the next start recovers it from the log. The exit code is that of the queue manager.",
+        "See the queue manager's error log (or the system's, if its disk is full), correct the cause, and start it.",
+    ),
+    message(
+        "AMQ2043E",
+        "Queue manager {0} ended unexpectedly, and without saying why.",
+        "Its process was killed while it was ending. Nothing that was acknowledged is lost; the next start recovers it from the log.",
+        "Find out who killed it: the system log (dmesg) tells of the out-of-memory killer.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod driver;
+mod ending;
 mod in_process;
 mod instruments;
 mod laboratory;
