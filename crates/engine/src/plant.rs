@@ -29,11 +29,13 @@ pub enum Bug {
     DropGift,
     /// A get is dropped when its connection quiesces, although its message is gone from the queue.
     DropGetPastWait,
+    /// Restart lets a log record replace a definition that is newer than it.
+    RedoOlderDefinition,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 11] = [
+    pub const ALL: [Bug; 12] = [
         Bug::ForgetUndo,
         Bug::DeliverTwice,
         Bug::VisibleEarly,
@@ -45,6 +47,7 @@ impl Bug {
         Bug::IgnorePriority,
         Bug::DropGift,
         Bug::DropGetPastWait,
+        Bug::RedoOlderDefinition,
     ];
 }
 

@@ -9,13 +9,13 @@ use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
-use posthaste_recovery_log::{Class, LogError, Lsn};
+use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use super::{Catalogue, Definition, Runtime, Stored, kind_code};
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
-use crate::record;
+use crate::record::{self, QueueId};
 use crate::trigger;
 use crate::verbs::clock;
 
@@ -87,13 +87,13 @@ impl Catalogue {
                 object.attrs.set_text(MQCA_CREATION_TIME, time);
             }
         }
-        let end = self.log_object(qm, &mut object, queue)?;
-        let definition = self.applied(qm, object, queue);
+        let logged = self.log_object(qm, &mut object, queue)?;
+        let definition = self.applied(object, queue, logged);
         drop(order);
         if let (true, Runtime::Local(queue)) = (replace, definition.runtime()) {
             trigger::changed(qm, queue);
         }
-        Ok((definition, end))
+        Ok((definition, logged.map(|logged| logged.end)))
     }
 
     /// Changes some attributes of an object.
@@ -120,21 +120,21 @@ impl Catalogue {
             .iter()
             .any(|selector| before.get(*selector) != object.attrs.get(*selector));
         let queue = known.queue_id();
-        let end = self.log_object(qm, &mut object, queue)?;
-        let definition = self.applied(qm, object, queue);
+        let logged = self.log_object(qm, &mut object, queue)?;
+        let definition = self.applied(object, queue, logged);
         drop(order);
         if triggers && let Runtime::Local(queue) = definition.runtime() {
             trigger::changed(qm, queue);
         }
-        Ok(end)
+        Ok(logged.map(|logged| logged.end))
     }
 
     fn log_object(
         &self,
         qm: &Arc<Inner>,
         object: &mut Object,
-        queue: u32,
-    ) -> Result<Option<Lsn>, ChangeError> {
+        queue: QueueId,
+    ) -> Result<Option<Appended>, ChangeError> {
         let (date, time) = clock::display_stamp(qm.env.clock.wall_micros());
         object.attrs.set_text(MQCA_ALTERATION_DATE, date);
         object.attrs.set_text(MQCA_ALTERATION_TIME, time);
@@ -148,11 +148,12 @@ impl Catalogue {
         let appended = qm
             .log
             .append(Class::Ordinary, &[&record::object(queue, &stored)])?;
-        Ok(Some(appended.end))
+        Ok(Some(appended))
     }
 
-    fn applied(&self, _qm: &Arc<Inner>, object: Object, queue: u32) -> Definition {
-        let definition = self.restore(object, queue);
+    fn applied(&self, object: Object, queue: QueueId, logged: Option<Appended>) -> Definition {
+        let changed = logged.map_or(Lsn(0), |logged| logged.start);
+        let definition = self.restore(object, queue, changed);
         let mut wakes = Wakes::default();
         match definition.runtime() {
             Runtime::Local(queue) => {

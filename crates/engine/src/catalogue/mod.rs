@@ -9,6 +9,8 @@
 //!   `QmgrAttributes`) is derived from it at every change.
 //! * A definition has every attribute that has a default, whichever release stored it.
 //! * The list's own lock is a leaf: nothing is locked while it is held.
+//! * A definition knows the LSN of the record that made it what it is, so that restart never lets a
+//!   record take the place of what is newer than itself.
 //! * Temporary dynamic queues are not logged: they end with the connection that made them.
 
 mod change;
@@ -27,7 +29,9 @@ use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::Name;
 use posthaste_mqi::constants::*;
+use posthaste_recovery_log::Lsn;
 
+use crate::plant::{Bug, planted};
 use crate::queue::{Queue, QueueAttributes, QueueHome};
 use crate::record::QueueId;
 
@@ -77,8 +81,15 @@ pub(crate) enum Runtime {
 struct Entry {
     kind: ObjectKind,
     name: String,
-    attrs: RwLock<Attrs>,
+    current: RwLock<Current>,
     runtime: Runtime,
+}
+
+/// What a definition says now.
+struct Current {
+    attrs: Attrs,
+    /// Where the log record begins that said it; `Lsn(0)` when there is none.
+    changed: Lsn,
 }
 
 /// A definition. Clones are the same one.
@@ -93,23 +104,33 @@ impl Definition {
         &self.0.name
     }
     pub(crate) fn attrs(&self) -> Attrs {
-        self.0.attrs.read().clone()
+        self.0.current.read().attrs.clone()
     }
     pub(crate) fn int(&self, selector: i32) -> i32 {
-        self.0.attrs.read().int(selector)
+        self.0.current.read().attrs.int(selector)
     }
     pub(crate) fn text(&self, selector: i32) -> String {
-        self.0.attrs.read().text(selector).to_owned()
+        self.0.current.read().attrs.text(selector).to_owned()
     }
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.0.runtime
     }
     pub(crate) fn object(&self) -> Object {
-        Object {
+        self.saved().0
+    }
+    /// The definition and the LSN of the record that made it so, of one moment.
+    pub(crate) fn saved(&self) -> (Object, Lsn) {
+        let current = self.0.current.read();
+        let object = Object {
             kind: self.0.kind,
             name: self.0.name.clone(),
-            attrs: self.attrs(),
-        }
+            attrs: current.attrs.clone(),
+        };
+        (object, current.changed)
+    }
+    /// Whether what a log record at `lsn` says of this name is no news.
+    fn knows(&self, lsn: Lsn) -> bool {
+        self.0.current.read().changed >= lsn && !planted(Bug::RedoOlderDefinition)
     }
     /// The number of the local queue behind it; 0 for everything else.
     pub(crate) fn queue_id(&self) -> QueueId {
@@ -125,7 +146,7 @@ impl Definition {
     }
 
     /// Replaces the attributes and everything derived from them.
-    fn set(&self, attrs: Attrs) {
+    fn set(&self, attrs: Attrs, changed: Lsn) {
         match &self.0.runtime {
             Runtime::Local(queue) => {
                 queue.lock().attributes = Arc::new(QueueAttributes::of(&attrs));
@@ -133,7 +154,7 @@ impl Definition {
             Runtime::Alias(alias) => alias.update(&attrs),
             Runtime::None => {}
         }
-        *self.0.attrs.write() = attrs;
+        *self.0.current.write() = Current { attrs, changed };
     }
 }
 
@@ -209,8 +230,26 @@ impl Catalogue {
         }
     }
 
-    /// Makes a definition what it is, new or not (restart, and every change).
-    pub(crate) fn restore(&self, mut object: Object, queue: QueueId) -> Definition {
+    /// Redoes a definition that a log record at `lsn` holds; `None`: what is there is newer.
+    pub(crate) fn redo(&self, object: Object, queue: QueueId, lsn: Lsn) -> Option<Definition> {
+        let known = self.find(object.kind, &object.name);
+        if known.is_some_and(|known| known.knows(lsn)) {
+            return None;
+        }
+        Some(self.restore(object, queue, lsn))
+    }
+
+    /// Redoes a deletion that a log record at `lsn` holds, unless the name has been defined again.
+    pub(crate) fn redo_deletion(&self, kind: ObjectKind, name: &str, queue: QueueId, lsn: Lsn) {
+        let known = self.find(kind, name);
+        if known.is_some_and(|known| !known.knows(lsn)) {
+            self.remove(kind, name, queue);
+        }
+    }
+
+    /// Makes a definition what it is, new or not (restart, and every change). `changed`: where the
+    /// log record begins that says so; `Lsn(0)` when there is none.
+    pub(crate) fn restore(&self, mut object: Object, queue: QueueId, changed: Lsn) -> Definition {
         complete(&mut object);
         if object.kind == ObjectKind::Qmgr {
             *self.qmgr.write() = Arc::new(QmgrAttributes::of(&object.attrs));
@@ -221,7 +260,7 @@ impl Catalogue {
             && known.kind() == object.kind
             && known.queue_id() == queue
         {
-            known.set(object.attrs);
+            known.set(object.attrs, changed);
             return known;
         }
         let runtime = match object.kind {
@@ -237,7 +276,10 @@ impl Catalogue {
         let definition = Definition(Arc::new(Entry {
             kind: object.kind,
             name: object.name,
-            attrs: RwLock::new(object.attrs),
+            current: RwLock::new(Current {
+                attrs: object.attrs,
+                changed,
+            }),
             runtime,
         }));
         self.entries.write().insert(key, definition.clone());
@@ -356,7 +398,7 @@ mod tests {
                 let mut bytes = Vec::new();
                 Stored::encode(&before, 1, &mut bytes);
                 let (stored, _) = Stored::decode(&bytes).unwrap();
-                let definition = catalogue().restore(stored.object, 1);
+                let definition = catalogue().restore(stored.object, 1, Lsn(0));
                 let what = format!("{kind} {}", attribute.keyword);
                 assert_eq!(definition.attrs(), whole.attrs, "{what}");
                 let shown = row_of(&definition.object(), &[], true);
@@ -366,7 +408,7 @@ mod tests {
         let mut before = Object::new(ObjectKind::QLocal, "A");
         before.attrs.remove(MQIA_MAX_Q_DEPTH);
         before.attrs.set_int(MQIA_MAX_MSG_LENGTH, 7);
-        let definition = catalogue().restore(before, 1);
+        let definition = catalogue().restore(before, 1, Lsn(0));
         let Runtime::Local(queue) = definition.runtime() else {
             panic!("not a local queue");
         };

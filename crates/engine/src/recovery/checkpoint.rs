@@ -20,18 +20,16 @@
 
 use std::sync::Arc;
 
-use posthaste_command::Object;
 use posthaste_env::sync::atomic::Ordering;
 use posthaste_recovery_log::{Class, Lsn};
 use posthaste_store::{ImageWriter, Place, StoreError, remove_other_images};
 
-use super::image::{self, Anchor, Header, SavedQueue};
-use crate::catalogue::Runtime;
+use super::image::{self, Anchor, Header, SavedObject, SavedQueue};
+use crate::catalogue::{Runtime, Stored};
 use crate::manager::Inner;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::saved::stored_head;
-use crate::record::QueueId;
 use crate::stop::Stop;
 
 /// What the next checkpoint has to know of the last one.
@@ -65,7 +63,7 @@ struct Saved {
 }
 
 /// What an image says of definitions and of queues.
-type Contents = (Vec<(Object, QueueId)>, Vec<SavedQueue>);
+type Contents = (Vec<SavedObject>, Vec<SavedQueue>);
 
 enum Failure {
     /// The disk is full: go on without this checkpoint.
@@ -228,7 +226,14 @@ impl Inner {
         // At a controlled shutdown every persistent message counts as old.
         let cut = if closing { Lsn(u64::MAX) } else { cut };
         for definition in definitions.iter().filter(|d| d.logged()) {
-            objects.push((definition.object(), definition.queue_id()));
+            let (object, changed) = definition.saved();
+            objects.push(SavedObject {
+                changed,
+                stored: Stored {
+                    queue: definition.queue_id(),
+                    object,
+                },
+            });
             if let Runtime::Local(queue) = definition.runtime() {
                 saved.push(Saved {
                     queue: queue.clone(),
@@ -252,7 +257,7 @@ impl Inner {
         &self,
         number: u64,
         header: Header,
-        objects: &[(Object, QueueId)],
+        objects: &[SavedObject],
         queues: &[SavedQueue],
     ) -> Result<(), StoreError> {
         let mut writer = ImageWriter::begin(&self.env.disk, &self.config.data, number)?;

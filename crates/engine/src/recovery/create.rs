@@ -7,11 +7,12 @@ use posthaste_env::{Disk, Env};
 use posthaste_mqi::constants::{
     MQCA_ALTERATION_DATE, MQCA_ALTERATION_TIME, MQCA_CREATION_DATE, MQCA_CREATION_TIME,
 };
+use posthaste_recovery_log::Lsn;
 use posthaste_store::ImageWriter;
 
-use super::image::{self, Anchor, Header};
+use super::image::{self, Anchor, Header, SavedObject};
 use super::restart::lock_folder;
-use crate::catalogue::system_objects;
+use crate::catalogue::{Stored, system_objects};
 use crate::config::{CreateOptions, EngineConfig};
 use crate::manager::QueueManager;
 use crate::stop::StartError;
@@ -94,7 +95,10 @@ impl QueueManager {
                 queue = next_queue;
                 next_queue += 1;
             }
-            numbered.push((object, queue));
+            numbered.push(SavedObject {
+                changed: Lsn(0),
+                stored: Stored { queue, object },
+            });
         }
         let header = Header {
             begin: log.appended(),

@@ -3,14 +3,15 @@
 //! | section | content |
 //! | --- | --- |
 //! | 1 header | format, where the checkpoint began in the log, next queue number, tag seed, clean |
-//! | 2 catalogue | every logged definition ([`Stored`]) one after another |
+//! | 2 catalogue | every logged definition: the LSN of the record that made it so, then [`Stored`] |
 //! | 3 queues | queue number, then the places of its saved chunks |
 //!
-//! The anchor (in the log's control file) names the image to start from and the incarnation.
+//! The anchor (in the log's control file) names the image to start from and the incarnation. Its format
+//! number stands for that of the log's records too: an anchor or image of another format is refused before
+//! anything else is read.
 
-use posthaste_command::Object;
 use posthaste_recovery_log::Lsn;
-use posthaste_store::Place;
+use posthaste_store::{Place, StoreError};
 
 use crate::catalogue::Stored;
 use crate::record::QueueId;
@@ -21,7 +22,8 @@ pub(crate) const HEADER: u32 = 1;
 pub(crate) const CATALOGUE: u32 = 2;
 pub(crate) const QUEUES: u32 = 3;
 
-const FORMAT: u32 = 1;
+/// 2: definitions with LSNs.
+const FORMAT: u32 = 2;
 const NO_PLACE: u32 = u32::MAX;
 
 /// The log's anchor.
@@ -40,13 +42,16 @@ impl Anchor {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, StartError> {
         let mut fields = Fields(bytes);
-        (fields.u32()? == FORMAT).then_some(())?;
-        Some(Anchor {
-            image: fields.u64()?,
-            incarnation: fields.u32()?,
-        })
+        check_format("the log's control file", fields.u32())?;
+        let mut read = || {
+            Some(Anchor {
+                image: fields.u64()?,
+                incarnation: fields.u32()?,
+            })
+        };
+        read().ok_or_else(|| nonsense("the log's control file names no checkpoint image"))
     }
 }
 
@@ -70,33 +75,46 @@ impl Header {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, StartError> {
         let mut fields = Fields(bytes);
-        (fields.u32()? == FORMAT).then_some(())?;
-        Some(Header {
-            begin: Lsn(fields.u64()?),
-            next_queue: fields.u32()?,
-            tag_seed: fields.u64()?,
-            clean: fields.0.first()? == &1,
-        })
+        check_format("the checkpoint image", fields.u32())?;
+        let mut read = || {
+            Some(Header {
+                begin: Lsn(fields.u64()?),
+                next_queue: fields.u32()?,
+                tag_seed: fields.u64()?,
+                clean: fields.0.first()? == &1,
+            })
+        };
+        read().ok_or_else(|| nonsense("the checkpoint image has a header that is too short"))
     }
 }
 
-/// Section 2.
-pub(crate) fn encode_catalogue(objects: &[(Object, QueueId)]) -> Vec<u8> {
+/// One definition of section 2.
+#[derive(Debug, PartialEq)]
+pub(crate) struct SavedObject {
+    /// Where the log record begins that made it so; `Lsn(0)` for what the creation made.
+    pub(crate) changed: Lsn,
+    pub(crate) stored: Stored,
+}
+
+pub(crate) fn encode_catalogue(objects: &[SavedObject]) -> Vec<u8> {
     let mut out = Vec::new();
-    for (object, queue) in objects {
-        Stored::encode(object, *queue, &mut out);
+    for SavedObject { changed, stored } in objects {
+        out.extend_from_slice(&changed.0.to_le_bytes());
+        Stored::encode(&stored.object, stored.queue, &mut out);
     }
     out
 }
 
-pub(crate) fn decode_catalogue(mut bytes: &[u8]) -> Option<Vec<Stored>> {
+pub(crate) fn decode_catalogue(bytes: &[u8]) -> Option<Vec<SavedObject>> {
+    let mut fields = Fields(bytes);
     let mut out = Vec::new();
-    while !bytes.is_empty() {
-        let (stored, used) = Stored::decode(bytes)?;
-        out.push(stored);
-        bytes = bytes.get(used..)?;
+    while !fields.0.is_empty() {
+        let changed = Lsn(fields.u64()?);
+        let (stored, used) = Stored::decode(fields.0)?;
+        out.push(SavedObject { changed, stored });
+        fields.0 = fields.0.get(used..)?;
     }
     Some(out)
 }
@@ -152,12 +170,24 @@ impl Fields<'_> {
     }
 }
 
+fn check_format(what: &str, found: Option<u32>) -> Result<(), StartError> {
+    match found {
+        Some(FORMAT) => Ok(()),
+        found => Err(StartError::Store(StoreError::Version {
+            file: what.to_owned(),
+            found: found.unwrap_or(0),
+            supported: FORMAT,
+        })),
+    }
+}
+
 /// The error of an image that passed its checksums and still makes no sense.
 pub(crate) fn nonsense(what: &str) -> StartError {
     StartError::Inconsistent(what.to_owned())
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -167,14 +197,14 @@ mod tests {
             image: 7,
             incarnation: 3,
         };
-        assert_eq!(Anchor::decode(&anchor.encode()), Some(anchor));
+        assert_eq!(Anchor::decode(&anchor.encode()).unwrap(), anchor);
         let header = Header {
             begin: Lsn(4096),
             next_queue: 9,
             tag_seed: 11,
             clean: true,
         };
-        assert_eq!(Header::decode(&header.encode()), Some(header));
+        assert_eq!(Header::decode(&header.encode()).unwrap(), header);
         let queues = vec![SavedQueue {
             queue: 2,
             chunks: vec![
@@ -190,5 +220,23 @@ mod tests {
         for length in 1..bytes.len() {
             assert_eq!(decode_queues(&bytes[..length]), None, "{length}");
         }
+    }
+    #[test]
+    fn another_format_is_refused_by_its_number() {
+        let anchor = Anchor {
+            image: 7,
+            incarnation: 3,
+        };
+        let mut bytes = anchor.encode();
+        bytes[0] = 1;
+        let refused = Anchor::decode(&bytes).unwrap_err();
+        assert!(
+            matches!(
+                &refused,
+                StartError::Store(StoreError::Version { found: 1, .. })
+            ),
+            "{refused}"
+        );
+        assert_eq!(refused.exit_code(), 75);
     }
 }

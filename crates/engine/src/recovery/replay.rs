@@ -113,10 +113,10 @@ impl<'a> Replay<'a> {
                     self.backed_out(count);
                 }
             }
-            Record::Object { queue, object } => self.object(queue, object)?,
+            Record::Object { queue, object } => self.object(start, queue, object)?,
             Record::Deleted { queue, kind, name } => {
                 let kind = kind_of(kind).ok_or_else(|| nonsense("an object kind"))?;
-                self.deleted(queue, kind, name);
+                self.deleted(start, queue, kind, name);
             }
             Record::Cleared { queue, below } => self.cleared(queue, below),
             Record::Checkpoint { .. } => {}
@@ -156,10 +156,14 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn object(&mut self, queue: QueueId, bytes: &[u8]) -> Result<(), StartError> {
+    /// A definition is as given, unless the image has a newer one under its name: then the queue it
+    /// is about has been deleted, and what else the log holds of that queue finds none.
+    fn object(&mut self, start: Lsn, queue: QueueId, bytes: &[u8]) -> Result<(), StartError> {
         let (stored, _) = Stored::decode(bytes).ok_or_else(|| nonsense("a definition"))?;
         self.next_queue = self.next_queue.max(queue + 1);
-        let definition = self.catalogue.restore(stored.object, queue);
+        let Some(definition) = self.catalogue.redo(stored.object, queue, start) else {
+            return Ok(());
+        };
         if let Runtime::Local(local) = definition.runtime() {
             let known = Known {
                 queue: local.clone(),
@@ -170,8 +174,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn deleted(&mut self, queue: QueueId, kind: ObjectKind, name: &str) {
-        self.catalogue.remove(kind, name, queue);
+    fn deleted(&mut self, start: Lsn, queue: QueueId, kind: ObjectKind, name: &str) {
+        self.catalogue.redo_deletion(kind, name, queue, start);
         if let Some(known) = self.queues.remove(&queue) {
             self.retired.push(known.queue);
         }

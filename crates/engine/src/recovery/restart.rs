@@ -11,7 +11,7 @@ use posthaste_recovery_log::{Class, RecoveryLog, Writer};
 use posthaste_store::{Place, read_image};
 
 use super::checkpoint::CheckpointState;
-use super::image::{self, Anchor, Header, SavedQueue, nonsense};
+use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
 use super::replay::Replay;
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
@@ -44,7 +44,7 @@ pub(super) fn lock_folder(
 /// What an image holds, decoded.
 struct Image {
     header: Header,
-    catalogue: Vec<crate::catalogue::Stored>,
+    catalogue: Vec<SavedObject>,
     queues: Vec<SavedQueue>,
 }
 
@@ -54,7 +54,7 @@ fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, St
         let found = sections.iter().find(|(k, _)| *k == kind);
         found.map(|(_, bytes)| bytes.as_slice())
     };
-    let header = section(image::HEADER).and_then(Header::decode);
+    let header = section(image::HEADER).map(Header::decode).transpose()?;
     let catalogue = section(image::CATALOGUE).and_then(image::decode_catalogue);
     let queues = section(image::QUEUES).and_then(image::decode_queues);
     match (header, catalogue, queues) {
@@ -170,15 +170,14 @@ impl QueueManager {
     ) -> Result<Started, StartError> {
         let lock = lock_folder(&env.disk, &config)?;
         let mut restart = posthaste_recovery_log::open(env, &config.log, &config.log_config)?;
-        let anchor = Anchor::decode(restart.anchor())
-            .ok_or_else(|| nonsense("the log's control file names no checkpoint image"))?;
+        let anchor = Anchor::decode(restart.anchor())?;
         let clean = restart.clean();
         let point = restart.restart();
         let loaded = load_image(env, &config, anchor.image)?;
         let home = home_of(env, &config, loaded.header.tag_seed);
         let catalogue = Catalogue::new(home.clone());
-        for stored in loaded.catalogue {
-            catalogue.restore(stored.object, stored.queue);
+        for SavedObject { changed, stored } in loaded.catalogue {
+            catalogue.restore(stored.object, stored.queue, changed);
         }
         remove_strays(env, &home, &catalogue)?;
         let queues = catalogue.local_queues();

@@ -193,6 +193,16 @@ impl World {
         self.status(queue).depth
     }
 
+    /// The number of the newest checkpoint image.
+    pub fn image(&self) -> u64 {
+        let names = self.env.disk.list(&self.config.data).unwrap();
+        let numbers = names.iter().filter_map(|name| {
+            let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
+            number.parse().ok()
+        });
+        numbers.max().unwrap()
+    }
+
     /// How often the operator heard a message.
     pub fn heard(&self, id: &str) -> usize {
         self.heard.0.lock().iter().filter(|m| m.0 == id).count()
