@@ -31,6 +31,8 @@ mod manager;
 mod message;
 mod meter;
 mod operator;
+mod orphans;
+mod pins;
 #[doc(hidden)]
 pub mod plant;
 mod queue;

@@ -13,6 +13,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
 use crate::manager::{Inner, QueueManager};
+use crate::plant::{Bug, planted};
 use crate::report;
 use crate::signal::either;
 use crate::stop::Stop;
@@ -48,29 +49,6 @@ impl Inner {
         self.kick.raise();
     }
 
-    /// Lets effects happen whose applications have gone.
-    pub(crate) async fn settle_orphans(self: &Arc<Self>) {
-        let orphans = self.take_orphans();
-        let Some(last) = orphans.iter().map(|o| o.end).max() else {
-            return;
-        };
-        // While they wait they still pin the log.
-        self.put_back_orphans(orphans);
-        match self.log.force(last).await {
-            Ok(forced) => {
-                let (ready, later): (Vec<_>, Vec<_>) = self
-                    .take_orphans()
-                    .into_iter()
-                    .partition(|o| forced.covers(o.end));
-                self.put_back_orphans(later);
-                for orphan in ready {
-                    orphan.happen(self, &forced);
-                }
-            }
-            Err(error) => self.log_failed(&error),
-        }
-    }
-
     /// Makes room in the log: checkpoints, then the oldest unit of work.
     async fn make_room(self: &Arc<Self>) -> Result<(), Stop> {
         self.settle_orphans().await;
@@ -93,7 +71,7 @@ impl Inner {
         sessions.retain(|s| s.lock().uow.as_ref().is_some_and(|u| u.logged));
         let Some(oldest) = sessions
             .into_iter()
-            .min_by_key(|s| s.uow_pin.get().unwrap_or(Lsn(u64::MAX)))
+            .min_by_key(|s| s.lock().uow.as_ref().map_or(Lsn(u64::MAX), |u| u.first))
         else {
             return false;
         };
@@ -115,7 +93,11 @@ impl Inner {
         for (queue, event) in events {
             crate::trigger::fire(self, &queue, event);
         }
-        oldest.uow_pin.clear();
+        if planted(Bug::ClearNextPin)
+            && let Some(next) = oldest.lock().uow.as_mut()
+        {
+            next.pin = None;
+        }
         self.operator.message("AMQ7469W", &inserts);
         true
     }

@@ -19,12 +19,13 @@ use posthaste_recovery_log::{LogError, RecoveryLog, Writer};
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
 use crate::operator::Operator;
+use crate::orphans::{Orphan, Orphans};
+use crate::pins::Pins;
 use crate::queue::{Queue, QueueHome};
 use crate::recovery::checkpoint::CheckpointState;
 use crate::session::{Application, ConnectionStatus, Owned, Session, SessionInner};
 use crate::signal::Signal;
 use crate::stop::Stop;
-use crate::uow::Orphan;
 
 /// Bits of a number that count within one run.
 pub(crate) const COUNTER_BITS: u32 = 40;
@@ -77,7 +78,8 @@ pub(crate) struct Inner {
     pub(crate) next_queue: AtomicU32,
     next_session: AtomicU64,
     sessions: Mutex<BTreeMap<u64, Weak<SessionInner>>>,
-    orphans: Mutex<Vec<Orphan>>,
+    pub(crate) orphans: Orphans,
+    pub(crate) pins: Arc<Pins>,
     phase: AtomicU8,
     stop: Mutex<Option<Stop>>,
     /// Something for maintenance to do.
@@ -134,7 +136,8 @@ impl Inner {
             next_queue: AtomicU32::new(parts.next_queue),
             next_session: AtomicU64::new(1),
             sessions: Mutex::new(BTreeMap::new()),
-            orphans: Mutex::new(Vec::new()),
+            orphans: Orphans::default(),
+            pins: Arc::default(),
             phase: AtomicU8::new(RUNNING),
             stop: Mutex::new(None),
             kick: Signal::default(),
@@ -271,16 +274,8 @@ impl Inner {
     }
 
     pub(crate) fn orphan(&self, orphan: Orphan) {
-        self.orphans.lock().push(orphan);
+        self.orphans.add(orphan);
         self.kick.raise();
-    }
-
-    pub(crate) fn take_orphans(&self) -> Vec<Orphan> {
-        std::mem::take(&mut *self.orphans.lock())
-    }
-
-    pub(crate) fn put_back_orphans(&self, orphans: Vec<Orphan>) {
-        self.orphans.lock().extend(orphans);
     }
 
     /// A queue was deleted: its file goes with the next checkpoint.
@@ -299,19 +294,6 @@ impl Inner {
             .values()
             .filter_map(Weak::upgrade)
             .collect()
-    }
-
-    /// The lowest LSN that a unit of work or call in progress needs. The order of looking (sessions
-    /// first, then orphans) matches the order in which a pin moves from one to the other.
-    pub(crate) fn lowest_pin(&self) -> Option<posthaste_recovery_log::Lsn> {
-        let sessions = self.sessions();
-        let pins = sessions
-            .iter()
-            .flat_map(|s| [s.uow_pin.get(), s.call_pin.get()])
-            .flatten()
-            .min();
-        let orphans = self.orphans.lock().iter().map(|o| o.pin).min();
-        pins.into_iter().chain(orphans).min()
     }
 }
 
@@ -479,7 +461,7 @@ impl QueueManager {
                 }
             }
         }
-        inner.settle_orphans().await;
+        inner.settle_all_orphans().await;
         inner.checkpoint_now(true).await
     }
 }

@@ -31,11 +31,15 @@ pub enum Bug {
     DropGetPastWait,
     /// Restart lets a log record replace a definition that is newer than it.
     RedoOlderDefinition,
+    /// A system backout clears the pin of the unit of work that the application has begun since.
+    ClearNextPin,
+    /// Orphaned effects leave the list, with their pins, before they have happened.
+    OrphansTakenEarly,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 12] = [
+    pub const ALL: [Bug; 14] = [
         Bug::ForgetUndo,
         Bug::DeliverTwice,
         Bug::VisibleEarly,
@@ -48,6 +52,8 @@ impl Bug {
         Bug::DropGift,
         Bug::DropGetPastWait,
         Bug::RedoOlderDefinition,
+        Bug::ClearNextPin,
+        Bug::OrphansTakenEarly,
     ];
 }
 

@@ -21,9 +21,10 @@ use posthaste_mqi::{Hobj, Md, Name, Reason};
 use crate::catalogue::{Alias, Definition};
 use crate::group::{GroupGet, GroupPut};
 use crate::manager::{Inner, QueueManager};
+use crate::orphans::Orphan;
 use crate::queue::waiters::{Waiter, WaiterState, Wakes};
 use crate::queue::{Cursor, Queue};
-use crate::uow::{Effect, Orphan, Pin, Uow};
+use crate::uow::{Effect, Uow};
 
 /// Who connects.
 #[derive(Clone, Debug, Default)]
@@ -171,7 +172,7 @@ impl Handles {
 #[derive(Default)]
 pub(crate) struct SessionState {
     pub(crate) handles: Handles,
-    pub(crate) uow: Option<Uow>,
+    pub(crate) uow: Option<Box<Uow>>,
     /// The system backed the unit of work out; the application does not know yet.
     pub(crate) rolled_back: bool,
 }
@@ -218,10 +219,6 @@ pub(crate) struct SessionInner {
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
     waiting: Mutex<Waiting>,
-    /// Pin of the unit of work.
-    pub(crate) uow_pin: Pin,
-    /// Pin of a call outside the unit of work.
-    pub(crate) call_pin: Pin,
 }
 
 /// A connection. Clones are the same connection.
@@ -261,8 +258,6 @@ impl SessionInner {
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),
             waiting: Mutex::default(),
-            uow_pin: Pin::default(),
-            call_pin: Pin::default(),
         }
     }
 
@@ -366,19 +361,16 @@ impl SessionInner {
         self.end();
         let uow = self.lock().uow.take();
         if let Some(uow) = uow {
-            let pin = self.uow_pin.get();
-            match (uow.log_backout(&self.qm), pin) {
+            match uow.log_backout(&self.qm) {
                 // The log has stopped, and the queue manager with it.
-                (Err(_), _) => {}
-                (Ok(Some(end)), Some(pin)) if uow.hardens() => self.qm.orphan(Orphan {
+                Err(_) => {}
+                Ok(Some(end)) if uow.hardens() => self.qm.orphan(Orphan {
                     end,
-                    pin,
                     effect: Effect::Backout(uow),
                 }),
                 _ => uow.undo(&self.qm),
             }
         }
-        self.uow_pin.clear();
         let handles = {
             let mut state = self.lock();
             let all = state.handles.all();
@@ -414,7 +406,7 @@ impl SessionInner {
         let qm = &self.qm;
         state
             .uow
-            .get_or_insert_with(|| Uow::new(qm.next_uow(), qm.now()))
+            .get_or_insert_with(|| Box::new(Uow::new(qm.next_uow(), qm.now())))
     }
 
     pub(crate) fn status(&self) -> ConnectionStatus {

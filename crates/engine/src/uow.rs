@@ -5,23 +5,26 @@
 //!   a message cannot become visible, nor disappear, while a crash could still take that back.
 //! * The effect does not depend on the application: should its call be dropped between the append
 //!   and the force, the effect is handed to the orphans, which maintenance applies in its stead.
-//! * While records of a unit of work may be needed at restart, a pin (their first LSN or an earlier
-//!   one) keeps the log from being cut above them. A pin is set before the record is appended and
-//!   cleared after the effect has happened.
+//! * While records of a unit of work may be needed at restart, its pin keeps the log from being cut
+//!   above them. The pin belongs to the unit of work, or to the effect of a call outside one, and
+//!   goes when that has happened.
+//! * What a unit of work does to one queue becomes visible at once, under one hold of the queue's
+//!   lock; queues follow each other.
 
 use std::sync::Arc;
 
-use posthaste_env::sync::atomic::{AtomicU64, Ordering};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, Forced, LogError, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::meter::Count;
+use crate::orphans::Orphan;
+use crate::pins::Pin;
 use crate::plant::{Bug, planted};
-use crate::queue::Queue;
 use crate::queue::index::SlotId;
 use crate::queue::waiters::Wakes;
+use crate::queue::{Queue, QueueState};
 use crate::record::{self, BackoutCount, UowId};
 use crate::trigger;
 
@@ -38,6 +41,25 @@ pub(crate) enum Op {
     },
 }
 
+impl Op {
+    fn queue(&self) -> &Arc<Queue> {
+        match self {
+            Op::Put { queue, .. } | Op::Got { queue, .. } => queue,
+        }
+    }
+}
+
+/// Calls `each` with the operations on every queue, in the order in which they are given.
+fn queue_by_queue(mut ops: Vec<Op>, mut each: impl FnMut(&Arc<Queue>, &[Op])) {
+    // Stable: the operations on one queue keep their order.
+    ops.sort_by_key(|op| op.queue().id);
+    for of_queue in ops.chunk_by(|a, b| a.queue().id == b.queue().id) {
+        if let Some(first) = of_queue.first() {
+            each(first.queue(), of_queue);
+        }
+    }
+}
+
 /// A unit of work.
 pub(crate) struct Uow {
     pub(crate) id: UowId,
@@ -50,6 +72,8 @@ pub(crate) struct Uow {
     pub(crate) started: i64,
     /// When it wrote its first record.
     pub(crate) logged_at: Option<i64>,
+    /// Taken before its first record is appended.
+    pub(crate) pin: Option<Pin>,
 }
 
 impl Uow {
@@ -61,6 +85,19 @@ impl Uow {
             first: Lsn(0),
             started,
             logged_at: None,
+            pin: None,
+        }
+    }
+
+    /// Keeps the log from being cut above the record that it is about to append.
+    pub(crate) fn pin(&mut self, qm: &Inner) {
+        self.pin.get_or_insert_with(|| qm.pins.hold(&qm.log));
+    }
+
+    /// The record could not be appended: without others it needs no pin.
+    pub(crate) fn not_appended(&mut self) {
+        if !self.logged {
+            self.pin = None;
         }
     }
 
@@ -73,21 +110,32 @@ impl Uow {
         }
     }
 
-    /// Makes its puts visible and its gets final.
+    /// Makes its puts visible and its gets final: on each queue all at once.
     fn commit(self, qm: &Arc<Inner>) {
-        for op in self.ops {
-            match op {
-                Op::Put { queue, message } => deliver(qm, &queue, &message, true),
-                Op::Got { queue, slot, .. } => {
-                    let mut state = queue.lock();
-                    state.uncommitted_gets -= 1;
-                    if planted(Bug::DeliverTwice) {
-                        state.list(slot);
-                    } else {
-                        state.destroy(slot, true);
+        let mut wakes = Wakes::default();
+        let mut due = Vec::new();
+        queue_by_queue(self.ops, |queue, ops| {
+            let mut state = queue.lock();
+            for op in ops {
+                match op {
+                    Op::Put { message, .. } => {
+                        let event = arrived(qm, &mut state, message, true, &mut wakes);
+                        due.extend(event.map(|event| (queue.clone(), event)));
+                    }
+                    Op::Got { slot, .. } => {
+                        if planted(Bug::DeliverTwice) {
+                            state.uncommitted_gets -= 1;
+                            state.list(*slot);
+                        } else {
+                            state.got(*slot);
+                        }
                     }
                 }
             }
+        });
+        wakes.wake();
+        for (queue, event) in due {
+            trigger::fire(qm, &queue, event);
         }
     }
 
@@ -144,29 +192,27 @@ impl Uow {
     pub(crate) fn give_all_back(self, qm: &Arc<Inner>) -> Vec<(Arc<Queue>, trigger::Event)> {
         let mut wakes = Wakes::default();
         let mut due = Vec::new();
-        // Backwards, so that what came first ends up first.
-        for op in self.ops.into_iter().rev() {
-            match op {
-                Op::Put { queue, .. } => queue.lock().pending_puts -= 1,
-                Op::Got {
-                    queue,
-                    slot,
-                    message,
-                } => {
-                    let mut state = queue.lock();
-                    state.uncommitted_gets -= 1;
-                    if planted(Bug::ForgetUndo) {
-                        continue;
+        queue_by_queue(self.ops, |queue, ops| {
+            let mut state = queue.lock();
+            // Backwards, so that what came first ends up first.
+            for op in ops.iter().rev() {
+                match op {
+                    Op::Put { .. } => state.pending_puts -= 1,
+                    Op::Got { slot, message, .. } => {
+                        state.uncommitted_gets -= 1;
+                        if planted(Bug::ForgetUndo) {
+                            continue;
+                        }
+                        let count = state.index.slot(*slot).backout_count;
+                        let more = count.saturating_add(1);
+                        state.index.set_backout_count(*slot, more);
+                        state.give_back(*slot, message, &mut wakes);
+                        let event = trigger::came_back(qm, &mut state, message);
+                        due.extend(event.map(|event| (queue.clone(), event)));
                     }
-                    let count = state.index.slot(slot).backout_count;
-                    state.index.set_backout_count(slot, count.saturating_add(1));
-                    state.give_back(slot, &message, &mut wakes);
-                    let event = trigger::came_back(qm, &mut state, &message);
-                    drop(state);
-                    due.extend(event.map(|event| (queue, event)));
                 }
             }
-        }
+        });
         wakes.wake();
         due
     }
@@ -185,36 +231,50 @@ impl Uow {
 /// A committed message arrives at its queue. `reserved`: it was counted among the pending puts.
 pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message>, reserved: bool) {
     let mut wakes = Wakes::default();
-    let due = {
-        let mut state = queue.lock();
-        if reserved {
-            state.pending_puts -= 1;
-        }
-        if state.deleted {
-            None
-        } else {
-            state.arrive(message, &mut wakes);
-            trigger::due(qm, &mut state, message)
-        }
-    };
+    let due = arrived(qm, &mut queue.lock(), message, reserved, &mut wakes);
     wakes.wake();
     if let Some(event) = due {
         trigger::fire(qm, queue, event);
     }
 }
 
+fn arrived(
+    qm: &Inner,
+    state: &mut QueueState,
+    message: &Arc<Message>,
+    reserved: bool,
+    wakes: &mut Wakes,
+) -> Option<trigger::Event> {
+    if reserved {
+        state.pending_puts -= 1;
+    }
+    if state.deleted {
+        return None;
+    }
+    state.arrive(message, wakes);
+    trigger::due(qm, state, message)
+}
+
 /// What a forced record makes true.
 pub(crate) enum Effect {
-    Commit(Uow),
+    Commit(Box<Uow>),
     /// A backout whose counts are hardened: nobody sees a count that a crash could take back.
-    Backout(Uow),
+    Backout(Box<Uow>),
     Put {
         queue: Arc<Queue>,
         message: Arc<Message>,
+        pin: Pin,
     },
     Got {
         queue: Arc<Queue>,
         slot: SlotId,
+        pin: Pin,
+    },
+    /// CLEAR: the messages put before `below` are gone.
+    Cleared {
+        queue: Arc<Queue>,
+        below: u64,
+        pin: Pin,
     },
 }
 
@@ -225,60 +285,41 @@ impl Effect {
     }
 
     /// Makes it true. `forced` proves that the record up to `end` is durable.
-    fn happen(self, qm: &Arc<Inner>, end: Lsn, forced: &Forced) {
+    pub(crate) fn happen(self, qm: &Arc<Inner>, end: Lsn, forced: &Forced) {
         assert!(forced.covers(end), "an effect before its record is durable");
         match self {
             Effect::Commit(uow) => uow.commit(qm),
             Effect::Backout(uow) => uow.undo(qm),
-            Effect::Put { queue, message } => deliver(qm, &queue, &message, true),
-            Effect::Got { queue, slot } => {
-                let mut state = queue.lock();
-                state.uncommitted_gets -= 1;
-                state.destroy(slot, true);
+            Effect::Put {
+                queue,
+                message,
+                pin,
+            } => {
+                deliver(qm, &queue, &message, true);
+                drop(pin);
+            }
+            Effect::Got { queue, slot, pin } => {
+                queue.lock().got(slot);
+                drop(pin);
+            }
+            Effect::Cleared { queue, below, pin } => {
+                queue.lock().clear(below);
+                drop(pin);
             }
         }
     }
-}
 
-/// A pin on the log; 0 = none. See the head of this file.
-#[derive(Default)]
-pub(crate) struct Pin(AtomicU64);
-
-impl Pin {
-    /// Sets it unless it is set already.
-    pub(crate) fn set(&self, lsn: Lsn) {
-        let _ = self
-            .0
-            .compare_exchange(0, lsn.0.max(1), Ordering::SeqCst, Ordering::SeqCst);
-    }
-    pub(crate) fn clear(&self) {
-        self.0.store(0, Ordering::SeqCst);
-    }
-    pub(crate) fn get(&self) -> Option<Lsn> {
-        match self.0.load(Ordering::SeqCst) {
-            0 => None,
-            lsn => Some(Lsn(lsn)),
+    /// Lets go of the unit of work's pin before the effect has happened (a planted bug).
+    pub(crate) fn unpin(&mut self) {
+        if let Effect::Commit(uow) | Effect::Backout(uow) = self {
+            uow.pin = None;
         }
-    }
-}
-
-/// An effect whose application went away before it happened.
-pub(crate) struct Orphan {
-    pub(crate) end: Lsn,
-    pub(crate) pin: Lsn,
-    pub(crate) effect: Effect,
-}
-
-impl Orphan {
-    pub(crate) fn happen(self, qm: &Arc<Inner>, forced: &Forced) {
-        self.effect.happen(qm, self.end, forced);
     }
 }
 
 /// An effect on its way: appended, not yet forced.
 pub(crate) struct Pending<'a> {
     pub(crate) qm: &'a Arc<Inner>,
-    pub(crate) pin: &'a Pin,
     pub(crate) end: Lsn,
     pub(crate) effect: Option<Effect>,
 }
@@ -301,7 +342,6 @@ impl Pending<'_> {
             }
             effect.happen(self.qm, self.end, &forced);
         }
-        self.pin.clear();
         self.qm.note_progress(self.end);
         Ok(())
     }
@@ -310,13 +350,10 @@ impl Pending<'_> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if let Some(effect) = self.effect.take() {
-            let pin = self.pin.get().unwrap_or(self.end);
             self.qm.orphan(Orphan {
                 end: self.end,
-                pin,
                 effect,
             });
-            self.pin.clear();
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
 use crate::record::{self, QueueId};
 use crate::trigger;
+use crate::uow::{Effect, Pending};
 use crate::verbs::clock;
 
 /// Why a definition was not changed.
@@ -257,13 +258,12 @@ impl Catalogue {
     }
 
     /// Removes every message of a queue (`CLEAR QLOCAL`). The queue must not be open, nor have
-    /// uncommitted messages. The messages are gone once the record is forced: the caller then
-    /// calls [`Catalogue::cleared`].
-    pub(crate) fn clear(
+    /// uncommitted messages. The messages are gone once what is returned is done.
+    pub(crate) fn clear<'a>(
         &self,
-        qm: &Arc<Inner>,
+        qm: &'a Arc<Inner>,
         name: &str,
-    ) -> Result<(Definition, Lsn, u64), ChangeError> {
+    ) -> Result<Pending<'a>, ChangeError> {
         let _order = self.order.lock();
         let known = self.queue(name).ok_or(ChangeError::NotFound)?;
         let Runtime::Local(queue) = known.runtime() else {
@@ -278,28 +278,19 @@ impl Catalogue {
         }
         // Under the queue's lock, so that every message listed now was put before `below`.
         let below = qm.next_seq();
+        let pin = qm.pins.hold(&qm.log);
         let appended = qm
             .log
             .append(Class::Essential, &[&record::cleared(queue.id, below)])?;
         drop(state);
-        Ok((known, appended.end, below))
-    }
-
-    /// Removes the messages that a forced [`Catalogue::clear`] was about.
-    pub(crate) fn cleared(known: &Definition, below: u64) {
-        let Runtime::Local(queue) = known.runtime() else {
-            return;
-        };
-        let mut state = queue.lock();
-        let old: Vec<_> = {
-            let index = &state.index;
-            let all = index.all();
-            all.filter(|id| index.slot(*id).listed() && index.slot(*id).seq < below)
-                .collect()
-        };
-        for id in old {
-            state.index.hold(id);
-            state.destroy(id, true);
-        }
+        Ok(Pending {
+            qm,
+            end: appended.end,
+            effect: Some(Effect::Cleared {
+                queue: queue.clone(),
+                below,
+                pin,
+            }),
+        })
     }
 }

@@ -10,7 +10,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
-use super::{Catalogue, ChangeError, Definition, show};
+use super::{Catalogue, ChangeError, show};
 use crate::manager::{Inner, QueueManager};
 use crate::verbs::valid_name;
 
@@ -150,16 +150,15 @@ impl Inner {
     }
 
     async fn clear(self: &Arc<Self>, name: &str) -> Reply {
-        let (known, end, below): (Definition, Lsn, u64) = match self.catalogue.clear(self, name) {
+        let cleared = match self.catalogue.clear(self, name) {
             Ok(cleared) => cleared,
             Err(error) => return self.hindered(ObjectKind::QLocal, name, error),
         };
-        let reply = Reply::done("AMQ8022I", &[name.to_owned()]);
-        let reply = self.settled(Some(end), reply).await;
-        if reply.ok {
-            Catalogue::cleared(&known, below);
+        // Should the one who asked go away meanwhile, maintenance sees to it.
+        match cleared.done().await {
+            Ok(()) => Reply::done("AMQ8022I", &[name.to_owned()]),
+            Err(reason) => refused(ObjectKind::QLocal, name, ChangeError::Failed(reason)),
         }
-        reply
     }
 }
 

@@ -426,6 +426,26 @@ impl QueueState {
         }
     }
 
+    /// The end of a get is forced: its message is gone.
+    pub(crate) fn got(&mut self, slot: SlotId) {
+        self.uncommitted_gets -= 1;
+        self.destroy(slot, true);
+    }
+
+    /// Destroys the messages put before `below`; the log has forced that they are gone. One that a
+    /// getter has meanwhile is no longer listed, and its end is in the log behind this.
+    pub(crate) fn clear(&mut self, below: u64) {
+        let index = &self.index;
+        let old: Vec<SlotId> = index
+            .all()
+            .filter(|id| index.slot(*id).listed() && index.slot(*id).seq < below)
+            .collect();
+        for id in old {
+            self.index.hold(id);
+            self.destroy(id, true);
+        }
+    }
+
     fn release(&mut self, place: Place, forced: bool) {
         match &self.file {
             Some(file) if forced => file.free(place),

@@ -149,7 +149,7 @@ impl Inner {
         };
         let begin = appended.map_or_else(|| self.log.appended(), |a| a.start);
         let cut = if closing { begin } else { state.begin };
-        let pin = self.lowest_pin().filter(|_| !planted(Bug::IgnorePins));
+        let pin = self.pins.lowest().filter(|_| !planted(Bug::IgnorePins));
         let restart = if planted(Bug::ForgetYoung) {
             begin
         } else {

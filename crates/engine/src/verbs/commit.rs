@@ -45,7 +45,6 @@ impl SessionInner {
                 Some(uow) => {
                     let pending = Pending {
                         qm,
-                        pin: &self.uow_pin,
                         end,
                         effect: Some(Effect::Commit(uow)),
                     };
@@ -73,16 +72,12 @@ impl SessionInner {
             Some(end) if uow.hardens() => {
                 let pending = Pending {
                     qm: &self.qm,
-                    pin: &self.uow_pin,
                     end,
                     effect: Some(Effect::Backout(uow)),
                 };
                 pending.done().await?;
             }
-            _ => {
-                uow.undo(&self.qm);
-                self.uow_pin.clear();
-            }
+            _ => uow.undo(&self.qm),
         }
         Ok(Done::ok(()))
     }

@@ -500,14 +500,12 @@ impl SessionInner {
         self.check_unit(&mut state, 1)?;
         let uow = self.uow(&mut state);
         if message.persistent() {
-            self.uow_pin.set(qm.log.appended());
+            uow.pin(qm);
             let record = record::get(uow.id, request.queue.id, message.seq);
             match qm.log.append(Class::Essential, &[&record]) {
                 Ok(appended) => uow.note(appended.start, qm),
                 Err(error) => {
-                    if !uow.logged {
-                        self.uow_pin.clear();
-                    }
+                    uow.not_appended();
                     return Ok(Err(error));
                 }
             }
@@ -529,19 +527,15 @@ impl SessionInner {
         message: &Arc<Message>,
     ) -> Result<Option<Pending<'_>>, LogError> {
         let qm = &self.qm;
-        self.call_pin.set(qm.log.appended());
+        let pin = qm.pins.hold(&qm.log);
         let record = record::get(0, request.queue.id, message.seq);
-        let appended = qm
-            .log
-            .append(Class::Essential, &[&record])
-            .inspect_err(|_| self.call_pin.clear())?;
+        let appended = qm.log.append(Class::Essential, &[&record])?;
         let queue = request.queue.clone();
         queue.lock().uncommitted_gets += 1;
         Ok(Some(Pending {
             qm,
-            pin: &self.call_pin,
             end: appended.end,
-            effect: Some(Effect::Got { queue, slot }),
+            effect: Some(Effect::Got { queue, slot, pin }),
         }))
     }
 

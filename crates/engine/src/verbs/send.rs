@@ -18,12 +18,13 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::meter::Count;
+use crate::orphans::Orphan;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::record;
 use crate::report::{self, Report};
 use crate::session::SessionInner;
-use crate::uow::{Effect, Op, Orphan, Pending, Uow, deliver};
+use crate::uow::{Effect, Op, Pending, Uow, deliver};
 
 /// A message on its way to a local queue, complete but for its number. Small, because a put that waits keeps
 /// it in its future.
@@ -161,7 +162,7 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
         qm.log.room().await;
         let place = Reservation::of(&parcel.queue)?;
         let seq = qm.next_seq();
-        session.call_pin.set(qm.log.appended());
+        let pin = qm.pins.hold(&qm.log);
         match append_put(qm, Class::Ordinary, 0, &parcel, seq) {
             Ok(appended) => {
                 place.used();
@@ -169,16 +170,18 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
                 let put = message.clone();
                 let pending = Pending {
                     qm,
-                    pin: &session.call_pin,
                     end: appended.end,
-                    effect: Some(Effect::Put { queue, message }),
+                    effect: Some(Effect::Put {
+                        queue,
+                        message,
+                        pin,
+                    }),
                 };
                 pending.done().await?;
                 return Ok(put);
             }
             Err(error) => {
-                drop(place);
-                session.call_pin.clear();
+                drop((place, pin));
                 patience.wait(qm, error).await?;
             }
         }
@@ -223,15 +226,14 @@ pub(crate) async fn together(
             parcels.push(parcel);
             places.push(place);
         }
-        let mut uow = Uow::new(qm.next_uow(), qm.now());
-        session.call_pin.set(qm.log.appended());
+        let mut uow = Box::new(Uow::new(qm.next_uow(), qm.now()));
+        uow.pin(qm);
         match append_together(qm, parcels, &mut uow) {
             Ok(end) => {
                 places.into_iter().for_each(Reservation::used);
                 let forced = uow.logged;
                 let pending = Pending {
                     qm,
-                    pin: &session.call_pin,
                     end,
                     effect: Some(Effect::Commit(uow)),
                 };
@@ -242,8 +244,7 @@ pub(crate) async fn together(
                 return Ok(parcel.message);
             }
             Err(error) => {
-                drop(places);
-                session.call_pin.clear();
+                drop((places, uow));
                 patience.wait(qm, error).await?;
             }
         }
@@ -280,7 +281,7 @@ pub(crate) async fn in_unit(
                 place.used();
                 return Ok(put);
             }
-            session.uow_pin.set(qm.log.appended());
+            uow.pin(qm);
             match append_put(qm, Class::Ordinary, uow.id, &parcel, seq) {
                 Ok(appended) => {
                     uow.note(appended.start, qm);
@@ -292,9 +293,7 @@ pub(crate) async fn in_unit(
                     return Ok(put);
                 }
                 Err(error) => {
-                    if !uow.logged {
-                        session.uow_pin.clear();
-                    }
+                    uow.not_appended();
                     error
                 }
             }
@@ -374,6 +373,7 @@ fn post(qm: &Arc<Inner>, parcel: Parcel, place: Reservation) {
         place.used();
         return deliver(qm, &queue, &message, true);
     }
+    let pin = qm.pins.hold(&qm.log);
     match append_put(qm, Class::Ordinary, 0, &parcel, seq) {
         Ok(appended) => {
             place.used();
@@ -381,8 +381,11 @@ fn post(qm: &Arc<Inner>, parcel: Parcel, place: Reservation) {
             // Visible only once forced, like every persistent message: maintenance waits for that.
             qm.orphan(Orphan {
                 end: appended.end,
-                pin: appended.start,
-                effect: Effect::Put { queue, message },
+                effect: Effect::Put {
+                    queue,
+                    message,
+                    pin,
+                },
             });
         }
         Err(_) => report::not_sent(qm, Reason::RESOURCE_PROBLEM),

@@ -20,13 +20,22 @@ use posthaste_recovery_log::{Driver, LogConfig, drive};
 pub use calls::*;
 pub use stage::{Stage, Staged};
 
+type Hook = Box<dyn FnOnce() + Send>;
+
 /// What the queue manager said to its operator.
 #[derive(Default)]
-pub struct Heard(Mutex<Vec<(&'static str, Vec<String>)>>);
+pub struct Heard {
+    messages: Mutex<Vec<(&'static str, Vec<String>)>>,
+    hook: Mutex<Option<(&'static str, Hook)>>,
+}
 
 impl Operator for Heard {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
-        self.0.lock().push((id, inserts.to_vec()));
+        self.messages.lock().push((id, inserts.to_vec()));
+        let hook = self.hook.lock().take_if(|hook| hook.0 == id);
+        if let Some((_, hook)) = hook {
+            hook();
+        }
     }
 }
 
@@ -205,7 +214,13 @@ impl World {
 
     /// How often the operator heard a message.
     pub fn heard(&self, id: &str) -> usize {
-        self.heard.0.lock().iter().filter(|m| m.0 == id).count()
+        let messages = self.heard.messages.lock();
+        messages.iter().filter(|m| m.0 == id).count()
+    }
+
+    /// Has something done when the operator hears a message next, on the thread that says it.
+    pub fn when_told(&self, id: &'static str, hook: impl FnOnce() + Send + 'static) {
+        *self.heard.hook.lock() = Some((id, Box::new(hook)));
     }
 }
 
