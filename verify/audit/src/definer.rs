@@ -4,16 +4,15 @@
 //! Invariant: of each queue either one state is certain, or two are possible (before and after the call that
 //! got no reply); what is found after the round must be one of them.
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use posthaste_client::{Address, ClientError, Connection};
 use posthaste_env_sim::Rng;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, Name, Od, Pmo, Reason};
 
-use crate::stage::{QUEUE_MANAGER, Stage, connect, ending, unanswered};
+use crate::server::runmqsc;
+use crate::stage::{Stage, connect, ending, unanswered};
 use crate::violation::{Broken, Violation};
 
 /// His queues.
@@ -117,7 +116,7 @@ impl Definer {
     ) -> Result<Said, (&'static str, ClientError)> {
         let line = text.replace("{}", self.queues[at].name);
         self.queues[at].possible = Some(after);
-        let said = match self.runmqsc(&line) {
+        let said = match runmqsc(&self.program, &self.data, &line) {
             Ok(true) => Said::Done,
             // It does not say whether the command was refused or got no reply.
             Ok(false) | Err(_) => Said::Unknown,
@@ -125,20 +124,6 @@ impl Definer {
         self.definitions += 1;
         self.settle(at, &said);
         Ok(said)
-    }
-
-    fn runmqsc(&self, line: &str) -> std::io::Result<bool> {
-        let mut child = Command::new(&self.program)
-            .args(["mqsc", QUEUE_MANAGER, "--data-dir"])
-            .arg(&self.data)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        if let Some(mut input) = child.stdin.take() {
-            writeln!(input, "{line}")?;
-        }
-        Ok(child.wait()?.success())
     }
 
     /// A step is over: what it came to.

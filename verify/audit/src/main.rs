@@ -10,6 +10,7 @@
 //! * [`definer`]: an administrator who defines and deletes queues meanwhile; [`cutter`]: a network that cuts.
 //! * [`worker`]: one connection's work; [`stage`]: what they share; [`payload`]: their messages.
 //! * [`power`]: a volume that loses what was not synced when the power is cut.
+//! * [`small_disk`]: a file system that is filled, and has to heal.
 //! * [`server`]: the process; [`snapshot`]: what is on its queues.
 //! * [`history`]: the record; [`ledger`]: what is known between rounds; [`judge`]: the rules, pure.
 //! * [`plant`]: falsifies the record, to prove that the judge finds it.
@@ -24,13 +25,14 @@ mod payload;
 mod plant;
 mod power;
 mod server;
+mod small_disk;
 mod snapshot;
 mod stage;
 mod violation;
 mod worker;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -41,6 +43,7 @@ use campaign::{Campaign, Plan, Report};
 use plant::Plant;
 use power::PowerSupply;
 use server::Site;
+use small_disk::{Rounds, SmallDisk};
 
 /// Kills a real server under load, again and again, and audits every message.
 ///
@@ -70,6 +73,10 @@ struct Arguments {
     /// synced, tears the last writes and reorders between syncs
     #[arg(long)]
     power_cuts: bool,
+    /// Instead: fill a file system of so many MiB (ext4 on a loop device; needs root) as often as --kills says,
+    /// kill or end the server on it, empty the queue, and see that there is room again
+    #[arg(long, value_name = "MIB", conflicts_with_all = ["power_cuts", "plant"], value_parser = clap::value_parser!(u64).range(60..=4_000))]
+    small_disk: Option<u64>,
     /// Falsify the record in this way, to prove that it is found
     #[arg(long)]
     plant: Option<Plant>,
@@ -137,30 +144,14 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
         log: (64, 12, 20),
         buffer: 65_536,
     };
-    println!(
-        "audit of {} with seed {seed}: {} {}, {} connections, files in {}",
-        site.program.display(),
-        plan.kills,
-        match arguments.power_cuts {
-            true => "power cuts",
-            false => "kills",
-        },
-        plan.connections,
-        site.data.display()
-    );
-    let began = Instant::now();
+    if let Some(mib) = arguments.small_disk {
+        return small_disk(&site, &folder, seed, arguments.kills, mib);
+    }
     let power = match arguments.power_cuts {
         true => Some(PowerSupply::mount(&site.data, seed)?),
         false => None,
     };
-    let outcome = Campaign::new(&site, &plan, power.as_ref())?.run();
-    let fine = match outcome {
-        Ok(report) => tell(&plan, &site, &report, began),
-        Err(error) => {
-            println!("FAILED: {error}");
-            false
-        }
-    };
+    let fine = campaign(&site, &plan, power.as_ref())?;
     if !fine {
         if let Some(power) = &power {
             power.save(&folder.join("volume"))?;
@@ -178,6 +169,53 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
         );
     }
     Ok(fine)
+}
+
+/// Runs a campaign; true if all is well.
+fn campaign(site: &Site, plan: &Plan, power: Option<&PowerSupply>) -> io::Result<bool> {
+    println!(
+        "audit of {} with seed {}: {} {}, {} connections, files in {}",
+        site.program.display(),
+        plan.seed,
+        plan.kills,
+        match power {
+            Some(_) => "power cuts",
+            None => "kills",
+        },
+        plan.connections,
+        site.data.display()
+    );
+    let began = Instant::now();
+    match Campaign::new(site, plan, power)?.run() {
+        Ok(report) => Ok(tell(plan, site, &report, began)),
+        Err(error) => {
+            println!("FAILED: {error}");
+            Ok(false)
+        }
+    }
+}
+
+/// Fills a small disk again and again; true if all is well.
+fn small_disk(site: &Site, folder: &Path, seed: u64, rounds: u32, mib: u64) -> io::Result<bool> {
+    println!(
+        "audit of {} with seed {seed}: {rounds} rounds on a disk of {mib} MiB",
+        site.program.display()
+    );
+    let disk = SmallDisk::mount(&site.data, &folder.join("disk.img"), mib)?;
+    let mut all = Rounds::new(site, &disk, seed);
+    match all.run(rounds)? {
+        Ok(()) => {
+            println!(
+                "{} puts, {} times the disk was full: nothing lost, and there was room again every time.",
+                all.puts, all.refusals
+            );
+            Ok(true)
+        }
+        Err(text) => {
+            println!("FAILED: {text}");
+            Ok(false)
+        }
+    }
 }
 
 /// Says how it came out; true if all is well.

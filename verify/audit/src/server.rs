@@ -103,6 +103,14 @@ impl Site {
         fs::write(ini, tuned)
     }
 
+    /// Lets `runmqsc` carry a command out.
+    pub(crate) fn mqsc(&self, line: &str) -> io::Result<()> {
+        match runmqsc(&self.program, &self.data, line)? {
+            true => Ok(()),
+            false => Err(other(format!("runmqsc could not {line}"))),
+        }
+    }
+
     /// `endmqm -i`, as an administrator types it.
     fn end_immediately(&self) -> io::Result<()> {
         let output = Command::new(&self.program)
@@ -289,6 +297,21 @@ impl Drop for Server {
             eprintln!("cannot end process {}", self.child.id());
         }
     }
+}
+
+/// Lets `runmqsc` carry a command out; whether it did.
+pub(crate) fn runmqsc(program: &Path, data: &Path, line: &str) -> io::Result<bool> {
+    let mut child = Command::new(program)
+        .args(["mqsc", QUEUE_MANAGER, "--data-dir"])
+        .arg(data)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        writeln!(input, "{line}")?;
+    }
+    Ok(child.wait()?.success())
 }
 
 /// The address in `Listening  127.0.0.1:33969`.
