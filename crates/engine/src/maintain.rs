@@ -148,6 +148,7 @@ impl QueueManager {
                 return inner.end_waits(Reason::CONNECTION_BROKEN);
             }
             inner.settle_orphans().await;
+            inner.remove_discarded();
             if inner.space_wanted.swap(false, Ordering::AcqRel) {
                 let made = inner.make_room().await;
                 inner.relief.raise();

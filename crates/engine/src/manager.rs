@@ -92,6 +92,8 @@ pub(crate) struct Inner {
     pub(crate) checkpoint: Mutex<Option<CheckpointState>>,
     /// Deleted queues whose files the latest image still points at.
     pub(crate) retired: Mutex<Vec<Arc<Queue>>>,
+    /// Deleted temporary dynamic queues that have had a file.
+    discarded: Mutex<Vec<Arc<Queue>>>,
     /// A checkpoint is due when the log has reached this.
     pub(crate) checkpoint_at: AtomicU64,
     /// A put is waiting for log space.
@@ -145,6 +147,7 @@ impl Inner {
             changed: Signal::default(),
             checkpoint: Mutex::new(Some(parts.checkpoint)),
             retired: Mutex::new(parts.retired),
+            discarded: Mutex::new(Vec::new()),
             checkpoint_at: AtomicU64::new(u64::MAX),
             space_wanted: AtomicBool::new(false),
             told: crate::space::Told::default(),
@@ -281,6 +284,26 @@ impl Inner {
     /// A queue was deleted: its file goes with the next checkpoint.
     pub(crate) fn retire(&self, queue: Arc<Queue>) {
         self.retired.lock().push(queue);
+    }
+
+    /// A temporary dynamic queue was deleted. No image has named it, so it need not wait for a
+    /// checkpoint; only a file, if it has had one, is left for maintenance to remove.
+    pub(crate) fn discard(&self, queue: Arc<Queue>) {
+        if queue.has_file() {
+            self.discarded.lock().push(queue);
+            self.kick.raise();
+        }
+    }
+
+    /// Removes the files of deleted temporary dynamic queues.
+    pub(crate) fn remove_discarded(&self) {
+        let discarded = std::mem::take(&mut *self.discarded.lock());
+        for queue in discarded {
+            if queue.lock().drop_file().is_err() {
+                // The next checkpoint tries again, and says what is wrong.
+                self.retire(queue);
+            }
+        }
     }
 
     pub(crate) fn forget_session(&self, id: u64) {

@@ -8,12 +8,15 @@
 //! * A trigger message is non-persistent and needs the initiation queue to be open for input. When
 //!   that is opened later, or the definition of the queue changes, the conditions are looked at
 //!   again.
+//! * Which queues an initiation queue serves is kept, so that opening a queue looks at no others.
 //! * A trigger message is not itself a trigger event, so that queues cannot trigger in a circle.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use posthaste_command::{Attrs, ObjectKind};
+use posthaste_env::sync::Mutex;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Tm};
 use posthaste_recovery_log::Lsn;
@@ -23,6 +26,7 @@ use crate::message::Message;
 use crate::queue::attributes::Trigger;
 use crate::queue::waiters::Wakes;
 use crate::queue::{Queue, QueueState};
+use crate::record::QueueId;
 use crate::report::Report;
 use crate::verbs::send::post_dead_letter;
 
@@ -31,6 +35,48 @@ use crate::verbs::send::post_dead_letter;
 pub(crate) struct TriggerState {
     /// When the last trigger message was made, microseconds since 1970.
     last: i64,
+}
+
+/// Queues with TRIGGER by the names of their initiation queues. Its lock is a leaf.
+#[derive(Default)]
+pub(crate) struct Triggered(Mutex<Served>);
+
+#[derive(Default)]
+struct Served {
+    by_initiation: HashMap<String, BTreeMap<QueueId, Weak<Queue>>>,
+    /// Under which name a queue is there.
+    names: HashMap<QueueId, String>,
+}
+
+impl Triggered {
+    /// Notes which initiation queue a queue has now, if any.
+    pub(crate) fn note(&self, queue: &Arc<Queue>, initiation: Option<String>) {
+        let mut served = self.0.lock();
+        if initiation.as_ref() == served.names.get(&queue.id) {
+            return;
+        }
+        if let Some(name) = served.names.remove(&queue.id)
+            && let Some(queues) = served.by_initiation.get_mut(&name)
+        {
+            queues.remove(&queue.id);
+            if queues.is_empty() {
+                served.by_initiation.remove(&name);
+            }
+        }
+        if let Some(name) = initiation {
+            let queues = served.by_initiation.entry(name.clone()).or_default();
+            queues.insert(queue.id, Arc::downgrade(queue));
+            served.names.insert(queue.id, name);
+        }
+    }
+
+    /// The queues that an initiation queue serves.
+    fn by(&self, initiation: &str) -> Vec<Arc<Queue>> {
+        let served = self.0.lock();
+        let queues = served.by_initiation.get(initiation);
+        let queues = queues.into_iter().flat_map(BTreeMap::values);
+        queues.filter_map(Weak::upgrade).collect()
+    }
 }
 
 /// A trigger that is due.
@@ -198,21 +244,8 @@ pub(crate) fn changed(qm: &Arc<Inner>, queue: &Arc<Queue>) {
 
 /// A queue was opened for input: it may be the initiation queue of others.
 pub(crate) fn opened(qm: &Arc<Inner>, initiation: &Arc<Queue>) {
-    let name = initiation.name.text().into_owned();
-    for queue in qm.catalogue.local_queues() {
-        let event = {
-            let mut state = queue.lock();
-            let mine = state
-                .attributes
-                .trigger
-                .as_ref()
-                .is_some_and(|t| t.initiation_q == name);
-            if mine {
-                still_due(qm, &mut state, Occasion::Ready)
-            } else {
-                None
-            }
-        };
+    for queue in qm.home.triggered.by(&initiation.name.text()) {
+        let event = still_due(qm, &mut queue.lock(), Occasion::Ready);
         if let Some(event) = event {
             fire(qm, &queue, event);
         }

@@ -419,3 +419,72 @@ fn a_waiting_monitor_is_woken() {
     assert_eq!(waiting.woken(), 1);
     waiting.finish().unwrap();
 }
+
+/// Opening a queue for input looks only at the queues whose initiation queue it is, not at all there are.
+#[test]
+fn opening_a_queue_costs_the_same_beside_many_others() {
+    let quickest = |queues: usize| {
+        let w = World::new();
+        for n in 0..queues {
+            w.run(&format!("DEFINE QLOCAL(OTHER.{n})"));
+        }
+        let s = w.connect();
+        let once = |_| {
+            let begin = std::time::Instant::now();
+            let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
+            let took = begin.elapsed();
+            close(&s, h, MQCO_NONE).unwrap();
+            took
+        };
+        (0..300).map(once).min().unwrap()
+    };
+    let (few, many) = (quickest(20), quickest(500));
+    assert!(many < few * 4, "{few:?} beside 20, {many:?} beside 500");
+}
+
+/// An initiation queue goes on serving exactly the queues that name it, whatever happens to their definitions.
+#[test]
+fn an_initiation_queue_serves_who_names_it_now() {
+    let w = World::light();
+    w.run(
+        "DEFINE QLOCAL(INIT)
+         DEFINE QLOCAL(OTHER)
+         DEFINE QLOCAL(APP) TRIGGER TRIGTYPE(EVERY) INITQ(INIT)",
+    );
+    let s = w.connect();
+    // Messages that nobody serves: whoever opens their initiation queue is told of them.
+    let told = |initiation: &str| {
+        let h = open(&s, initiation, MQOO_INPUT_SHARED);
+        let told = drain_all(&s, h);
+        close(&s, h, MQCO_NONE).unwrap();
+        told
+    };
+    put1(&s, "APP", &mut md(0), 0, b"work").unwrap();
+    assert_eq!((told("INIT"), told("OTHER")), (1, 0));
+    w.run("ALTER QLOCAL(APP) INITQ(OTHER)");
+    assert_eq!((told("INIT"), told("OTHER")), (0, 1));
+    w.run("ALTER QLOCAL(APP) NOTRIGGER");
+    assert_eq!((told("INIT"), told("OTHER")), (0, 0));
+    w.run("ALTER QLOCAL(APP) TRIGGER INITQ(INIT)");
+    assert_eq!((told("INIT"), told("OTHER")), (1, 0));
+    let mut w = w;
+    drop(s);
+    w.restart();
+    let s = w.connect();
+    put1(&s, "APP", &mut md(0), 0, b"work").unwrap();
+    let h = open(&s, "INIT", MQOO_INPUT_SHARED);
+    assert_eq!(drain_all(&s, h), 1);
+    close(&s, h, MQCO_NONE).unwrap();
+    w.run(
+        "DELETE QLOCAL(APP) PURGE
+         DEFINE QLOCAL(APP)",
+    );
+    put1(&s, "APP", &mut md(0), 0, b"work").unwrap();
+    let h = open(&s, "INIT", MQOO_INPUT_SHARED);
+    assert_eq!(drain_all(&s, h), 0);
+}
+
+/// Takes every message there is, whatever is in it.
+fn drain_all(s: &Session, h: Hobj) -> usize {
+    std::iter::from_fn(|| next(s, h, 0).ok()).count()
+}

@@ -149,7 +149,7 @@ impl Definition {
     fn set(&self, attrs: Attrs, changed: Lsn) {
         match &self.0.runtime {
             Runtime::Local(queue) => {
-                queue.lock().attributes = Arc::new(QueueAttributes::of(&attrs));
+                queue.set_attributes(QueueAttributes::of(&attrs));
             }
             Runtime::Alias(alias) => alias.update(&attrs),
             Runtime::None => {}
@@ -282,7 +282,10 @@ impl Catalogue {
             }),
             runtime,
         }));
-        self.entries.write().insert(key, definition.clone());
+        let replaced = self.entries.write().insert(key, definition.clone());
+        if let Some(Runtime::Local(queue)) = replaced.as_ref().map(Definition::runtime) {
+            queue.undefined();
+        }
         definition
     }
 
@@ -294,11 +297,17 @@ impl Catalogue {
         queue: QueueId,
     ) -> Option<Definition> {
         let key = (space(kind), name.to_owned());
-        let mut entries = self.entries.write();
-        match entries.get(&key) {
-            Some(known) if known.queue_id() == queue => entries.remove(&key),
-            _ => None,
+        let removed = {
+            let mut entries = self.entries.write();
+            match entries.get(&key) {
+                Some(known) if known.queue_id() == queue => entries.remove(&key),
+                _ => None,
+            }
+        }?;
+        if let Runtime::Local(queue) = removed.runtime() {
+            queue.undefined();
         }
+        Some(removed)
     }
 
     /// Any kind of queue by name.
@@ -384,6 +393,7 @@ mod tests {
             q_buffer: 0,
             pq_buffer: 0,
             stages: Default::default(),
+            triggered: Default::default(),
         }))
     }
 

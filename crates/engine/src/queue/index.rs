@@ -1,4 +1,4 @@
-//! Where the messages of a queue are: 48 bytes a message, found in delivery order or by identifier.
+//! Where the messages of a queue are: 56 bytes a message, found in delivery order or by identifier.
 //!
 //! Invariants:
 //! * A slot is free (`seq == 0`), *listed* (in its order list and, unless the identifier is null,
@@ -7,13 +7,20 @@
 //! * There are ten order lists, one a priority; each is sorted by `seq`. A queue that delivers
 //!   strictly first in, first out uses list 0 for everything.
 //! * A hash chain is sorted like the delivery order (list descending, `seq` ascending), so that
-//!   the first match on a chain is the message to deliver. A chain is kept as a ring whose bucket
-//!   points at the last element: appending and removing the first cost the same at any depth.
+//!   the first match on a chain is the message to deliver. A chain is kept as a ring, linked both
+//!   ways, whose bucket points at the last element: appending costs the same at any depth, and
+//!   removing anywhere too, however many messages share an identifier.
+//! * A held slot still names what was in front of it when it was taken out of a list or chain; that
+//!   is a hint where to put it back, checked before it is followed.
+//! * Memory follows the messages: the first chunk begins small, a chunk with no message in it is
+//!   given back but for one, and an empty queue keeps a small first chunk at most. The number of a
+//!   slot stays while a message is in it.
 //! * Null identifiers are not indexed: a million messages without a correlation identifier must
 //!   not share one chain.
 //! * `chunk.dirty` is true when what an image holds of that chunk may differ from the slots.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use posthaste_store::Place;
 
@@ -23,6 +30,8 @@ pub(crate) type SlotId = u32;
 pub(crate) const NIL: SlotId = u32::MAX;
 /// Slots in a chunk, the unit in which a checkpoint saves the index.
 pub(crate) const CHUNK: usize = 1024;
+/// Slots of the first chunk of a queue that has had no more messages than that at once.
+const FIRST: usize = 16;
 const LISTS: usize = 10;
 
 const RESIDENT: u64 = 1 << 63;
@@ -47,7 +56,9 @@ pub(crate) struct Slot {
     msg_tag: u32,
     correl_tag: u32,
     msg_next: SlotId,
+    msg_prev: SlotId,
     correl_next: SlotId,
+    correl_prev: SlotId,
     /// Seconds since 1970 after which it has certainly expired; 0 = never.
     pub(crate) expires_s: u32,
     /// How often it was backed out.
@@ -57,7 +68,7 @@ pub(crate) struct Slot {
     flags: u8,
 }
 
-const _: () = assert!(size_of::<Slot>() == 48);
+const _: () = assert!(size_of::<Slot>() == 56);
 
 /// The upper half of the flags is the message's priority, which is not always the number of its
 /// list.
@@ -74,7 +85,9 @@ const FREE: Slot = Slot {
     msg_tag: 0,
     correl_tag: 0,
     msg_next: NIL,
+    msg_prev: NIL,
     correl_next: NIL,
+    correl_prev: NIL,
     expires_s: 0,
     backout_count: 0,
     list: 0,
@@ -175,11 +188,49 @@ pub(crate) struct ChunkState {
     pub(crate) saved: Option<Place>,
 }
 
+/// Slots that are saved together.
+struct Chunk {
+    /// Empty while the chunk has no memory.
+    slots: Box<[Slot]>,
+    /// The first of its free slots, which are linked by `next`.
+    free: SlotId,
+    used: u32,
+}
+
+impl Chunk {
+    /// Without memory.
+    fn bare() -> Chunk {
+        Chunk {
+            slots: Box::default(),
+            free: NIL,
+            used: 0,
+        }
+    }
+
+    /// Makes it `length` slots long; those that are new are free.
+    fn grow(&mut self, number: usize, length: usize) {
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        let known = slots.len();
+        slots.reserve_exact(length - known);
+        slots.resize(length, FREE);
+        for at in (known..length).rev() {
+            slots[at].next = self.free;
+            self.free = (number * CHUNK + at) as SlotId;
+        }
+        self.slots = slots.into_boxed_slice();
+    }
+}
+
 /// The index of one queue.
 pub(crate) struct Index {
-    chunks: Vec<Box<[Slot]>>,
+    chunks: Vec<Chunk>,
     pub(crate) chunk_states: Vec<ChunkState>,
-    free_head: SlotId,
+    /// Chunks that have a free slot.
+    room: BTreeSet<usize>,
+    /// Chunks without memory.
+    bare: BTreeSet<usize>,
+    /// The chunk that has memory and no message in it, if there is one.
+    spare: Option<usize>,
     used: u32,
     /// Listed slots by the messages' own priority.
     listed: [u32; 10],
@@ -196,7 +247,9 @@ impl Index {
         Index {
             chunks: Vec::new(),
             chunk_states: Vec::new(),
-            free_head: NIL,
+            room: BTreeSet::new(),
+            bare: BTreeSet::new(),
+            spare: None,
             used: 0,
             listed: [0; 10],
             heads: [NIL; LISTS],
@@ -240,60 +293,112 @@ impl Index {
     /// Bytes the index occupies.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
-        self.chunks.len() * CHUNK * size_of::<Slot>()
+        let slots: usize = self.chunks.iter().map(|chunk| chunk.slots.len()).sum();
+        slots * size_of::<Slot>()
             + (self.msg_buckets.capacity() + self.correl_buckets.capacity()) * 4
     }
 
     pub(crate) fn slot(&self, id: SlotId) -> &Slot {
-        &self.chunks[id as usize / CHUNK][id as usize % CHUNK]
+        &self.chunks[id as usize / CHUNK].slots[id as usize % CHUNK]
     }
 
     fn slot_mut(&mut self, id: SlotId) -> &mut Slot {
-        &mut self.chunks[id as usize / CHUNK][id as usize % CHUNK]
+        &mut self.chunks[id as usize / CHUNK].slots[id as usize % CHUNK]
+    }
+
+    /// A slot, if there is memory for it.
+    pub(crate) fn get(&self, id: SlotId) -> Option<&Slot> {
+        let chunk = self.chunks.get(id as usize / CHUNK)?;
+        chunk.slots.get(id as usize % CHUNK)
     }
 
     /// True while slot `id` still holds message `seq`.
     pub(crate) fn holds(&self, id: SlotId, seq: u64) -> bool {
-        (id as usize) < self.chunks.len() * CHUNK && self.slot(id).seq == seq
+        self.get(id).is_some_and(|slot| slot.seq == seq)
     }
 
     fn touch(&mut self, id: SlotId) {
         self.chunk_states[id as usize / CHUNK].dirty = true;
     }
 
-    /// All slots of a chunk.
+    /// All slots of a chunk that has memory.
     pub(crate) fn chunk(&self, number: usize) -> &[Slot] {
-        &self.chunks[number]
+        &self.chunks[number].slots
     }
 
-    fn grow(&mut self) {
-        let first = (self.chunks.len() * CHUNK) as SlotId;
-        let mut chunk = vec![FREE; CHUNK].into_boxed_slice();
-        for (at, slot) in chunk.iter_mut().enumerate() {
-            slot.next = if at + 1 < CHUNK {
-                first + at as SlotId + 1
-            } else {
-                self.free_head
-            };
+    /// A chunk with a free slot.
+    fn with_room(&mut self) -> usize {
+        if let Some(number) = self.room.first() {
+            return *number;
         }
-        self.chunks.push(chunk);
-        self.chunk_states.push(ChunkState::default());
-        self.free_head = first;
+        let first = self.chunks.first().map_or(0, |chunk| chunk.slots.len());
+        let (number, length) = if (1..CHUNK).contains(&first) {
+            (0, (first * 4).min(CHUNK))
+        } else if let Some(number) = self.bare.pop_first() {
+            (number, if self.used == 0 { FIRST } else { CHUNK })
+        } else {
+            self.chunks.push(Chunk::bare());
+            self.chunk_states.push(ChunkState::default());
+            let number = self.chunks.len() - 1;
+            (number, if number == 0 { FIRST } else { CHUNK })
+        };
+        self.chunks[number].grow(number, length);
+        self.room.insert(number);
+        number
+    }
+
+    /// Gives the memory of a chunk back that has no message in it.
+    fn give_back(&mut self, number: usize) {
+        self.chunks[number] = Chunk::bare();
+        self.room.remove(&number);
+        self.bare.insert(number);
+    }
+
+    /// A chunk has lost its last message.
+    fn emptied(&mut self, number: usize) {
+        if self.used > 0 {
+            // One is kept, so that a queue whose depth goes up and down at a chunk's end does not
+            // ask for memory each time.
+            if let Some(other) = self.spare.replace(number) {
+                self.spare = Some(number.min(other));
+                self.give_back(number.max(other));
+            }
+            return;
+        }
+        self.spare = None;
+        if self.room.len() == 1 && self.chunks[number].slots.len() <= FIRST {
+            return;
+        }
+        // Without messages every chunk that has memory has room.
+        for number in std::mem::take(&mut self.room) {
+            self.chunks[number] = Chunk::bare();
+            self.bare.insert(number);
+        }
+        self.msg_buckets = Vec::new();
+        self.correl_buckets = Vec::new();
     }
 
     /// Fills an empty index with what an image saved, each chunk at its own number, so that chunks
     /// that nothing happens to need not be saved again. All slots are held.
     pub(crate) fn restore(&mut self, saved: Vec<(Option<Place>, Vec<NewSlot>)>) {
+        let only = saved.len() == 1;
         for (number, (place, entries)) in saved.into_iter().enumerate() {
-            let mut chunk = vec![FREE; CHUNK].into_boxed_slice();
-            let first = (number * CHUNK) as SlotId;
-            for (slot, new) in chunk.iter_mut().zip(&entries) {
-                *slot = Self::slot_of(*new);
-            }
-            self.used += entries.len().min(CHUNK) as u32;
-            for at in (entries.len()..CHUNK).rev() {
-                chunk[at].next = self.free_head;
-                self.free_head = first + at as SlotId;
+            let mut chunk = Chunk::bare();
+            if entries.is_empty() {
+                self.bare.insert(number);
+            } else {
+                let least = if only { FIRST } else { CHUNK };
+                let length = entries.len().next_power_of_two().clamp(least, CHUNK);
+                chunk.grow(number, length);
+                for (slot, new) in chunk.slots.iter_mut().zip(&entries) {
+                    chunk.free = slot.next;
+                    *slot = Self::slot_of(*new);
+                }
+                chunk.used = entries.len().min(CHUNK) as u32;
+                self.used += chunk.used;
+                if chunk.free != NIL {
+                    self.room.insert(number);
+                }
             }
             self.chunks.push(chunk);
             self.chunk_states.push(ChunkState {
@@ -322,12 +427,19 @@ impl Index {
     /// Allocates a held slot.
     pub(crate) fn add(&mut self, new: NewSlot) -> SlotId {
         debug_assert!(new.seq != 0);
-        if self.free_head == NIL {
-            self.grow();
+        let number = self.with_room();
+        let chunk = &mut self.chunks[number];
+        let id = chunk.free;
+        let slot = &mut chunk.slots[id as usize % CHUNK];
+        chunk.free = slot.next;
+        *slot = Self::slot_of(new);
+        chunk.used += 1;
+        if chunk.free == NIL {
+            self.room.remove(&number);
         }
-        let id = self.free_head;
-        self.free_head = self.slot(id).next;
-        *self.slot_mut(id) = Self::slot_of(new);
+        if self.spare == Some(number) {
+            self.spare = None;
+        }
         self.used += 1;
         id
     }
@@ -335,13 +447,21 @@ impl Index {
     /// Frees a held slot. The caller says whether an image may have it ([`Index::mark_dirty`]).
     pub(crate) fn remove(&mut self, id: SlotId) {
         debug_assert!(!self.slot(id).listed());
-        let free = Slot {
-            next: self.free_head,
+        let number = id as usize / CHUNK;
+        let chunk = &mut self.chunks[number];
+        chunk.slots[id as usize % CHUNK] = Slot {
+            next: chunk.free,
             ..FREE
         };
-        *self.slot_mut(id) = free;
-        self.free_head = id;
+        if chunk.free == NIL {
+            self.room.insert(number);
+        }
+        chunk.free = id;
+        chunk.used -= 1;
         self.used -= 1;
+        if chunk.used == 0 {
+            self.emptied(number);
+        }
     }
 
     /// Says where the bytes of a message are now.
@@ -374,14 +494,14 @@ impl Index {
     pub(crate) fn list(&mut self, id: SlotId, near: SlotId) {
         let (list, seq) = (self.slot(id).list as usize, self.slot(id).seq);
         let mut after = self.tails[list];
-        if near != NIL {
-            let hint = self.slot(near);
-            if hint.listed() && hint.list as usize == list && hint.seq < seq {
-                // Walk forward from the hint if the next one is already beyond us.
-                let next = hint.next;
-                if next == NIL || self.slot(next).seq > seq {
-                    after = near;
-                }
+        for near in [near, self.slot(id).prev] {
+            if let Some(hint) = self.get(near)
+                && hint.listed()
+                && hint.list as usize == list
+                && hint.seq < seq
+                && (hint.next == NIL || self.slot(hint.next).seq > seq)
+            {
+                after = near;
             }
         }
         // A message that was got and backed out belongs near the head: walk from there.
@@ -456,7 +576,6 @@ impl Index {
             self.slot_mut(slot.next).prev = slot.prev;
         }
         let slot = self.slot_mut(id);
-        slot.prev = NIL;
         slot.next = NIL;
         slot.flags &= !LISTED;
         *self.count_listed(id) -= 1;
@@ -528,10 +647,24 @@ impl Index {
         }
     }
 
-    fn set_link(&mut self, id: SlotId, chain: Chain, to: SlotId) {
+    /// Links two slots of a chain: `next` comes behind `id`.
+    fn join(&mut self, chain: Chain, id: SlotId, next: SlotId) {
         match chain {
-            Chain::Msg => self.slot_mut(id).msg_next = to,
-            Chain::Correl => self.slot_mut(id).correl_next = to,
+            Chain::Msg => {
+                self.slot_mut(id).msg_next = next;
+                self.slot_mut(next).msg_prev = id;
+            }
+            Chain::Correl => {
+                self.slot_mut(id).correl_next = next;
+                self.slot_mut(next).correl_prev = id;
+            }
+        }
+    }
+
+    fn in_front(&self, id: SlotId, chain: Chain) -> SlotId {
+        match chain {
+            Chain::Msg => self.slot(id).msg_prev,
+            Chain::Correl => self.slot(id).correl_prev,
         }
     }
 
@@ -545,7 +678,7 @@ impl Index {
         if tag == 0 {
             return;
         }
-        if self.buckets(chain).len() < self.used as usize {
+        if self.buckets(chain).len() * 2 < self.used as usize {
             self.rehash(chain);
             // Rehashing has listed this slot too, for it is already in its order list.
             return;
@@ -557,22 +690,34 @@ impl Index {
         let bucket = self.bucket_of(chain, tag);
         let last = self.buckets(chain)[bucket];
         if last == NIL {
-            self.set_link(id, chain, id);
+            self.join(chain, id, id);
             *self.bucket_mut(chain, bucket) = id;
             return;
         }
         let key = self.slot(id).key();
         let mut before = last;
-        if self.slot(last).key() > key {
+        if self.slot(last).key() < key {
+            *self.bucket_mut(chain, bucket) = id;
+        } else if let Some(hint) = self.hinted(chain, bucket, id) {
+            before = hint;
+        } else {
             while self.slot(self.link(before, chain)).key() < key {
                 before = self.link(before, chain);
             }
-        } else {
-            *self.bucket_mut(chain, bucket) = id;
         }
         let next = self.link(before, chain);
-        self.set_link(id, chain, next);
-        self.set_link(before, chain, id);
+        self.join(chain, id, next);
+        self.join(chain, before, id);
+    }
+
+    /// What was in front of a slot on its chain when it was there last, if it belongs there still.
+    fn hinted(&self, chain: Chain, bucket: usize, id: SlotId) -> Option<SlotId> {
+        let hint = self.in_front(id, chain);
+        let key = self.slot(id).key();
+        let slot = self.get(hint)?;
+        let tag = slot.tag(chain);
+        let there = slot.listed() && tag != 0 && self.bucket_of(chain, tag) == bucket;
+        (there && slot.key() < key && self.slot(self.link(hint, chain)).key() > key).then_some(hint)
     }
 
     fn chain_remove(&mut self, chain: Chain, id: SlotId) {
@@ -581,28 +726,23 @@ impl Index {
             return;
         }
         let bucket = self.bucket_of(chain, tag);
-        let last = self.buckets(chain)[bucket];
-        let mut before = last;
-        while self.link(before, chain) != id {
-            before = self.link(before, chain);
-        }
+        let before = self.in_front(id, chain);
         if before == id {
             *self.bucket_mut(chain, bucket) = NIL;
-        } else {
-            let next = self.link(id, chain);
-            self.set_link(before, chain, next);
-            if last == id {
-                *self.bucket_mut(chain, bucket) = before;
-            }
+            return;
         }
-        self.set_link(id, chain, NIL);
+        let next = self.link(id, chain);
+        self.join(chain, before, next);
+        if self.buckets(chain)[bucket] == id {
+            *self.bucket_mut(chain, bucket) = before;
+        }
     }
 
     fn rehash(&mut self, chain: Chain) {
-        let size = (self.used as usize).next_power_of_two().max(16) * 2;
         // Exactly this many: spilled messages are promised 64 bytes each, buckets included.
-        let mut buckets = Vec::with_capacity(size / 2);
-        buckets.resize(size / 2, NIL);
+        let size = (self.used as usize).next_power_of_two().max(32) / 2;
+        let mut buckets = Vec::with_capacity(size);
+        buckets.resize(size, NIL);
         match chain {
             Chain::Msg => self.msg_buckets = buckets,
             Chain::Correl => self.correl_buckets = buckets,
@@ -648,9 +788,40 @@ impl Index {
         NIL
     }
 
+    /// The first slot with both these tags after `after`, or of all. It is on both chains, so both
+    /// are walked in step, and the shorter one says how long that takes.
+    pub(crate) fn next_tagged_both(
+        &self,
+        (msg_tag, correl_tag): (u32, u32),
+        after: Option<SlotId>,
+    ) -> SlotId {
+        let chains = [(Chain::Msg, msg_tag), (Chain::Correl, correl_tag)];
+        let mut ats = chains.map(|(chain, tag)| match after {
+            Some(after) => self.next_tagged(chain, tag, after),
+            None => self.first_tagged(chain, tag),
+        });
+        loop {
+            for ((chain, tag), at) in chains.into_iter().zip(&mut ats) {
+                if *at == NIL || Self::tags(self.slot(*at)) == (msg_tag, correl_tag) {
+                    return *at;
+                }
+                *at = self.next_tagged(chain, tag, *at);
+            }
+        }
+    }
+
     /// Every listed or held slot.
     pub(crate) fn all(&self) -> impl Iterator<Item = SlotId> + '_ {
-        (0..(self.chunks.len() * CHUNK) as SlotId).filter(|id| self.slot(*id).seq != 0)
+        let numbered = self.chunks.iter().enumerate();
+        numbered.flat_map(|(number, chunk)| {
+            let slots = chunk.slots.iter().zip((number * CHUNK) as SlotId..);
+            slots.filter(|(slot, _)| slot.seq != 0).map(|(_, id)| id)
+        })
+    }
+
+    /// The number behind that of the last slot there can be.
+    pub(crate) fn end(&self) -> SlotId {
+        (self.chunks.len() * CHUNK) as SlotId
     }
 
     /// The tags of a slot, as an image saves them.
@@ -660,156 +831,4 @@ impl Index {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn new(seq: u64, list: u8, msg: u32, correl: u32) -> NewSlot {
-        NewSlot {
-            seq,
-            body: Body::Resident(0),
-            list,
-            priority: list,
-            persistent: false,
-            expires_s: 0,
-            backout_count: 0,
-            msg_tag: msg,
-            correl_tag: correl,
-        }
-    }
-
-    fn order(index: &Index) -> Vec<u64> {
-        let mut out = Vec::new();
-        let mut at = index.first();
-        while at != NIL {
-            out.push(index.slot(at).seq);
-            at = index.next(at);
-        }
-        out
-    }
-
-    fn tagged(index: &Index, chain: Chain, tag: u32) -> Vec<u64> {
-        let mut out = Vec::new();
-        let mut at = index.first_tagged(chain, tag);
-        while at != NIL {
-            out.push(index.slot(at).seq);
-            at = index.next_tagged(chain, tag, at);
-        }
-        out
-    }
-
-    #[test]
-    fn delivery_is_by_priority_then_number_whatever_the_order_of_listing() {
-        let mut index = Index::new();
-        for (seq, list) in [(5, 0), (1, 0), (3, 9), (2, 9), (4, 0)] {
-            let id = index.add(new(seq, list, 0, 0));
-            index.list(id, NIL);
-        }
-        assert_eq!(order(&index), [2, 3, 1, 4, 5]);
-        assert_eq!(index.slot(index.after_key((0, 3))).seq, 1);
-        assert_eq!(index.slot(index.after_key((9, 2))).seq, 4);
-        assert_eq!(index.after_key((9, 5)), NIL);
-    }
-
-    /// Random listing, holding and relisting against a plain sorted list.
-    #[test]
-    fn agrees_with_a_plain_list() {
-        let mut index = Index::new();
-        let mut plain: Vec<(u8, u64, SlotId, u32)> = Vec::new();
-        let mut held: Vec<(u8, u64, SlotId, u32)> = Vec::new();
-        let mut random = 12345u64;
-        for seq in 1..6000u64 {
-            random = random
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            let dice = (random >> 33) as u32;
-            let tag = (dice % 7) * 2 + 1;
-            let list = (dice % 3) as u8;
-            let id = index.add(new(seq, list, tag, (seq as u32) * 2 + 1));
-            if dice.is_multiple_of(5) {
-                held.push((list, seq, id, tag));
-            } else {
-                index.list(id, NIL);
-                plain.push((list, seq, id, tag));
-            }
-            if dice % 4 == 1 && !plain.is_empty() {
-                let gone = plain.swap_remove(dice as usize % plain.len());
-                index.hold(gone.2);
-                if dice.is_multiple_of(2) {
-                    index.remove(gone.2);
-                } else {
-                    held.push(gone);
-                }
-            }
-            if dice % 6 == 2 && !held.is_empty() {
-                let back = held.swap_remove(dice as usize % held.len());
-                index.list(back.2, NIL);
-                plain.push(back);
-            }
-        }
-        plain.sort_by_key(|(list, seq, _, _)| (9 - list, *seq));
-        let expected: Vec<u64> = plain.iter().map(|p| p.1).collect();
-        assert_eq!(order(&index), expected);
-        for tag in (0..7).map(|t| t * 2 + 1) {
-            let expected: Vec<u64> = plain.iter().filter(|p| p.3 == tag).map(|p| p.1).collect();
-            assert_eq!(tagged(&index, Chain::Msg, tag), expected, "tag {tag}");
-        }
-        for p in &plain {
-            assert_eq!(tagged(&index, Chain::Correl, (p.1 as u32) * 2 + 1), [p.1]);
-        }
-        assert_eq!(index.used() as usize, plain.len() + held.len());
-    }
-
-    #[test]
-    fn a_message_costs_at_most_64_bytes() {
-        let mut index = Index::new();
-        for seq in 1..=1_000_000u64 {
-            let place = Place {
-                block: seq as u32,
-                length: 2048,
-            };
-            let id = index.add(NewSlot {
-                body: Body::Filed(place),
-                ..new(seq, 0, seq as u32 * 2 + 1, seq as u32 * 2 + 1)
-            });
-            index.list(id, NIL);
-        }
-        let each = index.bytes() as f64 / 1_000_000.0;
-        assert!(each <= 64.0, "{each} bytes");
-        assert_eq!(
-            index.slot(index.first()).body(),
-            Body::Filed(Place {
-                block: 1,
-                length: 2048
-            })
-        );
-    }
-
-    #[test]
-    fn null_identifiers_are_not_indexed() {
-        assert_eq!(tag_of(&[0; 24], 99), 0);
-        assert_ne!(tag_of(&[1; 24], 99), 0);
-    }
-
-    /// Identifiers that count, in whichever bytes, fill the buckets evenly.
-    #[test]
-    fn counting_identifiers_spread() {
-        for at in [0, 4, 8, 12, 16, 20] {
-            for big in [false, true] {
-                let mut buckets = vec![0u32; 1 << 14];
-                for n in 0..(1u32 << 14) {
-                    let mut id = *b"AMQ QM1         \0\0\x01\0\0\0\0\0";
-                    let bytes = if big {
-                        n.to_be_bytes()
-                    } else {
-                        n.to_le_bytes()
-                    };
-                    id[at..at + 4].copy_from_slice(&bytes);
-                    let tag = tag_of(&id, 0x1234_5678_9ABC_DEF0);
-                    buckets[(tag >> 1) as usize & ((1 << 14) - 1)] += 1;
-                }
-                let longest = buckets.iter().max();
-                assert!(longest < Some(&12), "{at} {big}: {longest:?}");
-            }
-        }
-    }
-}
+mod tests;

@@ -32,7 +32,7 @@ use crate::message::{self, Message};
 use crate::meter::{Count, Stages};
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
-use crate::trigger::TriggerState;
+use crate::trigger::{TriggerState, Triggered};
 pub(crate) use attributes::QueueAttributes;
 use index::{Body, Index, NIL, NewSlot, SlotId};
 use residents::{Resident, Residents};
@@ -48,6 +48,7 @@ pub(crate) struct QueueHome {
     pub(crate) q_buffer: usize,
     pub(crate) pq_buffer: usize,
     pub(crate) stages: Stages,
+    pub(crate) triggered: Triggered,
 }
 
 /// A local queue.
@@ -113,6 +114,7 @@ impl Queue {
         home: Arc<QueueHome>,
     ) -> Arc<Self> {
         let file = file_name(&name, id);
+        let trigger = attributes.trigger.clone();
         let state = QueueState {
             attributes: Arc::new(attributes),
             index: Index::new(),
@@ -135,12 +137,15 @@ impl Queue {
             deleted: false,
             near: NIL,
         };
-        Arc::new(Queue {
+        let initiation = trigger.map(|trigger| trigger.initiation_q);
+        let queue = Arc::new(Queue {
             id,
             name,
             home,
             state: Mutex::new(state),
-        })
+        });
+        queue.home.triggered.note(&queue, initiation);
+        queue
     }
 
     /// The name of its file in the folder of queue files.
@@ -153,6 +158,24 @@ impl Queue {
             self.home.stages.one(Count::LockWaits);
             self.state.lock()
         })
+    }
+
+    /// Whether messages of it have been in a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.lock().file.is_some()
+    }
+
+    /// Replaces what its definition says.
+    pub(crate) fn set_attributes(self: &Arc<Self>, attributes: QueueAttributes) {
+        let trigger = attributes.trigger.as_ref();
+        let initiation = trigger.map(|trigger| trigger.initiation_q.clone());
+        self.lock().attributes = Arc::new(attributes);
+        self.home.triggered.note(self, initiation);
+    }
+
+    /// It is no longer defined.
+    pub(crate) fn undefined(self: &Arc<Self>) {
+        self.home.triggered.note(self, None);
     }
 
     /// The queue's state, if nobody has it locked at this moment.
@@ -295,12 +318,7 @@ impl QueueState {
 
     /// Lists a held slot, near the one listed before, and files its bytes if the buffer is full.
     pub(crate) fn list(&mut self, slot: SlotId) {
-        let near = if self.near != NIL && self.index.slot(self.near).seq != 0 {
-            self.near
-        } else {
-            NIL
-        };
-        self.index.list(slot, near);
+        self.index.list(slot, self.near);
         self.near = slot;
         self.limit_memory(slot);
     }

@@ -1,8 +1,9 @@
 //! Finding the message a getter asks for.
 //!
 //! Invariants:
-//! * The first match in delivery order is found. By identifier that takes a hash chain, whatever
-//!   the depth; by group, sequence number or token it takes a walk.
+//! * The first match in delivery order is found. By identifier that takes a hash chain (by two, the
+//!   shorter one), whatever the depth, and no message is read whose identifiers' tags are others; by
+//!   group, sequence number or offset it takes a walk.
 //! * A message that has expired is never found: it is taken off the queue when it is met, and
 //!   handed to the caller, who owes it a log record and perhaps a report.
 //! * Messages locked by another handle's browse are passed over.
@@ -13,7 +14,7 @@ use posthaste_mqi::Hobj;
 use posthaste_store::StoreError;
 
 use super::QueueState;
-use super::index::{Body, Chain, NIL, SlotId, tag_of};
+use super::index::{Body, CHUNK, Chain, Index, NIL, Slot, SlotId, tag_of};
 use super::matching::{Match, seq_of};
 use crate::message::Message;
 
@@ -53,6 +54,47 @@ pub(crate) struct Found {
 enum Walk {
     Order,
     Chain(Chain, u32),
+    /// The tags of both identifiers.
+    Both((u32, u32)),
+}
+
+impl Walk {
+    fn of(wanted: &Match, seed: u64) -> Walk {
+        let tag = |id| tag_of(id, seed);
+        match (&wanted.msg_id, &wanted.correl_id) {
+            (Some(msg), Some(correl)) => Walk::Both((tag(msg), tag(correl))),
+            (Some(id), None) => Walk::Chain(Chain::Msg, tag(id)),
+            (None, Some(id)) => Walk::Chain(Chain::Correl, tag(id)),
+            (None, None) => Walk::Order,
+        }
+    }
+
+    fn first(&self, index: &Index) -> SlotId {
+        match self {
+            Walk::Order => index.first(),
+            Walk::Chain(chain, tag) => index.first_tagged(*chain, *tag),
+            Walk::Both(tags) => index.next_tagged_both(*tags, None),
+        }
+    }
+
+    fn next(&self, index: &Index, at: SlotId) -> SlotId {
+        match self {
+            Walk::Order => index.next(at),
+            Walk::Chain(chain, tag) => index.next_tagged(*chain, *tag, at),
+            Walk::Both(tags) => index.next_tagged_both(*tags, Some(at)),
+        }
+    }
+
+    /// Whether it comes by this slot.
+    fn passes(&self, slot: &Slot) -> bool {
+        match self {
+            Walk::Order => true,
+            Walk::Chain(chain, tag) => slot.tag(*chain) == *tag,
+            Walk::Both((msg, correl)) => {
+                slot.tag(Chain::Msg) == *msg && slot.tag(Chain::Correl) == *correl
+            }
+        }
+    }
 }
 
 impl QueueState {
@@ -66,12 +108,7 @@ impl QueueState {
         now: i64,
         expired: &mut Vec<Arc<Message>>,
     ) -> Result<Option<Found>, StoreError> {
-        let seed = self.home.tag_seed;
-        let walk = match (&wanted.msg_id, &wanted.correl_id) {
-            (Some(id), _) => Walk::Chain(Chain::Msg, tag_of(id, seed)),
-            (None, Some(id)) => Walk::Chain(Chain::Correl, tag_of(id, seed)),
-            (None, None) => Walk::Order,
-        };
+        let walk = Walk::of(wanted, self.home.tag_seed);
         let token_seq = match &wanted.token {
             None => None,
             Some(token) => match seq_of(token) {
@@ -80,21 +117,17 @@ impl QueueState {
             },
         };
         let mut at = match (&walk, start) {
-            (Walk::Order, Start::First) => self.index.first(),
             (Walk::Order, Start::After(cursor)) => self.after(&cursor),
-            (Walk::Chain(chain, tag), Start::After(cursor))
+            (walk, Start::After(cursor))
                 if self.listed_at(cursor.slot, cursor.seq())
-                    && self.index.slot(cursor.slot).tag(*chain) == *tag =>
+                    && walk.passes(self.index.slot(cursor.slot)) =>
             {
-                self.index.next_tagged(*chain, *tag, cursor.slot)
+                walk.next(&self.index, cursor.slot)
             }
-            (Walk::Chain(chain, tag), _) => self.index.first_tagged(*chain, *tag),
+            (walk, _) => walk.first(&self.index),
         };
         while at != NIL {
-            let next = match &walk {
-                Walk::Order => self.index.next(at),
-                Walk::Chain(chain, tag) => self.index.next_tagged(*chain, *tag, at),
-            };
+            let next = walk.next(&self.index, at);
             let slot = *self.index.slot(at);
             let before = matches!(start, Start::After(cursor) if slot.key() <= cursor.key);
             let other_token = token_seq.is_some_and(|seq| seq != slot.seq);
@@ -105,15 +138,27 @@ impl QueueState {
             let sure = slot.expires_s != 0 && now / 1_000_000 >= i64::from(slot.expires_s);
             let message = self.message(at)?;
             if sure || message.expired(now) {
-                self.index.hold(at);
-                self.destroy(at, !message.persistent());
-                expired.push(message);
+                self.discard_expired(at, message, expired);
             } else if wanted.accepts(&message) {
                 return Ok(Some(Found { slot: at, message }));
             }
             at = next;
         }
         Ok(None)
+    }
+
+    /// Takes a listed message that has expired off the queue; the caller owes it what `report::expired`
+    /// does.
+    pub(crate) fn discard_expired(
+        &mut self,
+        slot: SlotId,
+        message: Arc<Message>,
+        expired: &mut Vec<Arc<Message>>,
+    ) {
+        self.browse_forget(slot);
+        self.index.hold(slot);
+        self.destroy(slot, !message.persistent());
+        expired.push(message);
     }
 
     /// The place of the listed message in a slot.
@@ -162,7 +207,7 @@ impl QueueState {
         expired: &mut Vec<Arc<Message>>,
     ) -> Result<Option<SlotId>, StoreError> {
         let seconds = now / 1_000_000;
-        let total = (self.index.chunk_states.len() * super::index::CHUNK) as SlotId;
+        let total = self.index.end();
         let mut at = from;
         let mut looked = 0;
         while at < total {
@@ -170,7 +215,11 @@ impl QueueState {
                 return Ok(Some(at));
             }
             looked += 1;
-            let slot = *self.index.slot(at);
+            let Some(slot) = self.index.get(at).copied() else {
+                // The rest of this chunk has no memory.
+                at = (at / CHUNK as SlotId + 1) * CHUNK as SlotId;
+                continue;
+            };
             let due = slot.seq != 0
                 && slot.listed()
                 && !slot.browse_locked()
@@ -181,9 +230,7 @@ impl QueueState {
             if due {
                 let message = self.message(at)?;
                 if message.expired(now) {
-                    self.index.hold(at);
-                    self.destroy(at, !message.persistent());
-                    expired.push(message);
+                    self.discard_expired(at, message, expired);
                 }
             }
             at += 1;

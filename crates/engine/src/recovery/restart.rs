@@ -4,6 +4,7 @@
 //! writes only to free places of queue files and to the end of the log, so it can be interrupted
 //! and repeated at any point.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock};
@@ -23,6 +24,7 @@ use crate::queue::saved::read_chunk;
 use crate::queue::{Queue, QueueHome};
 use crate::record;
 use crate::stop::StartError;
+use crate::trigger::Triggered;
 
 /// Takes the lock that keeps a second process off the same files.
 pub(super) fn lock_folder(
@@ -105,13 +107,30 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
     Ok(())
 }
 
+fn load_queues(
+    catalogue: &Catalogue,
+    saved: &[SavedQueue],
+    keep_np: bool,
+) -> Result<(), StartError> {
+    let queues: HashMap<_, _> = {
+        let queues = catalogue.local_queues().into_iter();
+        queues.map(|queue| (queue.id, queue)).collect()
+    };
+    for saved in saved {
+        if let Some(queue) = queues.get(&saved.queue) {
+            load_queue(queue, saved, keep_np)?;
+        }
+    }
+    Ok(())
+}
+
 /// The files of queues that the image does not know are leftovers of deleted queues.
 fn remove_strays(env: &Env, home: &QueueHome, catalogue: &Catalogue) -> Result<(), StartError> {
     let io = |error| StartError::Io {
         what: format!("reading {}", home.directory.display()),
         error,
     };
-    let known: Vec<String> = catalogue
+    let known: HashSet<String> = catalogue
         .local_queues()
         .iter()
         .map(|queue| queue.file_name())
@@ -134,6 +153,7 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
         q_buffer: config.q_buffer,
         pq_buffer: config.pq_buffer,
         stages: Stages::default(),
+        triggered: Triggered::default(),
     })
 }
 
@@ -180,13 +200,8 @@ impl QueueManager {
             catalogue.restore(stored.object, stored.queue, changed);
         }
         remove_strays(env, &home, &catalogue)?;
-        let queues = catalogue.local_queues();
         let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);
-        for saved in &loaded.queues {
-            if let Some(queue) = queues.iter().find(|q| q.id == saved.queue) {
-                load_queue(queue, saved, keep_np)?;
-            }
-        }
+        load_queues(&catalogue, &loaded.queues, keep_np)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
         while let Some(read) = restart.next()? {
             let decoded = record::decode(&read.payload)

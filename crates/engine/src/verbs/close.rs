@@ -80,7 +80,7 @@ fn delete_temporary(session: &Arc<SessionInner>, handle: &Handle) -> bool {
         wakes.wake();
         qm.catalogue
             .remove(ObjectKind::QLocal, &queue.name.text(), queue.id);
-        qm.retire(queue.clone());
+        qm.discard(queue.clone());
     }
     deleted
 }
