@@ -421,3 +421,42 @@ fn a_locked_message_is_got_once() {
         assert_eq!(w.depth(LOCAL), 0);
     }
 }
+
+/// A cursor may stand at a message until it expires: then there is no message under it.
+#[test]
+fn an_expired_message_is_not_under_the_cursor() {
+    let w = World::new();
+    w.run("DEFINE QLOCAL(LATER)");
+    let browse_under = MQGMO_BROWSE_MSG_UNDER_CURSOR;
+    let mut cursors = Vec::new();
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        for under in [GET_UNDER, GET_UNDER | MQGMO_SYNCPOINT, browse_under] {
+            let name = format!("Q{}", cursors.len());
+            w.run(&format!("DEFINE QLOCAL({name})"));
+            let s = w.connect();
+            let h = open(&s, &name, BOTH | MQOO_OUTPUT);
+            send(
+                &s,
+                h,
+                Md {
+                    expiry: 1,
+                    ..md(persistence)
+                },
+                0,
+                b"short",
+            );
+            assert_eq!(text(&s, h, FIRST).unwrap(), "short");
+            cursors.push((name, s, h, under));
+        }
+    }
+    // When this one has expired, so have the others.
+    let s = w.connect();
+    let later = open(&s, "LATER", BOTH | MQOO_OUTPUT);
+    send(&s, later, Md { expiry: 1, ..md(0) }, 0, b"later");
+    until("expiry", || browse(&s, later).is_empty());
+    for (name, s, h, under) in &cursors {
+        let got = text(s, *h, *under);
+        assert_eq!(got, Err(Reason::NO_MSG_UNDER_CURSOR), "{name} {under}");
+        assert_eq!(w.depth(name), 0);
+    }
+}

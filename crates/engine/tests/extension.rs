@@ -82,16 +82,6 @@ fn a_version_1_getter_gets_what_differs_from_the_default() {
             true,
         ),
         (
-            "a segment",
-            Md {
-                msg_flags: MQMF_SEGMENT,
-                offset: 9,
-                group_id: [3; 24],
-                ..plain.clone()
-            },
-            true,
-        ),
-        (
             "leave to be cut",
             Md {
                 msg_flags: MQMF_SEGMENTATION_ALLOWED,

@@ -344,7 +344,29 @@ fn puts() -> Vec<Row> {
         failed(2257, Reason::WRONG_MD_VERSION, |_, s| {
             put_as(s, Md { version: 1, ..md(0) }, MQPMO_LOGICAL_ORDER)
         }),
+        failed(2365, Reason::SEGMENTS_NOT_SUPPORTED, |_, s| {
+            put_as(s, Md { msg_flags: MQMF_LAST_SEGMENT, ..md(0) }, 0)
+        }),
+        failed(2026, Reason::MD_ERROR, |_, s| put_plain(s, MQPMO_MD_FOR_OUTPUT_ONLY)),
+        failed(2460, Reason::HMSG_ERROR, |_, s| {
+            let handle = Pmo { version: MQPMO_VERSION_3, new_msg_handle: 1, ..pmo(0) };
+            put_how(s, handle)
+        }),
+        failed(2535, Reason::ACTION_ERROR, |_, s| {
+            let reply = Pmo { version: MQPMO_VERSION_3, action: MQACTP_REPLY, ..pmo(0) };
+            put_how(s, reply)
+        }),
+        failed(2551, Reason::SELECTION_NOT_AVAILABLE, |_, s| {
+            let selector = "color = 'red'".to_owned();
+            let od = Od { version: MQOD_VERSION_4, selection_string: selector, ..object(LOCAL) };
+            opened_od(s, od, MQOO_INPUT_SHARED)
+        }),
     ]
+}
+
+fn put_how(s: &Session, mut how: Pmo) -> Outcome {
+    let h = open(s, LOCAL, MQOO_OUTPUT);
+    block_on(s.put(h, &mut md(0), &mut how, Bytes::new())).map(|done| done.warning)
 }
 
 fn put_plain(s: &Session, options: i32) -> Outcome {
@@ -510,6 +532,16 @@ fn others() -> Vec<Row> {
         failed(2076, Reason::TRIGGER_DEPTH_ERROR, |_, s| set_as(s, MQIA_TRIGGER_DEPTH, 0)),
         failed(2077, Reason::TRIGGER_MSG_PRIORITY_ERR, |_, s| set_as(s, MQIA_TRIGGER_MSG_PRIORITY, 10)),
         failed(2078, Reason::TRIGGER_TYPE_ERROR, |_, s| set_as(s, MQIA_TRIGGER_TYPE, 9)),
+        failed(2202, Reason::CONNECTION_QUIESCING, |_, s| {
+            let h = open(s, LOCAL, MQOO_INPUT_SHARED);
+            s.quiesce();
+            next(s, h, MQGMO_WAIT | MQGMO_FAIL_IF_QUIESCING).map(|_| Reason::NONE)
+        }),
+        failed(2203, Reason::CONNECTION_STOPPING, |_, s| {
+            let h = open(s, LOCAL, MQOO_INPUT_SHARED);
+            s.give_up_waits();
+            next(s, h, MQGMO_WAIT).map(|_| Reason::NONE)
+        }),
         failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
             w.qm().quiesce();
             connecting(s)

@@ -39,10 +39,12 @@ use crate::uow::{Effect, Op, Pending};
 
 const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
 const SYNCS: i32 = MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
-const PROPERTIES: i32 = MQGMO_PROPERTIES_FORCE_MQRFH2
-    | MQGMO_NO_PROPERTIES
-    | MQGMO_PROPERTIES_IN_HANDLE
-    | MQGMO_PROPERTIES_COMPATIBILITY;
+/// Properties are where the putter has left them: in an MQRFH2 in front of the data. To take them out of it is not
+/// possible here, so MQGMO_NO_PROPERTIES is refused; MQGMO_PROPERTIES_IN_HANDLE is where there are no handles.
+const PROPERTIES: i32 =
+    MQGMO_PROPERTIES_FORCE_MQRFH2 | MQGMO_PROPERTIES_IN_HANDLE | MQGMO_PROPERTIES_COMPATIBILITY;
+/// The options that are acted on. There are no segments on any queue (a put refuses them), so every message is
+/// complete, and all of it is available.
 const KNOWN: i32 = BROWSES
     | SYNCS
     | PROPERTIES
@@ -123,6 +125,11 @@ fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason> {
         || (options & MQGMO_LOCK != 0 && browses == 0)
     {
         return Err(Reason::OPTIONS_ERROR);
+    }
+    let handle = gmo.version >= MQGMO_VERSION_4 && gmo.msg_handle != MQHM_NONE;
+    if handle || options & MQGMO_PROPERTIES_IN_HANDLE != 0 {
+        // There are no message handles, so this is none.
+        return Err(Reason::HMSG_ERROR);
     }
     if options & MQGMO_UNLOCK != 0 {
         let alone = MQGMO_UNLOCK | MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING;
@@ -306,8 +313,12 @@ fn describe(
     } else {
         b' '
     };
-    gmo.segment_status = b' ';
-    gmo.segmentation = b' ';
+    gmo.segment_status = MQSS_NOT_A_SEGMENT;
+    gmo.segmentation = if flags & MQMF_SEGMENTATION_ALLOWED != 0 {
+        MQSEG_ALLOWED
+    } else {
+        MQSEG_INHIBITED
+    };
 }
 
 fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Reason) -> Done<Got> {
@@ -354,7 +365,7 @@ impl SessionInner {
     ) -> Result<Look, Reason> {
         let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR;
         let found = if request.has(under) {
-            Some(self.under_cursor(request, state, cursor)?)
+            Some(self.under_cursor(request, state, cursor, expired)?)
         } else {
             self.search(request, state, logical, cursor, expired)?
         };
@@ -393,6 +404,7 @@ impl SessionInner {
         request: &Request,
         state: &mut QueueState,
         cursor: &Option<Cursor>,
+        expired: &mut Vec<Arc<Message>>,
     ) -> Result<Found, Reason> {
         let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
         let there = state.index.holds(cursor.slot, cursor.seq())
@@ -404,6 +416,10 @@ impl SessionInner {
         let message = state
             .message(cursor.slot)
             .map_err(|e| self.qm.store_failed(&e))?;
+        if message.expired(self.qm.now()) {
+            state.discard_expired(cursor.slot, message, expired);
+            return Err(Reason::NO_MSG_UNDER_CURSOR);
+        }
         Ok(Found {
             slot: cursor.slot,
             message,
@@ -791,7 +807,7 @@ impl Session {
     ///
     /// # Errors
     /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
-    /// cursor; 2046, 2090, 2247, 2256, 2257 options; 2245 group in another unit of work; 2052 queue
+    /// cursor; 2046, 2090, 2247, 2256, 2257, 2460 options; 2245 group in another unit of work; 2052 queue
     /// deleted; 2003, 2024 unit of work; 2102 log; 2202, 2203 connection; 2009, 2161, 2162 queue manager. 2241 and 2245
     /// are warnings out of logical order.
     pub async fn get(

@@ -33,11 +33,22 @@ const KNOWN: i32 = INPUT
     | MQOO_BIND_ON_OPEN
     | MQOO_BIND_NOT_FIXED
     | MQOO_BIND_ON_GROUP
-    | MQOO_CO_OP
     | MQOO_RESOLVE_LOCAL_Q
     | MQOO_NO_READ_AHEAD
     | MQOO_READ_AHEAD
     | MQOO_NO_MULTICAST;
+
+/// Messages cannot be selected by their properties, nor lists of queues be opened. Refused, whatever the object: to
+/// open it would be to deliver what was not asked for.
+pub(super) fn check_descriptor(od: &Od) -> Result<(), Reason> {
+    if od.recs_present != 0 {
+        return Err(Reason::RECS_PRESENT_ERROR);
+    }
+    if od.version >= MQOD_VERSION_4 && !od.selection_string.is_empty() {
+        return Err(Reason::SELECTION_NOT_AVAILABLE);
+    }
+    Ok(())
+}
 
 /// Letters that may stand in an object name (MQ: "Rules for naming objects").
 pub(crate) fn valid_name(name: &str) -> bool {
@@ -441,9 +452,7 @@ impl SessionInner {
         if counted && self.lock().handles.open >= qm.catalogue.qmgr().max_handles {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
-        if od.recs_present != 0 {
-            return Err(Reason::RECS_PRESENT_ERROR);
-        }
+        check_descriptor(od)?;
         let resolved = match od.object_type {
             MQOT_Q => self.resolve_queue(od, options).await?,
             MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
@@ -459,7 +468,7 @@ impl SessionInner {
             }
             return Err(reason);
         }
-        self.describe(od, &resolved);
+        self.describe(od, &resolved, options);
         let target = resolved.target.clone();
         let handle = Handle {
             target: resolved.target,
@@ -489,12 +498,18 @@ impl SessionInner {
     }
 
     /// Fills the output fields of the object descriptor.
-    fn describe(&self, od: &mut Od, resolved: &Resolved) {
+    fn describe(&self, od: &mut Od, resolved: &Resolved, options: i32) {
         if resolved.created_queue {
             od.object_name = resolved.q_name;
         }
         od.resolved_q_name = resolved.q_name;
         od.resolved_q_mgr_name = resolved.q_mgr_name;
+        if options & MQOO_RESOLVE_LOCAL_Q != 0
+            && let Target::Remote { transmission, .. } = &resolved.target
+        {
+            od.resolved_q_name = transmission.name;
+            od.resolved_q_mgr_name = Name::new(&self.qm.config.name);
+        }
         od.resolved_type = od.object_type;
         let (local, remote) = match resolved.target {
             Target::Remote { .. } => (0, 1),
@@ -518,7 +533,8 @@ impl Session {
     /// handle (MAXHANDS), 2085 unknown object, 2086/2087 unknown (remote) queue manager, 2057 queue
     /// type, 2082 unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name,
     /// 2100 object already exists, 2184 remote queue name, 2196/2091/2092 and 2197/2198/2199
-    /// (default) transmission queue unknown/type/usage, 2161 quiescing.
+    /// (default) transmission queue unknown/type/usage, 2154 distribution
+    /// lists, 2551 selectors, 2161 quiescing.
     pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
         let _call = self.inner().enter()?;
         self.inner().open(od, options).await

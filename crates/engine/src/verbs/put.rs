@@ -32,16 +32,13 @@ const KNOWN: i32 = MQPMO_SYNCPOINT
     | MQPMO_LOGICAL_ORDER
     | MQPMO_ASYNC_RESPONSE
     | MQPMO_SYNC_RESPONSE
-    | MQPMO_RESOLVE_LOCAL_Q
-    | MQPMO_MD_FOR_OUTPUT_ONLY
-    | MQPMO_SCOPE_QMGR
-    | MQPMO_SUPPRESS_REPLYTO;
+    | MQPMO_RESOLVE_LOCAL_Q;
 
-const MESSAGE_FLAGS: i32 = MQMF_SEGMENTATION_ALLOWED
-    | MQMF_MSG_IN_GROUP
-    | MQMF_LAST_MSG_IN_GROUP
-    | MQMF_SEGMENT
-    | MQMF_LAST_SEGMENT;
+/// Segments are refused with a reason of their own. That a message may be segmented is noted, and never needed: one
+/// that is too long is refused (2030, 2031).
+const MESSAGE_FLAGS: i32 =
+    MQMF_SEGMENTATION_ALLOWED | MQMF_MSG_IN_GROUP | MQMF_LAST_MSG_IN_GROUP | SEGMENT;
+const SEGMENT: i32 = MQMF_SEGMENT | MQMF_LAST_SEGMENT;
 
 /// Where a put goes: what a handle says, or what MQPUT1 resolved.
 pub(super) struct Route {
@@ -96,11 +93,11 @@ impl Route {
         Parcel::new(self.queue.clone(), md, data, expires)
     }
 
-    /// The name of the queue and queue manager the message goes to.
-    pub(super) fn destination(&self, qm_name: &str) -> (Name, Name) {
+    /// The name of the queue and queue manager the message goes to; `local`: of the queue here that takes it first.
+    fn destination(&self, qm_name: &str, local: bool) -> (Name, Name) {
         match self.remote.as_deref() {
-            Some(elsewhere) => *elsewhere,
-            None => (self.queue.name, Name::new(qm_name)),
+            Some(elsewhere) if !local => *elsewhere,
+            _ => (self.queue.name, Name::new(qm_name)),
         }
     }
 
@@ -150,6 +147,9 @@ fn check_md(md: &Md) -> Result<(), Reason> {
         if md.offset < 0 {
             return Err(Reason::OFFSET_ERROR);
         }
+        if md.msg_flags & SEGMENT != 0 {
+            return Err(Reason::SEGMENTS_NOT_SUPPORTED);
+        }
     }
     Ok(())
 }
@@ -157,6 +157,10 @@ fn check_md(md: &Md) -> Result<(), Reason> {
 pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
     let options = pmo.options;
     let both = |a: i32, b: i32| options & a != 0 && options & b != 0;
+    if options & MQPMO_MD_FOR_OUTPUT_ONLY != 0 {
+        // What is put would come from message handles, which there are not.
+        return Err(Reason::MD_ERROR);
+    }
     if options & !KNOWN != 0
         || both(MQPMO_SYNCPOINT, MQPMO_NO_SYNCPOINT)
         || both(MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE)
@@ -165,6 +169,15 @@ pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
     }
     if pmo.recs_present != 0 {
         return Err(Reason::RECS_PRESENT_ERROR);
+    }
+    if pmo.version >= MQPMO_VERSION_3 {
+        if pmo.original_msg_handle != MQHM_NONE || pmo.new_msg_handle != MQHM_NONE {
+            return Err(Reason::HMSG_ERROR);
+        }
+        if pmo.action != MQACTP_NEW {
+            // Each other action is on an original message, by its handle.
+            return Err(Reason::ACTION_ERROR);
+        }
     }
     Ok(())
 }
@@ -374,7 +387,9 @@ impl SessionInner {
             ..shown.clone()
         };
         *md = extension::given_back(md, done);
-        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = route.destination(&self.qm.config.name);
+        let local = pmo.options & MQPMO_RESOLVE_LOCAL_Q != 0;
+        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) =
+            route.destination(&self.qm.config.name, local);
         let remote = i32::from(route.remote.is_some());
         (pmo.known_dest_count, pmo.unknown_dest_count) = (1 - remote, remote);
         pmo.invalid_dest_count = 0;
@@ -449,8 +464,8 @@ impl Session {
     /// MQPUT.
     ///
     /// # Errors
-    /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251), of the
-    /// options (2046, 2093–2096, 2097, 2098), of the handle (2019, 2039), of the queue (2030, 2031,
+    /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251, 2365), of the
+    /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039), of the queue (2030, 2031,
     /// 2048, 2051, 2052, 2053, 2056), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 is a warning,
     /// and so are 2185, 2241 and 2245 out of logical order.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Md, Od, Pmo, Reason};
 
-use super::open::resolve;
+use super::open::{check_descriptor, resolve};
 use super::put::{Begun, Route, check_options};
 use super::{Verb, context, extension};
 use crate::group::GroupPut;
@@ -24,9 +24,7 @@ impl SessionInner {
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
             return Err(Reason::OPTIONS_ERROR);
         }
-        if od.recs_present != 0 {
-            return Err(Reason::RECS_PRESENT_ERROR);
-        }
+        check_descriptor(od)?;
         if od.object_type != MQOT_Q {
             return Err(match od.object_type {
                 MQOT_TOPIC => Reason::UNKNOWN_OBJECT_NAME,

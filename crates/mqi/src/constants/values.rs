@@ -65,6 +65,8 @@ pub const MQSS_SEGMENT: u8 = b'S';
 pub const MQSEG_ALLOWED: u8 = b'A';
 /// Segmentation allowed or not (MQGMO.Segmentation).
 pub const MQSEG_INHIBITED: u8 = b' ';
+/// No message handle (MQGMO.MsgHandle, MQPMO.OriginalMsgHandle, MQPMO.NewMsgHandle).
+pub const MQHM_NONE: i64 = 0;
 /// No message identifier: MQPUT makes one, MQGET matches any (MQMD.MsgId).
 pub const MQMI_NONE: [u8; 24] = [0; 24];
 /// No correlation identifier (MQMD.CorrelId).
