@@ -21,6 +21,8 @@ pub enum Bug {
     IgnorePins,
     /// A checkpoint does not sync queue files before its image counts.
     UnsyncedQueueFile,
+    /// A failed sync of a queue file counts as "no room": the checkpoint is tried again.
+    RetryFailedSync,
     /// Non-persistent messages of an old controlled shutdown come back after a crash.
     Resurrect,
     /// Delivery ignores priorities.
@@ -47,6 +49,7 @@ impl Bug {
         Bug::ForgetYoung,
         Bug::IgnorePins,
         Bug::UnsyncedQueueFile,
+        Bug::RetryFailedSync,
         Bug::Resurrect,
         Bug::IgnorePriority,
         Bug::DropGift,

@@ -80,6 +80,11 @@ pub(crate) enum Action {
     Remove { number: u64 },
 }
 
+/// The name of an extent may be durable or not. Unlike a file that could not be made, that is final.
+#[derive(Debug, thiserror::Error)]
+#[error("syncing the directory failed: {0}")]
+struct NameUnsynced(io::Error);
+
 /// Does `action`; gives the open file that can now take forced writes, unless it was removed.
 pub(crate) fn perform(
     disk: &dyn Disk,
@@ -108,9 +113,14 @@ pub(crate) fn perform(
             number
         }
     };
-    disk.sync_dir(active)?;
+    disk.sync_dir(active)
+        .map_err(|e| io::Error::new(e.kind(), NameUnsynced(e)))?;
     let file = disk.open(&active.join(name(number)), Open::FORCED)?;
     Ok(Some(file))
+}
+
+fn leaves_name_unsynced(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|e| e.is::<NameUnsynced>())
 }
 
 /// Writes a file of `bytes` zeros through; not only allocated, because a first write into an unwritten
@@ -369,7 +379,7 @@ impl Extents {
             }
             (Action::Remove { .. }, Ok(())) => {}
             // Nothing acknowledged depends on a file that was not there: the log only cannot grow.
-            (Action::Make { number }, Err(error)) => {
+            (Action::Make { number }, Err(error)) if !leaves_name_unsynced(&error) => {
                 let path = self.active.join(name(number));
                 let why = format!("log extent {} could not be made: {error}", path.display());
                 let why: Arc<str> = why.into();
@@ -378,9 +388,14 @@ impl Extents {
             }
             // The file is still there or it is not; the next restart counts anew.
             (Action::Remove { .. }, Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
-            (Action::Recycle { from: number, .. } | Action::Remove { number }, Err(error)) => {
+            (
+                Action::Recycle { from: number, .. }
+                | Action::Remove { number }
+                | Action::Make { number },
+                Err(error),
+            ) => {
                 let path = self.active.join(name(number));
-                return Err(LogError::file("renaming or removing", &path, error));
+                return Err(LogError::file("naming or removing", &path, error));
             }
         }
         Ok(action)
@@ -557,6 +572,18 @@ mod tests {
         );
         let error = extents.finished(Err(io::Error::other("gone")), 0);
         assert!(matches!(error, Err(LogError::Io(..))));
+    }
+
+    #[test]
+    fn a_name_that_could_not_be_synced_is_final_even_on_a_full_disk() {
+        let mut extents = table(&[0, 1, 2]);
+        let late = 3 * EXTENT - SHAPE.reserve();
+        let make = Some(Action::Make { number: 3 });
+        assert_eq!(extents.next_action(late, 0, false), make);
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let unsynced = io::Error::new(full.kind(), NameUnsynced(full));
+        let ended = extents.finished(Err(unsynced), 0);
+        assert!(matches!(ended, Err(LogError::Io(..))), "{ended:?}");
     }
 
     #[test]

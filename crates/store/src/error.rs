@@ -1,7 +1,9 @@
 //! What can go wrong between a queue manager and its files.
 //!
-//! Invariant: after [`StoreError::Full`] nothing stays allocated; the caller may try again when there is
-//! room. [`StoreError::Io`] of a `sync` is final: what the file holds is unknown from then on.
+//! Invariants:
+//! * After [`StoreError::Full`] nothing stays allocated; the caller may try again when there is room.
+//! * [`StoreError::Sync`] is final, whatever the reason was: the system may have dropped what it could not write,
+//!   so that the next sync succeeds over data that is gone. "No space" is no exception.
 
 use std::io;
 use std::path::Path;
@@ -15,6 +17,9 @@ pub enum StoreError {
     /// The operating system refused. The text names the file and the act; the kind is the original one.
     #[error("{0}")]
     Io(#[source] io::Error),
+    /// A file or directory could not be made durable: what it holds is unknown from then on.
+    #[error("{0}")]
+    Sync(#[source] io::Error),
     /// The bytes are not those that were written.
     #[error("{what} (512-byte block {block})")]
     Damaged {
@@ -42,11 +47,13 @@ impl StoreError {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => StoreError::Full,
-            kind => StoreError::Io(io::Error::new(
-                kind,
-                format!("cannot {act} {}: {error}", path.display()),
-            )),
+            _ => StoreError::Io(told(error, act, path)),
         }
+    }
+
+    /// The error of a sync. It is never [`StoreError::Full`].
+    pub(crate) fn from_sync(error: &io::Error, act: &str, path: &Path) -> StoreError {
+        StoreError::Sync(told(error, act, path))
     }
 
     /// Damage found at a byte offset.
@@ -56,4 +63,10 @@ impl StoreError {
             block: offset / crate::item::BLOCK as u64,
         }
     }
+}
+
+/// The error with what was being done to which file.
+fn told(error: &io::Error, act: &str, path: &Path) -> io::Error {
+    let text = format!("cannot {act} {}: {error}", path.display());
+    io::Error::new(error.kind(), text)
 }

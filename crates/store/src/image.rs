@@ -115,16 +115,16 @@ impl ImageWriter {
         let chain = self.chain.clone().finalize();
         self.add(&trailer(self.sections, length, chain))?;
         self.flush()?;
-        self.file
-            .sync()
-            .or_else(|e| self.fail(&e, "sync checkpoint image"))?;
+        self.file.sync().map_err(|e| {
+            StoreError::from_sync(&e, &self.abandon("sync checkpoint image"), &self.path)
+        })?;
         let name = self.dir.join(image_name(self.number));
         self.disk
             .rename(&self.path, &name)
             .or_else(|e| self.fail(&e, "rename checkpoint image"))?;
         self.disk
             .sync_dir(&self.dir)
-            .map_err(|e| StoreError::from_io(&e, "sync directory", &self.dir))
+            .map_err(|e| StoreError::from_sync(&e, "sync directory", &self.dir))
     }
 
     fn add(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
@@ -156,12 +156,15 @@ impl ImageWriter {
 
     /// Reports an error, and gives the space back now: after "no room" it is wanted.
     fn fail(&self, error: &std::io::Error, act: &str) -> Result<(), StoreError> {
-        let removed = self.disk.remove_file(&self.path);
-        let mut act = act.to_owned();
-        if let Err(also) = removed {
-            act = format!("(leaving it behind: {also}) {act}");
+        Err(StoreError::from_io(error, &self.abandon(act), &self.path))
+    }
+
+    /// Removes the unfinished file; gives what was being done, and whether the file is left behind.
+    fn abandon(&self, act: &str) -> String {
+        match self.disk.remove_file(&self.path) {
+            Ok(()) => act.to_owned(),
+            Err(also) => format!("(leaving it behind: {also}) {act}"),
         }
-        Err(StoreError::from_io(error, &act, &self.path))
     }
 }
 

@@ -279,12 +279,13 @@ impl QueueFile {
 
     /// Makes all writes so far, and the name of a new file, durable. An error is final.
     pub fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync().map_err(|e| self.io(&e, "sync"))?;
+        let failed = |e, act: &str| StoreError::from_sync(&e, act, &self.path);
+        self.file.sync().map_err(|e| failed(e, "sync queue file"))?;
         if !self.named.load(Ordering::Acquire) {
             if let Some(dir) = self.path.parent() {
                 self.disk
                     .sync_dir(dir)
-                    .map_err(|e| self.io(&e, "sync the directory of"))?;
+                    .map_err(|e| failed(e, "sync the directory of queue file"))?;
             }
             self.named.store(true, Ordering::Release);
         }

@@ -5,6 +5,7 @@
 
 mod fake_disk;
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -239,8 +240,28 @@ fn sync_makes_the_name_durable_once_and_reports_failure() {
     file.sync().unwrap();
     file.sync().unwrap();
     assert_eq!(fake.dir_syncs(), 1);
-    fake.fail_sync(true);
-    assert!(matches!(file.sync(), Err(StoreError::Io(_))));
+    fake.fail_sync(Some(ErrorKind::Other));
+    assert!(matches!(file.sync(), Err(StoreError::Sync(_))));
+}
+
+/// After a failed sync the pages may be gone from memory, whatever the reason was: it is never "full, try
+/// again".
+#[test]
+fn a_failed_sync_is_never_taken_for_a_full_disk() {
+    for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+        let (fake, disk) = fake();
+        fake.fail_dir_sync(Some(kind));
+        let file = QueueFile::create(&disk, Path::new(Q)).unwrap();
+        file.write(&[b"x"]).unwrap();
+        assert!(matches!(file.sync(), Err(StoreError::Sync(e)) if e.kind() == kind));
+        let image = write_image(&disk, 1, &sample());
+        assert!(matches!(image, Err(StoreError::Sync(_))), "{image:?}");
+        fake.fail_dir_sync(None);
+        fake.fail_sync(Some(kind));
+        assert!(matches!(file.sync(), Err(StoreError::Sync(_))));
+        let image = write_image(&disk, 2, &sample());
+        assert!(matches!(image, Err(StoreError::Sync(_))), "{image:?}");
+    }
 }
 
 #[test]
@@ -487,13 +508,13 @@ fn a_failed_image_leaves_no_file() {
         Err(StoreError::Full)
     ));
     fake.set_room(u64::MAX);
-    fake.fail_sync(true);
+    fake.fail_sync(Some(ErrorKind::Other));
     assert!(matches!(
         write_image(&disk, 3, &sample()),
-        Err(StoreError::Io(_))
+        Err(StoreError::Sync(_))
     ));
     assert_eq!(disk.list(Path::new("/qm")).unwrap(), [image_name(1)]);
-    fake.fail_sync(false);
+    fake.fail_sync(None);
     assert_eq!(read_image(&disk, Path::new("/qm"), 1).unwrap(), sample());
 }
 

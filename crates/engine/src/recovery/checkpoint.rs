@@ -15,14 +15,14 @@
 //! 5. The image is written, synced and named; then the log's control file points at it, with the
 //!    restart point `min(cut, pins)`. Only now are old places and deleted queues' files given up.
 //!
-//! A full disk abandons the checkpoint (the log keeps what it would have freed); any other error
-//! stops the queue manager.
+//! A write that finds the disk full abandons the checkpoint (the log keeps what it would have freed); any
+//! other error stops the queue manager, a failed sync whatever its reason.
 
 use std::sync::Arc;
 
 use posthaste_env::sync::atomic::Ordering;
 use posthaste_recovery_log::{Class, Lsn};
-use posthaste_store::{ImageWriter, Place, StoreError, remove_other_images};
+use posthaste_store::{ImageWriter, Place, QueueFile, StoreError, remove_other_images};
 
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue};
 use crate::catalogue::{Runtime, Stored};
@@ -323,18 +323,23 @@ fn save_queue(saved: &mut Saved, cut: Lsn, closing: bool) -> Result<(), StoreErr
         saved.given_up.extend(old);
         saved.chunks.push(place);
     }
-    let synced = {
+    sync_file(&queue, file, !saved.written.is_empty())
+}
+
+/// Syncs a queue's file if anything was written to it since its last sync.
+fn sync_file(queue: &Queue, file: Option<Arc<QueueFile>>, written: bool) -> Result<(), StoreError> {
+    let file = {
         let mut state = queue.lock();
-        let dirty = std::mem::take(&mut state.file_dirty) || !saved.written.is_empty();
-        if dirty {
-            file.or_else(|| state.known_file())
-        } else {
-            None
-        }
+        let dirty = std::mem::take(&mut state.file_dirty) || written;
+        let file = file.or_else(|| state.known_file());
+        file.filter(|_| dirty)
     };
-    match synced {
+    match file {
         Some(_) if planted(Bug::UnsyncedQueueFile) => Ok(()),
-        Some(file) => file.sync(),
+        Some(file) => match file.sync() {
+            Err(_) if planted(Bug::RetryFailedSync) => Err(StoreError::Full),
+            synced => synced,
+        },
         None => Ok(()),
     }
 }

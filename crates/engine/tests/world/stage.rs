@@ -21,8 +21,8 @@ pub struct Stage {
     pub broken: AtomicBool,
     /// Log files cannot be made or grow.
     pub log_full: AtomicBool,
-    /// Queue files cannot be synced.
-    pub unsyncable: AtomicBool,
+    /// Syncs of queue files fail with this.
+    pub unsyncable: Mutex<Option<io::ErrorKind>>,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
 }
@@ -74,8 +74,10 @@ impl File for Prop {
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
-        if self.queue && self.stage.unsyncable.load(Ordering::SeqCst) {
-            return Err(io::Error::other("the medium does not answer"));
+        if self.queue
+            && let Some(kind) = *self.stage.unsyncable.lock()
+        {
+            return Err(kind.into());
         }
         if self.stage.unforced {
             return Ok(());

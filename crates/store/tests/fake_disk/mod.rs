@@ -16,7 +16,8 @@ struct Knobs {
     /// Bytes that may still be written; `None` has no limit.
     room: Mutex<Option<u64>>,
     refuse_extension: AtomicBool,
-    fail_sync: AtomicBool,
+    fail_sync: Mutex<Option<io::ErrorKind>>,
+    fail_dir_sync: Mutex<Option<io::ErrorKind>>,
     reads: AtomicU64,
     writes: AtomicU64,
     dir_syncs: AtomicU64,
@@ -45,8 +46,12 @@ impl FakeDisk {
         self.knobs.refuse_extension.store(yes, SeqCst);
     }
 
-    pub(crate) fn fail_sync(&self, yes: bool) {
-        self.knobs.fail_sync.store(yes, SeqCst);
+    pub(crate) fn fail_sync(&self, with: Option<io::ErrorKind>) {
+        *self.knobs.fail_sync.lock() = with;
+    }
+
+    pub(crate) fn fail_dir_sync(&self, with: Option<io::ErrorKind>) {
+        *self.knobs.fail_dir_sync.lock() = with;
     }
 
     pub(crate) fn reads(&self) -> u64 {
@@ -108,10 +113,10 @@ impl File for FakeFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        if self.knobs.fail_sync.load(SeqCst) {
-            return Err(io::Error::other("the device is gone"));
-        }
-        Ok(())
+        self.knobs
+            .fail_sync
+            .lock()
+            .map_or(Ok(()), |kind| Err(kind.into()))
     }
 
     fn len(&self) -> io::Result<u64> {
@@ -187,7 +192,8 @@ impl Disk for FakeDisk {
 
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         self.knobs.dir_syncs.fetch_add(1, SeqCst);
-        Ok(())
+        let fails = *self.knobs.fail_dir_sync.lock();
+        fails.map_or(Ok(()), |kind| Err(kind.into()))
     }
 
     fn lock(&self, _: &Path) -> io::Result<Box<dyn Lock>> {
