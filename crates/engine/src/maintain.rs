@@ -5,6 +5,7 @@
 //! * When the log runs short, checkpoints come first; if a unit of work still pins it, the oldest
 //!   is backed out (AMQ7469), because everyone else has to go on. One at a time, so that no more
 //!   are taken down than it needs.
+//! * Without maintenance the log fills and nobody is told: should it panic, the queue manager stops.
 
 use std::sync::Arc;
 
@@ -78,7 +79,7 @@ impl Inner {
         // Under the session's lock, so that its application learns of it when all of it is undone.
         let (events, inserts) = {
             let mut state = oldest.lock();
-            let Some(uow) = state.uow.take() else {
+            let Some(mut uow) = state.uow.take() else {
                 return false;
             };
             state.rolled_back = true;
@@ -134,10 +135,31 @@ impl Inner {
     }
 }
 
+/// Stops the queue manager if maintenance is cut short by a panic.
+struct Watched<'a>(&'a QueueManager);
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if posthaste_env::panicking() {
+            self.0.found_defect("maintenance panicked");
+        }
+    }
+}
+
 impl QueueManager {
+    /// A part of the program has panicked, and what it was changing may be half changed: nothing is served any more.
+    /// For whoever drives the queue manager on threads of its own, or calls verbs in an application's process.
+    #[track_caller]
+    pub fn found_defect(&self, what: &str) {
+        let inner = self.inner();
+        inner.stop(Stop::Defect(what.to_owned()));
+        inner.end_waits(Reason::CONNECTION_BROKEN);
+    }
+
     /// Does the queue manager's housekeeping until it ends. Drive it on a thread or task of its
     /// own: checkpoints write and sync files.
     pub async fn maintain(&self) {
+        let _watched = Watched(self);
         let inner = self.inner();
         let interval = u64::from(inner.config.expiry_interval_s) * 1_000_000_000;
         let mut next_sweep = inner.env.clock.monotonic() + interval;

@@ -23,6 +23,8 @@ pub enum Bug {
     UnsyncedQueueFile,
     /// A failed sync of a queue file counts as "no room": the checkpoint is tried again.
     RetryFailedSync,
+    /// Gets use up the log's reserve, and a restart insists on writing what that leaves no room for.
+    SpendReserve,
     /// Non-persistent messages of an old controlled shutdown come back after a crash.
     Resurrect,
     /// Delivery ignores priorities.
@@ -41,7 +43,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 14] = [
+    pub const ALL: &[Bug] = &[
         Bug::ForgetUndo,
         Bug::DeliverTwice,
         Bug::VisibleEarly,
@@ -50,6 +52,7 @@ impl Bug {
         Bug::IgnorePins,
         Bug::UnsyncedQueueFile,
         Bug::RetryFailedSync,
+        Bug::SpendReserve,
         Bug::Resurrect,
         Bug::IgnorePriority,
         Bug::DropGift,

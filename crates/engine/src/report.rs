@@ -277,7 +277,7 @@ pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Arc<Mes
         if message.persistent() {
             let record = crate::record::discarded(queue.id, message.seq);
             // Not forced, and not missed: without it the message expires once more after a restart.
-            let _ = qm.log.append(Class::Essential, &[&record]);
+            let _ = qm.log.append(Class::Relief, &[&record]);
         }
         let md = &message.md;
         if md.report & MQRO_EXPIRATION != 0

@@ -360,7 +360,7 @@ impl SessionInner {
     pub(crate) fn release(self: &Arc<Self>) {
         self.end();
         let uow = self.lock().uow.take();
-        if let Some(uow) = uow {
+        if let Some(mut uow) = uow {
             match uow.log_backout(&self.qm) {
                 // The log has stopped, and the queue manager with it.
                 Err(_) => {}

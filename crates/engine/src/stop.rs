@@ -19,6 +19,9 @@ pub enum Stop {
     /// A queue file holds something else than what was written there.
     #[error("a queue file is damaged: {0}")]
     QueueFileDamaged(String),
+    /// A part of the program did not do what it must: a panic, on whichever thread.
+    #[error("a defect of the program: {0}")]
+    Defect(String),
 }
 
 impl Stop {
@@ -28,6 +31,7 @@ impl Stop {
             Stop::LogFailed(what) => ("AMQ2004S", vec!["the recovery log".into(), what.clone()]),
             Stop::CheckpointFailed(what) => ("AMQ2004S", vec!["a checkpoint".into(), what.clone()]),
             Stop::QueueFileDamaged(what) => ("AMQ2018S", vec![what.clone()]),
+            Stop::Defect(what) => ("AMQ2016S", vec![what.clone()]),
         }
     }
 
@@ -37,6 +41,7 @@ impl Stop {
             Stop::LogFailed(_) => 71,
             Stop::CheckpointFailed(_) => 72,
             Stop::QueueFileDamaged(_) => 73,
+            Stop::Defect(_) => 70,
         }
     }
 }

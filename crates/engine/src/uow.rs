@@ -10,6 +10,9 @@
 //!   goes when that has happened.
 //! * What a unit of work does to one queue becomes visible at once, under one hold of the queue's
 //!   lock; queues follow each other.
+//! * With its first record, and with each persistent get, a unit of work has room for its backout record kept in
+//!   the log, until it ends: gets and the ends of others cannot use up what its own end, or that by a restart,
+//!   will need.
 
 use std::sync::Arc;
 
@@ -74,7 +77,13 @@ pub(crate) struct Uow {
     pub(crate) logged_at: Option<i64>,
     /// Taken before its first record is appended.
     pub(crate) pin: Option<Pin>,
+    /// Bytes of the log that are kept for its end.
+    owed: u64,
 }
+
+/// Bytes that the record of an end takes, with its share of page headers, and each backout count in it.
+const END: u64 = 64;
+const COUNT: u64 = 16;
 
 impl Uow {
     pub(crate) fn new(id: UowId, started: i64) -> Self {
@@ -86,6 +95,7 @@ impl Uow {
             started,
             logged_at: None,
             pin: None,
+            owed: 0,
         }
     }
 
@@ -101,8 +111,19 @@ impl Uow {
         }
     }
 
-    /// Notes that it has a record at `lsn`.
-    pub(crate) fn note(&mut self, lsn: Lsn, qm: &Inner) {
+    /// Bytes to keep for its end when it appends one more record, of a get or of a put.
+    pub(crate) fn owing(&self, get: bool) -> u64 {
+        if planted(Bug::SpendReserve) {
+            return 0;
+        }
+        let end = if self.logged { 0 } else { END };
+        let count = if get { COUNT } else { 0 };
+        end + count
+    }
+
+    /// Notes that it has a record at `lsn`, with which the log keeps `owing` bytes for its end.
+    pub(crate) fn note(&mut self, lsn: Lsn, owing: u64, qm: &Inner) {
+        self.owed += owing;
         if !self.logged {
             self.logged = true;
             self.first = lsn;
@@ -161,17 +182,24 @@ impl Uow {
         counts
     }
 
+    /// Its end has been appended: the log keeps nothing for it any more.
+    pub(crate) fn settle(&mut self, qm: &Inner) {
+        qm.log.release(std::mem::take(&mut self.owed));
+    }
+
     /// Appends its backout record, if it has records at all; returns the record's end. A full log can do
     /// without it: a restart undoes what has no end.
     ///
     /// # Errors
     /// The log has stopped: what is true is for the restart to decide, and nothing may be undone before.
-    pub(crate) fn log_backout(&self, qm: &Inner) -> Result<Option<Lsn>, LogError> {
+    pub(crate) fn log_backout(&mut self, qm: &Inner) -> Result<Option<Lsn>, LogError> {
         if !self.logged {
             return Ok(None);
         }
         let record = record::backout(self.id, &self.counts());
-        match qm.log.append(Class::Essential, &[&record]) {
+        let appended = qm.log.append(Class::Promised, &[&record]);
+        self.settle(qm);
+        match appended {
             Ok(appended) => Ok(Some(appended.end)),
             Err(LogError::Full) => Ok(None),
             Err(error) => {

@@ -82,3 +82,55 @@ fn a_queue_file_that_cannot_be_synced_ends_with_its_own_code() {
         assert_eq!(drain(&s, h), expected);
     }
 }
+
+/// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and
+/// the restart has to undo them without the room to say so. It starts, and every message is there.
+#[test]
+fn a_log_filled_by_gets_in_units_of_work_starts_again() {
+    const MESSAGES: usize = 26_000;
+    let mut w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 2;
+        c.log_config.secondary_files = 1;
+    });
+    w.run("ALTER QMGR MAXUMSGS(100000)\nDEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    for n in 0..MESSAGES {
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+        if n % 500 == 499 {
+            commit(&s);
+        }
+    }
+    // What has been put is in the queue file, and the log is short.
+    drop(s);
+    w.restart();
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    // From now on nothing is forced and no checkpoint comes to its end.
+    w.stage.pause();
+    let total = w.qm().log().usage().total;
+    let mut got = 0;
+    let used = || w.qm().log().usage().used;
+    while used() + 16 * 1024 < total && got < MESSAGES {
+        match Call::attempt(getting(s.clone(), h, md(0), gmo(MQGMO_SYNCPOINT), 1)) {
+            Some(taken) => assert_eq!(taken.unwrap().data.len(), 1),
+            None => break,
+        }
+        got += 1;
+    }
+    assert!(
+        (10_000..MESSAGES).contains(&got),
+        "{got} gets, {} of {total} used",
+        used()
+    );
+    w.kill();
+    w.start();
+    drop(s);
+    assert_eq!(w.depth("Q") as usize, MESSAGES);
+    // And it works on.
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    put(&s, h, PERSISTENT, 0, b"y");
+    assert_eq!(next(&s, h, 0).unwrap().md.backout_count, 1);
+}

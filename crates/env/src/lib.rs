@@ -36,7 +36,7 @@ pub use event::Event;
 pub use in_front::DiskInFront;
 pub use os::os;
 pub use slow_disk::{Slowness, slow_disk};
-pub use thread::{Thread, block_on, set_timer_slack, spawn};
+pub use thread::{Thread, block_on, panicking, set_timer_slack, spawn};
 pub use wait::wait_until;
 pub use watched_disk::{SlowCall, watch_disk};
 

@@ -65,6 +65,11 @@ pub fn spawn(name: &str, f: impl FnOnce() + Send + 'static) -> io::Result<Thread
     })
 }
 
+/// Whether the calling thread is unwinding from a panic.
+pub fn panicking() -> bool {
+    std::thread::panicking()
+}
+
 /// How late, in nanoseconds, the kernel may end a timed wait of the calling thread (50,000 by default).
 /// A thread that waits for a share of one log write needs less.
 pub fn set_timer_slack(nanos: u64) -> io::Result<()> {

@@ -14,7 +14,9 @@
 //! in it). With `total` = primary + secondary:
 //! * essential limit = `(first + total) * extent_bytes`; an essential record must end (rounded up to its
 //!   page) at or below it.
-//! * ordinary limit = essential limit - reserve, the reserve being an eighth of the capacity, at most 64 MiB.
+//! * ordinary limit = essential limit - reserve, the reserve being an eighth of the capacity, at most 64 MiB;
+//!   what makes room in the end may use half of it.
+//! * What open units of work were promised for their ends lies below all limits but that of these ends.
 //! * If a file could not be made (disk full), both limits are taken from the files that exist, until a
 //!   file could be made after all. An append is then refused rather than accepted without a place.
 //!
@@ -172,6 +174,7 @@ pub(crate) fn create(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) ordinary: u64,
+    pub(crate) relief: u64,
     pub(crate) essential: u64,
     /// Appenders that ask are held back at and beyond this.
     pub(crate) room: u64,
@@ -290,6 +293,7 @@ impl Extents {
         };
         Limits {
             ordinary: essential.min(configured).saturating_sub(reserve),
+            relief: essential.saturating_sub(reserve / 2),
             essential,
             room,
         }

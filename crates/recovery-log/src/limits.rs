@@ -44,7 +44,7 @@ pub(crate) const BUFFER_PAGES: std::ops::RangeInclusive<u32> = 18..=4_096;
 /// What `LogBufferPages` 0 means.
 pub(crate) const DEFAULT_BUFFER_PAGES: u32 = 512;
 
-/// The share of the log that only [`crate::Class::Essential`] may use is `capacity / RESERVE_SHARE` ...
+/// The share of the log that [`crate::Class::Ordinary`] must not use is `capacity / RESERVE_SHARE` ...
 pub(crate) const RESERVE_SHARE: u64 = 8;
 /// ... but not more than this: commit and backout records of all units of work that can be open.
 pub(crate) const RESERVE_MOST: u64 = 64 << 20;

@@ -10,8 +10,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use posthaste_env::sync::Mutex;
 use posthaste_env::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_env::{Disk, Nanos};
 
 use crate::config::{LogConfig, Shape};
@@ -21,16 +21,21 @@ use crate::force::{Force, Room, Waiters};
 use crate::limits::{BIG_RECORD, MAX_ANCHOR, MAX_RECORD, RECORD_HEADER};
 use crate::record::{self, Source};
 use crate::statistics::LogStatistics;
-use crate::tail::Tail;
+use crate::tail::{Buffer, Tail};
 use crate::{LogError, Lsn, page};
 
 /// What a record may use when the log is nearly full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Everything that can be refused: puts and gets.
+    /// What can be refused and takes up space: puts.
     Ordinary,
-    /// What makes space again and must not be refused: commit, backout, checkpoint. May use the reserve.
+    /// What can be refused and makes space in the end: gets. May use half of the reserve.
+    Relief,
+    /// What makes space again and must not be refused: commit, checkpoint. May use the reserve, but for what
+    /// others were promised.
     Essential,
+    /// The end of a unit of work that was promised room for it. May use everything.
+    Promised,
 }
 
 /// Where a record lies.
@@ -95,6 +100,7 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     release_hook: Mutex<Option<Hook>>,
     signal_hook: Mutex<Option<Hook>>,
+    stop_hook: Mutex<Option<Hook>>,
     alone_hook: OnceLock<WriteHook>,
 }
 
@@ -128,6 +134,7 @@ impl Shared {
             closing: AtomicBool::new(false),
             release_hook: Mutex::new(None),
             signal_hook: Mutex::new(None),
+            stop_hook: Mutex::new(None),
             alone_hook: OnceLock::new(),
         }
     }
@@ -251,6 +258,10 @@ impl Shared {
         }
         self.wake_rooms();
         self.released();
+        let hook = self.stop_hook.lock().clone();
+        if let Some(hook) = hook {
+            hook();
+        }
     }
 }
 
@@ -284,6 +295,20 @@ impl RecoveryLog {
     /// # Errors
     /// `Full`: not enough space above the oldest record still needed; `TooLong`; `Stopped`.
     pub fn append(&self, class: Class, parts: &[&[u8]]) -> Result<Appended, LogError> {
+        self.append_owing(class, parts, 0)
+    }
+
+    /// The same, and keeps `owing` bytes for a record of [`Class::Promised`] that is to come. They are kept until
+    /// [`Self::release`].
+    ///
+    /// # Errors
+    /// As [`Self::append`]; nothing is kept then.
+    pub fn append_owing(
+        &self,
+        class: Class,
+        parts: &[&[u8]],
+        owing: u64,
+    ) -> Result<Appended, LogError> {
         let shared = &*self.shared;
         let payload = parts
             .iter()
@@ -292,20 +317,8 @@ impl RecoveryLog {
             return Err(LogError::TooLong(payload));
         }
         let bytes = RECORD_HEADER + payload;
-        let mut tail = shared.tail.lock();
-        if let Some(closed) = &tail.closed {
-            return Err(closed.clone());
-        }
-        let start = record::begin(tail.next);
-        let end = record::end(start, bytes as u64);
-        let limit = match class {
-            Class::Ordinary => tail.limits.ordinary,
-            Class::Essential => tail.limits.essential,
-        };
+        let (mut tail, start, end) = self.tail_for(class, bytes, owing)?;
         let placed = page::ceil(end);
-        if placed > limit {
-            return Err(LogError::Full);
-        }
         let before = page::ceil(tail.next);
         let mut source = Source::new(record::encode(start, payload as u32), parts);
         let pieces = if bytes > BIG_RECORD {
@@ -314,6 +327,7 @@ impl RecoveryLog {
             tail.copy(start, end, &mut source);
             Vec::new()
         };
+        tail.promise(owing);
         tail.records += 1;
         tail.logical_bytes += bytes as u64;
         shared.appended.store(end, SeqCst);
@@ -334,6 +348,51 @@ impl RecoveryLog {
             start: Lsn(start),
             end: Lsn(end),
         })
+    }
+
+    /// The tail, locked, with room and buffers for a record of `bytes`, and where that will lie.
+    fn tail_for(
+        &self,
+        class: Class,
+        bytes: usize,
+        owing: u64,
+    ) -> Result<(MutexGuard<'_, Tail>, u64, u64), LogError> {
+        loop {
+            let tail = self.shared.tail.lock();
+            if let Some(closed) = &tail.closed {
+                return Err(closed.clone());
+            }
+            let start = record::begin(tail.next);
+            let end = record::end(start, bytes as u64);
+            if page::ceil(end) > tail.limit(class, owing) {
+                return Err(LogError::Full);
+            }
+            let short = tail.buffers_short(start, end);
+            if short == 0 {
+                return Ok((tail, start, end));
+            }
+            drop(tail);
+            for _ in 0..short {
+                let buffer = Buffer::new();
+                self.shared.tail.lock().provide(buffer);
+            }
+        }
+    }
+
+    /// The end that [`Self::append_owing`] kept `bytes` for has been appended, or will never be.
+    pub fn release(&self, bytes: u64) {
+        if bytes > 0 {
+            self.shared.tail.lock().release(bytes);
+        }
+    }
+
+    /// Has `hook` called once the log has stopped, whatever the reason, at once if it has.
+    pub fn on_stop(&self, hook: Box<dyn Fn() + Send + Sync>) {
+        let hook: Hook = Arc::from(hook);
+        *self.shared.stop_hook.lock() = Some(Arc::clone(&hook));
+        if self.shared.stopped.get().is_some() {
+            hook();
+        }
     }
 
     /// Whether growing from `before` to `placed` has made the writer's data pressing.
@@ -446,7 +505,7 @@ impl RecoveryLog {
             primary: u64::from(shared.shape.primary) * shared.shape.extent_bytes(),
             total: shared.shape.capacity(),
             reserve: shared.shape.reserve(),
-            ordinary_left: tail.limits.ordinary.saturating_sub(tail.next),
+            ordinary_left: tail.limit(Class::Ordinary, 0).saturating_sub(tail.next),
             restart: Lsn(restart),
             extents: extents.files(),
             blocked: extents.blocked(),

@@ -14,7 +14,8 @@
 //!   next record then starts on the next page.
 //! * A chunk holds whole records but for those that go on in the next chunk, which then is not empty: a
 //!   padded page never ends inside a record.
-//! * Nothing here waits or calls the operating system other than for memory.
+//! * Nothing here waits, and nothing large is allocated or freed: whoever appends makes the buffers that the
+//!   record needs before, outside the lock ([`Tail::buffers_short`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,18 +25,20 @@ use posthaste_env::sync::Mutex;
 use posthaste_env::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::limits::{CHUNK, HEADER, KEPT_CHUNKS, PAGE};
+use crate::log::Class;
 use crate::page::{self, PageHeader};
 use crate::record::Source;
 use crate::{LogError, extents::Limits};
 
-/// A buffer and, for each page begun, the offset of the first record start (0: none).
+/// A buffer and, for each page begun, the offset of the first record start (0: none). Making one costs up to half
+/// a millisecond: not under the tail lock.
 pub(crate) struct Buffer {
     bytes: BytesMut,
     firsts: Vec<u16>,
 }
 
 impl Buffer {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // Untouched pages of a large zeroed allocation cost no memory.
         let mut bytes = BytesMut::zeroed(CHUNK + PAGE);
         let address = bytes.as_ptr().addr();
@@ -205,6 +208,8 @@ pub(crate) struct Tail {
     /// Where the next byte goes.
     pub(crate) next: u64,
     pub(crate) limits: Limits,
+    /// Bytes kept for the ends of units of work that are open.
+    promised: u64,
     /// Why nothing may be appended any more.
     pub(crate) closed: Option<LogError>,
     pub(crate) records: u64,
@@ -220,6 +225,7 @@ impl Tail {
         Self {
             next,
             limits,
+            promised: 0,
             closed: None,
             records: 0,
             logical_bytes: 0,
@@ -244,8 +250,60 @@ impl Tail {
             debug_assert!(at - base <= HEADER as u64, "chunks begin with a page");
             let left = *extent_bytes - base % *extent_bytes;
             let capacity = left.min(CHUNK as u64) as usize;
-            Chunk::new(base, capacity, pool.pop().unwrap_or_else(Buffer::new))
+            let Some(buffer) = pool.pop() else {
+                unreachable!("the buffers of a record are provided before it is placed");
+            };
+            Chunk::new(base, capacity, buffer)
         })
+    }
+
+    /// How many buffers a record from `start` to `end` needs beyond those that are there.
+    pub(crate) fn buffers_short(&self, start: u64, end: u64) -> usize {
+        let mut at = self.current.as_ref().map_or(start, Chunk::limit);
+        let mut needed = 0;
+        while at < end {
+            let base = page::floor(at);
+            let left = self.extent_bytes - base % self.extent_bytes;
+            at = base + left.min(CHUNK as u64);
+            needed += 1;
+        }
+        needed - self.pool.len().min(needed)
+    }
+
+    /// Adds a buffer for the records to come.
+    pub(crate) fn provide(&mut self, buffer: Buffer) {
+        self.pool.push(buffer);
+    }
+
+    /// Up to where a record of this class that also asks for `owing` bytes to be kept may go.
+    pub(crate) fn limit(&self, class: Class, owing: u64) -> u64 {
+        let Limits {
+            ordinary,
+            relief,
+            essential,
+            ..
+        } = self.limits;
+        let kept = essential.saturating_sub(self.promised.saturating_add(owing));
+        match class {
+            Class::Ordinary => ordinary.min(kept),
+            Class::Relief => relief.min(kept),
+            Class::Essential => kept,
+            Class::Promised => essential,
+        }
+    }
+
+    /// Keeps room for the end of a unit of work.
+    pub(crate) fn promise(&mut self, bytes: u64) {
+        self.promised += bytes;
+    }
+
+    /// A unit of work has ended: nothing is kept for it any more.
+    pub(crate) fn release(&mut self, bytes: u64) {
+        assert!(
+            bytes <= self.promised,
+            "more log space is released than was promised"
+        );
+        self.promised -= bytes;
     }
 
     /// Calls `each` for the part of `start..end` in each chunk, filling chunks in order.
@@ -299,11 +357,14 @@ impl Tail {
         Some(chunk)
     }
 
-    /// Keeps a written buffer for reuse.
-    pub(crate) fn recycle(&mut self, buffer: Buffer) {
+    /// Keeps a written buffer for reuse; one too many is given back, to be freed outside the lock.
+    #[must_use]
+    pub(crate) fn recycle(&mut self, buffer: Buffer) -> Option<Buffer> {
         if self.pool.len() < KEPT_CHUNKS {
             self.pool.push(buffer);
+            return None;
         }
+        Some(buffer)
     }
 }
 
@@ -318,10 +379,17 @@ mod tests {
     fn tail() -> Tail {
         let limits = Limits {
             ordinary: u64::MAX,
+            relief: u64::MAX,
             essential: u64::MAX,
             room: u64::MAX,
         };
         Tail::new(0, EXTENT, limits)
+    }
+
+    fn provide(tail: &mut Tail, start: u64, end: u64) {
+        for _ in 0..tail.buffers_short(start, end) {
+            tail.provide(Buffer::new());
+        }
     }
 
     fn append(tail: &mut Tail, payload: &[u8], big: bool) -> (u64, u64) {
@@ -329,6 +397,7 @@ mod tests {
         let end = record::end(start, (RECORD_HEADER + payload.len()) as u64);
         let parts = [payload];
         let mut source = Source::new(record::encode(start, payload.len() as u32), &parts);
+        provide(tail, start, end);
         if big {
             for piece in tail.reserve(start, end) {
                 piece.fill_and_return(&mut source);
@@ -363,7 +432,7 @@ mod tests {
                 assert_eq!(buffer.bytes.as_ptr().addr() % PAGE, 0);
                 image.extend_from_slice(buffer.pages());
                 assert_eq!(end, image.len() as u64);
-                tail.recycle(buffer);
+                drop(tail.recycle(buffer));
             }
             images.push(image);
         }
@@ -371,6 +440,48 @@ mod tests {
         for page in images[0].chunks(PAGE) {
             assert!(page::unseal(page).is_some());
         }
+    }
+
+    #[test]
+    fn buffers_are_asked_for_before_they_are_needed() {
+        let mut tail = tail();
+        let buffers = |bytes: u64| bytes.div_ceil(EXTENT) as usize;
+        assert_eq!(tail.buffers_short(32, 100), 1);
+        assert_eq!(tail.buffers_short(32, 10 * EXTENT), buffers(10 * EXTENT));
+        append(&mut tail, &[1; 100], false);
+        let next = record::begin(tail.next);
+        assert_eq!(tail.buffers_short(next, EXTENT), 0, "the current one");
+        assert_eq!(tail.buffers_short(next, EXTENT + 1), 1);
+        tail.provide(Buffer::new());
+        assert_eq!(tail.buffers_short(next, EXTENT + 1), 0);
+        assert_eq!(tail.buffers_short(next, 2 * EXTENT + 1), 1);
+    }
+
+    #[test]
+    fn what_is_promised_is_kept_from_all_others() {
+        let mut tail = tail();
+        tail.limits = Limits {
+            ordinary: 700,
+            relief: 850,
+            essential: 1000,
+            room: u64::MAX,
+        };
+        let limits = |tail: &Tail, owing| {
+            [
+                Class::Ordinary,
+                Class::Relief,
+                Class::Essential,
+                Class::Promised,
+            ]
+            .map(|class| tail.limit(class, owing))
+        };
+        assert_eq!(limits(&tail, 0), [700, 850, 1000, 1000]);
+        assert_eq!(limits(&tail, 200), [700, 800, 800, 1000]);
+        tail.promise(400);
+        assert_eq!(limits(&tail, 0), [600, 600, 600, 1000]);
+        assert_eq!(limits(&tail, 700), [0, 0, 0, 1000]);
+        tail.release(400);
+        assert_eq!(limits(&tail, 0), [700, 850, 1000, 1000]);
     }
 
     #[test]
@@ -402,6 +513,8 @@ mod tests {
         append(&mut tail, &[1; 200_000], false);
         let start = record::begin(tail.next);
         let end = record::end(start, 8 + 100_000);
+        assert_eq!(tail.buffers_short(start, end), 1);
+        provide(&mut tail, start, end);
         let pieces = tail.reserve(start, end);
         assert_eq!(pieces.len(), 2, "cut at the extent boundary");
         assert!(tail.has_sealed());

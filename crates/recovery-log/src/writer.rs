@@ -428,7 +428,8 @@ impl Writer {
         let (bytes, alone) = (flight.bytes, flight.alone);
         let lsn = flight.end - bytes;
         if let Some(Ok(buffer)) = flight.buffer.take().map(Arc::try_unwrap) {
-            self.shared.tail.lock().recycle(buffer);
+            let surplus = self.shared.tail.lock().recycle(buffer);
+            drop(surplus);
         }
         if let Err(error) = result {
             let reason = format!("writing {bytes} bytes at LSN {lsn} failed: {error}");

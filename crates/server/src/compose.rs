@@ -82,7 +82,7 @@ pub struct Ready {
 /// Whose process it is that the queue manager runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Its own: signals end it, panics are written into its error log.
+    /// Its own: signals end it, and so do panics, which are written into its error log.
     Own,
     /// An application's, which keeps its signals and its panic hook to itself.
     Application {
@@ -195,7 +195,7 @@ impl Start<'_> {
             posthaste_env::allow_descriptors();
         }
         if self.place == Place::Own {
-            record_panics(log, home);
+            end_at_panics(log, home);
         }
         let operator: Arc<dyn Operator> = log.clone();
         for note in &self.configured.notes {
@@ -280,8 +280,10 @@ fn slowed(env: &Env, options: &RunOptions, log: &ErrorLog) -> Env {
     }
 }
 
-/// A panic is a defect: it stands in the error log too, where whoever looks for a reason looks first.
-fn record_panics(log: &Arc<ErrorLog>, home: &Home) {
+/// A panic is a defect, and whoever panicked may have left something half changed that others go on to use: it is
+/// written into the error log, where whoever looks for a reason looks first, and the process ends at once. The next
+/// start recovers from the log, which the half change has not reached.
+fn end_at_panics(log: &Arc<ErrorLog>, home: &Home) {
     let log = Arc::downgrade(log);
     let home = home.clone();
     let before = std::panic::take_hook();
@@ -292,6 +294,7 @@ fn record_panics(log: &Arc<ErrorLog>, home: &Home) {
             Cause::of(&Failure::new(Exit::Internal, "AMQ6109S", &[&what])).record(&home);
         }
         before(panic);
+        std::process::abort();
     }));
 }
 
@@ -620,5 +623,38 @@ mod tests {
     fn modes_are_ordered_by_haste() {
         assert!(severity(EndMode::Controlled) < severity(EndMode::Immediate));
         assert!(severity(EndMode::Immediate) < severity(EndMode::Preemptive));
+    }
+
+    /// Set for the process that the test below starts and lets panic.
+    const FOLDER: &str = "POSTHASTE_TEST_PANICS_IN";
+
+    #[test]
+    fn a_panic_on_any_thread_ends_the_process_and_stands_in_the_error_log() {
+        if let Some(folder) = std::env::var_os(FOLDER) {
+            let path = std::path::PathBuf::from(folder);
+            let log = Arc::new(ErrorLog::new(&path, 1 << 20, Some("QM1"), Console::Silent));
+            let home = Home {
+                name: "QM1".to_owned(),
+                folder: path,
+            };
+            end_at_panics(&log, &home);
+            let died = std::thread::spawn(|| panic!("on purpose")).join();
+            unreachable!("the process outlives a panic: {died:?}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let name = "a_panic_on_any_thread_ends_the_process_and_stands_in_the_error_log";
+        let ended = std::process::Command::new(std::env::current_exe().unwrap())
+            .arg(format!("compose::tests::{name}"))
+            .arg("--exact")
+            .env(FOLDER, folder.path())
+            .output()
+            .unwrap();
+        let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
+        assert_eq!(signal, Some(6), "{ended:?}");
+        let log = std::fs::read_to_string(folder.path().join("AMQERR01.LOG")).unwrap();
+        assert!(
+            log.contains("AMQ6109S") && log.contains("on purpose"),
+            "{log}"
+        );
     }
 }

@@ -167,6 +167,7 @@ mod tests {
                 Stop::QueueFileDamaged(String::new()),
                 Exit::QueueFileDamaged,
             ),
+            (Stop::Defect(String::new()), Exit::Internal),
         ];
         for (stop, exit) in stops {
             assert_eq!(Exit::from_code(stop.exit_code()), Some(exit));

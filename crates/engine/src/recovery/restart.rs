@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock};
-use posthaste_recovery_log::{Class, RecoveryLog, Writer};
+use posthaste_recovery_log::{Class, LogError, RecoveryLog, Writer};
 use posthaste_store::{Place, read_image};
 
 use super::checkpoint::CheckpointState;
@@ -157,6 +157,21 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
     })
 }
 
+/// Notes in the log what was undone. A log without room for that has to do without: what has no end in it is
+/// undone again by the next restart, so nothing is refused for want of these records.
+fn note_undone(
+    log: &RecoveryLog,
+    undone: &[(record::UowId, Vec<record::BackoutCount>)],
+) -> Result<(), StartError> {
+    for (uow, counts) in undone {
+        match log.append(Class::Promised, &[&record::backout(*uow, counts)]) {
+            Err(LogError::Full) if !planted(Bug::SpendReserve) => break,
+            appended => drop(appended?),
+        }
+    }
+    Ok(())
+}
+
 /// A new incarnation, durable before anything else is written.
 fn new_incarnation(
     log: &RecoveryLog,
@@ -175,6 +190,19 @@ fn new_incarnation(
     };
     log.advance(restart, &anchor.encode(), false)?;
     Ok(incarnation)
+}
+
+/// A log that stops, for a failed write or because its writer has gone, stops the queue manager: not only when the
+/// next commit waits for it.
+fn stop_with_log(inner: &Arc<Inner>) {
+    let weak = Arc::downgrade(inner);
+    inner.log.on_stop(Box::new(move || {
+        if let Some(qm) = weak.upgrade()
+            && let Some(error) = qm.log.stopped()
+        {
+            qm.log_failed(&error);
+        }
+    }));
 }
 
 impl QueueManager {
@@ -219,9 +247,7 @@ impl QueueManager {
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
         let incarnation = new_incarnation(&log, point, anchor)?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
-        for (uow, counts) in &undone {
-            log.append(Class::Essential, &[&record::backout(*uow, counts)])?;
-        }
+        note_undone(&log, &undone)?;
         operator.message("AMQ7230I", std::slice::from_ref(&config.name));
         let all = undone.len().to_string();
         operator.message("AMQ7233I", &[all.clone(), all, config.name.clone()]);
@@ -243,7 +269,9 @@ impl QueueManager {
             },
         });
         inner.plan_checkpoint();
-        let qm = QueueManager::from_inner(Arc::new(inner));
+        let inner = Arc::new(inner);
+        stop_with_log(&inner);
+        let qm = QueueManager::from_inner(inner);
         Ok(Started { qm, writer })
     }
 }

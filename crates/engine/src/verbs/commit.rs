@@ -20,7 +20,7 @@ impl SessionInner {
                 if std::mem::take(&mut state.rolled_back) {
                     return Err(Reason::BACKED_OUT);
                 }
-                let Some(uow) = state.uow.as_ref() else {
+                let Some(uow) = state.uow.as_mut() else {
                     return Ok(Done::ok(()));
                 };
                 let mut end = Ok(Lsn(0));
@@ -30,6 +30,9 @@ impl SessionInner {
                         .log
                         .append(Class::Essential, &[&commit])
                         .map(|appended| appended.end);
+                    if end.is_ok() {
+                        uow.settle(qm);
+                    }
                 }
                 match end {
                     Ok(end) => (state.uow.take(), end),
@@ -63,7 +66,7 @@ impl SessionInner {
             state.rolled_back = false;
             state.uow.take()
         };
-        let Some(uow) = uow else {
+        let Some(mut uow) = uow else {
             return Ok(Done::ok(()));
         };
         self.qm.home.stages.one(Count::Backouts);

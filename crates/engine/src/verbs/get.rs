@@ -346,6 +346,14 @@ fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Re
     }
 }
 
+/// What the log lets the record of a get use.
+fn class_of_get() -> Class {
+    match planted(Bug::SpendReserve) {
+        true => Class::Essential,
+        false => Class::Relief,
+    }
+}
+
 /// Whether a getter wants another representation than the message has; 0 and negative values mean
 /// "the queue manager's".
 fn differs(wanted: i32, has: i32) -> bool {
@@ -518,8 +526,9 @@ impl SessionInner {
         if message.persistent() {
             uow.pin(qm);
             let record = record::get(uow.id, request.queue.id, message.seq);
-            match qm.log.append(Class::Essential, &[&record]) {
-                Ok(appended) => uow.note(appended.start, qm),
+            let owing = uow.owing(true);
+            match qm.log.append_owing(class_of_get(), &[&record], owing) {
+                Ok(appended) => uow.note(appended.start, owing, qm),
                 Err(error) => {
                     uow.not_appended();
                     return Ok(Err(error));
@@ -545,7 +554,7 @@ impl SessionInner {
         let qm = &self.qm;
         let pin = qm.pins.hold(&qm.log);
         let record = record::get(0, request.queue.id, message.seq);
-        let appended = qm.log.append(Class::Essential, &[&record])?;
+        let appended = qm.log.append(class_of_get(), &[&record])?;
         let queue = request.queue.clone();
         queue.lock().uncommitted_gets += 1;
         Ok(Some(Pending {

@@ -89,10 +89,10 @@ thread_local! {
     static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Appends the record of a put, without waiting.
+/// Appends the record of a put, without waiting. `owing`: bytes to keep for the end of its unit of work.
 fn append_put(
     qm: &Inner,
-    class: Class,
+    (class, owing): (Class, u64),
     uow: u64,
     parcel: &Parcel,
     seq: u64,
@@ -108,7 +108,7 @@ fn append_put(
         message.expires,
         &message.md,
     );
-    let appended = qm.log.append(class, &[&head, &message.data]);
+    let appended = qm.log.append_owing(class, &[&head, &message.data], owing);
     HEAD.set(head);
     appended
 }
@@ -163,7 +163,7 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
         let place = Reservation::of(&parcel.queue)?;
         let seq = qm.next_seq();
         let pin = qm.pins.hold(&qm.log);
-        match append_put(qm, Class::Ordinary, 0, &parcel, seq) {
+        match append_put(qm, (Class::Ordinary, 0), 0, &parcel, seq) {
             Ok(appended) => {
                 place.used();
                 let (queue, message) = parcel.into_message(seq, appended.start);
@@ -194,8 +194,12 @@ fn append_together(qm: &Inner, parcels: Vec<Parcel>, uow: &mut Uow) -> Result<Ls
         let seq = qm.next_seq();
         let mut lsn = Lsn(0);
         if parcel.persistent() {
-            // Essential: half a unit of work without its end would only wait for a restart.
-            lsn = append_put(qm, Class::Essential, uow.id, &parcel, seq)?.start;
+            // The first one is refused like any other put; what follows must not fail for want of a few bytes.
+            let class = match uow.logged {
+                true => Class::Essential,
+                false => Class::Ordinary,
+            };
+            lsn = append_put(qm, (class, 0), uow.id, &parcel, seq)?.start;
             uow.logged = true;
         }
         let (queue, message) = parcel.into_message(seq, lsn);
@@ -282,9 +286,10 @@ pub(crate) async fn in_unit(
                 return Ok(put);
             }
             uow.pin(qm);
-            match append_put(qm, Class::Ordinary, uow.id, &parcel, seq) {
+            let owing = uow.owing(false);
+            match append_put(qm, (Class::Ordinary, owing), uow.id, &parcel, seq) {
                 Ok(appended) => {
-                    uow.note(appended.start, qm);
+                    uow.note(appended.start, owing, qm);
                     qm.note_progress(appended.end);
                     let (queue, message) = parcel.into_message(seq, appended.start);
                     let put = message.clone();
@@ -374,7 +379,7 @@ fn post(qm: &Arc<Inner>, parcel: Parcel, place: Reservation) {
         return deliver(qm, &queue, &message, true);
     }
     let pin = qm.pins.hold(&qm.log);
-    match append_put(qm, Class::Ordinary, 0, &parcel, seq) {
+    match append_put(qm, (Class::Ordinary, 0), 0, &parcel, seq) {
         Ok(appended) => {
             place.used();
             let (queue, message) = parcel.into_message(seq, appended.start);

@@ -235,6 +235,18 @@ impl<T> Call<T> {
         call
     }
 
+    /// Begins a call and looks once: its result, or `None` if it would have to wait; it is dropped then.
+    pub fn attempt(future: impl Future<Output = T>) -> Option<T> {
+        let mut future = std::pin::pin!(future);
+        match future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        }
+    }
+
     /// Its result, if it has come to one.
     pub fn poll(&mut self) -> Option<T> {
         let waker = Waker::from(self.woken.clone());

@@ -165,6 +165,14 @@ impl World {
         driver.join().unwrap();
     }
 
+    /// One of its threads has panicked: forgets this run, as the end of the process would.
+    pub fn bury(&mut self) {
+        let (qm, driver, thread) = self.running.take().unwrap();
+        let _ = block_on(qm.end(EndMode::Preemptive));
+        let panicked = [thread.join().is_err(), driver.join().is_err()];
+        assert!(panicked.contains(&true), "no thread has panicked");
+    }
+
     /// A crash and what comes after it.
     pub fn crash(&mut self) {
         self.kill();

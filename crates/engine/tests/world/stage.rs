@@ -23,6 +23,10 @@ pub struct Stage {
     pub log_full: AtomicBool,
     /// Syncs of queue files fail with this.
     pub unsyncable: Mutex<Option<io::ErrorKind>>,
+    /// Whoever syncs a queue file panics.
+    pub sync_panics: AtomicBool,
+    /// Whoever writes to the log panics.
+    pub log_panics: AtomicBool,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
 }
@@ -59,6 +63,8 @@ impl File for Prop {
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
         if self.forced {
+            let panics = self.stage.log_panics.load(Ordering::SeqCst);
+            assert!(!panics, "a write of the log panics on purpose");
             self.stage.wait();
             if self.stage.broken.load(Ordering::SeqCst) {
                 return Err(io::Error::other("the stage is broken"));
@@ -74,6 +80,8 @@ impl File for Prop {
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
+        let panics = self.queue && self.stage.sync_panics.load(Ordering::SeqCst);
+        assert!(!panics, "a sync panics on purpose");
         if self.queue
             && let Some(kind) = *self.stage.unsyncable.lock()
         {

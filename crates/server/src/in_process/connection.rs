@@ -1,7 +1,9 @@
 //! A connection inside the queue manager's process.
 //!
 //! Invariants: a verb runs on the calling thread, which sleeps only where the verb has to wait; a message that is
-//! put is copied once, into the queue manager's memory, and one that is got is not copied.
+//! put is copied once, into the queue manager's memory, and one that is got is not copied. A panic inside a verb is
+//! the application's to deal with, but the queue manager has ended then: what the verb was changing may be half
+//! changed.
 
 use bytes::Bytes;
 use posthaste_channel::Spoken;
@@ -42,7 +44,29 @@ fn disconnected(reason: Reason) -> bool {
     .contains(&reason)
 }
 
+/// Ends the queue manager when a verb is cut short by a panic.
+struct Watched<'a>(&'a Session);
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let qm = self.0.queue_manager();
+            qm.found_defect("a verb panicked in an application's process");
+        }
+    }
+}
+
 impl LocalConnection {
+    /// Runs a verb to its end.
+    fn run<T>(&self, verb: impl Future<Output = T>) -> T {
+        if std::thread::panicking() {
+            // Called while the application unwinds: whether the verb itself panics cannot be told.
+            return block_on(verb);
+        }
+        let _watched = Watched(&self.session);
+        block_on(verb)
+    }
+
     pub(super) fn new(session: Session) -> LocalConnection {
         LocalConnection {
             session,
@@ -68,13 +92,13 @@ impl Mqi for LocalConnection {
     }
 
     fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
-        let handle = value(block_on(self.session.open(od, options)))?;
+        let handle = value(self.run(self.session.open(od, options)))?;
         self.spoken.open(&self.session, handle, od);
         Ok(handle)
     }
 
     fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
-        value(block_on(self.session.close(handle, options)))?;
+        value(self.run(self.session.close(handle, options)))?;
         self.spoken.close(handle);
         Ok(())
     }
@@ -88,7 +112,7 @@ impl Mqi for LocalConnection {
     ) -> Result<(), ClientError> {
         let asynchronous = self.spoken.asynchronous(handle, pmo.options);
         let data = Bytes::copy_from_slice(data);
-        let put = block_on(self.session.put(handle, md, pmo, data));
+        let put = self.run(self.session.put(handle, md, pmo, data));
         if !asynchronous {
             return value(put);
         }
@@ -108,7 +132,7 @@ impl Mqi for LocalConnection {
     ) -> Result<(), ClientError> {
         let stated = pmo.options & (MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE);
         let data = Bytes::copy_from_slice(data);
-        let put = block_on(self.session.put1(od, md, pmo, data));
+        let put = self.run(self.session.put1(od, md, pmo, data));
         if stated != MQPMO_ASYNC_RESPONSE {
             return value(put);
         }
@@ -126,7 +150,9 @@ impl Mqi for LocalConnection {
         gmo: &mut Gmo,
         max: usize,
     ) -> Result<Got, ClientError> {
-        let done = block_on(self.session.get(handle, md, gmo, max)).map_err(ClientError::Reason)?;
+        let done = self
+            .run(self.session.get(handle, md, gmo, max))
+            .map_err(ClientError::Reason)?;
         Ok(Got {
             data: done.value.data,
             length: done.value.length,
@@ -148,7 +174,7 @@ impl Mqi for LocalConnection {
         selectors: &[i32],
         char_length: usize,
     ) -> Result<Inquired, ClientError> {
-        let mut found = value(block_on(self.session.inquire(handle, selectors)))?;
+        let mut found = value(self.run(self.session.inquire(handle, selectors)))?;
         // As over a socket: what does not fit is cut off.
         found.chars.truncate(char_length);
         Ok(Inquired {
@@ -164,12 +190,12 @@ impl Mqi for LocalConnection {
         ints: &[i32],
         chars: &[u8],
     ) -> Result<(), ClientError> {
-        value(block_on(self.session.set(handle, selectors, ints, chars)))
+        value(self.run(self.session.set(handle, selectors, ints, chars)))
     }
 
     fn stat(&mut self) -> Result<Sts, ClientError> {
         // A connection that is gone says so, instead of how good everything was before.
-        match block_on(self.session.inquire(Hobj::UNUSABLE, &[])) {
+        match self.run(self.session.inquire(Hobj::UNUSABLE, &[])) {
             Err(reason) if disconnected(reason) => return Err(ClientError::Reason(reason)),
             _ => {}
         }
