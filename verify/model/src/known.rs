@@ -102,6 +102,10 @@ pub(crate) struct Queue {
     pub(crate) unseen_backouts: u32,
     /// Messages that may matter to a check, in the order of their puts.
     pub(crate) live: Vec<u64>,
+    /// Persistent messages that a clear or delete which was cut off has taken, all of them or none.
+    pub(crate) doubt: Vec<u64>,
+    /// It was a delete.
+    pub(crate) deleting: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -147,7 +151,9 @@ pub(crate) fn target(op: &Op) -> Option<QueueId> {
     match op {
         Op::Put(put) => Some(put.queue),
         Op::Get(get) => Some(get.queue),
-        Op::Depth(queue) | Op::Inhibit(queue, ..) => Some(*queue),
+        Op::Depth(queue) | Op::Inhibit(queue, ..) | Op::Clear(queue) | Op::Delete(queue, _) => {
+            Some(*queue)
+        }
         Op::Commit | Op::Backout => None,
     }
 }
@@ -504,6 +510,8 @@ impl Model {
             Op::Get(get) if get.how == How::Syncpoint => {
                 self.queues[get.queue.0].unseen_backouts += 1;
             }
+            Op::Clear(queue) => self.perhaps_emptied(*queue, false),
+            Op::Delete(queue, _) => self.perhaps_emptied(*queue, true),
             Op::Get(_) | Op::Commit | Op::Backout | Op::Depth(_) | Op::Inhibit(..) => {}
         }
     }

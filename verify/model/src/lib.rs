@@ -26,9 +26,11 @@
 
 #![forbid(unsafe_code)]
 
+mod definitions;
 mod known;
 mod oracle;
 
+pub use definitions::{Definition, Definitions, Kind};
 pub use known::Model;
 
 /// A queue, as numbered by [`Model::add_queue`].
@@ -144,6 +146,11 @@ pub enum Op {
     Depth(QueueId),
     /// MQSET of put and get inhibited; `None` leaves as it is.
     Inhibit(QueueId, Option<bool>, Option<bool>),
+    /// CLEAR QLOCAL. No other call on this queue is in flight, and its queue manager refuses it while there
+    /// are uncommitted messages.
+    Clear(QueueId),
+    /// DELETE, or the MQCLOSE that deletes; whether with the messages on it. The same holds.
+    Delete(QueueId, bool),
 }
 
 /// A message as it was received.
@@ -231,6 +238,8 @@ pub enum Rule {
     Expired,
     /// 2016 or 2051 without cause, or a call accepted that had to be refused.
     Inhibited,
+    /// An object is not what its last definition says, or is there although it was deleted.
+    WrongDefinition,
     /// 2003 in a history where the queue manager has no cause to back out by itself.
     UnexpectedBackout,
 }

@@ -31,6 +31,8 @@ impl Model {
             inhibited_at: 0,
             unseen_backouts: 0,
             live: Vec::new(),
+            doubt: Vec::new(),
+            deleting: false,
         });
         QueueId(self.queues.len() - 1)
     }
@@ -62,7 +64,7 @@ impl Model {
                     }
                 }
             }
-            Op::Get(_) | Op::Depth(_) => {}
+            Op::Get(_) | Op::Depth(_) | Op::Clear(_) | Op::Delete(..) => {}
         }
         let queue = target(&op).map(|queue| &self.queues[queue.0]);
         let flight = Flight {
@@ -97,7 +99,16 @@ impl Model {
                 self.end_inhibit(flight.since, *queue, *put, *get);
                 Ok(())
             }
-            (Op::Depth(_) | Op::Inhibit(..), _) => Ok(()),
+            (Op::Clear(queue), Outcome::Done) | (Op::Delete(queue, true), Outcome::Done) => {
+                self.emptied(*queue);
+                Ok(())
+            }
+            (Op::Delete(queue, false), Outcome::Done) => self.deleted_empty(*queue, flight.since),
+            (Op::Clear(queue) | Op::Delete(queue, _), Outcome::Unknown) => {
+                self.perhaps_emptied(*queue, matches!(flight.op, Op::Delete(..)));
+                Ok(())
+            }
+            (Op::Depth(_) | Op::Inhibit(..) | Op::Clear(_) | Op::Delete(..), _) => Ok(()),
         };
         self.forget();
         verdict
@@ -392,6 +403,10 @@ impl Model {
             State::Undone => return broken(Rule::Undone, what),
             State::Taken => return broken(Rule::Duplicate, what),
             State::Lost => return broken(Rule::NonPersistentClass, format!("{what} came back")),
+        }
+        let queue = self.messages[&id].put.queue;
+        if self.queues[queue.0].doubt.contains(&id) {
+            self.still_there(queue);
         }
         let m = self.message(id);
         m.sure = true;

@@ -2,12 +2,14 @@
 //!
 //! * `machine`: a queue manager on simulated disk and clock, with its log writer driven by seed.
 //! * `workload`: applications that put, get, commit and back out, and tell the oracle everything.
+//! * `definer`: applications that define, alter, clear and delete queues, and use them.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
 //! * `planted`: bugs that have to be found, and by when.
 //!
 //! One seed decides everything: the same seed gives the same trace hash and the same verdict.
 
+mod definer;
 mod machine;
 mod plan;
 mod planted;

@@ -12,6 +12,10 @@ pub struct Plan {
     pub sessions: u32,
     /// Local queues.
     pub queues: usize,
+    /// Applications that define and delete queues of their own, each under one name.
+    pub definers: usize,
+    /// Calls that such a one makes on a queue before it changes its definition, at most.
+    pub stint: u64,
     /// Times the queue manager is started.
     pub epochs: u32,
     /// Virtual microseconds of work between stops, at most.
@@ -69,6 +73,8 @@ impl Plan {
             crash: *rng.pick(&[1_000_000, 700_000]).unwrap_or(&700_000),
             disk_error: *rng.pick(&[0, 0, 200_000]).unwrap_or(&0),
             hoard: *rng.pick(&[0, 0, 50_000]).unwrap_or(&0),
+            definers: *rng.pick(&[0, 1, 2, 4]).unwrap_or(&1),
+            stint: if rng.coin() { 6 } else { 30 },
             tell: false,
             bug: None,
             acknowledge_early: false,

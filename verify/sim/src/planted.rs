@@ -45,6 +45,7 @@ pub const PLANTED: &[Planted] = &[
     engine("resurrect", Bug::Resurrect, 1000),
     engine("ignore-priority", Bug::IgnorePriority, 200),
     engine("drop-gift", Bug::DropGift, 1000),
+    engine("redo-older-definition", Bug::RedoOlderDefinition, 400),
 ];
 
 /// Looks for a planted bug; returns the seed that found it and what it said.

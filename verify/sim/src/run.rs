@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use posthaste_engine::plant::plant;
 use posthaste_env_sim::{Area, Fault, Rng};
-use posthaste_model::{Harden, Model, QueueSpec, Violation};
+use posthaste_model::{Definitions, Harden, Model, QueueSpec, Violation};
 
+use crate::definer::{self, Own};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::workload::{Shared, Worker, World, micros};
@@ -120,6 +121,11 @@ impl Run {
             delivered: 0,
             stopping: false,
             queues,
+            definitions: Definitions::default(),
+            own: (0..plan.definers)
+                .map(|at| Own::new(format!("N{at}")))
+                .collect(),
+            next_number: 0,
         };
         Ok(Run {
             plan: plan.clone(),
@@ -141,6 +147,9 @@ impl Run {
                 "DEFINE QLOCAL(Q{at}) MSGDLVSQ({sequence}) NPMCLASS({class}) {harden} MAXDEPTH(1000000)"
             ));
         }
+        definer::MODELS
+            .iter()
+            .for_each(|text| self.machine.mqsc(text));
         self.shared.borrow_mut().model.restart();
         for epoch in 0..self.plan.epochs {
             self.work()?;
@@ -203,6 +212,13 @@ impl Run {
                         worker.work().await;
                     }
                 });
+        }
+        for at in 0..self.plan.definers {
+            let worker = self.worker();
+            self.machine
+                .world
+                .executor()
+                .spawn("definer", worker.define(at));
         }
         if self.rng.chance(self.plan.disk_error) {
             let after = self.rng.below(self.plan.epoch_micros) * 1000;
@@ -269,14 +285,24 @@ impl Run {
             .start()
             .map_err(|error| Failure::Start(format!("epoch {epoch}: {error}")))?;
         self.shared.borrow_mut().model.restart();
-        Ok(())
+        self.look()
+    }
+
+    /// Holds the definitions against what was reported done.
+    fn look(&self) -> Result<(), Failure> {
+        let mut shared = self.shared.borrow_mut();
+        (0..self.plan.definers).try_for_each(|at| {
+            let looked = definer::look(&mut shared, at, self.machine.qm());
+            looked.map(drop).map_err(Failure::Violation)
+        })
     }
 
     /// One application gets everything; then all has to be accounted for.
     fn audit(&mut self) -> Result<(), Failure> {
+        self.look()?;
         let mut worker = self.worker();
         let drained = self.machine.world.executor().block_on(async move {
-            if worker.open().await.is_ok() {
+            if worker.open_all().await.is_ok() {
                 worker.drain().await;
             }
         });

@@ -8,13 +8,14 @@ use posthaste_engine::Session;
 use posthaste_env::{Clock, Sleep};
 use posthaste_env_sim::Rng;
 use posthaste_model::{
-    Delivered, Get, How, Match, Model, Op, OpId, Outcome, Put, QueueId, Violation,
+    Definitions, Delivered, Get, How, Match, Model, Op, OpId, Outcome, Put, QueueId, Violation,
 };
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use std::sync::Arc;
 
 use crate::Plan;
+use crate::definer::Own;
 
 /// What all applications of a run share.
 pub(crate) struct Shared {
@@ -27,6 +28,17 @@ pub(crate) struct Shared {
     /// Applications are to come to an end by themselves.
     pub(crate) stopping: bool,
     pub(crate) queues: Vec<(String, QueueId)>,
+    pub(crate) definitions: Definitions,
+    /// What is under the names of those who define.
+    pub(crate) own: Vec<Own>,
+    pub(crate) next_number: u64,
+}
+
+/// A queue that is open.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) handle: Hobj,
+    pub(crate) queue: QueueId,
 }
 
 pub(crate) type World = Rc<RefCell<Shared>>;
@@ -38,7 +50,7 @@ pub(crate) struct Worker {
     pub(crate) shared: World,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) session: Session,
-    pub(crate) handles: Vec<Hobj>,
+    pub(crate) handles: Vec<Target>,
 }
 
 /// The payload of a message: its number, then bytes that follow from it.
@@ -65,7 +77,7 @@ fn id24(id: u64) -> [u8; 24] {
 }
 
 /// What a reason says to the oracle.
-fn outcome(reason: Reason) -> Outcome {
+pub(crate) fn outcome(reason: Reason) -> Outcome {
     match reason {
         Reason::CONNECTION_BROKEN
         | Reason::Q_MGR_STOPPING
@@ -101,20 +113,29 @@ pub(crate) fn micros(clock: &dyn Clock) -> u64 {
 }
 
 impl Worker {
-    /// Opens every queue.
+    /// Opens the queues that all share.
     pub(crate) async fn open(&mut self) -> Result<(), Reason> {
-        let names: Vec<String> = {
-            let shared = self.shared.borrow();
-            shared.queues.iter().map(|(name, _)| name.clone()).collect()
-        };
-        for name in names {
+        let queues = self.shared.borrow().queues.clone();
+        self.open_these(queues).await
+    }
+
+    /// Opens every queue there is.
+    pub(crate) async fn open_all(&mut self) -> Result<(), Reason> {
+        let mut queues = self.shared.borrow().queues.clone();
+        let own = self.shared.borrow().own.clone();
+        queues.extend(own.into_iter().filter_map(|o| Some((o.name, o.queue?))));
+        self.open_these(queues).await
+    }
+
+    async fn open_these(&mut self, queues: Vec<(String, QueueId)>) -> Result<(), Reason> {
+        for (name, queue) in queues {
             let mut od = Od {
                 object_name: Name::new(&name),
                 ..Od::default()
             };
             let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE;
-            self.handles
-                .push(self.session.open(&mut od, options).await?.value);
+            let handle = self.session.open(&mut od, options).await?.value;
+            self.handles.push(Target { handle, queue });
         }
         Ok(())
     }
@@ -123,7 +144,20 @@ impl Worker {
         micros(&*self.clock)
     }
 
-    fn invoke(&self, op: Op) -> OpId {
+    pub(crate) fn say(&self, what: &str) {
+        if self.plan.tell {
+            println!("{:>9} app {} {what}", self.now(), self.number);
+        }
+    }
+
+    /// The oracle has spoken.
+    pub(crate) fn violated(&self, violation: Violation) -> bool {
+        let mut shared = self.shared.borrow_mut();
+        shared.violation.get_or_insert(violation);
+        false
+    }
+
+    pub(crate) fn invoke(&self, op: Op) -> OpId {
         let now = self.now();
         let mut shared = self.shared.borrow_mut();
         shared.calls += 1;
@@ -134,7 +168,7 @@ impl Worker {
     }
 
     /// Tells the oracle; false ends the application.
-    fn respond(&self, op: OpId, outcome: Outcome) -> bool {
+    pub(crate) fn respond(&self, op: OpId, outcome: Outcome) -> bool {
         let now = self.now();
         let mut shared = self.shared.borrow_mut();
         if self.plan.tell {
@@ -154,7 +188,7 @@ impl Worker {
         self.shared.borrow_mut().rng.chance(per_million)
     }
 
-    fn below(&self, n: u64) -> u64 {
+    pub(crate) fn below(&self, n: u64) -> u64 {
         self.shared.borrow_mut().rng.below(n)
     }
 
@@ -186,18 +220,22 @@ impl Worker {
             if !going {
                 return;
             }
-            let pause = self.below(200_000);
-            self.clock.sleep_until(self.clock.monotonic() + pause).await;
+            self.pause().await;
         }
     }
 
-    fn queue(&self) -> (usize, QueueId) {
-        let at = self.below(self.handles.len() as u64) as usize;
-        (at, self.shared.borrow().queues[at].1)
+    pub(crate) async fn pause(&self) {
+        let pause = self.below(200_000);
+        self.clock.sleep_until(self.clock.monotonic() + pause).await;
     }
 
-    async fn put(&self) -> bool {
-        let (at, queue) = self.queue();
+    fn target(&self) -> Target {
+        let at = self.below(self.handles.len() as u64) as usize;
+        self.handles[at]
+    }
+
+    pub(crate) async fn put(&self) -> bool {
+        let Target { handle, queue } = self.target();
         let id = {
             let mut shared = self.shared.borrow_mut();
             shared.next_id += 1;
@@ -235,7 +273,7 @@ impl Worker {
             ..Pmo::default()
         };
         let op = self.invoke(Op::Put(put));
-        let call = self.session.put(self.handles[at], &mut md, &mut pmo, data);
+        let call = self.session.put(handle, &mut md, &mut pmo, data);
         match patient(call, self.limit()).await {
             Some(Ok(_)) => self.respond(op, Outcome::Done),
             Some(Err(reason)) => self.respond(op, outcome(reason)),
@@ -278,8 +316,8 @@ impl Worker {
         (want, md)
     }
 
-    async fn get(&self) -> bool {
-        let (at, queue) = self.queue();
+    pub(crate) async fn get(&self) -> bool {
+        let Target { handle, queue } = self.target();
         let (want, mut md) = self.wanted();
         let in_uow = self.chance(self.plan.syncpoint);
         let wait = self.below(3) == 0;
@@ -305,9 +343,7 @@ impl Worker {
             wait,
         };
         let op = self.invoke(Op::Get(get));
-        let call = self
-            .session
-            .get(self.handles[at], &mut md, &mut gmo, 1 << 20);
+        let call = self.session.get(handle, &mut md, &mut gmo, 1 << 20);
         match patient(call, self.limit()).await {
             Some(Ok(done)) => {
                 let got = delivered(&md, &done.value.data);
@@ -321,8 +357,8 @@ impl Worker {
         }
     }
 
-    async fn browse(&self) -> bool {
-        let (at, queue) = self.queue();
+    pub(crate) async fn browse(&self) -> bool {
+        let Target { handle, queue } = self.target();
         let first = self.below(2) == 0;
         let mut gmo = Gmo {
             options: if first {
@@ -345,11 +381,7 @@ impl Worker {
         };
         let op = self.invoke(Op::Get(get));
         let mut md = Md::default();
-        match self
-            .session
-            .get(self.handles[at], &mut md, &mut gmo, 1 << 20)
-            .await
-        {
+        match self.session.get(handle, &mut md, &mut gmo, 1 << 20).await {
             Ok(done) => {
                 let got = delivered(&md, &done.value.data);
                 self.respond(op, Outcome::Got(got))
@@ -358,11 +390,15 @@ impl Worker {
         }
     }
 
-    async fn commit(&self) -> bool {
+    pub(crate) async fn commit(&self) -> bool {
         if self.chance(self.plan.hoard) {
             // Keeps its unit of work open: the log has to cope.
             return true;
         }
+        self.commit_now().await
+    }
+
+    pub(crate) async fn commit_now(&self) -> bool {
         let op = self.invoke(Op::Commit);
         match patient(self.session.commit(), self.limit()).await {
             Some(Ok(_)) => self.respond(op, Outcome::Done),
@@ -371,7 +407,7 @@ impl Worker {
         }
     }
 
-    async fn backout(&self) -> bool {
+    pub(crate) async fn backout(&self) -> bool {
         let op = self.invoke(Op::Backout);
         match self.session.backout().await {
             Ok(_) => self.respond(op, Outcome::Done),
@@ -379,14 +415,10 @@ impl Worker {
         }
     }
 
-    async fn depth(&self) -> bool {
-        let (at, queue) = self.queue();
+    pub(crate) async fn depth(&self) -> bool {
+        let Target { handle, queue } = self.target();
         let op = self.invoke(Op::Depth(queue));
-        match self
-            .session
-            .inquire(self.handles[at], &[MQIA_CURRENT_Q_DEPTH])
-            .await
-        {
+        match self.session.inquire(handle, &[MQIA_CURRENT_Q_DEPTH]).await {
             Ok(done) => {
                 let depth = done.value.ints.first().copied().unwrap_or(-1);
                 self.respond(op, Outcome::Depth(u64::try_from(depth).unwrap_or(u64::MAX)))
@@ -397,8 +429,7 @@ impl Worker {
 
     /// Gets everything from every queue, outside syncpoint.
     pub(crate) async fn drain(self) {
-        for at in 0..self.handles.len() {
-            let queue = self.shared.borrow().queues[at].1;
+        for Target { handle, queue } in self.handles.iter().copied() {
             loop {
                 let get = Get {
                     queue,
@@ -408,10 +439,7 @@ impl Worker {
                 };
                 let op = self.invoke(Op::Get(get));
                 let (mut md, mut gmo) = (Md::default(), Gmo::default());
-                let got = self
-                    .session
-                    .get(self.handles[at], &mut md, &mut gmo, 1 << 20)
-                    .await;
+                let got = self.session.get(handle, &mut md, &mut gmo, 1 << 20).await;
                 let going = match got {
                     Ok(done) => {
                         let got = delivered(&md, &done.value.data);

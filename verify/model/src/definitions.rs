@@ -1,0 +1,141 @@
+//! Definitions, and queues that are cleared and deleted.
+//!
+//! What is taken as law:
+//! * A definition, its change or its end that was reported done is so after every crash. One that was cut
+//!   off has happened or has not, whole.
+//! * A queue that was deleted and defined again under its name is another queue: nothing of the old one is on
+//!   it, and nothing of it is lost.
+//! * A queue that was cleared is empty; a clear that was cut off has taken every message or none.
+//! * DELETE without PURGE takes no message with it.
+
+use std::collections::BTreeMap;
+
+use crate::known::{Model, State, Verdict, broken, may_count};
+use crate::{Match, QueueId, Rule};
+
+/// Kinds of objects that share one name space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A local queue, predefined or dynamic.
+    Local,
+    /// An alias queue.
+    Alias,
+}
+
+/// What an object is: its kind, and a number that its description carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its kind.
+    pub kind: Kind,
+    /// From its description.
+    pub number: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    is: Option<Definition>,
+    /// A change that is under way, or whose outcome nobody learnt.
+    may_be: Option<Option<Definition>>,
+}
+
+/// Which objects there are, as far as is known.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    objects: BTreeMap<String, Known>,
+}
+
+impl Definitions {
+    /// The object is about to become this, or to go.
+    pub fn change(&mut self, name: &str, to: Option<Definition>) {
+        self.objects.entry(name.to_owned()).or_default().may_be = Some(to);
+    }
+
+    /// The change is done, or was refused.
+    pub fn changed(&mut self, name: &str, done: bool) {
+        let known = self.objects.entry(name.to_owned()).or_default();
+        if let Some(now) = known.may_be.take()
+            && done
+        {
+            known.is = now;
+        }
+    }
+
+    /// Somebody looked, with no change under way: is that what it can be?
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn found(&mut self, name: &str, what: Option<Definition>) -> Verdict {
+        let known = self.objects.entry(name.to_owned()).or_default();
+        if what != known.is && Some(what) != known.may_be {
+            let text = format!("{name} is {what:?}, and should be {known:?}");
+            return broken(Rule::WrongDefinition, text);
+        }
+        *known = Known {
+            is: what,
+            may_be: None,
+        };
+        Ok(())
+    }
+}
+
+impl Model {
+    /// The queue has been cleared, or deleted, with all that was on it.
+    pub(crate) fn emptied(&mut self, queue: QueueId) {
+        self.queues[queue.0].doubt.clear();
+        for id in self.queues[queue.0].live.clone() {
+            if may_count(self.messages[&id].state) {
+                self.set(id, State::Taken);
+            }
+        }
+    }
+
+    /// DELETE has succeeded that was not to take messages along.
+    pub(crate) fn deleted_empty(&mut self, queue: QueueId, since: u64) -> Verdict {
+        let there = self.surely_available(queue, Match::default(), since, |_| true);
+        if there.len() > self.slack(queue) {
+            let name = self.name(queue);
+            let text = format!("{name} was deleted with {there:?}, without PURGE");
+            return broken(Rule::Lost, text);
+        }
+        self.emptied(queue);
+        Ok(())
+    }
+
+    /// A clear or a delete was cut off: every message is gone, or none.
+    pub(crate) fn perhaps_emptied(&mut self, queue: QueueId, deleting: bool) {
+        self.queues[queue.0].deleting = deleting;
+        for id in self.queues[queue.0].live.clone() {
+            let m = self.message(id);
+            if !may_count(m.state) || !std::mem::take(&mut m.sure) {
+                continue;
+            }
+            let (state, persistent) = (m.state, m.persistent);
+            self.set(id, state);
+            if persistent {
+                self.queues[queue.0].doubt.push(id);
+            }
+        }
+    }
+
+    /// The queue is still there: if a delete was cut off it has not happened, and every message must be there.
+    pub fn not_deleted(&mut self, queue: QueueId) {
+        if std::mem::take(&mut self.queues[queue.0].deleting) {
+            self.still_there(queue);
+        }
+    }
+
+    /// A clear or delete that was cut off has not happened.
+    pub(crate) fn still_there(&mut self, queue: QueueId) {
+        for id in std::mem::take(&mut self.queues[queue.0].doubt) {
+            let m = self.message(id);
+            m.sure = true;
+            let state = m.state;
+            self.set(id, state);
+        }
+    }
+
+    /// A delete that was cut off has happened, or the queue was a temporary one that went with its maker.
+    pub fn deleted(&mut self, queue: QueueId) {
+        self.emptied(queue);
+    }
+}
