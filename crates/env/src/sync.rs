@@ -31,8 +31,8 @@ pub mod atomic {
 pub use parking_lot::{Mutex, MutexGuard, RwLock};
 
 #[cfg(feature = "interleave")]
-pub use interleaved::{
-    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Scheduler, scheduled_by,
-};
+pub(crate) use interleaved::scheduler;
 #[cfg(feature = "interleave")]
-pub(crate) use interleaved::{reached, scheduler};
+pub use interleaved::{
+    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Scheduler, reached, scheduled_by,
+};

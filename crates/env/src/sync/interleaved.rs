@@ -50,7 +50,7 @@ pub(crate) fn scheduler() -> Option<Rc<dyn Scheduler>> {
 }
 
 /// Tells the scheduler, if there is one.
-pub(crate) fn reached() {
+pub fn reached() {
     if let Some(scheduler) = scheduler() {
         scheduler.reached();
     }

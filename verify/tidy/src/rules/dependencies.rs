@@ -94,6 +94,19 @@ const MAY_USE: &[Row] = &[
         &[],
     ),
     row(
+        "verify/interleave",
+        &[
+            "mqi",
+            "command",
+            "env",
+            "recovery-log",
+            "engine",
+            "env-sim",
+            "model",
+        ],
+        &[],
+    ),
+    row(
         "verify/audit",
         &[
             "mqi", "command", "wire", "env", "client", "server", "env-sim",

@@ -1,6 +1,6 @@
 //! Every row of `docs/lost-messages.md` names what guards it, and what it names exists: a test function,
-//! or a bug that the simulator has to find. Every planted bug, in turn, is in a row: a bug that nobody
-//! could explain to an operator proves nothing.
+//! or a bug that the simulator or the explorer of interleavings has to find. Every planted bug, in turn, is
+//! in a row: a bug that nobody could explain to an operator proves nothing.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,11 @@ use crate::{Repository, Violation};
 pub const NAME: &str = "guards";
 
 const PAGE: &str = "docs/lost-messages.md";
-const PLANTED: &str = "verify/sim/src/planted.rs";
+/// Tables of planted bugs: the simulator's, and the explorer's of interleavings.
+const PLANTED: [&str; 2] = [
+    "verify/sim/src/planted.rs",
+    "verify/interleave/src/planted.rs",
+];
 
 /// Finds rows without a guard, guards that do not exist, and planted bugs without a row.
 pub fn check(repository: &Repository) -> Vec<Violation> {
@@ -42,7 +46,7 @@ pub fn check(repository: &Repository) -> Vec<Violation> {
     }
     for bug in planted.iter().filter(|bug| !named.contains(bug.as_str())) {
         let message = format!("planted bug `{bug}` guards no row of {PAGE}; give it one");
-        found.push(Violation::new(NAME, PLANTED, 0, message));
+        found.push(Violation::new(NAME, PLANTED[0], 0, message));
     }
     found
 }
@@ -74,15 +78,20 @@ fn tests(repository: &Repository) -> BTreeSet<String> {
     names
 }
 
-/// Names in the table of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)`.
+/// Names in the tables of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)` or
+/// `planted("...", ...)`.
 fn planted(repository: &Repository) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for source in repository.sources().iter().filter(|s| s.path() == PLANTED) {
+    let sources = repository.sources().iter();
+    for source in sources.filter(|s| PLANTED.contains(&s.path())) {
         for literal in source.literals() {
             let before = source.code()[..literal.offset]
                 .trim_end_matches('"')
                 .trim_end();
-            if before.ends_with("name:") || before.ends_with("engine(") {
+            if ["name:", "engine(", "planted("]
+                .iter()
+                .any(|start| before.ends_with(start))
+            {
                 names.insert(literal.text.clone());
             }
         }
@@ -102,7 +111,7 @@ mod tests {
         let page = format!("| how | what | guarded by |\n| --- | --- | --- |\n{rows}");
         let repository = Repository::from_files(&[
             ("crates/x/tests/a.rs", SOURCE),
-            (PLANTED, BUGS),
+            (PLANTED[0], BUGS),
             (PAGE, &page),
         ]);
         check(&repository).iter().map(ToString::to_string).collect()

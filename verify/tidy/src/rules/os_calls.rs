@@ -30,6 +30,14 @@ const FRONTS: &[(&str, &str)] = &[
         "keeps a time budget for its runs, each of which has no clock",
     ),
     (
+        "verify/interleave/src/main.rs",
+        "keeps a time budget for its runs, each of which has no clock",
+    ),
+    (
+        "verify/interleave/src/explorer.rs",
+        "asks whether a thread unwinds",
+    ),
+    (
         "verify/audit",
         "drives real processes on a real file system",
     ),

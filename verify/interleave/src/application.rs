@@ -1,0 +1,277 @@
+//! Calls of an application, each reported to the oracle.
+//!
+//! Invariant: a method gives `false` when the application has nothing more to do with this queue manager: the
+//! outcome of its call is not known, or the queue manager has gone.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use posthaste_engine::Session;
+use posthaste_env::block_on;
+use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+
+use crate::world::{World, keep};
+
+/// Longest message asked for.
+const MOST: usize = 1 << 20;
+
+/// An application with its connection.
+pub(crate) struct App {
+    world: Rc<World>,
+    session: Session,
+    number: u32,
+    handles: RefCell<BTreeMap<&'static str, Hobj>>,
+}
+
+/// How a call ended, for the application's own course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Fine,
+    Reason(Reason),
+    /// Nobody knows, or the queue manager is gone.
+    Gone,
+}
+
+impl Ended {
+    pub(crate) fn going(self) -> bool {
+        self != Ended::Gone
+    }
+}
+
+fn outcome(reason: Reason) -> Outcome {
+    match reason {
+        Reason::CONNECTION_BROKEN
+        | Reason::Q_MGR_STOPPING
+        | Reason::Q_MGR_QUIESCING
+        | Reason::HCONN_ERROR => Outcome::Unknown,
+        other => Outcome::Reason(other.0),
+    }
+}
+
+fn payload(id: u64, length: usize) -> Bytes {
+    let mut out = vec![id as u8; length.max(8)];
+    out[..8].copy_from_slice(&id.to_le_bytes());
+    Bytes::from(out)
+}
+
+/// Enough to notice a message that is not the one that was put: its number, its length, its last byte.
+fn digest(data: &[u8]) -> u64 {
+    let id = data
+        .first_chunk::<8>()
+        .map_or(0, |b| u64::from_le_bytes(*b));
+    let same = data.iter().skip(8).all(|byte| *byte == id as u8);
+    id ^ ((data.len() as u64) << 32) ^ (u64::from(same) << 63)
+}
+
+/// Polls once and gives up.
+fn once<F: Future>(call: F) -> Option<F::Output> {
+    match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
+impl App {
+    pub(crate) fn new(world: Rc<World>, session: Session, number: u32) -> App {
+        App {
+            world,
+            session,
+            number,
+            handles: RefCell::default(),
+        }
+    }
+
+    fn handle(&self, queue: &'static str) -> Option<Hobj> {
+        if let Some(handle) = self.handles.borrow().get(queue) {
+            return Some(*handle);
+        }
+        let mut od = Od {
+            object_name: Name::new(queue),
+            ..Od::default()
+        };
+        let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE;
+        let handle = block_on(self.session.open(&mut od, options)).ok()?.value;
+        self.handles.borrow_mut().insert(queue, handle);
+        Some(handle)
+    }
+
+    fn invoke(&self, op: Op) -> Option<OpId> {
+        let now = self.world.micros();
+        let mut judge = self.world.judge.borrow_mut();
+        if judge.down || judge.violation.is_some() {
+            return None;
+        }
+        judge.calls += 1;
+        if judge.tell {
+            println!("{now:>9} app {} {op:?}", self.number);
+        }
+        Some(judge.model.invoke(now, self.number, op))
+    }
+
+    fn respond(&self, op: OpId, outcome: Outcome) -> Ended {
+        let now = self.world.micros();
+        let mut judge = self.world.judge.borrow_mut();
+        if judge.down {
+            return Ended::Gone;
+        }
+        if judge.tell {
+            println!("{now:>9} app {} -> {outcome:?}", self.number);
+        }
+        judge.delivered += u64::from(matches!(outcome, Outcome::Got(_)));
+        let verdict = judge.model.respond(now, op, outcome);
+        keep(&mut judge.violation, verdict);
+        match outcome {
+            _ if judge.violation.is_some() => Ended::Gone,
+            Outcome::Unknown => Ended::Gone,
+            Outcome::Reason(reason) => Ended::Reason(Reason(reason)),
+            _ => Ended::Fine,
+        }
+    }
+
+    /// Puts a persistent message of so many bytes.
+    pub(crate) fn put(&self, queue: &'static str, length: usize, in_uow: bool) -> Ended {
+        let Some(handle) = self.handle(queue) else {
+            return Ended::Gone;
+        };
+        let id = {
+            let mut judge = self.world.judge.borrow_mut();
+            judge.next_id += 1;
+            judge.next_id
+        };
+        let data = payload(id, length);
+        let put = Put {
+            queue: self.world.queue(queue),
+            id,
+            hash: digest(&data),
+            persistent: Some(true),
+            priority: Some(0),
+            in_uow,
+            expiry: None,
+            msg_id: id,
+            correl_id: 0,
+        };
+        let Some(op) = self.invoke(Op::Put(put)) else {
+            return Ended::Gone;
+        };
+        let mut md = Md {
+            persistence: MQPER_PERSISTENT,
+            ..Md::default()
+        };
+        md.msg_id[16..].copy_from_slice(&id.to_be_bytes());
+        let mut pmo = Pmo {
+            options: if in_uow {
+                MQPMO_SYNCPOINT
+            } else {
+                MQPMO_NO_SYNCPOINT
+            },
+            ..Pmo::default()
+        };
+        let ended = block_on(self.session.put(handle, &mut md, &mut pmo, data));
+        self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
+    }
+
+    /// Gets the first message; with `wait`, waits for one so many milliseconds.
+    pub(crate) fn get(&self, queue: &'static str, in_uow: bool, wait: i32) -> Ended {
+        let Some(handle) = self.handle(queue) else {
+            return Ended::Gone;
+        };
+        let get = Get {
+            queue: self.world.queue(queue),
+            want: Match::default(),
+            how: if in_uow {
+                How::Syncpoint
+            } else {
+                How::NoSyncpoint
+            },
+            wait: wait > 0,
+        };
+        let Some(op) = self.invoke(Op::Get(get)) else {
+            return Ended::Gone;
+        };
+        let mut md = Md::default();
+        let mut gmo = Gmo {
+            options: if in_uow {
+                MQGMO_SYNCPOINT
+            } else {
+                MQGMO_NO_SYNCPOINT
+            } | if wait > 0 { MQGMO_WAIT } else { 0 },
+            wait_interval: wait,
+            ..Gmo::default()
+        };
+        match block_on(self.session.get(handle, &mut md, &mut gmo, MOST)) {
+            Ok(done) => {
+                let data = &done.value.data;
+                let id = data.first_chunk::<8>();
+                let got = Delivered {
+                    id: id.map_or(0, |id| u64::from_le_bytes(*id)),
+                    hash: digest(data),
+                    persistent: md.persistence == MQPER_PERSISTENT,
+                    priority: md.priority.clamp(0, 9) as u8,
+                    backout_count: u32::try_from(md.backout_count).ok(),
+                };
+                self.respond(op, Outcome::Got(got))
+            }
+            Err(reason) => self.respond(op, outcome(reason)),
+        }
+    }
+
+    pub(crate) fn commit(&self) -> Ended {
+        let Some(op) = self.invoke(Op::Commit) else {
+            return Ended::Gone;
+        };
+        let ended = block_on(self.session.commit());
+        self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
+    }
+
+    pub(crate) fn back_out(&self) -> Ended {
+        let Some(op) = self.invoke(Op::Backout) else {
+            return Ended::Gone;
+        };
+        let ended = block_on(self.session.backout());
+        self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
+    }
+
+    /// Commits, and loses its connection while the record is on its way.
+    pub(crate) fn vanish_in_commit(self) {
+        let Some(op) = self.invoke(Op::Commit) else {
+            return;
+        };
+        let ended = match once(self.session.commit()) {
+            Some(Ok(_)) => Outcome::Done,
+            Some(Err(reason)) => outcome(reason),
+            None => Outcome::Unknown,
+        };
+        self.respond(op, ended);
+        self.leave();
+    }
+
+    /// Lets time go by.
+    pub(crate) fn pause(&self, nanos: u64) {
+        self.world.pause(nanos);
+    }
+
+    /// Whether a unit of work is open, as `DISPLAY CONN` shows it.
+    pub(crate) fn has_unit_of_work(&self) -> bool {
+        self.session.status().uow_state != "NONE"
+    }
+
+    /// The connection is lost: its unit of work is backed out.
+    pub(crate) fn leave(self) {
+        if let Some(op) = self.invoke(Op::Backout) {
+            block_on(self.session.terminate());
+            self.respond(op, Outcome::Done);
+        }
+    }
+
+    /// Gets everything from a queue.
+    pub(crate) fn drain(&self, queue: &'static str) {
+        while self.get(queue, false, 0) == Ended::Fine {}
+    }
+}

@@ -1,0 +1,54 @@
+//! Bugs that the explorer has to find: a table, and how long the search may take.
+
+use posthaste_engine::plant::Bug;
+
+use crate::scenario::{Failure, Run, Scenario};
+use crate::schedule::Plan;
+
+/// A bug to plant.
+#[derive(Clone, Copy, Debug)]
+pub struct Planted {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// In the engine.
+    pub bug: Bug,
+    /// The scenario in which it shows.
+    pub scenario: &'static str,
+    /// Seeds within which it must be found.
+    pub within: u64,
+}
+
+const fn planted(name: &'static str, bug: Bug, scenario: &'static str, within: u64) -> Planted {
+    Planted {
+        name,
+        bug,
+        scenario,
+        within,
+    }
+}
+
+/// Every bug that CI plants.
+pub const PLANTED: &[Planted] = &[
+    planted("ignore-pins", Bug::IgnorePins, "log-full", 200),
+    planted("clear-next-pin", Bug::ClearNextPin, "log-full", 20_000),
+    planted(
+        "orphans-taken-early",
+        Bug::OrphansTakenEarly,
+        "orderly-end",
+        5_000,
+    ),
+];
+
+/// Looks for a planted bug; gives the plan that found it and what it said.
+pub fn find(planted: &Planted, points: u64) -> Option<(Plan, Failure)> {
+    let scenario = Scenario::named(planted.scenario)?;
+    (1..=planted.within).find_map(|seed| {
+        let run = Run {
+            plan: Plan::Drawn { seed, points },
+            bug: Some(planted.bug),
+            tell: false,
+        };
+        let failure = scenario.run(&run).err()?;
+        Some((run.plan, failure))
+    })
+}

@@ -1,0 +1,375 @@
+//! Small programs in which threads meet where it matters. Each is run from a new queue manager to a stop, a
+//! restart and an audit of every message.
+//!
+//! Invariant: what applications do follows from the scenario and the plan's seed, never from time.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+
+use posthaste_engine::plant::{Bug, plant};
+use posthaste_env_sim::SimWorld;
+use posthaste_model::Violation;
+
+use crate::application::{App, Ended};
+use crate::explorer::{Explorer, Halt, Totals};
+use crate::schedule::Plan;
+use crate::world::World;
+
+/// A message that is long for this log: three of them make a checkpoint due.
+const LONG: usize = 50_000;
+/// A message of which four do not fit into a queue's memory.
+const SHORT: usize = 600;
+
+/// A queue's memory that spills,
+const SMALL: usize = 2 * 1024;
+/// and one that never does here.
+const LARGE: usize = 1 << 20;
+
+/// A small program.
+pub struct Scenario {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What meets in it.
+    pub about: &'static str,
+    /// Bytes of messages that a queue keeps in memory.
+    buffer: usize,
+    /// Starts its threads.
+    threads: fn(&Rc<World>) -> Vec<usize>,
+}
+
+/// All of them.
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "spill",
+        about: "puts that spill and gets, beside a checkpoint of the same queue",
+        buffer: SMALL,
+        threads: spill,
+    },
+    Scenario {
+        name: "log-full",
+        about: "a unit of work that holds the log until the system backs it out, and the next one",
+        buffer: LARGE,
+        threads: log_full,
+    },
+    Scenario {
+        name: "orderly-end",
+        about: "commits whose applications have gone, beside maintenance and the closing checkpoint",
+        buffer: LARGE,
+        threads: orderly_end,
+    },
+    Scenario {
+        name: "commits",
+        about: "lone committers, the log's writer and one another",
+        buffer: SMALL,
+        threads: commits,
+    },
+    Scenario {
+        name: "mixed",
+        about: "calls drawn by seed on two queues, beside checkpoints and perhaps an orderly end",
+        buffer: SMALL,
+        threads: mixed,
+    },
+];
+
+/// Why a run failed.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// The oracle says no.
+    Violation(Violation),
+    /// The queue manager does not start.
+    Start(String),
+    /// Nobody can go on.
+    Stuck(String),
+    /// A thread panicked.
+    Panicked(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Violation(violation) => write!(f, "{violation}"),
+            Failure::Start(error) => write!(f, "the start failed: {error}"),
+            Failure::Stuck(who) => write!(f, "nobody can go on: {who}"),
+            Failure::Panicked(who) => write!(f, "thread {who} panicked"),
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report {
+    /// Schedules, points, switches.
+    pub totals: Totals,
+    /// Calls made by applications.
+    pub calls: u64,
+    /// Messages delivered.
+    pub delivered: u64,
+}
+
+/// One run to make.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Who goes on.
+    pub plan: Plan,
+    /// A bug to plant.
+    pub bug: Option<Bug>,
+    /// Print every call and its end.
+    pub tell: bool,
+}
+
+/// Unplants when the run ends, however it ends.
+struct Planting;
+
+impl Drop for Planting {
+    fn drop(&mut self) {
+        plant(None);
+    }
+}
+
+impl Scenario {
+    /// The scenario of that name.
+    pub fn named(name: &str) -> Option<&'static Scenario> {
+        SCENARIOS.iter().find(|scenario| scenario.name == name)
+    }
+
+    /// Runs it once.
+    ///
+    /// # Errors
+    /// What went wrong; the same run goes wrong again.
+    pub fn run(&self, run: &Run) -> Result<Report, Failure> {
+        self.run_watched(run, &mut Vec::new())
+    }
+
+    /// The same; `options` gets, for a given plan, what could have been done behind its last action: points and
+    /// the threads that could have gone on there.
+    pub(crate) fn run_watched(
+        &self,
+        run: &Run,
+        options: &mut Vec<(u64, usize)>,
+    ) -> Result<Report, Failure> {
+        let _planting = Planting;
+        plant(run.bug);
+        let seed = match &run.plan {
+            Plan::Drawn { seed, .. } => *seed,
+            Plan::Given(_) => 1,
+        };
+        let sim = SimWorld::new(seed);
+        let explorer = Explorer::new(&run.plan, sim.clock().clone());
+        let world = World::new(sim, explorer.clone(), seed, self.buffer);
+        world.judge.borrow_mut().tell = run.tell;
+        let result: Rc<RefCell<Result<(), Failure>>> = Rc::new(RefCell::new(Ok(())));
+        let (main_world, main_result, threads) = (world.clone(), result.clone(), self.threads);
+        let body = move || *main_result.borrow_mut() = course(&main_world, threads);
+        let totals = explorer.run(Box::new(body)).map_err(|halt| match halt {
+            Halt::Stuck(names) => Failure::Stuck(names.join(", ")),
+            Halt::Panicked(name) => Failure::Panicked(name),
+        });
+        *options = explorer.options();
+        let totals = match (totals, &world.judge.borrow().violation) {
+            // What the oracle saw first explains what came of it.
+            (_, Some(violation)) => return Err(Failure::Violation(violation.clone())),
+            (totals, None) => totals?,
+        };
+        result.borrow().clone()?;
+        let judge = world.judge.borrow();
+        Ok(Report {
+            totals,
+            calls: judge.calls,
+            delivered: judge.delivered,
+        })
+    }
+}
+
+/// From a new queue manager to the audit.
+fn course(world: &Rc<World>, threads: fn(&Rc<World>) -> Vec<usize>) -> Result<(), Failure> {
+    let start = |error: posthaste_engine::StartError| Failure::Start(error.to_string());
+    world.create().map_err(start)?;
+    world.start().map_err(start)?;
+    for name in ["A", "B", "FILL"] {
+        world.define(name);
+    }
+    let threads = threads(world);
+    let doomed = world.clone();
+    world.explorer.explore(Box::new(move || doomed.crash()));
+    world.finish(&threads);
+    if let Some(violation) = &world.judge.borrow().violation {
+        return Err(Failure::Violation(violation.clone()));
+    }
+    world.restart().map_err(start)?;
+    if let Some(auditor) = world.connect("auditor") {
+        for queue in world.queue_names() {
+            auditor.drain(queue);
+        }
+        auditor.leave();
+    }
+    let mut judge = world.judge.borrow_mut();
+    if let Some(violation) = &judge.violation {
+        return Err(Failure::Violation(violation.clone()));
+    }
+    judge.model.audit().map_err(Failure::Violation)?;
+    drop(judge);
+    world.dismantle();
+    Ok(())
+}
+
+/// A thread that is one application until its work says that it has gone.
+fn application(
+    world: &Rc<World>,
+    name: &'static str,
+    work: impl FnOnce(&App) -> Option<()> + 'static,
+) -> usize {
+    world.thread(name, move |world| {
+        if let Some(app) = world.connect(name) {
+            // `None` only says that it ended early.
+            let _ = work(&app);
+            app.leave();
+        }
+    })
+}
+
+fn going(ended: Ended) -> Option<()> {
+    ended.going().then_some(())
+}
+
+/// Puts and gets long messages, which makes the log grow and checkpoints due.
+fn filler(world: &Rc<World>, rounds: usize) -> usize {
+    application(world, "filler", move |app| {
+        for _ in 0..rounds {
+            going(app.put("FILL", LONG, false))?;
+            going(app.get("FILL", false, 0))?;
+        }
+        Some(())
+    })
+}
+
+fn spill(world: &Rc<World>) -> Vec<usize> {
+    let putter = application(world, "putter", |app| {
+        for _ in 0..9 {
+            going(app.put("A", SHORT, false))?;
+        }
+        Some(())
+    });
+    let getter = application(world, "getter", |app| {
+        for _ in 0..6 {
+            going(app.get("A", false, 5))?;
+        }
+        Some(())
+    });
+    vec![putter, getter, filler(world, 6)]
+}
+
+fn log_full(world: &Rc<World>) -> Vec<usize> {
+    let done = Rc::new(Cell::new(false));
+    let say = done.clone();
+    let holder = application(world, "holder", move |app| {
+        let held = hold(app);
+        say.set(true);
+        held
+    });
+    let filler = application(world, "filler", move |app| {
+        for _ in 0..100 {
+            if done.get() {
+                break;
+            }
+            going(app.put("FILL", LONG, false))?;
+            going(app.get("FILL", false, 0))?;
+            app.pause(1_000_000);
+        }
+        Some(())
+    });
+    vec![holder, filler]
+}
+
+/// Holds the log with a unit of work until the system backs it out, then commits another.
+fn hold(app: &App) -> Option<()> {
+    going(app.put("A", SHORT, true))?;
+    // Looks often, so that it may learn of it in the middle of what the system does.
+    for _ in 0..1_000 {
+        app.pause(20_000);
+        if !app.has_unit_of_work() {
+            break;
+        }
+    }
+    going(app.back_out())?;
+    going(app.put("B", SHORT, true))?;
+    // Long enough for checkpoints that would cut the log above it, too short for it to be backed out as well.
+    app.pause(8_000_000);
+    going(app.commit())
+}
+
+fn orderly_end(world: &Rc<World>) -> Vec<usize> {
+    let mut threads: Vec<usize> = (0..2)
+        .map(|_| {
+            world.thread("vanishing", |world| {
+                for _ in 0..2 {
+                    let Some(app) = world.connect("vanishing") else {
+                        return;
+                    };
+                    let unit = || {
+                        going(app.put("A", SHORT, true))?;
+                        going(app.put("B", SHORT, true))
+                    };
+                    match unit() {
+                        Some(()) => app.vanish_in_commit(),
+                        None => return app.leave(),
+                    }
+                }
+            })
+        })
+        .collect();
+    threads.push(application(world, "putter", |app| {
+        for _ in 0..3 {
+            going(app.put("A", SHORT, false))?;
+        }
+        Some(())
+    }));
+    threads.push(world.thread("end", |world| world.end()));
+    threads
+}
+
+fn commits(world: &Rc<World>) -> Vec<usize> {
+    (0..3)
+        .map(|_| {
+            application(world, "committer", |app| {
+                for _ in 0..2 {
+                    going(app.put("A", SHORT, true))?;
+                    going(app.commit())?;
+                    going(app.get("A", true, 0))?;
+                    going(app.put("B", SHORT, true))?;
+                    going(app.commit())?;
+                }
+                Some(())
+            })
+        })
+        .collect()
+}
+
+fn mixed(world: &Rc<World>) -> Vec<usize> {
+    let applications = world.rng.borrow_mut().between(2, 4);
+    let mut threads: Vec<usize> = (0..applications)
+        .map(|_| {
+            let mut rng = world.rng.borrow_mut().fork();
+            application(world, "application", move |app| {
+                for _ in 0..rng.between(4, 16) {
+                    let queue = if rng.coin() { "A" } else { "B" };
+                    let in_uow = rng.coin();
+                    going(match rng.below(10) {
+                        0..4 => app.put(queue, rng.between(8, 2000) as usize, in_uow),
+                        4..7 => app.get(queue, in_uow, rng.below(3) as i32),
+                        7..9 => app.commit(),
+                        _ => app.back_out(),
+                    })?;
+                }
+                Some(())
+            })
+        })
+        .collect();
+    if world.rng.borrow_mut().coin() {
+        threads.push(filler(world, 6));
+    }
+    if world.rng.borrow_mut().below(3) == 0 {
+        threads.push(world.thread("end", |world| world.end()));
+    }
+    threads
+}

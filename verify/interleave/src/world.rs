@@ -1,0 +1,347 @@
+//! A queue manager with its threads on a simulated machine, and the oracle.
+//!
+//! Invariants:
+//! * The oracle hears of a call before the engine does and of its end after it, without a point in between; so
+//!   what it takes for acknowledged was acknowledged.
+//! * When the power fails, the disk is gone at once; the threads run on without it until they have ended, and
+//!   what they see then is not reported.
+
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use posthaste_engine::{
+    Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
+};
+use posthaste_env::sync::Scheduler;
+use posthaste_env::{Clock, Env, Thread, block_on, spawn};
+use posthaste_env_sim::{Rng, SimWorld};
+use posthaste_model::{Harden, Model, QueueId, QueueSpec, Violation};
+use posthaste_recovery_log::{Driver, LogConfig, drive};
+
+use crate::application::App;
+use crate::disk::ScheduledDisk;
+use crate::explorer::Explorer;
+
+/// What is never woken.
+const NOBODY: usize = 0;
+
+/// What all applications share.
+pub(crate) struct Judge {
+    pub(crate) model: Model,
+    pub(crate) violation: Option<Violation>,
+    /// The queue manager has stopped: nothing is reported any more.
+    pub(crate) down: bool,
+    pub(crate) next_id: u64,
+    pub(crate) next_session: u32,
+    pub(crate) calls: u64,
+    pub(crate) delivered: u64,
+    pub(crate) tell: bool,
+}
+
+struct Running {
+    qm: QueueManager,
+    writer: Driver,
+    maintenance: Thread,
+}
+
+/// An operator who reads aloud when asked to.
+struct Listener {
+    tell: bool,
+}
+
+impl Operator for Listener {
+    fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
+        if self.tell {
+            println!("          {id} {inserts:?}");
+        }
+    }
+}
+
+/// See the head of the file.
+pub(crate) struct World {
+    pub(crate) explorer: Rc<Explorer>,
+    pub(crate) sim: SimWorld,
+    pub(crate) judge: RefCell<Judge>,
+    pub(crate) rng: RefCell<Rng>,
+    queues: RefCell<Vec<(&'static str, QueueId)>>,
+    config: EngineConfig,
+    running: RefCell<Option<Running>>,
+    ended_orderly: Cell<bool>,
+}
+
+impl World {
+    pub(crate) fn new(
+        sim: SimWorld,
+        explorer: Rc<Explorer>,
+        seed: u64,
+        buffer: usize,
+    ) -> Rc<World> {
+        let config = EngineConfig {
+            name: "THREADS".to_owned(),
+            data: PathBuf::from("/qm/data"),
+            log: PathBuf::from("/qm/log"),
+            log_config: LogConfig {
+                file_pages: 64,
+                primary_files: 2,
+                secondary_files: 1,
+                ..LogConfig::default()
+            },
+            q_buffer: buffer,
+            pq_buffer: buffer,
+            expiry_interval_s: 0,
+        };
+        let mut model = Model::new();
+        model.allow_system_backout();
+        Rc::new(World {
+            explorer,
+            sim,
+            judge: RefCell::new(Judge {
+                model,
+                violation: None,
+                down: false,
+                next_id: 0,
+                next_session: 0,
+                calls: 0,
+                delivered: 0,
+                tell: false,
+            }),
+            rng: RefCell::new(Rng::new(seed ^ 0x7472_6561_6473)),
+            queues: RefCell::default(),
+            config,
+            running: RefCell::new(None),
+            ended_orderly: Cell::new(false),
+        })
+    }
+
+    fn env(&self) -> Env {
+        let env = self.sim.env();
+        Env {
+            disk: Arc::new(ScheduledDisk {
+                behind: env.disk,
+                clock: self.sim.clock().clone(),
+            }),
+            ..env
+        }
+    }
+
+    /// Lets time go by for the running thread, even when the machine has stopped.
+    pub(crate) fn pause(&self, nanos: u64) {
+        let until = self.explorer.now() + nanos;
+        while self.explorer.now() < until {
+            self.explorer.wait(NOBODY, Some(until));
+        }
+    }
+
+    pub(crate) fn micros(&self) -> u64 {
+        self.sim.clock().monotonic() / 1000
+    }
+
+    /// Makes the queue manager.
+    pub(crate) fn create(&self) -> Result<(), StartError> {
+        let options = CreateOptions::default();
+        QueueManager::create(&self.env(), &self.config, &options, &mut |_, _| {})?;
+        Ok(())
+    }
+
+    /// Starts it with its threads.
+    pub(crate) fn start(&self) -> Result<(), StartError> {
+        let env = self.env();
+        let tell = self.judge.borrow().tell;
+        let operator = Arc::new(Listener { tell });
+        let started = QueueManager::start(&env, self.config.clone(), operator)?;
+        let io = |error| StartError::Io {
+            what: "a thread".to_owned(),
+            error,
+        };
+        let writer = drive(&env, started.qm.log(), started.writer).map_err(io)?;
+        let qm = started.qm.clone();
+        let maintenance = spawn("maintenance", move || block_on(qm.maintain())).map_err(io)?;
+        *self.running.borrow_mut() = Some(Running {
+            qm: started.qm,
+            writer,
+            maintenance,
+        });
+        Ok(())
+    }
+
+    pub(crate) fn qm(&self) -> QueueManager {
+        match &*self.running.borrow() {
+            Some(running) => running.qm.clone(),
+            None => panic!("the queue manager is not running"),
+        }
+    }
+
+    /// Defines a local queue that is delivered first in, first out.
+    pub(crate) fn define(&self, name: &'static str) {
+        let text = format!("DEFINE QLOCAL({name}) MSGDLVSQ(FIFO) HARDENBO MAXDEPTH(1000000)");
+        assert!(self.mqsc(&text), "{text} was refused");
+        let id = self.judge.borrow_mut().model.add_queue(QueueSpec {
+            name: name.to_owned(),
+            max_depth: 1_000_000,
+            by_priority: false,
+            default_priority: 0,
+            default_persistent: false,
+            keeps_non_persistent: false,
+            harden: Harden::Backouts,
+        });
+        self.queues.borrow_mut().push((name, id));
+    }
+
+    /// Runs an MQSC command; whether it was carried out.
+    pub(crate) fn mqsc(&self, text: &str) -> bool {
+        let command = match posthaste_command::parse(text) {
+            Ok(Some(command)) => command,
+            other => panic!("{text}: {other:?}"),
+        };
+        block_on(self.qm().execute(&command)).ok
+    }
+
+    pub(crate) fn queue(&self, name: &str) -> QueueId {
+        let queues = self.queues.borrow();
+        match queues.iter().find(|(known, _)| *known == name) {
+            Some((_, id)) => *id,
+            None => panic!("no queue {name}"),
+        }
+    }
+
+    pub(crate) fn queue_names(&self) -> Vec<&'static str> {
+        self.queues.borrow().iter().map(|(name, _)| *name).collect()
+    }
+
+    /// Connects an application; none when the queue manager is ending.
+    pub(crate) fn connect(self: &Rc<Self>, name: &str) -> Option<App> {
+        let who = Application {
+            name: name.to_owned(),
+            ..Application::default()
+        };
+        let qm = self.running.borrow().as_ref()?.qm.clone();
+        let session: Session = qm.connect(who).ok()?;
+        let number = {
+            let mut judge = self.judge.borrow_mut();
+            judge.next_session += 1;
+            judge.next_session
+        };
+        Some(App::new(self.clone(), session, number))
+    }
+
+    /// Starts a thread of the scenario.
+    pub(crate) fn thread(
+        self: &Rc<Self>,
+        name: &str,
+        body: impl FnOnce(&Rc<World>) + 'static,
+    ) -> usize {
+        let world = self.clone();
+        let run = move || {
+            body(&world);
+            world.explorer.wake(world.attention());
+        };
+        self.explorer.start(name, Box::new(run))
+    }
+
+    /// What the main thread waits for.
+    fn attention(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// The power fails, or the process is killed, now.
+    pub(crate) fn crash(&self) {
+        let kill = self.rng.borrow_mut().below(3) == 0;
+        let mut judge = self.judge.borrow_mut();
+        if judge.down {
+            return;
+        }
+        judge.down = true;
+        if judge.tell {
+            println!(
+                "{:>9} --- {}",
+                self.micros(),
+                if kill { "killed" } else { "power cut" }
+            );
+        }
+        if kill {
+            self.sim.kill();
+        } else {
+            self.sim.crash();
+        }
+        let verdict = judge.model.crash();
+        keep(&mut judge.violation, verdict);
+        drop(judge);
+        self.explorer.wake(self.attention());
+    }
+
+    /// Ends the queue manager as `endmqm -i` does.
+    pub(crate) fn end(&self) {
+        let Some(qm) = self.running.borrow().as_ref().map(|r| r.qm.clone()) else {
+            return;
+        };
+        let ended = block_on(qm.end(EndMode::Immediate));
+        let mut judge = self.judge.borrow_mut();
+        if judge.down {
+            return;
+        }
+        judge.down = true;
+        if judge.tell {
+            println!("{:>9} --- ended: {ended:?}", self.micros());
+        }
+        let verdict = if ended.is_ok() {
+            self.ended_orderly.set(true);
+            judge.model.clean_shutdown()
+        } else {
+            judge.model.crash()
+        };
+        keep(&mut judge.violation, verdict);
+    }
+
+    /// Waits until the threads have ended or the queue manager is gone; then has everything end.
+    pub(crate) fn finish(self: &Rc<Self>, threads: &[usize]) {
+        let ended = |thread: &usize| self.explorer.has_ended(*thread);
+        while !self.judge.borrow().down && !threads.iter().all(ended) {
+            self.explorer.wait(self.attention(), None);
+        }
+        self.explorer.rest();
+        self.crash();
+        let running = self.running.borrow_mut().take();
+        if let Some(running) = running {
+            // Its files are gone already: this only makes its threads come to an end.
+            let _ = block_on(running.qm.end(EndMode::Preemptive));
+            for thread in threads {
+                self.explorer.join(*thread);
+            }
+            let writer = running.writer.join();
+            let maintenance = running.maintenance.join();
+            assert!(writer.is_ok() && maintenance.is_ok(), "a thread panicked");
+        }
+        if self.ended_orderly.get() {
+            // The process is gone; its machine lives on.
+            self.sim.kill();
+        }
+    }
+
+    /// Starts the queue manager again.
+    pub(crate) fn restart(&self) -> Result<(), StartError> {
+        self.start()?;
+        let mut judge = self.judge.borrow_mut();
+        judge.model.restart();
+        judge.down = false;
+        Ok(())
+    }
+
+    /// Ends what is left after the audit.
+    pub(crate) fn dismantle(&self) {
+        let running = self.running.borrow_mut().take();
+        if let Some(running) = running {
+            let _ = block_on(running.qm.end(EndMode::Preemptive));
+            let _ = running.writer.join();
+            let _ = running.maintenance.join();
+        }
+    }
+}
+
+pub(crate) fn keep(slot: &mut Option<Violation>, verdict: Result<(), Violation>) {
+    if let Err(violation) = verdict {
+        slot.get_or_insert(violation);
+    }
+}
