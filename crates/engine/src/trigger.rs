@@ -86,10 +86,10 @@ pub(crate) struct Event {
     off: bool,
 }
 
-/// Whether the message that has just arrived is a trigger event.
-pub(crate) fn due(qm: &Inner, state: &mut QueueState, message: &Message) -> Option<Event> {
+/// Whether the message that has just arrived, of this priority, is a trigger event.
+pub(crate) fn due(qm: &Inner, state: &mut QueueState, priority: i32) -> Option<Event> {
     let trigger = state.attributes.trigger.as_ref()?;
-    if message.md.priority < trigger.priority {
+    if priority < trigger.priority {
         return None;
     }
     let now = qm.now();
@@ -105,10 +105,10 @@ pub(crate) fn due(qm: &Inner, state: &mut QueueState, message: &Message) -> Opti
 }
 
 /// Whether a message that a backout has given back is a trigger event: its server may have gone.
-pub(crate) fn came_back(qm: &Inner, state: &mut QueueState, message: &Message) -> Option<Event> {
+pub(crate) fn came_back(qm: &Inner, state: &mut QueueState, priority: i32) -> Option<Event> {
     let kind = state.attributes.trigger.as_ref()?.kind;
     (kind != MQTT_EVERY)
-        .then(|| due(qm, state, message))
+        .then(|| due(qm, state, priority))
         .flatten()
 }
 

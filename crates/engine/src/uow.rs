@@ -26,6 +26,7 @@ use crate::orphans::Orphan;
 use crate::pins::Pin;
 use crate::plant::{Bug, planted};
 use crate::queue::index::SlotId;
+use crate::queue::uncommitted::Uncommitted;
 use crate::queue::waiters::Wakes;
 use crate::queue::{Queue, QueueState};
 use crate::record::{self, BackoutCount, UowId};
@@ -35,12 +36,12 @@ use crate::trigger;
 pub(crate) enum Op {
     Put {
         queue: Arc<Queue>,
-        message: Arc<Message>,
+        put: Uncommitted,
     },
+    /// Of the message its slot knows all that is needed; its bytes are where they were.
     Got {
         queue: Arc<Queue>,
         slot: SlotId,
-        message: Arc<Message>,
     },
 }
 
@@ -135,12 +136,17 @@ impl Uow {
     fn commit(self, qm: &Arc<Inner>) {
         let mut wakes = Wakes::default();
         let mut due = Vec::new();
+        let mut failed = None;
         queue_by_queue(self.ops, |queue, ops| {
             let mut state = queue.lock();
             for op in ops {
                 match op {
-                    Op::Put { message, .. } => {
-                        let event = arrived(qm, &mut state, message, true, &mut wakes);
+                    Op::Put { put, .. } => {
+                        let arrival = state.arrive_uncommitted(put, &mut wakes);
+                        failed = failed.take().or(arrival.err());
+                        let event = (!state.deleted)
+                            .then(|| trigger::due(qm, &mut state, put.priority()))
+                            .flatten();
                         due.extend(event.map(|event| (queue.clone(), event)));
                     }
                     Op::Got { slot, .. } => {
@@ -155,6 +161,9 @@ impl Uow {
             }
         });
         wakes.wake();
+        if let Some(error) = failed {
+            qm.store_failed(&error);
+        }
         for (queue, event) in due {
             trigger::fire(qm, &queue, event);
         }
@@ -164,18 +173,15 @@ impl Uow {
     fn counts(&self) -> Vec<BackoutCount> {
         let mut counts = Vec::new();
         for op in &self.ops {
-            if let Op::Got {
-                queue,
-                slot,
-                message,
-            } = op
-                && message.persistent()
-            {
-                let count = queue.lock().index.slot(*slot).backout_count;
+            let Op::Got { queue, slot } = op else {
+                continue;
+            };
+            let slot = *queue.lock().index.slot(*slot);
+            if slot.persistent() {
                 counts.push(BackoutCount {
                     queue: queue.id,
-                    seq: message.seq,
-                    count: count.saturating_add(1),
+                    seq: slot.seq,
+                    count: slot.backout_count.saturating_add(1),
                 });
             }
         }
@@ -220,13 +226,14 @@ impl Uow {
     pub(crate) fn give_all_back(self, qm: &Arc<Inner>) -> Vec<(Arc<Queue>, trigger::Event)> {
         let mut wakes = Wakes::default();
         let mut due = Vec::new();
+        let mut failed = None;
         queue_by_queue(self.ops, |queue, ops| {
             let mut state = queue.lock();
             // Backwards, so that what came first ends up first.
             for op in ops.iter().rev() {
                 match op {
-                    Op::Put { .. } => state.pending_puts -= 1,
-                    Op::Got { slot, message, .. } => {
+                    Op::Put { put, .. } => state.forget_uncommitted(put),
+                    Op::Got { slot, .. } => {
                         state.uncommitted_gets -= 1;
                         if planted(Bug::ForgetUndo) {
                             continue;
@@ -234,22 +241,28 @@ impl Uow {
                         let count = state.index.slot(*slot).backout_count;
                         let more = count.saturating_add(1);
                         state.index.set_backout_count(*slot, more);
-                        state.give_back(*slot, message, &mut wakes);
-                        let event = trigger::came_back(qm, &mut state, message);
+                        let priority = i32::from(state.index.slot(*slot).priority());
+                        let given = state.give_back(*slot, &mut wakes);
+                        failed = failed.take().or(given.err());
+                        let event = trigger::came_back(qm, &mut state, priority);
                         due.extend(event.map(|event| (queue.clone(), event)));
                     }
                 }
             }
         });
         wakes.wake();
+        if let Some(error) = failed {
+            qm.store_failed(&error);
+        }
         due
     }
 
     /// Whether one of its gets asks for hardened backout counts.
     pub(crate) fn hardens(&self) -> bool {
         self.ops.iter().any(|op| match op {
-            Op::Got { queue, message, .. } => {
-                message.persistent() && queue.lock().attributes.harden_backout
+            Op::Got { queue, slot } => {
+                let state = queue.lock();
+                state.index.slot(*slot).persistent() && state.attributes.harden_backout
             }
             Op::Put { .. } => false,
         })
@@ -280,7 +293,7 @@ fn arrived(
         return None;
     }
     state.arrive(message, wakes);
-    trigger::due(qm, state, message)
+    trigger::due(qm, state, message.md.priority)
 }
 
 /// What a forced record makes true.

@@ -551,3 +551,97 @@ fn the_file_goes_with_its_queue() {
         w.run("DELETE QLOCAL(Q)");
     }
 }
+
+/// What a unit of work has put counts in the buffer: beyond that it is in the file, whatever becomes of it.
+#[test]
+fn uncommitted_messages_spill_too() {
+    let mut w = small_buffers();
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        for ending in ["commit", "waiter", "backout", "gone"] {
+            let s = w.connect();
+            let h = open(&s, LOCAL, IN_OUT);
+            fill_uncommitted(&s, h, persistence);
+            let status = w.status(LOCAL);
+            assert_eq!(status.depth as usize, COUNT);
+            assert!(status.resident_bytes <= BUFFER + 2 * SIZE, "{status:?}");
+            assert!(status.file_blocks > 0, "{status:?}");
+            match ending {
+                "commit" => {
+                    commit(&s);
+                    assert_eq!(numbers(&s, h, 0), upto(COUNT));
+                }
+                "waiter" => {
+                    let other = w.connect();
+                    let waiting = wait(&other, open(&other, LOCAL, IN_OUT), md(0), gmo(0));
+                    commit(&s);
+                    assert_eq!(number(&waiting.finish().unwrap()), 0);
+                    assert_eq!(numbers(&s, h, 0), upto(COUNT)[1..]);
+                }
+                "backout" => backout(&s),
+                _ => drop(s),
+            }
+            assert_eq!(w.depth(LOCAL), 0, "{ending}");
+            assert_eq!(w.status(LOCAL).resident_bytes, 0, "{ending}");
+        }
+    }
+    // Committed, they are as durable as any others.
+    for restart in [World::crash, World::restart] {
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        fill_uncommitted(&s, h, PERSISTENT);
+        commit(&s);
+        drop(s);
+        restart(&mut w);
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        assert_eq!(numbers(&s, h, 0), upto(COUNT));
+    }
+}
+
+fn fill_uncommitted(s: &Session, h: Hobj, persistence: i32) {
+    (0..COUNT).for_each(|n| put_one(s, h, n, persistence, MQPMO_SYNCPOINT));
+}
+
+/// What a unit of work has got from the file does not come back into memory for good.
+#[test]
+fn uncommitted_gets_keep_no_messages_in_memory() {
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    fill(&s, h, 0..COUNT, PERSISTENT, false);
+    assert_eq!(numbers(&s, h, MQGMO_SYNCPOINT), upto(COUNT));
+    assert_small(&w, LOCAL);
+    // They go to who waits for them when they come back.
+    let other = w.connect();
+    let waiting = wait(&other, open(&other, LOCAL, IN_OUT), md(0), gmo(0));
+    backout(&s);
+    let back = waiting.finish().unwrap();
+    assert_eq!(back.md.backout_count, 1);
+    assert_eq!(w.depth(LOCAL) as usize, COUNT - 1);
+}
+
+/// A full disk: what a unit of work has put stays, more is refused, and all of it can be committed.
+#[test]
+fn a_full_disk_refuses_more_of_a_unit_of_work() {
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    w.stage.full.store(true, Ordering::SeqCst);
+    let mut count = 0;
+    let refused = loop {
+        let mut own = Md {
+            msg_id: id(count),
+            ..md(NOT_PERSISTENT)
+        };
+        let put = try_put(&s, h, &mut own, MQPMO_SYNCPOINT, &content(count));
+        match put {
+            Ok(_) => count += 1,
+            Err(reason) => break reason,
+        }
+        assert!(count < COUNT, "memory is not bounded");
+    };
+    assert_eq!(refused, Reason::Q_SPACE_NOT_AVAILABLE);
+    commit(&s);
+    w.stage.full.store(false, Ordering::SeqCst);
+    assert_eq!(numbers(&s, h, 0), upto(count));
+}

@@ -2,12 +2,16 @@
 //!
 //! Invariants (all under the queue's lock):
 //! * A message that a getter may have is listed in the index. A message that was put but not
-//!   committed is not in the index at all (its unit of work has it) but counts in `pending_puts`.
+//!   committed is not in the index at all (its unit of work has it, see `uncommitted`) but counts in
+//!   `pending_puts`.
 //! * A message that was got but not committed is held: in the index, in no list, not in the depth.
 //! * Depth = listed + pending puts. A put is admitted only while depth < MAXDEPTH.
 //! * The bytes of a message are in memory, in the queue file, or both. They are written to the
 //!   file for four reasons only: persistent and old at a checkpoint; persistent at a controlled
 //!   shutdown; NPMCLASS(HIGH) at a controlled shutdown; the queue buffer is full.
+//! * The file is read, and written for a message that arrives when the buffer is full, under the
+//!   lock: one message at a time, and by identifier only what has its tags. A message of a unit of
+//!   work is filed without the lock when it is put.
 //! * A place in the queue file is given back at once when the log has forced the message's end (or
 //!   never knew the message), and after the next checkpoint otherwise: an image must not point at
 //!   bytes that a later message has overwritten while the log cannot say that they are gone.
@@ -18,6 +22,7 @@ pub(crate) mod matching;
 mod residents;
 pub(crate) mod saved;
 mod search;
+pub(crate) mod uncommitted;
 pub(crate) mod waiters;
 
 use std::path::PathBuf;
@@ -93,6 +98,8 @@ pub(crate) struct QueueState {
     /// Places to give back once the next image is durable.
     pub(crate) free_later: Vec<Place>,
     pub(crate) pending_puts: u32,
+    /// Bytes of messages that units of work have in memory: non-persistent, persistent.
+    uncommitted: [usize; 2],
     pub(crate) uncommitted_gets: u32,
     pub(crate) waiters: Waiters,
     pub(crate) open_input: u32,
@@ -126,6 +133,7 @@ impl Queue {
             file_full: false,
             free_later: Vec::new(),
             pending_puts: 0,
+            uncommitted: [0; 2],
             uncommitted_gets: 0,
             waiters: Waiters::default(),
             open_input: 0,
@@ -190,7 +198,7 @@ impl Queue {
             open_input: state.open_input,
             open_output: state.open_output,
             uncommitted: state.pending_puts > 0 || state.uncommitted_gets > 0,
-            resident_bytes: state.residents.bytes(),
+            resident_bytes: state.residents.bytes() + state.uncommitted.iter().sum::<usize>(),
             file_blocks: state.file.as_ref().map_or(0, |f| f.used_blocks()),
             steps: state.index.steps(),
         }
@@ -231,18 +239,34 @@ impl QueueState {
             })
             .take(16)
             .collect();
-        for (slot, at) in stuck {
-            self.file_out(slot, at);
+        for (slot, at) in &stuck {
+            self.file_out(*slot, *at);
             if self.file_full {
                 return false;
             }
         }
-        true
+        // With nothing to try it with, it is units of work that fill the buffer.
+        !stuck.is_empty() || !self.over_buffer()
     }
 
     fn over_buffer(&self) -> bool {
-        self.residents.bytes_of(true) > self.home.pq_buffer
-            || self.residents.bytes_of(false) > self.home.q_buffer
+        self.is_over(true) || self.is_over(false)
+    }
+
+    /// Whether the buffer for messages of a kind is full.
+    fn is_over(&self, persistent: bool) -> bool {
+        let limit = if persistent {
+            self.home.pq_buffer
+        } else {
+            self.home.q_buffer
+        };
+        let uncommitted = self.uncommitted[usize::from(persistent)];
+        self.residents.bytes_of(persistent) + uncommitted > limit
+    }
+
+    /// The disk was full when a message should have been filed.
+    pub(crate) fn could_not_file(&mut self) {
+        self.file_full = true;
     }
 
     /// Admits a put whose message will arrive later (commit, or the force of its log record).
@@ -252,33 +276,38 @@ impl QueueState {
         Ok(())
     }
 
-    fn list_of(&self, message: &Message) -> u8 {
+    fn list_of(&self, priority: i32) -> u8 {
         if self.attributes.fifo || planted(Bug::IgnorePriority) {
             0
         } else {
-            message.md.priority.clamp(0, 9) as u8
+            priority.clamp(0, 9) as u8
         }
     }
 
-    /// Allocates a held slot for a message in memory.
-    pub(crate) fn hold_new(&mut self, message: &Arc<Message>, backout_count: u16) -> SlotId {
+    /// What a slot for a message is made of.
+    fn new_slot(&self, message: &Message, body: Body, backout_count: u16) -> NewSlot {
         let seed = self.home.tag_seed;
-        let list = self.list_of(message);
-        let at = self.residents.add(Resident {
-            message: message.clone(),
-            place: None,
-        });
-        self.index.add(NewSlot {
+        NewSlot {
             seq: message.seq,
-            body: Body::Resident(at),
-            list,
+            body,
+            list: self.list_of(message.md.priority),
             priority: message.md.priority.clamp(0, 9) as u8,
             persistent: message.persistent(),
             expires_s: expiry_seconds(message.expires),
             backout_count,
             msg_tag: index::tag_of(&message.md.msg_id, seed),
             correl_tag: index::tag_of(&message.md.correl_id, seed),
-        })
+        }
+    }
+
+    /// Allocates a held slot for a message in memory.
+    pub(crate) fn hold_new(&mut self, message: &Arc<Message>, backout_count: u16) -> SlotId {
+        let at = self.residents.add(Resident {
+            message: message.clone(),
+            place: None,
+        });
+        let slot = self.new_slot(message, Body::Resident(at), backout_count);
+        self.index.add(slot)
     }
 
     /// Allocates a held slot for a message that a restart read from the log, and files it if the
@@ -330,20 +359,35 @@ impl QueueState {
             return;
         }
         if let Body::Resident(at) = self.index.slot(slot).body() {
-            let persistent = self.index.slot(slot).persistent();
-            let limit = if persistent {
-                self.home.pq_buffer
-            } else {
-                self.home.q_buffer
-            };
-            if self.residents.bytes_of(persistent) > limit {
+            if self.is_over(self.index.slot(slot).persistent()) {
                 self.file_out(slot, at);
             }
         }
     }
 
     /// Gives a held message back to the queue, or to the next getter that waits for it.
-    pub(crate) fn give_back(&mut self, slot: SlotId, message: &Arc<Message>, wakes: &mut Wakes) {
+    ///
+    /// # Errors
+    /// A getter waits, and the message cannot be read for it; it is on the queue.
+    pub(crate) fn give_back(&mut self, slot: SlotId, wakes: &mut Wakes) -> Result<(), StoreError> {
+        let read = match self.waiters.is_empty() {
+            true => Ok(None),
+            false => self.message(slot).map(Some),
+        };
+        match &read {
+            Ok(Some(message)) => self.give_back_known(slot, message, wakes),
+            _ => self.list(slot),
+        }
+        read.map(drop)
+    }
+
+    /// The same for a message that is at hand.
+    pub(crate) fn give_back_known(
+        &mut self,
+        slot: SlotId,
+        message: &Arc<Message>,
+        wakes: &mut Wakes,
+    ) {
         while let Some(waiter) = self.waiters.choose(message) {
             let given = waiter.finish(wakes, || {
                 WaiterState::Given(Gift::Held {
@@ -518,7 +562,7 @@ impl QueueState {
             && let Ok(message) = self.message(slot)
         {
             self.index.hold(slot);
-            self.give_back(slot, &message, wakes);
+            self.give_back_known(slot, &message, wakes);
         }
         true
     }

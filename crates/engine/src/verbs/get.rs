@@ -198,7 +198,7 @@ impl Drop for Hold<'_> {
             let mut wakes = Wakes::default();
             self.queue
                 .lock()
-                .give_back(self.slot, &self.message, &mut wakes);
+                .give_back_known(self.slot, &self.message, &mut wakes);
             wakes.wake();
         }
     }
@@ -273,7 +273,7 @@ fn return_gift(queue: &Arc<Queue>, gift: Gift) {
         let mut state = queue.lock();
         match gift {
             Gift::Direct(message) => state.arrive(&message, &mut wakes),
-            Gift::Held { slot, message } => state.give_back(slot, &message, &mut wakes),
+            Gift::Held { slot, message } => state.give_back_known(slot, &message, &mut wakes),
         }
     }
     wakes.wake();
@@ -538,7 +538,6 @@ impl SessionInner {
         uow.ops.push(Op::Got {
             queue: request.queue.clone(),
             slot,
-            message: message.clone(),
         });
         request.queue.lock().uncommitted_gets += 1;
         Ok(Ok(None))

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_mqi::{Md, Reason};
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
+use posthaste_store::QueueFile;
 
 use crate::manager::Inner;
 use crate::message::Message;
@@ -21,6 +22,8 @@ use crate::meter::Count;
 use crate::orphans::Orphan;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
+use crate::queue::saved::stored_head;
+use crate::queue::uncommitted::Uncommitted;
 use crate::record;
 use crate::report::{self, Report};
 use crate::session::SessionInner;
@@ -40,7 +43,7 @@ impl Parcel {
     pub(crate) fn new(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> Parcel {
         let message = Arc::new(Message {
             md,
-            data,
+            data: trimmed(data),
             seq: 0,
             expires,
             lsn: Lsn(0),
@@ -57,6 +60,23 @@ impl Parcel {
         let message = Arc::make_mut(&mut self.message);
         (message.seq, message.lsn) = (seq, lsn);
         (self.queue, self.message)
+    }
+}
+
+/// Bytes below which it does not matter what a buffer keeps beside its data.
+const SMALL: usize = 1024;
+
+/// The same bytes in memory of about their own size, because a queue's buffer counts the length of messages: a buffer
+/// that has grown as data came in may be twice as large, and one that is shared is kept by one message as a whole.
+fn trimmed(data: Bytes) -> Bytes {
+    let length = data.len();
+    if length < SMALL {
+        return data;
+    }
+    match data.try_into_mut() {
+        Ok(own) if own.capacity() <= length + length / 8 => own.freeze(),
+        Ok(own) => Bytes::copy_from_slice(&own),
+        Err(shared) => Bytes::copy_from_slice(&shared),
     }
 }
 
@@ -203,7 +223,11 @@ fn append_together(qm: &Inner, parcels: Vec<Parcel>, uow: &mut Uow) -> Result<Ls
             uow.logged = true;
         }
         let (queue, message) = parcel.into_message(seq, lsn);
-        uow.ops.push(Op::Put { queue, message });
+        let put = Uncommitted::InMemory {
+            message,
+            counted: false,
+        };
+        uow.ops.push(Op::Put { queue, put });
     }
     if !uow.logged {
         return Ok(Lsn(0));
@@ -255,6 +279,49 @@ pub(crate) async fn together(
     }
 }
 
+/// Makes a message part of a unit of work; returns the file that it should be in if the queue's buffer is full.
+fn join(uow: &mut Uow, queue: &Arc<Queue>, message: &Arc<Message>) -> Option<Arc<QueueFile>> {
+    uow.ops.push(Op::Put {
+        queue: queue.clone(),
+        put: Uncommitted::InMemory {
+            message: message.clone(),
+            counted: true,
+        },
+    });
+    queue.count_uncommitted(message)
+}
+
+/// Moves a message of the session's unit of work to its queue's file, without a lock while it is written.
+fn file_uncommitted(
+    session: &SessionInner,
+    queue: &Queue,
+    message: &Arc<Message>,
+    file: Option<Arc<QueueFile>>,
+) {
+    let Some(file) = file else { return };
+    let written = file.write(&[&stored_head(message), &message.data]);
+    let mut state = session.lock();
+    let mut kept = queue.lock();
+    let Ok(place) = written else {
+        // It stays in memory: nothing is dropped. New puts are refused meanwhile.
+        return kept.could_not_file();
+    };
+    kept.file_dirty = true;
+    let ops = state
+        .uow
+        .iter_mut()
+        .flat_map(|uow| uow.ops.iter_mut().rev());
+    let found = ops.into_iter().find_map(|op| match op {
+        Op::Put { put, .. } if put.seq() == message.seq => Some(put),
+        _ => None,
+    });
+    match found {
+        Some(put) => kept.filed_uncommitted(put, place),
+        // The system has backed the unit of work out meanwhile.
+        None => kept.free(vec![place]),
+    }
+}
+
 /// Puts in the application's unit of work.
 pub(crate) async fn in_unit(
     session: &SessionInner,
@@ -280,10 +347,11 @@ pub(crate) async fn in_unit(
                     deliver(qm, &queue, &message, false);
                     return Ok(message);
                 }
-                let put = message.clone();
-                uow.ops.push(Op::Put { queue, message });
+                let file = join(uow, &queue, &message);
                 place.used();
-                return Ok(put);
+                drop(state);
+                file_uncommitted(session, &queue, &message, file);
+                return Ok(message);
             }
             uow.pin(qm);
             let owing = uow.owing(false);
@@ -292,10 +360,11 @@ pub(crate) async fn in_unit(
                     uow.note(appended.start, owing, qm);
                     qm.note_progress(appended.end);
                     let (queue, message) = parcel.into_message(seq, appended.start);
-                    let put = message.clone();
-                    uow.ops.push(Op::Put { queue, message });
+                    let file = join(uow, &queue, &message);
                     place.used();
-                    return Ok(put);
+                    drop(state);
+                    file_uncommitted(session, &queue, &message, file);
+                    return Ok(message);
                 }
                 Err(error) => {
                     uow.not_appended();
@@ -394,5 +463,38 @@ fn post(qm: &Arc<Inner>, parcel: Parcel, place: Reservation) {
             });
         }
         Err(_) => report::not_sent(qm, Reason::RESOURCE_PROBLEM),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Capacity of the buffer that a message's data is in, which must be nobody else's.
+    fn capacity(data: Bytes) -> usize {
+        data.try_into_mut().map_or(usize::MAX, |own| own.capacity())
+    }
+
+    #[test]
+    fn a_message_keeps_no_more_memory_than_it_is_counted_with() {
+        let grown = |length: usize| {
+            let mut buffer = Vec::with_capacity(2 * length);
+            buffer.resize(length, 7);
+            Bytes::from(buffer)
+        };
+        let whole = Bytes::from(vec![7; 1 << 20]);
+        for data in [
+            grown(5000),
+            whole.slice(100..5100),
+            grown(9000).slice(4000..),
+        ] {
+            let kept = trimmed(data);
+            assert_eq!(kept, vec![7; 5000]);
+            assert!(capacity(kept) <= 5000 + 5000 / 8);
+        }
+        // What fits stays where it is.
+        let exact = Bytes::from(vec![7; 5000]);
+        let at = exact.as_ptr();
+        assert_eq!(trimmed(exact).as_ptr(), at);
     }
 }

@@ -1,0 +1,129 @@
+//! Messages that were put and are not committed: counted in the queue's buffer, and filed when that is full.
+//!
+//! Invariants:
+//! * Such a message is in no index. Its unit of work has it: in memory, or as a place in the queue file that no index
+//!   and no image names, so that it can be given back at once, and is free again after a crash.
+//! * `uncommitted` is the sum of the sizes of those that are in memory and counted, by kind.
+//! * The file is written without the queue's lock.
+
+use std::sync::Arc;
+
+use posthaste_store::{Place, QueueFile, StoreError};
+
+use super::index::{Body, NewSlot};
+use super::waiters::Wakes;
+use super::{Queue, QueueState};
+use crate::message::Message;
+use crate::meter::Count;
+
+/// A message of a unit of work.
+pub(crate) enum Uncommitted {
+    InMemory {
+        message: Arc<Message>,
+        /// Whether it counts in the queue's buffer; one whose commit follows at once does not.
+        counted: bool,
+    },
+    Filed(NewSlot),
+}
+
+impl Uncommitted {
+    pub(crate) fn seq(&self) -> u64 {
+        match self {
+            Uncommitted::InMemory { message, .. } => message.seq,
+            Uncommitted::Filed(slot) => slot.seq,
+        }
+    }
+
+    pub(crate) fn priority(&self) -> i32 {
+        match self {
+            Uncommitted::InMemory { message, .. } => message.md.priority,
+            Uncommitted::Filed(slot) => i32::from(slot.priority),
+        }
+    }
+}
+
+impl Queue {
+    /// Counts a message that a unit of work has in memory. When the buffer for its kind is full: the file that it
+    /// should be in.
+    pub(crate) fn count_uncommitted(&self, message: &Message) -> Option<Arc<QueueFile>> {
+        let mut state = self.lock();
+        let kind = usize::from(message.persistent());
+        state.uncommitted[kind] += message.size();
+        if state.deleted || !state.is_over(message.persistent()) {
+            return None;
+        }
+        match state.file() {
+            Ok(file) => Some(file),
+            Err(_) => {
+                // It stays in memory: nothing is dropped. New puts are refused meanwhile.
+                state.file_full = true;
+                None
+            }
+        }
+    }
+}
+
+impl QueueState {
+    fn uncount(&mut self, message: &Message, counted: bool) {
+        if counted {
+            self.uncommitted[usize::from(message.persistent())] -= message.size();
+        }
+    }
+
+    /// The bytes of a message of a unit of work are in the queue file now.
+    pub(crate) fn filed_uncommitted(&mut self, put: &mut Uncommitted, place: Place) {
+        let Uncommitted::InMemory { message, counted } = put else {
+            return self.free(vec![place]);
+        };
+        let slot = self.new_slot(message, Body::Filed(place), 0);
+        let (message, counted) = (Arc::clone(message), *counted);
+        self.uncount(&message, counted);
+        *put = Uncommitted::Filed(slot);
+    }
+
+    /// A put that never happened, or whose queue has gone.
+    pub(crate) fn forget_uncommitted(&mut self, put: &Uncommitted) {
+        self.pending_puts -= 1;
+        match put {
+            Uncommitted::InMemory { message, counted } => self.uncount(message, *counted),
+            Uncommitted::Filed(slot) => {
+                if let Body::Filed(place) = slot.body {
+                    self.free(vec![place]);
+                }
+            }
+        }
+    }
+
+    /// A committed message becomes available, unless its queue has gone.
+    ///
+    /// # Errors
+    /// A getter waits, and the message cannot be read back for it; it is on the queue.
+    pub(crate) fn arrive_uncommitted(
+        &mut self,
+        put: &Uncommitted,
+        wakes: &mut Wakes,
+    ) -> Result<(), StoreError> {
+        if self.deleted {
+            self.forget_uncommitted(put);
+            return Ok(());
+        }
+        self.pending_puts -= 1;
+        match put {
+            Uncommitted::InMemory { message, counted } => {
+                self.uncount(message, *counted);
+                self.arrive(message, wakes);
+                Ok(())
+            }
+            Uncommitted::Filed(slot) => {
+                let mut slot = *slot;
+                // The definition may have changed since it was put.
+                slot.list = self.list_of(i32::from(slot.priority));
+                let slot = self.index.add(slot);
+                // An image has to name its place from now on.
+                self.index.mark_dirty(slot);
+                self.home.stages.one(Count::Queued);
+                self.give_back(slot, wakes)
+            }
+        }
+    }
+}
