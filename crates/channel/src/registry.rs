@@ -413,6 +413,18 @@ impl Registry {
         self.state.lock().stopped.contains(channel)
     }
 
+    /// Whether the queue manager ends.
+    pub fn is_ending(&self) -> bool {
+        self.state.lock().ending.is_some()
+    }
+
+    /// Channels that STOP CHANNEL has stopped, by name.
+    pub fn stopped(&self) -> Vec<String> {
+        let mut stopped: Vec<_> = self.state.lock().stopped.iter().cloned().collect();
+        stopped.sort();
+        stopped
+    }
+
     /// The queue manager ends: nobody is admitted any more, and every instance ends.
     pub fn end(&self, force: bool) {
         let status = Status::Q_MGR_TERMINATING;

@@ -31,4 +31,4 @@ pub use reference::{messages_page, reference_page};
 pub use reply::{Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
 pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shown, shows_all};
-pub use table::{attributes, by_keyword, by_selector};
+pub use table::{attributes, by_keyword, by_selector, status_keywords};

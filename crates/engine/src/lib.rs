@@ -47,7 +47,7 @@ mod trigger;
 mod uow;
 mod verbs;
 
-pub use catalogue::Restored;
+pub use catalogue::{Beside, PartState, Restored};
 pub use config::{CreateOptions, EngineConfig};
 pub use manager::{EndMode, QueueManager, Started};
 pub use meter::Meter;

@@ -52,6 +52,8 @@ pub struct ConnectionStatus {
     pub conn: String,
     /// Who it is.
     pub application: Application,
+    /// Whether a call is in progress.
+    pub in_call: bool,
     /// `NONE`, `STARTED`, `ACTIVE` or `UNRESOLVED`: whether a unit of work is in progress.
     pub uow_state: &'static str,
     /// When the unit of work began, microseconds since 1970.
@@ -415,6 +417,7 @@ impl SessionInner {
         ConnectionStatus {
             conn: format!("{:016X}", self.qm.connection_number(self.id)),
             application: self.who.clone(),
+            in_call: self.busy.load(Ordering::Relaxed),
             uow_state: if uow.is_some() { "ACTIVE" } else { "NONE" },
             uow_started: uow.map(|u| u.started),
             uow_logged: uow.and_then(|u| u.logged_at),

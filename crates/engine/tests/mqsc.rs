@@ -5,7 +5,8 @@
 mod world;
 
 use posthaste_command::{
-    Attribute, Object, ObjectKind, Reply, Set, Value, ValueKind, attributes, parse, render,
+    Attribute, DisplayType, DisplayWhat, Object, ObjectKind, Reply, Set, Value, ValueKind,
+    attributes, parse, render, status_keywords,
 };
 use posthaste_engine::{CreateOptions, EndMode};
 use posthaste_env::block_on;
@@ -674,6 +675,74 @@ fn the_queue_manager_and_its_connections_are_shown() {
     drop((s, other));
     assert_eq!(shown(&w, "DISPLAY QMSTATUS", "CONNS"), ["0"]);
     assert_eq!(w.depth(LOCAL), 0);
+}
+
+/// Each keyword that DISPLAY takes is in the row, alone and in WHERE.
+#[test]
+fn every_keyword_of_state_is_answered() {
+    let w = World::new();
+    let s = w.connect();
+    w.run("DEFINE QLOCAL(Q)");
+    let _open = open(&s, "Q", IN_OUT);
+    for (what, noun, name, type_, word) in [
+        (
+            DisplayWhat::QStatus,
+            "QSTATUS",
+            "(Q)",
+            DisplayType::Queue,
+            "TYPE(QUEUE)",
+        ),
+        (
+            DisplayWhat::QStatus,
+            "QSTATUS",
+            "(Q)",
+            DisplayType::Handle,
+            "TYPE(HANDLE)",
+        ),
+        (
+            DisplayWhat::Conn,
+            "CONN",
+            "(*)",
+            DisplayType::Conn,
+            "TYPE(CONN)",
+        ),
+        (
+            DisplayWhat::Conn,
+            "CONN",
+            "(*)",
+            DisplayType::Handle,
+            "TYPE(HANDLE)",
+        ),
+        (DisplayWhat::QMStatus, "QMSTATUS", "", DisplayType::All, ""),
+    ] {
+        let keywords = status_keywords(what, type_);
+        assert!(keywords.len() > 5, "{noun}");
+        for keyword in keywords {
+            let command = match keyword {
+                "TYPE" => format!("DISPLAY {noun}{name} {word}"),
+                _ => format!("DISPLAY {noun}{name} {word} {keyword}"),
+            };
+            let reply = w.mqsc(&command);
+            let row = &reply
+                .rows
+                .first()
+                .unwrap_or_else(|| panic!("{command}: {reply:?}"))
+                .2;
+            let value = row.get(keyword);
+            let value = value.unwrap_or_else(|| panic!("{command}: {row:?}"));
+            let filtered = format!("DISPLAY {noun}{name} {word} WHERE({keyword} EQ '{value}')");
+            assert_eq!(w.mqsc(&filtered).rows.len(), 1, "{filtered}");
+        }
+    }
+    // A keyword of handles asks for handles, where nothing else is said.
+    assert_eq!(shown(&w, "DISPLAY QSTATUS(Q) INPUT", "TYPE"), ["HANDLE"]);
+    let found = shown(&w, "DISPLAY CONN(*) WHERE(OBJNAME EQ Q)", "TYPE");
+    assert_eq!(found, ["HANDLE"]);
+    let log = w.mqsc("DISPLAY QMSTATUS LOG");
+    assert!(render(&log).contains("LOGTYPE(CIRCULAR)") && !render(&log).contains("CONNS"));
+    // The engine alone has no command server and takes no clients.
+    assert_eq!(shown(&w, "DISPLAY QMSTATUS", "CMDSERV"), ["STOPPED"]);
+    assert_eq!(shown(&w, "DISPLAY QMSTATUS", "CHINIT"), ["STOPPED"]);
 }
 
 #[test]

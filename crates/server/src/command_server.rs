@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use posthaste_command::{Reply, pcf};
-use posthaste_engine::{Application, Operator, Session};
+use posthaste_engine::{Application, Operator, PartState, Session};
 use posthaste_mqi::constants::{
     MQAT_QMGR, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING,
     MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
@@ -31,18 +31,24 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Serves until the queue manager ends.
 pub(crate) async fn run(commands: Arc<Commands>, operator: Arc<dyn Operator>) {
     let mut last = Reason::NONE;
+    let state = |state| *commands.command_server.lock() = state;
     loop {
+        state(PartState::Starting);
         let server = match connect(&commands) {
             Ok(session) => CommandServer {
                 session,
                 commands: &commands,
                 operator: &*operator,
             },
-            Err(_) => return,
+            Err(_) => {
+                state(PartState::Stopped);
+                return;
+            }
         };
         let reason = server.serve(&mut last).await;
         server.session.terminate().await;
         if is_end(reason) {
+            state(PartState::Stopped);
             return;
         }
         if reason != last {
@@ -91,6 +97,7 @@ impl CommandServer<'_> {
             Ok(done) => done.value,
             Err(reason) => return reason,
         };
+        *self.commands.command_server.lock() = PartState::Running;
         loop {
             let mut md = Md::default();
             let mut gmo = Gmo {

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use posthaste_channel::{InstanceState, InstanceStatus, Registry};
 use posthaste_command::{
-    Command, DisplayWhat, ObjectKind, Reply, Row, Where, generic_matches, where_matches,
+    Command, DisplayType, DisplayWhat, ObjectKind, Reply, Row, Where, generic_matches,
+    status_keywords, where_matches,
 };
-use posthaste_engine::QueueManager;
+use posthaste_engine::{Beside, PartState, QueueManager};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR};
 use posthaste_net::Admission;
@@ -27,6 +29,8 @@ pub(crate) struct Commands {
     pub places: [Admission; 2],
     /// Listeners.
     pub listeners: Arc<Listeners>,
+    /// How the command server is; it says so itself.
+    pub command_server: Mutex<PartState>,
 }
 
 impl Commands {
@@ -106,7 +110,19 @@ impl Commands {
                     _ => self.listener_status(&wanted),
                 }
             }
-            other => self.qm.execute(other).await,
+            other => self.qm.execute_beside(other, &self.beside()).await,
+        }
+    }
+
+    /// The parts that run beside the engine.
+    fn beside(&self) -> Beside {
+        let channel_initiator = match self.channels.is_ending() {
+            true => PartState::Stopping,
+            false => PartState::Running,
+        };
+        Beside {
+            command_server: *self.command_server.lock(),
+            channel_initiator,
         }
     }
 
@@ -151,6 +167,13 @@ impl Commands {
             .chain(self.local.status());
         for instance in instances.filter(|i| generic_matches(wanted.name, &i.channel)) {
             wanted.add(&mut reply, "AMQ8417I", channel_row(&instance));
+        }
+        let running = self.channels.status();
+        for name in self.channels.stopped() {
+            let idle = running.iter().all(|instance| instance.channel != name);
+            if idle && generic_matches(wanted.name, &name) {
+                wanted.add(&mut reply, "AMQ8417I", stopped_row(&name));
+            }
         }
         wanted.found(reply, "AMQ8420I", Reason::CCF_CHL_STATUS_NOT_FOUND)
     }
@@ -303,6 +326,29 @@ fn running_row(listener: &Running) -> Cells {
 /// A listener that waits for its address.
 fn waiting_row(plan: &Plan) -> Cells {
     listener_row(plan, "STARTING", ["", ""], &plan.host, plan.port)
+}
+
+/// A channel that STOP CHANNEL has stopped and that has no instance left: every keyword, blank where it
+/// is about an instance.
+fn stopped_row(channel: &str) -> Cells {
+    let mut row = Row::default();
+    for keyword in status_keywords(DisplayWhat::ChStatus, DisplayType::All) {
+        match keyword {
+            "CHANNEL" => row.push(keyword, channel),
+            "CHLTYPE" => row.push(keyword, "SVRCONN"),
+            "CURRENT" => row.push(keyword, ""),
+            "STATUS" | "MCASTAT" => row.push(keyword, "STOPPED"),
+            "STOPREQ" => row.push(keyword, "YES"),
+            _ => row.push_text(keyword, ""),
+        }
+    }
+    let headings = row.0.iter().position(|(keyword, _)| keyword == "STATUS");
+    let always = headings.map_or(0, |at| at + 1);
+    Cells {
+        row,
+        always,
+        usual: always,
+    }
 }
 
 fn listener_row(plan: &Plan, status: &str, started: [&str; 2], host: &str, port: u16) -> Cells {

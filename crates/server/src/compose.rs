@@ -369,6 +369,7 @@ impl Server {
             local,
             places,
             listeners,
+            command_server: Default::default(),
         });
         let counted = Arc::downgrade(&commands);
         // Set once, here.

@@ -18,4 +18,4 @@ mod space;
 pub use error::StoreError;
 pub use image::{ImageReader, ImageWriter, image_name, read_image, remove_other_images};
 pub use item::{BLOCK, HEADER, MAX_PAYLOAD, Place};
-pub use queue_file::QueueFile;
+pub use queue_file::{LARGEST_FILE, QueueFile};

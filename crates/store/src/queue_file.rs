@@ -34,6 +34,8 @@ const MAGIC: [u8; 4] = *b"PHQF";
 const VERSION: u32 = 1;
 /// Most blocks in a file: 1 TiB.
 const MAX_BLOCKS: u32 = 1 << 31;
+/// The longest a queue file can be, in bytes.
+pub const LARGEST_FILE: u64 = MAX_BLOCKS as u64 * BLOCK as u64;
 /// A file grows by an eighth of itself, within these bounds (1 MiB and 64 MiB), and shrinks in units of the first.
 const GROW_LEAST: u32 = 2048;
 const GROW_MOST: u32 = 131_072;

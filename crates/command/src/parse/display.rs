@@ -6,7 +6,10 @@ use super::values::check_generic;
 use super::{Given, fault, nouns, unknown_keyword};
 use crate::command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
 use crate::object::{Attribute, ObjectKind};
-use crate::table::{all_keywords, by_keyword, displayed_kinds, where_keyword};
+use crate::table::{
+    LOG_KEYWORDS, all_keywords, by_keyword, displayed_kinds, is_not_here, type_of_keyword,
+    where_keyword,
+};
 use posthaste_mqi::constants as mq;
 
 /// The noun of a DISPLAY command as it is called in messages.
@@ -58,6 +61,7 @@ pub(super) fn display(
     let mut all = false;
     let mut filter = None;
     let mut type_ = None;
+    let mut types = Types::default();
     while let Some(parameter) = cursor.parameter()? {
         let word = parameter.word.to_ascii_uppercase();
         match (word.as_str(), &parameter.values) {
@@ -67,15 +71,22 @@ pub(super) fn display(
             }
             ("WHERE", _) => {
                 given.once(text, "WHERE", &parameter)?;
-                filter = Some(where_of(text, what, &parameter)?);
+                let found = where_of(text, what, &parameter)?;
+                types.add(text, what, &found.keyword, &parameter)?;
+                filter = Some(found);
             }
             ("TYPE" | "QTYPE" | "CHLTYPE", Some(_)) => {
                 given.once(text, "TYPE", &parameter)?;
                 type_ = Some(type_of(text, what, &parameter)?);
             }
+            ("LOG", None) if what == DisplayWhat::QMStatus => {
+                given.once(text, "LOG", &parameter)?;
+                show.extend(LOG_KEYWORDS.iter().map(|&keyword| keyword.to_owned()));
+            }
             (_, None) => match where_keyword(what, &word) {
                 Some(keyword) => {
                     given.once(text, keyword, &parameter)?;
+                    types.add(text, what, keyword, &parameter)?;
                     show.push(keyword.to_owned());
                 }
                 None => return Err(unknown(text, what, &parameter)),
@@ -87,6 +98,7 @@ pub(super) fn display(
             _ => return Err(unknown(text, what, &parameter)),
         }
     }
+    let type_ = types.fitting(text, type_)?;
     Ok(Command::Display {
         what,
         name,
@@ -97,10 +109,87 @@ pub(super) fn display(
     })
 }
 
+/// The TYPE that the keywords of a DISPLAY command about state belong to: the first that only one
+/// TYPE's rows have, and that TYPE.
+#[derive(Default)]
+struct Types(Option<Needed>);
+
+struct Needed {
+    keyword: String,
+    type_: DisplayType,
+    start: usize,
+    end: usize,
+}
+
+impl Types {
+    fn add(
+        &mut self,
+        text: &str,
+        what: DisplayWhat,
+        keyword: &str,
+        parameter: &Parameter<'_>,
+    ) -> Result<(), SyntaxError> {
+        let Some(type_) = type_of_keyword(what, keyword) else {
+            return Ok(());
+        };
+        let needed = Needed {
+            keyword: keyword.to_owned(),
+            type_,
+            start: parameter.start,
+            end: parameter.word_end,
+        };
+        match &self.0 {
+            Some(first) if first.type_ != type_ => Err(needed.refused(text)),
+            Some(_) => Ok(()),
+            None => {
+                self.0 = Some(needed);
+                Ok(())
+            }
+        }
+    }
+
+    /// The TYPE of the command: as given, or as its keywords need it.
+    fn fitting(
+        self,
+        text: &str,
+        given: Option<DisplayType>,
+    ) -> Result<Option<DisplayType>, SyntaxError> {
+        match (self.0, given) {
+            // The others are what is shown when no TYPE is given.
+            (Some(needed), None) if needed.type_ == DisplayType::Handle => Ok(Some(needed.type_)),
+            (Some(needed), Some(given)) if given != needed.type_ && given != DisplayType::All => {
+                Err(needed.refused(text))
+            }
+            (_, given) => Ok(given),
+        }
+    }
+}
+
+impl Needed {
+    fn refused(&self, text: &str) -> SyntaxError {
+        let type_ = match self.type_ {
+            DisplayType::Handle => "HANDLE",
+            DisplayType::Conn => "CONN",
+            _ => "QUEUE",
+        };
+        let detail = format!("{} is shown with TYPE({type_})", self.keyword);
+        fault::syntax(text, self.start, self.end, detail)
+    }
+}
+
 fn unknown(text: &str, what: DisplayWhat, parameter: &Parameter<'_>) -> SyntaxError {
+    if is_not_here(what, parameter.word) {
+        return not_answered(what, parameter.word, parameter.start);
+    }
     let mut known = all_keywords(what);
     known.extend(["ALL", "WHERE", "TYPE"]);
     unknown_keyword(text, &format!("DISPLAY {}", noun(what)), parameter, &known)
+}
+
+/// One of MQ's keywords for which there is no answer here.
+fn not_answered(what: DisplayWhat, word: &str, start: usize) -> SyntaxError {
+    let command = format!("DISPLAY {} {}", noun(what), word.to_ascii_uppercase());
+    fault::not_here(start, command)
 }
 
 fn type_of(
@@ -161,6 +250,9 @@ fn where_of(
         let detail = "WHERE has three parts, for example WHERE(CURDEPTH GT 0)".to_owned();
         return Err(fault::filter(parameter.start, detail));
     };
+    if is_not_here(what, &keyword.text) {
+        return Err(not_answered(what, &keyword.text, keyword.start));
+    }
     let Some(found) = where_keyword(what, &keyword.text) else {
         let detail = format!("DISPLAY {} does not show {}", noun(what), keyword.text);
         return Err(fault::filter(keyword.start, detail));

@@ -14,7 +14,10 @@ mod queue_events;
 mod status;
 mod words;
 
-pub(crate) use status::{all_keywords, displayed_kinds, where_keyword};
+pub use status::status_keywords;
+pub(crate) use status::{
+    LOG_KEYWORDS, all_keywords, displayed_kinds, is_not_here, type_of_keyword, where_keyword,
+};
 
 use crate::object::{Attribute, DefaultValue, ObjectKind, Set, ValueKind};
 use posthaste_mqi::constants as mq;

@@ -230,7 +230,8 @@ fn keywords_of_display() {
         (W::Queue, "NOSHARE", Some("SHARE")),
         (W::Object(ObjectKind::QAlias), "TARGQ", Some("TARGET")),
         (W::Object(ObjectKind::QAlias), "CURDEPTH", None),
-        (W::QStatus, "LPUTDATE", Some("LPUTDATE")),
+        (W::QStatus, "curmaxfs", Some("CURMAXFS")),
+        (W::QStatus, "LPUTDATE", None),
         (W::QStatus, "MAXDEPTH", None),
         (W::Conn, "uowlogda", Some("UOWLOGDA")),
         (W::ChStatus, "CURSHCNV", Some("CURSHCNV")),
@@ -244,4 +245,34 @@ fn keywords_of_display() {
         let listed = expected.is_none_or(|keyword| all_keywords(what).contains(&keyword));
         assert!(listed, "{what:?} {word}");
     }
+}
+
+/// A keyword is answered or refused, not both, and in the rows of one TYPE or of all.
+#[test]
+fn keywords_of_state_are_answered_or_not_here() {
+    use crate::command::DisplayType as T;
+    use crate::command::DisplayWhat as W;
+    let mut answered = 0;
+    for what in [W::QStatus, W::QMStatus, W::Conn, W::ChStatus, W::LsStatus] {
+        for type_ in [T::Conn, T::Handle] {
+            let keywords = status_keywords(what, type_);
+            let all: BTreeSet<_> = keywords.iter().collect();
+            assert_eq!(all.len(), keywords.len(), "{what:?}: a keyword twice");
+            answered += all.len();
+            for keyword in keywords {
+                assert!(!is_not_here(what, keyword), "{what:?} {keyword}");
+                assert_eq!(where_keyword(what, keyword), Some(keyword));
+            }
+        }
+        assert!(!is_not_here(what, "COLOUR"));
+    }
+    assert!(answered > 130, "{answered}");
+    for keyword in LOG_KEYWORDS {
+        assert_eq!(where_keyword(W::QMStatus, keyword), Some(*keyword));
+    }
+    assert_eq!(type_of_keyword(W::QStatus, "BROWSE"), Some(T::Handle));
+    assert_eq!(type_of_keyword(W::QStatus, "CURDEPTH"), Some(T::Queue));
+    assert_eq!(type_of_keyword(W::Conn, "PID"), Some(T::Conn));
+    assert_eq!(type_of_keyword(W::Conn, "ASTATE"), None);
+    assert_eq!(type_of_keyword(W::ChStatus, "HBINT"), None);
 }

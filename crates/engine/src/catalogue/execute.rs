@@ -10,7 +10,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
-use super::{Catalogue, ChangeError, show};
+use super::{Beside, Catalogue, ChangeError, show};
 use crate::manager::{Inner, QueueManager};
 use crate::verbs::valid_name;
 
@@ -166,6 +166,12 @@ impl QueueManager {
     /// Carries out a command on definitions, queues, connections or the queue manager. The reply is
     /// what runmqsc shows.
     pub async fn execute(&self, command: &Command) -> Reply {
+        self.execute_beside(command, &Beside::default()).await
+    }
+
+    /// Carries out a command as [`QueueManager::execute`] does, for an owner that runs parts of the queue manager
+    /// beside the engine.
+    pub async fn execute_beside(&self, command: &Command, beside: &Beside) -> Reply {
         let inner = self.inner();
         if let Err(reason) = inner.running() {
             return Reply::failed("AMQ8146E", std::slice::from_ref(&inner.config.name), reason);
@@ -213,7 +219,7 @@ impl QueueManager {
                     filter: filter.as_ref(),
                     type_: *type_,
                 };
-                show::display(self, &request)
+                show::display(self, &request, beside)
             }
         }
     }

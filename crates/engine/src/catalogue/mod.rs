@@ -19,6 +19,7 @@ mod execute;
 mod holders;
 mod restore;
 mod show;
+mod status;
 mod stored;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ use crate::record::QueueId;
 pub(crate) use change::ChangeError;
 pub(crate) use defaults::system_objects;
 pub use restore::Restored;
+pub use status::{Beside, PartState};
 pub(crate) use stored::{Stored, kind_code, kind_of};
 
 /// An alias queue: another name for a queue, with inhibitions of its own.

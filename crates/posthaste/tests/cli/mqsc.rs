@@ -1,5 +1,7 @@
 //! runmqsc.
 
+use posthaste_command::{DisplayType, DisplayWhat, status_keywords};
+
 use crate::place::{Place, fed};
 
 #[test]
@@ -92,6 +94,14 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
     reach(&network).good();
     assert!(ask("STOP CHANNEL(NONE)").out.contains("AMQ8227E"));
     assert!(ask("DISPLAY CHSTATUS(DEV.*)").out.contains("AMQ8420I"));
+    ask("STOP CHANNEL(DEV.APP.SVRCONN)").good();
+    let shown = ask("DISPLAY CHSTATUS(DEV.*)").good().out;
+    assert!(shown.contains("CHANNEL(DEV.APP.SVRCONN)") && shown.contains("STATUS(STOPPED)"));
+    let found = ask("DISPLAY CHSTATUS(*) WHERE(STATUS EQ STOPPED)")
+        .good()
+        .out;
+    assert_eq!(found.matches("AMQ8417I").count(), 1, "{found}");
+    ask("START CHANNEL(DEV.APP.SVRCONN)").good();
     // Whatever is done to the channels, the operator is not locked out.
     let lock_out = "STOP CHANNEL(SYSTEM.DEF.SVRCONN)\nALTER CHANNEL(SYSTEM.DEF.SVRCONN) CHLTYPE(SVRCONN) MAXINST(0)\nDELETE CHANNEL(SYSTEM.DEF.SVRCONN)";
     ask(lock_out).good();
@@ -102,12 +112,27 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
             .contains("RAPPLTAG(runmqsc)")
     );
     let shown = ask("DISPLAY CHSTATUS(*) ALL").good().out;
-    let fields = "BUFSRCVD BUFSSENT BYTSRCVD BYTSSENT CHSTADA CHSTATI COMPHDR COMPMSG COMPRATE COMPTIME CURSHCNV \
-        EXITTIME HBINT JOBNAME LSTMSGDA LSTMSGTI MAXMSGL MAXSHCNV MCASTAT MCAUSER MONCHL MSGS RAPPLTAG RPRODUCT \
-        RVERSION SECPROT SSLCERTI SSLCERTU SSLCIPH SSLKEYDA SSLKEYTI SSLPEER SSLRKEYS STATUS STOPREQ SUBSTATE";
-    for field in fields.split_whitespace() {
-        assert!(shown.contains(&format!(" {field}(")), "{field}: {shown}");
+    let rows = [
+        (DisplayWhat::ChStatus, "CHSTATUS"),
+        (DisplayWhat::LsStatus, "LSSTATUS"),
+    ];
+    for (what, noun) in rows {
+        let shown = ask(&format!("DISPLAY {noun}(*) ALL")).good().out;
+        for keyword in status_keywords(what, DisplayType::All) {
+            let cell = match keyword {
+                "CURRENT" => " CURRENT\n".to_owned(),
+                _ => format!(" {keyword}("),
+            };
+            assert!(shown.contains(&cell), "{noun} {keyword}: {shown}");
+            let asked = match keyword {
+                "CURRENT" => format!("DISPLAY {noun}(*) CURRENT"),
+                _ => format!("DISPLAY {noun}(*) {keyword}"),
+            };
+            assert!(ask(&asked).good().out.contains(&cell), "{asked}");
+        }
     }
+    let state = ask("DISPLAY QMSTATUS CMDSERV CHINIT").good().out;
+    assert!(state.contains("CMDSERV(RUNNING)") && state.contains("CHINIT(RUNNING)"));
     assert!(!shown.contains("LSTMSGTI( )"), "{shown}");
     serving.end();
 }
