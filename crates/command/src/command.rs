@@ -78,6 +78,8 @@ pub enum Command {
     },
     /// PING QMGR.
     Ping,
+    /// SAVE QMGR, which is not MQ's: every definition as the command that makes it again.
+    Save,
 }
 
 /// What DISPLAY shows.

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::object::{Object, ObjectKind};
 use crate::pcf::{self, EscapeReplies, Message};
 use crate::script::ScriptReader;
-use crate::show::{mqsc_of, row_of};
+use crate::show::{DefineForm, mqsc_of, row_of, script_of};
 use crate::{parse, reply::Reply, reply::render};
 use posthaste_mqi::ByteOrder;
 
@@ -53,8 +53,17 @@ fn again(command: Command) {
     let mut object = Object::new(kind, name);
     object.attrs.merge(&attrs);
     row_of(&object, &[], true);
-    let line = mqsc_of(&object);
-    let read = match parse(&line) {
+    read_again(&object, &mqsc_of(&object));
+    let script = ScriptReader::read(&script_of(&object, DefineForm::All));
+    assert_eq!(script.len(), 1, "one command: {script:?}");
+    for (_, line) in script {
+        read_again(&object, &line);
+    }
+}
+
+/// What stands for an object makes the same one.
+fn read_again(object: &Object, line: &str) {
+    let read = match parse(line) {
         Ok(Some(Command::Define {
             kind, name, attrs, ..
         })) => Some((kind, name, attrs)),
@@ -70,7 +79,7 @@ fn again(command: Command) {
             attrs: all,
         }
     });
-    assert_eq!(read.as_ref(), Some(&object), "{line}");
+    assert_eq!(read.as_ref(), Some(object), "{line}");
 }
 
 /// A script: joined and parsed without panic.

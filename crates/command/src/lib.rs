@@ -30,5 +30,7 @@ pub use parse::{is_end, parse};
 pub use reference::{messages_page, reference_page};
 pub use reply::{Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
-pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shown, shows_all};
+pub use show::{
+    DefineForm, display_order, mqsc_of, row_of, script_of, shown, shows_all, whole_mqsc_of,
+};
 pub use table::{attributes, by_keyword, by_selector, status_keywords};

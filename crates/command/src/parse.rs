@@ -63,7 +63,7 @@ fn verb_of(word: &str) -> Option<Verb> {
 
 fn example(verb: Option<Verb>) -> &'static str {
     match verb {
-        Some(Verb::Ping) => "QMGR",
+        Some(Verb::Ping | Verb::Save) => "QMGR",
         Some(Verb::Display) => "QUEUE(*)",
         Some(Verb::Start | Verb::Stop) => "LISTENER(L1)",
         _ => "QLOCAL(Q1)",
@@ -115,12 +115,25 @@ fn command(
         }
         Verb::Start | Verb::Stop => start_or_stop(cursor, verb, noun),
         Verb::Ping => {
-            let kind = kind_of(cursor.text, "PING", &[ObjectKind::Qmgr], noun)?;
-            object_name(cursor.text, kind, noun)?;
-            nothing_more(cursor, "PING QMGR")?;
+            of_queue_manager(cursor, "PING", noun)?;
             Ok(Command::Ping)
         }
+        Verb::Save => {
+            of_queue_manager(cursor, "SAVE", noun)?;
+            Ok(Command::Save)
+        }
     }
+}
+
+/// A command on the queue manager that has no parameters.
+fn of_queue_manager(
+    cursor: &mut Cursor<'_>,
+    verb: &str,
+    noun: &Parameter<'_>,
+) -> Result<(), SyntaxError> {
+    let kind = kind_of(cursor.text, verb, &[ObjectKind::Qmgr], noun)?;
+    object_name(cursor.text, kind, noun)?;
+    nothing_more(cursor, &format!("{verb} QMGR"))
 }
 
 fn start_or_stop(

@@ -124,16 +124,26 @@ pub fn mqsc_of(object: &Object) -> String {
     parts(object, DefineForm::Changed).join(" ")
 }
 
+/// The same with every attribute that can be set and REPLACE, whatever the defaults are where it is
+/// run.
+pub fn whole_mqsc_of(object: &Object) -> String {
+    statement(object, DefineForm::All).join(" ")
+}
+
 /// The command that defines an object as a script has it: one attribute a line, continued
 /// with `+`, and REPLACE at the end so that the script can be run again.
 pub fn script_of(object: &Object, form: DefineForm) -> String {
+    let mut script = statement(object, form).join(" +\n   ");
+    script.push('\n');
+    script
+}
+
+fn statement(object: &Object, form: DefineForm) -> Vec<String> {
     let mut parts = parts(object, form);
     if object.kind != ObjectKind::Qmgr {
         parts.push("REPLACE".to_owned());
     }
-    let mut script = parts.join(" +\n   ");
-    script.push('\n');
-    script
+    parts
 }
 
 fn parts(object: &Object, form: DefineForm) -> Vec<String> {

@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Carry out MQSC commands from standard input or a file
     #[command(visible_alias = "runmqsc")]
     Mqsc(Mqsc),
+    /// Write every definition as MQSC commands that make it again
+    #[command(visible_alias = "dmpmqcfg")]
+    Save(Save),
     /// Put messages: lines of standard input, files, or generated ones
     Put(Put),
     /// Get messages and write them to standard output
@@ -497,6 +500,34 @@ pub(crate) struct Mqsc {
     /// Look at the syntax only
     #[arg(short = 'v')]
     pub(crate) verify: bool,
+    /// Connect as a client, to where MQSERVER says
+    #[arg(short = 'c')]
+    pub(crate) client: bool,
+    /// Seconds to wait for an answer
+    #[arg(short = 'w', value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) wait: u32,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+}
+
+const SAVE_EXAMPLES: &str = "\
+  posthaste save QM1 > QM1.mqsc                   beside every backup of its messages
+  posthaste mqsc QM2 -f QM1.mqsc                  the same objects in another queue manager
+
+Every attribute that can be set is written, and REPLACE. Queues made from models are written as local queues,
+temporary ones not at all. Messages are not in it.";
+
+#[derive(Args, Debug)]
+#[command(after_help = SAVE_EXAMPLES)]
+pub(crate) struct Save {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+    /// The same, as dmpmqcfg has it
+    #[arg(short = 'm', value_name = "NAME", conflicts_with = "queue_manager")]
+    pub(crate) named: Option<String>,
+    /// Every attribute, which is always so; taken because dmpmqcfg has it
+    #[arg(short = 'a')]
+    pub(crate) all: bool,
     /// Connect as a client, to where MQSERVER says
     #[arg(short = 'c')]
     pub(crate) client: bool,

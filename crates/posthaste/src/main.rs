@@ -20,6 +20,7 @@ mod put;
 mod queue;
 mod run;
 mod samples;
+mod save;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -80,6 +81,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Perf(args) => laboratory(place, &args),
         Command::DelayProxy(args) => posthaste_perf::delay_proxy::run(&args),
         Command::Mqsc(args) => mqsc::mqsc(place, &args),
+        Command::Save(args) => save::save(place, &args),
         Command::Put(args) => put::put(place, &args),
         Command::Get(args) => get::get(place, &args),
         Command::Browse(args) => browse::browse(place, &args),

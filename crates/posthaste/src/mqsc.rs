@@ -230,6 +230,11 @@ impl CommandServer {
         })
     }
 
+    /// The queue manager's name.
+    pub(crate) fn queue_manager(&self) -> String {
+        self.connection.queue_manager().trim().to_owned()
+    }
+
     /// Leaves.
     pub(crate) fn disconnect(self) {
         // Everything has been answered; the queue manager notices the end by itself.

@@ -16,6 +16,7 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("dltmqm", "delete"),
     ("dspmq", "list"),
     ("runmqsc", "mqsc"),
+    ("dmpmqcfg", "save"),
     ("mqldt", "disktest"),
     ("cph", "perf"),
     ("amqsput", "amqsput"),

@@ -364,6 +364,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Let the application commit and close the queue, or end it; DISPLAY CONN shows more about the connection.",
     ),
     message(
+        "AMQ2404I",
+        "{0}",
+        "The command that makes an object again as it is, in answer to SAVE QMGR.",
+        "None. posthaste save writes these commands as a script.",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

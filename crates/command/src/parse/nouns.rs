@@ -14,6 +14,7 @@ pub(super) enum Verb {
     Start,
     Stop,
     Ping,
+    Save,
 }
 
 /// Each verb with its forms, the long one first.
@@ -26,6 +27,7 @@ pub(super) const VERBS: &[(&[&str], Verb)] = &[
     (&["START", "STA"], Verb::Start),
     (&["STOP"], Verb::Stop),
     (&["PING"], Verb::Ping),
+    (&["SAVE"], Verb::Save),
 ];
 
 /// MQ's other verbs, so that the answer can say that they are not wrong but not here.

@@ -291,6 +291,7 @@ fn other_verbs() {
     use ObjectKind::{Listener, SvrConn};
     for (line, expected) in [
         ("PING QMGR", Command::Ping),
+        ("save qmgr", Command::Save),
         (
             "CLEAR QLOCAL(A)",
             Command::Clear {

@@ -193,6 +193,7 @@ impl QueueManager {
             } => inner.alter(*kind, name, attrs).await,
             Command::Delete { kind, name, purge } => inner.delete(*kind, name, *purge).await,
             Command::Clear { name } => inner.clear(name).await,
+            Command::Save => show::definitions(self),
             Command::Ping => Reply::done("AMQ8415I", &[]),
             Command::Display {
                 what: DisplayWhat::ChStatus | DisplayWhat::LsStatus,

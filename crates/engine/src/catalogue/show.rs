@@ -2,7 +2,7 @@
 
 use posthaste_command::{
     DisplayType, DisplayWhat, Object, ObjectKind, Reply, Row, Where, generic_matches, row_of,
-    shows_all, where_matches,
+    shows_all, where_matches, whole_mqsc_of,
 };
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
@@ -82,6 +82,23 @@ fn with_state(definition: &Definition) -> Object {
             .set_int(MQIA_OPEN_OUTPUT_COUNT, int(status.open_output));
     }
     object
+}
+
+/// SAVE QMGR: the command that makes each object again, in an order in which they can be run. Temporary
+/// queues are their applications'.
+pub(super) fn definitions(qm: &QueueManager) -> Reply {
+    let mut reply = Reply::default();
+    for kind in ObjectKind::ALL {
+        for object in qm.inner().catalogue.objects(kind) {
+            if object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC
+                && kind == ObjectKind::QLocal
+            {
+                continue;
+            }
+            reply.add_message("AMQ2404I", &[whole_mqsc_of(&object)]);
+        }
+    }
+    reply
 }
 
 fn objects(qm: &QueueManager, request: &Request<'_>, kinds: &[ObjectKind]) -> Reply {
