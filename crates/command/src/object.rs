@@ -207,6 +207,9 @@ pub struct Attribute {
     pub mqset: bool,
     /// Whether MQINQ may ask for it.
     pub inquire: bool,
+    /// Whether anything depends on it; if not, whoever gives it another value than the default is
+    /// told so (AMQ2405W).
+    pub acted_on: bool,
     /// Width in bytes of the field that MQINQ returns; 0 for numbers.
     pub char_length: usize,
     /// One line for the reference page.

@@ -41,8 +41,12 @@ fn line(attribute: &Attribute) -> String {
         (true, false) => "MQINQ",
         (false, _) => "",
     };
+    let idle = match attribute.acted_on {
+        true => "",
+        false => " (kept, not acted on)",
+    };
     format!(
-        "| `{}`{also} | {} | {} | {set} | {calls} | {} | {} |\n",
+        "| `{}`{also} | {} | {} | {set} | {calls} | {} | {}{idle} |\n",
         attribute.keyword,
         values(attribute),
         default(attribute),

@@ -677,6 +677,40 @@ fn the_queue_manager_and_its_connections_are_shown() {
     assert_eq!(w.depth(LOCAL), 0);
 }
 
+/// An attribute that nothing acts on is said to be one, when it is given another value than it has anyway.
+#[test]
+fn attributes_without_effect_are_said_to_be_so() {
+    let w = World::new();
+    for (command, idle) in [
+        (
+            "DEFINE QLOCAL(Q) MONQ(HIGH) QDPHIEV(ENABLED)",
+            "MONQ, QDPHIEV",
+        ),
+        ("ALTER QLOCAL(Q) QDEPTHHI(90) MAXDEPTH(5)", "QDEPTHHI"),
+        ("DEFINE QALIAS(A) TARGET(T) TARGTYPE(TOPIC)", "TARGTYPE"),
+        (
+            "DEFINE CHANNEL(C) CHLTYPE(SVRCONN) KAINT(30) COMPMSG(RLE)",
+            "KAINT, COMPMSG",
+        ),
+        (
+            "ALTER QMGR CHLAUTH(ENABLED) SCMDSERV(MANUAL)",
+            "CHLAUTH, SCMDSERV",
+        ),
+    ] {
+        let reply = w.mqsc(command);
+        assert!(reply.ok, "{command}");
+        let warned = format!("AMQ2405W: Kept, but not acted on in this release: {idle}.\n");
+        assert!(render(&reply).ends_with(&warned), "{}", render(&reply));
+    }
+    for command in [
+        "ALTER QLOCAL(Q) MAXDEPTH(6) DESCR('x')",
+        "ALTER QLOCAL(Q) MONQ(QMGR)",
+        "DEFINE QLOCAL(R) LIKE(Q)",
+    ] {
+        assert_eq!(w.mqsc(command).messages.len(), 1, "{command}");
+    }
+}
+
 /// Each keyword that DISPLAY takes is in the row, alone and in WHERE.
 #[test]
 fn every_keyword_of_state_is_answered() {

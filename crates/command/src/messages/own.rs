@@ -370,6 +370,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None. posthaste save writes these commands as a script.",
     ),
     message(
+        "AMQ2405W",
+        "Kept, but not acted on in this release: {0}.",
+        "The attributes have the values that the command gave, and DISPLAY shows them, but nothing depends on them.",
+        "Do not rely on what they stand for.",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

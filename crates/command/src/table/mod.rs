@@ -84,6 +84,7 @@ const fn row(
         set: Set::Always,
         mqset: false,
         inquire: true,
+        acted_on: true,
         char_length: 0,
         help,
     }
@@ -243,6 +244,12 @@ impl Attribute {
     /// MQSET may change it.
     const fn by_mqset(mut self) -> Attribute {
         self.mqset = true;
+        self
+    }
+
+    /// Kept and shown; nothing else in this release looks at it.
+    const fn not_acted_on(mut self) -> Attribute {
+        self.acted_on = false;
         self
     }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Attrs, Command, DisplayWhat, Object, ObjectKind, Reply};
+use posthaste_command::{Attrs, Command, DisplayWhat, Object, ObjectKind, Reply, attributes};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
@@ -47,6 +47,20 @@ fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
         ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
         ChangeError::Failed(reason) => Reply::failed("AMQ8101S", &[reason.0.to_string()], reason),
     }
+}
+
+/// The reply to a command that gave attributes: done, and which of them have no effect.
+fn done(id: &'static str, kind: ObjectKind, name: &str, given: &Attrs) -> Reply {
+    let mut reply = Reply::done(id, &[name.to_owned()]);
+    let idle = attributes(kind).filter(|attribute| {
+        let value = given.get(attribute.selector);
+        !attribute.acted_on && value.is_some() && value != attribute.default.value().as_ref()
+    });
+    let idle: Vec<_> = idle.map(|attribute| attribute.keyword).collect();
+    if !idle.is_empty() {
+        reply.add_message("AMQ2405W", &[idle.join(", ")]);
+    }
+    reply
 }
 
 /// The object whose attributes a definition without LIKE begins with.
@@ -123,7 +137,7 @@ impl Inner {
         match self.catalogue.define(self, object, replace) {
             Ok((_, end)) => {
                 let id = said(kind, "AMQ8006I", "AMQ8014I", "AMQ8626I");
-                self.settled(end, Reply::done(id, &[name.to_owned()])).await
+                self.settled(end, done(id, kind, name, given)).await
             }
             Err(error) => refused(kind, name, error),
         }
@@ -133,7 +147,7 @@ impl Inner {
         match self.catalogue.alter(self, kind, name, attrs) {
             Ok(end) => {
                 let id = said(kind, "AMQ8008I", "AMQ8016I", "AMQ8627I");
-                self.settled(end, Reply::done(id, &[name.to_owned()])).await
+                self.settled(end, done(id, kind, name, attrs)).await
             }
             Err(error) => refused(kind, name, error),
         }
