@@ -252,7 +252,6 @@ fn options_of_later_releases_are_refused_by_name() {
         ("strmqm -x QM1", "multi-instance"),
         ("strmqm -a QM1", "backup queue managers"),
         ("strmqm -r QM1", "backup queue managers"),
-        ("strmqm -ns QM1", "without listeners"),
         ("endmqm -s QM1", "multi-instance"),
         ("endmqm -x QM1", "multi-instance"),
         ("endmqm -r QM1", "reconnection"),
