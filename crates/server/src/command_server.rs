@@ -3,6 +3,8 @@
 //!
 //! Invariants: a persistent request and its answers are one unit of work; an answer expires when the
 //! request would have; one that nobody waits for any more hinders nobody.
+//! Commands are carried out one after the other on a thread of their own: none delays a call of an
+//! application.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,8 +30,15 @@ const LONGEST: usize = 4 << 20;
 /// How long after a failed call the queue is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves until the queue manager ends.
-pub(crate) async fn run(commands: Arc<Commands>, operator: Arc<dyn Operator>) {
+/// Serves until the queue manager ends, on a thread of its own: a command on thousands of objects keeps
+/// no connection's worker busy.
+pub(crate) fn start(commands: &Arc<Commands>, operator: &Arc<dyn Operator>) {
+    let serving = run(Arc::clone(commands), Arc::clone(operator));
+    let runtime = tokio::runtime::Handle::current();
+    tokio::task::spawn_blocking(move || runtime.block_on(serving));
+}
+
+async fn run(commands: Arc<Commands>, operator: Arc<dyn Operator>) {
     let mut last = Reason::NONE;
     let state = |state| *commands.command_server.lock() = state;
     loop {
@@ -55,7 +64,12 @@ pub(crate) async fn run(commands: Arc<Commands>, operator: Arc<dyn Operator>) {
             operator.message("AMQ2207W", &[reason.to_string()]);
             last = reason;
         }
-        tokio::time::sleep(PAUSE).await;
+        // An end is looked at first: behind it there is no timer any more.
+        tokio::select! {
+            biased;
+            () = commands.qm.ended() => {}
+            () = tokio::time::sleep(PAUSE) => {}
+        }
     }
 }
 

@@ -377,10 +377,7 @@ impl Server {
             let commands = counted.upgrade();
             commands.map_or_else(Vec::new, |commands| commands.counters())
         }));
-        tokio::spawn(command_server::run(
-            Arc::clone(&commands),
-            Arc::clone(operator),
-        ));
+        command_server::start(&commands, operator);
         Ok(Server {
             qm: qm.clone(),
             operator: Arc::clone(operator),

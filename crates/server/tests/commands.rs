@@ -1,0 +1,105 @@
+//! A command that takes long hinders nobody: applications go on while it is carried out.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by a panic, in its helpers too"
+)]
+
+use posthaste_client::{Address, Connect, Connection, Mqi};
+use posthaste_command::pcf;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_server::{
+    COMMAND_QUEUE, Creation, DataDir, EndMode, InProcess, InProcessOptions, create, ini,
+};
+
+const QUEUES: usize = 800;
+
+fn open(connection: &mut dyn Mqi, name: &str, options: i32) -> Hobj {
+    let mut od = Od {
+        object_name: Name::new(name),
+        ..Od::default()
+    };
+    connection.open_object(&mut od, options).unwrap()
+}
+
+/// Gets without waiting; none when nothing is there.
+fn next(connection: &mut dyn Mqi, queue: Hobj) -> Option<Vec<u8>> {
+    let mut gmo = Gmo {
+        options: MQGMO_NO_SYNCPOINT,
+        ..Gmo::default()
+    };
+    match connection.get(queue, &mut Md::default(), &mut gmo, 1 << 20) {
+        Ok(got) => Some(got.data.to_vec()),
+        Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Sends a command whose answers go to REPLIES.
+fn send(connection: &mut dyn Mqi, command: &str) {
+    let mut od = Od {
+        object_name: Name::new(COMMAND_QUEUE),
+        ..Od::default()
+    };
+    let mut md = Md {
+        msg_type: MQMT_REQUEST,
+        format: Chars::new(MQFMT_ADMIN),
+        reply_to_q: Name::new("REPLIES"),
+        encoding: match ByteOrder::NATIVE {
+            ByteOrder::Big => 273,
+            ByteOrder::Little => 546,
+        },
+        coded_char_set_id: 1208,
+        ..Md::default()
+    };
+    let mut pmo = Pmo {
+        options: MQPMO_NO_SYNCPOINT,
+        ..Pmo::default()
+    };
+    let data = pcf::escape_request(command);
+    connection.put1(&mut od, &mut md, &mut pmo, &data).unwrap();
+}
+
+/// There is one worker thread for sockets. The command looks at every queue and shows none, so that
+/// it is one piece of work with one answer.
+#[test]
+fn applications_go_on_while_a_long_command_is_carried_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let mut commands = vec!["DEFINE QLOCAL(REPLIES)".to_owned()];
+    commands.extend((0..QUEUES).map(|n| format!("DEFINE QREMOTE(Q.{n}) RNAME(X) RQMNAME(Y)")));
+    let creation = Creation {
+        name: "QM1".to_owned(),
+        shape: ini::Shape {
+            file_pages: 1024,
+            ..ini::Shape::default()
+        },
+        commands,
+        ..Creation::default()
+    };
+    let made = create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
+    let qm = InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap();
+    let mut operator = qm.connect("operator").unwrap();
+    let replies = open(&mut operator, "REPLIES", MQOO_INPUT_SHARED);
+    let address = Address::Unix(made.home.applications());
+    let mut other = Connection::open(&Connect::new(address, "ANY", "QM1")).unwrap();
+    let queue = open(&mut other, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
+    send(
+        &mut operator,
+        "DISPLAY QUEUE(Q.*) WHERE(DESCR EQ 'nothing like it')",
+    );
+    let mut round_trips = 0;
+    let answer = loop {
+        assert_eq!(next(&mut other, queue), None);
+        round_trips += 1;
+        if let Some(answer) = next(&mut operator, replies) {
+            break answer;
+        }
+    };
+    let text = pcf::escape_texts(&answer).unwrap().concat();
+    assert!(text.starts_with("AMQ8147E"), "{text}");
+    assert!(round_trips > 10, "{round_trips} calls in that time");
+    drop((operator, other));
+    qm.end(EndMode::Immediate).unwrap();
+}
