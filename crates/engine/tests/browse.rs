@@ -106,11 +106,11 @@ fn a_message_that_was_backed_out_is_under_the_cursor_again() {
 /// What others take from under, before and behind the cursor, in every combination.
 #[test]
 fn the_cursor_survives_whatever_others_take() {
+    let w = World::new();
     let names = ["a", "b", "c", "d", "e"];
     for taken in 0..32u32 {
         for at in 0..5 {
             let w_names: Vec<&str> = names.to_vec();
-            let w = shared();
             let (s, other) = (w.connect(), w.connect());
             let h = open(&s, LOCAL, BOTH);
             let o = open(&other, LOCAL, BOTH);
@@ -136,13 +136,6 @@ fn the_cursor_survives_whatever_others_take() {
             assert_eq!(seen, expected, "cursor at {at}, taken {taken:05b}");
         }
     }
-}
-
-/// One queue manager for tests that leave their queue empty behind them.
-fn shared() -> &'static World {
-    use std::sync::OnceLock;
-    static WORLD: OnceLock<World> = OnceLock::new();
-    WORLD.get_or_init(World::new)
 }
 
 #[test]

@@ -198,9 +198,9 @@ fn logical_order_is_made_of_any_physical_order() {
         ("x a1. b1 c1.", "x a1 b1", "x a1 c1"),
         ("a1 a1 a3. x", "a1", "x"),
     ];
+    let w = World::new();
     for (physical, ordered, whole) in rows {
         for (options, expected) in [(ORDER, ordered), (WHOLE, whole)] {
-            let w = shared();
             let s = w.connect();
             let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
             place(&s, h, physical);
@@ -213,12 +213,6 @@ fn logical_order_is_made_of_any_physical_order() {
             drain_all(&s);
         }
     }
-}
-
-fn shared() -> &'static World {
-    use std::sync::OnceLock;
-    static WORLD: OnceLock<World> = OnceLock::new();
-    WORLD.get_or_init(World::new)
 }
 
 fn drain_all(s: &Session) {

@@ -8,12 +8,25 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
 
 use posthaste_env::{Clock, Disk, DiskInFront, Env, Event, File, Nanos, Open, Sleep, block_on, os};
 use posthaste_recovery_log::{
     Class, Driver, LogConfig, LogError, Lsn, RecoveryLog, Step, WritePolicy, Writer, create, drive,
     open,
 };
+
+/// Longer than anything that is waited for may take.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Waits for another thread without sleeping, so that the next step comes close behind.
+fn until(so: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !so() {
+        assert!(Instant::now() < deadline, "another thread does not go on");
+        std::hint::spin_loop();
+    }
+}
 
 fn config() -> LogConfig {
     LogConfig {
@@ -61,7 +74,9 @@ fn stress(env: &Env, config: &LogConfig, threads: u64, count: u64) {
                         bytes[..16]
                             .copy_from_slice(&[thread.to_le_bytes(), n.to_le_bytes()].concat());
                         let (head, rest) = bytes.split_at(10);
+                        let deadline = Instant::now() + LONG;
                         let at = loop {
+                            assert!(Instant::now() < deadline, "no space was made");
                             match log.append(Class::Ordinary, &[head, rest]) {
                                 Ok(at) => break at,
                                 // The checkpointer below will make space.
@@ -359,9 +374,7 @@ fn what_was_accepted_while_the_log_was_shut_down_is_forced() {
                     }
                 }
             });
-            while !go.load(Ordering::SeqCst) {
-                std::hint::spin_loop();
-            }
+            until(|| go.load(Ordering::SeqCst));
             log.shut_down();
             appender.join().unwrap();
         });
@@ -382,9 +395,7 @@ fn a_lone_committer_in_the_middle_of_a_shut_down_leaves_nobody_asleep() {
                     assert!(block_on(log.force(at.end)).is_ok());
                 }
             });
-            while log.forced() < Lsn((5 + round % 7) * 4096) {
-                std::hint::spin_loop();
-            }
+            until(|| log.forced() >= Lsn((5 + round % 7) * 4096));
             log.shut_down();
             committer.join().unwrap();
         });

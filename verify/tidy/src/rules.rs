@@ -4,12 +4,14 @@ pub mod dead_links;
 pub mod dependencies;
 pub mod documented;
 pub mod file_head;
+pub mod folders;
 pub mod guards;
 pub mod house;
 pub mod machine_words;
 pub mod message_ids;
 pub mod names;
 pub mod os_calls;
+pub mod polling;
 pub mod shared_state;
 pub mod size;
 pub mod sleeps;
@@ -46,6 +48,10 @@ pub const ALL: &[Rule] = &[
         check: file_head::check,
     },
     Rule {
+        name: folders::NAME,
+        check: folders::check,
+    },
+    Rule {
         name: guards::NAME,
         check: guards::check,
     },
@@ -68,6 +74,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: os_calls::NAME,
         check: os_calls::check,
+    },
+    Rule {
+        name: polling::NAME,
+        check: polling::check,
     },
     Rule {
         name: shared_state::NAME,

@@ -1,5 +1,7 @@
 //! Who is refused, who is stopped, and what is shown.
 
+use std::time::Duration;
+
 use posthaste_channel::{InstanceState, StopError};
 use posthaste_mqi::constants::{MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
@@ -53,9 +55,14 @@ async fn instances_are_limited_in_all_and_per_client() {
     assert_eq!(world.heard.inserts("AMQ9489W"), ["2", "CH", "127.0.0.1"]);
     let before = world.registry.status().len();
     first.disconnect().await;
-    while world.registry.status().len() == before {
-        tokio::task::yield_now().await;
-    }
+    let gone = async {
+        while world.registry.status().len() == before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .unwrap();
     drop(world.client().await);
 }
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use posthaste_engine::{Inquired, Session};
@@ -279,13 +279,9 @@ pub fn wait(s: &Session, h: Hobj, md: Md, gmo: Gmo) -> Call<Result<Taken, Reason
 
 /// Waits until something is so: what maintenance does, it does in its own time.
 pub fn until(what: &str, so: impl Fn() -> bool) {
-    let (sender, receiver) = std::sync::mpsc::channel::<()>();
-    for _ in 0..2000 {
-        if so() {
-            return;
-        }
-        let _ = receiver.recv_timeout(Duration::from_millis(5));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !so() {
+        assert!(Instant::now() < deadline, "{what} did not happen");
+        std::thread::yield_now();
     }
-    drop(sender);
-    panic!("{what} did not happen");
 }

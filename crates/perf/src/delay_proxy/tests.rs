@@ -7,6 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+/// By when everything that is waited for has happened.
+fn deadline() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
 fn anywhere() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
@@ -122,7 +127,9 @@ fn bytes_pass_unchanged_both_ways_on_many_connections() {
             total = (total.0 + up.len() as u64, total.1 + down.len() as u64);
         }
         // The ends have seen the end a moment before the proxy has counted it.
+        let deadline = deadline();
         let totals = loop {
+            assert!(Instant::now() < deadline, "the proxy keeps a connection");
             let totals = proxy.totals();
             if totals.open == 0 {
                 break totals;
@@ -244,7 +251,9 @@ fn a_receiver_that_does_not_read_holds_its_sender_back() {
     let mut sent = 0;
     // Until nothing more is taken, and the proxy has delivered what the kernel would take.
     let mut delivered = None;
+    let deadline = deadline();
     loop {
+        assert!(Instant::now() < deadline, "the sender is never held back");
         match client.write(&piece) {
             Ok(count) => sent += count,
             Err(error) => {

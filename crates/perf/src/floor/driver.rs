@@ -390,6 +390,7 @@ fn watch(poll: &OwnedFd, application: &Application, number: usize) -> io::Result
 mod tests {
     use super::*;
     use std::net::TcpListener;
+    use std::time::Duration;
 
     /// A bare server on a thread of the test; it ends with the test's process.
     fn server(bare: Bare, bytes: usize) -> SocketAddr {
@@ -402,11 +403,21 @@ mod tests {
         address
     }
 
+    /// By when everything that is waited for has happened.
+    fn deadline() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
     /// Runs a load until so many operations have been seen.
     fn run(load: &Load, operations: u64) -> Seen {
         let mut driver = Driver::start(server(load.bare, load.message_bytes), load).unwrap();
         driver.begin_window();
+        let deadline = deadline();
         loop {
+            assert!(
+                Instant::now() < deadline,
+                "fewer than {operations} operations"
+            );
             let seen = driver.end_window();
             if seen.operations >= operations {
                 return seen;
@@ -465,7 +476,9 @@ mod tests {
         };
         let driver = Driver::start(address, &load).unwrap();
         drop(listener.accept().unwrap());
+        let deadline = deadline();
         while driver.failure().is_none() {
+            assert!(Instant::now() < deadline, "nobody notices");
             std::thread::yield_now();
         }
         drop(driver);

@@ -30,9 +30,7 @@ fn asynchronous_puts_that_nobody_could_ask_after_are_not_counted() {
             ..workload(Module::Sender, carriers)
         };
         let running = start(&sends, &anybody).unwrap();
-        while running.iterations() < 100 {
-            std::thread::yield_now();
-        }
+        until("work", || running.iterations() >= 100);
         let qm = Arc::into_inner(rig.qm.take().unwrap()).unwrap();
         qm.end(EndMode::Preemptive).unwrap();
         assert!(running.wait(LONG));
@@ -58,9 +56,7 @@ fn what_is_taken_back_makes_no_window_negative() {
             ..workload(Module::Sender, carriers)
         };
         let running = start(&too_many, &rig.client()).unwrap();
-        while running.iterations() < 50 {
-            std::thread::yield_now();
-        }
+        until("work", || running.iterations() >= 50);
         let (before, _) = running.begin_window();
         assert!(before >= 50);
         let outcome = running.stop();

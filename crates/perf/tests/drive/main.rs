@@ -328,14 +328,10 @@ fn windows_and_the_end_are_in_order() {
             ..workload(Module::PutGet, carriers)
         };
         let running = start(&endless, &rig.client()).unwrap();
-        while running.iterations() < 100 {
-            std::thread::yield_now();
-        }
+        until("work", || running.iterations() >= 100);
         running.begin_window();
         let before = running.iterations();
-        while running.iterations() < before + 100 {
-            std::thread::yield_now();
-        }
+        until("work", || running.iterations() >= before + 100);
         let window = running.end_window();
         assert!(window.iterations >= 100 && window.seconds > 0.0);
         assert!(window.latency.len() <= running.iterations());
@@ -422,9 +418,7 @@ fn a_reply_that_never_comes_is_a_failure_and_the_rest_goes_on() {
             ..workload(Module::Requester, carriers)
         };
         let running = start(&requesters, &rig.client()).unwrap();
-        while running.failure().is_none() {
-            std::thread::yield_now();
-        }
+        until("a failure", || running.failure().is_some());
         let outcome = running.stop();
         assert!(outcome.failures[0].to_string().contains("REPLY1"));
         assert_eq!(outcome.iterations, 0);
@@ -441,9 +435,7 @@ fn a_queue_manager_that_ends_leaves_partial_results() {
             ..workload(Module::PutGet, carriers)
         };
         let running = start(&endless, &rig.client()).unwrap();
-        while running.iterations() < 100 {
-            std::thread::yield_now();
-        }
+        until("work", || running.iterations() >= 100);
         let qm = Arc::into_inner(rig.qm.take().unwrap()).unwrap();
         qm.end(EndMode::Preemptive).unwrap();
         assert!(running.wait(LONG));

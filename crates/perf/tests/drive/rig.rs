@@ -1,7 +1,7 @@
 //! A queue manager to drive, and what the tests need again and again.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use posthaste_client::{Address, Connect};
 use posthaste_perf::drive::{Outcome, Running, start_together};
@@ -11,6 +11,15 @@ use posthaste_server::{Creation, DataDir, InProcess, InProcessOptions, create, i
 pub(crate) const QUEUES: u32 = 3;
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 pub(crate) const TWO_LOOPS: Carriers = Carriers::Multiplexed { threads: 2 };
+
+/// Waits until something is so; fails when that takes longer than anything may.
+pub(crate) fn until(what: &str, so: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !so() {
+        assert!(Instant::now() < deadline, "{what} did not happen");
+        std::thread::yield_now();
+    }
+}
 
 /// A queue manager that listens, with REQUEST1.., REPLY1.. and DEST.
 pub(crate) struct Rig {
@@ -86,9 +95,8 @@ impl Rig {
     /// Empties a queue, as soon as the queue manager has noticed that a broken application is gone.
     pub(crate) fn clear(&self, queue: &str) {
         let qm = self.qm.as_ref().unwrap();
-        while !qm.command(&format!("CLEAR QLOCAL({queue})")).ok {
-            std::thread::yield_now();
-        }
+        let clear = format!("CLEAR QLOCAL({queue})");
+        until(&clear, || qm.command(&clear).ok);
     }
 
     pub(crate) fn assert_empty(&self) {

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
@@ -256,7 +257,9 @@ fn a_disk_test_says_that_one_of_its_processes_was_killed() {
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = Guard(child.unwrap());
     let parent = child.0.id();
+    let deadline = Instant::now() + Duration::from_secs(60);
     let worker = loop {
+        assert!(Instant::now() < deadline, "no worker was started");
         let children = format!("/proc/{parent}/task/{parent}/children");
         let children = std::fs::read_to_string(children).unwrap();
         if let Some(worker) = children.split_whitespace().next() {

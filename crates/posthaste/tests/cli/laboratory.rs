@@ -3,10 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{Guard, Place};
+
+/// Longer than anything that is waited for may take.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Runs a scenario with its files in the test's folder.
 fn run_line(place: &Place, rest: &str) -> String {
@@ -111,7 +115,9 @@ fn what_cannot_be_measured_is_refused() {
 
 /// The queue manager that a laboratory has started, once it is there.
 fn server_of(laboratory: u32) -> Pid {
+    let deadline = Instant::now() + LONG;
     loop {
+        assert!(Instant::now() < deadline, "no queue manager was started");
         let threads = fs::read_dir(format!("/proc/{laboratory}/task")).expect("it runs");
         for thread in threads.filter_map(Result::ok) {
             let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
@@ -207,7 +213,9 @@ fn a_queue_manager_under_test_does_not_outlive_a_run_that_is_killed() {
     assert_eq!(code, -1, "{said}");
     // It is nobody's child any more: whoever inherited it may not have asked for its end yet.
     let lives = || fs::read_to_string(server.join("stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    let deadline = Instant::now() + LONG;
     while lives() {
+        assert!(Instant::now() < deadline, "the queue manager lives on");
         std::thread::yield_now();
     }
 }
