@@ -12,9 +12,10 @@ use parking_lot::Mutex;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::{Meter, Operator, QueueManager};
 use posthaste_mqi::constants::{
-    MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQIA_CODED_CHAR_SET_ID, MQIA_MAX_MSG_LENGTH,
-    MQIACH_DISC_INTERVAL, MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES, MQIACH_MAX_INSTS_PER_CLIENT,
-    MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
+    MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQCACH_RCV_EXIT_NAME, MQCACH_SEC_EXIT_NAME,
+    MQCACH_SEND_EXIT_NAME, MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME, MQIA_CODED_CHAR_SET_ID,
+    MQIA_MAX_MSG_LENGTH, MQIACH_DISC_INTERVAL, MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES,
+    MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
 use posthaste_net::{Host, Peer, Traffic, coarse_wall_micros, wall_micros};
@@ -58,6 +59,61 @@ impl Default for Limits {
     }
 }
 
+/// What a definition demands of every connection and this release cannot check: nobody is admitted then, for a check
+/// that is left out is worse than a channel that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Demand {
+    /// SSLCIPH.
+    Tls,
+    /// SSLPEER without SSLCIPH.
+    Certificate,
+    /// The exit of this name.
+    Exit(String),
+}
+
+impl Demand {
+    fn read(channel: &Attrs) -> Option<Demand> {
+        let text = |selector: i32| channel.text(selector).trim();
+        if !text(MQCACH_SSL_CIPHER_SPEC).is_empty() {
+            return Some(Demand::Tls);
+        }
+        if !text(MQCACH_SSL_PEER_NAME).is_empty() {
+            return Some(Demand::Certificate);
+        }
+        [
+            MQCACH_SEC_EXIT_NAME,
+            MQCACH_SEND_EXIT_NAME,
+            MQCACH_RCV_EXIT_NAME,
+        ]
+        .map(text)
+        .into_iter()
+        .find(|exit| !exit.is_empty())
+        .map(|exit| Demand::Exit(exit.to_owned()))
+    }
+
+    /// Tells the operator; gives what the client is told.
+    fn refuse(&self, operator: &dyn Operator, channel: &str, conname: &str) -> Status {
+        let tell = |id, inserts: &[&str]| {
+            let inserts: Vec<String> = inserts.iter().map(|&insert| insert.to_owned()).collect();
+            operator.message(id, &inserts);
+        };
+        match self {
+            Demand::Tls => {
+                tell("AMQ9639E", &[channel, conname]);
+                Status::CIPHER_SPEC
+            }
+            Demand::Certificate => {
+                tell("AMQ9635E", &[channel, conname]);
+                Status::CIPHER_SPEC
+            }
+            Demand::Exit(exit) => {
+                tell("AMQ9535E", &[exit, channel, conname]);
+                Status::CLOSED_BY_EXIT
+            }
+        }
+    }
+}
+
 /// What a channel's definition says, as far as it is served.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Definition {
@@ -69,6 +125,7 @@ pub(crate) struct Definition {
     pub(crate) max_per_client: usize,
     /// Whom applications run as; blank for whom they say.
     pub(crate) user: String,
+    demand: Option<Demand>,
 }
 
 impl Definition {
@@ -87,6 +144,7 @@ impl Definition {
             max_instances: count(MQIACH_MAX_INSTANCES),
             max_per_client: count(MQIACH_MAX_INSTS_PER_CLIENT),
             user: channel.text(MQCACH_MCA_USER_ID).trim().to_owned(),
+            demand: Demand::read(channel),
         }
     }
 }
@@ -451,6 +509,9 @@ impl Registry {
                 .message("AMQ9519E", &[channel.to_owned(), conname]);
             return Err(Status::NO_CHANNEL);
         };
+        if let Some(demand) = &definition.demand {
+            return Err(demand.refuse(&*self.operator, channel, &conname));
+        }
         if self.qm.stopped().is_some() {
             return Err(Status::Q_MGR_UNAVAILABLE);
         }

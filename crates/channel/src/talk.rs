@@ -17,7 +17,7 @@ use posthaste_wire::request::{
     ConnRequest, GetRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, PutRequest,
     SetRequest, StatRequest,
 };
-use posthaste_wire::spi::{SpiAnswer, SpiOpen, SpiRequest};
+use posthaste_wire::spi::{SpiAnswer, SpiOpen, SpiRequest, SpiVerb};
 use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs};
 use posthaste_wire::xa::{XAER_RMFAIL, XaReply, XaRequest};
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
@@ -123,7 +123,7 @@ impl Talk {
                 self.answer(
                     header,
                     Outcome::done(handle, Reason::NONE),
-                    &Answer::Spi(SpiAnswer::Query),
+                    &Answer::Spi(SpiAnswer::Query(&SpiVerb::SERVED)),
                 );
             }
             Request::Close { options } => self.close(header, handle, *options).await,
@@ -249,7 +249,8 @@ impl Talk {
                 let answer = Answer::Open {
                     od: &open.od,
                     options: open.options,
-                    defaults: &defaults,
+                    // A client that is older than FOPA has no place for it.
+                    defaults: open.defaults.as_ref().map(|_| &defaults),
                 };
                 self.answer(header, Outcome::done(done.value, done.warning), &answer);
             }

@@ -60,8 +60,8 @@ impl Ahead {
         }
     }
 
-    pub(crate) fn opened(&mut self, handle: Hobj, defaults: &OpenDefaults) {
-        let asynchronous = defaults.put_response == MQPRT_ASYNC_RESPONSE;
+    pub(crate) fn opened(&mut self, handle: Hobj, defaults: Option<&OpenDefaults>) {
+        let asynchronous = defaults.is_some_and(|d| d.put_response == MQPRT_ASYNC_RESPONSE);
         self.handles.insert(handle.0, asynchronous);
     }
 
@@ -198,7 +198,7 @@ mod tests {
                 put_response,
                 ..OpenDefaults::default()
             };
-            ahead.opened(Hobj(handle), &defaults);
+            ahead.opened(Hobj(handle), Some(&defaults));
         }
         let both = MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE;
         for (handle, options, expected) in [

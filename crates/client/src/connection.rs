@@ -301,11 +301,11 @@ impl Connection {
         let request = OpenRequest {
             od: od.clone(),
             options,
-            defaults: OpenDefaults::default(),
+            defaults: Some(OpenDefaults::default()),
         };
         let (handle, _, reply) = self.call(Hobj(0), &Request::Open(Box::new(request)))?;
         if let Reply::Open(open) = reply {
-            self.ahead.opened(handle, &open.defaults);
+            self.ahead.opened(handle, open.defaults.as_ref());
             *od = open.od;
         }
         Ok(handle)

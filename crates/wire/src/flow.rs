@@ -156,6 +156,10 @@ impl Assembler {
         segment: &Segment<'a>,
     ) -> Result<Option<(Header, Body<'a>)>, PeerMisbehaved> {
         let header = segment.header;
+        // None is ever agreed, and nothing else is in these flags of a client channel.
+        if header.flags2 != 0 {
+            return Err(PeerMisbehaved::CompressionNotAgreed);
+        }
         let whole = header.flags.has(Flags::FIRST | Flags::LAST);
         if (whole && self.unfinished.is_empty()) || header.kind == SegmentType::AsyncMessage {
             return Ok(Some((header, Body::Borrowed(segment.body))));

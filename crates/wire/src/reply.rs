@@ -36,8 +36,8 @@ pub enum Answer<'a> {
         od: &'a Od,
         /// As asked for.
         options: i32,
-        /// The queue's.
-        defaults: &'a OpenDefaults,
+        /// The queue's; not told to a client that did not send their place.
+        defaults: Option<&'a OpenDefaults>,
     },
     /// MQCLOSE.
     Close {
@@ -137,7 +137,7 @@ impl Answer<'_> {
                 od,
                 options,
                 defaults,
-            } => write_open(out, order, od, *options, defaults),
+            } => write_open(out, order, od, *options, *defaults),
             Answer::Close { options } => order.put_u32(out, options.cast_unsigned()),
             Answer::Get {
                 md,

@@ -131,8 +131,8 @@ pub struct OpenRequest {
     pub od: Od,
     /// MQOO_* options.
     pub options: i32,
-    /// Not said in a request.
-    pub defaults: OpenDefaults,
+    /// FOPA: not said in a request. `None` of and for a client that is older than it.
+    pub defaults: Option<OpenDefaults>,
 }
 
 /// MQGET.
@@ -244,9 +244,6 @@ pub enum Request {
 impl Request {
     /// Reads a request: the API header (or what an XA verb has in its place) and the verb.
     pub fn decode(header: &Header, body: &Body<'_>) -> Result<(ApiHeader, Request), DecodeError> {
-        if header.flags2 != 0 {
-            return Err(PeerMisbehaved::CompressionNotAgreed.into());
-        }
         let kind = header.kind;
         let mut input = Input::new(body.bytes(), header.order, kind);
         if kind.is_xa() {
@@ -495,6 +492,15 @@ fn read_od(input: &mut Input<'_>) -> Result<Od, DecodeError> {
     Ok(od)
 }
 
+/// Reads put options that a message follows; here too the records of a distribution list would lie between.
+fn read_pmo(input: &mut Input<'_>) -> Result<Pmo, DecodeError> {
+    let pmo = read_structure(input, Pmo::decode)?;
+    match pmo.recs_present {
+        0 => Ok(pmo),
+        _ => Err(DecodeError::Verb(Reason::RECS_PRESENT_ERROR)),
+    }
+}
+
 impl ConnRequest {
     fn read(input: &mut Input<'_>) -> Result<ConnRequest, DecodeError> {
         Ok(ConnRequest {
@@ -538,12 +544,15 @@ impl OpenRequest {
         Ok(OpenRequest {
             od,
             options: input.i32()?,
-            defaults: OpenDefaults::read_fopa(input)?,
+            defaults: match input.remaining() {
+                0 => None,
+                _ => Some(OpenDefaults::read_fopa(input)?),
+            },
         })
     }
 
     fn write(&self, out: &mut Vec<u8>, order: ByteOrder) {
-        write_open(out, order, &self.od, self.options, &self.defaults);
+        write_open(out, order, &self.od, self.options, self.defaults.as_ref());
     }
 }
 
@@ -552,11 +561,13 @@ pub(crate) fn write_open(
     order: ByteOrder,
     od: &Od,
     options: i32,
-    defaults: &OpenDefaults,
+    defaults: Option<&OpenDefaults>,
 ) {
     od.encode(out, order, WIRE);
     order.put_i32(out, options);
-    defaults.write_fopa(out, order);
+    if let Some(defaults) = defaults {
+        defaults.write_fopa(out, order);
+    }
 }
 
 impl GetRequest {
@@ -574,7 +585,7 @@ impl GetRequest {
 impl PutRequest {
     fn read(input: &mut Input<'_>, body: &Body<'_>) -> Result<PutRequest, DecodeError> {
         let md = read_structure(input, Md::decode)?;
-        let pmo = read_structure(input, Pmo::decode)?;
+        let pmo = read_pmo(input)?;
         Ok(PutRequest {
             md,
             pmo,
@@ -587,7 +598,7 @@ impl Put1Request {
     fn read(input: &mut Input<'_>, body: &Body<'_>) -> Result<Put1Request, DecodeError> {
         let od = read_od(input)?;
         let md = read_structure(input, Md::decode)?;
-        let pmo = read_structure(input, Pmo::decode)?;
+        let pmo = read_pmo(input)?;
         Ok(Put1Request {
             od,
             md,

@@ -49,6 +49,9 @@ impl SpiVerb {
         SpiVerb::Notify,
         SpiVerb::Open,
     ];
+
+    /// The verbs that this queue manager serves.
+    pub const SERVED: [SpiVerb; 2] = [SpiVerb::Query, SpiVerb::Open];
 }
 
 /// A request of the second interface.
@@ -317,8 +320,8 @@ impl SpiPut {
 /// What follows the API header in replies of the second interface, for those who answer.
 #[derive(Clone, Copy, Debug)]
 pub enum SpiAnswer<'a> {
-    /// Which verbs there are: all of them in version 1.
-    Query,
+    /// Which verbs there are, each in version 1.
+    Query(&'a [SpiVerb]),
     /// An object is open.
     Open {
         /// MQOO_* options as asked for.
@@ -346,7 +349,7 @@ pub enum SpiAnswer<'a> {
 impl SpiAnswer<'_> {
     fn verb(&self) -> SpiVerb {
         match self {
-            SpiAnswer::Query => SpiVerb::Query,
+            SpiAnswer::Query(_) => SpiVerb::Query,
             SpiAnswer::Open { .. } => SpiVerb::Open,
             SpiAnswer::Reserve(_) => SpiVerb::Reserve,
             SpiAnswer::Put { .. } => SpiVerb::Put,
@@ -360,7 +363,7 @@ impl SpiAnswer<'_> {
         let length_at = out.len();
         order.put_u32(out, 0);
         let (inout, output) = match self {
-            SpiAnswer::Query => (b"SPQU", b"SPQO"),
+            SpiAnswer::Query(_) => (b"SPQU", b"SPQO"),
             SpiAnswer::Open { .. } => (b"SPOU", b"SPOO"),
             SpiAnswer::Reserve(_) => (b"SPRU", b"SPRO"),
             SpiAnswer::Put { .. } => (b"SPPU", b"SPPO"),
@@ -374,7 +377,7 @@ impl SpiAnswer<'_> {
         close(out, order, start);
         let start = open(out, order, output);
         match self {
-            SpiAnswer::Query => write_verbs(out, order),
+            SpiAnswer::Query(verbs) => write_verbs(out, order, verbs),
             SpiAnswer::Open {
                 options,
                 lpi_options,
@@ -403,10 +406,10 @@ impl SpiAnswer<'_> {
 }
 
 /// Per verb: its number, the highest versions of its three structures, flags.
-fn write_verbs(out: &mut Vec<u8>, order: ByteOrder) {
-    order.put_u32(out, u32::try_from(SpiVerb::ALL.len()).unwrap_or(0));
-    for verb in SpiVerb::ALL {
-        for value in [verb as u32, 1, 1, 1, 0] {
+fn write_verbs(out: &mut Vec<u8>, order: ByteOrder, verbs: &[SpiVerb]) {
+    order.put_u32(out, u32::try_from(verbs.len()).unwrap_or(0));
+    for verb in verbs {
+        for value in [*verb as u32, 1, 1, 1, 0] {
             order.put_u32(out, value);
         }
     }

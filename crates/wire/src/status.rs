@@ -30,6 +30,10 @@ impl Status {
     pub const PROTOCOL_ERROR: Status = Status(10);
     /// The channel is stopped, or has as many instances as it may have.
     pub const CHANNEL_UNAVAILABLE: Status = Status(22);
+    /// An exit of the channel has closed it, or cannot be called.
+    pub const CLOSED_BY_EXIT: Status = Status(23);
+    /// The two ends do not use the same CipherSpec.
+    pub const CIPHER_SPEC: Status = Status(24);
 
     /// The reason an application gets when its connection is refused with this code.
     pub fn refusal(self) -> Reason {

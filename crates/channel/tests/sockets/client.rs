@@ -155,7 +155,7 @@ impl<S: Wire> Client<S> {
         let open = OpenRequest {
             od,
             options,
-            defaults: OpenDefaults::default(),
+            defaults: Some(OpenDefaults::default()),
         };
         self.call(Hobj::NONE, &Request::Open(Box::new(open))).await
     }

@@ -43,6 +43,40 @@ async fn an_unknown_channel_is_refused_with_2540() {
 }
 
 #[tokio::test]
+async fn a_channel_that_demands_what_is_not_checked_takes_nobody() {
+    let world = World::new().await;
+    for (attribute, blank, reason, message, inserts) in [
+        (
+            "SSLCIPH(ANY_TLS12_OR_HIGHER)",
+            "SSLCIPH('')",
+            2397,
+            "AMQ9639E",
+            &["CH", "127.0.0.1"][..],
+        ),
+        (
+            "SSLPEER('CN=app')",
+            "SSLPEER('')",
+            2397,
+            "AMQ9635E",
+            &["CH", "127.0.0.1"],
+        ),
+        (
+            "SCYEXIT('check(all)')",
+            "SCYEXIT('')",
+            2537,
+            "AMQ9535E",
+            &["check(all)", "CH", "127.0.0.1"],
+        ),
+    ] {
+        world.mqsc(&format!("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) {attribute}"));
+        assert_eq!(refused(&world, "CH").await.refusal(), Reason(reason));
+        assert_eq!(world.heard.inserts(message), inserts);
+        world.mqsc(&format!("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) {blank}"));
+        world.client().await.disconnect().await;
+    }
+}
+
+#[tokio::test]
 async fn instances_are_limited_in_all_and_per_client() {
     let world = World::new().await;
     world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MAXINST(2)");

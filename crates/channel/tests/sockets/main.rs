@@ -11,6 +11,7 @@ mod endings;
 mod faults;
 mod held_disk;
 mod limits;
+mod refused;
 mod replay;
 #[path = "../../../wire/tests/protocol/stream.rs"]
 mod stream;

@@ -163,10 +163,28 @@ pub(super) const MESSAGES: &[Message] = &[
         "Use START CHANNEL.",
     ),
     message(
+        "AMQ9535E",
+        "User exit {0} is not valid.",
+        "Channel {1} has an exit, which this release cannot call. The connection from {2} was refused, because what the exit checks would not be checked.",
+        "Set SCYEXIT, SENDEXIT and RCVEXIT to blanks if the channel may be used without them.",
+    ),
+    message(
         "AMQ9545I",
         "The disconnect interval of channel {0} has expired.",
         "No call was made for as long as DISCINT says.",
         "None.",
+    ),
+    message(
+        "AMQ9635E",
+        "Channel {0} did not specify a valid CipherSpec.",
+        "The channel has SSLPEER and so wants clients with certificates, but no SSLCIPH. The connection from {1} was refused.",
+        "Set SSLPEER to blanks if clients may connect without a certificate.",
+    ),
+    message(
+        "AMQ9639E",
+        "Remote channel {0} did not specify a CipherSpec.",
+        "The channel's SSLCIPH demands TLS, and the connection from {1} is a plain one. It was refused; this release has no TLS.",
+        "Set SSLCIPH to blanks if clients may connect without TLS, or put a TLS proxy in front of another channel.",
     ),
     message(
         "AMQ9999E",

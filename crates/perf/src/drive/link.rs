@@ -610,7 +610,7 @@ impl Link {
                 let request = OpenRequest {
                     od: object(queue, queue_manager),
                     options,
-                    defaults: OpenDefaults::default(),
+                    defaults: Some(OpenDefaults::default()),
                 };
                 self.request(&Request::Open(Box::new(request)));
                 self.awaited = Awaited::Open(slot);

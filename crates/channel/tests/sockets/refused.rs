@@ -1,0 +1,200 @@
+//! What is not served is refused with a reason, and an older client is served as it expects.
+
+use posthaste_mqi::constants::{
+    MQGMO_NO_PROPERTIES, MQGMO_NO_SYNCPOINT, MQGMO_PROPERTIES_COMPATIBILITY,
+    MQGMO_PROPERTIES_FORCE_MQRFH2, MQGMO_PROPERTIES_IN_HANDLE, MQOO_INPUT_SHARED, MQOO_OUTPUT,
+    MQPMO_NO_SYNCPOINT,
+};
+use posthaste_mqi::{CompCode, Hobj, Md, Name, Od, Pmo, PointerSize, Reason};
+use posthaste_wire::client::ClientPut;
+use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request};
+use posthaste_wire::segment::SegmentType;
+use posthaste_wire::spi::{SpiOpen, SpiReply, SpiRequest};
+use posthaste_wire::stream::Notification;
+use posthaste_wire::{ApiHeader, Envelope, Flags, Reply, Request, Status};
+use tokio::net::TcpStream;
+
+use crate::client::{Client, Fate};
+use crate::world::World;
+
+type Raw = Client<TcpStream>;
+
+fn selecting(selection: &str) -> Od {
+    Od {
+        version: 4,
+        object_name: Name::new("Q1"),
+        selection_string: selection.to_owned(),
+        ..Od::default()
+    }
+}
+
+#[tokio::test]
+async fn a_selector_is_refused_by_every_verb_that_takes_one() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"blue").await;
+    for selection in ["color = 'red'", "this is ((( not SQL"] {
+        let od = selecting(selection);
+        let (outcome, _) = client.try_open(od.clone(), MQOO_INPUT_SHARED).await;
+        assert_eq!(outcome.reason, Reason::SELECTION_NOT_AVAILABLE);
+        assert_eq!(outcome.comp_code, CompCode::Failed);
+        let spi = Request::Spi(SpiRequest::Open(Box::new(SpiOpen {
+            options: MQOO_INPUT_SHARED,
+            lpi_options: 3,
+            defaults: OpenDefaults::default(),
+            od: od.clone(),
+        })));
+        let (outcome, _) = client.call(Hobj::UNUSABLE, &spi).await;
+        assert_eq!(outcome.reason, Reason::SELECTION_NOT_AVAILABLE);
+        let put1 = Request::Put1(Box::new(Put1Request {
+            od,
+            md: Md::default(),
+            pmo: Pmo::default(),
+            data: b"never".to_vec().into(),
+        }));
+        let (outcome, _) = client.call(Hobj::NONE, &put1).await;
+        assert_eq!(outcome.reason, Reason::SELECTION_NOT_AVAILABLE);
+    }
+    assert_eq!(world.depth("Q1"), 1, "nothing was taken or put");
+}
+
+#[tokio::test]
+async fn properties_cannot_be_taken_off_a_message() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"kept").await;
+    for (option, reason) in [
+        (MQGMO_NO_PROPERTIES, Reason::OPTIONS_ERROR),
+        (MQGMO_PROPERTIES_IN_HANDLE, Reason::HMSG_ERROR),
+    ] {
+        let got = client.get(queue, MQGMO_NO_SYNCPOINT | option, 0).await;
+        assert_eq!(got.map(|got| got.length), Err(reason));
+    }
+    assert_eq!(world.depth("Q1"), 1);
+    for option in [
+        MQGMO_PROPERTIES_FORCE_MQRFH2,
+        MQGMO_PROPERTIES_COMPATIBILITY,
+    ] {
+        client
+            .get(queue, MQGMO_NO_SYNCPOINT | option, 0)
+            .await
+            .unwrap();
+        client.put(queue, MQPMO_NO_SYNCPOINT, b"again").await;
+    }
+}
+
+/// Clients older than version 7 end MQOPEN with its options, and expect its reply to end there too.
+#[tokio::test]
+async fn an_older_client_opens_without_fopa() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let open = OpenRequest {
+        od: Od {
+            object_name: Name::new("A1"),
+            ..Od::default()
+        },
+        options: MQOO_OUTPUT | MQOO_INPUT_SHARED,
+        defaults: None,
+    };
+    let request = Request::Open(Box::new(open));
+    let (outcome, reply) = client.call(Hobj::NONE, &request).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let Reply::Open(open) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(open.defaults, None);
+    client
+        .put(outcome.handle, MQPMO_NO_SYNCPOINT, b"served")
+        .await;
+    assert_eq!(world.depth("Q1"), 1);
+}
+
+/// The bytes of an MQPUT whose options have records of a distribution list behind them.
+fn put_with_records(client: &Raw, handle: Hobj) -> Vec<u8> {
+    let (mut bytes, framing) = (Vec::new(), client.socket.agreement().unwrap().framing());
+    let order = posthaste_mqi::ByteOrder::Little;
+    let envelope = Envelope::conversation(framing, order, client.id);
+    let mut writer = envelope.begin(&mut bytes, SegmentType::Put, Flags::NONE);
+    ApiHeader {
+        reply_length: 4_096,
+        comp_code: 0,
+        reason: Reason::NONE,
+        handle,
+    }
+    .encode(writer.out(), order);
+    Md::default().encode(writer.out(), order, PointerSize::Four);
+    let pmo = Pmo {
+        version: 2,
+        recs_present: 2,
+        put_msg_rec_offset: 152,
+        ..Pmo::default()
+    };
+    pmo.encode(writer.out(), order, PointerSize::Four);
+    writer.bytes(&[0xAA; 48]);
+    writer.u32(5);
+    writer.bytes(b"never");
+    writer.finish();
+    bytes
+}
+
+#[tokio::test]
+async fn a_distribution_list_is_told_2154_and_the_connection_goes_on() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    let bytes = put_with_records(&client, queue);
+    // The client's side awaits a reply to this put, but other bytes are sent.
+    let (mut unsent, md, pmo) = (Vec::new(), Md::default(), Pmo::default());
+    let put = ClientPut {
+        handle: queue,
+        md: &md,
+        pmo: &pmo,
+        data: b"",
+        answered: true,
+    };
+    client.socket.put(&mut unsent, client.id, &put);
+    client.out.extend_from_slice(&bytes);
+    let (outcome, _) = client.reply(client.id).await;
+    assert_eq!(outcome.reason, Reason::RECS_PRESENT_ERROR);
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"alone").await;
+    assert_eq!(world.depth("Q1"), 1);
+}
+
+#[tokio::test]
+async fn the_second_interface_offers_what_it_serves() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let query = Request::Spi(SpiRequest::Query { max_reply: 256 });
+    let (_, reply) = client.call(Hobj::NONE, &query).await;
+    assert!(matches!(reply, Reply::Spi(SpiReply::Query(verbs)) if verbs == [1, 12]));
+    for verb in [4, 5, 11] {
+        let other = Request::Spi(SpiRequest::Other { verb });
+        let (outcome, _) = client.call(Hobj::NONE, &other).await;
+        assert_eq!(outcome.reason, Reason::FUNCTION_NOT_SUPPORTED, "{verb}");
+    }
+}
+
+/// Compression is never agreed; what claims to be compressed is not read as if it were not.
+#[tokio::test]
+async fn a_compressed_notification_ends_the_channel() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let framing = client.socket.agreement().unwrap().framing();
+    let envelope = Envelope::conversation(framing, posthaste_mqi::ByteOrder::Little, client.id);
+    let start = client.out.len();
+    let notification = Notification {
+        handle: Hobj::NONE,
+        code: Notification::CONN_STATE,
+        value: 0,
+    };
+    notification.encode(&mut client.out, &envelope, Flags::NONE);
+    client.out[start + 19] = 1;
+    assert_eq!(client.fate().await, Fate::Ended(Status::PROTOCOL_ERROR));
+    world.admission.empty().await;
+    let [_, _, why] = &world.heard.inserts("AMQ9504E")[..] else {
+        panic!("three inserts")
+    };
+    assert!(why.contains("compressed"), "{why}");
+}
