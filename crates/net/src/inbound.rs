@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 /// Bytes of one read.
 const READ: usize = 128 * 1024;
-/// Kept capacity above which an empty remainder is given back.
+/// Capacity that a remainder may keep however short it is.
 const KEEP: usize = 4 * 1024;
 
 thread_local! {
@@ -42,9 +42,9 @@ impl Inbound {
         Inbound::default()
     }
 
-    /// Bytes of a unit whose end has not come.
+    /// Bytes of memory that are kept for a unit whose end has not come.
     pub fn kept(&self) -> usize {
-        self.remainder.len()
+        self.remainder.capacity()
     }
 
     /// Reads once and hands everything that has not been used to `handle`, which says how much of it it has used.
@@ -99,10 +99,23 @@ impl Inbound {
                 self.remainder.drain(..used.min(self.remainder.len()));
             })
         };
-        if self.remainder.is_empty() && self.remainder.capacity() > KEEP {
-            self.remainder = Vec::new();
+        // A read may have brought much more than the beginning of a unit that is left of it.
+        if self.remainder.capacity() > KEEP.max(2 * self.remainder.len()) {
+            self.remainder.shrink_to_fit();
         }
         Poll::Ready(result.map(|()| new.len()).map_err(ReadError::Refused))
+    }
+
+    /// Overwrites what the last read has left in this thread's buffer, because a secret was in it.
+    pub fn erase(&mut self) {
+        BUFFER.with(|buffer| {
+            if let Ok(mut buffer) = buffer.try_borrow_mut() {
+                buffer.fill(0);
+            }
+        });
+        let kept = self.remainder.len();
+        self.remainder.resize(self.remainder.capacity(), 0);
+        self.remainder.truncate(kept);
     }
 
     /// Hands what was kept to `handle` again, for a reader that had stopped in the middle.
@@ -132,6 +145,42 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_rest_of_a_large_read_takes_no_more_room_than_it_needs() {
+        let (mut near, mut far) = tokio::io::duplex(1 << 20);
+        let mut inbound = Inbound::new();
+        let mut seen = Vec::new();
+        for part in [&[1; 3][..], &[1; 100_000]] {
+            far.write_all(part).await.unwrap();
+            poll_fn(|cx| inbound.poll_read(&mut near, cx, fours(&mut seen)))
+                .await
+                .unwrap();
+        }
+        assert_eq!(seen.len(), 100_003 / 4);
+        assert!(inbound.kept() <= KEEP, "{}", inbound.kept());
+    }
+
+    #[tokio::test]
+    async fn what_was_secret_can_be_erased() {
+        let (mut near, mut far) = tokio::io::duplex(64);
+        let mut inbound = Inbound::new();
+        let mut seen = Vec::new();
+        for part in [&b"ab"[..], b"cdgeheim"] {
+            far.write_all(part).await.unwrap();
+            poll_fn(|cx| inbound.poll_read(&mut near, cx, fours(&mut seen)))
+                .await
+                .unwrap();
+        }
+        let trace = || {
+            let has = |bytes: &[u8]| bytes.windows(4).any(|window| window == b"gehe");
+            BUFFER.with(|buffer| has(&buffer.borrow()))
+        };
+        assert!(trace(), "it is there until it is erased");
+        inbound.erase();
+        assert!(!trace());
+        assert_eq!(inbound.remainder, b"im", "what is not handled yet stays");
+    }
+
+    #[tokio::test]
     async fn units_across_reads_are_put_together_and_nothing_is_kept_after() {
         let (mut near, mut far) = tokio::io::duplex(64);
         let mut inbound = Inbound::new();
@@ -143,7 +192,7 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(seen, [b"abcd", b"efgh", b"ijkl"]);
-        assert_eq!(inbound.kept(), 0);
+        assert!(inbound.kept() <= KEEP);
         drop(far);
         let end = poll_fn(|cx| inbound.poll_read(&mut near, cx, fours(&mut seen))).await;
         assert_eq!(end, Ok(0));

@@ -3,6 +3,7 @@
 //! Invariants: bytes leave in the order in which they were appended; only the connection's own task writes; no lock is
 //! held during a system call. Appending never waits: whoever produces output asks [`Outbound::is_full`] (or waits for
 //! [`Outbound::poll_room`]) first, so that a peer that does not read is held at the limit plus one unit per producer.
+//! A connection without output keeps no buffer.
 
 use std::cell::RefCell;
 use std::io;
@@ -92,6 +93,11 @@ impl Outbound {
     pub fn waiting(&self) -> usize {
         let pending = self.pending.lock();
         pending.bytes.len() + pending.writing
+    }
+
+    /// Bytes of memory that it keeps for output.
+    pub fn kept(&self) -> usize {
+        self.pending.lock().bytes.capacity()
     }
 
     /// Whether producers are to hold.
@@ -205,6 +211,8 @@ impl Flush {
             pending.task = Some(cx.waker().clone());
         }
         if pending.bytes.is_empty() {
+            // Whoever appended nothing has taken a buffer all the same; it may be a large one.
+            give_back(std::mem::take(&mut pending.bytes));
             return false;
         }
         self.bytes = std::mem::take(&mut pending.bytes);
@@ -266,6 +274,22 @@ mod tests {
         far.read_exact(&mut got).await.unwrap();
         assert_eq!(&got, b"hello");
         task.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn without_output_no_buffer_is_kept() {
+        let (mut near, mut far) = tokio::io::duplex(100_000);
+        let outbound = Outbound::new(20);
+        let mut flush = Flush::new(Arc::clone(&outbound));
+        outbound.append(|out| out.resize(40_000, 7));
+        poll_fn(|cx| flush.poll(&mut near, cx)).await.unwrap();
+        assert_eq!(outbound.kept(), 0);
+        // The buffer of that answer is the spare one that the next request finds.
+        outbound.append(|_| ());
+        assert!(outbound.kept() >= 40_000);
+        poll_fn(|cx| flush.poll(&mut near, cx)).await.unwrap();
+        assert_eq!(outbound.kept(), 0, "that request was not answered yet");
+        far.read_exact(&mut vec![0; 40_000]).await.unwrap();
     }
 
     #[tokio::test]
