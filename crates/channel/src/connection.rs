@@ -11,20 +11,21 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
+use posthaste_mqi::Reason;
 use posthaste_net::{
-    Accepted, Flush, Inbound, Outbound, Peer, ReadError, Stream, Timer, Traffic, now,
+    Accepted, Flush, Inbound, Outbound, Peer, Permit, ReadError, Stream, Timer, Traffic, now,
 };
 use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::{Agreement, InitialData, Offer, Segment, Status};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::conversation::{Closing, Common, Conversation, Item, Load};
+use crate::conversation::{Closing, Common, Connect, Conversation, Item, Load};
 use crate::ending::End;
 use crate::ready::{Alarm, Ready};
 use crate::registry::{Admitted, Count, Registry};
 use crate::timing::{Due, Now, Timing};
 
-/// Requests that wait for their turn beyond which no more are read.
+/// Requests that wait for their turn or run beyond which no more are read.
 const MOST_REQUESTS: usize = 256;
 /// Bytes that are read and thrown away while a socket is closed, so that the last words arrive.
 const MOST_DISCARDED: usize = 1024 * 1024;
@@ -49,8 +50,8 @@ impl Registry {
             peer,
             traffic: Arc::clone(permit.traffic()),
         };
-        serve::<Stream>(stream, caller, self).await;
-        drop(permit);
+        let connection = Connection::<Stream>::new(stream, caller, Some(permit), self);
+        connection.serve().await;
     }
 }
 
@@ -59,9 +60,9 @@ pub async fn serve<S>(stream: S, caller: Caller, registry: Arc<Registry>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let mut connection = Connection::new(stream, caller, registry);
-    let end = poll_fn(|cx| connection.poll(cx)).await;
-    connection.finish(end).await;
+    Connection::new(stream, caller, None, registry)
+        .serve()
+        .await;
 }
 
 struct Slot {
@@ -84,6 +85,9 @@ struct Core {
     /// Woken conversations; the buffer of [`Ready::take`].
     woken: Vec<usize>,
     admitted: Option<Admitted>,
+    /// The socket's place among all, which is lost to others until the first MQCONN has succeeded.
+    place: Option<Permit>,
+    established: bool,
     offer: Option<Offer>,
     common: Option<Arc<Common>>,
     quiescing: Option<Status>,
@@ -92,6 +96,8 @@ struct Core {
     ran: bool,
     /// Something was received since then.
     heard: bool,
+    /// A password was received.
+    secret: bool,
 }
 
 struct Connection<S> {
@@ -138,15 +144,20 @@ impl Core {
                 handle,
                 reason,
                 put_options,
-            } => self.give(
-                header.scope.conversation(),
-                Item::Rejected {
-                    header,
-                    handle,
-                    reason,
-                    put_options,
-                },
-            ),
+            } => {
+                if reason == Reason::STORAGE_NOT_AVAILABLE {
+                    self.tell_of_no_room();
+                }
+                self.give(
+                    header.scope.conversation(),
+                    Item::Rejected {
+                        header,
+                        handle,
+                        reason,
+                        put_options,
+                    },
+                )
+            }
             Incoming::RequestMsgs { header, request } => self.give(
                 header.scope.conversation(),
                 Item::RequestMsgs { header, request },
@@ -167,14 +178,17 @@ impl Core {
                 Ok(())
             }
             Incoming::Userid { userid, .. } => {
+                self.secret = true;
                 if let Some(common) = &self.common {
-                    *common.userid.lock() = Some(userid);
+                    *common.userid.lock() = Some(userid.name());
                 }
                 Ok(())
             }
             Incoming::Authentication { id, authentication } => {
+                self.secret = true;
                 if let Some(slot) = self.slot(id) {
-                    *slot.conversation.authentication.lock() = Some(authentication);
+                    let user = String::from_utf8_lossy(&authentication.user);
+                    *slot.conversation.user.lock() = Some(user.into_owned());
                 }
                 Ok(())
             }
@@ -188,6 +202,17 @@ impl Core {
             }
             Incoming::Closed => Err(End::Closed),
         }
+    }
+
+    /// A message was refused because too many others have begun to come.
+    fn tell_of_no_room(&self) {
+        let channel = self.admitted.as_ref().map(|a| a.instance.channel.clone());
+        let inserts = [
+            channel.unwrap_or_default(),
+            self.caller.peer.conname(),
+            self.registry.budget().taken().to_string(),
+        ];
+        self.registry.operator().message("AMQ9211E", &inserts);
     }
 
     fn proposed(&mut self, id: &InitialData) -> Result<(), End> {
@@ -239,7 +264,7 @@ impl Core {
             agreement,
             outbound: Arc::clone(&self.outbound),
             userid: Mutex::new(None),
-            load: Load::default(),
+            load: Load::new(self.registry.budget()),
         }));
     }
 
@@ -296,8 +321,14 @@ impl Core {
             slot.alarm.reset();
             let mut cx = Context::from_waker(&slot.waker);
             let over = slot.future.as_mut().poll(&mut cx).is_ready();
-            if slot.conversation.take_refused() {
-                self.socket.not_connected(slot.conversation.id);
+            match slot.conversation.take_connect() {
+                Some(Connect::Succeeded) => {
+                    self.socket.connected(slot.conversation.id);
+                    self.established =
+                        self.established || self.place.as_ref().is_none_or(Permit::establish);
+                }
+                Some(Connect::Failed) => self.socket.not_connected(slot.conversation.id),
+                None => {}
             }
             if over {
                 *place = None;
@@ -324,9 +355,9 @@ impl Core {
     /// `waiting`: bytes of output that wait.
     fn may_read(&self, waiting: usize) -> bool {
         let limits = self.registry.limits();
-        let room = self
-            .load()
-            .is_none_or(|load| load.requests() < MOST_REQUESTS && load.cost() < limits.input);
+        let room = self.load().is_none_or(|load| {
+            load.at_work() < MOST_REQUESTS && load.cost() < limits.input && !load.is_held()
+        });
         room && waiting <= limits.output
     }
 
@@ -344,6 +375,12 @@ impl Core {
         (!self.running()).then_some(End::Stopped(request.status))
     }
 
+    /// Whether the place was lost to somebody else, because nobody has connected in time.
+    fn is_evicted(&self, cx: &mut Context<'_>) -> bool {
+        let place = self.place.as_ref().filter(|_| !self.established);
+        place.is_some_and(|place| place.poll_evicted(cx).is_ready())
+    }
+
     fn now(&self) -> Now {
         let connected = |a: &Admitted| a.instance.connected.load(Ordering::Relaxed);
         let gets = self.load().is_some_and(|load| load.gets() > 0);
@@ -359,6 +396,7 @@ impl Core {
                     .is_some_and(|common| common.framing.shared),
             reading: self.may_read(waiting),
             waiting: waiting > 0,
+            unfinished: self.socket.is_busy(),
         }
     }
 }
@@ -367,7 +405,12 @@ impl<S> Connection<S>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    fn new(stream: S, caller: Caller, registry: Arc<Registry>) -> Connection<S> {
+    fn new(
+        stream: S,
+        caller: Caller,
+        place: Option<Permit>,
+        registry: Arc<Registry>,
+    ) -> Connection<S> {
         let limits = *registry.limits();
         let outbound = Outbound::new(limits.output);
         Connection {
@@ -377,21 +420,29 @@ where
             timer: Timer::new(),
             core: Core {
                 caller,
+                socket: ServerSocket::within(limits.unfinished, registry.budget()),
                 registry,
-                socket: ServerSocket::new(),
                 outbound,
                 ready: Arc::new(Ready::default()),
                 slots: Vec::new(),
                 woken: Vec::new(),
                 admitted: None,
+                place,
+                established: false,
                 offer: None,
                 common: None,
                 quiescing: None,
                 timing: Timing::new(now(), limits.handshake, limits.stall),
                 ran: false,
                 heard: false,
+                secret: false,
             },
         }
+    }
+
+    async fn serve(mut self) {
+        let end = poll_fn(|cx| self.poll(cx)).await;
+        self.finish(end).await;
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
@@ -416,6 +467,9 @@ where
             }
             if let Some(end) = self.core.obey() {
                 return Some(end);
+            }
+            if self.core.is_evicted(cx) {
+                return Some(End::Silent);
             }
             // What a conversation or the drained output has woken meanwhile is found when the task wants to sleep.
             let more = match self.read(cx) {
@@ -457,10 +511,13 @@ where
             return Ok(false);
         }
         let core = &mut self.core;
-        match self
+        let read = self
             .inbound
-            .poll_read(&mut self.stream, cx, |bytes| core.segments(bytes))
-        {
+            .poll_read(&mut self.stream, cx, |bytes| core.segments(bytes));
+        if std::mem::take(&mut core.secret) {
+            self.inbound.erase();
+        }
+        match read {
             Poll::Pending => Ok(false),
             Poll::Ready(Ok(0)) => Err(End::Lost(None)),
             Poll::Ready(Ok(received)) => {
@@ -486,6 +543,9 @@ where
             }
             core.timing
                 .written(now.time, self.flush.progress(), now.waiting);
+            if !now.unfinished {
+                core.timing.went_on(now.time);
+            }
             let next = core.timing.next(&now);
             match next.filter(|(at, _)| *at <= now.time).map(|(_, due)| due) {
                 Some(Due::Heartbeat) => {
@@ -495,6 +555,11 @@ where
                     return Ok(true);
                 }
                 Some(Due::Handshake | Due::Silence) => return Err(End::Silent),
+                Some(Due::Unfinished) if core.socket.stale() => return Err(End::Silent),
+                Some(Due::Unfinished) => {
+                    core.timing.went_on(now.time);
+                    continue;
+                }
                 Some(Due::Idle) => return Err(End::Idle),
                 Some(Due::Stall) => return Err(End::Stalled),
                 None => {}

@@ -7,15 +7,14 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::task::Poll;
 
 use parking_lot::Mutex;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_net::Outbound;
-use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::stream::{Notification, RequestMsgs};
-use posthaste_wire::{Agreement, Framing, Header, PeerMisbehaved, Request};
+use posthaste_wire::{Agreement, Budget, Framing, Header, PeerMisbehaved, Request};
 
 use crate::registry::{Definition, Instance, Registry};
 use crate::talk::Talk;
@@ -24,6 +23,10 @@ use crate::talk::Talk;
 const BEHIND_A_GET: usize = 16;
 /// What a request costs beside its data, for the limit on input.
 const REQUEST_COST: usize = 1_024;
+
+/// The steps in which what waits on a socket is counted in the budget of all sockets, so that small requests, which are
+/// most, do not touch what all sockets share.
+const BUDGET_STEP: usize = 64 * 1_024;
 
 /// Something for a conversation to do.
 pub(crate) enum Item {
@@ -73,24 +76,62 @@ pub(crate) struct Common {
     pub(crate) agreement: Agreement,
     pub(crate) framing: Framing,
     pub(crate) outbound: Arc<Outbound>,
-    pub(crate) userid: Mutex<Option<Userid>>,
+    /// Who the client's process runs as, by its own word.
+    pub(crate) userid: Mutex<Option<String>>,
     pub(crate) load: Load,
 }
 
 /// What waits or runs on a socket.
-#[derive(Default)]
 pub(crate) struct Load {
     /// Requests that have come and are not finished.
     requests: AtomicUsize,
-    /// What they cost, in bytes.
+    /// What they cost, in bytes, but for MQGETs that wait.
     cost: AtomicUsize,
     /// MQGETs that wait.
     gets: AtomicUsize,
+    /// Counts what costs much.
+    budget: Arc<Budget>,
 }
 
 impl Load {
+    pub(crate) fn new(budget: &Arc<Budget>) -> Load {
+        Load {
+            requests: AtomicUsize::new(0),
+            cost: AtomicUsize::new(0),
+            gets: AtomicUsize::new(0),
+            budget: Arc::clone(budget),
+        }
+    }
+
+    /// Whether everything in the budget of all sockets is taken, and this one has a part in it.
+    pub(crate) fn is_held(&self) -> bool {
+        self.cost() >= BUDGET_STEP && self.budget.is_spent()
+    }
+
+    fn add_cost(&self, bytes: usize) {
+        let before = self.cost.fetch_add(bytes, Ordering::Relaxed);
+        let steps = (before + bytes) / BUDGET_STEP - before / BUDGET_STEP;
+        if steps > 0 {
+            self.budget.add(steps * BUDGET_STEP);
+        }
+    }
+
+    fn take_cost(&self, bytes: usize) {
+        let before = self.cost.fetch_sub(bytes, Ordering::Relaxed);
+        let steps = before / BUDGET_STEP - before.saturating_sub(bytes) / BUDGET_STEP;
+        if steps > 0 {
+            self.budget.give_back(steps * BUDGET_STEP);
+        }
+    }
+
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Requests that wait for their turn or run. An MQGET that waits is neither: whoever sent it may send on other
+    /// conversations, for as long as it waits.
+    pub(crate) fn at_work(&self) -> usize {
+        self.requests().saturating_sub(self.gets())
     }
 
     pub(crate) fn cost(&self) -> usize {
@@ -100,6 +141,20 @@ impl Load {
     pub(crate) fn gets(&self) -> usize {
         self.gets.load(Ordering::Relaxed)
     }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.take_cost(self.cost());
+    }
+}
+
+/// What has become of an MQCONN that the protocol's machine does not know of yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Connect {
+    Succeeded = 1,
+    Failed = 2,
 }
 
 /// How far a conversation's end has come. Only ever goes forward.
@@ -125,9 +180,10 @@ pub(crate) struct Conversation {
     pub(crate) common: Arc<Common>,
     inbox: Mutex<Inbox>,
     getting: AtomicBool,
-    /// An MQCONN has failed and the protocol's machine does not know.
-    refused: AtomicBool,
-    pub(crate) authentication: Mutex<Option<Authentication>>,
+    /// A [`Connect`], or 0.
+    connect: AtomicU8,
+    /// The user of its credentials. Its password is not kept.
+    pub(crate) user: Mutex<Option<String>>,
 }
 
 impl Conversation {
@@ -144,8 +200,8 @@ impl Conversation {
                 closing: Closing::Open,
             }),
             getting: AtomicBool::new(false),
-            refused: AtomicBool::new(false),
-            authentication: Mutex::new(None),
+            connect: AtomicU8::new(0),
+            user: Mutex::new(None),
         })
     }
 
@@ -157,7 +213,7 @@ impl Conversation {
             return Err(PeerMisbehaved::TooManyRequestsAhead);
         }
         load.requests.fetch_add(1, Ordering::Relaxed);
-        load.cost.fetch_add(item.cost(), Ordering::Relaxed);
+        load.add_cost(item.cost());
         inbox.items.push_back(item);
         Ok(())
     }
@@ -177,18 +233,27 @@ impl Conversation {
         self.inbox.lock().closing
     }
 
-    /// Whether an MQCONN has failed since this was asked last.
-    pub(crate) fn take_refused(&self) -> bool {
-        self.refused.swap(false, Ordering::Relaxed)
+    /// What has become of an MQCONN since this was asked last.
+    pub(crate) fn take_connect(&self) -> Option<Connect> {
+        // Nearly always nothing, so nothing is written.
+        let connect = match self.connect.load(Ordering::Relaxed) {
+            0 => return None,
+            connect => connect,
+        };
+        self.connect.store(0, Ordering::Relaxed);
+        [Connect::Succeeded, Connect::Failed]
+            .into_iter()
+            .find(|known| *known as u8 == connect)
     }
 
-    pub(crate) fn refuse(&self) {
-        self.refused.store(true, Ordering::Relaxed);
+    /// An MQCONN has been answered.
+    pub(crate) fn connect(&self, connect: Connect) {
+        self.connect.store(connect as u8, Ordering::Relaxed);
     }
 
     fn finished(&self, cost: usize) {
         self.common.load.requests.fetch_sub(1, Ordering::Relaxed);
-        self.common.load.cost.fetch_sub(cost, Ordering::Relaxed);
+        self.common.load.take_cost(cost);
     }
 
     /// The next thing to do; `None` at the end.
@@ -234,7 +299,9 @@ impl Conversation {
     /// An MQGET begins to wait.
     pub(crate) fn begin_get(&self) -> Waiting<'_> {
         self.getting.store(true, Ordering::Relaxed);
-        self.common.load.gets.fetch_add(1, Ordering::Relaxed);
+        let load = &self.common.load;
+        load.gets.fetch_add(1, Ordering::Relaxed);
+        load.take_cost(REQUEST_COST);
         Waiting(self)
     }
 }
@@ -245,7 +312,9 @@ pub(crate) struct Waiting<'a>(&'a Conversation);
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.getting.store(false, Ordering::Relaxed);
-        self.0.common.load.gets.fetch_sub(1, Ordering::Relaxed);
+        let load = &self.0.common.load;
+        load.gets.fetch_sub(1, Ordering::Relaxed);
+        load.add_cost(REQUEST_COST);
     }
 }
 

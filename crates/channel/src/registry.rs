@@ -3,7 +3,7 @@
 //! Invariants: an instance is in the registry from its admission until its last session has ended; a channel never has
 //! more instances than MAXINST, nor more from one address than MAXINSTC; a stopped channel admits nobody.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use posthaste_mqi::constants::{
 use posthaste_mqi::{Chars, Name};
 use posthaste_net::{Host, Peer, Traffic, coarse_wall_micros, wall_micros};
 use posthaste_wire::negotiate::FAP_LEVEL;
-use posthaste_wire::{Agreement, Offer, Status};
+use posthaste_wire::{Agreement, Budget, Offer, Status};
 
 use crate::ready::Ready;
 
@@ -45,6 +45,10 @@ pub struct Limits {
     pub input: usize,
     /// How long is spent on saying good-bye.
     pub farewell: Duration,
+    /// Bytes of flows that have begun on a socket and are not complete; one of the longest has room always.
+    pub unfinished: usize,
+    /// Bytes of such flows on all sockets together, and of long requests waiting for their turn.
+    pub unfinished_in_all: usize,
 }
 
 impl Default for Limits {
@@ -55,6 +59,8 @@ impl Default for Limits {
             output: 256 * 1024,
             input: 4 * 1024 * 1024,
             farewell: Duration::from_secs(2),
+            unfinished: 16 * 1024 * 1024,
+            unfinished_in_all: 256 * 1024 * 1024,
         }
     }
 }
@@ -126,6 +132,8 @@ pub(crate) struct Definition {
     /// Whom applications run as; blank for whom they say.
     pub(crate) user: String,
     demand: Option<Demand>,
+    ccsid: u16,
+    q_mgr_id: Name,
 }
 
 impl Definition {
@@ -145,6 +153,11 @@ impl Definition {
             max_per_client: count(MQIACH_MAX_INSTS_PER_CLIENT),
             user: channel.text(MQCACH_MCA_USER_ID).trim().to_owned(),
             demand: Demand::read(channel),
+            ccsid: match qmgr.int(MQIA_CODED_CHAR_SET_ID) {
+                LATIN_1 => 819,
+                _ => UTF_8,
+            },
+            q_mgr_id: Name::new(qmgr.text(MQCA_Q_MGR_IDENTIFIER)),
         }
     }
 }
@@ -326,10 +339,52 @@ pub enum StopError {
     NotFound,
 }
 
+/// How many instances a channel has.
+#[derive(Default)]
+struct Counts {
+    in_all: usize,
+    per_host: HashMap<Option<Host>, usize>,
+}
+
+impl State {
+    fn insert(&mut self, instance: &Arc<Instance>) {
+        let counts = self.counts.entry(instance.channel.clone()).or_default();
+        counts.in_all += 1;
+        *counts.per_host.entry(instance.host).or_default() += 1;
+        self.instances.insert(instance.id, Arc::clone(instance));
+    }
+
+    fn remove(&mut self, instance: &Instance) {
+        self.instances.remove(&instance.id);
+        let Some(counts) = self.counts.get_mut(&instance.channel) else {
+            return;
+        };
+        counts.in_all -= 1;
+        if counts.in_all == 0 {
+            self.counts.remove(&instance.channel);
+        } else if let Some(from_there) = counts.per_host.get_mut(&instance.host) {
+            *from_there -= 1;
+            if *from_there == 0 {
+                counts.per_host.remove(&instance.host);
+            }
+        }
+    }
+
+    /// Instances of a channel: in all, and from one host.
+    fn count(&self, channel: &str, host: Option<Host>) -> (usize, usize) {
+        self.counts.get(channel).map_or((0, 0), |counts| {
+            let from_there = counts.per_host.get(&host).copied().unwrap_or(0);
+            (counts.in_all, from_there)
+        })
+    }
+}
+
 #[derive(Default)]
 struct State {
     next: u64,
     instances: BTreeMap<u64, Arc<Instance>>,
+    /// Of channels with instances.
+    counts: HashMap<String, Counts>,
     stopped: HashSet<String>,
     ending: Option<Status>,
 }
@@ -340,6 +395,7 @@ pub struct Registry {
     operator: Arc<dyn Operator>,
     limits: Limits,
     local: bool,
+    budget: Arc<Budget>,
     state: Mutex<State>,
     meter: Meter<{ COUNTERS.len() }>,
 }
@@ -367,11 +423,7 @@ pub(crate) struct Admitted {
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.registry
-            .state
-            .lock()
-            .instances
-            .remove(&self.instance.id);
+        self.registry.state.lock().remove(&self.instance);
     }
 }
 
@@ -398,6 +450,7 @@ impl Registry {
             operator,
             limits,
             local,
+            budget: Budget::new(limits.unfinished_in_all),
             state: Mutex::default(),
             meter: Meter::default(),
         })
@@ -423,6 +476,16 @@ impl Registry {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What unfinished flows may take on all sockets.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Bytes that unfinished flows and long requests waiting for their turn take now.
+    pub fn unfinished(&self) -> usize {
+        self.budget.taken()
     }
 
     /// Every instance, in the order of their starts.
@@ -516,7 +579,10 @@ impl Registry {
             return Err(Status::Q_MGR_UNAVAILABLE);
         }
         let mut state = self.state.lock();
-        self.room(&state, channel, &definition, peer)?;
+        if let Err(refusal) = room(&state, channel, &definition, peer) {
+            drop(state);
+            return Err(refusal.tell(&*self.operator));
+        }
         state.next += 1;
         let instance = Arc::new(Instance {
             id: state.next,
@@ -534,44 +600,13 @@ impl Registry {
             ending: AtomicBool::new(false),
             ready: Arc::clone(ready),
         });
-        state.instances.insert(instance.id, Arc::clone(&instance));
+        state.insert(&instance);
         drop(state);
         Ok(Admitted {
             registry: Arc::clone(self),
             instance,
             definition,
         })
-    }
-
-    fn room(
-        &self,
-        state: &State,
-        channel: &str,
-        definition: &Definition,
-        peer: &Peer,
-    ) -> Result<(), Status> {
-        if let Some(status) = state.ending {
-            return Err(status);
-        }
-        let refuse = |id, inserts: &[&str]| {
-            let inserts: Vec<String> = inserts.iter().map(|&insert| insert.to_owned()).collect();
-            self.operator.message(id, &inserts);
-            Err(Status::CHANNEL_UNAVAILABLE)
-        };
-        let conname = peer.conname();
-        if state.stopped.contains(channel) {
-            return refuse("AMQ9534E", &[channel, &conname]);
-        }
-        let same = || state.instances.values().filter(|i| i.channel == channel);
-        let limit = definition.max_instances;
-        if same().count() >= limit {
-            return refuse("AMQ9489W", &[&limit.to_string(), channel, &conname]);
-        }
-        let limit = definition.max_per_client;
-        if same().filter(|i| i.host == peer.host()).count() >= limit {
-            return refuse("AMQ9490W", &[&limit.to_string(), channel, &conname]);
-        }
-        Ok(())
     }
 
     fn definition(&self, channel: &str) -> Option<Definition> {
@@ -587,31 +622,67 @@ impl Registry {
     }
 
     fn qmgr(&self) -> Attrs {
-        self.qm
-            .objects(ObjectKind::Qmgr)
-            .pop()
-            .map(|qmgr| qmgr.attrs)
-            .unwrap_or_default()
+        let qmgr = self.qm.object(ObjectKind::Qmgr, self.qm.name());
+        qmgr.map(|qmgr| qmgr.attrs).unwrap_or_default()
     }
 
     /// What this queue manager offers to a client of such a channel.
     pub(crate) fn offer(&self, definition: &Definition) -> Offer {
-        let qmgr = self.qmgr();
-        let ccsid = match qmgr.int(MQIA_CODED_CHAR_SET_ID) {
-            LATIN_1 => 819,
-            _ => UTF_8,
-        };
         Offer {
             fap_level: FAP_LEVEL,
             conversations: definition.conversations,
-            ccsid,
+            ccsid: definition.ccsid,
             heartbeat_s: definition.heartbeat_s,
             max_transmission: MAX_TRANSMISSION,
             max_message: definition.max_message,
             q_mgr: Name::new(self.qm.name()),
-            q_mgr_id: Name::new(qmgr.text(MQCA_Q_MGR_IDENTIFIER)),
+            q_mgr_id: definition.q_mgr_id,
             product: Chars::new(PRODUCT),
             process_id: 0,
         }
     }
+}
+
+/// Why an instance is not admitted: what the client is told, and the operator, if he is to hear of it.
+struct Refusal {
+    status: Status,
+    message: Option<(&'static str, Vec<String>)>,
+}
+
+impl Refusal {
+    fn tell(self, operator: &dyn Operator) -> Status {
+        if let Some((id, inserts)) = self.message {
+            operator.message(id, &inserts);
+        }
+        self.status
+    }
+}
+
+/// Whether there is room for one more instance; the number of those that are there does not matter to its cost.
+fn room(state: &State, channel: &str, definition: &Definition, peer: &Peer) -> Result<(), Refusal> {
+    if let Some(status) = state.ending {
+        let message = None;
+        return Err(Refusal { status, message });
+    }
+    let refuse = |id, inserts: &[&str]| {
+        let inserts = inserts.iter().map(|&insert| insert.to_owned()).collect();
+        Err(Refusal {
+            status: Status::CHANNEL_UNAVAILABLE,
+            message: Some((id, inserts)),
+        })
+    };
+    let conname = peer.conname();
+    if state.stopped.contains(channel) {
+        return refuse("AMQ9534E", &[channel, &conname]);
+    }
+    let (in_all, from_there) = state.count(channel, peer.host());
+    let limit = definition.max_instances;
+    if in_all >= limit {
+        return refuse("AMQ9489W", &[&limit.to_string(), channel, &conname]);
+    }
+    let limit = definition.max_per_client;
+    if from_there >= limit {
+        return refuse("AMQ9490W", &[&limit.to_string(), channel, &conname]);
+    }
+    Ok(())
 }

@@ -22,7 +22,7 @@ use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs
 use posthaste_wire::xa::{XAER_RMFAIL, XaReply, XaRequest};
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
-use crate::conversation::{Closing, Conversation, Item};
+use crate::conversation::{Closing, Connect, Conversation, Item};
 use crate::spoken::Spoken;
 
 /// Where message protection policies would be.
@@ -160,14 +160,10 @@ impl Talk {
         if !common.definition.user.is_empty() {
             return common.definition.user.clone();
         }
-        if let Some(authentication) = &*self.conversation.authentication.lock() {
-            return String::from_utf8_lossy(&authentication.user).into_owned();
+        if let Some(user) = &*self.conversation.user.lock() {
+            return user.clone();
         }
-        let userid = common.userid.lock();
-        userid
-            .as_ref()
-            .map(|userid| userid.name())
-            .unwrap_or_default()
+        common.userid.lock().clone().unwrap_or_default()
     }
 
     fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
@@ -175,6 +171,7 @@ impl Talk {
             Ok(session) => {
                 conn.q_mgr = Name::new(session.queue_manager().name());
                 self.session = Some(session);
+                self.conversation.connect(Connect::Succeeded);
                 self.answer(
                     header,
                     Outcome::done(Hobj::NONE, Reason::NONE),
@@ -182,7 +179,7 @@ impl Talk {
                 );
             }
             Err(reason) => {
-                self.conversation.refuse();
+                self.conversation.connect(Connect::Failed);
                 self.fail(header, Hobj::NONE, reason);
             }
         }

@@ -6,6 +6,7 @@
 //! | heartbeat | nothing received for HBINT | a heartbeat is sent |
 //! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
 //! | DISCINT | no verb running and none begun for so long | the channel ends |
+//! | unfinished | a flow has begun and not gone on for once or twice as long as a stall | the peer is dead |
 //! | stall | output waits and nothing of it could be written for so long | the peer is deaf |
 //!
 //! On a socket that is not shared the client listens only while it awaits a reply, so there heartbeats are sent only
@@ -21,6 +22,7 @@ pub(crate) enum Due {
     Handshake,
     Heartbeat,
     Silence,
+    Unfinished,
     Idle,
     Stall,
 }
@@ -39,6 +41,8 @@ pub(crate) struct Now {
     pub(crate) reading: bool,
     /// Output waits.
     pub(crate) waiting: bool,
+    /// Flows have begun and are not complete.
+    pub(crate) unfinished: bool,
 }
 
 /// The clockwork of one socket.
@@ -58,6 +62,8 @@ pub(crate) struct Timing {
     written: Nanos,
     /// Bytes written by then.
     progress: u64,
+    /// It was looked at whether unfinished flows go on, or none was there, last.
+    went_on: Nanos,
 }
 
 const SECOND: Nanos = 1_000_000_000;
@@ -80,6 +86,7 @@ impl Timing {
             called: now,
             written: now,
             progress: 0,
+            went_on: now,
         }
     }
 
@@ -107,6 +114,11 @@ impl Timing {
         }
     }
 
+    /// No flow is unfinished, or those that are have gone on.
+    pub(crate) fn went_on(&mut self, now: Nanos) {
+        self.went_on = now;
+    }
+
     pub(crate) fn heartbeat_sent(&mut self) {
         self.asked = true;
     }
@@ -122,6 +134,9 @@ impl Timing {
         };
         if now.waiting {
             row(self.written, self.stall, Due::Stall);
+        }
+        if now.unfinished {
+            row(self.went_on, self.stall, Due::Unfinished);
         }
         if !now.connected {
             row(self.handshake, 0, Due::Handshake);
@@ -167,6 +182,7 @@ mod tests {
             listening: true,
             reading: true,
             waiting: false,
+            unfinished: false,
         }
     }
 
@@ -180,7 +196,7 @@ mod tests {
             t.heartbeat_sent();
             t
         };
-        let cases: [(&str, Timing, Now, Option<Due>); 12] = [
+        let cases: [(&str, Timing, Now, Option<Due>); 14] = [
             (
                 "before the handshake's end",
                 timing(),
@@ -222,6 +238,24 @@ mod tests {
                     ..quiet(at(600))
                 },
                 None,
+            ),
+            (
+                "a flow is young",
+                timing(),
+                Now {
+                    unfinished: true,
+                    ..quiet(at(19))
+                },
+                None,
+            ),
+            (
+                "a flow is to be looked at",
+                timing(),
+                Now {
+                    unfinished: true,
+                    ..quiet(at(20))
+                },
+                Some(Due::Unfinished),
             ),
             (
                 "output moves",

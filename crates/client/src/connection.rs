@@ -176,7 +176,7 @@ impl Connection {
         let user = connect.user.as_deref().unwrap_or(&process_user);
         let userid = Userid {
             user: Chars::new(&user.to_uppercase()),
-            password: Chars::default(),
+            password: [b' '; 12].into(),
             long_user: Chars::new(user),
         };
         let id = self.id;
@@ -185,7 +185,7 @@ impl Connection {
         if let Some(password) = &connect.password {
             let authentication = Authentication {
                 user: user.as_bytes().to_vec(),
-                password: password.as_bytes().to_vec(),
+                password: password.as_bytes().to_vec().into(),
             };
             self.transport
                 .append(|socket, out| socket.authenticate(out, id, &authentication));

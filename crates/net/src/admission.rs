@@ -1,17 +1,23 @@
 //! How many connections there may be, and what they have cost.
 //!
-//! Invariants: the number of live [`Permit`]s is the number of admitted connections; it never exceeds the limits; a
-//! permit gives its place back when it is dropped, however its connection ended.
+//! Invariants: the number of live [`Permit`]s that were not evicted is the number of admitted connections; it never
+//! exceeds the limits; a permit gives its place back when it is dropped, however its connection ended. A connection that
+//! has not said who it is keeps nobody out: when there is no place it loses its own, the oldest first, after [`YOUNG`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::address::Peer;
+use crate::timer::{Nanos, now};
+
+/// How long a half-open connection has its place for certain: many clients that come at the same time are all served.
+const YOUNG: Nanos = 1_000_000_000;
 
 /// How many connections are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,16 +119,66 @@ impl Totals {
     }
 }
 
+/// What a half-open connection and the admission have in common.
+#[derive(Default)]
+struct Place {
+    evicted: AtomicBool,
+    task: Mutex<Option<Waker>>,
+}
+
+struct HalfOpen {
+    since: Nanos,
+    place: Arc<Place>,
+}
+
 #[derive(Default)]
 struct Counts {
     draining: bool,
     next: u64,
     live: HashMap<u64, (Option<IpAddr>, Arc<Traffic>)>,
     per_address: HashMap<Option<IpAddr>, usize>,
+    /// Those of `live` that are not established, the oldest first.
+    half_open: BTreeMap<u64, HalfOpen>,
+    /// Evicted and not gone yet.
+    leaving: HashMap<u64, Arc<Traffic>>,
     /// Of connections that are gone.
     gone: Totals,
     admitted: u64,
     refused: u64,
+}
+
+impl Counts {
+    /// Takes a connection out; gives its counters.
+    fn remove(&mut self, id: u64) -> Option<Arc<Traffic>> {
+        self.half_open.remove(&id);
+        let (host, traffic) = self.live.remove(&id)?;
+        if let Some(from_there) = self.per_address.get_mut(&host) {
+            *from_there -= 1;
+            if *from_there == 0 {
+                self.per_address.remove(&host);
+            }
+        }
+        Some(traffic)
+    }
+
+    /// Takes the place of the oldest half-open connection away, unless it is young.
+    fn evict(&mut self) -> bool {
+        let Some((id, half_open)) = self.half_open.first_key_value() else {
+            return false;
+        };
+        if now().saturating_sub(half_open.since) < YOUNG {
+            return false;
+        }
+        let (id, place) = (*id, Arc::clone(&half_open.place));
+        if let Some(traffic) = self.remove(id) {
+            self.leaving.insert(id, traffic);
+        }
+        place.evicted.store(true, Ordering::Release);
+        if let Some(task) = place.task.lock().take() {
+            task.wake();
+        }
+        true
+    }
 }
 
 struct Shared {
@@ -152,7 +208,10 @@ impl Admission {
     /// Takes a connection, or says why not.
     pub fn admit(&self, peer: &Peer) -> Result<Permit, Refused> {
         let mut counts = self.shared.counts.lock();
-        let verdict = self.verdict(&counts, peer);
+        let mut verdict = self.verdict(&counts, peer);
+        if matches!(verdict, Err(Refused::TooMany { .. })) && counts.evict() {
+            verdict = self.verdict(&counts, peer);
+        }
         if let Err(refused) = verdict {
             counts.refused += 1;
             return Err(refused);
@@ -162,10 +221,17 @@ impl Admission {
         let (id, host, traffic) = (counts.next, peer.host(), Arc::new(Traffic::default()));
         counts.live.insert(id, (host, Arc::clone(&traffic)));
         *counts.per_address.entry(host).or_insert(0) += 1;
+        let place = Arc::new(Place::default());
+        let half_open = HalfOpen {
+            since: now(),
+            place: Arc::clone(&place),
+        };
+        counts.half_open.insert(id, half_open);
         Ok(Permit {
             shared: Arc::clone(&self.shared),
             id,
             traffic,
+            place,
         })
     }
 
@@ -190,7 +256,13 @@ impl Admission {
 
     /// Connections that are there now.
     pub fn connections(&self) -> usize {
-        self.shared.counts.lock().live.len()
+        let counts = self.shared.counts.lock();
+        counts.live.len() + counts.leaving.len()
+    }
+
+    /// Those of them that are not established.
+    pub fn half_open(&self) -> usize {
+        self.shared.counts.lock().half_open.len()
     }
 
     /// Connections taken and refused since the start.
@@ -203,7 +275,8 @@ impl Admission {
     pub fn traffic(&self) -> Totals {
         let counts = self.shared.counts.lock();
         let mut totals = counts.gone;
-        for (_, traffic) in counts.live.values() {
+        let live = counts.live.values().map(|(_, traffic)| traffic);
+        for traffic in live.chain(counts.leaving.values()) {
             totals.add(traffic);
         }
         totals
@@ -242,11 +315,12 @@ impl Admission {
     }
 }
 
-/// An admitted connection's place.
+/// An admitted connection's place. It is half-open until it is established.
 pub struct Permit {
     shared: Arc<Shared>,
     id: u64,
     traffic: Arc<Traffic>,
+    place: Arc<Place>,
 }
 
 impl Permit {
@@ -259,20 +333,32 @@ impl Permit {
     pub fn id(&self) -> u64 {
         self.id
     }
+
+    /// The connection is one that is wanted, and keeps its place from now on; false if it has lost it already.
+    pub fn establish(&self) -> bool {
+        let half_open = self.shared.counts.lock().half_open.remove(&self.id);
+        half_open.is_some() || !self.place.evicted.load(Ordering::Acquire)
+    }
+
+    /// Ready when the place is lost to somebody else: the connection is to end.
+    pub fn poll_evicted(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut task = self.place.task.lock();
+        if self.place.evicted.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        if !task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
+            *task = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut counts = self.shared.counts.lock();
-        if let Some((host, traffic)) = counts.live.remove(&self.id) {
-            counts.gone.add(&traffic);
-            if let Some(from_there) = counts.per_address.get_mut(&host) {
-                *from_there -= 1;
-                if *from_there == 0 {
-                    counts.per_address.remove(&host);
-                }
-            }
-        }
+        counts.remove(self.id);
+        counts.leaving.remove(&self.id);
+        counts.gone.add(&self.traffic);
         drop(counts);
         self.shared.gone.notify_waiters();
     }
@@ -309,6 +395,39 @@ mod tests {
         assert_eq!(admission.history(), (4, 2));
         admission.drain();
         assert_eq!(admission.admit(&Peer::Local).err(), Some(Refused::Draining));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_half_open_keeps_nobody_out_for_long() {
+        let admission = Admission::new(Limits {
+            connections: 3,
+            per_address: 3,
+        });
+        let established = admission.admit(&peer(1)).expect("first");
+        assert!(established.establish());
+        let silent = [
+            admission.admit(&peer(1)).expect("second"),
+            admission.admit(&peer(1)).expect("third"),
+        ];
+        let full = admission.admit(&peer(2)).err();
+        assert_eq!(full, Some(Refused::TooMany { limit: 3 }), "both are young");
+        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        let newcomer = admission.admit(&peer(2)).expect("the oldest has to go");
+        std::future::poll_fn(|cx| silent[0].poll_evicted(cx)).await;
+        assert!(!silent[0].establish(), "too late");
+        assert!(newcomer.establish());
+        assert_eq!((admission.connections(), admission.half_open()), (4, 1));
+        let last = admission.admit(&peer(2)).expect("the other silent one");
+        assert_eq!(
+            admission.admit(&peer(3)).err(),
+            Some(Refused::TooMany { limit: 3 }),
+            "who is established is never evicted, nor who is young"
+        );
+        silent[1].traffic().count_received(5);
+        drop(silent);
+        assert_eq!(admission.traffic().received, 5);
+        drop((established, newcomer, last));
+        assert_eq!((admission.connections(), admission.half_open()), (0, 0));
     }
 
     #[test]

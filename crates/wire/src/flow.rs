@@ -2,12 +2,17 @@
 //!
 //! Invariants of a flow: its segments have the same type, conversation and request; the first alone has the flag FIRST
 //! and the last alone has LAST; the bodies simply continue. Memory for unfinished flows grows with what has arrived,
-//! never with what is announced, and is limited per flow and in the number of flows.
+//! never with what is announced, and is limited per flow, in the number of flows, for the socket and for all sockets
+//! together. What the last two limits refuse is not an error of the peer: of such a flow the beginning is kept, so that it
+//! can be answered, and the rest is thrown away as it comes.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use posthaste_mqi::ByteOrder;
 
 use crate::PeerMisbehaved;
+use crate::budget::{Budget, Charge};
 use crate::segment::{Flags, Header, Scope, Segment, SegmentType};
 
 /// What the two sides agreed about segments; a copy goes wherever something is sent.
@@ -99,6 +104,8 @@ pub enum Body<'a> {
     Borrowed(&'a [u8]),
     /// It was put together.
     Owned(Bytes),
+    /// There was no room for it: this is its beginning, with the structures.
+    Cut(Bytes),
 }
 
 impl Body<'_> {
@@ -106,7 +113,7 @@ impl Body<'_> {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Body::Borrowed(bytes) => bytes,
-            Body::Owned(bytes) => bytes,
+            Body::Owned(bytes) | Body::Cut(bytes) => bytes,
         }
     }
 
@@ -116,15 +123,61 @@ impl Body<'_> {
         let end = start.checked_add(length)?;
         match self {
             Body::Borrowed(bytes) => bytes.get(start..end).map(Bytes::copy_from_slice),
-            Body::Owned(bytes) => (end <= bytes.len()).then(|| bytes.slice(start..end)),
+            Body::Owned(bytes) | Body::Cut(bytes) => {
+                (end <= bytes.len()).then(|| bytes.slice(start..end))
+            }
         }
     }
 }
+
+/// What is kept of a flow for which there is no room: the structures of every verb fit.
+const BEGINNING: usize = 4 * 1_024;
 
 struct Partial {
     conversation: u32,
     header: Header,
     body: Vec<u8>,
+    /// Bytes that have come, kept or not.
+    length: usize,
+    charge: Charge,
+    /// The rest is thrown away.
+    cut: bool,
+    /// A segment has come since [`Assembler::stale`] was asked last.
+    touched: bool,
+}
+
+impl Partial {
+    /// Takes the next segment's bytes. `others`: what the socket's other flows hold, of `room` for all of them.
+    fn extend(&mut self, body: &[u8], max_flow: usize, others: usize, room: usize) {
+        self.length += body.len();
+        self.touched = true;
+        if self.cut {
+            return;
+        }
+        let needed = self.length;
+        if needed > self.body.capacity() {
+            // Half as much again, but never more than the longest flow: what is not used counts too.
+            let roomy = (needed + needed / 2).min(max_flow).max(needed);
+            let fits = |size: &usize| others + size <= room && self.charge.resize(*size);
+            let Some(size) = [roomy, needed].into_iter().find(fits) else {
+                self.cut(body);
+                return;
+            };
+            self.body.reserve_exact(size - self.body.len());
+        }
+        self.body.extend_from_slice(body);
+    }
+
+    fn cut(&mut self, body: &[u8]) {
+        self.cut = true;
+        let more = BEGINNING.saturating_sub(self.body.len()).min(body.len());
+        self.body
+            .extend_from_slice(body.get(..more).unwrap_or(body));
+        self.body.truncate(BEGINNING);
+        self.body.shrink_to_fit();
+        // Giving back is always granted.
+        self.charge.resize(0);
+    }
 }
 
 /// Puts flows together, for all conversations of one socket.
@@ -132,21 +185,49 @@ pub struct Assembler {
     unfinished: Vec<Partial>,
     max_flow: usize,
     max_flows: usize,
+    room: usize,
+    budget: Arc<Budget>,
 }
 
 impl Assembler {
     /// `max_flow`: bytes in one flow. `max_flows`: flows unfinished at the same time.
     pub fn new(max_flow: usize, max_flows: usize) -> Assembler {
+        Assembler::within(max_flow, max_flows, usize::MAX, &Budget::new(usize::MAX))
+    }
+
+    /// `room`: bytes for all flows of the socket, at least one of the longest. `budget`: for the flows of all sockets.
+    pub fn within(
+        max_flow: usize,
+        max_flows: usize,
+        room: usize,
+        budget: &Arc<Budget>,
+    ) -> Assembler {
         Assembler {
             unfinished: Vec::new(),
             max_flow,
             max_flows,
+            room: room.max(max_flow),
+            budget: Arc::clone(budget),
         }
     }
 
-    /// Bytes kept for unfinished flows.
+    /// Bytes of memory kept for unfinished flows.
     pub fn kept(&self) -> usize {
-        self.unfinished.iter().map(|p| p.body.len()).sum()
+        self.unfinished.iter().map(|p| p.body.capacity()).sum()
+    }
+
+    /// Whether flows are unfinished.
+    pub fn is_busy(&self) -> bool {
+        !self.unfinished.is_empty()
+    }
+
+    /// Whether a flow has not gone on since this was asked last.
+    pub fn stale(&mut self) -> bool {
+        let mut stale = false;
+        for flow in &mut self.unfinished {
+            stale |= !std::mem::take(&mut flow.touched);
+        }
+        stale
     }
 
     /// Takes a segment; gives a flow when it is complete. ASYNC_MESSAGE is passed through: each of its segments has a
@@ -192,11 +273,17 @@ impl Assembler {
                 limit: self.max_flow,
             });
         }
-        self.unfinished.push(Partial {
+        let mut partial = Partial {
             conversation,
             header,
-            body: body.to_vec(),
-        });
+            body: Vec::new(),
+            length: 0,
+            charge: Charge::none(&self.budget),
+            cut: false,
+            touched: true,
+        };
+        partial.extend(body, self.max_flow, self.charged(), self.room);
+        self.unfinished.push(partial);
         Ok(None)
     }
 
@@ -206,24 +293,38 @@ impl Assembler {
         header: Header,
         body: &[u8],
     ) -> Result<Option<(Header, Body<'a>)>, PeerMisbehaved> {
+        let charged = self.charged();
         let Some(partial) = self.unfinished.get_mut(index) else {
             return Err(PeerMisbehaved::FlowNotBegun(header.kind));
         };
         if partial.header.order != header.order {
             return Err(PeerMisbehaved::FlowNotBegun(header.kind));
         }
-        if partial.body.len() + body.len() > self.max_flow {
+        if partial.length + body.len() > self.max_flow {
             return Err(PeerMisbehaved::FlowTooLong {
                 limit: self.max_flow,
             });
         }
-        partial.body.extend_from_slice(body);
+        let others = charged.saturating_sub(partial.charge.bytes());
+        partial.extend(body, self.max_flow, others, self.room);
         if !header.flags.has(Flags::LAST) {
             return Ok(None);
         }
         let done = self.unfinished.swap_remove(index);
         let header = done.header.with_flags(done.header.flags | Flags::LAST);
-        Ok(Some((header, Body::Owned(Bytes::from(done.body)))))
+        let body = Bytes::from(done.body);
+        Ok(Some((
+            header,
+            match done.cut {
+                true => Body::Cut(body),
+                false => Body::Owned(body),
+            },
+        )))
+    }
+
+    /// What the unfinished flows hold of the budget.
+    fn charged(&self) -> usize {
+        self.unfinished.iter().map(|p| p.charge.bytes()).sum()
     }
 
     /// Forgets what an ended conversation has left unfinished.

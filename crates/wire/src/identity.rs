@@ -1,8 +1,11 @@
 //! USERID_DATA and CONAUTH_INFO: who the client says it is.
+//!
+//! Invariant: a password is erased from memory when what holds it is dropped, and never shown.
 
 use std::fmt;
 
 use posthaste_mqi::{ByteOrder, Chars};
+use zeroize::Zeroizing;
 
 use crate::PeerMisbehaved;
 use crate::flow::Envelope;
@@ -20,7 +23,7 @@ pub struct Userid {
     /// User, upper case.
     pub user: Chars<12>,
     /// Password; blank unless the application gave it outside MQCSP.
-    pub password: Chars<12>,
+    pub password: Zeroizing<[u8; 12]>,
     /// The user as it is.
     pub long_user: Chars<64>,
 }
@@ -42,7 +45,7 @@ impl Userid {
             input.eye_catcher(b"UID ")?;
             Ok(Userid {
                 user: input.chars()?,
-                password: input.chars()?,
+                password: Zeroizing::new(input.array()?),
                 long_user: input.chars()?,
             })
         };
@@ -54,7 +57,7 @@ impl Userid {
         let mut writer = envelope.begin(out, SegmentType::UseridData, Flags::NONE);
         writer.bytes(b"UID ");
         writer.bytes(self.user.as_bytes());
-        writer.bytes(self.password.as_bytes());
+        writer.bytes(&self.password[..]);
         writer.bytes(self.long_user.as_bytes());
         writer.bytes(&[0; 40]);
         writer.finish();
@@ -77,7 +80,7 @@ pub struct Authentication {
     /// User identifier.
     pub user: Vec<u8>,
     /// Password, in clear.
-    pub password: Vec<u8>,
+    pub password: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Authentication {
@@ -108,7 +111,10 @@ impl Authentication {
             let password = input
                 .take(usize::try_from(password).unwrap_or(usize::MAX))?
                 .to_vec();
-            Ok(Authentication { user, password })
+            Ok(Authentication {
+                user,
+                password: Zeroizing::new(password),
+            })
         };
         read(&mut input).map_err(|_| PeerMisbehaved::AuthenticationMalformed)
     }

@@ -10,9 +10,10 @@
 //!   segment and gives at most one event; after an error the machine keeps that error and repeats it.
 //!
 //! Two rules hold everywhere. Every length that a peer states is checked against what has arrived before it is
-//! believed, so no input allocates more than it sent plus a constant. And what a peer did wrong is one variant of
+//! believed, so no input allocates more than half as much again as it sent, plus a constant. And what a peer did wrong is one variant of
 //! [`PeerMisbehaved`], mapped in one place to the status code it is told and the message the operator reads.
 
+mod budget;
 pub mod client;
 pub mod flow;
 #[doc(hidden)]
@@ -34,6 +35,7 @@ pub mod subscribe;
 pub mod verb;
 pub mod xa;
 
+pub use budget::Budget;
 pub use flow::{Assembler, Body, Envelope, FlowWriter, Framing};
 pub use initial::InitialData;
 pub use misbehaviour::PeerMisbehaved;

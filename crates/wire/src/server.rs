@@ -5,12 +5,15 @@
 //! holds the error and gives nothing else.
 //!
 //! Invariants: until a conversation is connected no segment longer than [`UNCONNECTED_LIMIT`] is taken and no flow is
-//! put together, so a peer that has not connected costs a fixed amount of memory. There are never more conversations
-//! than agreed.
+//! put together, so a peer that has not connected costs a fixed amount of memory; connected is whose MQCONN has
+//! succeeded, as the caller says. There are never more conversations than agreed.
+
+use std::sync::Arc;
 
 use posthaste_mqi::{Chars, Hobj, Reason};
 
 use crate::PeerMisbehaved;
+use crate::budget::Budget;
 use crate::flow::{Assembler, Body, Envelope, Framing};
 use crate::identity::{Authentication, Userid};
 use crate::initial::InitialData;
@@ -129,7 +132,11 @@ struct Conversation {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    ExpectConnect { authenticated: bool },
+    ExpectConnect {
+        authenticated: bool,
+    },
+    /// MQCONN has come and is not answered; a client waits for that.
+    Connecting,
     Connected,
 }
 
@@ -186,7 +193,12 @@ impl Proposal {
         )
     }
 
-    fn answer(self, offer: &Offer, out: &mut Vec<u8>) -> Result<Answered, PeerMisbehaved> {
+    fn answer(
+        self,
+        offer: &Offer,
+        room: &Room,
+        out: &mut Vec<u8>,
+    ) -> Result<Answered, PeerMisbehaved> {
         let (id, agreement) = negotiate::answer(&self.id, offer)?;
         if agreement.is_none() && self.disputed {
             return Err(PeerMisbehaved::NegotiationNotAccepted);
@@ -201,9 +213,11 @@ impl Proposal {
         id.encode(writer.out(), self.header.order);
         writer.finish();
         Ok(match agreement {
-            Some(agreement) => {
-                Answered::Agreed(Box::new(Established::new(agreement, self.header.order)))
-            }
+            Some(agreement) => Answered::Agreed(Box::new(Established::new(
+                agreement,
+                self.header.order,
+                room,
+            ))),
             None => Answered::Disputed(ExpectInitial {
                 disputed: Some(self.id.channel),
             }),
@@ -212,7 +226,11 @@ impl Proposal {
 }
 
 impl Established {
-    fn new(agreement: Agreement, header_order: posthaste_mqi::ByteOrder) -> Established {
+    fn new(
+        agreement: Agreement,
+        header_order: posthaste_mqi::ByteOrder,
+        room: &Room,
+    ) -> Established {
         let max_flow = usize::try_from(agreement.max_message)
             .unwrap_or(usize::MAX)
             .saturating_add(BESIDE_MESSAGE);
@@ -224,7 +242,7 @@ impl Established {
             conversations: Vec::new(),
             first_started: false,
             userid_seen: false,
-            assembler: Assembler::new(max_flow, max_flows),
+            assembler: Assembler::within(max_flow, max_flows, room.socket, &room.all),
         }
     }
 
@@ -347,7 +365,7 @@ impl Established {
             return Err(PeerMisbehaved::VerbBeforeConnect(header.kind));
         }
         match (header.kind, *phase) {
-            (SegmentType::UseridData, _) => {
+            (SegmentType::UseridData, Phase::ExpectConnect { .. }) => {
                 if std::mem::replace(&mut self.userid_seen, true) {
                     return Err(PeerMisbehaved::UseridTwice);
                 }
@@ -371,9 +389,11 @@ impl Established {
                 );
                 Ok(Some(Incoming::Authentication { id, authentication }))
             }
+            (SegmentType::Conn, Phase::Connecting) => Err(PeerMisbehaved::ConnectTwice),
+            (kind, Phase::Connecting) => Err(PeerMisbehaved::VerbBeforeConnect(kind)),
             (SegmentType::ConauthInfo, _) => Err(PeerMisbehaved::AuthenticationTwice),
             (SegmentType::Conn, _) => {
-                *phase = Phase::Connected;
+                *phase = Phase::Connecting;
                 decode(header, &Body::Borrowed(segment.body)).map(Some)
             }
             (kind, _) => Err(PeerMisbehaved::VerbBeforeConnect(kind)),
@@ -401,6 +421,9 @@ impl Established {
         let Some((header, body)) = self.assembler.accept(segment)? else {
             return Ok(None);
         };
+        if let Body::Cut(_) = body {
+            return refused(header, &body, Reason::STORAGE_NOT_AVAILABLE).map(Some);
+        }
         match header.kind {
             SegmentType::RequestMsgs => {
                 let request = Box::new(RequestMsgs::decode(body.bytes(), header.order)?);
@@ -422,10 +445,20 @@ impl Established {
     }
 
     fn not_connected(&mut self, id: u32) {
+        self.assembler.forget(id);
         if let Some(conversation) = self.conversations.iter_mut().find(|c| c.id == id) {
             conversation.phase = Phase::ExpectConnect {
                 authenticated: false,
             };
+        }
+    }
+
+    fn connected(&mut self, id: u32) {
+        let mut conversations = self.conversations.iter_mut();
+        if let Some(conversation) = conversations.find(|c| c.id == id)
+            && conversation.phase == Phase::Connecting
+        {
+            conversation.phase = Phase::Connected;
         }
     }
 }
@@ -438,19 +471,34 @@ fn decode(header: Header, body: &Body<'_>) -> Result<Incoming, PeerMisbehaved> {
             request,
         }),
         Err(DecodeError::Peer(error)) => Err(error),
-        Err(DecodeError::Verb(reason)) => {
-            let api = ApiHeader::decode(body.bytes(), header.order, header.kind)?;
-            let puts = matches!(header.kind, SegmentType::Put | SegmentType::Put1);
-            Ok(Incoming::Rejected {
-                header,
-                handle: api.handle,
-                reason,
-                put_options: puts
-                    .then(|| put_options(body.bytes(), header.order))
-                    .flatten(),
-            })
-        }
+        Err(DecodeError::Verb(reason)) => refused(header, body, reason),
     }
+}
+
+/// A verb that fails before it begins.
+fn refused(header: Header, body: &Body<'_>, reason: Reason) -> Result<Incoming, PeerMisbehaved> {
+    // These have no reply with a reason, and none of them is ever long.
+    if !header.kind.is_request() || header.kind.is_xa() {
+        return Err(PeerMisbehaved::TooManyFlows);
+    }
+    let api = ApiHeader::decode(body.bytes(), header.order, header.kind)?;
+    let puts = matches!(header.kind, SegmentType::Put | SegmentType::Put1);
+    Ok(Incoming::Rejected {
+        header,
+        handle: api.handle,
+        reason,
+        put_options: puts
+            .then(|| put_options(body.bytes(), header.order))
+            .flatten(),
+    })
+}
+
+/// Memory for unfinished flows.
+struct Room {
+    /// For those of this socket, in bytes.
+    socket: usize,
+    /// For those of all sockets.
+    all: Arc<Budget>,
 }
 
 enum State {
@@ -464,13 +512,24 @@ enum State {
 /// The server's side of one socket, whatever its state.
 pub struct ServerSocket {
     state: State,
+    room: Room,
 }
 
 impl ServerSocket {
-    /// A socket that was just accepted.
+    /// A socket that was just accepted. What its peer may leave unfinished is limited by what is agreed only.
     pub fn new() -> ServerSocket {
+        ServerSocket::within(usize::MAX, &Budget::new(usize::MAX))
+    }
+
+    /// A socket that was just accepted. Its unfinished flows may take `room` bytes (but always one of the longest), and
+    /// those of all sockets what `budget` has; a verb for which there is no room fails with 2071.
+    pub fn within(room: usize, budget: &Arc<Budget>) -> ServerSocket {
         ServerSocket {
             state: State::ExpectInitial(ExpectInitial::new()),
+            room: Room {
+                socket: room,
+                all: Arc::clone(budget),
+            },
         }
     }
 
@@ -547,7 +606,7 @@ impl ServerSocket {
         out: &mut Vec<u8>,
     ) -> Result<Option<Agreement>, PeerMisbehaved> {
         match std::mem::replace(&mut self.state, State::Refused) {
-            State::Proposed(proposal) => match proposal.answer(offer, out) {
+            State::Proposed(proposal) => match proposal.answer(offer, &self.room, out) {
                 Ok(Answered::Agreed(established)) => {
                     let agreement = established.agreement.clone();
                     self.state = State::Established(established);
@@ -605,6 +664,13 @@ impl ServerSocket {
         }
     }
 
+    /// MQCONN of this conversation has succeeded: verbs may come.
+    pub fn connected(&mut self, id: u32) {
+        if let State::Established(established) = &mut self.state {
+            established.connected(id);
+        }
+    }
+
     /// MQCONN of this conversation has failed: it may be tried again.
     pub fn not_connected(&mut self, id: u32) {
         if let State::Established(established) = &mut self.state {
@@ -612,7 +678,23 @@ impl ServerSocket {
         }
     }
 
-    /// Bytes kept for unfinished flows.
+    /// Whether flows are unfinished.
+    pub fn is_busy(&self) -> bool {
+        match &self.state {
+            State::Established(established) => established.assembler.is_busy(),
+            _ => false,
+        }
+    }
+
+    /// Whether an unfinished flow has not gone on since this was asked last.
+    pub fn stale(&mut self) -> bool {
+        match &mut self.state {
+            State::Established(established) => established.assembler.stale(),
+            _ => false,
+        }
+    }
+
+    /// Bytes of memory kept for unfinished flows.
     pub fn kept(&self) -> usize {
         match &self.state {
             State::Established(established) => established.assembler.kept(),

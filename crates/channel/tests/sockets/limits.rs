@@ -200,7 +200,7 @@ async fn status_shows_what_an_instance_is_and_has_done() {
         .unwrap();
     let userid = Userid {
         user: Chars::new("ALICE"),
-        password: Chars::default(),
+        password: [b' '; 12].into(),
         long_user: Chars::new("alice"),
     };
     client.socket.userid(&mut client.out, client.id, &userid);
@@ -265,7 +265,7 @@ async fn the_user_is_mcauser_or_the_credentials_or_the_process() {
             .unwrap();
         let credentials = Authentication {
             user: b"bob".to_vec(),
-            password: b"geheim".to_vec(),
+            password: b"geheim".to_vec().into(),
         };
         client
             .socket

@@ -6,6 +6,7 @@
     reason = "in a test a panic is how a failure is reported"
 )]
 
+mod budgets;
 mod client;
 mod endings;
 mod faults;

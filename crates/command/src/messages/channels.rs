@@ -49,6 +49,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Find out why the client ended.",
     ),
     message(
+        "AMQ9211E",
+        "Error allocating storage.",
+        "A message on channel {0} from {1} was refused with reason 2071: messages that have begun to arrive and are not complete take {2} bytes already.",
+        "Find out who begins large messages and does not go on. The application can try again.",
+    ),
+    message(
         "AMQ9213E",
         "A communications error occurred: {0} returned {1}.",
         "A call of the network failed.",

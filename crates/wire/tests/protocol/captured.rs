@@ -515,7 +515,14 @@ fn follow(file: &str, captured: &[Captured]) {
                     "the client's byte order"
                 );
             }
-            Ok(Some(Incoming::Request { .. })) => requests += 1,
+            Ok(Some(Incoming::Request {
+                header, request, ..
+            })) => {
+                requests += 1;
+                if matches!(request, Request::Conn(_)) {
+                    socket.connected(header.scope.conversation());
+                }
+            }
             Ok(_) => {}
             Err(error) => panic!("{}: {error}", captured.name()),
         }

@@ -55,13 +55,28 @@ impl Pair {
                 Some(Incoming::Proposed(_)) => {
                     self.server.answer(&self.offer, &mut self.to_client)?;
                 }
-                Some(event) => events.push(event),
+                Some(event) => {
+                    self.take_in(&event);
+                    events.push(event);
+                }
                 None => {}
             }
             rest = &rest[segment.length..];
         }
         assert!(rest.is_empty());
         Ok(events)
+    }
+
+    /// Every MQCONN succeeds.
+    fn take_in(&mut self, event: &Incoming) {
+        if let Incoming::Request {
+            header,
+            request: Request::Conn(_),
+            ..
+        } = event
+        {
+            self.server.connected(header.scope.conversation());
+        }
     }
 
     /// Carries everything to the client.
@@ -428,12 +443,12 @@ fn identity_and_credentials_arrive_and_are_not_shown() {
     pair.negotiate();
     let userid = Userid {
         user: Chars::new("ALICE"),
-        password: Chars::new("geheim"),
+        password: (*b"geheim      ").into(),
         long_user: Chars::new("alice"),
     };
     let authentication = Authentication {
         user: b"alice".to_vec(),
-        password: b"geheim".to_vec(),
+        password: b"geheim".to_vec().into(),
     };
     pair.client.userid(&mut pair.to_server, 1, &userid);
     pair.client
