@@ -3,8 +3,12 @@
 //!
 //! Invariants: an entry is written with one call and never split over two files; room is kept for the messages of
 //! a full disk; a message that cannot be written all the same goes to the system's log and to standard error, and
-//! nothing here panics or returns an error, because there would be nobody left to tell.
+//! nothing here panics or returns an error, because there would be nobody left to tell. Messages about channels
+//! (AMQ9...), which any stranger can cause, are written by a thread of the log's own, and counted when they are many;
+//! every other message is in the file when the call returns.
 
+mod notes;
+mod repeats;
 mod reserve;
 mod syslog;
 
@@ -14,13 +18,17 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use parking_lot::Mutex;
 use posthaste_command::messages;
 use posthaste_engine::Operator;
+use posthaste_env::Thread;
 
+use notes::{Notes, Work};
+use repeats::Summary;
 use reserve::Reserve;
 
 /// Version, release, modification and fix as MQ shows them: the interface this product follows.
@@ -59,6 +67,13 @@ struct State {
 
 /// The three files of a folder.
 pub struct ErrorLog {
+    files: Arc<Files>,
+    notes: Arc<Notes>,
+    /// Writes the notes; started with the first of them.
+    thread: Mutex<Option<Thread>>,
+}
+
+struct Files {
     folder: PathBuf,
     limit: u64,
     console: Console,
@@ -77,7 +92,7 @@ impl ErrorLog {
         queue_manager: Option<&str>,
         console: Console,
     ) -> ErrorLog {
-        ErrorLog {
+        let files = Files {
             folder: folder.to_owned(),
             limit,
             console,
@@ -94,6 +109,11 @@ impl ErrorLog {
                 reserve: Reserve::default(),
                 told: false,
             }),
+        };
+        ErrorLog {
+            files: Arc::new(files),
+            notes: Arc::new(Notes::new()),
+            thread: Mutex::new(None),
         }
     }
 
@@ -104,10 +124,26 @@ impl ErrorLog {
     }
 
     fn write_from(&self, id: &str, inserts: &[String], from: &Location<'_>) {
-        if self.console == Console::Stderr {
+        if self.files.console == Console::Stderr {
             say(&short(&now(), id, inserts));
         }
         self.file_from(id, inserts, from);
+    }
+
+    /// Leaves an entry to the log's own thread; false if there is none.
+    fn note(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>) -> bool {
+        let mut thread = self.thread.lock();
+        if thread.is_none() {
+            let (files, notes) = (Arc::clone(&self.files), Arc::clone(&self.notes));
+            let started = posthaste_env::spawn("error log", move || files.write_notes(&notes));
+            *thread = started.ok();
+        }
+        let started = thread.is_some();
+        drop(thread);
+        if started {
+            self.notes.push(id, inserts, from);
+        }
+        started
     }
 
     /// Writes an entry to the files only: of what is told otherwise anyway.
@@ -117,12 +153,79 @@ impl ErrorLog {
     }
 
     fn file_from(&self, id: &str, inserts: &[String], from: &Location<'_>) {
+        let mut state = self.files.state.lock();
+        self.files.write_noted(&mut state, &self.notes);
+        self.files.write(&mut state, &now(), id, inserts, from);
+    }
+}
+
+impl Drop for ErrorLog {
+    fn drop(&mut self) {
+        self.notes.end();
+        if let Some(thread) = self.thread.get_mut().take() {
+            // A panic of the thread was reported; what it left is written here.
+            let _ = thread.join();
+            self.files
+                .write_noted(&mut self.files.state.lock(), &self.notes);
+        }
+    }
+}
+
+impl Files {
+    /// The log's own thread.
+    fn write_notes(&self, notes: &Notes) {
+        loop {
+            let (summaries, last) = match notes.wait() {
+                Work::Write(summaries) => (summaries, false),
+                Work::End(summaries) => (summaries, true),
+            };
+            let mut state = self.state.lock();
+            self.write_noted(&mut state, notes);
+            for summary in summaries {
+                self.write_summary(&mut state, &summary);
+            }
+            if last {
+                return;
+            }
+        }
+    }
+
+    fn write_noted(&self, state: &mut State, notes: &Notes) {
+        for note in notes.take() {
+            if self.console == Console::Stderr {
+                say(&short(&note.at, note.id, &note.inserts));
+            }
+            self.write(state, &note.at, note.id, &note.inserts, note.from);
+        }
+    }
+
+    fn write_summary(&self, state: &mut State, summary: &Summary) {
+        let (now, id) = (now(), "AMQ2053W");
+        let inserts = [
+            summary.count.to_string(),
+            summary.seconds.to_string(),
+            summary.id.to_owned(),
+            messages::format(summary.id, &summary.last),
+        ];
+        if self.console == Console::Stderr {
+            say(&short(&now, id, &inserts));
+        }
+        self.write(state, &now, id, &inserts, Location::caller());
+    }
+
+    fn write(
+        &self,
+        state: &mut State,
+        at: &Zoned,
+        id: &str,
+        inserts: &[String],
+        from: &Location<'_>,
+    ) {
         let from = place(from.file(), from.line());
-        let entry = entry(&now(), &self.writer, id, inserts, &from);
-        let mut state = self.state.lock();
-        match self.append(&mut state, entry.as_bytes()) {
+        let entry = entry(at, &self.writer, id, inserts, &from);
+        match self.append(state, entry.as_bytes()) {
             Ok(()) => state.told = false,
-            Err(error) => self.fall_back(&mut state, &error, id, inserts),
+            Err(error) => self.fall_back(state, &error, id, inserts),
         }
     }
 
@@ -194,7 +297,9 @@ impl ErrorLog {
 
 impl Operator for ErrorLog {
     fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>) {
-        self.write_from(id, inserts, from);
+        if !(id.starts_with("AMQ9") && self.note(id, inserts, from)) {
+            self.write_from(id, inserts, from);
+        }
     }
 }
 
@@ -311,7 +416,6 @@ fn host() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     fn writer() -> Writer {
         Writer {
@@ -370,7 +474,7 @@ Compare with what the disk does on a normal day, and look at what else was using
         let lines = [line!() + 1, line!() + 2];
         log.write("AMQ2402E", &["directly".to_owned()]);
         operator.message("AMQ2402E", &["by the trait".to_owned()]);
-        let text = fs::read_to_string(log.path(1)).unwrap();
+        let text = fs::read_to_string(log.files.path(1)).unwrap();
         for line in lines {
             let rule = format!("\n----- server/error_log.rs : {line} -----");
             assert!(text.contains(&rule), "{rule}: {text}");
@@ -426,7 +530,7 @@ Compare with what the disk does on a normal day, and look at what else was using
         );
         let mut seen = Vec::new();
         for number in [3, 2, 1] {
-            let text = fs::read_to_string(log.path(number)).unwrap();
+            let text = fs::read_to_string(log.files.path(number)).unwrap();
             assert!(text.len() <= 4_000, "{}", text.len());
             assert!(text.ends_with("-\n"));
             seen.extend(text.lines().filter_map(|line| {
@@ -441,6 +545,39 @@ Compare with what the disk does on a normal day, and look at what else was using
             (first..40).collect::<Vec<_>>(),
             "the newest are all there"
         );
+    }
+
+    /// More garbage than once erased everything: the entries about it were ten times what the three files hold.
+    #[test]
+    fn a_flood_of_strangers_does_not_erase_the_history() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(ErrorLog::new(
+            folder.path(),
+            100_000,
+            Some("QM1"),
+            Console::Silent,
+        ));
+        log.write("AMQ8003I", &["QM1".to_owned()]);
+        let operator: Arc<dyn Operator> = log.clone();
+        for number in 0..5_000 {
+            operator.message("AMQ9207E", &texts(&[&format!("host {number}"), "?"]));
+        }
+        log.write("AMQ8004I", &["QM1".to_owned()]);
+        let so_far = fs::read_to_string(log.files.path(1)).unwrap();
+        let before = so_far.find("from host host 19 on channel").unwrap();
+        let after = so_far.find("AMQ8004I: ").unwrap();
+        assert!(
+            before < after,
+            "what is written at once comes behind the notes"
+        );
+        drop((operator, log));
+        assert!(!folder.path().join("AMQERR02.LOG").exists());
+        let text = fs::read_to_string(folder.path().join("AMQERR01.LOG")).unwrap();
+        assert!(text.contains("AMQ8003I: "));
+        assert_eq!(text.matches("\nAMQ9207E: ").count(), 20);
+        let summary = "AMQ2053W: 4980 messages AMQ9207E were counted in";
+        assert!(text.contains(summary), "{text}");
+        assert!(text.contains("host 4999"), "the last one is told");
     }
 
     #[test]
@@ -466,10 +603,13 @@ Compare with what the disk does on a normal day, and look at what else was using
             Console::Silent,
         );
         log.write("AMQ8003I", &["QM1".to_owned()]);
-        assert!(log.state.lock().told);
+        assert!(log.files.state.lock().told);
         fs::remove_file(folder.path().join("errors")).unwrap();
         log.write("AMQ8004I", &["QM1".to_owned()]);
-        assert!(!log.state.lock().told, "it goes on when the cause is gone");
+        assert!(
+            !log.files.state.lock().told,
+            "it goes on when the cause is gone"
+        );
         let text = fs::read_to_string(folder.path().join("errors/AMQERR01.LOG")).unwrap();
         assert!(text.contains("AMQ8004I: Queue manager QM1 ended."));
     }
@@ -482,11 +622,12 @@ Compare with what the disk does on a normal day, and look at what else was using
         // The device that has no room, in the place of the file.
         std::os::unix::fs::symlink("/dev/full", errors.join("AMQERR01.LOG")).unwrap();
         let mut log = ErrorLog::new(&errors, 4_000, Some("QM1"), Console::Silent);
-        log.syslog = folder.path().join("log");
-        let system = std::os::unix::net::UnixDatagram::bind(&log.syslog).unwrap();
+        let files = Arc::get_mut(&mut log.files).unwrap();
+        files.syslog = folder.path().join("log");
+        let system = std::os::unix::net::UnixDatagram::bind(&log.files.syslog).unwrap();
         log.write("AMQ8003I", &["QM1".to_owned()]);
         log.write("AMQ8004I", &["QM1".to_owned()]);
-        assert!(log.state.lock().told);
+        assert!(log.files.state.lock().told);
         let heard = || {
             let mut line = [0; 1_024];
             let length = system.recv(&mut line).unwrap();
@@ -504,13 +645,13 @@ Compare with what the disk does on a normal day, and look at what else was using
         let folder = tempfile::tempdir().unwrap();
         let log = ErrorLog::new(folder.path(), 4_000, Some("QM1"), Console::Silent);
         let allocated = |number| {
-            let found = fs::metadata(log.path(number)).unwrap();
+            let found = fs::metadata(log.files.path(number)).unwrap();
             (found.len(), found.blocks() * 512)
         };
         log.write("AMQ8003I", &["QM1".to_owned()]);
         let (length, room) = allocated(1);
         assert!(length < 4_000 && room > 128 * 1024, "{length} {room}");
-        while !log.path(2).exists() {
+        while !log.files.path(2).exists() {
             log.write("AMQ8003I", &["QM1".to_owned()]);
         }
         let (length, room) = allocated(2);

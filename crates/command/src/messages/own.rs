@@ -226,6 +226,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Find out who killed it: the system log (dmesg) tells of the out-of-memory killer.",
     ),
     message(
+        "AMQ2053W",
+        "{0} messages {2} were counted in {1} seconds and not written.",
+        "So many messages of this number came that the error log would have forgotten everything else. The last one was: {3}",
+        "See the explanation of {2}. If strangers cause them, keep them from the port, for example with a firewall.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",
