@@ -15,6 +15,7 @@ use posthaste_mqi::Reason;
 use posthaste_net::{
     Accepted, Flush, Inbound, Outbound, Peer, Permit, ReadError, Stream, Timer, Traffic, now,
 };
+use posthaste_wire::identity::Authentication;
 use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::{Agreement, InitialData, Offer, Segment, Status};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -145,33 +146,31 @@ impl Core {
                 reason,
                 put_options,
             } => {
-                if reason == Reason::STORAGE_NOT_AVAILABLE {
-                    self.tell_of_no_room();
-                }
-                self.give(
-                    header.scope.conversation(),
-                    Item::Rejected {
-                        header,
-                        handle,
-                        reason,
-                        put_options,
-                    },
-                )
+                let id = header.scope.conversation();
+                self.tell_of_no_room(reason);
+                let item = Item::Rejected {
+                    header,
+                    handle,
+                    reason,
+                    put_options,
+                };
+                self.give(id, item)
             }
-            Incoming::RequestMsgs { header, request } => self.give(
-                header.scope.conversation(),
-                Item::RequestMsgs { header, request },
-            ),
+            Incoming::RequestMsgs { header, request } => {
+                let id = header.scope.conversation();
+                self.give(id, Item::RequestMsgs { header, request })
+            }
             Incoming::Notification {
                 header,
                 notification,
-            } => self.give(
-                header.scope.conversation(),
-                Item::Notification {
+            } => {
+                let id = header.scope.conversation();
+                let item = Item::Notification {
                     header,
                     notification,
-                },
-            ),
+                };
+                self.give(id, item)
+            }
             Incoming::Proposed(id) => self.proposed(&id),
             Incoming::ConversationStarted { id } => {
                 self.slot(id);
@@ -185,27 +184,37 @@ impl Core {
                 Ok(())
             }
             Incoming::Authentication { id, authentication } => {
-                self.secret = true;
-                if let Some(slot) = self.slot(id) {
-                    let user = String::from_utf8_lossy(&authentication.user);
-                    *slot.conversation.user.lock() = Some(user.into_owned());
-                }
+                self.authenticate(id, &authentication);
                 Ok(())
             }
-            Incoming::ConversationEnded { id, close } => {
-                if let Some(slot) = self.slot(id) {
-                    slot.id = None;
-                    slot.conversation.close(Closing::Draining);
-                    slot.alarm.ring();
-                }
-                if close { Err(End::Closed) } else { Ok(()) }
-            }
+            Incoming::ConversationEnded { id, close } => self.conversation_ended(id, close),
             Incoming::Closed => Err(End::Closed),
         }
     }
 
-    /// A message was refused because too many others have begun to come.
-    fn tell_of_no_room(&self) {
+    /// Who the application says it is; its password goes no further.
+    fn authenticate(&mut self, id: u32, authentication: &Authentication) {
+        self.secret = true;
+        if let Some(slot) = self.slot(id) {
+            let user = String::from_utf8_lossy(&authentication.user);
+            *slot.conversation.user.lock() = Some(user.into_owned());
+        }
+    }
+
+    fn conversation_ended(&mut self, id: u32, close: bool) -> Result<(), End> {
+        if let Some(slot) = self.slot(id) {
+            slot.id = None;
+            slot.conversation.close(Closing::Draining);
+            slot.alarm.ring();
+        }
+        if close { Err(End::Closed) } else { Ok(()) }
+    }
+
+    /// A message was refused, perhaps because too many others have begun to come.
+    fn tell_of_no_room(&self, reason: Reason) {
+        if reason != Reason::STORAGE_NOT_AVAILABLE {
+            return;
+        }
         let channel = self.admitted.as_ref().map(|a| a.instance.channel.clone());
         let inserts = [
             channel.unwrap_or_default(),
