@@ -39,6 +39,8 @@ pub enum Bug {
     ClearNextPin,
     /// Orphaned effects leave the list, with their pins, before they have happened.
     OrphansTakenEarly,
+    /// A place is given back while a checkpoint that may have named it saves the rest of the queue.
+    FreeWhileSaving,
 }
 
 impl Bug {
@@ -60,6 +62,7 @@ impl Bug {
         Bug::RedoOlderDefinition,
         Bug::ClearNextPin,
         Bug::OrphansTakenEarly,
+        Bug::FreeWhileSaving,
     ];
 }
 

@@ -13,10 +13,12 @@
 //!   lock: one message at a time, and by identifier only what has its tags. A message of a unit of
 //!   work is filed without the lock when it is put.
 //! * A place in the queue file is given back at once when the log has forced the message's end (or
-//!   never knew the message), and after the next checkpoint otherwise: an image must not point at
+//!   never knew the message), unless a checkpoint is saving the queue: then once its image is in
+//!   force; and after the next checkpoint otherwise: an image must not point at
 //!   bytes that a later message has overwritten while the log cannot say that they are gone.
 
 pub(crate) mod attributes;
+pub(crate) mod disjoint;
 pub(crate) mod index;
 pub(crate) mod matching;
 mod residents;
@@ -97,6 +99,8 @@ pub(crate) struct QueueState {
     file_full: bool,
     /// Places to give back once the next image is durable.
     pub(crate) free_later: Vec<Place>,
+    /// While a checkpoint saves this queue: places that could have been given back meanwhile.
+    held_back: Option<Vec<Place>>,
     pub(crate) pending_puts: u32,
     /// Bytes of messages that units of work have in memory: non-persistent, persistent.
     uncommitted: [usize; 2],
@@ -132,6 +136,7 @@ impl Queue {
             file_dirty: false,
             file_full: false,
             free_later: Vec::new(),
+            held_back: None,
             pending_puts: 0,
             uncommitted: [0; 2],
             uncommitted_gets: 0,
@@ -509,10 +514,27 @@ impl QueueState {
     }
 
     fn release(&mut self, place: Place, forced: bool) {
-        match &self.file {
-            Some(file) if forced => file.free(place),
+        match (&self.file, &mut self.held_back) {
+            (Some(_), Some(held_back)) if forced && !planted(Bug::FreeWhileSaving) => {
+                held_back.push(place);
+            }
+            (Some(file), _) if forced => file.free(place),
             _ => self.free_later.push(place),
         }
+    }
+
+    /// A checkpoint begins to save this queue: part by part, so that a place that one part has named
+    /// must not be taken by what a later part names. Returns the places that the image to come does
+    /// not name any more.
+    pub(crate) fn begin_saving(&mut self) -> Vec<Place> {
+        self.held_back = Some(Vec::new());
+        std::mem::take(&mut self.free_later)
+    }
+
+    /// That image is in force, or was abandoned.
+    pub(crate) fn end_saving(&mut self) {
+        let held_back = self.held_back.take().unwrap_or_default();
+        self.free(held_back);
     }
 
     /// Gives back what waited for an image to become durable.

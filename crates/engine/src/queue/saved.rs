@@ -7,6 +7,7 @@
 //!   (`NPMCLASS(HIGH)`).
 //! * A chunk is written to a new place; its old place is given back only when the image that no
 //!   longer points at it is durable.
+//! * No two entries of an image, and no entry and chunk, have a block in common.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use posthaste_recovery_log::Lsn;
 use posthaste_store::{Place, StoreError};
 
 use super::QueueState;
-use super::index::{Body, Index, NewSlot, SlotId};
+use super::disjoint::Disjoint;
+use super::index::{Body, Index, NewSlot, Slot, SlotId};
 use crate::message::{self, Message};
 
 const ENTRY: usize = 34;
@@ -57,20 +59,29 @@ impl QueueState {
         }
     }
 
+    /// What an image names of a chunk: messages, and where the queue file has them.
+    fn named(&self, number: usize, keep_np: bool) -> impl Iterator<Item = (&Slot, Place)> {
+        let kept = move |slot: &&Slot| slot.seq != 0 && (slot.persistent() || keep_np);
+        let slots = self.index.chunk(number).iter().filter(kept);
+        slots.filter_map(|slot| {
+            let place = match slot.body() {
+                Body::Filed(place) => Some(place),
+                Body::Resident(at) => self.residents.get(at).place,
+            };
+            place.map(|place| (slot, place))
+        })
+    }
+
+    /// Notes the places that an image names for a chunk; false when one is named already.
+    pub(crate) fn name_chunk(&self, number: usize, keep_np: bool, places: &mut Disjoint) -> bool {
+        let mut named = self.named(number, keep_np);
+        named.all(|(_, place)| places.name(place))
+    }
+
     /// The bytes of a chunk as an image has them, or `None` when it has no entry to save.
     pub(crate) fn save_chunk(&self, number: usize, keep_np: bool) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        for slot in self.index.chunk(number) {
-            if slot.seq == 0 || !(slot.persistent() || keep_np) {
-                continue;
-            }
-            let place = match slot.body() {
-                Body::Filed(place) => place,
-                Body::Resident(at) => match self.residents.get(at).place {
-                    Some(place) => place,
-                    None => continue,
-                },
-            };
+        for (slot, place) in self.named(number, keep_np) {
             let (msg_tag, correl_tag) = Index::tags(slot);
             out.extend_from_slice(&slot.seq.to_le_bytes());
             out.extend_from_slice(&place.block.to_le_bytes());

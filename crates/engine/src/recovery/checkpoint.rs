@@ -9,7 +9,8 @@
 //!    gone by the next checkpoint.
 //! 3. Index chunks that have changed are written to new places in the queue files. Each is a
 //!    snapshot of its own moment; that is enough, because redo from the restart point is idempotent
-//!    and covers everything since `begin`.
+//!    and covers everything since `begin`. Places that are freed meanwhile are given back only when
+//!    the image is in force or abandoned, so that no block is named by two of its parts.
 //! 4. Queue files are synced, then the log is forced as far as it was appended: the image may show
 //!    the effect of any record up to there.
 //! 5. The image is written, synced and named; then the log's control file points at it, with the
@@ -29,6 +30,7 @@ use crate::catalogue::{Runtime, Stored};
 use crate::manager::Inner;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
+use crate::queue::disjoint::Disjoint;
 use crate::queue::saved::stored_head;
 use crate::stop::Stop;
 
@@ -274,7 +276,7 @@ fn save_queue(saved: &mut Saved, cut: Lsn, closing: bool) -> Result<(), StoreErr
     let (unfiled, keep_np, mut file) = {
         let mut state = queue.lock();
         let keep_np = closing && state.attributes.npm_high;
-        saved.given_up = std::mem::take(&mut state.free_later);
+        saved.given_up = state.begin_saving();
         let unfiled = state.unfiled(cut, keep_np);
         let file = if unfiled.is_empty() {
             None
@@ -291,38 +293,7 @@ fn save_queue(saved: &mut Saved, cut: Lsn, closing: bool) -> Result<(), StoreErr
             state.filed(slot, message.seq, place);
         }
     }
-    let chunks = queue.lock().index.chunk_states.len();
-    for number in 0..chunks {
-        let bytes = {
-            let mut state = queue.lock();
-            let chunk = &mut state.index.chunk_states[number];
-            if !chunk.dirty && !keep_np {
-                saved.chunks.push(chunk.saved);
-                continue;
-            }
-            chunk.dirty = false;
-            let bytes = state.save_chunk(number, keep_np);
-            if bytes.is_some() && file.is_none() {
-                file = Some(state.file()?);
-            }
-            bytes
-        };
-        let place = match (&bytes, &file) {
-            (Some(bytes), Some(file)) => match file.write(&[bytes]) {
-                Ok(place) => Some(place),
-                Err(error) => {
-                    queue.lock().index.chunk_states[number].dirty = true;
-                    return Err(error);
-                }
-            },
-            _ => None,
-        };
-        // An empty chunk is written down too (as absent), so that it is not saved every time.
-        saved.written.push((number, place.unwrap_or(ABSENT)));
-        let old = queue.lock().index.chunk_states[number].saved;
-        saved.given_up.extend(old);
-        saved.chunks.push(place);
-    }
+    save_chunks(saved, keep_np, &mut file)?;
     sync_file(&queue, file, !saved.written.is_empty())
 }
 
@@ -344,6 +315,69 @@ fn sync_file(queue: &Queue, file: Option<Arc<QueueFile>>, written: bool) -> Resu
     }
 }
 
+/// Writes the chunks that have changed, and sees to it that the image names every block once.
+fn save_chunks(
+    saved: &mut Saved,
+    keep_np: bool,
+    file: &mut Option<Arc<QueueFile>>,
+) -> Result<(), StoreError> {
+    let queue = saved.queue.clone();
+    let mut places = Disjoint::default();
+    let chunks = queue.lock().index.chunk_states.len();
+    for number in 0..chunks {
+        let bytes = {
+            let mut state = queue.lock();
+            if !state.name_chunk(number, keep_np, &mut places) {
+                return Err(named_twice(&queue));
+            }
+            let chunk = state.index.chunk_states[number];
+            if !chunk.dirty && !keep_np {
+                if !chunk.saved.is_none_or(|place| places.name(place)) {
+                    return Err(named_twice(&queue));
+                }
+                saved.chunks.push(chunk.saved);
+                continue;
+            }
+            let bytes = state.save_chunk(number, keep_np);
+            if bytes.is_some() && file.is_none() {
+                *file = Some(state.file()?);
+            }
+            state.index.chunk_states[number].dirty = false;
+            bytes
+        };
+        let place = match (&bytes, &*file) {
+            (Some(bytes), Some(file)) => match file.write(&[bytes]) {
+                Ok(place) => Some(place),
+                Err(error) => {
+                    queue.lock().index.chunk_states[number].dirty = true;
+                    return Err(error);
+                }
+            },
+            _ => None,
+        };
+        if !place.is_none_or(|place| places.name(place)) {
+            return Err(named_twice(&queue));
+        }
+        // An empty chunk is written down too (as absent), so that it is not saved every time.
+        saved.written.push((number, place.unwrap_or(ABSENT)));
+        let old = queue.lock().index.chunk_states[number].saved;
+        saved.given_up.extend(old);
+        saved.chunks.push(place);
+    }
+    Ok(())
+}
+
+/// We have a bug: the image must not come into force, the one before still holds.
+fn named_twice(queue: &Queue) -> StoreError {
+    StoreError::Damaged {
+        what: format!(
+            "the next image would name a place in the file of {} twice",
+            queue.name.text()
+        ),
+        block: 0,
+    }
+}
+
 /// Stands for "this chunk has nothing to save".
 const ABSENT: Place = Place {
     block: u32::MAX,
@@ -359,6 +393,7 @@ fn put_in_force(saved: Saved) {
         }
     }
     state.free(saved.given_up);
+    state.end_saving();
 }
 
 /// The checkpoint was abandoned: what it wrote is given back, what it would have replaced stays.
@@ -380,5 +415,6 @@ fn abandon(all: Vec<Saved>) {
         state.file_dirty = true;
         state.free(unused);
         state.free_later.extend(kept);
+        state.end_saving();
     }
 }

@@ -29,6 +29,8 @@ pub struct Stage {
     pub log_panics: AtomicBool,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
+    /// What is done when so many bytes, or more, are next written to a queue file in one call.
+    pub on_queue_write: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
 }
 
 impl Stage {
@@ -73,6 +75,11 @@ impl File for Prop {
         if self.queue {
             if self.stage.full.load(Ordering::SeqCst) {
                 return Err(io::ErrorKind::StorageFull.into());
+            }
+            let hook = &self.stage.on_queue_write;
+            let due = hook.lock().take_if(|(bytes, _)| buf.len() >= *bytes);
+            if let Some((_, then)) = due {
+                then();
             }
             let bytes = &self.stage.queue_bytes;
             bytes.fetch_add(buf.len() as u64, Ordering::SeqCst);

@@ -1,0 +1,87 @@
+//! What applications do while a checkpoint saves a queue part by part.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use posthaste_engine::Session;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md};
+use world::*;
+
+/// Messages: more than one part of the index takes (1,024).
+const COUNT: usize = 1500;
+/// The bytes of a whole part.
+const PART: usize = 30_000;
+
+fn id(n: usize) -> [u8; 24] {
+    let mut id = [3; 24];
+    id[16..].copy_from_slice(&(n as u64).to_be_bytes());
+    id
+}
+
+fn numbered(n: usize) -> Md {
+    Md {
+        msg_id: id(n),
+        ..md(PERSISTENT)
+    }
+}
+
+fn take_numbered(s: &Session, h: Hobj, n: usize) {
+    let by = Gmo {
+        match_options: MQMO_MATCH_MSG_ID,
+        ..gmo(0)
+    };
+    take(s, h, numbered(n), by, 1 << 20).unwrap();
+}
+
+/// Every message, in the order of the queue.
+fn numbers(s: &Session, h: Hobj) -> Vec<usize> {
+    drain(s, h)
+        .iter()
+        .map(|text| text.trim().parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_place_freed_while_its_queue_is_saved_is_not_named_twice() {
+    let mut w = World::with(|c| {
+        c.pq_buffer = 1;
+        c.log_config.file_pages = 1024;
+    });
+    w.run("DEFINE QLOCAL(A) MAXDEPTH(9999)\nDEFINE QLOCAL(FILL)");
+    let s = w.connect();
+    let h = open(&s, "A", IN_OUT);
+    let put_numbered = move |s: &Session, n: usize| {
+        send(s, h, numbered(n), 0, format!("{n:2000}").as_bytes());
+    };
+    for n in 0..COUNT {
+        put_numbered(&s, n);
+    }
+    // The first part has changed when the checkpoint comes. Between that part and the next, messages of the first go,
+    // and others take the slots of those that go from the next.
+    take_numbered(&s, h, 0);
+    let meanwhile = s.clone();
+    let hook = move || {
+        for n in 0..300 {
+            take_numbered(&meanwhile, h, 1 + n);
+            take_numbered(&meanwhile, h, 1100 + n);
+            put_numbered(&meanwhile, COUNT + n);
+        }
+    };
+    *w.stage.on_queue_write.lock() = Some((PART, Box::new(hook)));
+    let filler = w.connect();
+    let fill = open(&filler, "FILL", IN_OUT);
+    // Until the checkpoint is there: from then on the log must have room for what goes on inside it.
+    while w.stage.on_queue_write.lock().is_some() {
+        put(&filler, fill, PERSISTENT, 0, &[7; 20_000]);
+        next(&filler, fill, 0).unwrap();
+    }
+    let image = w.image();
+    until("the image", || w.image() > image);
+    drop((s, filler));
+    w.crash();
+    let s = w.connect();
+    let expected: Vec<usize> = (301..1100).chain(1400..COUNT + 300).collect();
+    let h = open(&s, "A", IN_OUT);
+    assert_eq!(numbers(&s, h), expected);
+}
