@@ -30,6 +30,7 @@ mod maintain;
 mod manager;
 mod message;
 mod meter;
+mod numbers;
 mod operator;
 mod orphans;
 mod pins;

@@ -1,9 +1,6 @@
 //! The queue manager: what all connections share.
 //!
 //! Invariants:
-//! * `next_seq` and `next_uow` begin every run in a number range of their own (the incarnation,
-//!   which is durable in the log's control file before the first number is used), so that no
-//!   number is ever used twice, not even by non-persistent messages, which leave no trace.
 //! * A stop is final and is reported once.
 
 use std::collections::BTreeMap;
@@ -11,13 +8,14 @@ use std::sync::{Arc, Weak};
 
 use posthaste_command::{Object, ObjectKind};
 use posthaste_env::sync::Mutex;
-use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use posthaste_env::{Env, Lock};
 use posthaste_mqi::{MsgId, Reason};
 use posthaste_recovery_log::{LogError, RecoveryLog, Writer};
 
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
+use crate::numbers::Numbers;
 use crate::operator::Operator;
 use crate::orphans::{Orphan, Orphans};
 use crate::pins::Pins;
@@ -27,7 +25,7 @@ use crate::session::{Application, ConnectionStatus, Owned, Session, SessionInner
 use crate::signal::Signal;
 use crate::stop::Stop;
 
-/// Bits of a number that count within one run.
+/// Bits of a connection number that count within one run.
 pub(crate) const COUNTER_BITS: u32 = 40;
 
 /// Nanoseconds between looks whether a verb has ended that an immediate end waits for.
@@ -73,9 +71,8 @@ pub(crate) struct Inner {
     /// Keeps other processes off these files.
     pub(crate) lock: Mutex<Option<Box<dyn Lock>>>,
     pub(crate) incarnation: u32,
-    pub(crate) next_seq: AtomicU64,
-    pub(crate) next_uow: AtomicU64,
-    pub(crate) next_queue: AtomicU32,
+    pub(crate) numbers: Numbers,
+    pub(crate) next_queue: AtomicU64,
     next_session: AtomicU64,
     sessions: Mutex<BTreeMap<u64, Weak<SessionInner>>>,
     pub(crate) orphans: Orphans,
@@ -114,14 +111,14 @@ pub(crate) struct Parts {
     pub(crate) home: Arc<QueueHome>,
     pub(crate) lock: Box<dyn Lock>,
     pub(crate) incarnation: u32,
-    pub(crate) next_queue: u32,
+    pub(crate) numbers: Numbers,
+    pub(crate) next_queue: u64,
     pub(crate) retired: Vec<Arc<Queue>>,
     pub(crate) checkpoint: CheckpointState,
 }
 
 impl Inner {
     pub(crate) fn new(parts: Parts) -> Self {
-        let first = u64::from(parts.incarnation) << COUNTER_BITS | 1;
         let (wall_base, monotonic_base) =
             (parts.env.clock.wall_micros(), parts.env.clock.monotonic());
         Inner {
@@ -133,9 +130,8 @@ impl Inner {
             home: parts.home,
             lock: Mutex::new(Some(parts.lock)),
             incarnation: parts.incarnation,
-            next_seq: AtomicU64::new(first),
-            next_uow: AtomicU64::new(first),
-            next_queue: AtomicU32::new(parts.next_queue),
+            numbers: parts.numbers,
+            next_queue: AtomicU64::new(parts.next_queue),
             next_session: AtomicU64::new(1),
             sessions: Mutex::new(BTreeMap::new()),
             orphans: Orphans::default(),
@@ -154,15 +150,6 @@ impl Inner {
             wall_base,
             monotonic_base,
         }
-    }
-
-    /// The number of the next message.
-    pub(crate) fn next_seq(&self) -> u64 {
-        self.next_seq.fetch_add(1, Ordering::Relaxed)
-    }
-
-    pub(crate) fn next_uow(&self) -> u64 {
-        self.next_uow.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Now, microseconds since 1970, never going back while the queue manager runs: expiry must not

@@ -41,6 +41,8 @@ pub enum Bug {
     OrphansTakenEarly,
     /// A place is given back while a checkpoint that may have named it saves the rest of the queue.
     FreeWhileSaving,
+    /// The numbers of messages begin again at each start, close behind those of the start before.
+    NumbersRepeat,
 }
 
 impl Bug {
@@ -63,6 +65,7 @@ impl Bug {
         Bug::ClearNextPin,
         Bug::OrphansTakenEarly,
         Bug::FreeWhileSaving,
+        Bug::NumbersRepeat,
     ];
 }
 

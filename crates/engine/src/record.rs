@@ -26,7 +26,7 @@ use crate::message;
 /// Number of a unit of work; 0 = outside.
 pub(crate) type UowId = u64;
 /// Number of a queue definition; a queue deleted and defined again has another one.
-pub(crate) type QueueId = u32;
+pub(crate) type QueueId = u64;
 
 /// One log record, borrowed from the bytes it was read from.
 #[derive(Debug, PartialEq)]
@@ -73,6 +73,19 @@ pub(crate) enum Record<'a> {
     },
 }
 
+impl Record<'_> {
+    /// The highest number that it uses.
+    pub(crate) fn highest_number(&self) -> u64 {
+        match self {
+            Record::Put { uow, seq, .. } | Record::Get { uow, seq, .. } => *uow.max(seq),
+            Record::Commit { uow } | Record::Backout { uow, .. } => *uow,
+            Record::Cleared { below, .. } => *below,
+            Record::Discarded { seq, .. } => *seq,
+            Record::Object { .. } | Record::Deleted { .. } | Record::Checkpoint { .. } => 0,
+        }
+    }
+}
+
 /// How often a persistent message was backed out, absolutely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BackoutCount {
@@ -109,12 +122,12 @@ pub(crate) fn put_head(
 }
 
 /// A `Get` record.
-pub(crate) fn get(uow: UowId, queue: QueueId, seq: u64) -> [u8; 21] {
-    let mut out = [0; 21];
+pub(crate) fn get(uow: UowId, queue: QueueId, seq: u64) -> [u8; 25] {
+    let mut out = [0; 25];
     out[0] = GET;
     out[1..9].copy_from_slice(&uow.to_le_bytes());
-    out[9..13].copy_from_slice(&queue.to_le_bytes());
-    out[13..21].copy_from_slice(&seq.to_le_bytes());
+    out[9..17].copy_from_slice(&queue.to_le_bytes());
+    out[17..25].copy_from_slice(&seq.to_le_bytes());
     out
 }
 
@@ -163,21 +176,21 @@ pub(crate) fn deleted(queue: QueueId, kind: u8, name: &str) -> Vec<u8> {
     out
 }
 
-fn queue_and_number(tag: u8, queue: QueueId, number: u64) -> [u8; 13] {
-    let mut out = [0; 13];
+fn queue_and_number(tag: u8, queue: QueueId, number: u64) -> [u8; 17] {
+    let mut out = [0; 17];
     out[0] = tag;
-    out[1..5].copy_from_slice(&queue.to_le_bytes());
-    out[5..13].copy_from_slice(&number.to_le_bytes());
+    out[1..9].copy_from_slice(&queue.to_le_bytes());
+    out[9..17].copy_from_slice(&number.to_le_bytes());
     out
 }
 
 /// A `Cleared` record.
-pub(crate) fn cleared(queue: QueueId, below: u64) -> [u8; 13] {
+pub(crate) fn cleared(queue: QueueId, below: u64) -> [u8; 17] {
     queue_and_number(CLEARED, queue, below)
 }
 
 /// A `Discarded` record.
-pub(crate) fn discarded(queue: QueueId, seq: u64) -> [u8; 13] {
+pub(crate) fn discarded(queue: QueueId, seq: u64) -> [u8; 17] {
     queue_and_number(DISCARDED, queue, seq)
 }
 
@@ -192,9 +205,6 @@ impl<'a> Fields<'a> {
     fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
     }
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
     fn end(self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
@@ -206,7 +216,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     let mut f = Fields(rest);
     let record = match *tag {
         PUT => {
-            let (uow, queue, seq) = (f.u64()?, f.u32()?, f.u64()?);
+            let (uow, queue, seq) = (f.u64()?, f.u64()?, f.u64()?);
             let expires = i64::from_le_bytes(f.take()?);
             let (md, data) = message::decode_md(f.0)?;
             return Some(Record::Put {
@@ -220,7 +230,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
         }
         GET => Record::Get {
             uow: f.u64()?,
-            queue: f.u32()?,
+            queue: f.u64()?,
             seq: f.u64()?,
         },
         COMMIT => Record::Commit { uow: f.u64()? },
@@ -229,7 +239,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
             let mut counts = Vec::new();
             while !f.0.is_empty() {
                 counts.push(BackoutCount {
-                    queue: f.u32()?,
+                    queue: f.u64()?,
                     seq: f.u64()?,
                     count: u16::from_le_bytes(f.take()?),
                 });
@@ -238,12 +248,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
         }
         OBJECT => {
             return Some(Record::Object {
-                queue: f.u32()?,
+                queue: f.u64()?,
                 object: f.0,
             });
         }
         DELETED => {
-            let queue = f.u32()?;
+            let queue = f.u64()?;
             let [kind] = f.take()?;
             return Some(Record::Deleted {
                 queue,
@@ -252,11 +262,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
             });
         }
         CLEARED => Record::Cleared {
-            queue: f.u32()?,
+            queue: f.u64()?,
             below: f.u64()?,
         },
         DISCARDED => Record::Discarded {
-            queue: f.u32()?,
+            queue: f.u64()?,
             seq: f.u64()?,
         },
         CHECKPOINT => Record::Checkpoint { number: f.u64()? },

@@ -1,6 +1,6 @@
 //! A definition as bytes: in log records and in checkpoint images.
 //!
-//! Format: kind (1), queue number (4), name length (1), name, attribute set. The kinds' codes are
+//! Format: kind (1), queue number (8), name length (1), name, attribute set. The kinds' codes are
 //! part of the format and never change.
 
 use posthaste_command::{Attrs, Object, ObjectKind};
@@ -58,16 +58,16 @@ impl Stored {
     /// Reads one; returns it with the number of bytes used. `None`: these bytes are not one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<(Stored, usize)> {
         let kind = kind_of(*bytes.first()?)?;
-        let queue = QueueId::from_le_bytes(bytes.get(1..5)?.try_into().ok()?);
-        let length = usize::from(*bytes.get(5)?);
-        let name = std::str::from_utf8(bytes.get(6..6 + length)?).ok()?;
-        let (attrs, used) = Attrs::decode(bytes.get(6 + length..)?)?;
+        let queue = QueueId::from_le_bytes(bytes.get(1..9)?.try_into().ok()?);
+        let length = usize::from(*bytes.get(9)?);
+        let name = std::str::from_utf8(bytes.get(10..10 + length)?).ok()?;
+        let (attrs, used) = Attrs::decode(bytes.get(10 + length..)?)?;
         let object = Object {
             kind,
             name: name.to_owned(),
             attrs,
         };
-        Some((Stored { queue, object }, 6 + length + used))
+        Some((Stored { queue, object }, 10 + length + used))
     }
 }
 

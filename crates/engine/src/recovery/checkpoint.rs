@@ -110,6 +110,7 @@ impl Inner {
             Ok(()) => Ok(()),
             Err(Failure::Full) => {
                 abandon(saved);
+                self.numbers.look_again();
                 self.operator
                     .message("AMQ2005E", &[self.config.data.display().to_string()]);
                 self.checkpoint_at
@@ -173,10 +174,12 @@ impl Inner {
         let anchor = Anchor {
             image: number,
             incarnation: self.incarnation,
+            numbers: self.numbers.to_reserve(),
         };
         self.advance(restart, &anchor, closing)
             .await
             .map_err(log_failed)?;
+        self.numbers.raise(anchor.numbers);
         *state = CheckpointState {
             number,
             begin,

@@ -79,8 +79,7 @@ impl QueueManager {
         let (date, time) = clock::display_stamp(now);
         let id = format!("{}_{date}_{time}", config.name);
         let mut objects = system_objects(&config.name, &id, options);
-        let mut numbered = Vec::new();
-        let mut next_queue = 1;
+        let (mut numbered, mut next_queue) = (Vec::new(), 1);
         for object in &mut objects {
             for selector in [MQCA_CREATION_DATE, MQCA_ALTERATION_DATE] {
                 object.attrs.set_text(selector, date.clone());
@@ -114,6 +113,7 @@ impl QueueManager {
         let anchor = Anchor {
             image: 1,
             incarnation: 0,
+            numbers: 1,
         };
         log.advance(log.appended(), &anchor.encode(), true)?;
         drop(lock);

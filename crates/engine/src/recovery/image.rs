@@ -6,7 +6,8 @@
 //! | 2 catalogue | every logged definition: the LSN of the record that made it so, then [`Stored`] |
 //! | 3 queues | queue number, then the places of its saved chunks |
 //!
-//! The anchor (in the log's control file) names the image to start from and the incarnation. Its format
+//! The anchor (in the log's control file) names the image to start from, the incarnation, and where
+//! the numbers of later runs begin. Its format
 //! number stands for that of the log's records too: an anchor or image of another format is refused before
 //! anything else is read.
 
@@ -22,7 +23,7 @@ pub(crate) const HEADER: u32 = 1;
 pub(crate) const CATALOGUE: u32 = 2;
 pub(crate) const QUEUES: u32 = 3;
 
-/// 2: definitions with LSNs.
+/// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor.
 const FORMAT: u32 = 2;
 const NO_PLACE: u32 = u32::MAX;
 
@@ -31,14 +32,17 @@ const NO_PLACE: u32 = u32::MAX;
 pub(crate) struct Anchor {
     pub(crate) image: u64,
     pub(crate) incarnation: u32,
+    /// No number below this is used by a later run.
+    pub(crate) numbers: u64,
 }
 
 impl Anchor {
-    pub(crate) fn encode(self) -> [u8; 16] {
-        let mut out = [0; 16];
+    pub(crate) fn encode(self) -> [u8; 24] {
+        let mut out = [0; 24];
         out[..4].copy_from_slice(&FORMAT.to_le_bytes());
         out[4..12].copy_from_slice(&self.image.to_le_bytes());
-        out[12..].copy_from_slice(&self.incarnation.to_le_bytes());
+        out[12..16].copy_from_slice(&self.incarnation.to_le_bytes());
+        out[16..].copy_from_slice(&self.numbers.to_le_bytes());
         out
     }
 
@@ -49,6 +53,7 @@ impl Anchor {
             Some(Anchor {
                 image: fields.u64()?,
                 incarnation: fields.u32()?,
+                numbers: fields.u64()?,
             })
         };
         read().ok_or_else(|| nonsense("the log's control file names no checkpoint image"))
@@ -59,7 +64,7 @@ impl Anchor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) begin: Lsn,
-    pub(crate) next_queue: u32,
+    pub(crate) next_queue: QueueId,
     pub(crate) tag_seed: u64,
     /// Written by a controlled shutdown: non-persistent messages in it may be kept.
     pub(crate) clean: bool,
@@ -81,7 +86,7 @@ impl Header {
         let mut read = || {
             Some(Header {
                 begin: Lsn(fields.u64()?),
-                next_queue: fields.u32()?,
+                next_queue: fields.u64()?,
                 tag_seed: fields.u64()?,
                 clean: fields.0.first()? == &1,
             })
@@ -144,7 +149,7 @@ pub(crate) fn decode_queues(bytes: &[u8]) -> Option<Vec<SavedQueue>> {
     let mut fields = Fields(bytes);
     let mut out = Vec::new();
     while !fields.0.is_empty() {
-        let (queue, count) = (fields.u32()?, fields.u32()?);
+        let (queue, count) = (fields.u64()?, fields.u32()?);
         let mut chunks = Vec::new();
         for _ in 0..count {
             let (block, length) = (fields.u32()?, fields.u32()?);
@@ -196,6 +201,7 @@ mod tests {
         let anchor = Anchor {
             image: 7,
             incarnation: 3,
+            numbers: 5,
         };
         assert_eq!(Anchor::decode(&anchor.encode()).unwrap(), anchor);
         let header = Header {
@@ -226,6 +232,7 @@ mod tests {
         let anchor = Anchor {
             image: 7,
             incarnation: 3,
+            numbers: 5,
         };
         let mut bytes = anchor.encode();
         bytes[0] = 1;

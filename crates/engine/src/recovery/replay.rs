@@ -50,6 +50,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) next_queue: QueueId,
     pub(crate) retired: Vec<Arc<Queue>>,
     pub(crate) records: u64,
+    /// The highest number of a message or unit of work in the log.
+    pub(crate) highest: u64,
 }
 
 impl<'a> Replay<'a> {
@@ -65,12 +67,14 @@ impl<'a> Replay<'a> {
             next_queue,
             retired: Vec::new(),
             records: 0,
+            highest: 0,
         }
     }
 
     /// Redoes one record.
     pub(crate) fn record(&mut self, start: Lsn, record: Record<'_>) -> Result<(), StartError> {
         self.records += 1;
+        self.highest = self.highest.max(record.highest_number());
         match record {
             Record::Put {
                 uow,
@@ -160,7 +164,7 @@ impl<'a> Replay<'a> {
     /// is about has been deleted, and what else the log holds of that queue finds none.
     fn object(&mut self, start: Lsn, queue: QueueId, bytes: &[u8]) -> Result<(), StartError> {
         let (stored, _) = Stored::decode(bytes).ok_or_else(|| nonsense("a definition"))?;
-        self.next_queue = self.next_queue.max(queue + 1);
+        self.next_queue = self.next_queue.max(queue.saturating_add(1));
         let Some(definition) = self.catalogue.redo(stored.object, queue, start) else {
             return Ok(());
         };

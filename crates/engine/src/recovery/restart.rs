@@ -18,6 +18,7 @@ use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
 use crate::manager::{Inner, Parts, QueueManager, Started};
 use crate::meter::Stages;
+use crate::numbers::{self, Numbers};
 use crate::operator::Operator;
 use crate::plant::{Bug, planted};
 use crate::queue::saved::read_chunk;
@@ -177,19 +178,23 @@ fn new_incarnation(
     log: &RecoveryLog,
     restart: posthaste_recovery_log::Lsn,
     anchor: Anchor,
-) -> Result<u32, StartError> {
+    highest: u64,
+) -> Result<(u32, Numbers), StartError> {
     let incarnation = anchor.incarnation + 1;
     if incarnation >> (64 - crate::manager::COUNTER_BITS) != 0 {
         return Err(nonsense(
             "the queue manager has been started 16 million times",
         ));
     }
+    let first = numbers::first(anchor.numbers, highest, incarnation)
+        .ok_or_else(|| nonsense("the numbers for messages have run out"))?;
     let anchor = Anchor {
         incarnation,
+        numbers: first.saturating_add(numbers::RESERVE),
         ..anchor
     };
     log.advance(restart, &anchor.encode(), false)?;
-    Ok(incarnation)
+    Ok((incarnation, Numbers::new(first, anchor.numbers)))
 }
 
 /// A log that stops, for a failed write or because its writer has gone, stops the queue manager: not only when the
@@ -238,14 +243,15 @@ impl QueueManager {
         }
         let undone = replay.undo();
         replay.list_all();
-        let (next_queue, retired, records) = (
+        let (next_queue, highest, retired, records) = (
             replay.next_queue,
+            replay.highest,
             std::mem::take(&mut replay.retired),
             replay.records,
         );
         drop(replay);
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
-        let incarnation = new_incarnation(&log, point, anchor)?;
+        let (incarnation, numbers) = new_incarnation(&log, point, anchor, highest)?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
         note_undone(&log, &undone)?;
         operator.message("AMQ7230I", std::slice::from_ref(&config.name));
@@ -260,6 +266,7 @@ impl QueueManager {
             home,
             lock,
             incarnation,
+            numbers,
             next_queue,
             retired,
             checkpoint: CheckpointState {

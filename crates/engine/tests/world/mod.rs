@@ -210,14 +210,14 @@ impl World {
         self.status(queue).depth
     }
 
-    /// The number of the newest checkpoint image.
+    /// The number of the checkpoint image in force: once a newer one is, this one is removed.
     pub fn image(&self) -> u64 {
         let names = self.env.disk.list(&self.config.data).unwrap();
         let numbers = names.iter().filter_map(|name| {
             let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
             number.parse().ok()
         });
-        numbers.max().unwrap()
+        numbers.min().unwrap()
     }
 
     /// How often the operator heard a message.

@@ -1,0 +1,122 @@
+//! The numbers of messages and units of work, which are never used twice.
+//!
+//! Invariants:
+//! * A number is used only while it is below the mark that is durable in the log's anchor, so that a run
+//!   begins above every number of the runs before it, those of non-persistent messages included, which
+//!   leave no trace.
+//! * A checkpoint raises the mark. One is asked for when half of the numbers below it are used up; should
+//!   they all be, the queue manager stops instead of going on beyond them.
+
+use posthaste_env::sync::atomic::{AtomicU64, Ordering};
+
+use crate::manager::Inner;
+use crate::plant::{Bug, planted};
+use crate::stop::Stop;
+
+/// How many numbers are reserved beyond the last one used: a million a second last for 19 hours.
+pub(crate) const RESERVE: u64 = 1 << 36;
+/// No run begins at or above this: what is left lasts for half a million years at that rate.
+const LAST: u64 = 1 << 63;
+
+/// See the head of this file.
+pub(crate) struct Numbers {
+    next: AtomicU64,
+    /// From here on something has to be done about the mark.
+    look: AtomicU64,
+    mark: AtomicU64,
+}
+
+impl Numbers {
+    /// Numbers from `first` on, below a mark that is durable.
+    pub(crate) fn new(first: u64, mark: u64) -> Self {
+        let numbers = Numbers {
+            next: AtomicU64::new(first),
+            look: AtomicU64::new(0),
+            mark: AtomicU64::new(0),
+        };
+        numbers.raise(mark);
+        numbers
+    }
+
+    /// The mark that a checkpoint is to make durable: no number below it is used by a later run.
+    pub(crate) fn to_reserve(&self) -> u64 {
+        let next = self.next.load(Ordering::SeqCst);
+        self.mark
+            .load(Ordering::SeqCst)
+            .max(next.saturating_add(RESERVE))
+    }
+
+    /// The mark is durable now.
+    pub(crate) fn raise(&self, mark: u64) {
+        self.mark.store(mark, Ordering::SeqCst);
+        self.look_again();
+    }
+
+    /// The next look is due when half of what is left is used.
+    pub(crate) fn look_again(&self) {
+        let next = self.next.load(Ordering::SeqCst);
+        let left = self.mark.load(Ordering::SeqCst).saturating_sub(next);
+        self.look
+            .store(next.saturating_add(left / 2), Ordering::SeqCst);
+    }
+}
+
+/// Where a run's numbers begin: above the mark of the last run and above all that its log holds. `None`: they
+/// have run out.
+pub(crate) fn first(mark: u64, highest: u64, starts: u32) -> Option<u64> {
+    if planted(Bug::NumbersRepeat) {
+        return Some(u64::from(starts) << 4 | 1);
+    }
+    let first = mark.max(highest.checked_add(1)?);
+    (first < LAST).then_some(first)
+}
+
+impl Inner {
+    /// The number of the next message.
+    pub(crate) fn next_seq(&self) -> u64 {
+        let number = self.numbers.next.fetch_add(1, Ordering::Relaxed);
+        if number >= self.numbers.look.load(Ordering::Relaxed) {
+            self.see_to_numbers(number);
+        }
+        number
+    }
+
+    /// The number of the next unit of work: another one than any message has.
+    pub(crate) fn next_uow(&self) -> u64 {
+        self.next_seq()
+    }
+
+    #[cold]
+    fn see_to_numbers(&self, number: u64) {
+        let mark = self.numbers.mark.load(Ordering::SeqCst);
+        if number >= mark {
+            let why = "no checkpoint has reserved more message numbers";
+            return self.stop(Stop::CheckpointFailed(why.to_owned()));
+        }
+        // Once is enough; the checkpoint says when the next look is due. The last one is at the mark.
+        self.numbers.look.store(mark, Ordering::SeqCst);
+        self.want_log_space();
+    }
+}
+
+impl crate::manager::QueueManager {
+    /// For tests: as if so many messages had been put.
+    #[doc(hidden)]
+    pub fn use_up_numbers(&self, count: u64) {
+        self.inner().numbers.next.fetch_add(count, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_begins_above_everything_before_it_or_not_at_all() {
+        assert_eq!(first(100, 7, 1), Some(100));
+        assert_eq!(first(100, 100, 1), Some(101));
+        assert_eq!(first(1 << 50, 1, 1), Some(1 << 50));
+        assert_eq!(first(1, u64::MAX, 1), None);
+        assert_eq!(first(LAST, 1, 1), None);
+    }
+}
