@@ -252,6 +252,11 @@ impl App {
         self.leave();
     }
 
+    /// Its connection, for those who end it.
+    pub(crate) fn session(&self) -> Session {
+        self.session.clone()
+    }
+
     /// Lets time go by.
     pub(crate) fn pause(&self, nanos: u64) {
         self.world.pause(nanos);

@@ -59,6 +59,12 @@ pub const SCENARIOS: &[Scenario] = &[
         threads: orderly_end,
     },
     Scenario {
+        name: "quiesce",
+        about: "gets that wait, the puts that answer them, and their connections' quiescing",
+        buffer: LARGE,
+        threads: quiesce,
+    },
+    Scenario {
         name: "commits",
         about: "lone committers, the log's writer and one another",
         buffer: SMALL,
@@ -325,6 +331,27 @@ fn orderly_end(world: &Rc<World>) -> Vec<usize> {
         Some(())
     }));
     threads.push(world.thread("end", |world| world.end()));
+    threads
+}
+
+fn quiesce(world: &Rc<World>) -> Vec<usize> {
+    let mut threads = vec![application(world, "putter", |app| {
+        for _ in 0..4 {
+            going(app.put("A", SHORT, false))?;
+        }
+        Some(())
+    })];
+    for _ in 0..2 {
+        let Some(app) = world.connect("getter") else {
+            continue;
+        };
+        let session = app.session();
+        threads.push(world.thread("getter", move |_| {
+            while app.get("A", false, 50) == Ended::Fine {}
+            app.leave();
+        }));
+        threads.push(world.thread("stop", move |_| session.quiesce()));
+    }
     threads
 }
 
