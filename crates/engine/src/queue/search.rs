@@ -3,7 +3,8 @@
 //! Invariants:
 //! * The first match in delivery order is found. By identifier that takes a hash chain (by two, the
 //!   shorter one), whatever the depth, and no message is read whose identifiers' tags are others; by
-//!   group, sequence number or offset it takes a walk.
+//!   group, sequence number or offset it takes a walk, which reads every candidate that is in the
+//!   file. All of that is under the queue's lock.
 //! * A message that has expired is never found: it is taken off the queue when it is met, and
 //!   handed to the caller, who owes it a log record and perhaps a report.
 //! * Messages locked by another handle's browse are passed over.

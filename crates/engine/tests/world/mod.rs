@@ -212,12 +212,7 @@ impl World {
 
     /// The number of the checkpoint image in force: once a newer one is, this one is removed.
     pub fn image(&self) -> u64 {
-        let names = self.env.disk.list(&self.config.data).unwrap();
-        let numbers = names.iter().filter_map(|name| {
-            let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
-            number.parse().ok()
-        });
-        numbers.min().unwrap()
+        image_in_force(&self.env, &self.config)
     }
 
     /// How often the operator heard a message.
@@ -230,6 +225,16 @@ impl World {
     pub fn when_told(&self, id: &'static str, hook: impl FnOnce() + Send + 'static) {
         *self.heard.hook.lock() = Some((id, Box::new(hook)));
     }
+}
+
+/// The number of a queue manager's checkpoint image in force.
+pub fn image_in_force(env: &Env, config: &EngineConfig) -> u64 {
+    let names = env.disk.list(&config.data).unwrap();
+    let numbers = names.iter().filter_map(|name| {
+        let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
+        number.parse().ok()
+    });
+    numbers.min().unwrap()
 }
 
 impl Drop for World {
