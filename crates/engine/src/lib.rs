@@ -28,6 +28,8 @@ mod config;
 mod group;
 mod maintain;
 mod manager;
+#[doc(hidden)]
+pub mod mark;
 mod message;
 mod meter;
 mod numbers;

@@ -14,6 +14,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
 use crate::manager::{Inner, QueueManager};
+use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::report;
 use crate::signal::either;
@@ -56,6 +57,7 @@ impl Inner {
         self.checkpoint_now(false).await?;
         // A checkpoint frees what lies before the previous one, so a second one frees more.
         if self.short_of_space() {
+            mark(Mark::SecondCheckpoint);
             self.checkpoint_now(false).await?;
         }
         while self.short_of_space() && self.back_out_oldest() {
@@ -99,6 +101,7 @@ impl Inner {
         {
             next.pin = None;
         }
+        mark(Mark::LogFullBackout);
         self.operator.message("AMQ7469W", &inserts);
         true
     }

@@ -11,6 +11,7 @@ use posthaste_env::sync::Mutex;
 use posthaste_recovery_log::{Forced, Lsn};
 
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::signal::Signal;
 use crate::uow::Effect;
@@ -89,6 +90,7 @@ impl Inner {
             if planted(Bug::OrphansTakenEarly) {
                 orphan.effect.unpin();
             }
+            mark(Mark::OrphanApplied);
             orphan.effect.happen(self, orphan.end, &forced);
         }
         self.orphans.done(count);

@@ -14,6 +14,7 @@ use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
 use posthaste_recovery_log::Class;
 
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::queue::Queue;
 use crate::session::Target;
@@ -274,6 +275,7 @@ pub(crate) fn not_sent(qm: &Inner, reason: Reason) {
 /// Expired messages have been taken off a queue: notes that in the log and sends their reports.
 pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Arc<Message>>) {
     for message in messages {
+        mark(Mark::Expired);
         if message.persistent() {
             let record = crate::record::discarded(queue.id, message.seq);
             // Not forced, and not missed: without it the message expires once more after a restart.

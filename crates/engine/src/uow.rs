@@ -20,6 +20,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, Forced, LogError, Lsn};
 
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::meter::Count;
 use crate::orphans::Orphan;
@@ -209,6 +210,7 @@ impl Uow {
             Ok(appended) => Ok(Some(appended.end)),
             Err(LogError::Full) => Ok(None),
             Err(error) => {
+                mark(Mark::RefusedByStoppedLog);
                 qm.log_failed(&error);
                 Err(error)
             }

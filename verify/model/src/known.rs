@@ -86,6 +86,19 @@ pub(crate) struct Ticket {
     pub(crate) queue: QueueId,
     pub(crate) want: Match,
     pub(crate) at: u64,
+    /// A persistent one would be in a unit of work.
+    pub(crate) only_non_persistent: bool,
+}
+
+impl Ticket {
+    pub(crate) fn of(get: &Get, at: u64) -> Ticket {
+        Ticket {
+            queue: get.queue,
+            want: get.want,
+            at,
+            only_non_persistent: get.how == How::SyncpointIfPersistent,
+        }
+    }
 }
 
 /// Values an attribute may have now: `[false, true]`.
@@ -160,7 +173,7 @@ pub(crate) fn target(op: &Op) -> Option<QueueId> {
 
 pub(crate) fn destructive(op: &Op) -> Option<&Get> {
     match op {
-        Op::Get(get) if matches!(get.how, How::NoSyncpoint | How::Syncpoint) => Some(get),
+        Op::Get(get) if !matches!(get.how, How::BrowseFirst | How::BrowseNext) => Some(get),
         _ => None,
     }
 }
@@ -434,8 +447,10 @@ impl Model {
     ) -> bool {
         let m = &self.messages[&id];
         for (n, ticket) in tickets.iter().enumerate() {
-            let fits =
-                ticket.queue == m.put.queue && matches(ticket.want, &m.put) && m.put_at < ticket.at;
+            let fits = ticket.queue == m.put.queue
+                && matches(ticket.want, &m.put)
+                && m.put_at < ticket.at
+                && !(ticket.only_non_persistent && m.persistent);
             if fits && !std::mem::replace(&mut tried[n], true) {
                 let free = takes[n].is_none_or(|other| self.assign(other, tickets, takes, tried));
                 if free {
@@ -502,13 +517,13 @@ impl Model {
                     self.set(put.id, State::Present);
                 }
             }
-            Op::Get(get) if get.how == How::NoSyncpoint => self.tickets.push(Ticket {
-                queue: get.queue,
-                want: get.want,
-                at: self.now,
-            }),
             Op::Get(get) if get.how == How::Syncpoint => {
                 self.queues[get.queue.0].unseen_backouts += 1;
+            }
+            Op::Get(get) if destructive(&flight.op).is_some() => {
+                let perhaps = get.how == How::SyncpointIfPersistent;
+                self.queues[get.queue.0].unseen_backouts += u32::from(perhaps);
+                self.tickets.push(Ticket::of(get, self.now));
             }
             Op::Clear(queue) => self.perhaps_emptied(*queue, false),
             Op::Delete(queue, _) => self.perhaps_emptied(*queue, true),

@@ -125,6 +125,8 @@ pub enum How {
     NoSyncpoint,
     /// Destructive, in syncpoint.
     Syncpoint,
+    /// Destructive, in syncpoint if the message is persistent, else outside.
+    SyncpointIfPersistent,
     /// Browse from the front.
     BrowseFirst,
     /// Browse onwards from a cursor, of which the model knows nothing.

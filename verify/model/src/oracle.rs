@@ -362,9 +362,14 @@ impl Model {
         if get.how != How::BrowseNext {
             self.check_order(flight, get, id)?;
         }
-        match get.how {
+        let how = match get.how {
+            How::SyncpointIfPersistent if got.persistent => How::Syncpoint,
+            How::SyncpointIfPersistent => How::NoSyncpoint,
+            other => other,
+        };
+        match how {
             How::NoSyncpoint => self.set(id, State::Taken),
-            How::Syncpoint => {
+            How::Syncpoint | How::SyncpointIfPersistent => {
                 let uow = self.uow_of(flight.session);
                 self.uows[uow].members.push(id);
                 self.message(id).deliveries += 1;
@@ -422,7 +427,7 @@ impl Model {
         let Some(count) = got.backout_count else {
             return Ok(());
         };
-        let others = self.gets_in_flight(m.put.queue, |how| how == How::Syncpoint);
+        let others = self.gets_in_flight(m.put.queue, |how| how != How::NoSyncpoint);
         let most = m.deliveries + self.queues[m.put.queue.0].unseen_backouts + others as u32;
         let stale = browse && m.backouts_at > flight.since;
         let least = if stale { 0 } else { m.backouts };
@@ -469,15 +474,13 @@ impl Model {
         if destructive(&flight.op).is_some() {
             // It may have taken a message and put it back.
             self.shake(get.queue);
-            self.queues[get.queue.0].unseen_backouts += u32::from(get.how == How::Syncpoint);
+            self.queues[get.queue.0].unseen_backouts += u32::from(get.how != How::NoSyncpoint);
         }
-        let ticket = Ticket {
-            queue: get.queue,
-            want: get.want,
-            at: self.now,
-        };
+        let ticket = Ticket::of(get, self.now);
         match (outcome, get.how) {
-            (Outcome::Unknown, How::NoSyncpoint) => self.tickets.push(ticket),
+            (Outcome::Unknown, How::NoSyncpoint | How::SyncpointIfPersistent) => {
+                self.tickets.push(ticket);
+            }
             (Outcome::Unknown, How::Syncpoint) => {
                 let uow = self.uow_of(flight.session);
                 self.uows[uow].tickets.push(ticket);

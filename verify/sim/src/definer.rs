@@ -149,6 +149,13 @@ impl Worker {
     /// Runs a command; what it came to.
     async fn command(&self, text: &str) -> Outcome {
         let command = parsed(text);
+        let words: Vec<&str> = text.split(['(', ')', ' ']).collect();
+        let replace = if text.contains("REPLACE") {
+            " REPLACE"
+        } else {
+            ""
+        };
+        self.met(&format!("{} {}{replace}", words[0], words[1]));
         self.say(text);
         let reply = self.session.queue_manager().execute(&command).await;
         let outcome = match reply.ok {
@@ -249,7 +256,11 @@ impl Worker {
         let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE;
         match self.open_name(&mut od, options).await {
             Ok(handle) => {
-                self.handles = vec![Target { handle, queue }];
+                self.handles = vec![Target {
+                    handle,
+                    queue,
+                    name: Name::new(&self.name(at)),
+                }];
                 let most = self.plan.stint;
                 self.some_calls(most).await && self.close_own(at, MQCO_NONE).await
             }
@@ -268,7 +279,11 @@ impl Worker {
             .await
         {
             Ok(handle) => {
-                self.handles = vec![Target { handle, queue }];
+                self.handles = vec![Target {
+                    handle,
+                    queue,
+                    name: Name::new(&self.name(at)),
+                }];
                 for _ in 0..self.below(6) {
                     if !self.put().await {
                         return false;
@@ -317,6 +332,7 @@ impl Worker {
             ..Od::default()
         };
         self.say(&format!("open {model} as {name}"));
+        self.met(&format!("MQOPEN {}", model.to_lowercase()));
         let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE;
         let handle = match self.open_name(&mut od, options).await {
             Ok(handle) => handle,
@@ -338,7 +354,11 @@ impl Worker {
             shared.own[at].temporary = temporary;
             queue
         };
-        self.handles = vec![Target { handle, queue }];
+        self.handles = vec![Target {
+            handle,
+            queue,
+            name: Name::new(&self.name(at)),
+        }];
         if !self.some_calls(self.plan.stint).await {
             return false;
         }
@@ -361,6 +381,7 @@ impl Worker {
         let op = deletes.then(|| {
             let purge = options != MQCO_DELETE;
             self.shared.borrow_mut().definitions.change(&name, None);
+            self.met(["MQCLOSE delete", "MQCLOSE purge"][usize::from(purge)]);
             self.invoke(Op::Delete(target.queue, purge))
         });
         let outcome = match self.session.close(target.handle, options).await {

@@ -2,13 +2,17 @@
 //!
 //! * `machine`: a queue manager on simulated disk and clock, with its log writer driven by seed.
 //! * `workload`: applications that put, get, commit and back out, and tell the oracle everything.
+//! * `calls`: their calls, one by one.
 //! * `definer`: applications that define, alter, clear and delete queues, and use them.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
+//! * `coverage`: what the runs have met, as numbers.
 //! * `planted`: bugs that have to be found, and by when.
 //!
 //! One seed decides everything: the same seed gives the same trace hash and the same verdict.
 
+mod calls;
+mod coverage;
 mod definer;
 mod machine;
 mod plan;
@@ -16,6 +20,7 @@ mod planted;
 mod run;
 mod workload;
 
+pub use coverage::{Coverage, EXPECTED};
 pub use machine::{Machine, Recorder, Writes};
 pub use plan::Plan;
 pub use planted::{PLANTED, Planted, find};

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use posthaste_sim::{PLANTED, Plan, find, run, run_plan};
+use parking_lot::Mutex;
+use posthaste_sim::{Coverage, PLANTED, Plan, find, run, run_plan};
 
 const USAGE: &str = "\
 Simulates a queue manager under faults and checks every message.
@@ -13,7 +14,8 @@ Simulates a queue manager under faults and checks every message.
   posthaste-sim run FIRST COUNT run COUNT seeds from FIRST
   posthaste-sim plant [NAME]    look for planted bugs (all, or one)
   posthaste-sim ci [SECONDS]    what CI runs: same seed twice, every planted bug, then fresh seeds
-                                for SECONDS (default 120)
+                                for SECONDS (default 120); fails too if they did not meet
+                                everything that the simulator is to meet
   posthaste-sim soak SECONDS [FIRST]
                                 run seeds for SECONDS
 ";
@@ -44,38 +46,115 @@ fn tell(seed: u64) -> bool {
     result.is_ok()
 }
 
-/// Runs seeds until the time is over; false at the first failure.
-fn seeds(first: u64, count: u64, budget: Option<Duration>) -> bool {
+/// What the threads of a run have come to.
+#[derive(Default)]
+struct Sum {
+    next: u64,
+    ran: u64,
+    calls: u64,
+    delivered: u64,
+    crashes: u64,
+    coverage: Coverage,
+    failed: Option<u64>,
+}
+
+/// Threads that run seeds beside each other: a seed is a world of its own.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs seeds until the time is over; what they met, or nothing after the first failure.
+fn seeds(first: u64, count: u64, budget: Option<Duration>) -> Option<Coverage> {
     let start = Instant::now();
-    let (mut calls, mut delivered, mut crashes, mut ran) = (0, 0, 0, 0);
-    for seed in first..first.saturating_add(count) {
-        if budget.is_some_and(|budget| start.elapsed() >= budget) {
-            break;
-        }
-        match run(seed) {
-            Ok(report) => {
-                calls += report.calls;
-                delivered += report.delivered;
-                crashes += u64::from(report.stops.0);
-                ran += 1;
+    let end = first.saturating_add(count);
+    let sum = Mutex::new(Sum {
+        next: first,
+        ..Sum::default()
+    });
+    let work = || loop {
+        let seed = {
+            let mut sum = sum.lock();
+            let over = budget.is_some_and(|budget| start.elapsed() >= budget);
+            if over || sum.next == end || sum.failed.is_some() {
+                return;
             }
-            Err(_) => return replay(seed),
+            sum.next += 1;
+            sum.next - 1
+        };
+        let result = run(seed);
+        let mut sum = sum.lock();
+        match result {
+            Ok(report) => {
+                sum.calls += report.calls;
+                sum.delivered += report.delivered;
+                sum.crashes += u64::from(report.stops.0);
+                sum.coverage.add(&report.coverage);
+                sum.ran += 1;
+                if sum.ran.is_multiple_of(500) {
+                    let Sum { ran, calls, .. } = *sum;
+                    eprintln!("  {ran} seeds, {calls} calls, {} crashes", sum.crashes);
+                }
+            }
+            Err(_) => sum.failed = Some(seed),
         }
-        if ran % 500 == 0 && ran > 0 {
-            eprintln!("  {ran} seeds, {calls} calls, {crashes} crashes");
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads() {
+            scope.spawn(work);
         }
+    });
+    let sum = sum.into_inner();
+    if let Some(seed) = sum.failed {
+        replay(seed);
+        return None;
     }
     println!(
-        "{ran} seeds from {first}: {calls} calls, {delivered} messages delivered, {crashes} crashes, no violation ({:.0} s)",
+        "{} seeds from {first}: {} calls, {} messages delivered, {} crashes, no violation ({:.0} s)",
+        sum.ran,
+        sum.calls,
+        sum.delivered,
+        sum.crashes,
         start.elapsed().as_secs_f64()
     );
-    true
+    let met = sum.coverage.wanted() - sum.coverage.missing().len();
+    println!("met {met} of {} things to meet", sum.coverage.wanted());
+    Some(sum.coverage)
+}
+
+/// Says how often each thing was met, and whether all were that must be.
+fn all_met(coverage: &Coverage) -> bool {
+    for (what, count) in coverage.all() {
+        println!("  {what}: {count}");
+    }
+    let missing = coverage.missing();
+    for what in &missing {
+        println!("NEVER MET: {what}");
+    }
+    missing.is_empty()
 }
 
 fn plants(name: Option<&str>) -> bool {
     let mut all = true;
-    for planted in PLANTED.iter().filter(|p| name.is_none_or(|n| n == p.name)) {
-        match find(planted, 1) {
+    let chosen: Vec<_> = PLANTED
+        .iter()
+        .filter(|p| name.is_none_or(|n| n == p.name))
+        .collect();
+    let share = chosen.len().div_ceil(threads()).max(1);
+    let found: Vec<_> = std::thread::scope(|scope| {
+        let running: Vec<_> = chosen
+            .chunks(share)
+            .map(|some| scope.spawn(|| some.iter().map(|p| find(p, 1)).collect::<Vec<_>>()))
+            .collect();
+        running
+            .into_iter()
+            .flat_map(|t| t.join())
+            .flatten()
+            .collect()
+    });
+    // A thread that panicked found nothing.
+    let found = found.into_iter().chain(std::iter::repeat(None));
+    for (planted, found) in chosen.into_iter().zip(found) {
+        match found {
             Some((seed, failure)) => {
                 println!("planted {}: found by seed {seed}: {failure}", planted.name);
             }
@@ -111,15 +190,16 @@ fn main() -> ExitCode {
             (1..=5).all(same_twice)
                 && plants(None)
                 && seeds(1, u64::MAX, Some(Duration::from_secs(seconds)))
+                    .is_some_and(|coverage| all_met(&coverage))
         }
         ["run", first, count] => match (number(first), number(count)) {
-            (Some(first), Some(count)) => seeds(first, count, None),
+            (Some(first), Some(count)) => seeds(first, count, None).is_some(),
             _ => usage(),
         },
         ["soak", seconds, rest @ ..] => match number(seconds) {
             Some(seconds) => {
                 let first = rest.first().and_then(|s| number(s)).unwrap_or(1);
-                seeds(first, u64::MAX, Some(Duration::from_secs(seconds)))
+                seeds(first, u64::MAX, Some(Duration::from_secs(seconds))).is_some()
             }
             None => usage(),
         },

@@ -40,6 +40,14 @@ pub struct Plan {
     pub disk_error: u32,
     /// Units of work in a million that are kept open until the log is full.
     pub hoard: u32,
+    /// Puts in a million whose message expires.
+    pub expiry: u32,
+    /// Puts in a million of more than a megabyte.
+    pub huge: u32,
+    /// Calls in a million before which puts or gets are inhibited or allowed.
+    pub inhibit: u32,
+    /// MAXDEPTH of the first queue.
+    pub max_depth: u64,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -53,6 +61,7 @@ impl Plan {
     pub fn of(seed: u64) -> Plan {
         let mut rng = Rng::new(seed ^ 0x5EED_0F00_D15C_0000);
         let quick = rng.coin();
+        let huge = rng.below(16) == 0;
         Plan {
             seed,
             sessions: rng.between(1, 6) as u32,
@@ -60,7 +69,11 @@ impl Plan {
             epochs: rng.between(2, 5) as u32,
             epoch_micros: if rng.coin() { 20_000 } else { 200_000 },
             max_message: if quick { 600 } else { 9_000 },
-            file_pages: if rng.coin() { 64 } else { 256 },
+            file_pages: match (huge, rng.coin()) {
+                (true, _) => 2048,
+                (_, true) => 64,
+                _ => 256,
+            },
             buffer: if rng.coin() { 8 * 1024 } else { 256 * 1024 },
             write_nanos: if rng.coin() {
                 (20_000, 60_000)
@@ -75,6 +88,10 @@ impl Plan {
             hoard: *rng.pick(&[0, 0, 50_000]).unwrap_or(&0),
             definers: *rng.pick(&[0, 1, 2, 4]).unwrap_or(&1),
             stint: if rng.coin() { 6 } else { 30 },
+            expiry: *rng.pick(&[0, 0, 200_000]).unwrap_or(&0),
+            huge: if huge { 3_000 } else { 0 },
+            inhibit: *rng.pick(&[0, 0, 10_000]).unwrap_or(&0),
+            max_depth: *rng.pick(&[1_000_000, 1_000_000, 20]).unwrap_or(&20),
             tell: false,
             bug: None,
             acknowledge_early: false,

@@ -1,6 +1,7 @@
 //! One seed, from the first message to the final audit.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -8,6 +9,7 @@ use posthaste_engine::plant::plant;
 use posthaste_env_sim::{Area, Fault, Rng};
 use posthaste_model::{Definitions, Harden, Model, QueueSpec, Violation};
 
+use crate::coverage::Coverage;
 use crate::definer::{self, Own};
 use crate::machine::Machine;
 use crate::plan::Plan;
@@ -26,6 +28,8 @@ pub struct Report {
     pub stops: (u32, u32),
     /// Hash of everything that happened.
     pub trace: u64,
+    /// What was met.
+    pub coverage: Coverage,
 }
 
 /// Why a run failed.
@@ -99,7 +103,7 @@ impl Run {
             let name = format!("Q{at}");
             let id = model.add_queue(QueueSpec {
                 name: name.clone(),
-                max_depth: 1_000_000,
+                max_depth: if at == 0 { plan.max_depth } else { 1_000_000 },
                 by_priority: at != 1,
                 default_priority: 0,
                 default_persistent: false,
@@ -126,6 +130,8 @@ impl Run {
                 .map(|at| Own::new(format!("N{at}")))
                 .collect(),
             next_number: 0,
+            sent: BTreeMap::new(),
+            coverage: Coverage::default(),
         };
         Ok(Run {
             plan: plan.clone(),
@@ -143,8 +149,13 @@ impl Run {
             let sequence = if at == 1 { "FIFO" } else { "PRIORITY" };
             let class = if at == 2 { "HIGH" } else { "NORMAL" };
             let harden = if at == 2 { "HARDENBO" } else { "NOHARDENBO" };
+            let depth = if at == 0 {
+                self.plan.max_depth
+            } else {
+                1_000_000
+            };
             self.machine.mqsc(&format!(
-                "DEFINE QLOCAL(Q{at}) MSGDLVSQ({sequence}) NPMCLASS({class}) {harden} MAXDEPTH(1000000)"
+                "DEFINE QLOCAL(Q{at}) MSGDLVSQ({sequence}) NPMCLASS({class}) {harden} MAXDEPTH({depth})"
             ));
         }
         definer::MODELS
@@ -170,14 +181,24 @@ impl Run {
             self.start_again(self.plan.epochs)?;
         }
         self.audit()?;
-        let shared = self.shared.borrow();
+        let mut shared = self.shared.borrow_mut();
+        shared.coverage.take_marks();
+        let struck = self.machine.world.disk().struck();
+        for struck in struck {
+            shared.coverage.met(&format!("fault {:?}", struck.fault));
+        }
         Ok(Report {
             seed: self.plan.seed,
             calls: shared.calls,
             delivered: shared.delivered,
             stops: self.stops,
             trace: self.machine.world.trace(),
+            coverage: std::mem::take(&mut shared.coverage),
         })
+    }
+
+    fn met(&self, what: &str) {
+        self.shared.borrow_mut().coverage.met(what);
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -243,14 +264,17 @@ impl Run {
         }
         if stopped || self.rng.chance(self.plan.crash) {
             if self.rng.below(3) == 0 {
+                self.met("kill");
                 self.machine.kill();
             } else {
+                self.met("crash");
                 self.machine.crash();
             }
             self.machine.world.disk().clear_faults();
             self.stops.0 += 1;
             return self.verdict(|model| model.crash());
         }
+        self.met("end immediate");
         let clean = self
             .machine
             .end()
@@ -278,6 +302,7 @@ impl Run {
             self.machine.world.disk().cut_power_after(1 + steps);
             // It may have started before the power failed: then it falls in the middle of nothing.
             let _ = self.machine.start();
+            self.met("power cut in restart");
             self.machine.crash();
             self.verdict(|model| model.crash())?;
         }

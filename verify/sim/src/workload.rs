@@ -1,20 +1,20 @@
 //! Applications at work: what they do is drawn by seed, what they see goes to the oracle.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use posthaste_engine::Session;
 use posthaste_env::{Clock, Sleep};
 use posthaste_env_sim::Rng;
-use posthaste_model::{
-    Definitions, Delivered, Get, How, Match, Model, Op, OpId, Outcome, Put, QueueId, Violation,
-};
+use posthaste_model::{Definitions, Model, Op, OpId, Outcome, QueueId, Violation};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Hobj, Name, Od, Reason};
 use std::sync::Arc;
 
 use crate::Plan;
+use crate::coverage::Coverage;
 use crate::definer::Own;
 
 /// What all applications of a run share.
@@ -32,6 +32,9 @@ pub(crate) struct Shared {
     /// What is under the names of those who define.
     pub(crate) own: Vec<Own>,
     pub(crate) next_number: u64,
+    /// Length and digest of every message.
+    pub(crate) sent: BTreeMap<u64, (usize, u64)>,
+    pub(crate) coverage: Coverage,
 }
 
 /// A queue that is open.
@@ -39,6 +42,7 @@ pub(crate) struct Shared {
 pub(crate) struct Target {
     pub(crate) handle: Hobj,
     pub(crate) queue: QueueId,
+    pub(crate) name: Name,
 }
 
 pub(crate) type World = Rc<RefCell<Shared>>;
@@ -70,7 +74,7 @@ pub(crate) fn digest(bytes: &[u8]) -> u64 {
     })
 }
 
-fn id24(id: u64) -> [u8; 24] {
+pub(crate) fn id24(id: u64) -> [u8; 24] {
     let mut out = [0; 24];
     out[16..].copy_from_slice(&id.to_be_bytes());
     out
@@ -88,7 +92,7 @@ pub(crate) fn outcome(reason: Reason) -> Outcome {
 }
 
 /// Ends with the call, or with `None` when the caller has had enough.
-async fn patient<F: Future>(call: F, limit: Option<(Sleep, bool)>) -> Option<F::Output> {
+pub(crate) async fn patient<F: Future>(call: F, limit: Option<(Sleep, bool)>) -> Option<F::Output> {
     let Some((mut limit, hasty)) = limit else {
         return Some(call.await);
     };
@@ -133,15 +137,24 @@ impl Worker {
                 object_name: Name::new(&name),
                 ..Od::default()
             };
-            let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE;
+            let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE | MQOO_SET;
             let handle = self.session.open(&mut od, options).await?.value;
-            self.handles.push(Target { handle, queue });
+            let name = Name::new(&name);
+            self.handles.push(Target {
+                handle,
+                queue,
+                name,
+            });
         }
         Ok(())
     }
 
     fn now(&self) -> u64 {
         micros(&*self.clock)
+    }
+
+    pub(crate) fn met(&self, what: &str) {
+        self.shared.borrow_mut().coverage.met(what);
     }
 
     pub(crate) fn say(&self, what: &str) {
@@ -177,6 +190,9 @@ impl Worker {
         if matches!(outcome, Outcome::Got(_)) {
             shared.delivered += 1;
         }
+        if let Outcome::Reason(reason) = outcome {
+            shared.coverage.met(&format!("reason {reason}"));
+        }
         if let Err(violation) = shared.model.respond(now, op, outcome) {
             shared.violation.get_or_insert(violation);
             return false;
@@ -184,7 +200,7 @@ impl Worker {
         outcome != Outcome::Unknown
     }
 
-    fn chance(&self, per_million: u32) -> bool {
+    pub(crate) fn chance(&self, per_million: u32) -> bool {
         self.shared.borrow_mut().rng.chance(per_million)
     }
 
@@ -193,7 +209,7 @@ impl Worker {
     }
 
     /// How long this call may take before it is given up, if it may be.
-    fn limit(&self) -> Option<(Sleep, bool)> {
+    pub(crate) fn limit(&self) -> Option<(Sleep, bool)> {
         if !self.chance(self.plan.cancel) {
             return None;
         }
@@ -209,10 +225,14 @@ impl Worker {
                 self.backout().await;
                 return;
             }
+            if self.chance(self.plan.inhibit) && !self.set().await {
+                return;
+            }
             let going = match self.below(100) {
                 0..40 => self.put().await,
-                40..75 => self.get().await,
-                75..80 => self.browse().await,
+                40..73 => self.get().await,
+                73..77 => self.browse().await,
+                77..80 => self.get_browsed().await,
                 80..92 => self.commit().await,
                 92..97 => self.backout().await,
                 _ => self.depth().await,
@@ -229,62 +249,15 @@ impl Worker {
         self.clock.sleep_until(self.clock.monotonic() + pause).await;
     }
 
-    fn target(&self) -> Target {
+    pub(crate) fn target(&self) -> Target {
         let at = self.below(self.handles.len() as u64) as usize;
         self.handles[at]
     }
 
-    pub(crate) async fn put(&self) -> bool {
-        let Target { handle, queue } = self.target();
-        let id = {
-            let mut shared = self.shared.borrow_mut();
-            shared.next_id += 1;
-            shared.next_id
-        };
-        let data = payload(id, self.below(self.plan.max_message));
-        let persistent = self.chance(self.plan.persistent);
-        let priority = self.below(3) as u8;
-        let in_uow = self.chance(self.plan.syncpoint);
-        let correl = self.below(4);
-        let put = Put {
-            queue,
-            id,
-            hash: digest(&data),
-            persistent: Some(persistent),
-            priority: Some(priority),
-            in_uow,
-            expiry: None,
-            msg_id: id,
-            correl_id: correl,
-        };
-        let mut md = Md {
-            persistence: i32::from(persistent),
-            priority: i32::from(priority),
-            msg_id: id24(id),
-            correl_id: id24(correl),
-            ..Md::default()
-        };
-        let mut pmo = Pmo {
-            options: if in_uow {
-                MQPMO_SYNCPOINT
-            } else {
-                MQPMO_NO_SYNCPOINT
-            },
-            ..Pmo::default()
-        };
-        let op = self.invoke(Op::Put(put));
-        let call = self.session.put(handle, &mut md, &mut pmo, data);
-        match patient(call, self.limit()).await {
-            Some(Ok(_)) => self.respond(op, Outcome::Done),
-            Some(Err(reason)) => self.respond(op, outcome(reason)),
-            // Whether a put that was given up has happened is known to nobody.
-            None => self.gave_up(op).await,
-        }
-    }
-
     /// A call was given up whose outcome matters: the application goes away, as a client does whose
     /// connection broke.
-    async fn gave_up(&self, op: OpId) -> bool {
+    pub(crate) async fn gave_up(&self, op: OpId) -> bool {
+        self.met("connection lost");
         self.respond(op, Outcome::Unknown);
         // Its session goes with it, and with the session whatever was not committed.
         let lost = self.invoke(Op::Backout);
@@ -300,96 +273,6 @@ impl Worker {
         false
     }
 
-    fn wanted(&self) -> (Match, Md) {
-        let mut md = Md::default();
-        let want = match self.below(4) {
-            0 => {
-                let correl = 1 + self.below(3);
-                md.correl_id = id24(correl);
-                Match {
-                    msg_id: None,
-                    correl_id: Some(correl),
-                }
-            }
-            _ => Match::default(),
-        };
-        (want, md)
-    }
-
-    pub(crate) async fn get(&self) -> bool {
-        let Target { handle, queue } = self.target();
-        let (want, mut md) = self.wanted();
-        let in_uow = self.chance(self.plan.syncpoint);
-        let wait = self.below(3) == 0;
-        let how = if in_uow {
-            How::Syncpoint
-        } else {
-            How::NoSyncpoint
-        };
-        let mut gmo = Gmo {
-            version: MQGMO_VERSION_2,
-            options: if in_uow {
-                MQGMO_SYNCPOINT
-            } else {
-                MQGMO_NO_SYNCPOINT
-            } | if wait { MQGMO_WAIT } else { 0 },
-            wait_interval: if wait { self.below(20) as i32 } else { 0 },
-            ..Gmo::default()
-        };
-        let get = Get {
-            queue,
-            want,
-            how,
-            wait,
-        };
-        let op = self.invoke(Op::Get(get));
-        let call = self.session.get(handle, &mut md, &mut gmo, 1 << 20);
-        match patient(call, self.limit()).await {
-            Some(Ok(done)) => {
-                let got = delivered(&md, &done.value.data);
-                self.respond(op, Outcome::Got(got))
-            }
-            Some(Err(reason)) => self.respond(op, outcome(reason)),
-            // In a unit of work a get that is given up loses nothing, and the application goes on.
-            None if in_uow => self.respond(op, Outcome::Cancelled),
-            // Outside, its record may have been forced already.
-            None => self.gave_up(op).await,
-        }
-    }
-
-    pub(crate) async fn browse(&self) -> bool {
-        let Target { handle, queue } = self.target();
-        let first = self.below(2) == 0;
-        let mut gmo = Gmo {
-            options: if first {
-                MQGMO_BROWSE_FIRST
-            } else {
-                MQGMO_BROWSE_NEXT
-            },
-            ..Gmo::default()
-        };
-        let how = if first {
-            How::BrowseFirst
-        } else {
-            How::BrowseNext
-        };
-        let get = Get {
-            queue,
-            want: Match::default(),
-            how,
-            wait: false,
-        };
-        let op = self.invoke(Op::Get(get));
-        let mut md = Md::default();
-        match self.session.get(handle, &mut md, &mut gmo, 1 << 20).await {
-            Ok(done) => {
-                let got = delivered(&md, &done.value.data);
-                self.respond(op, Outcome::Got(got))
-            }
-            Err(reason) => self.respond(op, outcome(reason)),
-        }
-    }
-
     pub(crate) async fn commit(&self) -> bool {
         if self.chance(self.plan.hoard) {
             // Keeps its unit of work open: the log has to cope.
@@ -399,6 +282,7 @@ impl Worker {
     }
 
     pub(crate) async fn commit_now(&self) -> bool {
+        self.met("MQCMIT");
         let op = self.invoke(Op::Commit);
         match patient(self.session.commit(), self.limit()).await {
             Some(Ok(_)) => self.respond(op, Outcome::Done),
@@ -408,6 +292,7 @@ impl Worker {
     }
 
     pub(crate) async fn backout(&self) -> bool {
+        self.met("MQBACK");
         let op = self.invoke(Op::Backout);
         match self.session.backout().await {
             Ok(_) => self.respond(op, Outcome::Done),
@@ -416,7 +301,8 @@ impl Worker {
     }
 
     pub(crate) async fn depth(&self) -> bool {
-        let Target { handle, queue } = self.target();
+        let Target { handle, queue, .. } = self.target();
+        self.met("MQINQ");
         let op = self.invoke(Op::Depth(queue));
         match self.session.inquire(handle, &[MQIA_CURRENT_Q_DEPTH]).await {
             Ok(done) => {
@@ -425,48 +311,5 @@ impl Worker {
             }
             Err(reason) => self.respond(op, outcome(reason)),
         }
-    }
-
-    /// Gets everything from every queue, outside syncpoint.
-    pub(crate) async fn drain(self) {
-        for Target { handle, queue } in self.handles.iter().copied() {
-            loop {
-                let get = Get {
-                    queue,
-                    want: Match::default(),
-                    how: How::NoSyncpoint,
-                    wait: false,
-                };
-                let op = self.invoke(Op::Get(get));
-                let (mut md, mut gmo) = (Md::default(), Gmo::default());
-                let got = self.session.get(handle, &mut md, &mut gmo, 1 << 20).await;
-                let going = match got {
-                    Ok(done) => {
-                        let got = delivered(&md, &done.value.data);
-                        self.respond(op, Outcome::Got(got))
-                    }
-                    Err(reason) => {
-                        self.respond(op, outcome(reason));
-                        false
-                    }
-                };
-                if !going {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-fn delivered(md: &Md, data: &[u8]) -> Delivered {
-    let id = data
-        .first_chunk::<8>()
-        .map_or(0, |b| u64::from_le_bytes(*b));
-    Delivered {
-        id,
-        hash: digest(data),
-        persistent: md.persistence == MQPER_PERSISTENT,
-        priority: md.priority.clamp(0, 9) as u8,
-        backout_count: u32::try_from(md.backout_count).ok(),
     }
 }

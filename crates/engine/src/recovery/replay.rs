@@ -12,6 +12,7 @@ use posthaste_mqi::Md;
 use posthaste_recovery_log::Lsn;
 
 use crate::catalogue::{Catalogue, Runtime, Stored, kind_of};
+use crate::mark;
 use crate::message::Message;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
@@ -75,6 +76,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn record(&mut self, start: Lsn, record: Record<'_>) -> Result<(), StartError> {
         self.records += 1;
         self.highest = self.highest.max(record.highest_number());
+        mark::redone(&record);
         match record {
             Record::Put {
                 uow,

@@ -17,6 +17,7 @@ use super::replay::Replay;
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
 use crate::manager::{Inner, Parts, QueueManager, Started};
+use crate::mark::{Mark, mark};
 use crate::meter::Stages;
 use crate::numbers::{self, Numbers};
 use crate::operator::Operator;
@@ -165,6 +166,7 @@ fn note_undone(
     undone: &[(record::UowId, Vec<record::BackoutCount>)],
 ) -> Result<(), StartError> {
     for (uow, counts) in undone {
+        mark(Mark::UndoneAtRestart);
         match log.append(Class::Promised, &[&record::backout(*uow, counts)]) {
             Err(LogError::Full) if !planted(Bug::SpendReserve) => break,
             appended => drop(appended?),

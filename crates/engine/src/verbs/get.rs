@@ -25,6 +25,7 @@ use super::{Done, Got, Verb, extension};
 use crate::catalogue::Alias;
 use crate::group::{GroupGet, Logical};
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
@@ -268,6 +269,7 @@ impl Drop for Wait<'_> {
 }
 
 fn return_gift(queue: &Arc<Queue>, gift: Gift) {
+    mark(Mark::GiftReturned);
     let mut wakes = Wakes::default();
     {
         let mut state = queue.lock();

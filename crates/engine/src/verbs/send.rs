@@ -17,6 +17,7 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 use posthaste_store::QueueFile;
 
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::meter::Count;
 use crate::orphans::Orphan;
@@ -158,6 +159,7 @@ impl Patience {
             return Err(Reason::RESOURCE_PROBLEM);
         }
         self.0 += 1;
+        mark(Mark::WaitedForRoom);
         let relief = qm.relief.listen();
         // After an end nobody makes room any more; one that comes later raises the signal.
         qm.running()?;

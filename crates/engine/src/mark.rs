@@ -1,0 +1,83 @@
+//! Rare branches that a verification run has to have taken to be believed.
+//!
+//! Without the feature `plant`, which only verification crates ask for, `mark` is empty and the compiler
+//! removes every trace of it. With it, each thread counts its own.
+
+use crate::record::Record;
+
+macro_rules! marks {
+    ($($name:ident: $what:literal,)*) => {
+        /// A branch.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Mark {
+            $(#[doc = $what] $name,)*
+        }
+
+        impl Mark {
+            /// All of them.
+            pub const ALL: &[Mark] = &[$(Mark::$name,)*];
+        }
+    };
+}
+
+marks! {
+    RedoPut: "Restart redoes a put outside a unit of work.",
+    RedoPutInUnit: "Restart meets a put of a unit of work.",
+    RedoGet: "Restart redoes a get outside a unit of work.",
+    RedoGetInUnit: "Restart meets a get of a unit of work.",
+    RedoCommit: "Restart redoes a commit.",
+    RedoBackout: "Restart redoes a backout.",
+    RedoObject: "Restart redoes a definition.",
+    RedoDeleted: "Restart redoes the end of a definition.",
+    RedoCleared: "Restart redoes a clear.",
+    RedoDiscarded: "Restart redoes the end of an expired message.",
+    RedoCheckpoint: "Restart meets the beginning of an image.",
+    UndoneAtRestart: "Restart undoes a unit of work that has no end.",
+    OrphanApplied: "Maintenance lets an effect happen whose application has gone.",
+    LogFullBackout: "A unit of work is backed out to make room in the log.",
+    SecondCheckpoint: "One checkpoint did not make enough room in the log.",
+    RefusedByStoppedLog: "A backout finds the log stopped.",
+    WaitedForRoom: "A call waits for room in the log.",
+    GiftReturned: "A message that was given to a waiting getter comes back.",
+    Expired: "Maintenance takes an expired message off its queue.",
+}
+
+#[cfg(feature = "plant")]
+thread_local! {
+    static MET: std::cell::RefCell<[u64; Mark::ALL.len()]> =
+        const { std::cell::RefCell::new([0; Mark::ALL.len()]) };
+}
+
+/// How often this thread has met each branch since the last call.
+#[cfg(feature = "plant")]
+pub fn take() -> Vec<(Mark, u64)> {
+    let met = MET.replace([0; Mark::ALL.len()]);
+    Mark::ALL.iter().copied().zip(met).collect()
+}
+
+/// This branch is taken.
+#[inline]
+pub(crate) fn mark(mark: Mark) {
+    #[cfg(feature = "plant")]
+    MET.with_borrow_mut(|met| met[mark as usize] += 1);
+    #[cfg(not(feature = "plant"))]
+    let _ = mark;
+}
+
+/// This record is redone.
+#[inline]
+pub(crate) fn redone(record: &Record<'_>) {
+    mark(match record {
+        Record::Put { uow: 0, .. } => Mark::RedoPut,
+        Record::Put { .. } => Mark::RedoPutInUnit,
+        Record::Get { uow: 0, .. } => Mark::RedoGet,
+        Record::Get { .. } => Mark::RedoGetInUnit,
+        Record::Commit { .. } => Mark::RedoCommit,
+        Record::Backout { .. } => Mark::RedoBackout,
+        Record::Object { .. } => Mark::RedoObject,
+        Record::Deleted { .. } => Mark::RedoDeleted,
+        Record::Cleared { .. } => Mark::RedoCleared,
+        Record::Discarded { .. } => Mark::RedoDiscarded,
+        Record::Checkpoint { .. } => Mark::RedoCheckpoint,
+    });
+}

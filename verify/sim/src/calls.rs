@@ -1,0 +1,376 @@
+//! The calls of an application: how each is drawn, made, and told to the oracle.
+
+use bytes::Bytes;
+use posthaste_model::{Delivered, Get, How, Match, Op, Outcome, Put};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Md, MsgToken, Od, Pmo, Reason};
+
+use crate::workload::{Target, Worker, digest, id24, outcome, patient, payload};
+
+/// Longer than any message.
+const BUFFER: usize = 8 << 20;
+/// Shorter than most, and long enough for a message's number.
+const SHORT: usize = 64;
+/// Microseconds in a tenth of a second.
+const TENTH: u64 = 100_000;
+
+impl Worker {
+    fn length(&self) -> u64 {
+        if self.chance(self.plan.huge) {
+            self.met("put of a megabyte");
+            return 1_000_000 + self.below(3_000_000);
+        }
+        self.below(self.plan.max_message)
+    }
+
+    /// A message that nobody has put yet: its number and its data.
+    fn letter(&self) -> (u64, Bytes) {
+        let length = self.length();
+        let mut shared = self.shared.borrow_mut();
+        shared.next_id += 1;
+        let id = shared.next_id;
+        let data = payload(id, length);
+        shared.sent.insert(id, (data.len(), digest(&data)));
+        (id, data)
+    }
+
+    pub(crate) async fn put(&self) -> bool {
+        let target = self.target();
+        let (id, data) = self.letter();
+        let persistent = self.chance(self.plan.persistent);
+        let priority = self.below(3) as u8;
+        let in_uow = self.chance(self.plan.syncpoint);
+        let correl = self.below(4);
+        let tenths = self.chance(self.plan.expiry).then(|| 1 + self.below(5));
+        let hash = self.shared.borrow().sent[&id].1;
+        let put = Put {
+            queue: target.queue,
+            id,
+            hash,
+            persistent: Some(persistent),
+            priority: Some(priority),
+            in_uow,
+            expiry: tenths.map(|tenths| tenths * TENTH),
+            msg_id: id,
+            correl_id: correl,
+        };
+        let mut md = Md {
+            persistence: i32::from(persistent),
+            priority: i32::from(priority),
+            msg_id: id24(id),
+            correl_id: id24(correl),
+            expiry: tenths.map_or(MQEI_UNLIMITED, |tenths| tenths as i32),
+            ..Md::default()
+        };
+        let (unit, asynchronous) = (
+            [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(in_uow)],
+            [0, MQPMO_ASYNC_RESPONSE][self.below(2) as usize],
+        );
+        let mut pmo = Pmo {
+            options: unit | asynchronous,
+            ..Pmo::default()
+        };
+        for (met, what) in [
+            (in_uow, "put syncpoint"),
+            (persistent, "put persistent"),
+            (tenths.is_some(), "put expiry"),
+            (asynchronous != 0, "put async response"),
+        ] {
+            if met {
+                self.met(what);
+            }
+        }
+        let op = self.invoke(Op::Put(put));
+        let limit = self.limit();
+        let one = self.below(8) == 0;
+        self.met(["MQPUT", "MQPUT1"][usize::from(one)]);
+        let result = if one {
+            let mut od = Od {
+                object_name: target.name,
+                ..Od::default()
+            };
+            let call = self.session.put1(&mut od, &mut md, &mut pmo, data);
+            patient(call, limit).await
+        } else {
+            let call = self.session.put(target.handle, &mut md, &mut pmo, data);
+            patient(call, limit).await
+        };
+        match result {
+            Some(Ok(_)) => self.respond(op, Outcome::Done),
+            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            // Whether a put that was given up has happened is known to nobody.
+            None => self.gave_up(op).await,
+        }
+    }
+
+    fn wanted(&self) -> (Match, Md) {
+        let mut md = Md::default();
+        let want = match self.below(12) {
+            0..3 => {
+                let correl = 1 + self.below(3);
+                md.correl_id = id24(correl);
+                self.met("get by CorrelId");
+                Match {
+                    msg_id: None,
+                    correl_id: Some(correl),
+                }
+            }
+            3 => {
+                let last = self.shared.borrow().next_id;
+                let id = last.saturating_sub(self.below(30)).max(1);
+                md.msg_id = id24(id);
+                self.met("get by MsgId");
+                Match {
+                    msg_id: Some(id),
+                    correl_id: None,
+                }
+            }
+            _ => Match::default(),
+        };
+        (want, md)
+    }
+
+    /// How a get stands to the unit of work: for the oracle, and as an option.
+    fn unit(&self) -> (How, i32) {
+        if !self.chance(self.plan.syncpoint) {
+            return (How::NoSyncpoint, MQGMO_NO_SYNCPOINT);
+        }
+        if self.below(5) == 0 {
+            self.met("get syncpoint if persistent");
+            return (How::SyncpointIfPersistent, MQGMO_SYNCPOINT_IF_PERSISTENT);
+        }
+        self.met("get syncpoint");
+        (How::Syncpoint, MQGMO_SYNCPOINT)
+    }
+
+    pub(crate) async fn get(&self) -> bool {
+        let target = self.target();
+        let (want, mut md) = self.wanted();
+        let (how, unit) = self.unit();
+        let wait = self.below(3) == 0;
+        let (buffer, truncate) = match self.below(20) {
+            0 => (SHORT, 0),
+            1 => (SHORT, MQGMO_ACCEPT_TRUNCATED_MSG),
+            _ => (BUFFER, 0),
+        };
+        let mut gmo = Gmo {
+            version: MQGMO_VERSION_2,
+            options: unit | truncate | if wait { MQGMO_WAIT } else { 0 },
+            wait_interval: if wait { self.below(20) as i32 } else { 0 },
+            ..Gmo::default()
+        };
+        self.met("MQGET");
+        if wait {
+            self.met("get wait");
+        }
+        let get = Get {
+            queue: target.queue,
+            want,
+            how,
+            wait,
+        };
+        self.make_get(target, get, &mut md, &mut gmo, buffer).await
+    }
+
+    /// Gets the message under the cursor, or the one with a token, after a browse has found it.
+    pub(crate) async fn get_browsed(&self) -> bool {
+        let target = self.target();
+        let Some((id, token)) = self.browse_one(target, MQGMO_BROWSE_FIRST).await else {
+            return false;
+        };
+        let Some(id) = id else { return true };
+        let (how, unit) = self.unit();
+        let by_token = self.below(2) == 0;
+        let (mut md, mut gmo) = (Md::default(), Gmo::default());
+        gmo.options = unit;
+        if by_token {
+            gmo.version = MQGMO_VERSION_3;
+            gmo.match_options = MQMO_MATCH_MSG_TOKEN;
+            gmo.msg_token = token;
+            self.met("get by token");
+        } else {
+            gmo.options |= MQGMO_MSG_UNDER_CURSOR;
+            self.met("get under cursor");
+        }
+        let get = Get {
+            queue: target.queue,
+            want: Match {
+                msg_id: Some(id),
+                correl_id: None,
+            },
+            how,
+            wait: false,
+        };
+        self.make_get(target, get, &mut md, &mut gmo, BUFFER).await
+    }
+
+    async fn make_get(
+        &self,
+        target: Target,
+        get: Get,
+        md: &mut Md,
+        gmo: &mut Gmo,
+        buffer: usize,
+    ) -> bool {
+        let op = self.invoke(Op::Get(get));
+        let call = self.session.get(target.handle, md, gmo, buffer);
+        match patient(call, self.limit()).await {
+            // A warning, with the beginning of a message that stays.
+            Some(Ok(done)) if done.warning == Reason::TRUNCATED_MSG_FAILED => {
+                self.respond(op, outcome(done.warning))
+            }
+            Some(Ok(done)) => {
+                let cut = done.warning == Reason::TRUNCATED_MSG_ACCEPTED;
+                let got = self.delivered(md, &done.value.data, cut.then_some(done.value.length));
+                self.respond(op, Outcome::Got(got))
+            }
+            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            // In a unit of work a get that is given up loses nothing, and the application goes on.
+            None if get.how == How::Syncpoint => {
+                self.met("call given up");
+                self.respond(op, Outcome::Cancelled)
+            }
+            // Outside, its record may have been forced already.
+            None => self.gave_up(op).await,
+        }
+    }
+
+    /// A message as it came. Of one that was cut the rest is taken on trust: length and beginning must be
+    /// right.
+    fn delivered(&self, md: &Md, data: &[u8], cut: Option<usize>) -> Delivered {
+        let mut got = delivered(md, data);
+        if let Some(whole) = cut {
+            self.met("get truncated");
+            let sent = self.shared.borrow().sent.get(&got.id).copied();
+            if let Some((length, hash)) = sent
+                && length == whole
+                && payload(got.id, (length - 8) as u64).starts_with(data)
+            {
+                got.hash = hash;
+            }
+        }
+        got
+    }
+
+    pub(crate) async fn browse(&self) -> bool {
+        let which = [MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT][self.below(2) as usize];
+        self.browse_one(self.target(), which).await.is_some()
+    }
+
+    /// Browses; the number and token of the message, if there was one. `None` ends the application.
+    async fn browse_one(&self, target: Target, option: i32) -> Option<(Option<u64>, MsgToken)> {
+        let mut gmo = Gmo {
+            version: MQGMO_VERSION_3,
+            options: option,
+            match_options: MQMO_NONE,
+            ..Gmo::default()
+        };
+        let how = if option == MQGMO_BROWSE_FIRST {
+            self.met("browse first");
+            How::BrowseFirst
+        } else {
+            self.met("browse next");
+            How::BrowseNext
+        };
+        let get = Get {
+            queue: target.queue,
+            want: Match::default(),
+            how,
+            wait: false,
+        };
+        let op = self.invoke(Op::Get(get));
+        let mut md = Md::default();
+        let call = self.session.get(target.handle, &mut md, &mut gmo, BUFFER);
+        match call.await {
+            Ok(done) => {
+                let got = delivered(&md, &done.value.data);
+                let going = self.respond(op, Outcome::Got(got));
+                going.then_some((Some(got.id), gmo.msg_token))
+            }
+            Err(reason) => {
+                let going = self.respond(op, outcome(reason));
+                going.then_some((None, gmo.msg_token))
+            }
+        }
+    }
+
+    /// Allows or inhibits puts or gets.
+    pub(crate) async fn set(&self) -> bool {
+        let target = self.target();
+        let inhibit = self.below(4) == 0;
+        let puts = self.below(2) == 0;
+        let (selector, op) = if puts {
+            let op = Op::Inhibit(target.queue, Some(inhibit), None);
+            (MQIA_INHIBIT_PUT, op)
+        } else {
+            let op = Op::Inhibit(target.queue, None, Some(inhibit));
+            (MQIA_INHIBIT_GET, op)
+        };
+        self.set_attribute(target, selector, i32::from(inhibit), op)
+            .await
+    }
+
+    async fn set_attribute(&self, target: Target, selector: i32, value: i32, op: Op) -> bool {
+        self.met("MQSET");
+        let op = self.invoke(op);
+        let set = self
+            .session
+            .set(target.handle, &[selector], &[value], &[])
+            .await;
+        match set {
+            Ok(_) => self.respond(op, Outcome::Done),
+            Err(reason) => self.respond(op, outcome(reason)),
+        }
+    }
+
+    /// Gets everything from every queue, outside syncpoint.
+    pub(crate) async fn drain(self) {
+        for target in self.handles.iter().copied() {
+            let op = Op::Inhibit(target.queue, None, Some(false));
+            let allowed = MQQA_GET_ALLOWED;
+            if !self
+                .set_attribute(target, MQIA_INHIBIT_GET, allowed, op)
+                .await
+            {
+                return;
+            }
+            loop {
+                let get = Get {
+                    queue: target.queue,
+                    want: Match::default(),
+                    how: How::NoSyncpoint,
+                    wait: false,
+                };
+                let op = self.invoke(Op::Get(get));
+                let (mut md, mut gmo) = (Md::default(), Gmo::default());
+                let call = self.session.get(target.handle, &mut md, &mut gmo, BUFFER);
+                let going = match call.await {
+                    Ok(done) => {
+                        let got = delivered(&md, &done.value.data);
+                        self.respond(op, Outcome::Got(got))
+                    }
+                    Err(reason) => {
+                        self.respond(op, outcome(reason));
+                        false
+                    }
+                };
+                if !going {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn delivered(md: &Md, data: &[u8]) -> Delivered {
+    let id = data
+        .first_chunk::<8>()
+        .map_or(0, |b| u64::from_le_bytes(*b));
+    Delivered {
+        id,
+        hash: digest(data),
+        persistent: md.persistence == MQPER_PERSISTENT,
+        priority: md.priority.clamp(0, 9) as u8,
+        backout_count: u32::try_from(md.backout_count).ok(),
+    }
+}

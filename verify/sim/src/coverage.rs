@@ -1,0 +1,124 @@
+//! What a run has met, as numbers: verbs and options that applications used, reasons they were given, records
+//! that restarts redid and branches that the engine marks as rare.
+//!
+//! What is in [`EXPECTED`] or is a mark of the engine must be met by CI within its budget: a simulator that
+//! has stopped to reach something says so, instead of finding nothing there.
+
+use std::collections::BTreeMap;
+
+use posthaste_engine::mark::{self, Mark};
+
+/// Verbs, options and reasons that CI's runs must meet.
+pub const EXPECTED: &[&str] = &[
+    "MQPUT",
+    "MQPUT1",
+    "MQGET",
+    "MQCMIT",
+    "MQBACK",
+    "MQINQ",
+    "MQSET",
+    "connection lost",
+    "MQCLOSE delete",
+    "MQCLOSE purge",
+    "MQOPEN permanent",
+    "MQOPEN temporary",
+    "DEFINE QLOCAL",
+    "DEFINE QLOCAL REPLACE",
+    "DEFINE QALIAS",
+    "ALTER QLOCAL",
+    "CLEAR QLOCAL",
+    "DELETE QLOCAL",
+    "DELETE QALIAS",
+    "put syncpoint",
+    "put persistent",
+    "put expiry",
+    "put async response",
+    "put of a megabyte",
+    "get syncpoint",
+    "get syncpoint if persistent",
+    "get wait",
+    "get by MsgId",
+    "get by CorrelId",
+    "get under cursor",
+    "get by token",
+    "get truncated",
+    "browse first",
+    "browse next",
+    "call given up",
+    "end immediate",
+    "crash",
+    "kill",
+    "power cut in restart",
+    "fault WriteError",
+    "fault SyncError",
+    "reason 2003",
+    "reason 2016",
+    "reason 2033",
+    "reason 2048",
+    "reason 2051",
+    "reason 2053",
+    "reason 2055",
+    "reason 2080",
+];
+
+/// Counts by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    counts: BTreeMap<String, u64>,
+}
+
+impl Coverage {
+    /// This was met.
+    pub(crate) fn met(&mut self, what: &str) {
+        match self.counts.get_mut(what) {
+            Some(count) => *count += 1,
+            None => {
+                self.counts.insert(what.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Takes over what the engine has marked on this thread.
+    pub(crate) fn take_marks(&mut self) {
+        for (mark, count) in mark::take() {
+            if count > 0 {
+                *self.counts.entry(name(mark)).or_default() += count;
+            }
+        }
+    }
+
+    /// Adds what another run met.
+    pub fn add(&mut self, other: &Coverage) {
+        for (what, count) in &other.counts {
+            *self.counts.entry(what.clone()).or_default() += count;
+        }
+    }
+
+    /// What must be met and was not.
+    pub fn missing(&self) -> Vec<String> {
+        wanted()
+            .filter(|what| !self.counts.contains_key(what))
+            .collect()
+    }
+
+    /// How many of the things that must be met there are.
+    pub fn wanted(&self) -> usize {
+        wanted().count()
+    }
+
+    /// Every name with its count.
+    pub fn all(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.counts
+            .iter()
+            .map(|(what, count)| (what.as_str(), *count))
+    }
+}
+
+fn name(mark: Mark) -> String {
+    format!("branch {mark:?}")
+}
+
+fn wanted() -> impl Iterator<Item = String> {
+    let marks = Mark::ALL.iter().map(|mark| name(*mark));
+    EXPECTED.iter().map(|what| (*what).to_owned()).chain(marks)
+}
