@@ -588,12 +588,15 @@ where
             None => (None, ""),
         };
         let connected = instance.is_some_and(|i| i.connected.load(Ordering::Relaxed));
-        end.report(
-            core.registry.operator(),
-            channel,
-            &core.caller.peer.conname(),
-            connected,
-        );
+        // That an application of this machine ended is nobody's error: the system says so, and its work is backed out.
+        if !(core.registry.is_local() && matches!(end, End::Lost(_))) {
+            end.report(
+                core.registry.operator(),
+                channel,
+                &core.caller.peer.conname(),
+                connected,
+            );
+        }
         let gone = matches!(end, End::Lost(_) | End::Stalled);
         if gone {
             core.outbound.close();

@@ -609,6 +609,11 @@ impl Registry {
         })
     }
 
+    /// Whether this is for applications of this machine, which have no channel that anybody defined.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+
     fn definition(&self, channel: &str) -> Option<Definition> {
         if self.local {
             let mut attrs = Attrs::defaults(ObjectKind::SvrConn);

@@ -9,7 +9,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-use posthaste_engine::{Application, Done, Got, Session, Verb};
+use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
 use posthaste_mqi::constants::MQPMO_ASYNC_RESPONSE;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
@@ -195,11 +195,19 @@ impl Talk {
         }
         let user = self.user();
         let name = conn.application.text().into_owned();
+        let (channel, conname) = match common.registry.is_local() {
+            true => Default::default(),
+            false => (
+                common.instance.channel.clone(),
+                common.instance.conname.clone(),
+            ),
+        };
         let session = qm.connect(Application {
             name: name.clone(),
             user: user.clone(),
-            channel: common.instance.channel.clone(),
-            conname: common.instance.conname.clone(),
+            channel,
+            conname,
+            binding: Binding::Shared,
             pid: common.agreement.process_id,
             tid: common.agreement.thread_id,
             appl_type: conn.application_type,

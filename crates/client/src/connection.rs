@@ -241,6 +241,15 @@ impl Connection {
         })
     }
 
+    /// From now on a queue manager that says nothing for so long is not waited for any more: calls end with
+    /// [`ClientError::Silent`], and the connection is broken. A call that waits by itself must wait for less.
+    ///
+    /// # Errors
+    /// The system refuses it.
+    pub fn give_up_after(&mut self, silence: Duration) -> Result<(), ClientError> {
+        Ok(self.transport.give_up_after(silence)?)
+    }
+
     /// The name of the queue manager that answered.
     pub fn queue_manager(&self) -> String {
         self.queue_manager.text().into_owned()
@@ -515,6 +524,14 @@ impl Connection {
     /// # Errors
     /// Those of [`Connection::commit`]; the connection has ended all the same.
     pub fn disconnect(mut self) -> Result<(), ClientError> {
+        self.leave()
+    }
+
+    /// [`Connection::disconnect`] for an owner that cannot give the connection away. No call works afterwards.
+    ///
+    /// # Errors
+    /// Those of [`Connection::disconnect`].
+    pub fn leave(&mut self) -> Result<(), ClientError> {
         let said = match self.call(Hobj(0), &Request::Disc) {
             // A warning of MQDISC, but who asked for a commit has to be told that there was none.
             Ok((_, Reason::BACKED_OUT, _)) => Err(ClientError::Reason(Reason::BACKED_OUT)),
@@ -527,6 +544,7 @@ impl Connection {
             // The verb has been answered; a farewell that does not arrive changes nothing.
             let _ = self.transport.flush();
         }
+        self.broken = true;
         said
     }
 }

@@ -17,6 +17,9 @@ pub enum ClientError {
         /// What the system said.
         error: std::io::Error,
     },
+    /// The queue manager did not answer in time; whether it did what was asked is not known.
+    #[error("the queue manager did not answer within {} seconds", .0.as_secs())]
+    Silent(std::time::Duration),
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Broken(#[from] std::io::Error),
@@ -34,7 +37,9 @@ impl ClientError {
         match self {
             ClientError::Reason(reason) => *reason,
             ClientError::NotAvailable { .. } => Reason::HOST_NOT_AVAILABLE,
-            ClientError::Broken(_) | ClientError::Peer(_) => Reason::CONNECTION_BROKEN,
+            ClientError::Silent(_) | ClientError::Broken(_) | ClientError::Peer(_) => {
+                Reason::CONNECTION_BROKEN
+            }
             ClientError::BadAddress(_) => Reason::Q_MGR_NOT_AVAILABLE,
         }
     }

@@ -80,6 +80,8 @@ impl Stream {
 pub(crate) struct Transport {
     line: Line,
     pub(crate) socket: ClientSocket,
+    /// A server that says nothing for so long is not waited for any more; otherwise it is asked whether it is there.
+    silent_after: Option<Duration>,
     /// Room for what is read; only `start..end` of it means something.
     input: Vec<u8>,
     start: usize,
@@ -110,6 +112,7 @@ impl Transport {
             })?;
         // Until the connection stands, a peer that says nothing must not hold us for ever.
         stream.set_read_timeout(Some(timeout))?;
+        let silent_after = Some(timeout);
         let stream = Arc::new(stream);
         let outbound = Outbound::new(Arc::clone(&stream));
         let socket = outbound.append(begin);
@@ -121,6 +124,7 @@ impl Transport {
                 handed_over: false,
             },
             socket,
+            silent_after,
             input: Vec::new(),
             start: 0,
             end: 0,
@@ -138,7 +142,14 @@ impl Transport {
     /// The connection stands: from now on calls wait as long as they take. A server that has gone
     /// is noticed by its socket, and by heartbeats where `interval` says that they are due.
     pub(crate) fn established(&mut self, interval: Option<Duration>) -> io::Result<()> {
+        self.silent_after = None;
         self.line.stream.set_read_timeout(interval)
+    }
+
+    /// From now on a server that says nothing for so long is not waited for any more.
+    pub(crate) fn give_up_after(&mut self, silence: Duration) -> io::Result<()> {
+        self.silent_after = Some(silence);
+        self.line.stream.set_read_timeout(Some(silence))
     }
 
     /// Adds to what is sent before anything is received.
@@ -210,7 +221,13 @@ impl Transport {
         let read = loop {
             match self.line.stream.read(&mut self.input[self.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && !*asked => {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if let Some(silence) = self.silent_after {
+                        return Err(ClientError::Silent(silence));
+                    }
+                    if *asked {
+                        break Err(error);
+                    }
                     // Silence for a heartbeat interval: ask whether the server is there.
                     *asked = true;
                     let socket = &mut self.socket;

@@ -58,7 +58,7 @@ pub use operator::{Operator, Silent};
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;
 pub use queue::QueueStatus;
-pub use session::{Application, ConnectionStatus, Session};
+pub use session::{Application, Binding, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};
 

@@ -26,6 +26,16 @@ use crate::queue::waiters::{Waiter, WaiterState, Wakes};
 use crate::queue::{Cursor, Queue};
 use crate::uow::{Effect, Uow};
 
+/// How an application is bound to the queue manager (`CONNOPTS`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Binding {
+    /// In the queue manager's own process.
+    #[default]
+    Fastpath,
+    /// In another process, here or elsewhere.
+    Shared,
+}
+
 /// Who connects.
 #[derive(Clone, Debug, Default)]
 pub struct Application {
@@ -33,9 +43,9 @@ pub struct Application {
     pub name: String,
     /// User (`USERID`).
     pub user: String,
-    /// Channel it came by; empty for in-process applications.
+    /// Channel it came by; empty for applications of this machine.
     pub channel: String,
-    /// Where it came from (`CONNAME`); empty for in-process applications.
+    /// Where it came from (`CONNAME`); empty for applications of this machine.
     pub conname: String,
     /// Process.
     pub pid: u32,
@@ -43,6 +53,8 @@ pub struct Application {
     pub tid: u32,
     /// `MQAT_` application type.
     pub appl_type: i32,
+    /// How it is bound.
+    pub binding: Binding,
 }
 
 /// What `DISPLAY CONN` shows.

@@ -71,8 +71,17 @@ pub(crate) enum Command {
     Get(Get),
     /// Show messages with their descriptors, leaving them on the queue
     Browse(Browse),
-    /// Look at qm.ini without starting the queue manager
+    /// Find out whether a queue manager would start, without starting it
     Check(Check),
+    /// Make a queue manager known again whose files are there
+    #[command(name = "addmqinf")]
+    AddInf(AddInf),
+    /// Take a queue manager out of mqs.ini, leaving its files alone
+    #[command(name = "rmvmqinf")]
+    RemoveInf(RemoveInf),
+    /// Show a queue manager's stanza in mqs.ini
+    #[command(name = "dspmqinf")]
+    DisplayInf(DisplayInf),
     /// Check a queue manager and its machine against recommended practice
     Doctor(Doctor),
     /// Measure how fast a disk takes the forced writes of a recovery log
@@ -436,13 +445,62 @@ pub(crate) struct List {
     pub(crate) instances: bool,
 }
 
+const CHECK_EXAMPLES: &str = "\
+  posthaste check QM1          qm.ini, permissions, the log, recovery in memory, ports
+  posthaste check --data QM1   ... and read every message
+  posthaste check --file FILE  a qm.ini that is nobody's yet
+
+Nothing is changed. The exit code is the one that the start would end with. Of a queue manager that is
+running only qm.ini, permissions and the log's shape are looked at.";
+
 #[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct Check {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
+    /// Read every message of a queue manager that is not running
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) data: bool,
     /// Another file
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AddInf {
+    /// Stanza: QueueManager
+    #[arg(short = 's', value_name = "STANZA", default_value = "QueueManager")]
+    pub(crate) stanza: String,
+    /// Name=QM1, and DataPath=DIR unless its data is where it would be created
+    #[arg(short = 'v', value_name = "KEY=VALUE", required = true)]
+    pub(crate) values: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RemoveInf {
+    /// Queue manager
+    pub(crate) queue_manager: String,
+}
+
+/// How `dspmqinf` shows a stanza.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Information {
+    /// As it stands in mqs.ini
+    Stanza,
+    /// As the command that adds it
+    Command,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DisplayInf {
+    /// Queue manager
+    pub(crate) queue_manager: String,
+    /// Stanza: QueueManager
+    #[arg(short = 's', value_name = "STANZA", default_value = "QueueManager")]
+    pub(crate) stanza: String,
+    /// What to write
+    #[arg(short = 'o', value_enum, default_value_t = Information::Stanza)]
+    pub(crate) output: Information,
 }
 
 const DOCTOR_EXAMPLES: &str = "\

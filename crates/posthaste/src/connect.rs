@@ -1,15 +1,53 @@
 //! How a command reaches a queue manager: by its name, through the folder of queue managers; or over
 //! the network, as `--connect` or `MQSERVER` says.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::time::Duration;
 
 use posthaste_client::{Address, ClientError, Connect, Connection, Server};
 use posthaste_server::{DataDir, Exit, Failure, SocketPath, find};
 
 use crate::cli::Reach;
 
+/// How long connecting may take, unless the command says less.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The channel by which local applications come.
 const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
+
+/// A connection that leaves in order however the command ends: what is not committed then is backed out, and the
+/// queue manager is told, so that its error log has no lost client to report.
+pub(crate) struct Attached(Connection);
+
+impl Attached {
+    /// MQDISC, which commits.
+    pub(crate) fn disconnect(mut self) -> Result<(), ClientError> {
+        self.0.leave()
+    }
+}
+
+impl Deref for Attached {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl DerefMut for Attached {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.0
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        // After MQDISC, and when the connection has broken, there is nothing to do, and this says so.
+        if self.0.backout().is_ok() {
+            let _ = self.0.leave();
+        }
+    }
+}
 
 /// What to connect to.
 pub(crate) struct Target<'a> {
@@ -23,6 +61,8 @@ pub(crate) struct Target<'a> {
     pub(crate) client: bool,
     /// What the application calls itself.
     pub(crate) application: &'a str,
+    /// How long connecting may take, if that is less than usual.
+    pub(crate) within: Option<Duration>,
 }
 
 /// A call that failed, as a failure of the command.
@@ -37,6 +77,16 @@ pub(crate) fn call_failed(call: &str, what: &str, error: &ClientError) -> Failur
         "AMQ2208E",
         &[call, what, &reason.to_string(), &detail],
     )
+}
+
+/// The queue manager is there and does not answer.
+pub(crate) fn no_answer(name: &str, within: Duration) -> Failure {
+    let seconds = within.as_secs().to_string();
+    Failure::new(Exit::TimedOut, "AMQ2029E", &[name, &seconds])
+}
+
+fn silent(name: &str, within: Duration) -> NoConnection {
+    NoConnection::Nobody(no_answer(name, within))
 }
 
 /// Why there is no connection.
@@ -70,17 +120,26 @@ impl NoConnection {
 
 impl Target<'_> {
     /// Connects.
-    pub(crate) fn connect(&self) -> Result<Connection, Failure> {
+    pub(crate) fn connect(&self) -> Result<Attached, Failure> {
         self.try_connect().map_err(NoConnection::failure)
     }
 
     /// Connects, or says in detail why not.
-    pub(crate) fn try_connect(&self) -> Result<Connection, NoConnection> {
+    pub(crate) fn try_connect(&self) -> Result<Attached, NoConnection> {
+        self.reach().map(Attached)
+    }
+
+    fn reach(&self) -> Result<Connection, NoConnection> {
         let server = std::env::var("MQSERVER")
             .ok()
             .filter(|text| !text.is_empty());
         if let Some(text) = &self.reach.connect {
             return self.over_network(text);
+        }
+        if self.client && server.is_none() {
+            let what = "a client connection was asked for, and nothing says where to: set MQSERVER to \
+                        CHANNEL/TCP/host(port), or give it with --connect";
+            return Err(NoConnection::Nobody(Failure::bad_parameter(what)));
         }
         match server {
             Some(text) if self.client => self.over_network(&text),
@@ -95,6 +154,7 @@ impl Target<'_> {
     fn offer(&self, address: Address, channel: &str, name: &str) -> Connect {
         let mut connect = Connect::new(address, channel, name);
         connect.application = self.application.to_owned();
+        connect.timeout = PATIENCE.min(self.within.unwrap_or(PATIENCE));
         connect.user = Some(
             self.reach
                 .user
@@ -118,6 +178,7 @@ impl Target<'_> {
                 Err(NoConnection::Nobody(failure))
             }
             Err(ClientError::NotAvailable { .. }) => Err(not_running()),
+            Err(ClientError::Silent(within)) => Err(silent(&home.name, within)),
             Err(error) => Err(NoConnection::Refused(home.name, error)),
             Ok(connection) => Ok(connection),
         }
@@ -148,6 +209,7 @@ impl Target<'_> {
                 };
                 NoConnection::Nobody(Failure::new(Exit::NotRunning, "AMQ2209E", &[shown, &why]))
             }
+            Some(ClientError::Silent(within)) => silent(text, within),
             Some(error) => NoConnection::Refused(text.to_owned(), error),
             None => {
                 NoConnection::Nobody(Failure::bad_parameter(format!("{text} names no address")))

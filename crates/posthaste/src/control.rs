@@ -10,7 +10,7 @@ use posthaste_server::{
 };
 
 use crate::cli;
-use crate::output::{Out, Progress, say};
+use crate::output::{Out, Progress, complain, counted, say};
 
 /// Where a listener that nobody gave an address listens.
 const LOOPBACK: &str = "127.0.0.1";
@@ -86,7 +86,7 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
         let (port, why) = (port.to_string(), error.to_string());
         let inserts = [&port, LOOPBACK, LISTENER, name, &why];
         let warning = Failure::new(Exit::CannotListen, "AMQ2041W", &inserts);
-        crate::output::complain(&warning.to_string());
+        complain(&warning.to_string());
     }
     if args.quiet {
         return Ok(Exit::Done);
@@ -134,7 +134,7 @@ pub(crate) fn restore(data: &DataDir, home: &Home, quiet: bool) -> Result<Exit, 
         ))?;
     }
     for name in failed {
-        crate::output::complain(&format!(
+        complain(&format!(
             "{name} is there, but of another type: delete it, and do this again."
         ));
     }
@@ -335,29 +335,49 @@ pub(crate) fn list(place: Option<&Path>, args: &cli::List) -> Result<Exit, Failu
 }
 
 pub(crate) fn check(place: Option<&Path>, args: &cli::Check) -> Result<Exit, Failure> {
-    let data = DataDir::find(place)?;
-    let home = match (&args.file, &args.queue_manager) {
-        (Some(file), _) => {
-            let bytes = std::fs::read(file).map_err(|error| Failure::io(file, &error))?;
-            let shown = file.display().to_string();
-            return checked(&shown, server::parse_configuration(&shown, &bytes)?);
+    if let Some(file) = &args.file {
+        let bytes = std::fs::read(file).map_err(|error| Failure::io(file, &error))?;
+        let shown = file.display().to_string();
+        let (_, notes) = server::parse_configuration(&shown, &bytes)?;
+        for note in &notes {
+            complain(&note.to_string());
         }
-        (None, name) => server::find(&data, name.as_deref())?,
-    };
-    let shown = home.configuration().display().to_string();
-    let found = server::read_configuration(&home)?;
-    server::check_private(&home.folder)?;
-    checked(&shown, found)
-}
-
-fn checked(
-    file: &str,
-    (_, notes): (server::ini::Settings, Vec<server::ini::ConfigError>),
-) -> Result<Exit, Failure> {
-    for note in &notes {
-        crate::output::complain(&note.to_string());
+        say(&format!("{shown}: no fault was found."))?;
+        return Ok(Exit::Done);
     }
-    say(&format!("{file}: no fault was found."))?;
+    let data = DataDir::find(place)?;
+    let home = server::find(&data, args.queue_manager.as_deref())?;
+    if args.data
+        && matches!(
+            server::state(&posthaste_env::os(), &home),
+            State::Running(_)
+        )
+    {
+        return Err(server::running(&home));
+    }
+    let found = server::check(&posthaste_env::os(), &data, &home, args.data);
+    for note in &found.notes {
+        complain(&note.to_string());
+    }
+    for failure in found.warnings.iter().chain(&found.faults) {
+        complain(&failure.to_string());
+    }
+    if let Some(first) = found.faults.first() {
+        return Ok(first.exit);
+    }
+    let shown = home.configuration().display().to_string();
+    say(&match (found.running, args.data) {
+        (true, _) => format!(
+            "{shown}: no fault was found. {} is running: its log and its messages were not looked at.",
+            home.name
+        ),
+        (false, false) => format!("{shown}: no fault was found. {} would start.", home.name),
+        (false, true) => format!(
+            "{shown}: no fault was found. {} would start, and {} can be read.",
+            home.name,
+            counted(found.messages, "message")
+        ),
+    })?;
     Ok(Exit::Done)
 }
 

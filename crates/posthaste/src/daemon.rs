@@ -24,17 +24,7 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
     }
     let data = DataDir::find(place)?;
     let home = server::find(&data, args.queue_manager.as_deref())?;
-    match server::state(&posthaste_env::os(), &home) {
-        State::Running(server::Phase::Starting) => {
-            let starting = Failure::new(Exit::Running, "AMQ8137E", &[&home.name]);
-            return Err(starting);
-        }
-        State::Running(server::Phase::Running) => return Err(Failure::running(&home.name)),
-        State::Running(_) => {
-            return Err(Failure::new(Exit::Stopping, "AMQ8156E", &[&home.name]));
-        }
-        _ => {}
-    }
+    must_not_run(&home)?;
     if args.objects {
         return control::restore(&data, &home, args.quiet);
     }
@@ -79,6 +69,20 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
         }
         // What was wrong has come through the pipe.
         Some(exit) => Ok(exit),
+    }
+}
+
+/// Whether a queue manager can be started: what hinders it has the same number and code however it is started.
+pub(crate) fn must_not_run(home: &server::Home) -> Result<(), Failure> {
+    let name = home.name.as_str();
+    match server::state(&posthaste_env::os(), home) {
+        State::Running(server::Phase::Starting) => {
+            Err(Failure::new(Exit::Running, "AMQ8137E", &[name]))
+        }
+        State::Running(server::Phase::Running) => Err(server::running(home)),
+        State::Running(_) => Err(Failure::new(Exit::Stopping, "AMQ8156E", &[name])),
+        State::Silent => Err(server::silent(home)),
+        State::Ended(_) | State::NotAvailable => Ok(()),
     }
 }
 

@@ -73,7 +73,6 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
             summary,
         })?,
         false => {
-            let state = state.map(State::word);
             text(name.zip(state), running, &findings, summary)?;
         }
     }
@@ -124,6 +123,7 @@ fn manager(data: &DataDir, place: Option<&Path>, home: &Home) -> Result<Manager,
         reach: &cli::Reach::default(),
         client: false,
         application: CommandServer::APPLICATION,
+        within: None,
     };
     let mut commands = CommandServer::connect(&target, PATIENCE)?;
     let mut manager = gather::gather(data, home, &mut commands)?;
@@ -144,7 +144,7 @@ fn json(report: &Report<'_>) -> Result<(), Failure> {
 }
 
 fn text(
-    name: Option<(&str, &str)>,
+    name: Option<(&str, State)>,
     running: bool,
     findings: &[Finding],
     summary: Summary,
@@ -152,9 +152,15 @@ fn text(
     let mut out = Out::new();
     match (name, running) {
         (Some((name, _)), true) => out.line(&format!("Queue manager {name} is running."))?,
+        (Some((name, state)), false) if state == State::Silent => out.line(&format!(
+            "Queue manager {name} is there and does not answer: its process hangs, or was stopped (kill -STOP), or the \
+             machine is overloaded. Only the machine is checked. Look at its error log, and at ps -o pid,stat,wchan; \
+             posthaste stop -p {name} kills a process that does not answer, and nothing acknowledged is lost."
+        ))?,
         (Some((name, state)), false) => out.line(&format!(
-            "Queue manager {name} is not running ({state}): only the machine is checked. Start it (posthaste start {name}) \
-             and ask again."
+            "Queue manager {name} is not running ({}): only the machine is checked. Start it (posthaste start {name}) \
+             and ask again.",
+            state.word()
         ))?,
         (None, _) => out.line(
             "No queue manager was named and none is the default: only the machine is checked.",

@@ -17,7 +17,7 @@ use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli::{self, Form};
-use crate::connect::{Target, call_failed};
+use crate::connect::{Attached, Target, call_failed};
 use crate::output::{Out, Progress, complain, counted};
 use crate::queue;
 
@@ -28,6 +28,7 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
         reach: &args.reach,
         client: false,
         application: "posthaste get",
+        within: None,
     };
     let mut connection = target.connect()?;
     let queue = open_input(&mut connection, &args.queue)
@@ -87,7 +88,7 @@ pub(crate) fn open_input(connection: &mut Connection, queue: &str) -> Result<Hob
 }
 
 struct Getter<'a> {
-    connection: Connection,
+    connection: Attached,
     queue: Hobj,
     args: &'a cli::Get,
     out: Out,

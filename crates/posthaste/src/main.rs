@@ -13,6 +13,7 @@ mod doctor;
 mod dump;
 mod get;
 mod help;
+mod inf;
 mod mqsc;
 mod names;
 mod output;
@@ -76,6 +77,9 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Delete(args) => control::delete(place, &args),
         Command::List(args) => control::list(place, &args),
         Command::Check(args) => control::check(place, &args),
+        Command::AddInf(args) => inf::add(place, &args),
+        Command::RemoveInf(args) => inf::remove(place, &args),
+        Command::DisplayInf(args) => inf::display(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
         Command::Perf(args) => laboratory(place, &args),

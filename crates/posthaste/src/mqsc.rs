@@ -5,8 +5,9 @@
 
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::Path;
+use std::time::Duration;
 
-use posthaste_client::Connection;
+use posthaste_client::{ClientError, Connection};
 use posthaste_command::{Reply, ScriptReader, Tally, echo, is_end, messages, pcf, render};
 use posthaste_mqi::constants::{
     MQFMT_ADMIN, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID,
@@ -17,11 +18,13 @@ use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_server::{COMMAND_QUEUE, Exit, Failure};
 
 use crate::cli;
-use crate::connect::{Target, call_failed};
+use crate::connect::{Attached, Target, call_failed, no_answer};
 use crate::output::{Out, complain, stream_failure};
 
 /// The model of reply queues, and what serves in its place if somebody has deleted it.
 const REPLY_MODELS: [&str; 2] = ["SYSTEM.MQSC.REPLY.QUEUE", "SYSTEM.DEFAULT.MODEL.QUEUE"];
+/// How much longer than it waits for an answer itself a queue manager may take to say that none came.
+const GRACE: Duration = Duration::from_secs(1);
 /// The longest answer to one command.
 const LONGEST: usize = 4 << 20;
 
@@ -65,6 +68,7 @@ fn connect(place: Option<&Path>, args: &cli::Mqsc) -> Result<CommandServer, Fail
         reach: &args.reach,
         client: args.client,
         application: CommandServer::APPLICATION,
+        within: Some(Duration::from_secs(args.wait.into())),
     };
     CommandServer::connect(&target, args.wait)
 }
@@ -208,7 +212,7 @@ fn no_queue(connection: &Connection, name: &str) -> Failure {
 
 /// The command server of a queue manager, as its client sees it.
 pub(crate) struct CommandServer {
-    connection: Connection,
+    connection: Attached,
     replies: Hobj,
     reply_queue: Name,
     wait_s: u32,
@@ -221,6 +225,11 @@ impl CommandServer {
     /// Connects; each answer is waited for at most `wait_s` seconds.
     pub(crate) fn connect(target: &Target<'_>, wait_s: u32) -> Result<CommandServer, Failure> {
         let mut connection = target.connect()?;
+        // The queue manager waits for an answer to come; this waits for the queue manager.
+        let silence = Duration::from_secs(wait_s.into()) + GRACE;
+        connection
+            .give_up_after(silence)
+            .map_err(|error| call_failed("MQCONN", "the queue manager", &error))?;
         let (replies, reply_queue) = open_reply_queue(&mut connection)?;
         Ok(CommandServer {
             connection,
@@ -314,6 +323,11 @@ impl CommandServer {
                     "AMQ2029E",
                     &[name.trim(), &seconds],
                 ))
+            }
+            Err(ClientError::Silent(_)) => {
+                let name = self.connection.queue_manager();
+                let within = Duration::from_secs(self.wait_s.into());
+                Err(no_answer(name.trim(), within))
             }
             Err(error) => Err(call_failed("MQGET", "the reply queue", &error)),
         }

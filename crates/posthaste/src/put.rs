@@ -17,7 +17,7 @@ use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli;
-use crate::connect::{Target, call_failed};
+use crate::connect::{Attached, Target, call_failed};
 use crate::output::{Out, Progress, complain, counted, stream_failure};
 use crate::queue;
 
@@ -37,6 +37,7 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
         reach: &args.reach,
         client: false,
         application: "posthaste put",
+        within: None,
     };
     let mut putter = Putter::open(&target, args)?;
     let done = putter.all();
@@ -77,7 +78,7 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
 }
 
 struct Putter<'a> {
-    connection: Connection,
+    connection: Attached,
     queue: Hobj,
     args: &'a cli::Put,
     out: Out,

@@ -24,6 +24,7 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
         Err(failure) if failure.exit == Exit::NotFound => create(&data, args)?,
         Err(failure) => return Err(failure),
     };
+    crate::daemon::must_not_run(&home)?;
     let options = RunOptions {
         data: data.clone(),
         home: home.clone(),

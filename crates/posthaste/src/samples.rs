@@ -14,7 +14,7 @@ use posthaste_mqi::{Chars, Gmo, Md, Pmo, Reason};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli::{Reach, Sample};
-use crate::connect::Target;
+use crate::connect::{Attached, Target};
 use crate::output::{Out, stream_failure};
 use crate::{browse, dump, get, put};
 
@@ -36,13 +36,14 @@ fn connect(
     way: Way,
     name: &str,
     out: &mut Out,
-) -> Result<Option<Connection>, Failure> {
+) -> Result<Option<Attached>, Failure> {
     let target = Target {
         place,
         queue_manager: args.queue_manager.as_deref(),
         reach: &Reach::default(),
         client: way == Way::Client,
         application: name,
+        within: None,
     };
     match target.try_connect() {
         Ok(connection) => Ok(Some(connection)),
@@ -116,12 +117,7 @@ fn put_lines(
     Ok(Exit::Done)
 }
 
-fn finish(
-    connection: Connection,
-    mut out: Out,
-    last: &str,
-    mut exit: Exit,
-) -> Result<Exit, Failure> {
+fn finish(connection: Attached, mut out: Out, last: &str, mut exit: Exit) -> Result<Exit, Failure> {
     if let Err(error) = connection.disconnect() {
         failed(&mut out, "MQDISC", &error)?;
         exit = Exit::CallFailed;

@@ -160,11 +160,8 @@ impl Commands {
 
     fn channel_status(&self, wanted: &Wanted<'_>) -> Reply {
         let mut reply = Reply::default();
-        let instances = self
-            .channels
-            .status()
-            .into_iter()
-            .chain(self.local.status());
+        // Applications of this machine have no channel; DISPLAY CONN shows them.
+        let instances = self.channels.status().into_iter();
         for instance in instances.filter(|i| generic_matches(wanted.name, &i.channel)) {
             wanted.add(&mut reply, "AMQ8417I", channel_row(&instance));
         }

@@ -53,6 +53,7 @@ pub fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
 /// # Errors
 /// The folder, the file or the log folder is not as it must be.
 pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failure> {
+    private::check_holder(data.root())?;
     private::check(&home.folder)?;
     private::check(&home.configuration())?;
     let (settings, notes) = read(home)?;

@@ -278,10 +278,7 @@ fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>),
         | io::ErrorKind::ConnectionRefused
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::BrokenPipe => Failure::not_running(&home.name),
-        _ if is_timeout(&error) => {
-            let seconds = patience.as_secs().to_string();
-            Failure::new(Exit::TimedOut, "AMQ2029E", &[&home.name, &seconds])
-        }
+        _ if is_timeout(&error) => no_answer(home, patience),
         _ => Failure::io(&path, &error),
     };
     let socket = SocketPath::new(&path).map_err(refused)?;
@@ -311,6 +308,25 @@ fn kill_listener(stream: &UnixStream) -> io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     rustix::process::kill_process(peer.pid, rustix::process::Signal::KILL)?;
     Ok(())
+}
+
+fn no_answer(home: &Home, within: Duration) -> Failure {
+    let seconds = within.as_secs().to_string();
+    Failure::new(Exit::TimedOut, "AMQ2029E", &[&home.name, &seconds])
+}
+
+/// That the process of a queue manager does not answer.
+pub fn silent(home: &Home) -> Failure {
+    no_answer(home, ANSWER)
+}
+
+/// That a queue manager is running, and in which process.
+pub fn running(home: &Home) -> Failure {
+    let peer = SocketPath::new(&home.control())
+        .and_then(|socket| UnixStream::connect(socket.path()))
+        .and_then(|stream| Ok(rustix::net::sockopt::socket_peercred(&stream)?));
+    let process = peer.map_or("?".to_owned(), |peer| peer.pid.as_raw_nonzero().to_string());
+    Failure::new(Exit::Running, "AMQ2021E", &[&home.name, &process])
 }
 
 /// What the process that runs a queue manager is doing.

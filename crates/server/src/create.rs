@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ini::{self, Shape};
 use crate::layout::{self, DataDir, Home};
+use crate::private;
 use crate::registry;
 use crate::stanza;
 
@@ -104,6 +105,8 @@ pub fn create(
             "the data and the log of a queue manager need different folders",
         ));
     }
+    data.make()?;
+    private::check_holder(data.root())?;
     let claim = registry::exclusively(data, |registered| {
         if registered.find(name).is_some() {
             return Err(Failure::new(Exit::Exists, "AMQ8110E", &[name]));
@@ -316,7 +319,7 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
     let lock = match env.disk.lock(&home.lock()) {
         Ok(lock) => Some(lock),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            return Err(Failure::running(&home.name));
+            return Err(crate::control::running(home));
         }
         // The folder is gone already: only the entry is left.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -9,6 +9,7 @@ use posthaste_env::{Env, Thread, block_on, spawn};
 use posthaste_recovery_log::{Driver, drive};
 
 use crate::control;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::layout::Home;
 
@@ -16,6 +17,11 @@ use crate::layout::Home;
 /// state holds it for a moment, and so does a process that has just ended.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
+
+/// Whether nobody serves, so that whoever has the lock will soon not have it any more.
+fn is_going(home: &Home) -> bool {
+    control::phase(home).is_err_and(|failure| failure.exit == Exit::NotRunning)
+}
 
 /// A queue manager that runs.
 pub(crate) struct EngineRun {
@@ -40,7 +46,7 @@ impl EngineRun {
         let started = loop {
             tries += 1;
             match QueueManager::start(env, config.clone(), Arc::clone(operator)) {
-                Err(StartError::InUse) if tries < TRIES && control::phase(home).is_err() => {
+                Err(StartError::InUse) if tries < TRIES && is_going(home) => {
                     std::thread::sleep(PAUSE);
                 }
                 other => break other,
@@ -67,7 +73,7 @@ impl EngineRun {
         let maintenance = self.maintenance.join();
         writer.and(maintenance).map_err(|()| {
             let what = "a thread of the queue manager panicked";
-            Failure::new(crate::exit::Exit::Internal, "AMQ6109S", &[what])
+            Failure::new(Exit::Internal, "AMQ6109S", &[what])
         })
     }
 }

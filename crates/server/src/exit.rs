@@ -1,6 +1,6 @@
 //! Exit codes of every command, in one table. They are stable: scripts and supervisors act on them.
 //!
-//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 39, 40, 49). 71 to 78
+//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 39, 40, 44 to 46, 49). 71 to 78
 //! say why a queue manager stopped or did not start; the engine gives them.
 
 /// How a process ends.
@@ -26,6 +26,12 @@ pub enum Exit {
     BadParameter,
     /// The queue manager is not running.
     NotRunning,
+    /// mqs.ini has no stanza of that queue manager.
+    StanzaMissing,
+    /// mqs.ini has a stanza of that queue manager.
+    StanzaExists,
+    /// A stanza lacks an attribute.
+    AttributeMissing,
     /// The queue manager is ending.
     Stopping,
     /// `qm.ini` or `mqs.ini` is not right.
@@ -88,6 +94,21 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     ),
     (Exit::BadParameter, 39, "the command line is not right"),
     (Exit::NotRunning, 40, "the queue manager is not running"),
+    (
+        Exit::StanzaMissing,
+        44,
+        "dspmqinf, rmvmqinf: mqs.ini has no such stanza",
+    ),
+    (
+        Exit::StanzaExists,
+        45,
+        "addmqinf: mqs.ini has such a stanza",
+    ),
+    (
+        Exit::AttributeMissing,
+        46,
+        "addmqinf: an attribute is missing",
+    ),
     (Exit::Stopping, 49, "the queue manager is ending"),
     (Exit::Configuration, 60, "qm.ini or mqs.ini is not right"),
     (Exit::CannotListen, 61, "a socket cannot be listened on"),

@@ -74,11 +74,6 @@ impl Failure {
         Failure::new(Exit::NotRunning, "AMQ8146E", &[name])
     }
 
-    /// The queue manager is running.
-    pub fn running(name: &str) -> Failure {
-        Failure::new(Exit::Running, "AMQ2021E", &[name])
-    }
-
     /// Faults of a configuration file.
     pub fn configuration(errors: &[ConfigError]) -> Failure {
         let file = errors.first().map_or("", |error| error.file.as_str());
@@ -109,6 +104,10 @@ impl Failure {
             LogError::Version(found) => {
                 let known = FORMAT.to_string();
                 refused("AMQ2003S", &[name, &found.to_string(), &known])
+            }
+            // Log files without their control file are a log that somebody has taken apart.
+            LogError::NoLog(folder) if Path::new(folder).join("active").is_dir() => {
+                refused("AMQ2044S", &[name, folder])
             }
             LogError::NoLog(folder) => refused("AMQ7064E", &[folder]),
             LogError::Exists(folder) => Failure::new(Exit::Exists, "AMQ2023E", &[name, folder]),

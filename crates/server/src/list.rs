@@ -17,6 +17,8 @@ pub enum State {
     Running(Phase),
     /// None does.
     Ended(LastEnd),
+    /// A process runs it and does not answer: it hangs, or was stopped.
+    Silent,
     /// Its folder cannot be looked at.
     NotAvailable,
 }
@@ -27,7 +29,7 @@ impl State {
         match self {
             State::Running(phase) => phase.word(),
             State::Ended(end) => end.word(),
-            State::NotAvailable => "Status not available",
+            State::Silent | State::NotAvailable => "Status not available",
         }
     }
 }
@@ -52,6 +54,7 @@ pub fn state(env: &Env, home: &Home) -> State {
     match control::phase(home) {
         Ok(phase) => return State::Running(phase),
         Err(failure) if failure.exit == Exit::NotRunning => {}
+        Err(failure) if failure.exit == Exit::TimedOut => return State::Silent,
         Err(_) => return State::NotAvailable,
     }
     let last = LastEnd::read(home);

@@ -16,7 +16,7 @@ const GROUP_WRITE: u32 = 0o020;
 ///
 /// # Errors
 /// It cannot be looked at, other users may use it, or it belongs to somebody else.
-pub fn check(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check(path: &Path) -> Result<(), Failure> {
     let metadata = fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
     let mode = metadata.permissions().mode() & 0o777;
     let what = match mode {
@@ -31,6 +31,25 @@ pub fn check(path: &Path) -> Result<(), Failure> {
         "AMQ2009E",
         &[&shown, &mode, what],
     ))
+}
+
+/// Checks the folder that holds queue managers: others may look into it, for what is in it is private by itself, but
+/// who may change it could put other queue managers in the place of these.
+///
+/// # Errors
+/// It cannot be looked at, or other users may change it.
+pub(crate) fn check_holder(path: &Path) -> Result<(), Failure> {
+    let metadata = fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & (0o002 | GROUP_WRITE) == 0 {
+        return Ok(());
+    }
+    let inserts = [
+        &*path.display().to_string(),
+        &format!("{mode:03o}"),
+        "change",
+    ];
+    Err(Failure::new(Exit::Permissions, "AMQ2009E", &inserts))
 }
 
 fn check_owner(path: &Path, owner: u32) -> Result<(), Failure> {
@@ -82,5 +101,9 @@ mod tests {
             }
         }
         assert_eq!(check(&path.join("absent")).unwrap_err().id, "AMQ2008E");
+        for (mode, refused) in [(0o755, false), (0o750, false), (0o775, true), (0o757, true)] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(check_holder(path).is_err(), refused, "{mode:o}");
+        }
     }
 }

@@ -93,7 +93,44 @@ pub fn find(data: &DataDir, name: Option<&str>) -> Result<Home, Failure> {
             .ok_or_else(|| Failure::new(Exit::NotFound, "AMQ2028E", &[]))?,
     };
     let found = registered.find(name).cloned();
-    found.ok_or_else(|| Failure::not_found(name))
+    found.ok_or_else(|| unknown(data, name))
+}
+
+/// There is no such queue manager; unless only its entry has been lost.
+fn unknown(data: &DataDir, name: &str) -> Failure {
+    let not_found = Failure::not_found(name);
+    let folder = data.new_data(name, None);
+    match folder.join("qm.ini").exists() {
+        true => not_found.with_detail(format!(
+            "Its data is in {}, but mqs.ini does not name it. This makes it known again:\n  \
+             posthaste addmqinf -s QueueManager -v Name={name}",
+            folder.display()
+        )),
+        false => not_found,
+    }
+}
+
+/// Adds a queue manager whose files are there (`addmqinf`).
+///
+/// # Errors
+/// The folder is not that queue manager's; one of that name is there; the file cannot be read or written.
+pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
+    let shown = home.folder.display().to_string();
+    let wrong = |what: &str| Failure::new(Exit::Unusable, "AMQ2045E", &[&home.name, &shown, what]);
+    let own = layout::folder_name(&home.name);
+    if home.folder.file_name() != Some(own.as_ref()) {
+        return Err(wrong(&format!("its last part is not {own}")));
+    }
+    if !home.configuration().is_file() {
+        return Err(wrong("it has no qm.ini"));
+    }
+    if home.unfinished().exists() {
+        return Err(wrong("its creation was not finished"));
+    }
+    add(data, home, false).map_err(|failure| match failure.exit {
+        Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
+        _ => failure,
+    })
 }
 
 /// Adds a queue manager, and makes it the default one if asked.
@@ -120,7 +157,7 @@ pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Fail
 ///
 /// # Errors
 /// There is none of that name; the file cannot be read or written.
-pub(crate) fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
+pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
     change(data, |registered| {
         let before = registered.queue_managers.len();
         registered.queue_managers.retain(|home| home.name != name);

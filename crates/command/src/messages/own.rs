@@ -137,8 +137,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2021E",
-        "Queue manager {0} is running.",
-        "The command needs the queue manager to be ended.",
+        "Queue manager {0} is running, in process {1}.",
+        "It can be started once, and the command needs it to be ended.",
         "End it with endmqm, and try again.",
     ),
     message(
@@ -224,6 +224,36 @@ pub(super) const MESSAGES: &[Message] = &[
         "Queue manager {0} ended unexpectedly, and without saying why.",
         "Its process was killed while it was ending. Nothing that was acknowledged is lost; the next start recovers it from the log.",
         "Find out who killed it: the system log (dmesg) tells of the out-of-memory killer.",
+    ),
+    message(
+        "AMQ2044S",
+        "The control file {1}/LOG.CTL of the recovery log of queue manager {0} is missing; its log files are there.",
+        "The control file says where restart recovery begins. Without it nobody knows which records of the log files count, so the queue manager does not start.",
+        "Put LOG.CTL back from wherever it was moved to. If it was removed, restore the data and log directories together, from one moment: a LOG.CTL of another time does not fit.",
+    ),
+    message(
+        "AMQ2045E",
+        "{1} is not the data folder of queue manager {0}: {2}.",
+        "The folder of a queue manager has its name (. is written ! and / is written &), and holds its qm.ini.",
+        "Give the folder that has qm.ini in it as DataPath.",
+    ),
+    message(
+        "AMQ2046E",
+        "mqs.ini has no stanza of queue manager {0}.",
+        "Commands find queue managers by their stanzas in mqs.ini, in the folder named by --data-dir or POSTHASTE_DATA.",
+        "Use dspmq to see the queue managers there are. If the data of {0} is there, addmqinf -s QueueManager -v Name={0} -v DataPath=FOLDER makes it known again.",
+    ),
+    message(
+        "AMQ2047E",
+        "mqs.ini has a stanza of queue manager {0} already.",
+        "A queue manager has one stanza.",
+        "Use dspmqinf {0} to see it. rmvmqinf {0} takes it out, and leaves the queue manager's files alone.",
+    ),
+    message(
+        "AMQ2048E",
+        "The attribute {0} is missing, or is not one of the stanza's.",
+        "A stanza QueueManager has Name and DataPath, or Name, Prefix and Directory.",
+        "Give it as -v {0}=VALUE.",
     ),
     message(
         "AMQ2053W",

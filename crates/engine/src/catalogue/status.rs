@@ -9,7 +9,7 @@ use posthaste_store::LARGEST_FILE;
 
 use super::show::Request;
 use crate::manager::QueueManager;
-use crate::session::ConnectionStatus;
+use crate::session::{Binding, ConnectionStatus};
 use crate::verbs::clock;
 
 /// How a part of the queue manager that runs beside the engine is.
@@ -288,8 +288,13 @@ fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     row.push_text("CHANNEL", &who.channel);
     row.push_text("CLIENTID", "");
     row.push_text("CONNAME", &who.conname);
-    // In-process applications and channels alike run inside the queue manager's address space.
-    row.push("CONNOPTS", "MQCNO_FASTPATH_BINDING");
+    row.push(
+        "CONNOPTS",
+        match who.binding {
+            Binding::Fastpath => "MQCNO_FASTPATH_BINDING",
+            Binding::Shared => "MQCNO_SHARED_BINDING",
+        },
+    );
     row.push_text("USERID", &who.user);
     row.push_text("UOWLOG", "");
     row.push_text("UOWSTDA", &date);

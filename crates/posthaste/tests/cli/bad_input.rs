@@ -14,16 +14,6 @@ fn edit(path: &Path, from: &str, to: &str) {
 }
 
 #[test]
-fn a_second_process_is_refused() {
-    let place = Place::new();
-    let serving = place.serving("QM1");
-    let second = place.line("run QM1 --port 0").failed_with(77, "AMQ2007E");
-    assert!(second.err.contains("What to do: "), "{second:?}");
-    place.fed("x\n", "put DEV.QUEUE.1 QM1").good();
-    serving.end();
-}
-
-#[test]
 fn configuration_faults_have_line_column_and_number() {
     let place = Place::new();
     place.line("create -lf 64 QM1").good();

@@ -27,7 +27,7 @@ fn commands_work_on_it_and_its_files_have_one_owner() {
     let open = || InProcess::open(&data, "QM1", &InProcessOptions::default());
 
     let qm = open().unwrap();
-    place.line("run QM1 --port 0").failed_with(77, "AMQ2007E");
+    place.line("run QM1 --port 0").failed_with(5, "AMQ2021E");
     place.line("start QM1").failed_with(5, "AMQ2021E");
     place.line("delete QM1").failed_with(5, "AMQ2021E");
     assert!(place.line("list").good().out.contains("Running"));

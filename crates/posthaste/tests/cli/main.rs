@@ -18,4 +18,6 @@ mod messages;
 mod mqsc;
 mod place;
 mod ports;
+mod refused;
 mod samples;
+mod tools;

@@ -105,6 +105,12 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
     // Whatever is done to the channels, the operator is not locked out.
     let lock_out = "STOP CHANNEL(SYSTEM.DEF.SVRCONN)\nALTER CHANNEL(SYSTEM.DEF.SVRCONN) CHLTYPE(SVRCONN) MAXINST(0)\nDELETE CHANNEL(SYSTEM.DEF.SVRCONN)";
     ask(lock_out).good();
+    // Over a channel, for applications of this machine have none.
+    let ask = |command: &str| {
+        let mut far = place.named("posthaste");
+        far.args(["mqsc", "QM1", "--connect", &network]);
+        crate::place::fed(far, command.as_bytes())
+    };
     assert!(
         ask("DISPLAY CHSTATUS(*) RAPPLTAG")
             .good()

@@ -239,6 +239,11 @@ impl Serving {
         port.parse().expect("a port")
     }
 
+    /// Its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.0.id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child.0);
         rustix::process::kill_process(pid, signal).expect("it is there");

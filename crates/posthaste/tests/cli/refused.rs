@@ -1,0 +1,192 @@
+//! Starts that are refused: `check` finds each before, with the code of the start, and says what to do.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::place::{Place, outcome};
+
+fn edit(path: &Path, from: &str, to: &str) {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(path, text.replace(from, to)).unwrap();
+}
+
+/// Start and check say the same.
+#[track_caller]
+fn refused(place: &Place, code: i32, id: &str) {
+    for command in ["check QM1", "start QM1"] {
+        let said = place.line(command).failed_with(code, id);
+        let text = said.err + &said.out;
+        assert!(text.contains("What to do: "), "{text}");
+    }
+}
+
+#[test]
+fn what_a_start_would_be_refused_for_is_found_before() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .line("put DEV.QUEUE.1 QM1 --count 9 --persistent")
+        .good();
+    serving.kill();
+    let good = place.line("check QM1").good();
+    assert!(good.out.contains("QM1 would start."), "{good:?}");
+    let ini = place.home("QM1").join("qm.ini");
+    let log = place.data().join("log/QM1");
+
+    edit(&ini, "LogFilePages=256", "LogFilePages=128");
+    refused(&place, 60, "AMQ2108E");
+    edit(&ini, "LogFilePages=128", "LogFilePages=256");
+
+    let path = log.display().to_string();
+    edit(&ini, &path, "/nowhere/log/QM1");
+    refused(&place, 76, "AMQ2008E");
+    edit(&ini, "/nowhere/log/QM1", &path);
+
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for folder in [place.data(), place.home("QM1"), log.clone()] {
+        let before = std::fs::metadata(&folder).unwrap().permissions().mode();
+        set(&folder, 0o777);
+        refused(&place, 62, "AMQ2009E");
+        set(&folder, before);
+    }
+
+    // The control file of the log, gone: it is told for what it is.
+    let control = log.join("LOG.CTL");
+    std::fs::rename(&control, log.join("aside")).unwrap();
+    refused(&place, 74, "AMQ2044S");
+    let said = place.line("check QM1").err;
+    assert!(
+        said.contains("LOG.CTL") && !said.contains("AMQ7064E"),
+        "{said}"
+    );
+    std::fs::rename(log.join("aside"), &control).unwrap();
+
+    // The log files, gone.
+    let active = log.join("active");
+    std::fs::rename(&active, log.join("aside")).unwrap();
+    std::fs::create_dir(&active).unwrap();
+    set(&active, 0o700);
+    refused(&place, 74, "AMQ2002S");
+    std::fs::remove_dir(&active).unwrap();
+    std::fs::rename(log.join("aside"), &active).unwrap();
+    place.line("check QM1").good();
+}
+
+#[test]
+fn the_files_of_an_ended_queue_manager_are_verified_without_a_change() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .line("put DEV.QUEUE.1 QM1 --count 300 --size 5000 --persistent")
+        .good();
+    place
+        .mqsc("ALTER QLOCAL(DEV.QUEUE.1) GET(DISABLED)", "QM1")
+        .good();
+    let running = place.line("check QM1").good();
+    assert!(running.out.contains("is running"), "{running:?}");
+    place.line("check --data QM1").failed_with(5, "AMQ2021E");
+    // Once with everything in the log only, once with a checkpoint.
+    serving.kill();
+    let all = |place: &Place| {
+        let mut files = Vec::new();
+        let mut folders = vec![place.data()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if path.is_file() => {
+                        files.push((path.clone(), std::fs::read(path).unwrap()))
+                    }
+                    false => {}
+                }
+            }
+        }
+        files.sort();
+        files
+    };
+    for _ in 0..2 {
+        let before = all(&place);
+        let found = place.line("check --data QM1").good();
+        assert!(found.out.contains("300 messages can be read"), "{found:?}");
+        assert!(before == all(&place), "something was changed");
+        place.serving("QM1").end();
+    }
+
+    let folder = place.home("QM1").join("queues");
+    let queue = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|e| e.unwrap().path());
+    let largest = queue.max_by_key(|path| std::fs::metadata(path).unwrap().len());
+    let largest = largest.unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    std::fs::write(&largest, bytes).unwrap();
+    let found = place.line("check --data QM1");
+    assert!([73, 75].contains(&found.code), "{found:?}");
+    assert!(found.err.contains("What to do: "), "{found:?}");
+}
+
+#[test]
+fn a_queue_manager_that_mqs_ini_has_lost_is_made_known_again() {
+    let place = Place::new();
+    let serving = place.serving("QM.1");
+    place.fed("kept\n", "put DEV.QUEUE.1 QM.1").good();
+    let dspmqinf = |options: &[&str]| {
+        let mut command = place.named("dspmqinf");
+        outcome(command.args(options).arg("QM.1"))
+    };
+    let shown = dspmqinf(&[]).good().out;
+    let folder = place.home("QM!1");
+    let folder = folder.to_str().unwrap();
+    assert_eq!(
+        shown,
+        format!("QueueManager:\n   Name=QM.1\n   DataPath={folder}\n")
+    );
+    let command = dspmqinf(&["-o", "command"]).good().out;
+    // As a shell takes it.
+    let command = command.replace('\'', "");
+    place.line("rmvmqinf QM.1").failed_with(5, "AMQ2021E");
+
+    std::fs::remove_file(place.data().join("mqs.ini")).unwrap();
+    let lost = place.line("stop -i QM.1").failed_with(16, "AMQ8118E");
+    assert!(lost.err.contains("addmqinf -s QueueManager"), "{lost:?}");
+    assert!(lost.err.contains(folder), "{lost:?}");
+    place.line("dspmqinf QM.1").failed_with(44, "AMQ2046E");
+    place.line("rmvmqinf QM.1").failed_with(44, "AMQ2046E");
+    // The process was there all the time.
+    place.line(command.trim()).good();
+    assert_eq!(place.line("get DEV.QUEUE.1 QM.1").good().out, "kept\n");
+    place.line(command.trim()).failed_with(45, "AMQ2047E");
+    serving.end();
+
+    place.line("rmvmqinf QM.1").good();
+    assert_eq!(place.line("list").good().out, "");
+    place
+        .line("addmqinf -v Name=QM.1 -v DataPath=/nowhere/QM!1")
+        .failed_with(76, "AMQ2045E");
+    place
+        .line(&format!("addmqinf -v Name=QM.2 -v DataPath={folder}"))
+        .failed_with(76, "AMQ2045E");
+    place
+        .line("addmqinf -v DataPath=/x")
+        .failed_with(46, "AMQ2048E");
+    place
+        .line("addmqinf -v Name=QM.1 -v Colour=red")
+        .failed_with(46, "AMQ2048E");
+    // By default it is where it was created; or where MQ's attributes say.
+    place.line("addmqinf -v Name=QM.1").good();
+    place.line("rmvmqinf QM.1").good();
+    let data = place.data();
+    let prefix = format!(
+        "addmqinf -s QueueManager -v Name=QM.1 -v Directory=QM!1 -v Prefix={}",
+        data.display()
+    );
+    place.line(&prefix).good();
+    assert!(place.line("list").good().out.contains("QMNAME(QM.1)"));
+    place.serving("QM.1").end();
+}

@@ -1,0 +1,112 @@
+//! What the tools leave behind, and what they do when the queue manager does not answer.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::place::Place;
+
+fn error_log(place: &Place) -> String {
+    std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap()
+}
+
+#[test]
+fn a_failed_command_leaves_no_alarm_behind() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    let full = "DEFINE QLOCAL(FULL) MAXDEPTH(1)";
+    place.mqsc(full, "QM1").good();
+    for reach in [&[][..], &["--connect", &server]] {
+        for (command, reason) in [
+            (&["put", "NO.QUEUE", "QM1"][..], "2085"),
+            (&["get", "NO.QUEUE", "QM1"], "2085"),
+            (&["browse", "NO.QUEUE", "QM1"], "2085"),
+            (
+                &["put", "FULL", "QM1", "--count", "5", "--batch", "3"],
+                "2053",
+            ),
+        ] {
+            let line: Vec<&str> = command.iter().chain(reach).copied().collect();
+            place.run(&line).failed_with(1, reason);
+        }
+    }
+    // What was not committed was not committed by leaving.
+    assert_eq!(place.depth("FULL", "QM1"), 0);
+    serving.end();
+    let said = error_log(&place);
+    for alarm in ["AMQ9209E", "AMQ9208E", "AMQ9999E", "AMQ2204W"] {
+        assert!(!said.contains(alarm), "{alarm}: {said}");
+    }
+}
+
+#[test]
+fn a_local_application_is_no_channel() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let shown = place.mqsc("DISPLAY CHSTATUS(*)", "QM1");
+    assert!(shown.out.contains("AMQ8420I"), "{shown:?}");
+    let conn = "DISPLAY CONN(*) WHERE(APPLTAG EQ 'runmqsc') ALL";
+    let shown = place.mqsc(conn, "QM1").good().out;
+    for part in ["CHANNEL( )", "CONNAME( )", "MQCNO_SHARED_BINDING"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let mut far = place.named("posthaste");
+    let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    far.args(["mqsc", "QM1", "-c"]).env("MQSERVER", server);
+    let shown = crate::place::fed(far, conn.as_bytes()).good().out;
+    for part in [
+        "CHANNEL(DEV.APP.SVRCONN)",
+        "CONNAME(127.0.0.1)",
+        "MQCNO_SHARED_BINDING",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    serving.end();
+}
+
+#[test]
+fn a_queue_manager_that_is_stopped_is_told_from_one_that_is_not_there() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    serving.signal(Signal::STOP);
+    let began = Instant::now();
+    let asked = place
+        .fed("DISPLAY QMGR\n", "mqsc QM1 -w 1")
+        .failed_with(20, "AMQ2029E");
+    let took = began.elapsed();
+    assert!(
+        asked.err.contains("did not answer within 1 seconds"),
+        "{asked:?}"
+    );
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    serving.signal(Signal::CONT);
+    serving.end();
+}
+
+#[test]
+fn what_runs_is_named_with_its_process() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let process = format!("in process {}", serving.process());
+    for command in [
+        "start QM1",
+        "run QM1 --port 0",
+        "delete QM1",
+        "check --data QM1",
+    ] {
+        let refused = place.line(command).failed_with(5, "AMQ2021E");
+        assert!(refused.err.contains(&process), "{refused:?}");
+    }
+    serving.end();
+}
+
+#[test]
+fn a_client_connection_goes_nowhere_by_itself() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .fed("DISPLAY QMGR\n", "mqsc QM1 -c")
+        .failed_with(20, "MQSERVER");
+    serving.end();
+}
