@@ -2,7 +2,7 @@
 //!
 //! Invariant: in syncpoint, a message is committed only after its bytes have been handed to the
 //! system; whatever goes wrong before, it is still on the queue. So that others see what happens
-//! here, a unit of work is committed before waiting.
+//! here, a unit of work is committed before waiting. Ctrl-C commits what was written out.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -14,12 +14,17 @@ use posthaste_mqi::constants::{
     MQOO_INPUT_AS_Q_DEF,
 };
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_perf::measure::Interrupt;
 use posthaste_server::{Exit, Failure};
 
 use crate::cli::{self, Form};
 use crate::connect::{Attached, Target, call_failed};
+use crate::input::interrupt;
 use crate::output::{Out, Progress, complain, counted};
 use crate::queue;
+
+/// Milliseconds of one wait: as long as Ctrl-C may take.
+const A_LITTLE: i32 = 500;
 
 pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure> {
     let target = Target {
@@ -30,6 +35,12 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
         application: "posthaste get",
         within: None,
     };
+    if args.form == Form::Raw && std::io::stdout().is_terminal() {
+        return Err(Failure::bad_parameter(
+            "raw messages are not written to a terminal, which they could confuse: write to a file, or use --form hex",
+        ));
+    }
+    let interrupt = interrupt()?;
     let mut connection = target.connect()?;
     let queue = open_input(&mut connection, &args.queue)
         .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
@@ -39,6 +50,7 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
         connection,
         queue,
         args,
+        interrupt,
         out: Out::new(),
         progress: Progress::messages(args.count, shown),
         got: 0,
@@ -60,12 +72,12 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
     }
     let said = getter.connection.disconnect();
     said.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
+    let text = format!("{} got from {}.", counted(got, "message"), args.queue);
+    if getter.interrupt.raised() {
+        return Err(Failure::new(Exit::CallFailed, "AMQ2212E", &["get"]).with_detail(text));
+    }
     if !args.quiet {
-        complain(&format!(
-            "{} got from {}.",
-            counted(got, "message"),
-            args.queue
-        ));
+        complain(&text);
     }
     Ok(exit(got, args.count))
 }
@@ -91,6 +103,7 @@ struct Getter<'a> {
     connection: Attached,
     queue: Hobj,
     args: &'a cli::Get,
+    interrupt: Interrupt,
     out: Out,
     progress: Progress,
     got: u64,
@@ -102,15 +115,16 @@ struct Getter<'a> {
 
 impl Getter<'_> {
     fn all(&mut self) -> Result<(), Failure> {
-        while self.args.count.is_none_or(|count| self.got < count) {
-            let message = match self.next(MQGMO_NO_WAIT)? {
+        let wanted = |got| self.args.count.is_none_or(|count| got < count);
+        while wanted(self.got) && !self.interrupt.raised() {
+            let message = match self.next(MQGMO_NO_WAIT, 0)? {
                 Some(message) => Some(message),
                 None => {
                     self.settle()?;
                     match self.args.wait {
                         _ if self.out.reader_gone() => None,
                         0 => None,
-                        _ => self.next(MQGMO_WAIT)?,
+                        _ => self.wait()?,
                     }
                 }
             };
@@ -136,8 +150,27 @@ impl Getter<'_> {
         self.settle()
     }
 
+    /// Waits for the next message, until one comes, the time is over, or Ctrl-C. The connection is in a call while it
+    /// waits, so it waits a little at a time.
+    fn wait(&mut self) -> Result<Option<Got>, Failure> {
+        let mut left = self.args.wait;
+        while left != 0 && !self.interrupt.raised() {
+            let now = match left {
+                ..0 => A_LITTLE,
+                left => left.min(A_LITTLE),
+            };
+            if let Some(message) = self.next(MQGMO_WAIT, now)? {
+                return Ok(Some(message));
+            }
+            if left > 0 {
+                left -= now;
+            }
+        }
+        Ok(None)
+    }
+
     /// The next message, if there is one.
-    fn next(&mut self, waiting: i32) -> Result<Option<Got>, Failure> {
+    fn next(&mut self, waiting: i32, interval: i32) -> Result<Option<Got>, Failure> {
         let args = self.args;
         let mut md = Md {
             msg_id: args.msgid.unwrap_or_default(),
@@ -152,7 +185,7 @@ impl Getter<'_> {
         let mut gmo = Gmo {
             version: 2,
             options: sync | waiting | MQGMO_FAIL_IF_QUIESCING,
-            wait_interval: args.wait,
+            wait_interval: interval,
             match_options: matching(args.msgid.is_some(), MQMO_MATCH_MSG_ID)
                 | matching(args.correlid.is_some(), MQMO_MATCH_CORREL_ID),
             ..Gmo::default()

@@ -14,6 +14,7 @@ mod dump;
 mod get;
 mod help;
 mod inf;
+mod input;
 mod mqsc;
 mod names;
 mod output;

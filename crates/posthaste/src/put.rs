@@ -3,7 +3,7 @@
 //! Invariant: what is reported as put is what the queue manager has accepted, and with units of work,
 //! what it has committed. What was sent with `--async` counts when MQSTAT has confirmed it.
 
-use std::io::{BufRead, IsTerminal, Read};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use posthaste_client::{ClientError, Connection};
@@ -14,10 +14,12 @@ use posthaste_mqi::constants::{
     MQPMO_SYNCPOINT,
 };
 use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason};
+use posthaste_perf::measure::Interrupt;
 use posthaste_server::{Exit, Failure};
 
 use crate::cli;
 use crate::connect::{Attached, Target, call_failed};
+use crate::input::{Input, interrupt};
 use crate::output::{Out, Progress, complain, counted, stream_failure};
 use crate::queue;
 
@@ -81,6 +83,7 @@ struct Putter<'a> {
     connection: Attached,
     queue: Hobj,
     args: &'a cli::Put,
+    interrupt: Interrupt,
     out: Out,
     progress: Progress,
     /// Messages put.
@@ -95,6 +98,7 @@ struct Putter<'a> {
 
 impl<'a> Putter<'a> {
     fn open(target: &Target<'_>, args: &'a cli::Put) -> Result<Putter<'a>, Failure> {
+        let interrupt = interrupt()?;
         let mut connection = target.connect()?;
         let queue = open_output(&mut connection, &args.queue)
             .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
@@ -107,6 +111,7 @@ impl<'a> Putter<'a> {
             connection,
             queue,
             args,
+            interrupt,
             out: Out::new(),
             progress: Progress::messages(total, !args.quiet && !typed),
             put: 0,
@@ -123,6 +128,7 @@ impl<'a> Putter<'a> {
             self.lines()?;
         }
         for file in &self.args.files {
+            self.go_on()?;
             let data = std::fs::read(file).map_err(|error| Failure::io(file, &error))?;
             self.message(&data, MQFMT_NONE)?;
         }
@@ -133,8 +139,18 @@ impl<'a> Putter<'a> {
         }
     }
 
+    /// Ctrl-C ends between two messages; whose replies are not awaited are asked for.
+    fn go_on(&mut self) -> Result<(), Failure> {
+        if !self.interrupt.raised() {
+            return Ok(());
+        }
+        self.ask()?;
+        Err(Failure::new(Exit::CallFailed, "AMQ2212E", &["put"]))
+    }
+
     fn generated(&mut self, count: u64) -> Result<(), Failure> {
         for number in 1..=count {
+            self.go_on()?;
             let data = generated(number, self.args.size);
             self.message(&data, MQFMT_STRING)?;
         }
@@ -142,7 +158,7 @@ impl<'a> Putter<'a> {
     }
 
     fn lines(&mut self) -> Result<(), Failure> {
-        let mut input = std::io::stdin().lock();
+        let mut input = BufReader::new(Input::new(&self.interrupt)?);
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -150,6 +166,8 @@ impl<'a> Putter<'a> {
             let most = LONGEST as u64 + 2;
             let read = input.by_ref().take(most).read_until(b'\n', &mut line);
             let read = read.map_err(|error| stream_failure("standard input", &error))?;
+            // Of what was being typed then nothing is put.
+            self.go_on()?;
             if read == 0 {
                 return Ok(());
             }

@@ -376,6 +376,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "End the queue manager, type strmqm -c {0}, which makes the system objects new and keeps messages, and start it again.",
     ),
     message(
+        "AMQ2212E",
+        "The {0} was interrupted.",
+        "Ctrl-C, SIGTERM or the end of the terminal ended it before it was done. The line above says what was done for good; everything else is as if it had not been begun.",
+        "None, or run the command again for the rest.",
+    ),
+    message(
         "AMQ2230E",
         "The measurement is not complete: {0}.",
         "Something went wrong while a queue manager was being measured. What was measured until then has been printed.",

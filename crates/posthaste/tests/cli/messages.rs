@@ -276,3 +276,79 @@ fn a_queue_manager_that_is_not_there_is_named() {
     place.line("get Q").failed_with(16, "AMQ2028E");
     place.line("put Q QM1 --priority 10").failed_with(39, "10");
 }
+
+#[test]
+fn an_interrupted_put_says_what_was_committed() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut command = place.named("posthaste");
+    command.args(["put", "DEV.QUEUE.1", "QM1", "--batch", "2", "--persistent"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut putting = command.spawn().unwrap();
+    let mut lines = putting.stdin.take().unwrap();
+    lines.write_all(b"one\ntwo\nthree\nfo").unwrap();
+    // Both of the first unit of work are there, the third is put and not committed.
+    let depth = "DISPLAY QSTATUS(DEV.QUEUE.1) UNCOM CURDEPTH";
+    while !place.mqsc(depth, "QM1").out.contains("CURDEPTH(3)") {}
+    let pid = rustix::process::Pid::from_child(&putting);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let said = putting.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(1), "{err}");
+    assert!(err.contains("AMQ2212E"), "{err}");
+    let counts = "2 messages put to DEV.QUEUE.1; 1 message backed out.";
+    assert!(err.contains(counts), "{err}");
+    drop(lines);
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").out, "one\ntwo\n");
+    serving.end();
+}
+
+#[test]
+fn an_interrupted_get_commits_what_was_written() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .line("put DEV.QUEUE.1 QM1 --count 30 --size 100 --persistent")
+        .good();
+    for wait in ["forever", "600"] {
+        let mut command = place.named("posthaste");
+        command.args(["get", "DEV.QUEUE.1", "QM1", "--wait", wait]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let getting = command.spawn().unwrap();
+        let waiting = "DISPLAY QSTATUS(DEV.QUEUE.1) IPPROCS CURDEPTH";
+        loop {
+            let shown = place.mqsc(waiting, "QM1").out;
+            if shown.contains("IPPROCS(1)") && shown.contains("CURDEPTH(0)") {
+                break;
+            }
+        }
+        let pid = rustix::process::Pid::from_child(&getting);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let said = getting.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&said.stderr);
+        assert_eq!(said.status.code(), Some(1), "{err}");
+        let written = String::from_utf8_lossy(&said.stdout).lines().count();
+        let counts = format!("{written} messages got from DEV.QUEUE.1.");
+        assert!(err.contains("AMQ2212E") && err.contains(&counts), "{err}");
+        assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 0);
+    }
+    // A unit of work larger than what was there when the signal came.
+    place
+        .line("put DEV.QUEUE.1 QM1 --count 4000 --size 100")
+        .good();
+    let mut command = place.named("posthaste");
+    command.args(["get", "DEV.QUEUE.1", "QM1", "--batch", "9999"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut getting = command.spawn().unwrap();
+    let mut out = std::io::BufReader::new(getting.stdout.take().unwrap());
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut out, &mut first).unwrap();
+    let pid = rustix::process::Pid::from_child(&getting);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut out, &mut rest).unwrap();
+    getting.wait().unwrap();
+    let written = 1 + rest.lines().count() as u64;
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 4_000 - written);
+    serving.end();
+}
