@@ -152,7 +152,7 @@ fn text(
     let mut out = Out::new();
     match (name, running) {
         (Some((name, _)), true) => out.line(&format!("Queue manager {name} is running."))?,
-        (Some((name, state)), false) if state == State::Silent => out.line(&format!(
+        (Some((name, State::Silent)), false) => out.line(&format!(
             "Queue manager {name} is there and does not answer: its process hangs, or was stopped (kill -STOP), or the \
              machine is overloaded. Only the machine is checked. Look at its error log, and at ps -o pid,stat,wchan; \
              posthaste stop -p {name} kills a process that does not answer, and nothing acknowledged is lost."

@@ -190,3 +190,32 @@ fn a_queue_manager_that_mqs_ini_has_lost_is_made_known_again() {
     assert!(place.line("list").good().out.contains("QMNAME(QM.1)"));
     place.serving("QM.1").end();
 }
+
+#[test]
+fn the_page_for_the_night_has_every_code_and_only_messages_that_there_are() {
+    let page = include_str!("../../../../docs/at-night.md");
+    let (index, rest) = page.split_once("## By message").unwrap();
+    let words = |text: &'static str| text.split(|c: char| !c.is_ascii_alphanumeric());
+    for (_, code, meaning) in posthaste_server::EXIT_TABLE {
+        let told = words(index).any(|word| word == code.to_string());
+        assert!(told || !(60..99).contains(code), "{code}: {meaning}");
+    }
+    let numbers = words(rest).filter(|word| word.starts_with("AMQ2") && word.len() == 8);
+    let mut seen = 0;
+    for id in numbers {
+        let message = posthaste_command::messages::find(id);
+        assert_eq!(message.map(|message| message.id), Some(id));
+        seen += 1;
+    }
+    assert!(seen > 30, "{seen}");
+    // Every section that a line leads to is there.
+    let anchors: Vec<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(|title| title.to_lowercase().replace(' ', "-").replace('.', ""))
+        .collect();
+    for link in page.split("](#").skip(1) {
+        let (anchor, _) = link.split_once(')').unwrap();
+        assert!(anchors.iter().any(|known| known == anchor), "{anchor}");
+    }
+}
