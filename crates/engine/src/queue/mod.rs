@@ -363,10 +363,10 @@ impl QueueState {
             // Its file has gone or will go; the message goes with the last handle.
             return;
         }
-        if let Body::Resident(at) = self.index.slot(slot).body() {
-            if self.is_over(self.index.slot(slot).persistent()) {
-                self.file_out(slot, at);
-            }
+        if let Body::Resident(at) = self.index.slot(slot).body()
+            && self.is_over(self.index.slot(slot).persistent())
+        {
+            self.file_out(slot, at);
         }
     }
 
