@@ -32,7 +32,8 @@ fn until_one_checkpoint(w: &World) {
 }
 
 fn filled() -> World {
-    let w = World::new();
+    // Checkpoints far enough apart that the second does not come before the first is noticed.
+    let w = World::with(|c| c.log_config.file_pages = 1024);
     w.run("DEFINE QLOCAL(FILL) MAXDEPTH(5000)");
     w
 }
