@@ -4,7 +4,9 @@
 //! * A checkpoint is taken when the log has grown by the interval since the last one began.
 //! * When the log runs short, checkpoints come first; if a unit of work still pins it, the oldest
 //!   is backed out (AMQ7469), because everyone else has to go on. One at a time, so that no more
-//!   are taken down than it needs.
+//!   are taken down than it needs, and only one whose records are what restart would begin with: where the log
+//!   is held by something else, as by a full disk that lets no checkpoint through, taking units of work down makes
+//!   no room.
 //! * Without maintenance the log fills and nobody is told: should it panic, the queue manager stops.
 
 use std::sync::Arc;
@@ -17,8 +19,10 @@ use crate::manager::{Inner, QueueManager};
 use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::report;
+use crate::session::SessionInner;
 use crate::signal::either;
 use crate::stop::Stop;
+use crate::uow::Uow;
 
 /// Slots looked at under one lock while searching for expired messages.
 const SWEEP: usize = 4096;
@@ -54,28 +58,73 @@ impl Inner {
     /// Makes room in the log: checkpoints, then the oldest unit of work.
     async fn make_room(self: &Arc<Self>) -> Result<(), Stop> {
         self.settle_orphans().await;
-        self.checkpoint_now(false).await?;
+        let mut saved = self.checkpoint_now(false).await?;
+        self.tell_holder();
         // A checkpoint frees what lies before the previous one, so a second one frees more.
-        if self.short_of_space() {
+        if saved && self.short_of_space() {
             mark(Mark::SecondCheckpoint);
-            self.checkpoint_now(false).await?;
+            saved = self.checkpoint_now(false).await?;
         }
-        while self.short_of_space() && self.back_out_oldest() {
-            self.checkpoint_now(false).await?;
-            self.checkpoint_now(false).await?;
+        while (saved || planted(Bug::BackOutInVain))
+            && self.short_of_space()
+            && self.back_out_oldest()
+        {
+            saved = self.checkpoint_now(false).await? && self.checkpoint_now(false).await?;
         }
         self.tell_log_space();
         Ok(())
     }
 
-    /// Backs out the unit of work with the oldest record, if there is one that can be.
-    fn back_out_oldest(self: &Arc<Self>) -> bool {
+    /// The session whose unit of work has the oldest record.
+    fn oldest_unit(&self) -> Option<(Lsn, Arc<SessionInner>)> {
         let mut sessions = self.sessions();
         sessions.retain(|s| s.lock().uow.as_ref().is_some_and(|u| u.logged));
-        let Some(oldest) = sessions
+        let pinned = sessions
             .into_iter()
-            .min_by_key(|s| s.lock().uow.as_ref().map_or(Lsn(u64::MAX), |u| u.first))
-        else {
+            .filter_map(|s| Some((s.lock().uow.as_ref()?.pin.as_ref()?.lsn(), s.clone())));
+        pinned.min_by_key(|(pin, _)| *pin)
+    }
+
+    /// Who has a unit of work that begins at `pin`, as inserts of a message.
+    fn holder(&self, session: &SessionInner, pin: Lsn, uow: &Uow) -> [String; 5] {
+        let (date, time) = crate::verbs::clock::display_stamp(uow.started);
+        let held = self.log.appended().0.saturating_sub(pin.0);
+        [
+            session.who.name.clone(),
+            session.who.user.clone(),
+            format!("{:016X}", self.connection_number(session.id)),
+            format!("{date} {time}"),
+            held.to_string(),
+        ]
+    }
+
+    /// Says who holds much of the log, while there is still time to do something about it.
+    fn tell_holder(&self) {
+        let Some((pin, session)) = self.oldest_unit() else {
+            return;
+        };
+        let held = self.log.appended().0.saturating_sub(pin.0);
+        let percent = held * 100 / self.log.usage().total.max(1);
+        if !self.holder_is_to_be_told(percent) {
+            return;
+        }
+        let inserts = {
+            let state = session.lock();
+            let uow = state.uow.as_ref();
+            uow.map(|uow| self.holder(&session, pin, uow))
+        };
+        if let Some([name, user, connection, begun, bytes]) = inserts {
+            let inserts = [percent.to_string(), name, user, connection, begun, bytes];
+            self.operator.message("AMQ2062W", &inserts);
+        }
+    }
+
+    /// Backs out the unit of work with the oldest record, if restart would begin with that record: only
+    /// then does it make room.
+    fn back_out_oldest(self: &Arc<Self>) -> bool {
+        let restart = self.log.usage().restart;
+        let holds = |pin: Lsn| pin <= restart || planted(Bug::BackOutInVain);
+        let Some((pin, oldest)) = self.oldest_unit().filter(|(pin, _)| holds(*pin)) else {
             return false;
         };
         // Under the session's lock, so that its application learns of it when all of it is undone.
@@ -85,9 +134,7 @@ impl Inner {
                 return false;
             };
             state.rolled_back = true;
-            let (date, time) = crate::verbs::clock::display_stamp(uow.started);
-            let who = &oldest.who;
-            let inserts = [who.name.clone(), who.user.clone(), format!("{date} {time}")];
+            let inserts = self.holder(&oldest, pin, &uow);
             if uow.log_backout(self).is_err() {
                 return false;
             }
@@ -122,15 +169,15 @@ impl Inner {
         let now = self.now();
         for queue in self.catalogue.local_queues() {
             let mut from = Some(0);
-            while let Some(at) = from {
+            while let Some(at) = from.filter(|_| queue.lock().usable().is_ok()) {
                 let mut expired = Vec::new();
                 let swept = queue.lock().sweep_expired(at, SWEEP, now, &mut expired);
                 report::expired(self, &queue, expired);
                 from = match swept {
                     Ok(next) => next,
                     Err(error) => {
-                        self.store_failed(&error);
-                        return;
+                        self.store_failed(&queue, &mut queue.lock(), &error);
+                        None
                     }
                 };
             }

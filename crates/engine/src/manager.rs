@@ -242,19 +242,6 @@ impl Inner {
         self.stop(Stop::LogFailed(error.to_string()));
     }
 
-    /// A queue file failed under a verb: a damaged one stops the queue manager, for its messages
-    /// must not be skipped silently.
-    #[track_caller]
-    pub(crate) fn store_failed(&self, error: &posthaste_store::StoreError) -> Reason {
-        match error {
-            posthaste_store::StoreError::Full => Reason::Q_SPACE_NOT_AVAILABLE,
-            other => {
-                self.stop(Stop::QueueFileDamaged(other.to_string()));
-                Reason::CONNECTION_BROKEN
-            }
-        }
-    }
-
     pub(crate) fn end_waits(&self, reason: Reason) {
         for queue in self.catalogue.local_queues() {
             let mut wakes = crate::queue::waiters::Wakes::default();
@@ -472,7 +459,7 @@ impl QueueManager {
             }
         }
         inner.settle_all_orphans().await;
-        inner.checkpoint_now(true).await
+        inner.checkpoint_now(true).await.map(drop)
     }
 }
 

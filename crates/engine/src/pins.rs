@@ -60,6 +60,13 @@ pub(crate) struct Pin {
     at: usize,
 }
 
+impl Pin {
+    /// Where it holds the log.
+    pub(crate) fn lsn(&self) -> Lsn {
+        self.pins.0.lock().held[self.at]
+    }
+}
+
 impl Drop for Pin {
     fn drop(&mut self) {
         let mut table = self.pins.0.lock();

@@ -25,6 +25,8 @@ pub enum Bug {
     RetryFailedSync,
     /// Gets use up the log's reserve, and a restart insists on writing what that leaves no room for.
     SpendReserve,
+    /// Units of work are backed out when the log is short although that makes no room.
+    BackOutInVain,
     /// Non-persistent messages of an old controlled shutdown come back after a crash.
     Resurrect,
     /// Delivery ignores priorities.
@@ -57,6 +59,7 @@ impl Bug {
         Bug::UnsyncedQueueFile,
         Bug::RetryFailedSync,
         Bug::SpendReserve,
+        Bug::BackOutInVain,
         Bug::Resurrect,
         Bug::IgnorePriority,
         Bug::DropGift,

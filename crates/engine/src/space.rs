@@ -33,7 +33,13 @@ pub(crate) struct Told {
     log_disk: Last,
     log: Last,
     queue_disk: Last,
+    /// Half of the log is held by one unit of work; most of it.
+    holder: [Last; 2],
+    too_long: Last,
 }
+
+/// Per cent of the log that one unit of work may hold before the operator is told, and told again.
+const HELD: [u64; 2] = [50, 70];
 
 impl Inner {
     /// Whether so little log space is left that something has to be done.
@@ -54,6 +60,23 @@ impl Inner {
         if self.short_of_space() && self.told.log.is_due(self.now()) {
             let name = self.config.name.clone();
             self.operator.message("AMQ6709I", &[name]);
+        }
+    }
+
+    /// Whether the operator has to hear that one unit of work holds this much of the log.
+    pub(crate) fn holder_is_to_be_told(&self, percent: u64) -> bool {
+        let now = self.now();
+        let mut marks = HELD.iter().zip(&self.told.holder).rev();
+        marks.any(|(mark, told)| percent >= *mark && told.is_due(now))
+    }
+
+    /// The log had no room for a message: if it never could have, the operator hears both sizes.
+    pub(crate) fn tell_too_long(&self, bytes: usize) {
+        let usage = self.log.usage();
+        let most = usage.total - usage.reserve;
+        if bytes as u64 > most && self.told.too_long.is_due(self.now()) {
+            let inserts = [bytes.to_string(), most.to_string()];
+            self.operator.message("AMQ2063E", &inserts);
         }
     }
 

@@ -16,9 +16,6 @@ pub enum Stop {
     /// A checkpoint could not be made durable.
     #[error("a checkpoint cannot be written: {0}")]
     CheckpointFailed(String),
-    /// A queue file holds something else than what was written there.
-    #[error("a queue file is damaged: {0}")]
-    QueueFileDamaged(String),
     /// A part of the program did not do what it must: a panic, on whichever thread.
     #[error("a defect of the program: {0}")]
     Defect(String),
@@ -30,7 +27,6 @@ impl Stop {
         match self {
             Stop::LogFailed(what) => ("AMQ2004S", vec!["the recovery log".into(), what.clone()]),
             Stop::CheckpointFailed(what) => ("AMQ2004S", vec!["a checkpoint".into(), what.clone()]),
-            Stop::QueueFileDamaged(what) => ("AMQ2018S", vec![what.clone()]),
             Stop::Defect(what) => ("AMQ2016S", vec![what.clone()]),
         }
     }
@@ -40,7 +36,6 @@ impl Stop {
         match self {
             Stop::LogFailed(_) => 71,
             Stop::CheckpointFailed(_) => 72,
-            Stop::QueueFileDamaged(_) => 73,
             Stop::Defect(_) => 70,
         }
     }

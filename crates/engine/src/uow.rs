@@ -137,14 +137,15 @@ impl Uow {
     fn commit(self, qm: &Arc<Inner>) {
         let mut wakes = Wakes::default();
         let mut due = Vec::new();
-        let mut failed = None;
         queue_by_queue(self.ops, |queue, ops| {
             let mut state = queue.lock();
             for op in ops {
                 match op {
                     Op::Put { put, .. } => {
                         let arrival = state.arrive_uncommitted(put, &mut wakes);
-                        failed = failed.take().or(arrival.err());
+                        if let Err(error) = arrival {
+                            qm.store_failed(queue, &mut state, &error);
+                        }
                         let event = (!state.deleted)
                             .then(|| trigger::due(qm, &mut state, put.priority()))
                             .flatten();
@@ -162,9 +163,6 @@ impl Uow {
             }
         });
         wakes.wake();
-        if let Some(error) = failed {
-            qm.store_failed(&error);
-        }
         for (queue, event) in due {
             trigger::fire(qm, &queue, event);
         }
@@ -228,7 +226,6 @@ impl Uow {
     pub(crate) fn give_all_back(self, qm: &Arc<Inner>) -> Vec<(Arc<Queue>, trigger::Event)> {
         let mut wakes = Wakes::default();
         let mut due = Vec::new();
-        let mut failed = None;
         queue_by_queue(self.ops, |queue, ops| {
             let mut state = queue.lock();
             // Backwards, so that what came first ends up first.
@@ -245,7 +242,9 @@ impl Uow {
                         state.index.set_backout_count(*slot, more);
                         let priority = i32::from(state.index.slot(*slot).priority());
                         let given = state.give_back(*slot, &mut wakes);
-                        failed = failed.take().or(given.err());
+                        if let Err(error) = given {
+                            qm.store_failed(queue, &mut state, &error);
+                        }
                         let event = trigger::came_back(qm, &mut state, priority);
                         due.extend(event.map(|event| (queue.clone(), event)));
                     }
@@ -253,9 +252,6 @@ impl Uow {
             }
         });
         wakes.wake();
-        if let Some(error) = failed {
-            qm.store_failed(&error);
-        }
         due
     }
 
@@ -346,7 +342,10 @@ impl Effect {
                 drop(pin);
             }
             Effect::Cleared { queue, below, pin } => {
-                queue.lock().clear(below);
+                let mut state = queue.lock();
+                state.clear(below);
+                state.give_up();
+                drop(state);
                 drop(pin);
             }
         }

@@ -134,3 +134,106 @@ fn a_log_filled_by_gets_in_units_of_work_starts_again() {
     put(&s, h, PERSISTENT, 0, b"y");
     assert_eq!(next(&s, h, 0).unwrap().md.backout_count, 1);
 }
+
+/// The disk of the queue files is full, so no checkpoint comes to its end and the log fills: whoever has a unit of
+/// work open is not to blame, and taking it down would make no room.
+#[test]
+fn a_full_disk_of_queue_files_backs_nobody_out() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        (c.q_buffer, c.pq_buffer) = (20_000, 20_000);
+    });
+    w.run("DEFINE QLOCAL(OPEN)\nDEFINE QLOCAL(OLD)");
+    w.stage.full.store(true, SeqCst);
+    // Nobody gets this one: every checkpoint would have to file it, and holds the log until it can.
+    let s = w.connect();
+    let h = open(&s, "OLD", MQOO_OUTPUT);
+    put(&s, h, PERSISTENT, 0, b"old");
+    let mut applications = Vec::new();
+    for _ in 0..10 {
+        let s = w.connect();
+        let h = open(&s, "OPEN", MQOO_OUTPUT);
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"open");
+        applications.push(s);
+    }
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let data = [b'x'; 3000];
+    let mut got = 0;
+    loop {
+        match try_put(&s, h, &mut md(PERSISTENT), 0, &data) {
+            Ok(_) => {}
+            Err(Reason::Q_SPACE_NOT_AVAILABLE) => {
+                next(&s, h, 0).unwrap();
+                got += 1;
+            }
+            Err(reason) => {
+                assert_eq!(reason, Reason::RESOURCE_PROBLEM, "after {got} gets");
+                break;
+            }
+        }
+        assert!(got < 5_000, "the log does not fill");
+    }
+    assert_eq!((w.heard("AMQ6709I"), w.heard("AMQ7469W")), (1, 0));
+    w.stage.full.store(false, SeqCst);
+    for s in &applications {
+        commit(s);
+    }
+    assert_eq!(w.depth("OPEN"), 10);
+}
+
+/// Only the unit of work that holds the log is taken down, and the operator has heard of it before.
+#[test]
+fn the_unit_of_work_that_holds_the_log_is_named_and_then_taken_down_alone() {
+    let w = World::with(|c| c.log_config.file_pages = 64);
+    w.run("DEFINE QLOCAL(OPEN)");
+    let long = w.qm().connect(who("long one")).unwrap();
+    let h = open(&long, "OPEN", MQOO_OUTPUT);
+    put(&long, h, PERSISTENT, MQPMO_SYNCPOINT, b"long");
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let data = [b'x'; 9000];
+    let work = || {
+        put(&s, h, PERSISTENT, 0, &data);
+        next(&s, h, 0).unwrap();
+    };
+    while w.heard("AMQ2062W") == 0 {
+        assert_eq!(w.heard("AMQ7469W"), 0, "warned before");
+        work();
+    }
+    let young = w.connect();
+    let h = open(&young, "OPEN", MQOO_OUTPUT);
+    put(&young, h, PERSISTENT, MQPMO_SYNCPOINT, b"young");
+    while w.heard("AMQ7469W") == 0 {
+        work();
+    }
+    for id in ["AMQ2062W", "AMQ7469W"] {
+        let said = w.said(id);
+        assert!(said.contains(&"long one".to_owned()), "{id}: {said:?}");
+        let bytes: u64 = said.last().unwrap().parse().unwrap();
+        assert!(bytes > w.qm().log().usage().total / 3, "{id}: {said:?}");
+    }
+    commit(&young);
+    assert_eq!(block_on(long.commit()), Err(Reason::BACKED_OUT));
+    assert_eq!(w.heard("AMQ7469W"), 1);
+}
+
+/// A message that the log could not hold if it were empty: the operator hears both sizes.
+#[test]
+fn a_message_too_long_for_the_log_is_refused_with_both_sizes() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(LONG) MAXMSGL(4000000)\nALTER QMGR MAXMSGL(4000000)");
+    let s = w.connect();
+    let h = open(&s, "LONG", MQOO_OUTPUT);
+    let long = vec![b'x'; 3_000_000];
+    let refused = try_put(&s, h, &mut md(PERSISTENT), 0, &long);
+    assert_eq!(refused, Err(Reason::RESOURCE_PROBLEM));
+    let sizes: Vec<u64> = w
+        .said("AMQ2063E")
+        .iter()
+        .map(|n| n.parse().unwrap())
+        .collect();
+    let usage = w.qm().log().usage();
+    assert_eq!(sizes[1], usage.total - usage.reserve);
+    assert!(sizes[0] >= 3_000_000 && sizes[0] < 3_001_000, "{sizes:?}");
+}

@@ -107,6 +107,18 @@ impl LogError {
         Self::io(format!("{doing} {}", path.display()), source)
     }
 
+    /// The control file in the log's directory `dir` is an old copy, or one of the two copies in it is damaged and the
+    /// other is older.
+    pub fn old_control(dir: &Path, why: String) -> Self {
+        LogError::ControlDamaged {
+            file: dir.join(crate::control::CONTROL).display().to_string(),
+            what: format!(
+                "{why}: the newer of its two copies is damaged, or the file is an old one"
+            ),
+            remedy: REMEDY.to_owned(),
+        }
+    }
+
     pub(crate) fn damaged(lsn: u64, what: impl Into<String>) -> Self {
         LogError::Damaged {
             lsn: Lsn(lsn),

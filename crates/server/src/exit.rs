@@ -50,8 +50,6 @@ pub enum Exit {
     LogFailed,
     /// A checkpoint cannot be written.
     CheckpointFailed,
-    /// A queue file is damaged.
-    QueueFileDamaged,
     /// The recovery log refused the start.
     LogRefused,
     /// A queue file or checkpoint image refused the start.
@@ -122,7 +120,6 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Internal, 70, "a defect of the program"),
     (Exit::LogFailed, 71, "the recovery log cannot be written"),
     (Exit::CheckpointFailed, 72, "a checkpoint cannot be written"),
-    (Exit::QueueFileDamaged, 73, "a queue file is damaged"),
     (Exit::LogRefused, 74, "the recovery log refused the start"),
     (
         Exit::StoreRefused,
@@ -183,10 +180,6 @@ mod tests {
             (
                 Stop::CheckpointFailed(String::new()),
                 Exit::CheckpointFailed,
-            ),
-            (
-                Stop::QueueFileDamaged(String::new()),
-                Exit::QueueFileDamaged,
             ),
             (Stop::Defect(String::new()), Exit::Internal),
         ];

@@ -43,6 +43,12 @@ pub fn image_name(number: u64) -> String {
     format!("checkpoint-{number}.img")
 }
 
+/// The number in the file name of a finished image.
+pub fn image_number(name: &str) -> Option<u64> {
+    let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
+    number.parse().ok()
+}
+
 fn unfinished_name(number: u64) -> String {
     format!("checkpoint-{number}.tmp")
 }

@@ -16,6 +16,8 @@ mod queue_file;
 mod space;
 
 pub use error::StoreError;
-pub use image::{ImageReader, ImageWriter, image_name, read_image, remove_other_images};
+pub use image::{
+    ImageReader, ImageWriter, image_name, image_number, read_image, remove_other_images,
+};
 pub use item::{BLOCK, HEADER, MAX_PAYLOAD, Place};
 pub use queue_file::{LARGEST_FILE, QueueFile};

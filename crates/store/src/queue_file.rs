@@ -46,6 +46,9 @@ const GUESS: usize = 4096;
 /// Free or foreign blocks worth reading over to save a call.
 const GAP: u64 = 32;
 
+/// The system's number for "the device failed": of a read, it means that the bytes are lost.
+const EIO: i32 = 5;
+
 thread_local! {
     /// One buffer a thread, so that steady spilling allocates nothing.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
@@ -108,6 +111,29 @@ impl QueueFile {
         let blocks = u32::try_from(length / BLOCK as u64).unwrap_or(MAX_BLOCKS);
         let blocks = blocks.clamp(1, MAX_BLOCKS);
         Ok(QueueFile::over(disk, path, file, blocks))
+    }
+
+    /// Opens a file that is damaged, or makes it if it has gone, for what can still be read in it. Nothing is
+    /// looked at, and all that is there counts as in use, so that nothing in it is overwritten.
+    pub fn open_damaged(disk: &Arc<dyn Disk>, path: &Path) -> Result<QueueFile, StoreError> {
+        let failed = |e| StoreError::from_io(&e, "open queue file", path);
+        let file = disk.open(path, Open::CREATE).map_err(failed)?;
+        let length = file.len().map_err(failed)?;
+        let blocks = u32::try_from(length.div_ceil(BLOCK as u64)).unwrap_or(MAX_BLOCKS);
+        let blocks = blocks.clamp(1, MAX_BLOCKS);
+        let opened = QueueFile::over(disk, path, file, blocks);
+        opened.space.lock().reserve(1, blocks - 1);
+        Ok(opened)
+    }
+
+    /// Begins a damaged file anew: with its header, and with all of its blocks free.
+    pub fn renew(&self) -> Result<(), StoreError> {
+        self.file
+            .write_at(&file_header(), 0)
+            .map_err(|e| self.io(&e, "write"))?;
+        let mut space = self.space.lock();
+        *space = Space::new(space.blocks());
+        Ok(())
     }
 
     fn over(disk: &Arc<dyn Disk>, path: &Path, file: Arc<dyn File>, blocks: u32) -> QueueFile {
@@ -411,7 +437,12 @@ impl QueueFile {
         let got = self
             .file
             .read_at(target, offset)
-            .map_err(|e| self.io(&e, "read"))?;
+            .map_err(|e| match e.raw_os_error() {
+                Some(EIO) => {
+                    StoreError::damaged(&self.path, "the device cannot read what is there", offset)
+                }
+                _ => self.io(&e, "read"),
+            })?;
         Ok(target.get(..got).unwrap_or(&[]))
     }
 

@@ -177,9 +177,9 @@ fn a_damaged_queue_file_never_delivers_wrong_data() {
     for n in 0..7u8 {
         assert_eq!(&get(&m, &a).unwrap()[..], [n; 2000]);
     }
-    assert_eq!(get(&m, &a).unwrap_err(), Reason::CONNECTION_BROKEN);
-    assert!(m.operator.heard("AMQ2018S"));
-    assert!(m.qm().stopped().is_some());
+    assert_eq!(get(&m, &a).unwrap_err(), Reason::OBJECT_DAMAGED);
+    assert!(m.operator.heard("AMQ7472E"));
+    assert!(m.qm().stopped().is_none());
 }
 
 /// A log write fails: the queue manager stops; what it had acknowledged is there afterwards.

@@ -194,14 +194,14 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ7469W",
-        "Units of work were backed out to release log space: application {0}, user {1}, begun {2}.",
-        "The log was full, and this was the oldest unit of work. The application is told MQRC_BACKED_OUT at its next call.",
+        "Units of work were backed out to release log space: application {0}, user {1}, connection {2}, begun {3}, {4} bytes.",
+        "The log was full, and this unit of work kept that many bytes of it from being used again. The application is told MQRC_BACKED_OUT at its next call.",
         "Commit more often in this application, or give the log more files.",
     ),
     message(
         "AMQ7472E",
-        "Object {0} of type {1} is damaged.",
-        "The object's file cannot be used as it is.",
-        "Recreate the object from a media image, or delete and define it.",
+        "Queue {0} is damaged: {1}.",
+        "The queue's file does not hold what was written there. Applications that open, put to or get from the queue are told MQRC_OBJECT_DAMAGED (2101); nothing is delivered from it and nothing left out. All other queues work, now and after a restart.",
+        "Look for disk errors in the system log. If the file can be put back as it was, end the queue manager, do so, and start it. If the data and log folders of one backup are to be restored, restore both. If the queue's messages can be given up, CLEAR QLOCAL or DELETE QLOCAL PURGE discards all of them, and the queue can be used or defined again.",
     ),
 ];

@@ -124,12 +124,6 @@ pub(super) const MESSAGES: &[Message] = &[
         "Look the reason code up: mostly the reply-to queue is full, inhibited or not there.",
     ),
     message(
-        "AMQ2018S",
-        "A queue file is damaged, and the queue manager stopped: {0}.",
-        "A queue file does not hold what was written there. Going on could deliver a wrong message or lose one.",
-        "Look for disk errors in the system log, repair them, and start the queue manager again: what is still in the recovery log is recovered.",
-    ),
-    message(
         "AMQ2020E",
         "There is no space left for {0}.",
         "The file system is full, or a quota is used up. What could not be written was not acknowledged to anybody.",
@@ -260,6 +254,24 @@ pub(super) const MESSAGES: &[Message] = &[
         "{0} messages {2} were counted in {1} seconds and not written.",
         "So many messages of this number came that the error log would have forgotten everything else. The last one was: {3}",
         "See the explanation of {2}. If strangers cause them, keep them from the port, for example with a firewall.",
+    ),
+    message(
+        "AMQ2061I",
+        "Queue {0}, which was damaged, has been cleared and can be used again.",
+        "The messages that were on the queue are gone, and its file has been begun anew.",
+        "None.",
+    ),
+    message(
+        "AMQ2062W",
+        "A unit of work holds {0} % of the recovery log: application {1}, user {2}, connection {3}, begun {4}, {5} bytes.",
+        "Everything written since the unit of work first wrote to the log has to be kept while it is open. When the log runs short, it is backed out (AMQ7469W), because everyone else has to go on.",
+        "Let the application commit or back out; DISPLAY CONN shows it, STOP CONN or ending the program ends it. If units of work have to be this long, give the log more files (LogPrimaryFiles).",
+    ),
+    message(
+        "AMQ2063E",
+        "A message needs {0} bytes of the recovery log, which has {1} for it at most.",
+        "A persistent message must lie in the log as a whole. The put is refused with MQRC_RESOURCE_PROBLEM (2102), and would be with the log empty, too.",
+        "Raise LogPrimaryFiles or LogSecondaryFiles in qm.ini and start the queue manager again, send the message in parts, or send it non-persistent.",
     ),
     message(
         "AMQ2101E",

@@ -227,7 +227,7 @@ impl Catalogue {
             if !even_open && state.open_input + state.open_output + state.open_browse > 0 {
                 return Err(ChangeError::InUse);
             }
-            if !purge && state.index.used() > 0 {
+            if !purge && (state.index.used() > 0 || state.damage.is_some()) {
                 return Err(ChangeError::NotEmpty);
             }
             state.deleted = true;

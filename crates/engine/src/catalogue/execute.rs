@@ -163,6 +163,15 @@ impl Inner {
         }
     }
 
+    /// A damaged queue that has been cleared is usable after the next checkpoint: takes it at once. Should it fail,
+    /// the operator is told why, and a later one does it.
+    async fn recover_cleared(self: &Arc<Self>, name: &str) {
+        let queue = self.catalogue.local_queue(name);
+        if queue.is_some_and(|queue| queue.lock().usable().is_err()) {
+            let _ = self.checkpoint_now(false).await;
+        }
+    }
+
     async fn clear(self: &Arc<Self>, name: &str) -> Reply {
         let cleared = match self.catalogue.clear(self, name) {
             Ok(cleared) => cleared,
@@ -170,7 +179,10 @@ impl Inner {
         };
         // Should the one who asked go away meanwhile, maintenance sees to it.
         match cleared.done().await {
-            Ok(()) => Reply::done("AMQ8022I", &[name.to_owned()]),
+            Ok(()) => {
+                self.recover_cleared(name).await;
+                Reply::done("AMQ8022I", &[name.to_owned()])
+            }
             Err(reason) => refused(ObjectKind::QLocal, name, ChangeError::Failed(reason)),
         }
     }

@@ -186,6 +186,8 @@ pub(crate) fn tag_of(id: &[u8; 24], seed: u64) -> u32 {
 pub(crate) struct ChunkState {
     pub(crate) dirty: bool,
     pub(crate) saved: Option<Place>,
+    /// What was saved cannot be read. It stays as it is, and no message takes a slot here.
+    pub(crate) lost: bool,
 }
 
 /// Slots that are saved together.
@@ -404,7 +406,24 @@ impl Index {
             self.chunk_states.push(ChunkState {
                 dirty: false,
                 saved: place,
+                lost: false,
             });
+        }
+    }
+
+    /// Sets a chunk without memory aside, because what was saved of it cannot be read.
+    pub(crate) fn set_aside(&mut self, number: usize) {
+        let bare = self.bare.remove(&number);
+        assert!(bare, "a chunk with messages is set aside");
+        self.chunk_states[number].lost = true;
+    }
+
+    /// Takes back what was set aside.
+    pub(crate) fn take_back(&mut self) {
+        for (number, state) in self.chunk_states.iter_mut().enumerate() {
+            if std::mem::take(&mut state.lost) {
+                self.bare.insert(number);
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //!   committed is not in the index at all (its unit of work has it, see `uncommitted`) but counts in
 //!   `pending_puts`.
 //! * A message that was got but not committed is held: in the index, in no list, not in the depth.
+//! * Nothing is put on or got from a damaged queue (see `damage`); what is under way comes to its end.
 //! * Depth = listed + pending puts. A put is admitted only while depth < MAXDEPTH.
 //! * The bytes of a message are in memory, in the queue file, or both. They are written to the
 //!   file for four reasons only: persistent and old at a checkpoint; persistent at a controlled
@@ -18,6 +19,7 @@
 //!   bytes that a later message has overwritten while the log cannot say that they are gone.
 
 pub(crate) mod attributes;
+pub(crate) mod damage;
 pub(crate) mod disjoint;
 pub(crate) mod index;
 pub(crate) mod matching;
@@ -113,6 +115,8 @@ pub(crate) struct QueueState {
     pub(crate) browse_locks: Vec<(SlotId, u64, u64)>,
     pub(crate) trigger: TriggerState,
     pub(crate) deleted: bool,
+    /// Why the queue cannot be used, if it cannot.
+    pub(crate) damage: Option<damage::Damage>,
     /// Where the previous put of the commit in progress was listed.
     near: SlotId,
 }
@@ -148,6 +152,7 @@ impl Queue {
             browse_locks: Vec::new(),
             trigger: TriggerState::default(),
             deleted: false,
+            damage: None,
             near: NIL,
         };
         let initiation = trigger.map(|trigger| trigger.initiation_q);
@@ -221,6 +226,7 @@ impl QueueState {
         if self.deleted {
             return Err(Reason::Q_DELETED);
         }
+        self.usable()?;
         if self.attributes.put_inhibited {
             return Err(Reason::PUT_INHIBITED);
         }
@@ -436,7 +442,13 @@ impl QueueState {
             return Ok(file.clone());
         }
         let file = if self.home.disk.exists(&self.file_path) {
-            QueueFile::open(&self.home.disk, &self.file_path)?
+            match QueueFile::open(&self.home.disk, &self.file_path) {
+                // No image refers to anything in it, or it would have been opened at the start.
+                Err(error) if damage::is_damage(&error) => {
+                    QueueFile::create(&self.home.disk, &self.file_path)?
+                }
+                opened => opened?,
+            }
         } else {
             QueueFile::create(&self.home.disk, &self.file_path)?
         };
@@ -514,6 +526,10 @@ impl QueueState {
     }
 
     fn release(&mut self, place: Place, forced: bool) {
+        if self.damage.is_some() {
+            // Who else refers to it is not known.
+            return;
+        }
         match (&self.file, &mut self.held_back) {
             (Some(_), Some(held_back)) if forced && !planted(Bug::FreeWhileSaving) => {
                 held_back.push(place);
@@ -539,7 +555,9 @@ impl QueueState {
 
     /// Gives back what waited for an image to become durable.
     pub(crate) fn free(&mut self, places: Vec<Place>) {
-        if let Some(file) = &self.file {
+        if let Some(file) = &self.file
+            && self.damage.is_none()
+        {
             for place in places {
                 file.free(place);
             }

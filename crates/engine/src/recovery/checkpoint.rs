@@ -89,8 +89,9 @@ impl From<std::io::Error> for Failure {
 }
 
 impl Inner {
-    /// Takes a checkpoint; `closing` = the last one of a controlled shutdown. One at a time.
-    pub(crate) async fn checkpoint_now(&self, closing: bool) -> Result<(), Stop> {
+    /// Takes a checkpoint; `closing` = the last one of a controlled shutdown. One at a time. `false`: there was no
+    /// room on the disk for it.
+    pub(crate) async fn checkpoint_now(&self, closing: bool) -> Result<bool, Stop> {
         let state = loop {
             let relief = self.relief.listen();
             if let Some(state) = self.checkpoint.lock().take() {
@@ -100,14 +101,14 @@ impl Inner {
         };
         let mut turn = Turn { qm: self, state };
         if state.closing {
-            return Ok(());
+            return Ok(true);
         }
         let mut saved = Vec::new();
         match self
             .take_checkpoint(&mut turn.state, closing, &mut saved)
             .await
         {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(true),
             Err(Failure::Full) => {
                 abandon(saved);
                 self.numbers.look_again();
@@ -118,7 +119,7 @@ impl Inner {
                 if closing {
                     return Err(Stop::CheckpointFailed("the disk is full".to_owned()));
                 }
-                Ok(())
+                Ok(false)
             }
             Err(Failure::Stop(stop)) => {
                 self.stop(stop.clone());
@@ -247,6 +248,7 @@ impl Inner {
                     given_up: Vec::new(),
                 });
                 if let Some(last) = saved.last_mut() {
+                    self.begin_anew(queue)?;
                     save_queue(last, cut, closing)?;
                     queues.push(SavedQueue {
                         queue: queue.id,
@@ -328,14 +330,17 @@ fn save_chunks(
     let mut places = Disjoint::default();
     let chunks = queue.lock().index.chunk_states.len();
     for number in 0..chunks {
+        let damaged;
         let bytes = {
             let mut state = queue.lock();
-            if !state.name_chunk(number, keep_np, &mut places) {
+            // What is found in a damaged file may overlap; nothing of it is given back.
+            damaged = state.damage.is_some();
+            if !state.name_chunk(number, keep_np, &mut places) && !damaged {
                 return Err(named_twice(&queue));
             }
             let chunk = state.index.chunk_states[number];
-            if !chunk.dirty && !keep_np {
-                if !chunk.saved.is_none_or(|place| places.name(place)) {
+            if chunk.lost || (!chunk.dirty && !keep_np) {
+                if !chunk.saved.is_none_or(|place| places.name(place)) && !damaged {
                     return Err(named_twice(&queue));
                 }
                 saved.chunks.push(chunk.saved);
@@ -358,7 +363,7 @@ fn save_chunks(
             },
             _ => None,
         };
-        if !place.is_none_or(|place| places.name(place)) {
+        if !place.is_none_or(|place| places.name(place)) && !damaged {
             return Err(named_twice(&queue));
         }
         // An empty chunk is written down too (as absent), so that it is not saved every time.

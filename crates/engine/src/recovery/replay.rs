@@ -199,6 +199,9 @@ impl<'a> Replay<'a> {
             for seq in old {
                 self.gone(queue, seq);
             }
+            if let Some(known) = self.queues.get(&queue) {
+                known.queue.lock().give_up();
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock};
 use posthaste_recovery_log::{Class, LogError, RecoveryLog, Writer};
-use posthaste_store::{Place, read_image};
+use posthaste_store::{Place, StoreError, image_number, read_image};
 
 use super::checkpoint::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
@@ -22,6 +22,7 @@ use crate::meter::Stages;
 use crate::numbers::{self, Numbers};
 use crate::operator::Operator;
 use crate::plant::{Bug, planted};
+use crate::queue::damage;
 use crate::queue::saved::read_chunk;
 use crate::queue::{Queue, QueueHome};
 use crate::record;
@@ -53,7 +54,12 @@ struct Image {
 }
 
 fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, StartError> {
-    let sections = read_image(&env.disk, &config.data, number)?;
+    let sections = match read_image(&env.disk, &config.data, number) {
+        Err(StoreError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(without_image(env, config, number, error));
+        }
+        read => read?,
+    };
     let section = |kind: u32| {
         let found = sections.iter().find(|(k, _)| *k == kind);
         found.map(|(_, bytes)| bytes.as_slice())
@@ -68,6 +74,25 @@ fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, St
             queues,
         }),
         _ => Err(nonsense("the checkpoint image lacks a part")),
+    }
+}
+
+/// The log's control file names an image that is not there. If there is a newer one, the image was removed because the
+/// control file named that one: what was read is an old copy, and the queue files are not to blame.
+fn without_image(
+    env: &Env,
+    config: &EngineConfig,
+    number: u64,
+    error: std::io::Error,
+) -> StartError {
+    let names = env.disk.list(&config.data).unwrap_or_default();
+    let newest = names.iter().filter_map(|name| image_number(name)).max();
+    match newest {
+        Some(newest) if newest > number => StartError::Log(LogError::old_control(
+            &config.log,
+            format!("it names checkpoint {number}, but checkpoint {newest} is there"),
+        )),
+        _ => StartError::Store(StoreError::Io(error)),
     }
 }
 
@@ -109,10 +134,29 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
     Ok(())
 }
 
+/// Loads a queue's saved messages; if its file is damaged, what can be read of them, and the queue is marked. The
+/// queue manager starts in any case.
+fn load_or_mark(
+    queue: &Queue,
+    saved: &SavedQueue,
+    keep_np: bool,
+    operator: &dyn Operator,
+) -> Result<(), StartError> {
+    match load_queue(queue, saved, keep_np) {
+        Err(StartError::Store(error)) if damage::is_damage(&error) => {
+            let inserts = [queue.name.text().to_string(), error.to_string()];
+            operator.message("AMQ7472E", &inserts);
+            Ok(damage::load(queue, saved, keep_np)?)
+        }
+        loaded => loaded,
+    }
+}
+
 fn load_queues(
     catalogue: &Catalogue,
     saved: &[SavedQueue],
     keep_np: bool,
+    operator: &dyn Operator,
 ) -> Result<(), StartError> {
     let queues: HashMap<_, _> = {
         let queues = catalogue.local_queues().into_iter();
@@ -120,7 +164,7 @@ fn load_queues(
     };
     for saved in saved {
         if let Some(queue) = queues.get(&saved.queue) {
-            load_queue(queue, saved, keep_np)?;
+            load_or_mark(queue, saved, keep_np, operator)?;
         }
     }
     Ok(())
@@ -236,7 +280,7 @@ impl QueueManager {
         }
         remove_strays(env, &home, &catalogue)?;
         let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);
-        load_queues(&catalogue, &loaded.queues, keep_np)?;
+        load_queues(&catalogue, &loaded.queues, keep_np, &*operator)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
         while let Some(read) = restart.next()? {
             let decoded = record::decode(&read.payload)

@@ -425,7 +425,7 @@ impl SessionInner {
         }
         let message = state
             .message(cursor.slot)
-            .map_err(|e| self.qm.store_failed(&e))?;
+            .map_err(|e| self.qm.store_failed(&request.queue, state, &e))?;
         if message.expired(self.qm.now()) {
             state.discard_expired(cursor.slot, message, expired);
             return Err(Reason::NO_MSG_UNDER_CURSOR);
@@ -446,12 +446,12 @@ impl SessionInner {
     ) -> Result<Option<Found>, Reason> {
         let mut start = logical.start(*cursor);
         let now = self.qm.now();
-        let failed = |e| self.qm.store_failed(&e);
+        let failed = |state: &mut QueueState, e| self.qm.store_failed(&request.queue, state, &e);
         let matches = logical.matches(&request.matches);
         loop {
             let found = state
                 .find(&matches, start, request.owner, now, expired)
-                .map_err(failed)?;
+                .map_err(|e| failed(state, e))?;
             let Some(found) = found else {
                 return Ok(None);
             };
@@ -463,7 +463,7 @@ impl SessionInner {
                 now,
                 expired,
             );
-            if accepted.map_err(failed)?? {
+            if accepted.map_err(|e| failed(state, e))?? {
                 return Ok(Some(found));
             }
             start = Start::After(state.cursor(found.slot));
@@ -594,6 +594,7 @@ impl SessionInner {
         if state.deleted {
             return Err(Reason::Q_DELETED);
         }
+        state.usable()?;
         let alias = request.alias.as_ref();
         if state.attributes.get_inhibited || alias.is_some_and(|a| a.get_inhibited()) {
             return Err(Reason::GET_INHIBITED);

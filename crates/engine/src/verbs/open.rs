@@ -344,6 +344,7 @@ fn admit(state: &mut QueueState, options: &mut i32) -> Result<(), Reason> {
     if state.deleted {
         return Err(Reason::UNKNOWN_OBJECT_NAME);
     }
+    state.usable()?;
     if *options & MQOO_INPUT_AS_Q_DEF != 0 {
         *options &= !MQOO_INPUT_AS_Q_DEF;
         *options |= if state.attributes.def_input_exclusive {

@@ -130,6 +130,9 @@ fn append_put(
         &message.md,
     );
     let appended = qm.log.append_owing(class, &[&head, &message.data], owing);
+    if matches!(appended, Err(LogError::Full)) {
+        qm.tell_too_long(head.len() + message.data.len());
+    }
     HEAD.set(head);
     appended
 }

@@ -215,6 +215,15 @@ impl World {
         image_in_force(&self.env, &self.config)
     }
 
+    /// The inserts of the last message with this number.
+    pub fn said(&self, id: &str) -> Vec<String> {
+        let heard = self.heard.messages.lock();
+        let last = heard.iter().rev().find(|m| m.0 == id);
+        last.unwrap_or_else(|| panic!("{id} was not said"))
+            .1
+            .clone()
+    }
+
     /// How often the operator heard a message.
     pub fn heard(&self, id: &str) -> usize {
         let messages = self.heard.messages.lock();

@@ -1,0 +1,156 @@
+//! A queue whose file does not hold what was written there: it cannot be used, everything else goes on.
+//!
+//! Invariants:
+//! * No verb delivers from a damaged queue, nor leaves a message out: MQOPEN, MQPUT and MQGET get 2101
+//!   (MQRC_OBJECT_DAMAGED), before and after a restart, until it has been cleared or deleted.
+//! * Nothing that the file holds is overwritten, and no place in it is freed: a repaired disk or a file that is put
+//!   back shows all of it. What is committed meanwhile, and what restart finds in the log, goes behind it.
+//! * What an image says of a part of the index that cannot be read, the next image says again.
+//! * `CLEAR` makes the queue usable with the next checkpoint. Only there, because a checkpoint under way knows places
+//!   in the file.
+
+use std::sync::Arc;
+
+use posthaste_mqi::Reason;
+use posthaste_store::{QueueFile, StoreError};
+
+use super::index::Body;
+use super::saved::read_chunk;
+use super::{Queue, QueueState};
+use crate::manager::Inner;
+use crate::queue::waiters::Wakes;
+use crate::recovery::image::SavedQueue;
+use crate::stop::Stop;
+
+/// What is known of the damage.
+pub(crate) struct Damage {
+    /// All messages have been given up: the next checkpoint begins the file anew.
+    cleared: bool,
+}
+
+/// Whether an error says that a file does not hold what was written: lost, changed, or gone.
+pub(crate) fn is_damage(error: &StoreError) -> bool {
+    match error {
+        StoreError::Damaged { .. } => true,
+        StoreError::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        StoreError::Full | StoreError::Sync(_) | StoreError::Version { .. } => false,
+    }
+}
+
+impl QueueState {
+    /// # Errors
+    /// 2101 for a damaged queue.
+    pub(crate) fn usable(&self) -> Result<(), Reason> {
+        match self.damage {
+            None => Ok(()),
+            Some(_) => Err(Reason::OBJECT_DAMAGED),
+        }
+    }
+
+    /// Every message of a damaged queue has been given up (`CLEAR`).
+    pub(crate) fn give_up(&mut self) {
+        if let Some(damage) = &mut self.damage {
+            damage.cleared = true;
+        }
+    }
+
+    /// Makes a damaged queue usable if it has been cleared. Not while a checkpoint has places of its file; true if
+    /// it was done.
+    pub(crate) fn begin_anew(&mut self) -> Result<bool, StoreError> {
+        let cleared = self.damage.as_ref().is_some_and(|damage| damage.cleared);
+        if !cleared || self.index.used() > 0 || self.pending_puts > 0 {
+            return Ok(false);
+        }
+        let file = self.file()?;
+        file.renew()?;
+        self.index.take_back();
+        self.free_later.clear();
+        for chunk in &mut self.index.chunk_states {
+            // The latest image names these until the next one is in force.
+            chunk.saved = chunk.saved.filter(|place| file.reserve(*place).is_ok());
+            chunk.dirty = true;
+        }
+        self.file_dirty = true;
+        self.damage = None;
+        Ok(true)
+    }
+}
+
+impl Inner {
+    /// A queue file failed under a verb; returns what the application is told. A queue that is damaged is so from
+    /// now on, and everybody who waits for its messages learns it.
+    #[track_caller]
+    pub(crate) fn store_failed(
+        &self,
+        queue: &Queue,
+        state: &mut QueueState,
+        error: &StoreError,
+    ) -> Reason {
+        match error {
+            StoreError::Full => Reason::Q_SPACE_NOT_AVAILABLE,
+            StoreError::Sync(_) => {
+                self.stop(Stop::CheckpointFailed(error.to_string()));
+                Reason::CONNECTION_BROKEN
+            }
+            StoreError::Damaged { .. } | StoreError::Io(_) | StoreError::Version { .. } => {
+                if state.damage.is_none() {
+                    state.damage = Some(Damage { cleared: false });
+                    self.tell_damage(queue, error);
+                    let mut wakes = Wakes::default();
+                    state.waiters.end_all(Reason::OBJECT_DAMAGED, &mut wakes);
+                    wakes.wake();
+                }
+                Reason::OBJECT_DAMAGED
+            }
+        }
+    }
+
+    #[track_caller]
+    fn tell_damage(&self, queue: &Queue, error: &StoreError) {
+        let inserts = [queue.name.text().to_string(), error.to_string()];
+        self.operator.message("AMQ7472E", &inserts);
+    }
+
+    /// Begins the file of a damaged queue anew if it has been cleared, and says so.
+    pub(crate) fn begin_anew(&self, queue: &Queue) -> Result<(), StoreError> {
+        if queue.lock().begin_anew()? {
+            let name = queue.name.text().to_string();
+            self.operator.message("AMQ2061I", &[name]);
+        }
+        Ok(())
+    }
+}
+
+/// Loads what can be read of a damaged queue, as held slots. Without `keep_np`, non-persistent messages are left out.
+pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StoreError> {
+    let mut state = queue.lock();
+    let file = QueueFile::open_damaged(&state.home.disk, &state.file_path)?;
+    let (mut chunks, mut lost, mut dirty) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, place) in saved.chunks.iter().enumerate() {
+        let read = |place: &posthaste_store::Place| read_chunk(&file.read(place.block)?);
+        let mut entries = match place.as_ref().map(read) {
+            None => Vec::new(),
+            Some(Ok(entries)) => entries,
+            Some(Err(_)) => {
+                lost.push(number);
+                Vec::new()
+            }
+        };
+        if entries.iter().any(|e| !e.persistent) {
+            dirty.push(number);
+            entries.retain(|e| e.persistent || keep_np);
+        }
+        debug_assert!(entries.iter().all(|e| matches!(e.body, Body::Filed(_))));
+        chunks.push((*place, entries));
+    }
+    state.index.restore(chunks);
+    for number in lost {
+        state.index.set_aside(number);
+    }
+    for number in dirty {
+        state.index.chunk_states[number].dirty = true;
+    }
+    state.file = Some(Arc::new(file));
+    state.damage = Some(Damage { cleared: false });
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! A queue whose file is damaged: it cannot be used, everything else can, now and after each restart, until it is
+//! cleared or deleted. And a damaged control file of the log, which is not the queues' fault.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use posthaste_engine::{EndMode, QueueManager, Session, StartError};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Reason};
+use posthaste_recovery_log::LogError;
+use world::*;
+
+const COUNT: usize = 100;
+const BOTH: i32 = IN_OUT | MQOO_BROWSE;
+
+/// A queue manager with two queues of more messages than they keep in memory.
+fn two_queues() -> World {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        (c.q_buffer, c.pq_buffer) = (20_000, 20_000);
+    });
+    w.run("DEFINE QLOCAL(BAD)\nDEFINE QLOCAL(GOOD)");
+    let s = w.connect();
+    for queue in ["BAD", "GOOD"] {
+        fill(&s, open(&s, queue, MQOO_OUTPUT));
+    }
+    w
+}
+
+fn fill(s: &Session, h: Hobj) {
+    for n in 0..COUNT {
+        let text = format!("{n:.<2000}");
+        put(s, h, PERSISTENT, MQPMO_SYNCPOINT, text.as_bytes());
+    }
+    commit(s);
+}
+
+fn file_of(w: &World, queue: &str) -> PathBuf {
+    let folder = std::fs::read_dir(w.config.data.join("queues")).unwrap();
+    let begins = format!("{queue}.");
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with(&begins)
+    };
+    folder.map(|e| e.unwrap().path()).find(ours).unwrap()
+}
+
+/// Writes garbage over the items of a queue file, or over all of it.
+fn spoil(path: &PathBuf, from: u64) {
+    let length = std::fs::metadata(path).unwrap().len();
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    for at in (from..length - 8).step_by(512) {
+        file.write_all_at(b"garbage!", at).unwrap();
+    }
+}
+
+/// The good queue has its messages and takes more.
+fn assert_good(w: &World, expected: usize) {
+    let s = w.connect();
+    let h = open(&s, "GOOD", BOTH);
+    assert_eq!(browse(&s, h).len(), expected);
+    assert!(w.qm().stopped().is_none());
+}
+
+/// Nothing can be done with the bad one.
+fn assert_bad(w: &World) {
+    let s = w.connect();
+    assert_eq!(
+        try_open(&s, "BAD", MQOO_OUTPUT),
+        Err(Reason::OBJECT_DAMAGED)
+    );
+    assert_eq!(
+        try_open(&s, "BAD", MQOO_INPUT_SHARED),
+        Err(Reason::OBJECT_DAMAGED)
+    );
+    let one = put1(&s, "BAD", &mut md(PERSISTENT), 0, b"x");
+    assert_eq!(one, Err(Reason::OBJECT_DAMAGED));
+    assert!(!w.mqsc("DELETE QLOCAL(BAD)").ok, "not without PURGE");
+}
+
+/// It works as if it were new.
+fn assert_like_new(w: &mut World) {
+    let s = w.connect();
+    let h = open(&s, "BAD", BOTH);
+    assert_eq!(drain(&s, h), Vec::<String>::new());
+    fill(&s, h);
+    drop(s);
+    w.crash();
+    w.restart();
+    let s = w.connect();
+    let h = open(&s, "BAD", BOTH);
+    assert_eq!(drain(&s, h).len(), COUNT);
+    assert_good(w, COUNT);
+}
+
+#[test]
+fn damage_that_is_met_by_a_get_concerns_one_queue_only() {
+    let mut w = two_queues();
+    let s = w.connect();
+    let h = open(&s, "BAD", BOTH);
+    let waiting = w.connect();
+    let asks = open(&waiting, "BAD", MQOO_INPUT_SHARED);
+    let mut never = gmo(0);
+    never.match_options = MQMO_MATCH_MSG_ID;
+    let mut own = md(0);
+    own.msg_id = [7; 24];
+    let waiter = wait(&waiting, asks, own, never);
+    spoil(&file_of(&w, "BAD"), 600);
+    let mut got = 0;
+    let reason = loop {
+        match next(&s, h, 0) {
+            Ok(taken) => assert!(taken.text().starts_with(&format!("{got}."))),
+            Err(reason) => break reason,
+        }
+        got += 1;
+    };
+    assert_eq!(reason, Reason::OBJECT_DAMAGED);
+    assert!(got < COUNT / 2, "{got} messages were still in memory");
+    assert_eq!(waiter.finish().unwrap_err(), Reason::OBJECT_DAMAGED);
+    let refused = try_put(&s, h, &mut md(PERSISTENT), 0, b"x");
+    assert_eq!(refused, Err(Reason::OBJECT_DAMAGED));
+    assert_bad(&w);
+    assert_good(&w, COUNT);
+    assert_eq!(w.heard("AMQ7472E"), 1);
+    drop((s, waiting));
+    // What is damaged is met again, by whoever gets it; the queue manager starts and the rest runs.
+    for how in [EndMode::Immediate, EndMode::Preemptive] {
+        w.end(how);
+        w.start();
+        assert_good(&w, COUNT);
+    }
+    let s = w.connect();
+    let h = open(&s, "BAD", BOTH);
+    while next(&s, h, 0).is_ok() {}
+    assert_eq!(next(&s, h, 0).unwrap_err(), Reason::OBJECT_DAMAGED);
+    close(&s, h, 0).unwrap();
+    drop(s);
+    w.run("CLEAR QLOCAL(BAD)");
+    assert_eq!(w.heard("AMQ2061I"), 1);
+    assert_like_new(&mut w);
+}
+
+#[test]
+fn a_queue_file_that_cannot_be_used_at_the_start_does_not_keep_the_others() {
+    type Harm = fn(&PathBuf);
+    let harms: [Harm; 3] = [
+        |path| spoil(path, 0),
+        |path| spoil(path, 512),
+        |path| std::fs::remove_file(path).unwrap(),
+    ];
+    for (case, harm) in harms.into_iter().enumerate() {
+        let mut w = two_queues();
+        w.end(EndMode::Immediate);
+        harm(&file_of(&w, "BAD"));
+        w.start();
+        assert_eq!(w.heard("AMQ7472E"), 1, "case {case}");
+        assert_bad(&w);
+        assert_good(&w, COUNT);
+        // Checkpoints and restarts leave it as it is.
+        w.restart();
+        w.crash();
+        assert_eq!(w.heard("AMQ7472E"), 3, "case {case}");
+        assert_bad(&w);
+        assert_good(&w, COUNT);
+        if case == 0 {
+            w.run("DELETE QLOCAL(BAD) PURGE\nDEFINE QLOCAL(BAD)");
+        } else {
+            w.run("CLEAR QLOCAL(BAD)");
+        }
+        assert_like_new(&mut w);
+    }
+}
+
+/// A queue manager is killed right after a damaged queue was cleared.
+#[test]
+fn a_cleared_queue_stays_usable_after_a_crash() {
+    let mut w = two_queues();
+    w.end(EndMode::Immediate);
+    spoil(&file_of(&w, "BAD"), 0);
+    w.start();
+    w.run("CLEAR QLOCAL(BAD)");
+    w.crash();
+    assert_like_new(&mut w);
+}
+
+/// The newer of the two copies in the log's control file rots: the older one names an image that is gone.
+#[test]
+fn a_damaged_control_file_is_named_and_not_the_queue_files() {
+    let mut w = World::light();
+    w.restart();
+    w.end(EndMode::Immediate);
+    let path = w.config.log.join("LOG.CTL");
+    let bytes = std::fs::read(&path).unwrap();
+    let mut blamed = 0;
+    for copy in [0, 4096] {
+        let mut rotten = bytes.clone();
+        rotten[copy + 100] ^= 1;
+        std::fs::write(&path, &rotten).unwrap();
+        let started = QueueManager::start(
+            &w.env,
+            w.config.clone(),
+            std::sync::Arc::new(posthaste_engine::Silent),
+        );
+        match started {
+            Err(StartError::Log(LogError::ControlDamaged { file, .. })) => {
+                assert!(file.ends_with("LOG.CTL"), "{file}");
+                blamed += 1;
+            }
+            Err(other) => panic!("{other}"),
+            // The older one rots: nobody needs it.
+            Ok(started) => drop(started),
+        }
+    }
+    assert_eq!(blamed, 1);
+}
