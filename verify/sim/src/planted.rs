@@ -42,6 +42,7 @@ pub const PLANTED: &[Planted] = &[
     engine("forget-young", Bug::ForgetYoung, 400),
     engine("ignore-pins", Bug::IgnorePins, 1000),
     engine("unsynced-queue-file", Bug::UnsyncedQueueFile, 1000),
+    engine("retry-failed-sync", Bug::RetryFailedSync, 1000),
     engine("resurrect", Bug::Resurrect, 1000),
     engine("ignore-priority", Bug::IgnorePriority, 200),
     engine("drop-gift", Bug::DropGift, 1000),
