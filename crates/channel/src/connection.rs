@@ -17,7 +17,7 @@ use posthaste_net::{
 };
 use posthaste_wire::identity::Authentication;
 use posthaste_wire::server::{Incoming, ServerSocket};
-use posthaste_wire::{Agreement, InitialData, Offer, Segment, Status};
+use posthaste_wire::{Agreement, InitialData, Offer, PeerMisbehaved, Segment, Status};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::conversation::{Closing, Common, Connect, Conversation, Item, Load};
@@ -474,6 +474,9 @@ where
             if let Err(end) = self.write(cx) {
                 return Some(end);
             }
+            if self.core.load().is_some_and(Load::is_overrun) {
+                return Some(End::Misbehaved(PeerMisbehaved::TooManyRequestsAhead));
+            }
             if let Some(end) = self.core.obey() {
                 return Some(end);
             }
@@ -552,7 +555,7 @@ where
             }
             core.timing
                 .written(now.time, self.flush.progress(), now.waiting);
-            if !now.unfinished {
+            if !now.unfinished || !now.reading {
                 core.timing.went_on(now.time);
             }
             let next = core.timing.next(&now);

@@ -21,6 +21,8 @@ use crate::talk::Talk;
 
 /// Requests that may come while an MQGET of the conversation waits. A client library sends none.
 const BEHIND_A_GET: usize = 16;
+/// What they may cost together: a wait may last for ever, and what waits for its end is taken from all sockets.
+const COST_BEHIND_A_GET: usize = 64 * 1_024;
 /// What a request costs beside its data, for the limit on input.
 const REQUEST_COST: usize = 1_024;
 
@@ -62,6 +64,10 @@ impl Item {
                 request: Request::Put1(put),
                 ..
             } => put.data.len(),
+            Item::Request {
+                request: Request::Set(set),
+                ..
+            } => 4 * set.ints.len() + set.chars.len(),
             _ => 0,
         };
         REQUEST_COST + data
@@ -89,6 +95,8 @@ pub(crate) struct Load {
     cost: AtomicUsize,
     /// MQGETs that wait.
     gets: AtomicUsize,
+    /// Too much has been sent behind one of them.
+    overrun: AtomicBool,
     /// Counts what costs much.
     budget: Arc<Budget>,
 }
@@ -99,6 +107,7 @@ impl Load {
             requests: AtomicUsize::new(0),
             cost: AtomicUsize::new(0),
             gets: AtomicUsize::new(0),
+            overrun: AtomicBool::new(false),
             budget: Arc::clone(budget),
         }
     }
@@ -106,6 +115,11 @@ impl Load {
     /// Whether everything in the budget of all sockets is taken, and this one has a part in it.
     pub(crate) fn is_held(&self) -> bool {
         self.cost() >= BUDGET_STEP && self.budget.is_spent()
+    }
+
+    /// Whether a peer has sent more behind an MQGET that waits than is kept.
+    pub(crate) fn is_overrun(&self) -> bool {
+        self.overrun.load(Ordering::Relaxed)
     }
 
     fn add_cost(&self, bytes: usize) {
@@ -171,7 +185,16 @@ pub(crate) enum Closing {
 
 struct Inbox {
     items: VecDeque<Item>,
+    /// What they cost together.
+    cost: usize,
     closing: Closing,
+}
+
+impl Inbox {
+    /// Whether this is more than may come behind an MQGET that waits.
+    fn is_long(&self) -> bool {
+        self.items.len() > BEHIND_A_GET || self.cost > COST_BEHIND_A_GET
+    }
 }
 
 /// A conversation as its socket's task and its own future see it.
@@ -197,6 +220,7 @@ impl Conversation {
             common,
             inbox: Mutex::new(Inbox {
                 items: VecDeque::new(),
+                cost: 0,
                 closing: Closing::Open,
             }),
             getting: AtomicBool::new(false),
@@ -208,13 +232,15 @@ impl Conversation {
     /// Adds something to do.
     pub(crate) fn push(&self, item: Item) -> Result<(), PeerMisbehaved> {
         let load = &self.common.load;
+        let cost = item.cost();
         let mut inbox = self.inbox.lock();
-        if inbox.items.len() >= BEHIND_A_GET && self.getting.load(Ordering::Relaxed) {
+        load.requests.fetch_add(1, Ordering::Relaxed);
+        load.add_cost(cost);
+        inbox.cost += cost;
+        inbox.items.push_back(item);
+        if self.getting.load(Ordering::Relaxed) && inbox.is_long() {
             return Err(PeerMisbehaved::TooManyRequestsAhead);
         }
-        load.requests.fetch_add(1, Ordering::Relaxed);
-        load.add_cost(item.cost());
-        inbox.items.push_back(item);
         Ok(())
     }
 
@@ -224,6 +250,7 @@ impl Conversation {
         inbox.closing = inbox.closing.max(closing);
         if inbox.closing == Closing::Dropping {
             let dropped: Vec<Item> = inbox.items.drain(..).collect();
+            inbox.cost = 0;
             drop(inbox);
             dropped.iter().for_each(|item| self.finished(item.cost()));
         }
@@ -261,7 +288,10 @@ impl Conversation {
         poll_fn(|_| {
             let mut inbox = self.inbox.lock();
             match (inbox.items.pop_front(), inbox.closing) {
-                (Some(item), _) => Poll::Ready(Some(item)),
+                (Some(item), _) => {
+                    inbox.cost -= item.cost();
+                    Poll::Ready(Some(item))
+                }
                 (None, Closing::Open | Closing::Quiescing) => Poll::Pending,
                 (None, Closing::Draining | Closing::Dropping) => Poll::Ready(None),
             }
@@ -302,6 +332,9 @@ impl Conversation {
         let load = &self.common.load;
         load.gets.fetch_add(1, Ordering::Relaxed);
         load.take_cost(REQUEST_COST);
+        if self.inbox.lock().is_long() {
+            load.overrun.store(true, Ordering::Relaxed);
+        }
         Waiting(self)
     }
 }

@@ -6,7 +6,7 @@
 //! | heartbeat | nothing received for HBINT | a heartbeat is sent |
 //! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
 //! | DISCINT | no verb running and none begun for so long | the channel ends |
-//! | unfinished | a flow has begun and not gone on for once or twice as long as a stall | the peer is dead |
+//! | unfinished | a flow has begun and not gone on, though it was read, for once or twice as long as a stall | the peer is dead |
 //! | stall | output waits and nothing of it could be written for so long | the peer is deaf |
 //!
 //! On a socket that is not shared the client listens only while it awaits a reply, so there heartbeats are sent only
@@ -62,7 +62,7 @@ pub(crate) struct Timing {
     written: Nanos,
     /// Bytes written by then.
     progress: u64,
-    /// It was looked at whether unfinished flows go on, or none was there, last.
+    /// It was looked at whether unfinished flows go on, or none was there or could, last.
     went_on: Nanos,
 }
 
@@ -114,7 +114,7 @@ impl Timing {
         }
     }
 
-    /// No flow is unfinished, or those that are have gone on.
+    /// No flow is unfinished, or those that are have gone on, or could not because nothing is read.
     pub(crate) fn went_on(&mut self, now: Nanos) {
         self.went_on = now;
     }
@@ -135,7 +135,7 @@ impl Timing {
         if now.waiting {
             row(self.written, self.stall, Due::Stall);
         }
-        if now.unfinished {
+        if now.unfinished && now.reading {
             row(self.went_on, self.stall, Due::Unfinished);
         }
         if !now.connected {
@@ -196,7 +196,7 @@ mod tests {
             t.heartbeat_sent();
             t
         };
-        let cases: [(&str, Timing, Now, Option<Due>); 14] = [
+        let cases: [(&str, Timing, Now, Option<Due>); 15] = [
             (
                 "before the handshake's end",
                 timing(),
@@ -256,6 +256,16 @@ mod tests {
                     ..quiet(at(20))
                 },
                 Some(Due::Unfinished),
+            ),
+            (
+                "a flow cannot go on while nothing is read",
+                timing(),
+                Now {
+                    unfinished: true,
+                    reading: false,
+                    ..quiet(at(20))
+                },
+                None,
             ),
             (
                 "output moves",

@@ -8,6 +8,8 @@ use crate::request::DecodeError;
 
 /// Length of MQSD version 1 with four-byte pointers, before its strings.
 const SD_LENGTH: usize = 312;
+/// The longest string of an MQSD, in bytes (manual: "MQSD", its strings of type MQCHARV).
+const LONGEST_STRING: usize = 10_240;
 /// Coded character set of strings of variable length.
 const UTF_8: u32 = 1208;
 
@@ -77,8 +79,12 @@ impl Default for Sd {
     }
 }
 
-/// Reads an MQCHARV whose offset counts from the start of `owner`.
-fn read_string(input: &mut Input<'_>, owner: &[u8]) -> Result<VarString, DecodeError> {
+/// Reads an MQCHARV whose offset counts from the start of `owner`. `longer`: why the verb fails if it is too long.
+fn read_string(
+    input: &mut Input<'_>,
+    owner: &[u8],
+    longer: Reason,
+) -> Result<VarString, DecodeError> {
     let wrong = || DecodeError::Peer(PeerMisbehaved::BodyTooShort(input.kind()));
     let (bytes, order) = (input.rest().get(..20).ok_or_else(wrong)?, input.order());
     let mut fields = Input::new(bytes, order, input.kind());
@@ -90,6 +96,7 @@ fn read_string(input: &mut Input<'_>, owner: &[u8]) -> Result<VarString, DecodeE
     let length = usize::try_from(length).map_err(|_| wrong())?;
     let text = match length {
         0 => Vec::new(),
+        length if length > LONGEST_STRING => return Err(DecodeError::Verb(longer)),
         _ => start
             .checked_add(length)
             .and_then(|end| owner.get(start..end))
@@ -115,16 +122,16 @@ impl Sd {
             alternate_user_id: input.chars()?,
             alternate_security_id: input.array()?,
             sub_expiry: input.i32()?,
-            object_string: read_string(input, owner)?,
-            sub_name: read_string(input, owner)?,
-            sub_user_data: read_string(input, owner)?,
+            object_string: read_string(input, owner, Reason::OBJECT_STRING_ERROR)?,
+            sub_name: read_string(input, owner, Reason::SUB_NAME_ERROR)?,
+            sub_user_data: read_string(input, owner, Reason::SUB_USER_DATA_ERROR)?,
             sub_correl_id: input.array()?,
             pub_priority: input.i32()?,
             pub_accounting_token: input.array()?,
             pub_appl_identity_data: input.chars()?,
-            selection_string: read_string(input, owner)?,
+            selection_string: read_string(input, owner, Reason::SELECTION_STRING_ERROR)?,
             sub_level: input.i32()?,
-            res_object_string: read_string(input, owner)?,
+            res_object_string: read_string(input, owner, Reason::RES_OBJECT_STRING_ERROR)?,
         };
         Ok(sd)
     }
@@ -274,5 +281,48 @@ impl SpiSubscribe {
             order.put_u32(out, value);
         }
         self.sd.write(out, order);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::SegmentType;
+
+    fn read(bytes: &[u8]) -> Result<Sd, DecodeError> {
+        Sd::read(&mut Input::new(bytes, ByteOrder::Big, SegmentType::Sub))
+    }
+
+    /// Their offsets may all name the same bytes, so what is copied is no matter of the body's length.
+    #[test]
+    fn strings_are_no_longer_than_the_interface_allows() {
+        let with = |length: usize| {
+            let text = VarString {
+                text: vec![b'x'; length],
+                room: 0,
+            };
+            Sd {
+                object_string: text,
+                ..Sd::default()
+            }
+        };
+        let mut bytes = Vec::new();
+        with(LONGEST_STRING).write(&mut bytes, ByteOrder::Big);
+        assert_eq!(read(&bytes), Ok(with(LONGEST_STRING)));
+        bytes.clear();
+        with(LONGEST_STRING + 1).write(&mut bytes, ByteOrder::Big);
+        let one = bytes.get(116..136).unwrap_or(&[]).to_vec();
+        for (at, reason) in [
+            (116, Reason::OBJECT_STRING_ERROR),
+            (136, Reason::SUB_NAME_ERROR),
+            (156, Reason::SUB_USER_DATA_ERROR),
+            (268, Reason::SELECTION_STRING_ERROR),
+            (292, Reason::RES_OBJECT_STRING_ERROR),
+        ] {
+            let mut bytes = bytes.clone();
+            bytes[116..136].fill(0);
+            bytes[at..at + 20].copy_from_slice(&one);
+            assert_eq!(read(&bytes), Err(DecodeError::Verb(reason)), "{at}");
+        }
     }
 }

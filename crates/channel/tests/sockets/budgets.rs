@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use posthaste_channel::Limits;
 use posthaste_mqi::constants::{
-    MQGMO_NO_SYNCPOINT, MQPMO_ASYNC_RESPONSE, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
+    MQGMO_NO_SYNCPOINT, MQIA_INHIBIT_GET, MQPMO_ASYNC_RESPONSE, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
 };
 use posthaste_mqi::{Hobj, Md, Pmo, Reason};
 use posthaste_net::{Address, Admission, Listener, Options, Peer, Refused, Stream, Watcher};
 use posthaste_wire::client::{ClientOffer, ClientPut};
+use posthaste_wire::request::SetRequest;
 use posthaste_wire::{Request, Segment, Status};
 use tokio::io::DuplexStream;
 use tokio::net::TcpStream;
@@ -171,6 +172,39 @@ async fn waiting_gets_do_not_keep_a_socket_from_being_read() {
     let answered = timeout(Duration::from_secs(20), commit).await;
     let (outcome, _) = answered.expect("the commit is read");
     assert_eq!(outcome.reason, Reason::NONE);
+}
+
+/// Nobody sends on a conversation whose MQGET waits; whoever does may not keep the room of all others full meanwhile.
+#[tokio::test]
+async fn nothing_long_is_kept_behind_a_get_that_waits() {
+    let set = SetRequest {
+        selectors: vec![MQIA_INHIBIT_GET],
+        ints: vec![0],
+        chars: vec![7; 90_000],
+    };
+    let set = Request::Set(Box::new(set));
+    for (waits_already, puts) in [(false, true), (true, true), (true, false)] {
+        let world = World::new().await;
+        let mut client = world.client().await;
+        let (first, other) = (client.id, client.another().await);
+        client.id = first;
+        let queue = client.open("Q1").await;
+        client.send_get(queue, MQGMO_NO_SYNCPOINT, 60_000, 100);
+        if waits_already {
+            client.id = other;
+            client.call(Hobj::NONE, &Request::Commit).await;
+            client.id = first;
+        }
+        if puts {
+            client.send_put(queue, &Md::default(), MQPMO_NO_SYNCPOINT, &[7; 90_000]);
+        } else {
+            client.send(queue, &set);
+        }
+        let fate = timeout(Duration::from_secs(20), client.fate()).await;
+        assert_eq!(fate, Ok(Fate::Ended(Status::PROTOCOL_ERROR)));
+        world.admission.empty().await;
+        assert_eq!((world.registry.unfinished(), world.depth("Q1")), (0, 0));
+    }
 }
 
 /// What follows an MQCONN is not taken before that has succeeded: no flow is put together for a stranger.
