@@ -257,7 +257,7 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2061I",
-        "Queue {0}, which was damaged, has been cleared and can be used again.",
+        "Queue {0} has been cleared of its damage and can be used again.",
         "The messages that were on the queue are gone, and its file has been begun anew.",
         "None.",
     ),
