@@ -85,14 +85,18 @@ const LONGEST: usize = i32::MAX as usize;
 /// # Errors
 /// 2010.
 pub fn check_length(socket: &ClientSocket, data: &[u8]) -> Result<(), ClientError> {
-    let agreed = socket.agreement();
-    let longest = agreed.map_or(0, |agreed| {
-        usize::try_from(agreed.max_message).unwrap_or(LONGEST)
-    });
-    match data.len() > longest.min(LONGEST) {
+    match data.len() > longest(socket) {
         true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
         false => Ok(()),
     }
+}
+
+fn longest(socket: &ClientSocket) -> usize {
+    let agreed = socket.agreement();
+    let agreed = agreed.map_or(0, |agreed| {
+        usize::try_from(agreed.max_message).unwrap_or(LONGEST)
+    });
+    agreed.min(LONGEST)
 }
 
 /// What a connection consists of.
@@ -113,6 +117,8 @@ pub struct Connection {
     pub(crate) transport: Transport,
     pub(crate) id: u32,
     queue_manager: Name,
+    /// None over a local socket.
+    channel: Option<String>,
     pub(crate) broken: bool,
     /// For asynchronous puts.
     pub(crate) ahead: Ahead,
@@ -157,6 +163,10 @@ impl Connection {
             transport,
             id: 0,
             queue_manager: Name::default(),
+            channel: match connect.address {
+                Address::Unix(_) => None,
+                Address::Tcp { .. } => Some(connect.channel.clone()),
+            },
             broken: false,
             ahead: Ahead::new(&connect.application),
         };
@@ -248,6 +258,17 @@ impl Connection {
     /// The system refuses it.
     pub fn give_up_after(&mut self, silence: Duration) -> Result<(), ClientError> {
         Ok(self.transport.give_up_after(silence)?)
+    }
+
+    /// The channel it goes over; none for the socket of a queue manager of this machine, which has no channel that
+    /// anybody defined.
+    pub fn channel(&self) -> Option<String> {
+        self.channel.clone()
+    }
+
+    /// Bytes of the longest message that was agreed on when connecting.
+    pub fn max_message(&self) -> usize {
+        longest(&self.transport.socket)
     }
 
     /// The name of the queue manager that answered.

@@ -23,6 +23,7 @@ mod queue;
 mod run;
 mod samples;
 mod save;
+mod too_long;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -22,6 +22,7 @@ use crate::connect::{Attached, Target, call_failed};
 use crate::input::{Input, interrupt};
 use crate::output::{Out, Progress, complain, counted, stream_failure};
 use crate::queue;
+use crate::too_long::Limits;
 
 /// The character set of text: UTF-8.
 const CCSID: i32 = 1208;
@@ -92,6 +93,8 @@ struct Putter<'a> {
     pending: u64,
     /// Messages sent with `--async` since MQSTAT was asked.
     unasked: u64,
+    /// Bytes of the longest message so far.
+    longest: usize,
     /// A commit was sent and not answered.
     in_doubt: bool,
 }
@@ -117,6 +120,7 @@ impl<'a> Putter<'a> {
             put: 0,
             pending: 0,
             unasked: 0,
+            longest: 0,
             in_doubt: false,
         })
     }
@@ -197,14 +201,24 @@ impl<'a> Putter<'a> {
             options: sync | new_id | response | MQPMO_FAIL_IF_QUIESCING,
             ..Pmo::default()
         };
-        self.connection
-            .put(self.queue, &mut md, &mut pmo, data)
-            .map_err(|error| call_failed("MQPUT", &self.args.queue, &error))?;
+        let put = self.connection.put(self.queue, &mut md, &mut pmo, data);
+        self.longest = self.longest.max(data.len());
+        put.map_err(|error| self.refused(&error, data.len()))?;
         self.progress.one();
         if self.args.ids {
             self.out.line(&crate::dump::hex(&md.msg_id))?;
         }
         self.count()
+    }
+
+    /// MQPUT failed; whose limit a message was too long for is found out.
+    fn refused(&mut self, error: &ClientError, length: usize) -> Failure {
+        let queue = &self.args.queue;
+        let limits = Limits::exceeded(&mut self.connection, queue, error, length);
+        limits.map_or_else(
+            || call_failed("MQPUT", queue, error),
+            |limits| limits.failure(queue),
+        )
     }
 
     /// One more message was put, or sent.
@@ -237,9 +251,8 @@ impl<'a> Putter<'a> {
         if self.unasked == 0 {
             return Ok(());
         }
-        let queue = &self.args.queue;
         let stat = self.connection.stat();
-        let sts = stat.map_err(|error| call_failed("MQSTAT", queue, &error))?;
+        let sts = stat.map_err(|error| call_failed("MQSTAT", &self.args.queue, &error))?;
         let number = |count: i32| u64::try_from(count).unwrap_or(0);
         let failed = number(sts.put_failure_count);
         let sent = std::mem::take(&mut self.unasked);
@@ -252,7 +265,8 @@ impl<'a> Putter<'a> {
             "Of the last {} sent, {failed} could not be put; the first for this reason:",
             counted(sent, "message")
         );
-        Err(call_failed("MQPUT", queue, &error).with_detail(text))
+        let longest = self.longest;
+        Err(self.refused(&error, longest).with_detail(text))
     }
 
     fn commit(&mut self) -> Result<(), Failure> {

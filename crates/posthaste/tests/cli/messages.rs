@@ -352,3 +352,73 @@ fn an_interrupted_get_commits_what_was_written() {
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 4_000 - written);
     serving.end();
 }
+
+#[test]
+fn a_message_that_is_too_long_is_refused_with_the_limit_and_who_sets_it() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let define = "DEFINE QLOCAL(SMALL) MAXMSGL(10)\nDEFINE QALIAS(OTHER) TARGET(SMALL)\n\
+                  DEFINE QLOCAL(LARGE) MAXMSGL(104857600)\nDEFINE CHANNEL(NARROW) CHLTYPE(SVRCONN) MAXMSGL(5000)\n";
+    place.mqsc(define, "QM1").good();
+    let put = |line: &str| place.line(&format!("put {line} --count 1"));
+    let small = "MAXMSGL(10) of queue SMALL";
+    let qmgr = "MAXMSGL(4194304) of queue manager QM1";
+    for (line, reason, limits) in [
+        ("SMALL QM1 --size 11", "[2030]", &[small][..]),
+        ("SMALL QM1 --size 5M", "[2030]", &[small, qmgr]),
+        ("SMALL QM1 --size 5M --async", "[2030]", &[small, qmgr]),
+        ("LARGE QM1 --size 5M", "[2031]", &[qmgr]),
+        ("LARGE QM1 --size 5M --async", "[2031]", &[qmgr]),
+        ("OTHER QM1 --size 11", "[2030]", &[]),
+    ] {
+        let refused = put(line).failed_with(1, reason);
+        for limit in limits {
+            assert!(refused.err.contains(limit), "{line}: {refused:?}");
+        }
+        let size = refused.err.contains("bytes, more than");
+        assert_eq!(size, !limits.is_empty(), "{line}: {refused:?}");
+    }
+    // Over a channel its own limit is the third; only who has none of the others meets it under its reason.
+    let narrow = format!("--connect NARROW/TCP/127.0.0.1({})", serving.port());
+    let refused = put(&format!("LARGE {narrow} --size 6000")).failed_with(1, "[2010]");
+    let limit = "MAXMSGL(5000) of channel NARROW";
+    assert!(refused.err.contains(limit), "{refused:?}");
+    put(&format!("SMALL {narrow} --size 6000")).failed_with(1, small);
+    put("LARGE QM1 --size 4M").good();
+    put(&format!("LARGE {narrow} --size 5000")).good();
+    serving.end();
+}
+
+#[test]
+fn raw_messages_are_not_written_to_a_terminal() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.fed("\x1b[31mred\n", "put DEV.QUEUE.1 QM1").good();
+    // util-linux's `script` gives a command a terminal, and passes its exit code on.
+    let on_a_terminal = |line: &str| {
+        let mut script = std::process::Command::new("script");
+        script
+            .args(["-q", "-e", "-c"])
+            .arg(format!("{} {line}", crate::place::BINARY))
+            .arg("/dev/null")
+            .env("POSTHASTE_DATA", place.data())
+            .env_remove("MQSERVER")
+            .stdin(Stdio::null())
+            .output()
+    };
+    let Ok(raw) = on_a_terminal("get DEV.QUEUE.1 QM1 --form raw") else {
+        eprintln!("there is no `script` here: skipped");
+        return;
+    };
+    let said = String::from_utf8_lossy(&raw.stdout);
+    assert_eq!(raw.status.code(), Some(39), "{said}");
+    assert!(said.contains("AMQ2402E: raw messages are not"), "{said}");
+    assert!(!said.contains("red"), "{said}");
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    // As a line it is shown without what drives a terminal; into a file it goes as it is.
+    let line = on_a_terminal("browse DEV.QUEUE.1 QM1").unwrap();
+    assert!(!String::from_utf8_lossy(&line.stdout).contains("\x1b[31m"));
+    let raw = place.line("get DEV.QUEUE.1 QM1 --form raw").good();
+    assert_eq!(raw.out, "\x1b[31mred");
+    serving.end();
+}
