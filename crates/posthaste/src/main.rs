@@ -28,6 +28,7 @@ mod too_long;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use posthaste_server::{Exit, Failure};
 
@@ -36,6 +37,9 @@ use crate::cli::{Cli, Command};
 /// A message is made on one thread and freed on another, and queues grow and shrink by millions of them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The message about a command line that is not right; the parser has its text and what to do.
+const WRONG_USAGE: &str = "AMQ2402E";
 
 fn main() -> ExitCode {
     posthaste_server::make_new_files_private();
@@ -59,13 +63,23 @@ fn main() -> ExitCode {
 
 /// Help goes out with 0; a wrong command line with the code that the command has for it.
 fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
-    // Nobody is left to tell when even this cannot be printed.
-    let _ = error.print();
-    let wrong = match error.use_stderr() {
-        false => Exit::Done,
-        true => names::wrong_usage(arguments),
-    };
-    ExitCode::from(wrong.code())
+    if !error.use_stderr() {
+        // Nobody is left to tell when even this cannot be printed.
+        let _ = error.print();
+        return ExitCode::from(Exit::Done.code());
+    }
+    let text = error.render().to_string();
+    let text = text.trim_end();
+    output::complain(&match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            format!("{text}\n\n{WRONG_USAGE}: nothing says what is to be done.")
+        }
+        _ => format!(
+            "{WRONG_USAGE}: {}",
+            text.strip_prefix("error: ").unwrap_or(text)
+        ),
+    });
+    ExitCode::from(names::wrong_usage(arguments).code())
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, Failure> {

@@ -14,6 +14,7 @@ use posthaste_recovery_log::{FORMAT, IoFailure, LogError};
 
 use crate::exit::Exit;
 use crate::ini::ConfigError;
+use crate::layout;
 
 /// Why a command or a queue manager ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +135,7 @@ impl Failure {
             StartError::Io { what, error } => Failure::io_on(what, error),
             StartError::InUse => Failure::new(exit, "AMQ2007E", &[&shown]),
             StartError::AlreadyExists => Failure::new(exit, "AMQ8110E", &[name]),
-            StartError::BadName(name) => Failure::new(exit, "AMQ7048E", &[name]),
+            StartError::BadName(name) => layout::bad_name(exit, name),
             StartError::Inconsistent(what) => Failure::new(exit, "AMQ2026S", &[name, what]),
         }
     }

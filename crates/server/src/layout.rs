@@ -40,8 +40,19 @@ pub fn valid_name(name: &str) -> bool {
 pub fn check_name(name: &str) -> Result<(), Failure> {
     match valid_name(name) {
         true => Ok(()),
-        false => Err(Failure::new(Exit::BadParameter, "AMQ7048E", &[name])),
+        false => Err(bad_name(Exit::BadParameter, name)),
     }
+}
+
+/// The failure that says what is wrong in a name.
+pub(crate) fn bad_name(exit: Exit, name: &str) -> Failure {
+    let allowed = |c: &char| valid_name(c.encode_utf8(&mut [0; 4]));
+    let why = match name.chars().find(|c| !allowed(c)) {
+        Some(wrong) => format!("{wrong:?} is not allowed in it"),
+        None if name.is_empty() => "The name is missing".to_owned(),
+        None => format!("It has {} characters", name.len()),
+    };
+    Failure::new(exit, "AMQ7048E", &[name, &why])
 }
 
 /// The name as one component of a path: a full stop becomes `!` and a slash `&`, as MQ has it, so

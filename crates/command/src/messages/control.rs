@@ -105,8 +105,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ7048E",
         "{0} is not the name of a queue manager.",
-        "The name is missing, too long, has a character that is not allowed, or no queue manager of that name exists here.",
-        "Use dspmq to see the queue managers there are.",
+        "{1}: a name has 1 to 48 letters, digits and characters of . / _ % (full stop, slash, underscore, per cent).",
+        "Correct the name. dspmq shows the queue managers there are.",
     ),
     message(
         "AMQ7064E",

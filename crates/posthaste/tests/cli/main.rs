@@ -21,3 +21,4 @@ mod ports;
 mod refused;
 mod samples;
 mod tools;
+mod usage;
