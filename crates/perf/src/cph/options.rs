@@ -275,8 +275,13 @@ pub(crate) const TABLE: &[(&str, &[Known])] = &[
         &[
             word("jb", "QM", For::All, "queue manager [whichever answers]"),
             word("jt", "TYPE", For::All, "mqc client, mqb local [mqc]"),
-            word("jh", "HOST", For::All, "host [localhost]"),
-            word("jp", "PORT", For::All, "port [1414]"),
+            word("jh", "HOST", For::All, "host [-jb's, else localhost]"),
+            word(
+                "jp",
+                "PORT",
+                For::All,
+                "port [that of -jb's listener, else 1414]",
+            ),
             word("jc", "CHANNEL", For::All, "channel [SYSTEM.DEF.SVRCONN]"),
             flag(
                 "jf",

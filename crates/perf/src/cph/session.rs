@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use posthaste_client::{Address, Connect};
-use posthaste_server::{DataDir, EndMode, Exit, Failure, InProcess, InProcessOptions};
+use posthaste_server::{DataDir, EndMode, Exit, Failure, InProcess, InProcessOptions, State};
 
 use super::failure;
 use super::output::{self, Exact, Prefix, Printer};
-use super::settings::{Choice, Settings};
+use super::settings::{Choice, HOST, PORT, Settings};
 use crate::drive::{Outcome, Running, histogram, start_unless};
 use crate::measure::Interrupt;
 use crate::workload::Target;
@@ -60,14 +60,13 @@ fn target(
             port,
             channel,
         } => {
-            let address = Address::Tcp {
-                host: host.clone(),
-                port: *port,
-            };
+            let connect = over_network(settings, host.clone(), *port, channel);
+            Ok((Target::Client(connect), None))
+        }
+        Choice::Named { channel } => {
             let name = settings.queue_manager.as_deref().unwrap_or("");
-            let mut connect = Connect::new(address, channel, name);
-            connect.user.clone_from(&settings.user);
-            connect.password.clone_from(&settings.password);
+            let (host, port) = listener_of(place, name)?;
+            let connect = over_network(settings, host, port, channel);
             Ok((Target::Client(connect), None))
         }
         Choice::Local => {
@@ -93,6 +92,37 @@ fn target(
             Ok((Target::InProcess(inside.clone()), Some(inside)))
         }
     }
+}
+
+fn over_network(settings: &Settings, host: String, port: u16, channel: &str) -> Connect {
+    let name = settings.queue_manager.as_deref().unwrap_or("");
+    let mut connect = Connect::new(Address::Tcp { host, port }, channel, name);
+    connect.user.clone_from(&settings.user);
+    connect.password.clone_from(&settings.password);
+    connect
+}
+
+/// Where the queue manager of that name listens; if there is none of it here, where one listens that is elsewhere.
+fn listener_of(place: Option<&Path>, name: &str) -> Result<(String, u16), Failure> {
+    let data = DataDir::find(place)?;
+    let all = posthaste_server::list(&posthaste_env::os(), &data)?;
+    let Some(found) = all.into_iter().find(|found| found.home.name == name) else {
+        return Ok((HOST.to_owned(), PORT));
+    };
+    if !matches!(found.state, State::Running(_)) {
+        return Err(Failure::not_running(name));
+    }
+    let status = found.status;
+    let listeners = status.map(|status| status.listeners).unwrap_or_default();
+    let Some((_, address)) = listeners.first() else {
+        let why = "it has no listener that works; -jt mqb goes over its local socket";
+        return Err(Failure::new(Exit::NotRunning, "AMQ2209E", &[name, why]));
+    };
+    let host = match address.ip() {
+        every if every.is_unspecified() => HOST.to_owned(),
+        one => one.to_string(),
+    };
+    Ok((host, address.port()))
 }
 
 fn end_inside(inside: Arc<InProcess>) -> Result<(), Failure> {

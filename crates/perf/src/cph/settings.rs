@@ -8,6 +8,11 @@ use crate::workload::{
     Carriers, Destinations, LONGEST, Module, PerfError, Syncpoint, Text, Workload,
 };
 
+/// Where a client connects to unless told.
+pub(super) const HOST: &str = "localhost";
+/// The port there.
+pub(super) const PORT: u16 = 1414;
+
 /// Which queue manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -17,6 +22,11 @@ pub enum Choice {
         host: String,
         /// Port.
         port: u16,
+        /// Channel.
+        channel: String,
+    },
+    /// Over the network, to the listener of the queue manager that is named: of this machine, if it is known here.
+    Named {
         /// Channel.
         channel: String,
     },
@@ -183,8 +193,11 @@ fn choice(given: &Given) -> Result<Choice, PerfError> {
         "mqc" if inside => Err(usage(
             "-jf true needs -jt mqb: a client is in another process",
         )),
+        "mqc" if given.has("jb") && !given.has("jh") && !given.has("jp") => Ok(Choice::Named {
+            channel: channel(given)?,
+        }),
         "mqc" => Ok(Choice::Client {
-            host: given.text("jh").unwrap_or("localhost").to_owned(),
+            host: given.text("jh").unwrap_or(HOST).to_owned(),
             port: port(given)?,
             channel: channel(given)?,
         }),
@@ -208,7 +221,7 @@ fn choice(given: &Given) -> Result<Choice, PerfError> {
 }
 
 fn port(given: &Given) -> Result<u16, PerfError> {
-    match given.number("jp", 1414u16)? {
+    match given.number("jp", PORT)? {
         0 => Err(usage("-jp 0: a port from 1 to 65535 is needed")),
         port => Ok(port),
     }

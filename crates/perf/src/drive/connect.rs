@@ -28,6 +28,22 @@ pub fn unreachable(queue_manager: &str, error: &ClientError) -> PerfError {
     }
 }
 
+/// The same, where it is known who was asked: another queue manager than the one that was named may be there.
+fn refused(connect: &Connect, error: &ClientError) -> PerfError {
+    let name = connect.queue_manager.as_str();
+    match (error, &connect.address) {
+        (ClientError::Reason(reason @ Reason::Q_MGR_NAME_ERROR), Address::Tcp { .. }) => {
+            PerfError::Call {
+                call: "MQCONN",
+                object: name.to_owned(),
+                reason: *reason,
+                why: format!("Another queue manager answers at {}.", connect.address),
+            }
+        }
+        _ => unreachable(name, error),
+    }
+}
+
 /// A call that failed.
 pub(crate) fn call_failed(call: &'static str, object: &str, error: &ClientError) -> PerfError {
     let reason = error.reason();
@@ -89,15 +105,19 @@ impl Way {
 
     /// Connects.
     pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, PerfError> {
-        let connected: Result<Box<dyn Mqi>, ClientError> = match self {
+        match self {
             Way::Socket { connect, .. } => {
-                Connection::open(connect).map(|c| Box::new(c) as Box<dyn Mqi>)
+                let connected = Connection::open(connect);
+                let connected = connected.map_err(|error| refused(connect, &error))?;
+                Ok(Box::new(connected) as Box<dyn Mqi>)
             }
             Way::InProcess(inside, name) => {
-                inside.connect(name).map(|c| Box::new(c) as Box<dyn Mqi>)
+                let connected = inside.connect(name);
+                let connected =
+                    connected.map_err(|error| unreachable(self.queue_manager(), &error))?;
+                Ok(Box::new(connected) as Box<dyn Mqi>)
             }
-        };
-        connected.map_err(|error| unreachable(self.queue_manager(), &error))
+        }
     }
 }
 
@@ -105,8 +125,9 @@ impl Way {
     /// Connects over a socket, which an application inside this process has not.
     pub(crate) fn connect_socket(&self) -> Result<Connection, PerfError> {
         match self {
-            Way::Socket { connect, .. } => Connection::open(connect)
-                .map_err(|error| unreachable(self.queue_manager(), &error)),
+            Way::Socket { connect, .. } => {
+                Connection::open(connect).map_err(|error| refused(connect, &error))
+            }
             Way::InProcess(..) => Err(PerfError::Usage(
                 "multiplexed connections need sockets; inside one process each application is a thread"
                     .to_owned(),

@@ -285,3 +285,32 @@ fn what_cannot_be_done_is_refused_by_its_name() {
     );
     assert!(place.line("perf -hf").good().out.contains("-tc MODULE"));
 }
+
+#[test]
+fn a_queue_manager_that_is_named_is_the_one_that_is_driven() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let other = place.serving("QM2");
+    let drive = |flags: &str| {
+        let line = format!("perf -tc Sender -d DEV.QUEUE.1 -mg 10 {flags}");
+        place.line(&line)
+    };
+    // By its name alone, wherever it listens.
+    drive("-jb QM2").good();
+    drive("-jb QM2 --processes 2").good();
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM2"), 30);
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 0);
+    // Where something else was said that counts, and who answers there must be the one.
+    let port = serving.port();
+    let wrong = drive(&format!("-jb QM2 -jp {port}")).failed_with(1, "[2058]");
+    let whom = format!("Another queue manager answers at localhost({port}).");
+    assert!(wrong.err.contains(&whom), "{wrong:?}");
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 0);
+    place
+        .mqsc("STOP LISTENER(SYSTEM.LISTENER.TCP.1)", "QM2")
+        .good();
+    drive("-jb QM2").failed_with(40, "-jt mqb");
+    other.end();
+    drive("-jb QM2").failed_with(40, "AMQ8146E");
+    serving.end();
+}
