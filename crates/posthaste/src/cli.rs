@@ -10,17 +10,17 @@ use posthaste_env::Slowness;
 
 const EXAMPLES: &str = "\
 Try it:
-  posthaste run QM1                               a queue manager in this terminal
-  echo Hello | posthaste put DEV.QUEUE.1 QM1      in another one: put a message
-  posthaste get DEV.QUEUE.1 QM1                   ... and get it
+  posthaste run QM1                              a queue manager right here
+  echo Hello | posthaste put DEV.QUEUE.1 QM1     in another one: put a message
+  posthaste get DEV.QUEUE.1 QM1                  ... and get it
   echo 'DISPLAY QLOCAL(DEV.*) CURDEPTH' | posthaste mqsc QM1
 
 Run it in the background:
-  posthaste create -lf 16384 -lp 8 -p 1414 QM2    create it (crtmqm)
-  posthaste start QM2                             start it (strmqm)
-  posthaste list                                  what is running (dspmq)
-  posthaste stop -i QM2                           end it (endmqm)
-  posthaste delete QM2                            remove it with its messages (dltmqm)
+  posthaste create -lf 16384 -lp 8 -p 1414 QM2   create it (crtmqm)
+  posthaste start QM2                            start it (strmqm)
+  posthaste list                                 what is running (dspmq)
+  posthaste stop -i QM2                          end it (endmqm)
+  posthaste delete QM2                           remove all of it (dltmqm)
 
 MQ's names for the commands work as subcommands, and as names of links to this program:
   ln -s posthaste runmqsc; echo 'DISPLAY QMGR' | ./runmqsc QM1
@@ -280,9 +280,10 @@ const START_EXAMPLES: &str = "\
   posthaste start QM1         return when it serves
   posthaste start --port 0 QM1
                               the same, on any free port: list -o all shows it
-  posthaste start -ns QM1     without listeners: applications of this machine only
-  posthaste start -c QM1      make the SYSTEM objects new, and end again: the way back when one was
-                              deleted or spoilt; messages stay";
+  posthaste start -ns QM1     without listeners: for this machine only
+  posthaste start -c QM1      make the SYSTEM objects new, and end again: the
+                              way back when one was deleted or spoilt;
+                              messages stay";
 
 #[derive(Args, Debug)]
 #[command(after_help = START_EXAMPLES)]
@@ -343,9 +344,9 @@ pub(crate) struct Serve {
 }
 
 const STOP_EXAMPLES: &str = "\
-  posthaste stop QM1          ask; it ends when the last application has disconnected
+  posthaste stop QM1          ask; it ends when all applications have left
   posthaste stop -w QM1       the same, and wait until it has ended
-  posthaste stop -i QM1       break connections, back their units of work out, wait
+  posthaste stop -i QM1       break connections, back their work out, wait
   posthaste stop -p QM1       break off; the next start recovers
   posthaste stop -t 30 QM1    as -w, and after 30 seconds as -i";
 
@@ -446,7 +447,7 @@ pub(crate) struct List {
 }
 
 const CHECK_EXAMPLES: &str = "\
-  posthaste check QM1          qm.ini, permissions, the log, recovery in memory, ports
+  posthaste check QM1          qm.ini, permissions, log, recovery, ports
   posthaste check --data QM1   ... and read every message
   posthaste check --file FILE  a qm.ini that is nobody's yet
 
@@ -505,7 +506,7 @@ pub(crate) struct DisplayInf {
 
 const DOCTOR_EXAMPLES: &str = "\
   posthaste doctor QM1             ten practices, and the machine's settings
-  posthaste doctor QM1 --disk      ... and a second of forced writes on the log's disk
+  posthaste doctor QM1 --disk      ... and a second of writes on the log's disk
   posthaste doctor --json > today.json
 
 Each line says PASS, WARN or SKIP (cannot be told here, or does not matter) and what was found; a
@@ -569,8 +570,8 @@ pub(crate) struct Mqsc {
 }
 
 const SAVE_EXAMPLES: &str = "\
-  posthaste save QM1 > QM1.mqsc                   beside every backup of its messages
-  posthaste mqsc QM2 -f QM1.mqsc                  the same objects in another queue manager
+  posthaste save QM1 > QM1.mqsc          beside every backup of its messages
+  posthaste mqsc QM2 -f QM1.mqsc         the same objects in another one
 
 Every attribute that can be set is written, and REPLACE. Queues made from models are written as local queues,
 temporary ones not at all. Messages are not in it.";
@@ -679,8 +680,8 @@ pub(crate) enum Form {
 }
 
 const GET_EXAMPLES: &str = "\
-  posthaste get DEV.QUEUE.1 QM1                   everything that is there
-  posthaste get DEV.QUEUE.1 QM1 --wait 30         ... and wait 30 seconds for more
+  posthaste get DEV.QUEUE.1 QM1              everything that is there
+  posthaste get DEV.QUEUE.1 QM1 --wait 30    ... and wait 30 s for more
   posthaste get DEV.QUEUE.1 QM1 --count 1 --form raw > letter.pdf
 
 Messages are got in syncpoint and committed once they have been written out, --batch of them at a time: an

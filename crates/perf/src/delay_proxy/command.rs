@@ -16,8 +16,8 @@ use posthaste_env::allow_descriptors;
 
 const EXAMPLES: &str = "\
   posthaste delayproxy --to 127.0.0.1:1414 --delay 500us
-      who connects to 127.0.0.1:1500 reaches the queue manager as if it were 500 us away
-  posthaste delayproxy --to 127.0.0.1:1414 --delay 10ms --jitter 2ms --bandwidth 100Mbit
+      127.0.0.1:1500 is the queue manager as if it were 500 us away
+  posthaste delayproxy --to qm:1414 --delay 10ms --jitter 2ms --bandwidth 10Mbit
   posthaste delayproxy --to 127.0.0.1:1414 --up 1ms --down 20ms
   posthaste delayproxy --listen 127.0.0.1:0 --to qm.example.com:1414 --delay 1ms
       any free port; it is printed

@@ -11,7 +11,7 @@ use posthaste_server::Failure;
 const EXAMPLES: &str = "\
   posthaste disktest --dir /var/mqm/log
       4K, 16K, 64K and 128K, ten seconds each
-  posthaste disktest --dir /var/mqm/log --bsize 128K --fileSize 67108864 --numFiles 24 --duration 20
+  posthaste disktest --dir /mqlog --bsize 128K --fileSize 67108864 --numFiles 24
       as large as the log of a busy queue manager
   posthaste disktest --dir /mnt/nfs --qm 4 --csvFile nfs.csv
       four queue managers at one time, with rows for a table

@@ -67,12 +67,12 @@ pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
 }
 
 const RUN_EXAMPLES: &str = "\
-  posthaste perf list                           what there is
-  posthaste perf run rr-cc --quick              requesters and responders, in about a minute
-  posthaste perf run all --quick                everything, in less than ten minutes
-  posthaste perf run targets --rounds 5         the figures that are to be reached
-  posthaste perf run rr-cc --quick --explain    and where the time goes, per round trip
-  posthaste perf report perf-results/...        the results as one HTML page
+  posthaste perf list                         what there is
+  posthaste perf run rr-cc --quick            request/reply, in about a minute
+  posthaste perf run all --quick              everything, in less than ten
+  posthaste perf run targets --rounds 5       the figures to be reached
+  posthaste perf run rr-cc --quick --explain  ... and where the time goes
+  posthaste perf report perf-results/...      the results as one HTML page
 
 Each scenario starts queue managers of its own, on files of its own below --work, whose disk is what is
 measured, and removes them at the end. Ctrl-C ends a run in order; what had been measured is kept and marked. Results that

@@ -1,6 +1,39 @@
-//! Commands called wrongly.
+//! Commands called wrongly, and the help that shows how to call them.
 
-use crate::place::{Place, outcome};
+use crate::place::{Outcome, Place, outcome};
+
+/// Every command that has a help of its own, and the program itself.
+const COMMANDS: &[&str] = &[
+    "",
+    "run",
+    "create",
+    "start",
+    "stop",
+    "delete",
+    "list",
+    "mqsc",
+    "save",
+    "put",
+    "get",
+    "browse",
+    "check",
+    "addmqinf",
+    "rmvmqinf",
+    "dspmqinf",
+    "doctor",
+    "disktest",
+    "perf",
+    "perf run",
+    "perf list",
+    "perf report",
+    "delayproxy",
+];
+
+fn help(place: &Place, command: &str, columns: &str) -> Outcome {
+    let mut process = place.named("posthaste");
+    process.args(command.split_whitespace()).arg("--help");
+    outcome(process.env("COLUMNS", columns)).good()
+}
 
 #[test]
 fn a_wrong_command_line_is_refused_with_a_number() {
@@ -42,4 +75,28 @@ fn a_name_that_is_none_is_refused_with_what_is_wrong_in_it() {
         assert!(refused.err.contains(why), "{why}: {refused:?}");
     }
     assert!(!place.data().join("mqs.ini").exists());
+}
+
+#[test]
+fn what_can_be_typed_fits_a_terminal_of_80_columns() {
+    let place = Place::new();
+    let mut typed = 0;
+    for command in COMMANDS {
+        let wide = help(&place, command, "400").out;
+        let narrow = help(&place, command, "80").out;
+        for line in wide.lines() {
+            let example = line.trim_start();
+            if !["posthaste ", "echo ", "ln -s "]
+                .iter()
+                .any(|word| line.starts_with(' ') && example.starts_with(word))
+            {
+                continue;
+            }
+            typed += 1;
+            // One that does not fit is broken where it cannot be typed any more.
+            let whole = narrow.lines().any(|narrow| narrow == line);
+            assert!(whole && line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+    assert!(typed > 40, "{typed}");
 }
