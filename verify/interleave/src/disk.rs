@@ -10,18 +10,19 @@ use posthaste_env::sync::reached;
 use posthaste_env::{Disk, DiskInFront, File, Nanos, Open};
 use posthaste_env_sim::SimClock;
 
-/// What a write or a sync takes: a fast device, on which a lone committer writes itself.
-const WRITE: Nanos = 15_000;
 const READ: Nanos = 1_000;
 
 pub(crate) struct ScheduledDisk {
     pub(crate) behind: Arc<dyn Disk>,
     pub(crate) clock: SimClock,
+    /// What a write or a sync takes.
+    pub(crate) write_nanos: Nanos,
 }
 
 struct ScheduledFile {
     behind: Arc<dyn File>,
     clock: SimClock,
+    write_nanos: Nanos,
 }
 
 impl DiskInFront for ScheduledDisk {
@@ -34,12 +35,13 @@ impl DiskInFront for ScheduledDisk {
         Ok(Arc::new(ScheduledFile {
             behind: self.behind.open(path, how)?,
             clock: self.clock.clone(),
+            write_nanos: self.write_nanos,
         }))
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         reached();
-        self.clock.advance(WRITE);
+        self.clock.advance(self.write_nanos);
         self.behind.sync_dir(dir)
     }
 }
@@ -53,13 +55,13 @@ impl File for ScheduledFile {
 
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
         reached();
-        self.clock.advance(WRITE);
+        self.clock.advance(self.write_nanos);
         self.behind.write_at(buf, offset)
     }
 
     fn sync(&self) -> io::Result<()> {
         reached();
-        self.clock.advance(WRITE);
+        self.clock.advance(self.write_nanos);
         self.behind.sync()
     }
 

@@ -31,11 +31,13 @@ const fn planted(name: &'static str, bug: Bug, scenario: &'static str, within: u
 pub const PLANTED: &[Planted] = &[
     planted("ignore-pins", Bug::IgnorePins, "log-full", 200),
     planted("clear-next-pin", Bug::ClearNextPin, "log-full", 20_000),
+    planted("drop-get-past-wait", Bug::DropGetPastWait, "quiesce", 2_000),
+    planted("free-while-saving", Bug::FreeWhileSaving, "spill", 10_000),
     planted(
         "orphans-taken-early",
         Bug::OrphansTakenEarly,
         "orderly-end",
-        5_000,
+        20_000,
     ),
 ];
 

@@ -16,7 +16,7 @@ use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
 };
 use posthaste_env::sync::Scheduler;
-use posthaste_env::{Clock, Env, Thread, block_on, spawn};
+use posthaste_env::{Clock, Env, Nanos, Thread, block_on, spawn};
 use posthaste_env_sim::{Rng, SimWorld};
 use posthaste_model::{Harden, Model, QueueId, QueueSpec, Violation};
 use posthaste_recovery_log::{Driver, LogConfig, drive};
@@ -70,6 +70,9 @@ pub(crate) struct World {
     config: EngineConfig,
     running: RefCell<Option<Running>>,
     ended_orderly: Cell<bool>,
+    /// Why it stopped by itself.
+    pub(crate) stopped: RefCell<Option<String>>,
+    write_nanos: Nanos,
 }
 
 impl World {
@@ -78,6 +81,7 @@ impl World {
         explorer: Rc<Explorer>,
         seed: u64,
         buffer: usize,
+        write_nanos: Nanos,
     ) -> Rc<World> {
         let config = EngineConfig {
             name: "THREADS".to_owned(),
@@ -113,6 +117,8 @@ impl World {
             config,
             running: RefCell::new(None),
             ended_orderly: Cell::new(false),
+            stopped: RefCell::new(None),
+            write_nanos,
         })
     }
 
@@ -122,6 +128,7 @@ impl World {
             disk: Arc::new(ScheduledDisk {
                 behind: env.disk,
                 clock: self.sim.clock().clone(),
+                write_nanos: self.write_nanos,
             }),
             ..env
         }
@@ -302,6 +309,12 @@ impl World {
             self.explorer.wait(self.attention(), None);
         }
         self.explorer.rest();
+        // No fault was ordered: the disk was there until now, so nothing can have forced the queue manager to stop.
+        let stopped = match (&*self.running.borrow(), self.judge.borrow().down) {
+            (Some(running), false) => running.qm.stopped().map(|stop| stop.to_string()),
+            _ => None,
+        };
+        *self.stopped.borrow_mut() = stopped;
         self.crash();
         let running = self.running.borrow_mut().take();
         if let Some(running) = running {
