@@ -6,7 +6,7 @@
 //! | heartbeat | nothing received for HBINT | a heartbeat is sent |
 //! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
 //! | DISCINT | no verb running and none begun for so long | the channel ends |
-//! | unfinished | a flow has begun and not gone on, though it was read, for once or twice as long as a stall | the peer is dead |
+//! | unfinished | a flow has begun and not or hardly gone on, though it was read, for once or twice as long as a stall | the peer is dead |
 //! | stall | output waits and nothing of it could be written for so long | the peer is deaf |
 //!
 //! On a socket that is not shared the client listens only while it awaits a reply, so there heartbeats are sent only

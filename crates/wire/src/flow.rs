@@ -133,6 +133,10 @@ impl Body<'_> {
 /// What is kept of a flow for which there is no room: the structures of every verb fit.
 const BEGINNING: usize = 4 * 1_024;
 
+/// What a flow must go on by each time that [`Assembler::stale`] is asked: a byte now and then would keep its memory for
+/// ever. Asked once a minute, it is 546 bytes a second.
+const PACE: usize = 32 * 1_024;
+
 struct Partial {
     conversation: u32,
     header: Header,
@@ -142,15 +146,15 @@ struct Partial {
     charge: Charge,
     /// The rest is thrown away.
     cut: bool,
-    /// A segment has come since [`Assembler::stale`] was asked last.
-    touched: bool,
+    /// Bytes that have come since [`Assembler::stale`] was asked last.
+    fresh: usize,
 }
 
 impl Partial {
     /// Takes the next segment's bytes. `others`: what the socket's other flows hold, of `room` for all of them.
     fn extend(&mut self, body: &[u8], max_flow: usize, others: usize, room: usize) {
         self.length += body.len();
-        self.touched = true;
+        self.fresh += body.len();
         if self.cut {
             return;
         }
@@ -221,11 +225,11 @@ impl Assembler {
         !self.unfinished.is_empty()
     }
 
-    /// Whether a flow has not gone on since this was asked last.
+    /// Whether a flow has not gone on since this was asked last, or with fewer than 32 KiB.
     pub fn stale(&mut self) -> bool {
         let mut stale = false;
         for flow in &mut self.unfinished {
-            stale |= !std::mem::take(&mut flow.touched);
+            stale |= std::mem::take(&mut flow.fresh) < PACE;
         }
         stale
     }
@@ -280,7 +284,8 @@ impl Assembler {
             length: 0,
             charge: Charge::none(&self.budget),
             cut: false,
-            touched: true,
+            // However little its first segment brings, it has just begun.
+            fresh: PACE,
         };
         partial.extend(body, self.max_flow, self.charged(), self.room);
         self.unfinished.push(partial);

@@ -686,7 +686,7 @@ impl ServerSocket {
         }
     }
 
-    /// Whether an unfinished flow has not gone on since this was asked last.
+    /// Whether an unfinished flow has not gone on, or hardly, since this was asked last.
     pub fn stale(&mut self) -> bool {
         match &mut self.state {
             State::Established(established) => established.assembler.stale(),

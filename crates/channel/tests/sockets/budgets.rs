@@ -151,6 +151,45 @@ async fn a_message_that_does_not_go_on_ends_the_channel() {
     assert_eq!(world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
 }
 
+/// A segment of one byte now and then keeps no memory for ever.
+#[tokio::test(start_paused = true)]
+async fn a_message_that_hardly_goes_on_ends_the_channel() {
+    let world = World::quiet(Limits {
+        stall: Duration::from_secs(20),
+        ..Limits::default()
+    })
+    .await;
+    let (near, far) = tokio::io::duplex(200_000);
+    let served = world.serve(far);
+    let mut client = Client::connected(near, &Client::<DuplexStream>::offer("CH")).await;
+    let queue = client.open("Q1").await;
+    let id = client.id;
+    let (begin, end) = begun(&mut client, id, queue, MQPMO_NO_SYNCPOINT, 90_000);
+    let segment = Segment::next(&end, usize::MAX).unwrap().unwrap();
+    let header = segment.length - segment.body.len();
+    let mut one = end[..=header].to_vec();
+    let length = u32::try_from(one.len()).unwrap();
+    one[4..8].copy_from_slice(&length.to_be_bytes());
+    // The control flags: it is neither the first segment nor the last.
+    one[18] = 0;
+    client.out.extend(begin);
+    client.flush().await;
+    let dripping = async {
+        for _ in 0..20 {
+            client.out.extend(&one);
+            client.flush().await;
+            if let Ok(fate) = timeout(Duration::from_secs(10), client.fate()).await {
+                return Some(fate);
+            }
+        }
+        None
+    };
+    assert_eq!(dripping.await, Some(Fate::Eof));
+    served.await.unwrap();
+    assert_eq!(world.registry.unfinished(), 0);
+    assert_eq!(world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
+}
+
 /// More gets wait than requests may pile up; a commit beside them is carried out all the same.
 #[tokio::test]
 async fn waiting_gets_do_not_keep_a_socket_from_being_read() {
