@@ -6,6 +6,7 @@ mod world;
 
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering::SeqCst;
 
 use posthaste_engine::{EndMode, QueueManager, Session, StartError};
 use posthaste_mqi::constants::*;
@@ -184,6 +185,83 @@ fn a_cleared_queue_stays_usable_after_a_crash() {
     w.run("CLEAR QLOCAL(BAD)");
     w.crash();
     assert_like_new(&mut w);
+}
+
+/// The disk fills up in the checkpoint that makes a cleared queue usable. What is put there until the next one is
+/// acknowledged, so it must not take another `CLEAR` to make the queue usable after a crash.
+#[test]
+fn what_is_put_on_a_cleared_queue_before_the_next_image_survives_a_crash() {
+    for from in [0, 512] {
+        let mut w = two_queues();
+        w.end(EndMode::Immediate);
+        spoil(&file_of(&w, "BAD"), from);
+        w.start();
+        let s = w.connect();
+        let good = open(&s, "GOOD", IN_OUT);
+        next(&s, good, 0).unwrap();
+        let stage = w.stage.clone();
+        w.when_told("AMQ2061I", move || stage.full.store(true, SeqCst));
+        w.run("CLEAR QLOCAL(BAD)");
+        assert_eq!((w.heard("AMQ2061I"), w.heard("AMQ2005E")), (1, 1));
+        w.stage.full.store(false, SeqCst);
+        let bad = open(&s, "BAD", IN_OUT);
+        for text in ["1", "2", "3"] {
+            put(&s, bad, PERSISTENT, 0, text.as_bytes());
+        }
+        drop(s);
+        w.crash();
+        let s = w.connect();
+        let bad = open(&s, "BAD", BOTH);
+        assert_eq!(browse(&s, bad), ["1", "2", "3"]);
+        close(&s, bad, 0).unwrap();
+        drop(s);
+        for _ in 0..2 {
+            w.restart();
+            assert_eq!(w.depth("BAD"), 3);
+        }
+        let s = w.connect();
+        let bad = open(&s, "BAD", BOTH);
+        assert_eq!(drain(&s, bad), ["1", "2", "3"]);
+        assert_good(&w, COUNT - 1);
+    }
+}
+
+/// The file of a queue is gone, and the log has messages that are filed in a new one: they must not come to lie where
+/// the index of the old one was, because they would be read as that.
+#[test]
+fn nothing_is_filed_where_a_lost_index_was() {
+    const FEW: usize = 20;
+    // A message is as long as some number of entries of an index.
+    for length in 100..134 {
+        let mut w = World::with(|c| {
+            c.log_config.file_pages = 64;
+            c.pq_buffer = 1;
+        });
+        w.run("DEFINE QLOCAL(BAD)");
+        for count in [FEW, 2 * FEW] {
+            w.restart();
+            let s = w.connect();
+            let h = open(&s, "BAD", MQOO_OUTPUT);
+            for n in 0..count {
+                put(
+                    &s,
+                    h,
+                    PERSISTENT,
+                    MQPMO_SYNCPOINT,
+                    format!("{n:length$}").as_bytes(),
+                );
+            }
+            commit(&s);
+        }
+        w.kill();
+        std::fs::remove_file(file_of(&w, "BAD")).unwrap();
+        w.start();
+        for _ in 0..2 {
+            assert_eq!(w.depth("BAD"), 2 * FEW as u32, "{length}");
+            w.restart();
+        }
+        assert_bad(&w);
+    }
 }
 
 /// The newer of the two copies in the log's control file rots: the older one names an image that is gone.

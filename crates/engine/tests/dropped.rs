@@ -331,3 +331,78 @@ fn a_wait_that_is_given_up_gives_its_message_back() {
         }
     }
 }
+
+/// CLEAR waits for its record to be forced while somebody opens the queue and gets a message in a unit of work. Backed
+/// out, that message must not come back: CLEAR has said that it is gone, and a restart would not have it.
+#[test]
+fn what_is_cleared_does_not_come_back_from_a_unit_of_work() {
+    let mut w = World::pausable();
+    w.run("DEFINE QLOCAL(A)");
+    let s = w.connect();
+    for text in ["1", "2", "3"] {
+        put1(&s, "A", &mut md(PERSISTENT), 0, text.as_bytes()).unwrap();
+    }
+    w.stage.pause();
+    let (qm, command) = (w.qm().clone(), "CLEAR QLOCAL(A)");
+    let command = posthaste_command::parse(command).unwrap().unwrap();
+    let clear = Call::begin(async move { qm.execute(&command).await });
+    let h = open(&s, "A", IN_OUT);
+    assert_eq!(next(&s, h, SYNC).unwrap().text(), "1");
+    w.stage.resume();
+    assert!(clear.finish().ok);
+    backout(&s);
+    put(&s, h, PERSISTENT, 0, b"4");
+    assert_eq!(browse_all(&s), ["4"]);
+    drop(s);
+    for crash in [true, false] {
+        if crash {
+            w.crash()
+        } else {
+            w.restart()
+        }
+        assert_eq!(browse_all(&w.connect()), ["4"]);
+    }
+}
+
+/// The same, but the unit of work lasts until checkpoints have come and a crash ends it.
+#[test]
+fn what_is_cleared_does_not_come_back_from_an_image() {
+    let mut w = World::with(|c| {
+        (c.pq_buffer, c.log_config.file_pages) = (1, 64);
+        c.log_config.writes.plain = true;
+    });
+    w.run("DEFINE QLOCAL(A)");
+    let s = w.connect();
+    for text in ["1", "2"] {
+        put1(&s, "A", &mut md(PERSISTENT), 0, text.as_bytes()).unwrap();
+    }
+    let filler = w.connect();
+    let h = open(&filler, LOCAL, IN_OUT);
+    let two_checkpoints = |w: &World| {
+        let image = w.image();
+        while w.image() < image + 2 {
+            put(&filler, h, PERSISTENT, 0, &[7; 20_000]);
+            next(&filler, h, 0).unwrap();
+        }
+    };
+    two_checkpoints(&w);
+    w.stage.pause();
+    let (qm, command) = (w.qm().clone(), "CLEAR QLOCAL(A)");
+    let command = posthaste_command::parse(command).unwrap().unwrap();
+    let clear = Call::begin(async move { qm.execute(&command).await });
+    let a = open(&s, "A", IN_OUT);
+    assert_eq!(next(&s, a, SYNC).unwrap().text(), "1");
+    w.stage.resume();
+    assert!(clear.finish().ok);
+    two_checkpoints(&w);
+    drop(filler);
+    w.kill();
+    drop(s);
+    w.start();
+    assert_eq!(browse_all(&w.connect()), [""; 0]);
+}
+
+fn browse_all(s: &posthaste_engine::Session) -> Vec<String> {
+    let h = open(s, "A", MQOO_BROWSE);
+    browse(s, h)
+}

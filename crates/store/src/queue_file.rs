@@ -126,6 +126,17 @@ impl QueueFile {
         Ok(opened)
     }
 
+    /// Counts every block before `end` that the file does not have as in use: something refers to it, and a file that
+    /// is put back may have it again.
+    pub fn leave_out(&self, end: u64) {
+        let mut space = self.space.lock();
+        let from = space.blocks();
+        let end = u32::try_from(end).unwrap_or(MAX_BLOCKS).min(MAX_BLOCKS);
+        if end > from {
+            space.reserve(from, end - from);
+        }
+    }
+
     /// Begins a damaged file anew: with its header, and with all of its blocks free.
     pub fn renew(&self) -> Result<(), StoreError> {
         self.file

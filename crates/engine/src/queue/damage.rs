@@ -6,16 +6,18 @@
 //! * Nothing that the file holds is overwritten, and no place in it is freed: a repaired disk or a file that is put
 //!   back shows all of it. What is committed meanwhile, and what restart finds in the log, goes behind it.
 //! * What an image says of a part of the index that cannot be read, the next image says again.
-//! * `CLEAR` makes the queue usable with the next checkpoint. Only there, because a checkpoint under way knows places
-//!   in the file.
+//! * `CLEAR` makes the queue usable with the next checkpoint, or at the next start. Only there, because a checkpoint
+//!   under way knows places in the file. Messages that came after it stay: all of them are in the index, because the
+//!   log has them wherever it has the `CLEAR`.
 
 use std::sync::Arc;
 
 use posthaste_mqi::Reason;
-use posthaste_store::{QueueFile, StoreError};
+use posthaste_store::{Place, QueueFile, StoreError};
 
-use super::index::Body;
-use super::saved::read_chunk;
+use super::disjoint::Disjoint;
+use super::index::{Body, NewSlot};
+use super::saved::load_chunk;
 use super::{Queue, QueueState};
 use crate::manager::Inner;
 use crate::queue::waiters::Wakes;
@@ -58,11 +60,23 @@ impl QueueState {
     /// it was done.
     pub(crate) fn begin_anew(&mut self) -> Result<bool, StoreError> {
         let cleared = self.damage.as_ref().is_some_and(|damage| damage.cleared);
-        if !cleared || self.index.used() > 0 || self.pending_puts > 0 {
+        if !cleared || self.pending_puts > 0 {
+            return Ok(false);
+        }
+        let kept: Vec<Place> = self
+            .index
+            .all()
+            .filter_map(|id| self.place_of(id))
+            .collect();
+        let mut places = Disjoint::default();
+        if !kept.iter().all(|place| places.name(*place)) {
             return Ok(false);
         }
         let file = self.file()?;
         file.renew()?;
+        for place in kept {
+            file.reserve(place)?;
+        }
         self.index.take_back();
         self.free_later.clear();
         for chunk in &mut self.index.chunk_states {
@@ -127,8 +141,7 @@ pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(
     let file = QueueFile::open_damaged(&state.home.disk, &state.file_path)?;
     let (mut chunks, mut lost, mut dirty) = (Vec::new(), Vec::new(), Vec::new());
     for (number, place) in saved.chunks.iter().enumerate() {
-        let read = |place: &posthaste_store::Place| read_chunk(&file.read(place.block)?);
-        let mut entries = match place.as_ref().map(read) {
+        let mut entries = match place.map(|place| load_chunk(&file, place)) {
             None => Vec::new(),
             Some(Ok(entries)) => entries,
             Some(Err(_)) => {
@@ -136,6 +149,15 @@ pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(
                 Vec::new()
             }
         };
+        let of_entry = |entry: &NewSlot| match entry.body {
+            Body::Filed(place) => Some(place),
+            Body::Resident(_) => None,
+        };
+        let named = place
+            .iter()
+            .copied()
+            .chain(entries.iter().filter_map(of_entry));
+        file.leave_out(named.map(Place::end).max().unwrap_or(0));
         if entries.iter().any(|e| !e.persistent) {
             dirty.push(number);
             entries.retain(|e| e.persistent || keep_np);

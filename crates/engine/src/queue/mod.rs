@@ -115,6 +115,8 @@ pub(crate) struct QueueState {
     pub(crate) browse_locks: Vec<(SlotId, u64, u64)>,
     pub(crate) trigger: TriggerState,
     pub(crate) deleted: bool,
+    /// Messages with a smaller number are gone, those that a getter has included.
+    cleared_below: u64,
     /// Why the queue cannot be used, if it cannot.
     pub(crate) damage: Option<damage::Damage>,
     /// Where the previous put of the commit in progress was listed.
@@ -152,6 +154,7 @@ impl Queue {
             browse_locks: Vec::new(),
             trigger: TriggerState::default(),
             deleted: false,
+            cleared_below: 0,
             damage: None,
             near: NIL,
         };
@@ -381,6 +384,9 @@ impl QueueState {
     /// # Errors
     /// A getter waits, and the message cannot be read for it; it is on the queue.
     pub(crate) fn give_back(&mut self, slot: SlotId, wakes: &mut Wakes) -> Result<(), StoreError> {
+        if self.was_cleared(slot) {
+            return Ok(());
+        }
         let read = match self.waiters.is_empty() {
             true => Ok(None),
             false => self.message(slot).map(Some),
@@ -399,6 +405,9 @@ impl QueueState {
         message: &Arc<Message>,
         wakes: &mut Wakes,
     ) {
+        if self.was_cleared(slot) {
+            return;
+        }
         while let Some(waiter) = self.waiters.choose(message) {
             let given = waiter.finish(wakes, || {
                 WaiterState::Given(Gift::Held {
@@ -470,6 +479,14 @@ impl QueueState {
         Ok(place)
     }
 
+    /// Where the queue file has a message, if it has it.
+    fn place_of(&self, slot: SlotId) -> Option<Place> {
+        match self.index.slot(slot).body() {
+            Body::Filed(place) => Some(place),
+            Body::Resident(at) => self.residents.get(at).place,
+        }
+    }
+
     /// The message in a slot, read from the queue file if need be.
     pub(crate) fn message(&mut self, slot: SlotId) -> Result<Arc<Message>, StoreError> {
         let (body, seq) = (self.index.slot(slot).body(), self.index.slot(slot).seq);
@@ -512,17 +529,29 @@ impl QueueState {
     }
 
     /// Destroys the messages put before `below`; the log has forced that they are gone. One that a
-    /// getter has meanwhile is no longer listed, and its end is in the log behind this.
+    /// getter has meanwhile goes when the get ends, however it does.
     pub(crate) fn clear(&mut self, below: u64) {
+        self.cleared_below = self.cleared_below.max(below);
         let index = &self.index;
-        let old: Vec<SlotId> = index
-            .all()
-            .filter(|id| index.slot(*id).listed() && index.slot(*id).seq < below)
-            .collect();
-        for id in old {
-            self.index.hold(id);
-            self.destroy(id, true);
+        let old = index.all().filter(|id| index.slot(*id).seq < below);
+        for id in old.collect::<Vec<SlotId>>() {
+            if self.index.slot(id).listed() {
+                self.index.hold(id);
+                self.destroy(id, true);
+            } else {
+                // The next image must not have it.
+                self.index.mark_dirty(id);
+            }
         }
+    }
+
+    /// Ends a held message that has been cleared meanwhile; true if it has.
+    fn was_cleared(&mut self, slot: SlotId) -> bool {
+        let cleared = self.index.slot(slot).seq < self.cleared_below;
+        if cleared {
+            self.destroy(slot, true);
+        }
+        cleared
     }
 
     fn release(&mut self, place: Place, forced: bool) {

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use posthaste_recovery_log::Lsn;
-use posthaste_store::{Place, StoreError};
+use posthaste_store::{Place, QueueFile, StoreError};
 
 use super::QueueState;
 use super::disjoint::Disjoint;
@@ -61,7 +61,9 @@ impl QueueState {
 
     /// What an image names of a chunk: messages, and where the queue file has them.
     fn named(&self, number: usize, keep_np: bool) -> impl Iterator<Item = (&Slot, Place)> {
-        let kept = move |slot: &&Slot| slot.seq != 0 && (slot.persistent() || keep_np);
+        // One that a getter has had since before a CLEAR is gone, whatever becomes of the get.
+        let from = self.cleared_below.max(1);
+        let kept = move |slot: &&Slot| slot.seq >= from && (slot.persistent() || keep_np);
         let slots = self.index.chunk(number).iter().filter(kept);
         slots.filter_map(|slot| {
             let place = match slot.body() {
@@ -95,6 +97,18 @@ impl QueueState {
         }
         (!out.is_empty()).then_some(out)
     }
+}
+
+/// Reads a saved chunk. What is found at its place may be another item that was written there.
+pub(crate) fn load_chunk(file: &QueueFile, place: Place) -> Result<Vec<NewSlot>, StoreError> {
+    let bytes = file.read(place.block)?;
+    if bytes.len() != place.length as usize {
+        return Err(StoreError::Damaged {
+            what: "another item than a saved part of a queue's index".to_owned(),
+            block: u64::from(place.block),
+        });
+    }
+    read_chunk(&bytes)
 }
 
 /// Reads the entries of a saved chunk.

@@ -23,7 +23,7 @@ use crate::numbers::{self, Numbers};
 use crate::operator::Operator;
 use crate::plant::{Bug, planted};
 use crate::queue::damage;
-use crate::queue::saved::read_chunk;
+use crate::queue::saved::load_chunk;
 use crate::queue::{Queue, QueueHome};
 use crate::record;
 use crate::stop::StartError;
@@ -109,7 +109,7 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
     let mut dirty = Vec::new();
     for (number, place) in saved.chunks.iter().enumerate() {
         let mut entries = match place {
-            Some(place) => read_chunk(&file.read(place.block)?)?,
+            Some(place) => load_chunk(&file, *place)?,
             None => Vec::new(),
         };
         if entries.iter().any(|e| !e.persistent) {
@@ -201,6 +201,16 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
         stages: Stages::default(),
         triggered: Triggered::default(),
     })
+}
+
+/// Makes damaged queues usable that the log says were cleared.
+fn begin_anew(catalogue: &Catalogue, operator: &dyn Operator) {
+    for queue in catalogue.local_queues() {
+        // Should it fail, the next checkpoint tries again, and says what is wrong.
+        if let Ok(true) = queue.lock().begin_anew() {
+            operator.message("AMQ2061I", &[queue.name.text().to_string()]);
+        }
+    }
 }
 
 /// Notes in the log what was undone. A log without room for that has to do without: what has no end in it is
@@ -300,6 +310,7 @@ impl QueueManager {
         let (incarnation, numbers) = new_incarnation(&log, point, anchor, highest)?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
         note_undone(&log, &undone)?;
+        begin_anew(&catalogue, &*operator);
         operator.message("AMQ7230I", std::slice::from_ref(&config.name));
         let all = undone.len().to_string();
         operator.message("AMQ7233I", &[all.clone(), all, config.name.clone()]);
