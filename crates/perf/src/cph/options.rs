@@ -478,8 +478,8 @@ Examples, on a queue manager started with `posthaste run`:
   posthaste perf -tc Requester -iq DEV.QUEUE.1 -oq DEV.QUEUE.2 --responders 2
   posthaste perf -tc Sender -d DEV.QUEUE.3 -mg 1000 -ms 2048 -pp -tx -cc 10
   posthaste perf -tc Receiver -d DEV.QUEUE.3 -mg 1000 -tx -cc 10 -jt mqb -jb QM1
-  posthaste perf -tc PutGet -d DEV.QUEUE. -db 1 -dx 3 -nt 60 --multiplex 1 -ls
-  posthaste perf -tc PutGet -d DEV.QUEUE.1 -nt 10 -rt 100 -ls   1000/s in all
+  posthaste perf -tc PutGet -d DEV.QUEUE. -db 1 -dx 3 -nt 9 --multiplex 1 -rl 10
+  posthaste perf -tc PutGet -d DEV.QUEUE.1 -nt 10 -rt 100 -rl 10   1000/s in all
   posthaste perf -tc PutGet -d DEV.QUEUE.1 -nt 2 -rl 10 --processes 2
 
 An iteration is a round trip of Requester and PutGet, one message of the others. Flags may

@@ -146,6 +146,9 @@ fn the_examples_of_the_help_work_as_typed() {
     for example in examples {
         // The same, shorter, and at the port of this test.
         let mut line = format!("perf -tc {example}").replace("-rl 10", "-rl 0.3");
+        if !line.contains("-rl ") && !line.contains("-mg ") {
+            line.push_str(" -rl 0.3");
+        }
         if !line.contains("-jt mqb") {
             line = format!("{line} {at}");
         }
