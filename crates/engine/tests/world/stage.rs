@@ -30,8 +30,11 @@ pub struct Stage {
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
     /// What is done when so many bytes, or more, are next written to a queue file in one call.
-    pub on_queue_write: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
+    pub on_queue_write: Mutex<Option<(usize, Hook)>>,
 }
+
+/// Something to be done once.
+pub type Hook = Box<dyn FnOnce() + Send>;
 
 impl Stage {
     /// From now on nothing is forced to the log.
