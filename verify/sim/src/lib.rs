@@ -14,6 +14,7 @@
 mod calls;
 mod coverage;
 mod definer;
+mod ends;
 mod machine;
 mod plan;
 mod planted;

@@ -19,6 +19,9 @@ use posthaste_recovery_log::{Job, LogConfig, RecoveryLog, Step, Writer};
 
 use crate::Plan;
 
+/// Virtual nanoseconds within which every end comes to its end.
+pub(crate) const PATIENCE: u64 = 60_000_000_000;
+
 /// How log writes behave.
 #[derive(Clone, Copy, Debug)]
 pub struct Writes {
@@ -208,22 +211,33 @@ impl Machine {
         assert!(reply.as_ref().is_ok_and(|r| r.ok), "{text}: {reply:?}");
     }
 
-    /// Ends the queue manager in an orderly way.
+    /// Ends the queue manager in an orderly way, at once; whether it ended cleanly.
     ///
     /// # Errors
     /// [`Stuck`] when it cannot end.
     pub fn end(&mut self) -> Result<bool, Stuck> {
+        self.end_as(EndMode::Immediate)
+    }
+
+    /// Ends the queue manager in one of its ways; whether it ended cleanly.
+    ///
+    /// # Errors
+    /// [`Stuck`] when it has not ended in a virtual minute.
+    pub fn end_as(&mut self, how: EndMode) -> Result<bool, Stuck> {
         let Some(qm) = self.qm.take() else {
             return Ok(false);
         };
-        let ended = self
-            .world
-            .executor()
-            .block_on(async move { qm.end(EndMode::Immediate).await })?;
+        let (executor, clock) = (self.world.executor(), self.world.env().clock);
+        let ending = executor.spawn("end", async move { qm.end(how).await });
+        let until = clock.monotonic() + PATIENCE;
+        executor.run_while(|| !ending.is_finished() && clock.monotonic() < until);
+        let Some(ended) = ending.take() else {
+            let waiting = executor.waiting();
+            return Err(Stuck { waiting });
+        };
         // Whatever is left of it (its writer) goes with its process.
-        let clean = ended.is_ok();
-        self.world.executor().run_for(1_000_000_000);
-        Ok(clean)
+        executor.run_for(1_000_000_000);
+        Ok(ended.is_ok())
     }
 
     /// The power fails, now.

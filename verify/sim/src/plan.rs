@@ -34,7 +34,7 @@ pub struct Plan {
     pub syncpoint: u32,
     /// Calls in a million that are given up before they end.
     pub cancel: u32,
-    /// Stops in a million that are crashes (the others are controlled).
+    /// Stops in a million that are crashes (the others are ends).
     pub crash: u32,
     /// Stops in a million that begin with a failing write or sync.
     pub disk_error: u32,
@@ -48,6 +48,10 @@ pub struct Plan {
     pub inhibit: u32,
     /// MAXDEPTH of the first queue.
     pub max_depth: u64,
+    /// Ends in a million that are controlled or pre-emptive (the others are immediate).
+    pub other_ends: u32,
+    /// Ends in a million in the middle of which the queue manager crashes.
+    pub crash_in_end: u32,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -92,6 +96,8 @@ impl Plan {
             huge: if huge { 3_000 } else { 0 },
             inhibit: *rng.pick(&[0, 0, 10_000]).unwrap_or(&0),
             max_depth: *rng.pick(&[1_000_000, 1_000_000, 20]).unwrap_or(&20),
+            other_ends: *rng.pick(&[0, 500_000]).unwrap_or(&0),
+            crash_in_end: *rng.pick(&[0, 300_000]).unwrap_or(&0),
             tell: false,
             bug: None,
             acknowledge_early: false,

@@ -39,6 +39,8 @@ pub enum Failure {
     Violation(Violation),
     /// The queue manager did not start after faults that it promises to survive.
     Start(String),
+    /// The queue manager stopped by itself although nothing had failed.
+    Stopped(String),
     /// Something waits that nothing will wake.
     Stuck(String),
 }
@@ -48,6 +50,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Violation(violation) => write!(f, "{violation}"),
             Failure::Start(error) => write!(f, "the restart failed: {error}"),
+            Failure::Stopped(why) => write!(f, "stopped without cause: {why}"),
             Failure::Stuck(what) => write!(f, "stuck: {what}"),
         }
     }
@@ -80,12 +83,16 @@ pub fn run_plan(plan: &Plan) -> Result<Report, Failure> {
     Run::new(plan)?.go()
 }
 
-struct Run {
-    plan: Plan,
-    machine: Machine,
-    shared: World,
-    rng: Rng,
-    stops: (u32, u32),
+pub(crate) struct Run {
+    pub(crate) plan: Plan,
+    pub(crate) machine: Machine,
+    pub(crate) shared: World,
+    pub(crate) rng: Rng,
+    /// Draws how the queue manager ends.
+    pub(crate) ends: Rng,
+    pub(crate) stops: (u32, u32),
+    /// Faults that had struck when the queue manager was started.
+    pub(crate) struck: usize,
     next_session: u32,
 }
 
@@ -138,7 +145,9 @@ impl Run {
             machine,
             shared: Rc::new(RefCell::new(shared)),
             rng: Rng::new(plan.seed ^ 0x57_0B5),
+            ends: Rng::new(plan.seed ^ 0x00E4_D504),
             stops: (0, 0),
+            struck: 0,
             next_session: 0,
         })
     }
@@ -197,11 +206,11 @@ impl Run {
         })
     }
 
-    fn met(&self, what: &str) {
+    pub(crate) fn met(&self, what: &str) {
         self.shared.borrow_mut().coverage.met(what);
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         match &self.shared.borrow().violation {
             Some(violation) => Err(Failure::Violation(violation.clone())),
             None => Ok(()),
@@ -253,42 +262,11 @@ impl Run {
         }
         let nanos = self.rng.between(1, self.plan.epoch_micros) * 1000;
         self.machine.world.executor().run_for(nanos);
-        self.check()
-    }
-
-    /// Ends the queue manager, one way or the other.
-    fn stop(&mut self) -> Result<(), Failure> {
-        let stopped = self.machine.qm().stopped().is_some();
-        if self.plan.tell {
-            println!("--- stop {:?}", self.stops);
-        }
-        if stopped || self.rng.chance(self.plan.crash) {
-            if self.rng.below(3) == 0 {
-                self.met("kill");
-                self.machine.kill();
-            } else {
-                self.met("crash");
-                self.machine.crash();
-            }
-            self.machine.world.disk().clear_faults();
-            self.stops.0 += 1;
-            return self.verdict(|model| model.crash());
-        }
-        self.met("end immediate");
-        let clean = self
-            .machine
-            .end()
-            .map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
         self.check()?;
-        self.stops.1 += 1;
-        if clean {
-            self.verdict(|model| model.clean_shutdown())
-        } else {
-            self.verdict(|model| model.crash())
-        }
+        self.expect_no_stop()
     }
 
-    fn verdict(
+    pub(crate) fn verdict(
         &self,
         say: impl FnOnce(&mut Model) -> Result<(), Violation>,
     ) -> Result<(), Failure> {
@@ -304,7 +282,7 @@ impl Run {
             let _ = self.machine.start();
             self.met("power cut in restart");
             self.machine.crash();
-            self.verdict(|model| model.crash())?;
+            self.verdict(Model::crash)?;
         }
         self.machine
             .start()
