@@ -47,6 +47,7 @@ pub const PLANTED: &[Planted] = &[
     engine("ignore-priority", Bug::IgnorePriority, 200),
     engine("drop-gift", Bug::DropGift, 1000),
     engine("redo-older-definition", Bug::RedoOlderDefinition, 400),
+    engine("numbers-repeat", Bug::NumbersRepeat, 200),
 ];
 
 /// Looks for a planted bug; returns the seed that found it and what it said.
