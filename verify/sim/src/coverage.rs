@@ -52,6 +52,8 @@ pub const EXPECTED: &[&str] = &[
     "crash",
     "kill",
     "power cut in restart",
+    "clock set",
+    "fault NameError",
     "fault WriteError",
     "fault SyncError",
     "reason 2003",

@@ -52,6 +52,10 @@ pub struct Plan {
     pub other_ends: u32,
     /// Ends in a million in the middle of which the queue manager crashes.
     pub crash_in_end: u32,
+    /// Stretches of work in a million in which a file cannot be created, renamed or removed, or a folder synced.
+    pub name_error: u32,
+    /// Stretches of work in a million before which the wall clock is set.
+    pub clock_step: u32,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -98,6 +102,8 @@ impl Plan {
             max_depth: *rng.pick(&[1_000_000, 1_000_000, 20]).unwrap_or(&20),
             other_ends: *rng.pick(&[0, 500_000]).unwrap_or(&0),
             crash_in_end: *rng.pick(&[0, 300_000]).unwrap_or(&0),
+            name_error: *rng.pick(&[0, 0, 200_000]).unwrap_or(&0),
+            clock_step: *rng.pick(&[0, 500_000]).unwrap_or(&0),
             tell: false,
             bug: None,
             acknowledge_early: false,

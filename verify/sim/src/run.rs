@@ -15,6 +15,9 @@ use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::workload::{Shared, Worker, World, micros};
 
+/// How far the wall clock is set forward or back, microseconds at most: a second, an hour, a year.
+const STEPS: [u64; 3] = [1_000_000, 3_600_000_000, 31_536_000_000_000];
+
 /// What a run came to.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -90,6 +93,8 @@ pub(crate) struct Run {
     pub(crate) rng: Rng,
     /// Draws how the queue manager ends.
     pub(crate) ends: Rng,
+    /// Draws faults and clock steps.
+    faults: Rng,
     pub(crate) stops: (u32, u32),
     /// Faults that had struck when the queue manager was started.
     pub(crate) struck: usize,
@@ -146,6 +151,7 @@ impl Run {
             shared: Rc::new(RefCell::new(shared)),
             rng: Rng::new(plan.seed ^ 0x57_0B5),
             ends: Rng::new(plan.seed ^ 0x00E4_D504),
+            faults: Rng::new(plan.seed ^ 0x0FA0_1735),
             stops: (0, 0),
             struck: 0,
             next_session: 0,
@@ -230,6 +236,23 @@ impl Run {
         }
     }
 
+    /// Sets the clock, or lets an operation on names fail, in the stretch of work that begins.
+    fn disturb(&mut self) {
+        if self.faults.chance(self.plan.name_error) {
+            let skip = self.faults.below(8);
+            let disk = self.machine.world.disk();
+            disk.order(Fault::NameError, Area::Any, skip);
+        }
+        // When a message expires is for the clock to say: where it is set, the oracle could not tell.
+        if self.plan.expiry == 0 && self.faults.chance(self.plan.clock_step) {
+            self.met("clock set");
+            let most = *self.faults.pick(&STEPS).unwrap_or(&1);
+            let step = self.faults.between(1, most) as i64;
+            let step = if self.faults.coin() { step } else { -step };
+            self.machine.world.clock().step_wall(step);
+        }
+    }
+
     /// Lets applications work for a while.
     fn work(&mut self) -> Result<(), Failure> {
         for _ in 0..self.plan.sessions {
@@ -250,6 +273,7 @@ impl Run {
                 .executor()
                 .spawn("definer", worker.define(at));
         }
+        self.disturb();
         if self.rng.chance(self.plan.disk_error) {
             let after = self.rng.below(self.plan.epoch_micros) * 1000;
             self.machine.world.executor().run_for(after);
