@@ -145,13 +145,13 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
         buffer: 65_536,
     };
     if let Some(mib) = arguments.small_disk {
-        return small_disk(&site, &folder, seed, arguments.kills, mib);
+        return fill_small_disk(&site, &folder, seed, arguments.kills, mib);
     }
     let power = match arguments.power_cuts {
         true => Some(PowerSupply::mount(&site.data, seed)?),
         false => None,
     };
-    let fine = campaign(&site, &plan, power.as_ref())?;
+    let fine = run_campaign(&site, &plan, power.as_ref())?;
     if !fine {
         if let Some(power) = &power {
             power.save(&folder.join("volume"))?;
@@ -172,7 +172,7 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
 }
 
 /// Runs a campaign; true if all is well.
-fn campaign(site: &Site, plan: &Plan, power: Option<&PowerSupply>) -> io::Result<bool> {
+fn run_campaign(site: &Site, plan: &Plan, power: Option<&PowerSupply>) -> io::Result<bool> {
     println!(
         "audit of {} with seed {}: {} {}, {} connections, files in {}",
         site.program.display(),
@@ -196,7 +196,13 @@ fn campaign(site: &Site, plan: &Plan, power: Option<&PowerSupply>) -> io::Result
 }
 
 /// Fills a small disk again and again; true if all is well.
-fn small_disk(site: &Site, folder: &Path, seed: u64, rounds: u32, mib: u64) -> io::Result<bool> {
+fn fill_small_disk(
+    site: &Site,
+    folder: &Path,
+    seed: u64,
+    rounds: u32,
+    mib: u64,
+) -> io::Result<bool> {
     println!(
         "audit of {} with seed {seed}: {rounds} rounds on a disk of {mib} MiB",
         site.program.display()

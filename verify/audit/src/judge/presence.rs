@@ -1,7 +1,8 @@
 //! What must be there, what must not, and units of work in doubt.
 //!
 //! A unit of work in doubt is tried both ways. Evidence for its commit: a message it put was
-//! delivered or is there. Evidence against: a message it got is there. What is missing under one
+//! delivered or is there. Evidence against: a message it got is there, or was given to somebody else
+//! afterwards (a connection that was cut is backed out while others work on). What is missing under one
 //! way and under no other explanation is its cost, which may be paid by gets outside syncpoint that
 //! were in flight on the same queue (each may have taken one message), as may be any other missing
 //! message. A way is possible if nothing contradicts it and all costs together can be paid.
@@ -9,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::book::{Book, Fate, Life, may_have_taken};
-use crate::history::{Ending, Id, UnitId};
+use crate::history::{Ending, Get, Id, UnitId};
 use crate::violation::{Broken, Violation};
 
 /// Missing messages and their queues: the price of a way.
@@ -127,8 +128,20 @@ fn seen_early(book: &Book<'_>, life: &Life<'_>) -> bool {
     life.deliveries.iter().any(|get| get.replied < asked)
 }
 
+/// Whether a message that the unit of work got was given to somebody else, who took it for good or asked later.
+fn given_on(book: &Book<'_>, unit: UnitId, life: &Life<'_>) -> bool {
+    let (own, others): (Vec<&Get>, Vec<&Get>) = life
+        .deliveries
+        .iter()
+        .partition(|get| get.unit == Some(unit));
+    let had = own.iter().map(|get| get.replied).max().unwrap_or(0);
+    others
+        .iter()
+        .any(|get| book.get_fate(get) == Fate::Happened || get.called > had)
+}
+
 /// The two ways of a unit of work in doubt: committed, backed out.
-fn ways(book: &Book<'_>, doubt: &InDoubt) -> (Way, Way) {
+fn ways(book: &Book<'_>, unit: UnitId, doubt: &InDoubt) -> (Way, Way) {
     let (mut commit, mut back): (Way, Way) = (Some(Vec::new()), Some(Vec::new()));
     for (id, is_put) in doubt
         .puts
@@ -148,7 +161,7 @@ fn ways(book: &Book<'_>, doubt: &InDoubt) -> (Way, Way) {
         let gone = owed && absent(book, life) && others == 0;
         let impossible = match is_put {
             true => there || !life.deliveries.is_empty(),
-            false => there,
+            false => there || given_on(book, unit, life),
         };
         let (pays, barred) = match is_put {
             true => (&mut commit, &mut back),
@@ -174,7 +187,7 @@ fn settle(
     let mut open: Vec<Choice> = Vec::new();
     let mut halves: Vec<(UnitId, bool)> = Vec::new();
     for (unit, doubt) in &doubtful {
-        let committed = match ways(book, doubt) {
+        let committed = match ways(book, *unit, doubt) {
             (Some(commit), _) if commit.is_empty() => true,
             (_, Some(back)) if back.is_empty() => false,
             (Some(commit), Some(back)) => {

@@ -372,6 +372,40 @@ fn a_unit_in_doubt_is_all_or_nothing() {
     }
 }
 
+/// The connection was cut before the commit arrived: its unit of work is backed out while others work on.
+#[test]
+fn what_a_unit_in_doubt_got_may_be_given_to_others() {
+    for (asks_later, in_unit) in [(true, false), (true, true), (false, false)] {
+        let mut s = Scene::new();
+        s.put(A, None);
+        s.put(B, None);
+        let other = in_unit.then(|| unit(2, 0));
+        let waited_since = s.tick();
+        s.get(A, Some(unit(1, 0)));
+        s.get(B, Some(unit(1, 0)));
+        s.doubt(unit(1, 0));
+        let get = s.get(A, other);
+        get.outcome = Outcome::Delivered { id: A, backouts: 1 };
+        if !asks_later {
+            get.called = waited_since;
+        }
+        if let Some(other) = other {
+            s.commit(other);
+        }
+        s.found(B).backouts = 1;
+        assert_eq!(s.judge(), NONE, "{asks_later} {in_unit}");
+    }
+    // Half of it is half of it all the same.
+    let mut s = Scene::new();
+    s.put(A, None);
+    s.put(B, None);
+    s.get(A, Some(unit(1, 0)));
+    s.get(B, Some(unit(1, 0)));
+    s.doubt(unit(1, 0));
+    s.get(A, None).outcome = Outcome::Delivered { id: A, backouts: 1 };
+    assert!(!s.judge().is_empty());
+}
+
 #[test]
 fn a_unit_in_doubt_with_gets_in_flight() {
     // Committed, and the get in flight took A.
