@@ -123,6 +123,22 @@ impl Volume {
         Ok(self.describe(state, number, kind, size))
     }
 
+    /// Of a node, or of an open file: the name of that may be gone.
+    fn attributes_of(
+        &self,
+        state: &State,
+        node: INodeNo,
+        open: Option<FileHandle>,
+    ) -> io::Result<FileAttr> {
+        match open {
+            Some(open) => {
+                let size = self.handle(open)?.file.len()?;
+                Ok(self.describe(state, node.0, FileType::RegularFile, size))
+            }
+            None => self.attributes(state, node.0, &path_of(state, node)?),
+        }
+    }
+
     fn describe(&self, state: &State, number: u64, kind: FileType, size: u64) -> FileAttr {
         let usual = match kind {
             FileType::RegularFile => 0o640,
@@ -247,17 +263,7 @@ impl Filesystem for Volume {
     }
 
     fn getattr(&self, _req: &Request, ino: INodeNo, fh: Option<FileHandle>, reply: ReplyAttr) {
-        let found = self.call(|state| match fh {
-            // The name of an open file may be gone.
-            Some(fh) => {
-                let size = self.handle(fh)?.file.len()?;
-                Ok(self.describe(state, ino.0, FileType::RegularFile, size))
-            }
-            None => {
-                let path = path_of(state, ino)?;
-                self.attributes(state, ino.0, &path)
-            }
-        });
+        let found = self.call(|state| self.attributes_of(state, ino, fh));
         match found {
             Ok(attributes) => reply.attr(&TTL, &attributes),
             Err(code) => reply.error(code),
@@ -294,16 +300,7 @@ impl Filesystem for Volume {
                 }
                 (None, _) => {}
             }
-            match fh {
-                Some(fh) => {
-                    let size = self.handle(fh)?.file.len()?;
-                    Ok(self.describe(state, ino.0, FileType::RegularFile, size))
-                }
-                None => {
-                    let path = path_of(state, ino)?;
-                    self.attributes(state, ino.0, &path)
-                }
-            }
+            self.attributes_of(state, ino, fh)
         });
         match changed {
             Ok(attributes) => reply.attr(&TTL, &attributes),
