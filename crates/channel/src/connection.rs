@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
+use posthaste_engine::plant::{Bug, planted};
 use posthaste_mqi::Reason;
 use posthaste_net::{
     Accepted, Flush, Inbound, Outbound, Peer, Permit, ReadError, Stream, Timer, Traffic, now,
@@ -232,6 +233,7 @@ impl Core {
                 &self.caller.peer,
                 &self.caller.traffic,
                 &self.ready,
+                &self.outbound,
             );
             match admitted {
                 Ok(admitted) => {
@@ -365,7 +367,11 @@ impl Core {
     fn may_read(&self, waiting: usize) -> bool {
         let limits = self.registry.limits();
         let room = self.load().is_none_or(|load| {
-            load.at_work() < MOST_REQUESTS && load.cost() < limits.input && !load.is_held()
+            let requests = match planted(Bug::WaitsStopReading) {
+                true => load.requests(),
+                false => load.at_work(),
+            };
+            requests < MOST_REQUESTS && load.cost() < limits.input && !load.is_held()
         });
         room && waiting <= limits.output
     }
@@ -498,6 +504,9 @@ where
     }
 
     fn write(&mut self, cx: &mut Context<'_>) -> Result<(), End> {
+        if self.core.outbound.waiting() == 0 && planted(Bug::WaitKeepsBuffer) {
+            return Ok(());
+        }
         let before = self.flush.progress();
         let writes = self.flush.writes();
         let result = self.flush.poll(&mut self.stream, cx);

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_command::{Attrs, ObjectKind};
+use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Meter, Operator, QueueManager};
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQCACH_RCV_EXIT_NAME, MQCACH_SEC_EXIT_NAME,
@@ -18,7 +19,7 @@ use posthaste_mqi::constants::{
     MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
-use posthaste_net::{Host, Peer, Traffic, coarse_wall_micros, wall_micros};
+use posthaste_net::{Host, Outbound, Peer, Traffic, coarse_wall_micros, wall_micros};
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Agreement, Budget, Offer, Status};
 
@@ -188,6 +189,7 @@ pub(crate) struct Instance {
     /// There is an end request.
     ending: AtomicBool,
     ready: Arc<Ready>,
+    outbound: Arc<Outbound>,
 }
 
 #[derive(Clone, Default)]
@@ -445,6 +447,14 @@ impl Registry {
         limits: Limits,
         local: bool,
     ) -> Arc<Registry> {
+        let limits = match planted(Bug::UnbudgetedFlows) {
+            true => Limits {
+                unfinished: usize::MAX,
+                unfinished_in_all: usize::MAX,
+                ..limits
+            },
+            false => limits,
+        };
         Arc::new(Registry {
             qm,
             operator,
@@ -486,6 +496,12 @@ impl Registry {
     /// Bytes that unfinished flows and long requests waiting for their turn take now.
     pub fn unfinished(&self) -> usize {
         self.budget.taken()
+    }
+
+    /// Bytes of memory that connections keep for output now; those without output keep none.
+    pub fn kept_for_output(&self) -> usize {
+        let instances: Vec<_> = self.state.lock().instances.values().cloned().collect();
+        instances.iter().map(|i| i.outbound.kept()).sum()
     }
 
     /// Every instance, in the order of their starts.
@@ -565,6 +581,7 @@ impl Registry {
         peer: &Peer,
         traffic: &Arc<Traffic>,
         ready: &Arc<Ready>,
+        outbound: &Arc<Outbound>,
     ) -> Result<Admitted, Status> {
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
@@ -599,6 +616,7 @@ impl Registry {
             end: Mutex::new(None),
             ending: AtomicBool::new(false),
             ready: Arc::clone(ready),
+            outbound: Arc::clone(outbound),
         });
         state.insert(&instance);
         drop(state);

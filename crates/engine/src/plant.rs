@@ -45,6 +45,14 @@ pub enum Bug {
     FreeWhileSaving,
     /// The numbers of messages begin again at each start, close behind those of the start before.
     NumbersRepeat,
+    /// MQOPEN takes a selector that nothing looks at.
+    IgnoredSelector,
+    /// A channel takes in unfinished messages whatever they need, on one socket and on all.
+    UnbudgetedFlows,
+    /// A connection keeps the output buffer that a request without an answer, a get that waits, has taken.
+    WaitKeepsBuffer,
+    /// Gets that wait count as requests at work, so a socket with many of them is not read.
+    WaitsStopReading,
 }
 
 impl Bug {
@@ -69,6 +77,10 @@ impl Bug {
         Bug::OrphansTakenEarly,
         Bug::FreeWhileSaving,
         Bug::NumbersRepeat,
+        Bug::IgnoredSelector,
+        Bug::UnbudgetedFlows,
+        Bug::WaitKeepsBuffer,
+        Bug::WaitsStopReading,
     ];
 }
 
@@ -85,7 +97,7 @@ pub fn plant(bug: Option<Bug>) {
 
 /// Whether this bug is planted here.
 #[inline]
-pub(crate) fn planted(bug: Bug) -> bool {
+pub fn planted(bug: Bug) -> bool {
     #[cfg(feature = "plant")]
     {
         PLANTED.get() == Some(bug)

@@ -14,6 +14,7 @@ use posthaste_wire::request::SetRequest;
 use posthaste_wire::{Request, Segment, Status};
 use tokio::io::DuplexStream;
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::client::{Client, Fate, Wire, conn};
@@ -22,7 +23,7 @@ use crate::world::World;
 type Raw = Client<TcpStream>;
 
 /// The bytes of a put, cut before its last segment.
-fn begun<S: Wire>(
+pub(crate) fn begun<S: Wire>(
     client: &mut Client<S>,
     id: u32,
     handle: Hobj,
@@ -126,54 +127,68 @@ async fn a_refused_asynchronous_put_dooms_its_unit_of_work() {
     assert_eq!(world.depth("Q3"), 0);
 }
 
+/// A client that has begun a put of 90,000 bytes, on a queue manager that gives a message up after 20 s.
+struct Begun {
+    world: World,
+    served: JoinHandle<()>,
+    client: Client<DuplexStream>,
+    /// The last segment, which has not been sent.
+    end: Vec<u8>,
+}
+
+impl Begun {
+    async fn new() -> Begun {
+        let world = World::quiet(Limits {
+            stall: Duration::from_secs(20),
+            ..Limits::default()
+        })
+        .await;
+        let (near, far) = tokio::io::duplex(200_000);
+        let served = world.serve(far);
+        let mut client = Client::connected(near, &Client::<DuplexStream>::offer("CH")).await;
+        let (queue, id) = (client.open("Q1").await, client.id);
+        let (begin, end) = begun(&mut client, id, queue, MQPMO_NO_SYNCPOINT, 90_000);
+        client.out.extend(begin);
+        client.flush().await;
+        Begun {
+            world,
+            served,
+            client,
+            end,
+        }
+    }
+
+    /// The channel has ended because of the message, and nothing of it is left.
+    async fn was_given_up(self) {
+        self.served.await.unwrap();
+        assert_eq!(self.world.registry.unfinished(), 0);
+        assert_eq!(self.world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_message_that_does_not_go_on_ends_the_channel() {
-    let world = World::quiet(Limits {
-        stall: Duration::from_secs(20),
-        ..Limits::default()
-    })
-    .await;
-    let (near, far) = tokio::io::duplex(200_000);
-    let served = world.serve(far);
-    let mut client = Client::connected(near, &Client::<DuplexStream>::offer("CH")).await;
-    let queue = client.open("Q1").await;
-    let id = client.id;
-    let (begin, _) = begun(&mut client, id, queue, MQPMO_NO_SYNCPOINT, 90_000);
-    client.out.extend(begin);
-    client.flush().await;
+    let mut begun = Begun::new().await;
     let began = Instant::now();
-    let fate = timeout(Duration::from_secs(200), client.fate()).await;
+    let fate = timeout(Duration::from_secs(200), begun.client.fate()).await;
     assert_eq!(fate, Ok(Fate::Eof));
     let waited = began.elapsed().as_secs();
     assert!((20..=41).contains(&waited), "{waited} s");
-    served.await.unwrap();
-    assert_eq!(world.registry.unfinished(), 0);
-    assert_eq!(world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
+    begun.was_given_up().await;
 }
 
 /// A segment of one byte now and then keeps no memory for ever.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_hardly_goes_on_ends_the_channel() {
-    let world = World::quiet(Limits {
-        stall: Duration::from_secs(20),
-        ..Limits::default()
-    })
-    .await;
-    let (near, far) = tokio::io::duplex(200_000);
-    let served = world.serve(far);
-    let mut client = Client::connected(near, &Client::<DuplexStream>::offer("CH")).await;
-    let queue = client.open("Q1").await;
-    let id = client.id;
-    let (begin, end) = begun(&mut client, id, queue, MQPMO_NO_SYNCPOINT, 90_000);
-    let segment = Segment::next(&end, usize::MAX).unwrap().unwrap();
+    let mut begun = Begun::new().await;
+    let segment = Segment::next(&begun.end, usize::MAX).unwrap().unwrap();
     let header = segment.length - segment.body.len();
-    let mut one = end[..=header].to_vec();
+    let mut one = begun.end[..=header].to_vec();
     let length = u32::try_from(one.len()).unwrap();
     one[4..8].copy_from_slice(&length.to_be_bytes());
     // The control flags: it is neither the first segment nor the last.
     one[18] = 0;
-    client.out.extend(begin);
-    client.flush().await;
+    let client = &mut begun.client;
     let dripping = async {
         for _ in 0..20 {
             client.out.extend(&one);
@@ -185,9 +200,7 @@ async fn a_message_that_hardly_goes_on_ends_the_channel() {
         None
     };
     assert_eq!(dripping.await, Some(Fate::Eof));
-    served.await.unwrap();
-    assert_eq!(world.registry.unfinished(), 0);
-    assert_eq!(world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
+    begun.was_given_up().await;
 }
 
 /// More gets wait than requests may pile up; a commit beside them is carried out all the same.

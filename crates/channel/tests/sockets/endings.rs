@@ -32,6 +32,19 @@ async fn under_way(world: &World, client: &mut Client<TcpStream>) {
     until("a log record", || world.qm.log().appended() > before).await;
 }
 
+/// A client whose get has its record in the log, and waits for the force, which is held up.
+async fn getting() -> (World, Client<TcpStream>) {
+    let world = World::held().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q3").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"mine").await;
+    world.hold.hold();
+    let how = MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING;
+    client.send_get(queue, how, 60_000, 100);
+    under_way(&world, &mut client).await;
+    (world, client)
+}
+
 fn named(queue: &str) -> Od {
     Od {
         object_name: Name::new(queue),
@@ -82,14 +95,7 @@ impl Ending {
 #[tokio::test]
 async fn a_get_that_has_its_message_delivers_it_whatever_ends_the_connection() {
     for ending in ENDINGS {
-        let world = World::held().await;
-        let mut client = world.client().await;
-        let queue = client.open("Q3").await;
-        client.put(queue, MQPMO_NO_SYNCPOINT, b"mine").await;
-        world.hold.hold();
-        let how = MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING;
-        client.send_get(queue, how, 60_000, 100);
-        under_way(&world, &mut client).await;
+        let (world, mut client) = getting().await;
         ending.begin(&world).await;
         world.hold.release();
         let (_, got) = client
@@ -175,14 +181,7 @@ async fn verbs_that_wait_for_the_log_are_answered_whatever_ends_the_connection()
 /// Immediate end under a get that waits for the force: the engine lets it end, and it is answered.
 #[tokio::test]
 async fn an_immediate_end_lets_a_get_that_has_its_message_deliver_it() {
-    let world = World::held().await;
-    let mut client = world.client().await;
-    let queue = client.open("Q3").await;
-    client.put(queue, MQPMO_NO_SYNCPOINT, b"mine").await;
-    world.hold.hold();
-    let how = MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING;
-    client.send_get(queue, how, 60_000, 100);
-    under_way(&world, &mut client).await;
+    let (world, mut client) = getting().await;
     world.qm.quiesce();
     world.registry.end(false);
     let qm = world.qm.clone();

@@ -12,6 +12,7 @@ mod endings;
 mod faults;
 mod held_disk;
 mod limits;
+mod planted;
 mod refused;
 mod replay;
 #[path = "../../../wire/tests/protocol/stream.rs"]
