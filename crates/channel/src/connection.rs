@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use posthaste_engine::plant::{Bug, planted};
 use posthaste_mqi::Reason;
 use posthaste_net::{
-    Accepted, Flush, Inbound, Outbound, Peer, Permit, ReadError, Stream, Timer, Traffic, now,
+    Accepted, Flush, Inbound, Outbound, Peer, Permit, ReadError, Stream, Timer, Traffic,
 };
 use posthaste_wire::identity::Authentication;
 use posthaste_wire::server::{Incoming, ServerSocket};
@@ -401,7 +401,7 @@ impl Core {
         let gets = self.load().is_some_and(|load| load.gets() > 0);
         let waiting = self.outbound.waiting();
         Now {
-            time: now(),
+            time: self.registry.clock().monotonic(),
             connected: self.admitted.as_ref().is_some_and(connected),
             running: self.running(),
             listening: gets
@@ -427,12 +427,13 @@ where
         registry: Arc<Registry>,
     ) -> Connection<S> {
         let limits = *registry.limits();
+        let now = registry.clock().monotonic();
         let outbound = Outbound::new(limits.output);
         Connection {
             stream,
             inbound: Inbound::new(),
             flush: Flush::new(Arc::clone(&outbound)),
-            timer: Timer::new(),
+            timer: Timer::new(Arc::clone(registry.clock())),
             core: Core {
                 caller,
                 socket: ServerSocket::within(limits.unfinished, registry.budget()),
@@ -447,7 +448,7 @@ where
                 offer: None,
                 common: None,
                 quiescing: None,
-                timing: Timing::new(now(), limits.handshake, limits.stall),
+                timing: Timing::new(now, limits.handshake, limits.stall),
                 ran: false,
                 heard: false,
                 secret: false,
@@ -628,8 +629,9 @@ where
             core.outbound.append(|out| socket.end(status, out));
         }
         let farewell = core.registry.limits().farewell.as_nanos();
+        let now = core.registry.clock().monotonic();
         self.timer.set(Some(
-            now().saturating_add(u64::try_from(farewell).unwrap_or(u64::MAX)),
+            now.saturating_add(u64::try_from(farewell).unwrap_or(u64::MAX)),
         ));
         poll_fn(|cx| match self.poll_farewell(cx) {
             Poll::Pending => self.timer.poll(cx),

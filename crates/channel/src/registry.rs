@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Meter, Operator, QueueManager};
+use posthaste_env::Clock;
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQCACH_RCV_EXIT_NAME, MQCACH_SEC_EXIT_NAME,
     MQCACH_SEND_EXIT_NAME, MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME, MQIA_CODED_CHAR_SET_ID,
@@ -19,7 +20,7 @@ use posthaste_mqi::constants::{
     MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
-use posthaste_net::{Host, Outbound, Peer, Traffic, coarse_wall_micros, wall_micros};
+use posthaste_net::{Host, Outbound, Peer, Traffic, coarse_wall_micros};
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Agreement, Budget, Offer, Status};
 
@@ -396,6 +397,7 @@ pub struct Registry {
     qm: QueueManager,
     operator: Arc<dyn Operator>,
     limits: Limits,
+    clock: Arc<dyn Clock>,
     local: bool,
     budget: Arc<Budget>,
     state: Mutex<State>,
@@ -430,21 +432,33 @@ impl Drop for Admitted {
 }
 
 impl Registry {
-    /// For the channels that are defined in `qm`; `operator` hears what goes wrong on them.
-    pub fn new(qm: QueueManager, operator: Arc<dyn Operator>, limits: Limits) -> Arc<Registry> {
-        Registry::make(qm, operator, limits, false)
+    /// For the channels that are defined in `qm`; `operator` hears what goes wrong on them. Their connections wait by
+    /// `clock`, which is the clock of whatever runs [`crate::serve`].
+    pub fn new(
+        qm: QueueManager,
+        operator: Arc<dyn Operator>,
+        limits: Limits,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<Registry> {
+        Registry::make(qm, operator, limits, clock, false)
     }
 
     /// For applications of this machine: every channel name is taken, with the default attributes, whatever is
     /// defined. So nobody who stops, restricts or deletes a channel locks the operator's own commands out.
-    pub fn local(qm: QueueManager, operator: Arc<dyn Operator>, limits: Limits) -> Arc<Registry> {
-        Registry::make(qm, operator, limits, true)
+    pub fn local(
+        qm: QueueManager,
+        operator: Arc<dyn Operator>,
+        limits: Limits,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<Registry> {
+        Registry::make(qm, operator, limits, clock, true)
     }
 
     fn make(
         qm: QueueManager,
         operator: Arc<dyn Operator>,
         limits: Limits,
+        clock: Arc<dyn Clock>,
         local: bool,
     ) -> Arc<Registry> {
         let limits = match planted(Bug::UnbudgetedFlows) {
@@ -459,6 +473,7 @@ impl Registry {
             qm,
             operator,
             limits,
+            clock,
             local,
             budget: Budget::new(limits.unfinished_in_all),
             state: Mutex::default(),
@@ -482,6 +497,10 @@ impl Registry {
 
     pub(crate) fn operator(&self) -> &dyn Operator {
         &*self.operator
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -606,7 +625,7 @@ impl Registry {
             channel: channel.to_owned(),
             conname,
             host: peer.host(),
-            started: wall_micros(),
+            started: self.clock.wall_micros(),
             traffic: Arc::clone(traffic),
             calls: AtomicU64::new(0),
             last_call: AtomicI64::new(0),

@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use posthaste_net::Nanos;
+use posthaste_env::Nanos;
 
 /// What is to be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

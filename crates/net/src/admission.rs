@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
+use posthaste_env::Nanos;
 use tokio::sync::Notify;
 
 use crate::address::Peer;
-use crate::timer::{Nanos, now};
+use crate::timer::now;
 
 /// How long a half-open connection has its place for certain: many clients that come at the same time are all served.
 const YOUNG: Nanos = 1_000_000_000;

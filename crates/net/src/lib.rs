@@ -4,7 +4,7 @@
 //! * [`Admission`] limits connections in all and for each address, counts bytes, and knows when the last is gone;
 //! * [`Inbound`] reads into a buffer that belongs to the thread: an idle connection keeps no read buffer;
 //! * [`Outbound`] is a connection's output: anyone may append, it is written in order, once per batch;
-//! * [`Timer`] and [`now`]: the clock of the network side.
+//! * [`Timer`] and [`RuntimeClock`]: the clock of the network side.
 
 mod address;
 mod admission;
@@ -20,4 +20,4 @@ pub use inbound::{Inbound, ReadError};
 pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
 pub use outbound::{Flush, Outbound};
 pub use stream::Stream;
-pub use timer::{Nanos, Timer, coarse_wall_micros, now, wall_micros};
+pub use timer::{RuntimeClock, Timer, coarse_wall_micros};

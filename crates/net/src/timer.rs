@@ -1,36 +1,49 @@
 //! The clock of the network side: monotonic nanoseconds, and one re-armable timer per connection.
+//!
+//! A connection is given its clock. In the product that is the runtime's ([`RuntimeClock`]), whose timers wake their
+//! task without another thread; in the simulator it is the simulated one.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::time::{Instant, Sleep};
-
-/// Monotonic nanoseconds since the first call of [`now`].
-pub type Nanos = u64;
+use posthaste_env::{Clock, Nanos, Sleep};
+use tokio::time::Instant;
 
 fn start() -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
     *START.get_or_init(Instant::now)
 }
 
-/// The time. Follows the runtime's clock, which tests may pause.
-pub fn now() -> Nanos {
+/// Nanoseconds since it was asked first. Follows the runtime's clock, which tests may pause.
+pub(crate) fn now() -> Nanos {
     let start = start();
     u64::try_from(Instant::now().saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Microseconds since 1970: when something began, for people to read.
-pub fn wall_micros() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-    })
+/// The clock of the runtime that runs the caller. Only there can one wait for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RuntimeClock;
+
+impl Clock for RuntimeClock {
+    fn monotonic(&self) -> Nanos {
+        now()
+    }
+
+    fn wall_micros(&self) -> i64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.map_or(0, |since| {
+            i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+        })
+    }
+
+    fn sleep_until(&self, at: Nanos) -> Sleep {
+        let deadline = start() + Duration::from_nanos(at);
+        Box::pin(tokio::time::sleep_until(deadline))
+    }
 }
 
-/// The same as [`wall_micros`], some milliseconds old at most, for a tenth of the price.
+/// Microseconds since 1970, some milliseconds old at most, for a tenth of the price of the exact ones.
 pub fn coarse_wall_micros() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     now.tv_sec * 1_000_000 + now.tv_nsec / 1_000
@@ -38,7 +51,8 @@ pub fn coarse_wall_micros() -> i64 {
 
 /// One timer, armed again and again. Re-arming for a later time costs nothing until the old one goes off.
 pub struct Timer {
-    sleep: Option<Pin<Box<Sleep>>>,
+    clock: Arc<dyn Clock>,
+    sleep: Option<Sleep>,
     /// When the sleep goes off.
     armed: Nanos,
     /// When the caller wants to be woken.
@@ -47,8 +61,9 @@ pub struct Timer {
 
 impl Timer {
     /// A timer that never goes off until it is set.
-    pub fn new() -> Timer {
+    pub fn new(clock: Arc<dyn Clock>) -> Timer {
         Timer {
+            clock,
             sleep: None,
             armed: 0,
             wanted: None,
@@ -81,7 +96,7 @@ impl Timer {
                 return Poll::Pending;
             }
             self.sleep = None;
-            if now() >= wanted {
+            if self.clock.monotonic() >= wanted {
                 self.wanted = None;
                 return Poll::Ready(());
             }
@@ -90,17 +105,7 @@ impl Timer {
 
     fn arm(&mut self, at: Nanos) {
         self.armed = at;
-        let deadline = start() + Duration::from_nanos(at);
-        match &mut self.sleep {
-            Some(sleep) => sleep.as_mut().reset(deadline),
-            None => self.sleep = Some(Box::pin(tokio::time::sleep_until(deadline))),
-        }
-    }
-}
-
-impl Default for Timer {
-    fn default() -> Self {
-        Self::new()
+        self.sleep = Some(self.clock.sleep_until(at));
     }
 }
 
@@ -112,7 +117,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn goes_off_at_the_time_set_last() {
         let begin = now();
-        let mut timer = Timer::new();
+        let mut timer = Timer::new(Arc::new(RuntimeClock));
         timer.set(Some(begin + 1_000_000));
         assert!(poll_fn(|cx| Poll::Ready(timer.poll(cx).is_pending())).await);
         timer.set(Some(begin + 5_000_000));
@@ -131,7 +136,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn cleared_timer_stays_silent() {
-        let mut timer = Timer::new();
+        let mut timer = Timer::new(Arc::new(RuntimeClock));
         timer.set(Some(now()));
         timer.set(None);
         assert!(poll_fn(|cx| Poll::Ready(timer.poll(cx).is_pending())).await);

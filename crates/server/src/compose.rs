@@ -14,9 +14,11 @@ use std::time::Duration;
 use posthaste_channel::{Limits as ChannelLimits, Registry};
 use posthaste_command::ObjectKind;
 use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
-use posthaste_env::{Env, Slowness, slow_disk};
+use posthaste_env::{Clock, Env, Slowness, slow_disk};
 use posthaste_mqi::constants::{MQAT_QMGR, MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
-use posthaste_net::{Accepted, Address, Admission, Limits, Listener, Options, Watcher};
+use posthaste_net::{
+    Accepted, Address, Admission, Limits, Listener, Options, RuntimeClock, Watcher,
+};
 use posthaste_recovery_log::RecoveryLog;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, mpsc, watch};
@@ -341,8 +343,9 @@ impl Server {
         tokio::spawn(socket.run(ask, phases, Arc::clone(&counters)));
 
         let limits = ChannelLimits::default();
-        let channels = Registry::new(qm.clone(), Arc::clone(operator), limits);
-        let local = Registry::local(qm.clone(), Arc::clone(operator), limits);
+        let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
+        let channels = Registry::new(qm.clone(), Arc::clone(operator), limits, Arc::clone(&clock));
+        let local = Registry::local(qm.clone(), Arc::clone(operator), limits, clock);
         let places = [configured.settings.max_channels, LOCAL_PLACES].map(places_for);
         let [network_places, local_places] = &places;
         let _local = open_local(home, operator, &local, local_places)?;

@@ -10,7 +10,7 @@ use posthaste_command::parse;
 use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager};
 use posthaste_env::{Env, Thread, block_on, os, spawn};
 use posthaste_net::{
-    Address, Admission, Listener, Options, Peer, Refused, Stream, Traffic, Watcher,
+    Address, Admission, Listener, Options, Peer, Refused, RuntimeClock, Stream, Traffic, Watcher,
 };
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -122,7 +122,12 @@ impl World {
         let driver = drive(&env, started.qm.log(), started.writer).unwrap();
         let qm = started.qm.clone();
         let thread = spawn("maintain", move || block_on(qm.maintain())).unwrap();
-        let registry = Registry::new(started.qm.clone(), heard.clone(), limits);
+        let registry = Registry::new(
+            started.qm.clone(),
+            heard.clone(),
+            limits,
+            Arc::new(RuntimeClock),
+        );
         let world = World {
             qm: started.qm,
             registry,

@@ -45,11 +45,11 @@ const MAY_USE: &[Row] = &[
         &["mqi", "command", "env", "recovery-log", "store"],
         &["env-sim"],
     ),
-    row("crates/net", &[], &[]),
+    row("crates/net", &["env"], &[]),
     row(
         "crates/channel",
-        &["mqi", "command", "wire", "engine", "net"],
-        &["env", "env-sim", "recovery-log"],
+        &["mqi", "command", "wire", "env", "engine", "net"],
+        &["env-sim", "recovery-log"],
     ),
     row(
         "crates/server",
