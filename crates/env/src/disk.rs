@@ -91,6 +91,14 @@ pub trait File: Send + Sync {
     }
     /// Cuts or extends (with zeros) to `n` bytes.
     fn set_len(&self, n: u64) -> io::Result<()>;
+    /// Makes the file `n` bytes long, if it is not as long already, with room in the file system behind each of
+    /// them: what is added reads as zeros, and writes there do not find the disk full. Durable after a `sync`.
+    /// After an error the file may be longer than before, with room behind all that was added.
+    fn allocate(&self, n: u64) -> io::Result<()>;
+    /// Gives the room behind a range of whole pages back to the file system. It reads as zeros, and the length
+    /// stays. Durable after a `sync`; until then a crash may bring back what was there. `Unsupported` where the
+    /// file system cannot, `InvalidInput` where `offset` or `bytes` is no multiple of [`PAGE`].
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()>;
 }
 
 /// A held lock file; released when dropped, and by the operating system when the process ends.
@@ -121,6 +129,15 @@ pub trait Disk: Send + Sync {
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>>;
     /// Bytes an unprivileged writer can still use in the file system that holds `dir`.
     fn free_bytes(&self, dir: &Path) -> io::Result<u64>;
+}
+
+/// The rule for [`File::punch`]: whole pages. For implementations of [`File`].
+pub fn check_whole_pages(offset: u64, bytes: u64) -> io::Result<()> {
+    let page = PAGE as u64;
+    match offset.is_multiple_of(page) && bytes.is_multiple_of(page) {
+        true => Ok(()),
+        false => Err(io::ErrorKind::InvalidInput.into()),
+    }
 }
 
 /// The rule for `forced` handles: address, length and offset are whole pages. For implementations of [`File`].

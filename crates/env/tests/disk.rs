@@ -128,6 +128,35 @@ fn set_len_cuts_and_extends_with_zeros() {
 }
 
 #[test]
+fn room_is_taken_and_given_back() {
+    use std::os::unix::fs::MetadataExt;
+    let (disk, dir) = disk();
+    let path = dir.path().join("f");
+    let file = disk.open(&path, Open::CREATE).unwrap();
+    let taken = || std::fs::metadata(&path).unwrap().blocks() * 512;
+    file.write_at(b"kept", 0).unwrap();
+    file.allocate(1 << 20).unwrap();
+    assert_eq!(file.len().unwrap(), 1 << 20);
+    assert!(taken() >= 1 << 20, "{}", taken());
+    file.allocate(4096).unwrap();
+    assert_eq!(file.len().unwrap(), 1 << 20, "it never becomes shorter");
+    file.write_at(&[7; 3 * PAGE], PAGE as u64).unwrap();
+    file.punch(2 * PAGE as u64, (1 << 20) - 2 * PAGE as u64)
+        .unwrap();
+    assert!(taken() <= 4 * PAGE as u64, "{}", taken());
+    assert_eq!(file.len().unwrap(), 1 << 20);
+    let mut all = vec![1; 1 << 20];
+    assert_eq!(file.read_at(&mut all, 0).unwrap(), 1 << 20);
+    let expected = |at: usize| match at {
+        0..4 => b"kept"[at],
+        PAGE..8192 => 7,
+        _ => 0,
+    };
+    assert!((0..1 << 20).all(|at| all[at] == expected(at)));
+    assert_eq!(kind(file.punch(10, 4096)), ErrorKind::InvalidInput);
+}
+
+#[test]
 fn a_write_the_system_refuses_is_an_error() {
     let (disk, dir) = disk();
     let file = disk.open(&dir.path().join("f"), Open::CREATE).unwrap();

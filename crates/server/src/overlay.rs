@@ -256,6 +256,23 @@ impl File for Changed {
         state.length = n;
         Ok(())
     }
+
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.length = state.length.max(n);
+        Ok(())
+    }
+
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let end = offset.saturating_add(bytes).min(self.len()?);
+        let mut at = offset;
+        while at < end {
+            let count = usize::try_from(end - at).map_or(PIECE, |rest| rest.min(PIECE));
+            self.write_at([0; PIECE].get(..count).unwrap_or_default(), at)?;
+            at += count as u64;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use posthaste_env::{Disk, File, Lock, Open, check_forced};
+use posthaste_env::{Disk, File, Lock, Open, check_forced, check_whole_pages};
 
 pub use self::faults::{Area, Fault, Struck};
 use self::names::{Entry, FileId, errno, os_error};
@@ -436,6 +436,26 @@ impl File for SimFile {
         let length = range(n, 0)?;
         let result = state.set_len(self.file, &self.path, length);
         state.note_result("set_len", &self.path, &[n], &result);
+        result
+    }
+
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        self.check_write(&state)?;
+        let length = range(n, 0)?;
+        let result = state.allocate(self.file, &self.path, length);
+        state.note_result("allocate", &self.path, &[n], &result);
+        result
+    }
+
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        self.check_write(&state)?;
+        check_whole_pages(offset, bytes)?;
+        let at = range(offset, 0)?;
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let result = state.punch(self.file, &self.path, at, length);
+        state.note_result("punch", &self.path, &[offset, bytes], &result);
         result
     }
 }

@@ -11,6 +11,7 @@ use posthaste_env::{AlignedBuf, Env, File, Open, PAGE};
 use posthaste_env_sim::{Area, Fault, Rng, SECTOR, SimWorld};
 
 const EIO: Option<i32> = Some(5);
+const ENOSPC: Option<i32> = Some(28);
 
 /// A world with a settled three-page file `/d/f` of `a`, `b` and `c`, and its handle.
 fn world(seed: u64, how: Open) -> (SimWorld, Env, Arc<dyn File>) {
@@ -341,6 +342,61 @@ fn a_full_disk_takes_what_fits() {
         other.write_at(b"x", 0).unwrap();
         world.disk().set_free(None);
         assert!(env.disk.free_bytes("/d".as_ref()).unwrap() > 1 << 30);
+    }
+}
+
+#[test]
+fn room_is_taken_before_it_is_needed_and_given_back() {
+    let (world, env, file) = world(1, Open::READ_WRITE);
+    let free = || env.disk.free_bytes("/d".as_ref()).unwrap();
+    let page = PAGE as u64;
+    world.disk().set_free(Some(3 * page));
+    file.allocate(5 * page).unwrap();
+    assert_eq!((file.len().unwrap(), free()), (5 * page, page));
+    // What has room can be written when there is none.
+    let other = env.disk.open("/d/other".as_ref(), Open::CREATE).unwrap();
+    assert_eq!(code(other.allocate(2 * page)), ENOSPC);
+    assert_eq!((other.len().unwrap(), free()), (page, 0));
+    file.write_at(&pages("de"), 3 * page).unwrap();
+    assert_eq!(code(other.write_at(b"x", 2 * page)), ENOSPC);
+    file.sync().unwrap();
+
+    file.punch(page, 2 * page).unwrap();
+    assert_eq!((file.len().unwrap(), free()), (5 * page, 2 * page));
+    let content = content(&world);
+    assert_eq!(letters(&content), "a\0\0de");
+    // Until it is synced the medium may have what was there, which takes the room again.
+    assert_eq!(letters(&world.disk().durable(path()).unwrap()), "abcde");
+    file.sync().unwrap();
+    assert_eq!(letters(&world.disk().durable(path()).unwrap()), "a\0\0de");
+    let uneven = file.punch(1, page).unwrap_err();
+    assert_eq!(uneven.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_full_disk_can_be_ordered_for_every_kind_of_call() {
+    let (world, env, file) = world(1, Open::READ_WRITE);
+    let named = env.disk.open("/d/new".as_ref(), Open::READ);
+    assert!(named.is_err());
+    for (fault, expected) in [(Fault::DiskFull, ENOSPC), (Fault::QuotaUsedUp, Some(122))] {
+        let order = || world.disk().order(fault, Area::Any, 0);
+        order();
+        assert_eq!(code(file.write_at(b"x", 0)), expected);
+        order();
+        assert_eq!(code(file.sync()), expected);
+        order();
+        assert_eq!(code(file.set_len(9)), expected);
+        order();
+        assert_eq!(code(file.allocate(1 << 20)), expected);
+        order();
+        let made = env.disk.open("/d/new".as_ref(), Open::CREATE);
+        assert_eq!(code(made), expected);
+        assert!(!env.disk.exists("/d/new".as_ref()));
+        // Taking a name away needs no room.
+        order();
+        env.disk.rename(path(), "/d/g".as_ref()).unwrap();
+        env.disk.rename("/d/g".as_ref(), path()).unwrap();
+        world.disk().clear_faults();
     }
 }
 

@@ -122,7 +122,17 @@ fn on_file(file: &dyn File, choice: u64, rng: &mut Rng) -> (String, Outcome) {
     let mut buf = AlignedBuf::with_bytes(length);
     let buf = &mut buf[..length];
     match choice {
-        11 => ("len".into(), outcome(file.len(), Outcome::Length)),
+        11 => match rng.below(3) {
+            0 => (
+                format!("allocate {offset}"),
+                outcome(file.allocate(offset), |()| Outcome::Done),
+            ),
+            1 => (
+                format!("punch {offset}+{length}"),
+                outcome(file.punch(offset, length as u64), |()| Outcome::Done),
+            ),
+            _ => ("len".into(), outcome(file.len(), Outcome::Length)),
+        },
         12 => ("sync".into(), outcome(file.sync(), |()| Outcome::Done)),
         13 => (
             format!("set_len {offset}"),

@@ -73,4 +73,14 @@ impl File for ScheduledFile {
         reached();
         self.behind.set_len(n)
     }
+
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        reached();
+        self.behind.allocate(n)
+    }
+
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        reached();
+        self.behind.punch(offset, bytes)
+    }
 }

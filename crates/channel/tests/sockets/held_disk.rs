@@ -64,6 +64,12 @@ impl File for HeldFile {
     fn set_len(&self, n: u64) -> io::Result<()> {
         self.file.set_len(n)
     }
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        self.file.allocate(n)
+    }
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.file.punch(offset, bytes)
+    }
 }
 
 impl DiskInFront for HeldDisk {

@@ -10,15 +10,17 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::aligned::PAGE;
-use crate::disk::{Disk, File, Lock, Open, check_forced};
+use crate::aligned::{AlignedBuf, PAGE};
+use crate::disk::{Disk, File, Lock, Open, check_forced, check_whole_pages};
 
 /// Message data is nobody else's business: owner may write, group may read.
 const FILE_MODE: u32 = 0o640;
 const DIRECTORY_MODE: u32 = 0o750;
+/// Bytes written in one call where room has to be taken by writing.
+const ZEROS: usize = 1 << 20;
 
 /// The machine's file systems.
 pub(super) struct OsDisk;
@@ -71,6 +73,17 @@ impl OsFile {
             Err(other) => Err(other.into()),
         }
     }
+
+    fn write_zeros(&self, from: u64, to: u64) -> io::Result<()> {
+        let zeros = AlignedBuf::with_bytes(ZEROS);
+        let mut at = from;
+        while at < to {
+            let count = usize::try_from(to - at).map_or(ZEROS, |rest| rest.min(ZEROS));
+            self.write_at(zeros.get(..count).unwrap_or(&zeros), at)?;
+            at += count as u64;
+        }
+        Ok(())
+    }
 }
 
 impl File for OsFile {
@@ -118,6 +131,31 @@ impl File for OsFile {
 
     fn set_len(&self, n: u64) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::ftruncate(&self.fd, n))?)
+    }
+
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        let length = self.len()?;
+        if n <= length {
+            return Ok(());
+        }
+        let how = FallocateFlags::empty();
+        match retry_on_intr(|| rustix::fs::fallocate(&self.fd, how, length, n - length)) {
+            // The file system cannot reserve; what is written takes room as well.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeros(length, n),
+            allocated => Ok(allocated?),
+        }
+    }
+
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        check_whole_pages(offset, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match retry_on_intr(|| rustix::fs::fallocate(&self.fd, how, offset, bytes)) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
+            punched => Ok(punched?),
+        }
     }
 }
 

@@ -158,6 +158,12 @@ fn a_call_returns_after_the_real_write_and_its_latency() {
         fn set_len(&self, _: u64) -> io::Result<()> {
             Ok(())
         }
+        fn allocate(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn punch(&self, _: u64, _: u64) -> io::Result<()> {
+            Ok(())
+        }
     }
     let time = Fake::new(false);
     let file = |bandwidth: u64| SlowFile {

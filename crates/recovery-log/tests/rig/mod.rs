@@ -293,6 +293,19 @@ impl File for MemFile {
         self.inode.lock().unwrap().now.resize(n as usize, 0);
         Ok(())
     }
+
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        let length = self.len()?.max(n);
+        self.set_len(length)
+    }
+
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.disk.0.lock().unwrap().whole()?;
+        let mut content = self.inode.lock().unwrap();
+        let end = ((offset + bytes) as usize).min(content.now.len());
+        content.now[end.min(offset as usize)..end].fill(0);
+        Ok(())
+    }
 }
 
 struct NoLock;

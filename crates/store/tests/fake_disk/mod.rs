@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use parking_lot::Mutex;
-use posthaste_env::{Disk, File, Lock, Open};
+use posthaste_env::{Disk, File, Lock, Open, PAGE};
 
 const BLOCK: usize = 512;
 
@@ -75,6 +75,18 @@ impl FakeDisk {
     }
 }
 
+impl FakeFile {
+    /// These blocks hold nothing any more.
+    fn give_back(&self, blocks: std::ops::Range<usize>) {
+        let mut held = self.held.lock();
+        let before = held.len();
+        held.retain(|block| !blocks.contains(block));
+        if let Some(room) = self.knobs.room.lock().as_mut() {
+            *room += ((before - held.len()) * BLOCK) as u64;
+        }
+    }
+}
+
 impl File for FakeFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         self.knobs.reads.fetch_add(1, SeqCst);
@@ -129,6 +141,29 @@ impl File for FakeFile {
             return Err(io::ErrorKind::StorageFull.into());
         }
         bytes.resize(n as usize, 0);
+        drop(bytes);
+        self.give_back((n as usize).div_ceil(BLOCK)..usize::MAX);
+        Ok(())
+    }
+
+    fn allocate(&self, n: u64) -> io::Result<()> {
+        let from = self.len()?;
+        let mut at = from;
+        while at < n {
+            self.write_at(&[0; BLOCK], at)?;
+            at += BLOCK as u64;
+        }
+        Ok(())
+    }
+
+    fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let whole = (offset as usize).div_ceil(PAGE)..(offset + bytes) as usize / PAGE;
+        let mut content = self.bytes.lock();
+        for page in whole {
+            let end = ((page + 1) * PAGE).min(content.len());
+            content[(page * PAGE).min(end)..end].fill(0);
+            self.give_back(page * PAGE / BLOCK..(page + 1) * PAGE / BLOCK);
+        }
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ use fuser::{
     WriteFlags,
 };
 use posthaste_env::{AlignedBuf, File, Open};
-use rustix::fs::OFlags;
+use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno as Code;
 
 use super::{Shared, State};
@@ -31,6 +31,8 @@ const BLOCK: u32 = 4096;
 /// The kind of node in a mode, and that of sockets (`S_IFMT`, `S_IFSOCK`).
 const KIND: u32 = 0o170_000;
 const SOCKET: u32 = 0o140_000;
+/// What asks for a hole: the length stays.
+const HOLE: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
 #[derive(Clone)]
 struct Handle {
@@ -559,6 +561,27 @@ impl Filesystem for Volume {
             state.mounted.sync_dir(&folder)
         });
         empty(reply, synced);
+    }
+
+    fn fallocate(
+        &self,
+        _req: &Request,
+        _ino: INodeNo,
+        fh: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let done = self.call(|_| {
+            let file = self.handle(fh)?.file;
+            match FallocateFlags::from_bits_retain(mode.cast_unsigned()) {
+                how if how.is_empty() => file.allocate(offset.saturating_add(length)),
+                how if how == HOLE => file.punch(offset, length),
+                _ => error(Code::OPNOTSUPP),
+            }
+        });
+        empty(reply, done);
     }
 
     fn statfs(&self, _req: &Request, _ino: INodeNo, reply: ReplyStatfs) {

@@ -22,6 +22,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::names::errno;
 use crate::rng::Rng;
 
 /// A kind of failure of one operation.
@@ -39,10 +40,27 @@ pub enum Fault {
     /// Creating, renaming, removing or syncing a name fails (EIO). A failed sync may have worked for the
     /// first few changes; a failed create, rename or removal has not happened.
     NameError,
+    /// There is no room (ENOSPC): for a new name or more length, which do not come about; for a write, of which any
+    /// sectors may be there; at a sync, which then fails as any other.
+    DiskFull,
+    /// The same for a user's share of the disk (EDQUOT).
+    QuotaUsedUp,
     /// A write is acknowledged and dropped.
     LostWrite,
     /// A write is acknowledged and goes one page beside its place, destroying what is there.
     MisdirectedWrite,
+}
+
+impl Fault {
+    /// The number of the error that an operation fails with.
+    pub(super) fn code(self) -> i32 {
+        match self {
+            Fault::OpenError => errno::EACCES,
+            Fault::DiskFull => errno::ENOSPC,
+            Fault::QuotaUsedUp => errno::EDQUOT,
+            _ => errno::EIO,
+        }
+    }
 }
 
 /// Which files a fault may strike, by the path they were opened by.

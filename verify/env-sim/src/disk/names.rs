@@ -33,6 +33,7 @@ pub(super) mod errno {
     pub(crate) const EFBIG: i32 = 27;
     pub(crate) const ENOSPC: i32 = 28;
     pub(crate) const ENOTEMPTY: i32 = 39;
+    pub(crate) const EDQUOT: i32 = 122;
 }
 
 pub(super) fn os_error<T>(code: i32) -> io::Result<T> {

@@ -318,6 +318,34 @@ impl Sectors {
         self.allocated.truncate(length.div_ceil(PAGE));
     }
 
+    /// Extends by so many bytes of zeros, with space behind them; durable after a sync.
+    pub(super) fn extend(&mut self, bytes: usize) {
+        let old = self.content.len();
+        self.allocate(old, bytes);
+        self.content.resize(old + bytes, 0);
+    }
+
+    /// Takes the space of whole pages in the range back; they read as zeros. Durable after a sync.
+    pub(super) fn punch(&mut self, offset: usize, length: usize) {
+        let end = offset
+            .saturating_add(length)
+            .min(self.content.len().next_multiple_of(PAGE));
+        for page in offset.div_ceil(PAGE)..end / PAGE {
+            for sector in sectors(page * PAGE, PAGE) {
+                let image = self.sector(sector);
+                self.unsynced.entry(sector).or_insert(Before {
+                    image,
+                    doomed: false,
+                });
+            }
+            let to = ((page + 1) * PAGE).min(self.content.len());
+            self.content[page * PAGE..to].fill(0);
+            if let Some(given) = self.allocated.get_mut(page) {
+                *given = false;
+            }
+        }
+    }
+
     /// Cuts the file on the medium and for readers: a file that came back short.
     pub(super) fn cut(&mut self, length: usize) {
         self.content.truncate(length);
@@ -359,6 +387,9 @@ impl Sectors {
             let uncut = sector * SECTOR >= length;
             if before.doomed || !survives || uncut {
                 put(&mut self.content, sector * SECTOR, &before.image);
+                if before.image != [0; SECTOR] {
+                    self.allocate(sector * SECTOR, SECTOR);
+                }
                 remains.lost += 1;
             } else {
                 remains.kept += 1;

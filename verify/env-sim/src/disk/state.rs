@@ -54,6 +54,9 @@ pub(super) struct Write<'a> {
     pub(super) data: &'a [u8],
 }
 
+/// What refuses a change of a file's length.
+const REFUSED: [Fault; 3] = [Fault::WriteError, Fault::DiskFull, Fault::QuotaUsedUp];
+
 fn power_lost<T>() -> io::Result<T> {
     Err(io::Error::other("simulated loss of power"))
 }
@@ -186,10 +189,16 @@ impl State {
     ) -> io::Result<T> {
         self.check(epoch)?;
         let last = self.count();
-        let result = if self.strike(&[Fault::NameError], path, 0).is_some() {
-            os_error(errno::EIO)
+        let full = [Fault::NameError, Fault::DiskFull, Fault::QuotaUsedUp];
+        // Only a new name needs room.
+        let possible = if kind == "create" {
+            &full[..]
         } else {
-            change(self)
+            &full[..1]
+        };
+        let result = match self.strike(possible, path, 0) {
+            Some(fault) => os_error(fault.code()),
+            None => change(self),
         };
         // The power going meanwhile, it may have happened: it is among what may survive the crash.
         let result = if last { power_lost() } else { result };
@@ -226,7 +235,13 @@ impl State {
             }
             return power_lost();
         }
-        let possible = [Fault::WriteError, Fault::LostWrite, Fault::MisdirectedWrite];
+        let possible = [
+            Fault::WriteError,
+            Fault::LostWrite,
+            Fault::MisdirectedWrite,
+            Fault::DiskFull,
+            Fault::QuotaUsedUp,
+        ];
         let fault = self.strike(&possible, write.path, at as u64);
         let fitting = match self.capacity {
             Some(_) => {
@@ -238,13 +253,13 @@ impl State {
         let placed = data.get(..fitting).unwrap_or(data);
         let sectors = self.data(file)?;
         match fault {
-            Some(Fault::WriteError) => {
+            Some(failure @ (Fault::WriteError | Fault::DiskFull | Fault::QuotaUsedUp)) => {
                 if write.forced {
                     sectors.write_torn(at, placed, &mut rng);
                 } else {
                     sectors.write_cached_partly(at, placed, &mut rng);
                 }
-                return os_error(errno::EIO);
+                return os_error(failure.code());
             }
             Some(Fault::LostWrite) => sectors.lose_write(at, placed, write.forced, &mut rng),
             Some(Fault::MisdirectedWrite) => {
@@ -264,10 +279,11 @@ impl State {
         if self.count() || was_off {
             return power_lost();
         }
-        if self.strike(&[Fault::SyncError], path, 0).is_some() {
+        let possible = [Fault::SyncError, Fault::DiskFull, Fault::QuotaUsedUp];
+        if let Some(fault) = self.strike(&possible, path, 0) {
             let mut rng = self.rng.fork();
             self.data(file)?.fail_sync(&mut rng);
-            return os_error(errno::EIO);
+            return os_error(fault.code());
         }
         self.data(file)?.sync();
         Ok(())
@@ -279,13 +295,50 @@ impl State {
         if was_off {
             return power_lost();
         }
-        if self
-            .strike(&[Fault::WriteError], path, length as u64)
-            .is_some()
-        {
-            return os_error(errno::EIO);
+        if let Some(fault) = self.strike(&REFUSED, path, length as u64) {
+            return os_error(fault.code());
         }
         self.data(file)?.set_len(length);
+        if last { power_lost() } else { Ok(()) }
+    }
+
+    pub(super) fn allocate(&mut self, file: FileId, path: &Path, length: usize) -> io::Result<()> {
+        let was_off = self.power == Power::Off;
+        let last = self.count();
+        if was_off {
+            return power_lost();
+        }
+        if let Some(fault) = self.strike(&REFUSED, path, length as u64) {
+            return os_error(fault.code());
+        }
+        let now = self.length(file)?;
+        let wanted = length.saturating_sub(now);
+        let free = self.free();
+        let fitting = self.data(file)?.fitting(now, wanted, free);
+        self.data(file)?.extend(fitting);
+        match (last, fitting < wanted) {
+            (true, _) => power_lost(),
+            (false, true) => os_error(errno::ENOSPC),
+            (false, false) => Ok(()),
+        }
+    }
+
+    pub(super) fn punch(
+        &mut self,
+        file: FileId,
+        path: &Path,
+        at: usize,
+        length: usize,
+    ) -> io::Result<()> {
+        let was_off = self.power == Power::Off;
+        let last = self.count();
+        if was_off {
+            return power_lost();
+        }
+        if self.strike(&[Fault::WriteError], path, at as u64).is_some() {
+            return os_error(errno::EIO);
+        }
+        self.data(file)?.punch(at, length);
         if last { power_lost() } else { Ok(()) }
     }
 
