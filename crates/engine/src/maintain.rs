@@ -21,6 +21,7 @@ use crate::plant::{Bug, planted};
 use crate::report;
 use crate::session::SessionInner;
 use crate::signal::either;
+use crate::space::next_mark;
 use crate::stop::Stop;
 use crate::uow::Uow;
 
@@ -41,10 +42,21 @@ impl Inner {
 
     /// The log has grown: is a checkpoint due?
     pub(crate) fn note_progress(&self, end: Lsn) {
+        self.note_holder(end);
         if end.0 >= self.checkpoint_at.load(Ordering::Relaxed) {
             // Once is enough; the checkpoint sets the next mark.
             self.checkpoint_at.store(u64::MAX, Ordering::Relaxed);
             self.space_wanted.store(true, Ordering::Release);
+            self.kick.raise();
+        }
+    }
+
+    /// The log has grown to where a unit of work may hold so much of it that the operator has to hear of it.
+    fn note_holder(&self, end: Lsn) {
+        if end.0 >= self.look_at.load(Ordering::Relaxed) {
+            // Whoever looks sets the next mark.
+            self.look_at.store(u64::MAX, Ordering::Relaxed);
+            self.look_wanted.store(true, Ordering::Release);
             self.kick.raise();
         }
     }
@@ -98,13 +110,20 @@ impl Inner {
         ]
     }
 
-    /// Says who holds much of the log, while there is still time to do something about it.
+    /// Says who holds much of the log, while there is still time to do something about it. To be called at each
+    /// checkpoint, and where it says itself: a unit of work that has begun since the last one does not hold half of
+    /// the log before the next one.
     fn tell_holder(&self) {
         let Some((pin, session)) = self.oldest_unit() else {
             return;
         };
         let held = self.log.appended().0.saturating_sub(pin.0);
-        let percent = held * 100 / self.log.usage().total.max(1);
+        let total = self.log.usage().total.max(1);
+        let percent = held * 100 / total;
+        if let Some(next) = next_mark(percent) {
+            let at = pin.0 + (next * total).div_ceil(100);
+            self.look_at.store(at, Ordering::Relaxed);
+        }
         if !self.holder_is_to_be_told(percent) {
             return;
         }
@@ -227,6 +246,9 @@ impl QueueManager {
                 if made.is_err() {
                     return inner.end_waits(Reason::CONNECTION_BROKEN);
                 }
+            }
+            if inner.look_wanted.swap(false, Ordering::AcqRel) {
+                inner.tell_holder();
             }
             inner.look_at_clock(&mut ahead);
             let now = inner.env.clock.monotonic();

@@ -93,6 +93,10 @@ pub(crate) struct Inner {
     discarded: Mutex<Vec<Arc<Queue>>>,
     /// A checkpoint is due when the log has reached this.
     pub(crate) checkpoint_at: AtomicU64,
+    /// Where the log has to have come to before a unit of work can hold so much of it that the operator is told.
+    pub(crate) look_at: AtomicU64,
+    /// It has come there.
+    pub(crate) look_wanted: AtomicBool,
     /// A put is waiting for log space.
     pub(crate) space_wanted: AtomicBool,
     /// What the operator knows of space that runs out.
@@ -145,6 +149,8 @@ impl Inner {
             retired: Mutex::new(parts.retired),
             discarded: Mutex::new(Vec::new()),
             checkpoint_at: AtomicU64::new(u64::MAX),
+            look_at: AtomicU64::new(u64::MAX),
+            look_wanted: AtomicBool::new(false),
             space_wanted: AtomicBool::new(false),
             told: crate::space::Told::default(),
             wall_base,

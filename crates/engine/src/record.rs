@@ -3,7 +3,7 @@
 //! | record | redo (restart, in log order) | undo (its unit of work has neither commit nor backout) |
 //! | --- | --- | --- |
 //! | `Put` | outside a unit of work: the message is on its queue, unless it is there already; inside: it will be when `Commit` comes | forget it |
-//! | `Get` | outside: the message is gone; inside: it will be when `Commit` comes | the message is back, its backout count one higher |
+//! | `Get` | outside: the message is gone; inside: it will be when `Commit` comes | the message is back, its backout count raised to the one given |
 //! | `Commit` | the puts and gets of the unit of work happen | — |
 //! | `Backout` | the puts are forgotten, the gets undone; backout counts are raised to the ones given | — |
 //! | `Object` | the definition is as given | — |
@@ -15,7 +15,8 @@
 //! Invariants:
 //! * Redo is idempotent, because an image may already hold what a record says: a message is put
 //!   once and destroyed once under a number (`seq`) that is never reused, definitions are given
-//!   whole, backout counts are given absolutely.
+//!   whole, backout counts are given absolutely. So is undo: a unit of work whose end found no room in the
+//!   log is undone by each restart that meets it, and an image may hold the counts already.
 //! * A put or get with unit of work 0 is its own commit.
 //! * `Discarded` is not forced: should it be lost, the message expires once more.
 
@@ -43,6 +44,8 @@ pub(crate) enum Record<'a> {
         uow: UowId,
         queue: QueueId,
         seq: u64,
+        /// The backout count that the message has if this is undone; 0 outside a unit of work.
+        count: u16,
     },
     Commit {
         uow: UowId,
@@ -121,13 +124,14 @@ pub(crate) fn put_head(
     message::encode_md(md, out);
 }
 
-/// A `Get` record.
-pub(crate) fn get(uow: UowId, queue: QueueId, seq: u64) -> [u8; 25] {
-    let mut out = [0; 25];
+/// A `Get` record; `count`: the backout count that undoing it leaves.
+pub(crate) fn get(uow: UowId, queue: QueueId, seq: u64, count: u16) -> [u8; 27] {
+    let mut out = [0; 27];
     out[0] = GET;
     out[1..9].copy_from_slice(&uow.to_le_bytes());
     out[9..17].copy_from_slice(&queue.to_le_bytes());
     out[17..25].copy_from_slice(&seq.to_le_bytes());
+    out[25..27].copy_from_slice(&count.to_le_bytes());
     out
 }
 
@@ -232,6 +236,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
             uow: f.u64()?,
             queue: f.u64()?,
             seq: f.u64()?,
+            count: u16::from_le_bytes(f.take()?),
         },
         COMMIT => Record::Commit { uow: f.u64()? },
         BACKOUT => {
@@ -291,11 +296,12 @@ mod tests {
         }];
         let fixed: Vec<(Vec<u8>, Record<'_>)> = vec![
             (
-                get(1, 2, 3).to_vec(),
+                get(1, 2, 3, 4).to_vec(),
                 Record::Get {
                     uow: 1,
                     queue: 2,
                     seq: 3,
+                    count: 4,
                 },
             ),
             (commit(7).to_vec(), Record::Commit { uow: 7 }),

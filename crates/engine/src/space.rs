@@ -41,6 +41,11 @@ pub(crate) struct Told {
 /// Per cent of the log that one unit of work may hold before the operator is told, and told again.
 const HELD: [u64; 2] = [50, 70];
 
+/// The next such mark above `percent`.
+pub(crate) fn next_mark(percent: u64) -> Option<u64> {
+    HELD.into_iter().find(|mark| *mark > percent)
+}
+
 impl Inner {
     /// Whether so little log space is left that something has to be done.
     pub(crate) fn short_of_space(&self) -> bool {

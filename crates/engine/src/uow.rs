@@ -85,7 +85,7 @@ pub(crate) struct Uow {
 
 /// Bytes that the record of an end takes, with its share of page headers, and each backout count in it.
 const END: u64 = 64;
-const COUNT: u64 = 16;
+const COUNT: u64 = 20;
 
 impl Uow {
     pub(crate) fn new(id: UowId, started: i64) -> Self {
@@ -192,8 +192,10 @@ impl Uow {
         qm.log.release(std::mem::take(&mut self.owed));
     }
 
-    /// Appends its backout record, if it has records at all; returns the record's end. A full log can do
-    /// without it: a restart undoes what has no end.
+    /// Appends its backout record, if it has records at all; returns up to where the log has to be durable for the
+    /// backout to be. A full log can do without the record: a restart undoes what has no end, and the records of
+    /// its gets say which backout counts that leaves. (What is kept for ends is bytes: ends that are forced one by
+    /// one take a page each, and may need more.)
     ///
     /// # Errors
     /// The log has stopped: what is true is for the restart to decide, and nothing may be undone before.
@@ -206,7 +208,7 @@ impl Uow {
         self.settle(qm);
         match appended {
             Ok(appended) => Ok(Some(appended.end)),
-            Err(LogError::Full) => Ok(None),
+            Err(LogError::Full) => Ok(Some(qm.log.appended())),
             Err(error) => {
                 mark(Mark::RefusedByStoppedLog);
                 qm.log_failed(&error);
@@ -242,10 +244,13 @@ impl Uow {
                         state.index.set_backout_count(*slot, more);
                         let priority = i32::from(state.index.slot(*slot).priority());
                         let given = state.give_back(*slot, &mut wakes);
-                        if let Err(error) = given {
-                            qm.store_failed(queue, &mut state, &error);
+                        if let Err(error) = &given {
+                            qm.store_failed(queue, &mut state, error);
                         }
-                        let event = trigger::came_back(qm, &mut state, priority);
+                        let gone = matches!(given, Ok(false));
+                        let event = (!gone)
+                            .then(|| trigger::came_back(qm, &mut state, priority))
+                            .flatten();
                         due.extend(event.map(|event| (queue.clone(), event)));
                     }
                 }

@@ -218,6 +218,39 @@ fn the_unit_of_work_that_holds_the_log_is_named_and_then_taken_down_alone() {
     assert_eq!(w.heard("AMQ7469W"), 1);
 }
 
+/// Whoever holds the log is named when half of it is held and when 70 % are, wherever checkpoints fall.
+#[test]
+fn a_unit_of_work_is_named_as_soon_as_it_holds_half_of_the_log_and_most_of_it() {
+    let w = World::new();
+    w.run("DEFINE QLOCAL(OPEN)");
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let work = || {
+        put(&s, h, PERSISTENT, 0, &[b'x'; 12_000]);
+        next(&s, h, 0).unwrap();
+    };
+    // So that no checkpoint comes just when half is held.
+    (0..22).for_each(|_| work());
+    let long = w.connect();
+    let open = open(&long, "OPEN", MQOO_OUTPUT);
+    put(&long, open, PERSISTENT, MQPMO_SYNCPOINT, b"long");
+    let from = w.qm().log().appended().0;
+    let mut told = Vec::new();
+    while w.heard("AMQ7469W") == 0 {
+        work();
+        // What maintenance does, it does in its own time.
+        let held = (w.qm().log().appended().0 - from) * 100 / w.qm().log().usage().total;
+        let due = [51, 71].iter().filter(|mark| held > **mark).count();
+        if held < 80 {
+            until("a warning", || w.heard("AMQ2062W") >= due);
+        }
+        if w.heard("AMQ2062W") > told.len() {
+            told.push(w.said("AMQ2062W")[0].parse::<u32>().unwrap());
+        }
+    }
+    assert!(matches!(told[..], [50..=52, 70..=72]), "{told:?}");
+}
+
 /// A message that the log could not hold if it were empty: the operator hears both sizes.
 #[test]
 fn a_message_too_long_for_the_log_is_refused_with_both_sizes() {

@@ -402,6 +402,36 @@ fn what_is_cleared_does_not_come_back_from_an_image() {
     assert_eq!(browse_all(&w.connect()), [""; 0]);
 }
 
+/// MQOPEN of a model queue makes a permanent dynamic queue, and nobody is there any more to be told its name.
+#[test]
+fn a_dynamic_queue_whose_open_is_dropped_goes_again() {
+    let mut w = World::pausable();
+    w.run("DEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)");
+    let s = w.connect();
+    w.stage.pause();
+    let opening = s.clone();
+    let call = Call::begin(async move {
+        let mut od = object("PERMANENT");
+        od.dynamic_q_name = posthaste_mqi::Name::new("MADE");
+        opening
+            .open(&mut od, MQOO_OUTPUT)
+            .await
+            .map(|done| done.value)
+    });
+    assert!(w.qm().queue_status("MADE").is_some());
+    drop(call);
+    assert!(w.qm().queue_status("MADE").is_none());
+    w.stage.resume();
+    // One that is opened to its end stays.
+    let mut od = object("PERMANENT");
+    od.dynamic_q_name = posthaste_mqi::Name::new("STAYS");
+    open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
+    drop(s);
+    w.crash();
+    let there = ["MADE", "STAYS"].map(|name| w.qm().queue_status(name).is_some());
+    assert_eq!(there, [false, true]);
+}
+
 fn browse_all(s: &posthaste_engine::Session) -> Vec<String> {
     let h = open(s, "A", MQOO_BROWSE);
     browse(s, h)

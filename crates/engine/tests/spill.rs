@@ -617,3 +617,52 @@ fn a_full_disk_refuses_more_of_a_unit_of_work() {
     w.stage.full.store(false, Ordering::SeqCst);
     assert_eq!(numbers(&s, h, 0), upto(count));
 }
+
+/// Files of queues that there are no more go at the next start, and the operator is told. What else lies in their
+/// folder is left alone, whatever it is called.
+#[test]
+fn only_files_of_queues_are_removed_at_a_start() {
+    let mut w = small_buffers();
+    w.run("DEFINE QLOCAL(KEPT)");
+    let s = w.connect();
+    let h = open(&s, "KEPT", IN_OUT);
+    fill(&s, h, 0..100, PERSISTENT, false);
+    let kept = queue_file(&w, "KEPT");
+    drop(s);
+    w.end(EndMode::Immediate);
+    let folder = kept.parent().unwrap();
+    let ours = ["GONE.4711", "APP&lower.case_%.4712"];
+    for name in ours {
+        std::fs::copy(&kept, folder.join(name)).unwrap();
+    }
+    // Made but never written, when the process was killed.
+    std::fs::write(folder.join("GONE.4713"), b"").unwrap();
+    let theirs = [
+        "notes.txt",
+        "core.1234",
+        "KEPT.old",
+        "KEPT.007",
+        "GONE",
+        ".4714",
+        "a b.1",
+    ];
+    for name in theirs {
+        std::fs::write(folder.join(name), b"an operator's").unwrap();
+    }
+    std::fs::create_dir(folder.join("BACKUP.1")).unwrap();
+    w.start();
+    let left = |name: &str| folder.join(name).exists();
+    assert!(theirs.into_iter().all(left) && left("BACKUP.1"));
+    assert!(!ours.into_iter().any(left) && !left("GONE.4713"));
+    assert_eq!(
+        (w.heard("AMQ2064I"), w.said("AMQ2064I")[0].as_str()),
+        (1, "3")
+    );
+    assert_eq!(
+        w.said("AMQ2064I")[1],
+        "APP&lower.case_%.4712, GONE.4711, GONE.4713"
+    );
+    let s = w.connect();
+    let h = open(&s, "KEPT", IN_OUT);
+    assert_eq!(numbers(&s, h, 0), upto(100));
+}

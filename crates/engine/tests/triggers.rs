@@ -268,6 +268,34 @@ fn what_a_server_backs_out_fires_again() {
     }
 }
 
+/// A message that was cleared while a server had it does not come back, so its backout fires nothing.
+#[test]
+fn a_message_that_was_cleared_meanwhile_does_not_fire() {
+    let t = Triggered::over(World::pausable(), "TRIGTYPE(FIRST)");
+    put(&t.s, t.h, PERSISTENT, 0, b"cleared");
+    close(&t.s, t.h, 0).unwrap();
+    t.w.stage.pause();
+    let qm = t.w.qm().clone();
+    let command = posthaste_command::parse("CLEAR QLOCAL(APP)");
+    let command = command.unwrap().unwrap();
+    let clear = Call::begin(async move { qm.execute(&command).await });
+    let server = t.w.connect();
+    let h = open(&server, "APP", MQOO_INPUT_SHARED);
+    next(&server, h, MQGMO_SYNCPOINT).unwrap();
+    t.w.stage.resume();
+    assert!(clear.finish().ok);
+    let h2 = open(&t.s, "APP", MQOO_OUTPUT);
+    put(&t.s, h2, PERSISTENT, 0, b"there");
+    close(&server, h, 0).unwrap();
+    assert_eq!(
+        t.fired(),
+        2,
+        "the first message, and the one that the server leaves"
+    );
+    backout(&server);
+    assert_eq!((t.w.depth("APP"), t.fired()), (1, 0));
+}
+
 #[test]
 fn switched_off_or_inhibited_queues_do_not_fire() {
     for attributes in [

@@ -18,6 +18,10 @@ pub trait DiskInFront: Send + Sync {
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         self.behind().sync_dir(dir)
     }
+    /// Gives a file another name, as [`Disk::rename`] does.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.behind().rename(from, to)
+    }
 }
 
 impl<T: DiskInFront> Disk for T {
@@ -38,7 +42,7 @@ impl<T: DiskInFront> Disk for T {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.behind().rename(from, to)
+        DiskInFront::rename(self, from, to)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {

@@ -113,6 +113,15 @@ impl QueueFile {
         Ok(QueueFile::over(disk, path, file, blocks))
     }
 
+    /// Whether a file is that of a queue by its first bytes, or has none that say anything because it was never synced.
+    pub fn is_one(disk: &Arc<dyn Disk>, path: &Path) -> bool {
+        let mut head = [0; 4];
+        let read = disk
+            .open(path, Open::READ)
+            .and_then(|file| file.read_at(&mut head, 0));
+        read.is_ok() && (head == MAGIC || head == [0; 4])
+    }
+
     /// Opens a file that is damaged, or makes it if it has gone, for what can still be read in it. Nothing is
     /// looked at, and all that is there counts as in use, so that nothing in it is overwritten.
     pub fn open_damaged(disk: &Arc<dyn Disk>, path: &Path) -> Result<QueueFile, StoreError> {

@@ -274,6 +274,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Raise LogPrimaryFiles or LogSecondaryFiles in qm.ini and start the queue manager again, send the message in parts, or send it non-persistent.",
     ),
     message(
+        "AMQ2064I",
+        "{0} files of queues that are no longer defined were removed: {1}.",
+        "They were left by queues that were deleted, or temporary, when the queue manager last ended. Nothing in them is needed. Other files in the folder are not touched.",
+        "None.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -379,13 +379,18 @@ impl QueueState {
         }
     }
 
-    /// Gives a held message back to the queue, or to the next getter that waits for it.
+    /// Gives a held message back to the queue, or to the next getter that waits for it. False: it has been cleared
+    /// meanwhile, and is gone.
     ///
     /// # Errors
     /// A getter waits, and the message cannot be read for it; it is on the queue.
-    pub(crate) fn give_back(&mut self, slot: SlotId, wakes: &mut Wakes) -> Result<(), StoreError> {
+    pub(crate) fn give_back(
+        &mut self,
+        slot: SlotId,
+        wakes: &mut Wakes,
+    ) -> Result<bool, StoreError> {
         if self.was_cleared(slot) {
-            return Ok(());
+            return Ok(false);
         }
         let read = match self.waiters.is_empty() {
             true => Ok(None),
@@ -395,7 +400,7 @@ impl QueueState {
             Ok(Some(message)) => self.give_back_known(slot, message, wakes),
             _ => self.list(slot),
         }
-        read.map(drop)
+        read.map(|_| true)
     }
 
     /// The same for a message that is at hand.
@@ -656,6 +661,16 @@ impl QueueState {
 
 fn file_name(name: &Name, id: QueueId) -> String {
     format!("{}.{id}", name.text().replace('/', "&"))
+}
+
+/// Whether a file of this name may be the file of a queue: what [`file_name`] makes.
+pub(crate) fn names_queue_file(name: &str) -> bool {
+    let Some((queue, id)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let number = id.parse::<QueueId>();
+    number.is_ok_and(|number| number.to_string() == id)
+        && crate::verbs::open::valid_name(&queue.replace('&', "/"))
 }
 
 fn lock_key(owner: (u64, Hobj)) -> u64 {

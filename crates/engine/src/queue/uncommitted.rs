@@ -122,7 +122,7 @@ impl QueueState {
                 // An image has to name its place from now on.
                 self.index.mark_dirty(slot);
                 self.home.stages.one(Count::Queued);
-                self.give_back(slot, wakes)
+                self.give_back(slot, wakes).map(drop)
             }
         }
     }

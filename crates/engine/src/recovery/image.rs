@@ -23,8 +23,8 @@ pub(crate) const HEADER: u32 = 1;
 pub(crate) const CATALOGUE: u32 = 2;
 pub(crate) const QUEUES: u32 = 3;
 
-/// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor.
-const FORMAT: u32 = 2;
+/// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts.
+const FORMAT: u32 = 3;
 const NO_PLACE: u32 = u32::MAX;
 
 /// The log's anchor.

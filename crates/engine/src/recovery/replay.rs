@@ -23,7 +23,7 @@ use crate::stop::StartError;
 /// A put or get of a unit of work whose end is not known yet.
 enum Pending {
     Put(QueueId, Arc<Message>),
-    Get(QueueId, u64),
+    Get(BackoutCount),
 }
 
 struct Known {
@@ -94,12 +94,20 @@ impl<'a> Replay<'a> {
                     unit.push(Pending::Put(queue, message));
                 }
             }
-            Record::Get { uow: 0, queue, seq } | Record::Discarded { queue, seq } => {
+            Record::Get {
+                uow: 0, queue, seq, ..
+            }
+            | Record::Discarded { queue, seq } => {
                 self.gone(queue, seq);
             }
-            Record::Get { uow, queue, seq } => {
+            Record::Get {
+                uow,
+                queue,
+                seq,
+                count,
+            } => {
                 let unit = self.units.entry(uow).or_default();
-                unit.push(Pending::Get(queue, seq));
+                unit.push(Pending::Get(BackoutCount { queue, seq, count }));
             }
             Record::Commit { uow } => {
                 let mut unit = self.units.remove(&uow).unwrap_or_default();
@@ -109,7 +117,7 @@ impl<'a> Replay<'a> {
                 for pending in unit {
                     match pending {
                         Pending::Put(queue, message) => self.put(queue, &message),
-                        Pending::Get(queue, seq) => self.gone(queue, seq),
+                        Pending::Get(got) => self.gone(got.queue, got.seq),
                     }
                 }
             }
@@ -152,14 +160,18 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn backed_out(&mut self, count: BackoutCount) {
-        if let Some(known) = self.queues.get_mut(&count.queue)
-            && let Some(slot) = known.slots().get(&count.seq).copied()
-        {
-            let mut state = known.queue.lock();
-            let known = state.index.slot(slot).backout_count;
-            state.index.set_backout_count(slot, known.max(count.count));
-        }
+    /// Raises the backout count of a message to the one given; whether the message is there.
+    fn backed_out(&mut self, count: BackoutCount) -> bool {
+        let Some(known) = self.queues.get_mut(&count.queue) else {
+            return false;
+        };
+        let Some(slot) = known.slots().get(&count.seq).copied() else {
+            return false;
+        };
+        let mut state = known.queue.lock();
+        let known = state.index.slot(slot).backout_count;
+        state.index.set_backout_count(slot, known.max(count.count));
+        true
     }
 
     /// A definition is as given, unless the image has a newer one under its name: then the queue it
@@ -211,26 +223,11 @@ impl<'a> Replay<'a> {
         units.sort_by_key(|(uow, _)| *uow);
         let mut undone = Vec::new();
         for (uow, pending) in units {
-            let mut counts = Vec::new();
-            for pending in pending {
-                let Pending::Get(queue, seq) = pending else {
-                    continue;
-                };
-                let Some(known) = self.queues.get_mut(&queue) else {
-                    continue;
-                };
-                let Some(slot) = known.slots().get(&seq).copied() else {
-                    continue;
-                };
-                let before = known.queue.lock().index.slot(slot).backout_count;
-                let count = BackoutCount {
-                    queue,
-                    seq,
-                    count: before.saturating_add(1),
-                };
-                self.backed_out(count);
-                counts.push(count);
-            }
+            let gets = pending.into_iter().filter_map(|pending| match pending {
+                Pending::Get(count) => Some(count),
+                Pending::Put(..) => None,
+            });
+            let counts = gets.filter(|count| self.backed_out(*count)).collect();
             undone.push((uow, counts));
         }
         undone

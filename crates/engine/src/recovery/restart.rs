@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock};
 use posthaste_recovery_log::{Class, LogError, RecoveryLog, Writer};
-use posthaste_store::{Place, StoreError, image_number, read_image};
+use posthaste_store::{Place, QueueFile, StoreError, image_number, read_image};
 
 use super::checkpoint::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
@@ -24,7 +24,7 @@ use crate::operator::Operator;
 use crate::plant::{Bug, planted};
 use crate::queue::damage;
 use crate::queue::saved::load_chunk;
-use crate::queue::{Queue, QueueHome};
+use crate::queue::{Queue, QueueHome, names_queue_file};
 use crate::record;
 use crate::stop::StartError;
 use crate::trigger::Triggered;
@@ -170,8 +170,17 @@ fn load_queues(
     Ok(())
 }
 
-/// The files of queues that the image does not know are leftovers of deleted queues.
-fn remove_strays(env: &Env, home: &QueueHome, catalogue: &Catalogue) -> Result<(), StartError> {
+/// How many names of removed files are told.
+const TOLD: usize = 20;
+
+/// The files of queues that the image does not know are leftovers of deleted queues. What is not the file of a queue,
+/// by its name and by its first bytes, is somebody else's and stays.
+fn remove_strays(
+    env: &Env,
+    home: &QueueHome,
+    catalogue: &Catalogue,
+    operator: &dyn Operator,
+) -> Result<(), StartError> {
     let io = |error| StartError::Io {
         what: format!("reading {}", home.directory.display()),
         error,
@@ -181,12 +190,23 @@ fn remove_strays(env: &Env, home: &QueueHome, catalogue: &Catalogue) -> Result<(
         .iter()
         .map(|queue| queue.file_name())
         .collect();
+    let mut removed = Vec::new();
     for name in env.disk.list(&home.directory).map_err(io)? {
-        if !known.contains(&name) {
-            env.disk
-                .remove_file(&home.directory.join(&name))
-                .map_err(io)?;
+        let path = home.directory.join(&name);
+        if known.contains(&name) || !names_queue_file(&name) || !QueueFile::is_one(&env.disk, &path)
+        {
+            continue;
         }
+        env.disk.remove_file(&path).map_err(io)?;
+        removed.push(name);
+    }
+    if !removed.is_empty() {
+        let more = if removed.len() > TOLD { ", ..." } else { "" };
+        let names = removed[..removed.len().min(TOLD)].join(", ");
+        operator.message(
+            "AMQ2064I",
+            &[removed.len().to_string(), format!("{names}{more}")],
+        );
     }
     Ok(())
 }
@@ -288,7 +308,7 @@ impl QueueManager {
         for SavedObject { changed, stored } in loaded.catalogue {
             catalogue.restore(stored.object, stored.queue, changed);
         }
-        remove_strays(env, &home, &catalogue)?;
+        remove_strays(env, &home, &catalogue, &*operator)?;
         let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);
         load_queues(&catalogue, &loaded.queues, keep_np, &*operator)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);

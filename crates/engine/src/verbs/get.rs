@@ -527,7 +527,10 @@ impl SessionInner {
         let uow = self.uow(&mut state);
         if message.persistent() {
             uow.pin(qm);
-            let record = record::get(uow.id, request.queue.id, message.seq);
+            // Nobody else can change the count of a message that is held.
+            let count = request.queue.lock().index.slot(slot).backout_count;
+            let undone = count.saturating_add(1);
+            let record = record::get(uow.id, request.queue.id, message.seq, undone);
             let owing = uow.owing(true);
             match qm.log.append_owing(class_of_get(), &[&record], owing) {
                 Ok(appended) => uow.note(appended.start, owing, qm),
@@ -554,7 +557,7 @@ impl SessionInner {
     ) -> Result<Option<Pending<'_>>, LogError> {
         let qm = &self.qm;
         let pin = qm.pins.hold(&qm.log);
-        let record = record::get(0, request.queue.id, message.seq);
+        let record = record::get(0, request.queue.id, message.seq, 0);
         let appended = qm.log.append(class_of_get(), &[&record])?;
         let queue = request.queue.clone();
         queue.lock().uncommitted_gets += 1;

@@ -13,7 +13,7 @@ mod defaults;
 mod extension;
 mod get;
 mod inquire;
-mod open;
+pub(crate) mod open;
 mod put;
 mod put1;
 pub(crate) mod send;

@@ -309,6 +309,26 @@ fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
     }
 }
 
+/// A permanent dynamic queue of which nobody has heard yet: it goes when nobody will.
+struct Made<'a>(&'a Arc<Inner>, Option<Arc<Queue>>);
+
+impl Made<'_> {
+    fn told(mut self) {
+        self.1 = None;
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        let Made(qm, queue) = self;
+        if let Some(queue) = queue {
+            // Not forced: should a crash bring the queue back, it has been made, as if the application had died after
+            // its MQOPEN. Nor can it be refused but by a log that has stopped: nobody knows the name of the queue.
+            let _ = qm.catalogue.delete_open(qm, queue, true);
+        }
+    }
+}
+
 /// Makes a dynamic queue after a model.
 async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Resolved, Reason> {
     let name = dynamic_name(qm, &od.dynamic_q_name)?;
@@ -327,15 +347,17 @@ async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Re
         ChangeError::Failed(reason) => reason,
         _ => Reason::UNEXPECTED_ERROR,
     })?;
-    if let Some(end) = end
-        && let Err(error) = qm.log.force(end).await
-    {
-        qm.log_failed(&error);
-        return Err(Reason::CONNECTION_BROKEN);
-    }
     let Runtime::Local(queue) = definition.runtime().clone() else {
         return Err(Reason::UNEXPECTED_ERROR);
     };
+    if let Some(end) = end {
+        let made = Made(qm, Some(queue.clone()));
+        if let Err(error) = qm.log.force(end).await {
+            qm.log_failed(&error);
+            return Err(Reason::CONNECTION_BROKEN);
+        }
+        made.told();
+    }
     let mut resolved = Resolved::local(definition, queue, None, qm);
     resolved.created_queue = true;
     Ok(resolved)

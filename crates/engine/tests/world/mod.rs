@@ -239,11 +239,16 @@ impl World {
 /// The number of a queue manager's checkpoint image in force.
 pub fn image_in_force(env: &Env, config: &EngineConfig) -> u64 {
     let names = env.disk.list(&config.data).unwrap();
-    let numbers = names.iter().filter_map(|name| {
-        let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
-        number.parse().ok()
-    });
-    numbers.min().unwrap()
+    names
+        .iter()
+        .filter_map(|name| image_number(name))
+        .min()
+        .unwrap()
+}
+
+fn image_number(name: &str) -> Option<u64> {
+    let number = name.strip_prefix("checkpoint-")?.strip_suffix(".img")?;
+    number.parse().ok()
 }
 
 impl Drop for World {

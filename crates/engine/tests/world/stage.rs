@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Condvar, Mutex};
 use posthaste_env::{Disk, DiskInFront, File, Open};
 
-#[derive(Default)]
 pub struct Stage {
     /// Writes that should be forced go to the page cache like all others.
     pub unforced: bool,
@@ -29,8 +28,29 @@ pub struct Stage {
     pub log_panics: AtomicBool,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
+    /// Checkpoint images from this number on find the disk full.
+    pub no_image_from: AtomicU64,
     /// What is done when so many bytes, or more, are next written to a queue file in one call.
     pub on_queue_write: Mutex<Option<(usize, Hook)>>,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Stage {
+            unforced: false,
+            paused: Mutex::default(),
+            resumed: Condvar::default(),
+            full: AtomicBool::default(),
+            broken: AtomicBool::default(),
+            log_full: AtomicBool::default(),
+            unsyncable: Mutex::default(),
+            sync_panics: AtomicBool::default(),
+            log_panics: AtomicBool::default(),
+            queue_bytes: AtomicU64::default(),
+            no_image_from: AtomicU64::new(u64::MAX),
+            on_queue_write: Mutex::default(),
+        }
+    }
 }
 
 /// Something to be done once.
@@ -144,6 +164,15 @@ impl DiskInFront for Staged {
             forced,
             queue: path.components().any(|c| c.as_os_str() == "queues"),
         }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let name = to.file_name().and_then(|name| name.to_str());
+        let number = name.and_then(super::image_number);
+        if number >= Some(self.stage.no_image_from.load(Ordering::SeqCst)) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.disk.rename(from, to)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
