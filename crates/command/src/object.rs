@@ -186,6 +186,19 @@ pub enum Set {
     ReadOnly,
 }
 
+/// What an attribute's value does. None is taken and left without an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// What it says.
+    Acts,
+    /// It tells people and programs something, or only matters to what is itself refused: a depth to an event, a
+    /// certificate's label to TLS.
+    Describes,
+    /// Nothing, for what it would ask for is not in this release. So the values that ask for nothing are the only ones
+    /// that are taken: these numbers; of a text the default.
+    Only(&'static [i32]),
+}
+
 /// One row of the attribute table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attribute {
@@ -207,9 +220,8 @@ pub struct Attribute {
     pub mqset: bool,
     /// Whether MQINQ may ask for it.
     pub inquire: bool,
-    /// Whether anything depends on it; if not, whoever gives it another value than the default is
-    /// told so (AMQ2405W).
-    pub acted_on: bool,
+    /// What its value does.
+    pub effect: Effect,
     /// Width in bytes of the field that MQINQ returns; 0 for numbers.
     pub char_length: usize,
     /// One line for the reference page.
@@ -262,6 +274,33 @@ impl Attribute {
         list.split(',')
             .filter_map(|word| self.code_of(word.trim()))
             .collect()
+    }
+
+    /// Whether this release takes `value`, which is of the right type: it asks for nothing that is not there.
+    pub fn takes(&self, value: &Value) -> bool {
+        match (self.effect, value) {
+            (Effect::Acts | Effect::Describes, _) => true,
+            (Effect::Only(codes), Value::Int(number)) => codes.contains(number),
+            (Effect::Only(_), Value::Text(text)) => {
+                matches!(self.default, DefaultValue::Text(default) if default == text.trim())
+            }
+        }
+    }
+
+    /// The values that this release takes, in words, if they are few.
+    pub fn taken(&self) -> Option<String> {
+        let Effect::Only(codes) = self.effect else {
+            return None;
+        };
+        let words: Vec<&str> = match self.default {
+            DefaultValue::Text("") => vec!["blank"],
+            DefaultValue::Text(text) => vec![text],
+            _ => codes
+                .iter()
+                .filter_map(|code| self.word_of(*code))
+                .collect(),
+        };
+        Some(words.join(", "))
     }
 
     /// Whether `value` is of the right type and within the limits.

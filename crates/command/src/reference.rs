@@ -41,17 +41,17 @@ fn line(attribute: &Attribute) -> String {
         (true, false) => "MQINQ",
         (false, _) => "",
     };
-    let idle = match attribute.acted_on {
-        true => "",
-        false => " (kept, not acted on)",
-    };
+    let only = attribute
+        .taken()
+        .map(|taken| format!(" (in this release only: {taken})"));
     format!(
-        "| `{}`{also} | {} | {} | {set} | {calls} | {} | {}{idle} |\n",
+        "| `{}`{also} | {} | {} | {set} | {calls} | {} | {}{} |\n",
         attribute.keyword,
         values(attribute),
         default(attribute),
         attribute.selector,
         attribute.help,
+        only.unwrap_or_default(),
     )
 }
 
@@ -130,6 +130,7 @@ mod tests {
             "| `TARGET`, `TARGQ` | name, 48 bytes | blank |",
             "| `KAINT` | 0 to 99999, AUTO | AUTO |",
             "| `CHLTYPE` | SVRCONN | SVRCONN | DEFINE |  |",
+            "| `CHLAUTH` | DISABLED, ENABLED | DISABLED | DEFINE, ALTER | MQINQ | 248 | Whether channel authentication records apply (in this release only: DISABLED) |",
             "| `CURDEPTH` | 0 to 999999999 |  | nobody | MQINQ | 3 |",
         ] {
             assert!(page.contains(wanted), "{wanted}");

@@ -5,7 +5,7 @@
 mod world;
 
 use posthaste_command::{
-    Attribute, DisplayType, DisplayWhat, Object, ObjectKind, Reply, Set, Value, ValueKind,
+    Attribute, DisplayType, DisplayWhat, Effect, Object, ObjectKind, Reply, Set, Value, ValueKind,
     attributes, parse, render, status_keywords,
 };
 use posthaste_engine::{CreateOptions, EndMode};
@@ -168,6 +168,12 @@ fn sample(attribute: &Attribute) -> (String, String, Value) {
         };
         (format!("{keyword}({text})"), text, Value::Int(value))
     };
+    if let Effect::Only(codes) = attribute.effect {
+        let other = codes.iter().find(|n| default != Some(Value::Int(**n)));
+        let value = other.map_or(default, |n| Some(Value::Int(*n))).unwrap();
+        let shown = posthaste_command::shown(attribute, &value);
+        return (given(attribute, &value), shown, value);
+    }
     match attribute.kind {
         ValueKind::Int { min, max } | ValueKind::IntOrKeyword { min, max, .. } => {
             number(if default == Some(Value::Int(max)) {
@@ -677,38 +683,108 @@ fn the_queue_manager_and_its_connections_are_shown() {
     assert_eq!(w.depth(LOCAL), 0);
 }
 
-/// An attribute that nothing acts on is said to be one, when it is given another value than it has anyway.
+/// A command that makes an object of a kind, or alters the queue manager, with a blank for more attributes.
+fn giving(kind: ObjectKind, name: &str) -> String {
+    match kind {
+        ObjectKind::Qmgr => "ALTER QMGR ".to_owned(),
+        _ => format!("DEFINE {}({name}) {} ", kind.noun(), type_word(kind)),
+    }
+}
+
+/// Every value that an attribute may have by its row, as far as words go, and one number or text.
+fn values_of(attribute: &Attribute) -> Vec<Value> {
+    let mut values: Vec<Value> = match attribute.kind {
+        ValueKind::Keyword(words) | ValueKind::IntOrKeyword { words, .. } => {
+            words.iter().map(|(_, code)| Value::Int(*code)).collect()
+        }
+        ValueKind::Keywords(words) => {
+            let word = |(word, _): &(&str, i32)| Value::Text((*word).to_owned());
+            words.iter().map(word).collect()
+        }
+        ValueKind::Text { .. } | ValueKind::Name { .. } => {
+            ["", "X"].map(|text| Value::Text(text.to_owned())).into()
+        }
+        ValueKind::Int { .. } => Vec::new(),
+    };
+    if let ValueKind::Int { max, .. } | ValueKind::IntOrKeyword { max, .. } = attribute.kind {
+        values.push(Value::Int(max));
+    }
+    values
+}
+
+/// An attribute with a value, as a command gives it.
+fn given(attribute: &Attribute, value: &Value) -> String {
+    match posthaste_command::shown(attribute, value).trim() {
+        "" => format!("{}('')", attribute.keyword),
+        value => format!("{}({value})", attribute.keyword),
+    }
+}
+
+/// What asks for something that is not there is refused, and nothing is changed by it; what asks for nothing is taken.
 #[test]
-fn attributes_without_effect_are_said_to_be_so() {
+fn attributes_that_nobody_acts_on_take_only_what_asks_for_nothing() {
     let w = World::new();
-    for (command, idle) in [
-        (
-            "DEFINE QLOCAL(Q) MONQ(HIGH) QDPHIEV(ENABLED)",
-            "MONQ, QDPHIEV",
-        ),
-        ("ALTER QLOCAL(Q) QDEPTHHI(90) MAXDEPTH(5)", "QDEPTHHI"),
-        ("DEFINE QALIAS(A) TARGET(T) TARGTYPE(TOPIC)", "TARGTYPE"),
-        (
-            "DEFINE CHANNEL(C) CHLTYPE(SVRCONN) KAINT(30) COMPMSG(RLE)",
-            "KAINT, COMPMSG",
-        ),
-        (
-            "ALTER QMGR CHLAUTH(ENABLED) SCMDSERV(MANUAL)",
-            "CHLAUTH, SCMDSERV",
-        ),
-    ] {
-        let reply = w.mqsc(command);
-        assert!(reply.ok, "{command}");
-        let warned = format!("AMQ2405W: Kept, but not acted on in this release: {idle}.\n");
-        assert!(render(&reply).ends_with(&warned), "{}", render(&reply));
+    let (mut taken, mut refused) = (0, 0);
+    let own = ["CHLTYPE", "TRPTYPE"];
+    let idle = |kind| {
+        let only = attributes(kind).filter(|a| matches!(a.effect, Effect::Only(_)));
+        only.filter(|a| !own.contains(&a.keyword))
+    };
+    let rows = ObjectKind::ALL
+        .into_iter()
+        .flat_map(|k| idle(k).map(move |a| (k, a)));
+    for (kind, attribute) in rows {
+        for value in values_of(attribute) {
+            let name = match kind {
+                ObjectKind::Qmgr => "QM1".to_owned(),
+                _ => format!("O{}", taken + refused),
+            };
+            let given = given(attribute, &value);
+            let reply = w.mqsc(&(giving(kind, &name) + &given));
+            let said = render(&reply);
+            let kept = w.qm().object(kind, &name).map(|object| object.attrs);
+            let kept = kept
+                .as_ref()
+                .and_then(|attrs| attrs.get(attribute.selector));
+            if attribute.takes(&value) {
+                assert!(reply.ok, "{kind} {given}: {said}");
+                assert_eq!(kept, Some(&value), "{kind} {given}");
+                taken += 1;
+            } else {
+                let numbered = !reply.ok && said.starts_with("AMQ2406E");
+                assert!(numbered && said.contains(&given), "{kind} {given}: {said}");
+                assert!(
+                    kept.is_none_or(|kept| attribute.takes(kept)),
+                    "{kind} {given}"
+                );
+                refused += 1;
+            }
+        }
     }
-    for command in [
-        "ALTER QLOCAL(Q) MAXDEPTH(6) DESCR('x')",
-        "ALTER QLOCAL(Q) MONQ(QMGR)",
-        "DEFINE QLOCAL(R) LIKE(Q)",
-    ] {
-        assert_eq!(w.mqsc(command).messages.len(), 1, "{command}");
-    }
+    assert!(
+        taken > 60 && refused > 60,
+        "{taken} taken, {refused} refused"
+    );
+}
+
+/// An administrator's command that is meant to protect is refused as a whole, whatever else it says.
+#[test]
+fn what_would_protect_and_is_not_there_is_refused() {
+    let w = World::new();
+    let reply =
+        w.mqsc("ALTER QMGR DESCR('x') CHLAUTH(ENABLED) CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.IDPWOS)");
+    let said = render(&reply);
+    let expected = "AMQ2406E: Not in this release, so nothing was changed: CHLAUTH(ENABLED), only DISABLED; CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.IDPWOS), only blank.\n";
+    assert_eq!(said, expected);
+    assert_eq!(reply.reason, Reason::FUNCTION_NOT_SUPPORTED);
+    let shown = render(&w.mqsc("DISPLAY QMGR DESCR CHLAUTH CONNAUTH"));
+    assert!(
+        shown.contains("CHLAUTH(DISABLED)")
+            && shown.contains("CONNAUTH( )")
+            && shown.contains("DESCR( )"),
+        "{shown}"
+    );
+    w.run("ALTER QMGR DESCR('x') CHLAUTH(DISABLED) CONNAUTH('')");
 }
 
 /// Each keyword that DISPLAY takes is in the row, alone and in WHERE.

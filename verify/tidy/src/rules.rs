@@ -1,5 +1,6 @@
 //! The table of rules. A rule that is not in it does not exist.
 
+pub mod attributes;
 pub mod dead_links;
 pub mod dependencies;
 pub mod documented;
@@ -31,6 +32,10 @@ pub struct Rule {
 
 /// Every rule, in alphabetical order of the names.
 pub const ALL: &[Rule] = &[
+    Rule {
+        name: attributes::NAME,
+        check: attributes::check,
+    },
     Rule {
         name: dead_links::NAME,
         check: dead_links::check,

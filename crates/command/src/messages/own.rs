@@ -430,10 +430,10 @@ pub(super) const MESSAGES: &[Message] = &[
         "None. posthaste save writes these commands as a script.",
     ),
     message(
-        "AMQ2405W",
-        "Kept, but not acted on in this release: {0}.",
-        "The attributes have the values that the command gave, and DISPLAY shows them, but nothing depends on them.",
-        "Do not rely on what they stand for.",
+        "AMQ2406E",
+        "Not in this release, so nothing was changed: {0}.",
+        "The command gives attributes values that ask for something which is not there: a check of who connects, messages about events, statistics and so on. To keep such a value would be to claim what nobody does. The values that are taken are named with each attribute; with them, nothing is asked for.",
+        "Give one of the values that are named, or leave the attribute out, and run the command again. What CHLAUTH and CONNAUTH are for must be done by other means until a later release: let the listener listen on an address that only trusted machines reach.",
     ),
     message(
         "AMQ2501E",

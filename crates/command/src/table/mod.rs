@@ -19,7 +19,7 @@ pub(crate) use status::{
     LOG_KEYWORDS, all_keywords, displayed_kinds, is_not_here, type_of_keyword, where_keyword,
 };
 
-use crate::object::{Attribute, DefaultValue, ObjectKind, Set, ValueKind};
+use crate::object::{Attribute, DefaultValue, Effect, ObjectKind, Set, ValueKind};
 use posthaste_mqi::constants as mq;
 
 const TABLE: &[&[Attribute]] = &[
@@ -84,7 +84,7 @@ const fn row(
         set: Set::Always,
         mqset: false,
         inquire: true,
-        acted_on: true,
+        effect: Effect::Acts,
         char_length: 0,
         help,
     }
@@ -247,9 +247,15 @@ impl Attribute {
         self
     }
 
-    /// Kept and shown; nothing else in this release looks at it.
-    const fn not_acted_on(mut self) -> Attribute {
-        self.acted_on = false;
+    /// Nothing is to follow from it.
+    const fn describes(mut self) -> Attribute {
+        self.effect = Effect::Describes;
+        self
+    }
+
+    /// What other values ask for is not in this release. Of a text only the default is taken.
+    const fn only(mut self, taken: &'static [i32]) -> Attribute {
+        self.effect = Effect::Only(taken);
         self
     }
 

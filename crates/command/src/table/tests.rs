@@ -37,8 +37,23 @@ fn every_default_is_accepted_by_its_row() {
             match attribute.default.value() {
                 Some(value) => {
                     assert!(attribute.accepts(&value), "{kind} {}", attribute.keyword);
+                    assert!(attribute.takes(&value), "{kind} {}", attribute.keyword);
                 }
                 None => assert_eq!(attribute.set, Set::ReadOnly, "{kind} {}", attribute.keyword),
+            }
+        }
+    }
+}
+
+/// The numbers that a row takes are ones that it knows.
+#[test]
+fn what_is_taken_is_accepted() {
+    for kind in ObjectKind::ALL {
+        for attribute in attributes(kind) {
+            if let Effect::Only(codes) = attribute.effect {
+                let known = |code: &i32| attribute.accepts(&Value::Int(*code));
+                assert!(codes.iter().all(known), "{kind} {}", attribute.keyword);
+                assert!(attribute.taken().is_some_and(|taken| !taken.is_empty()));
             }
         }
     }
@@ -275,4 +290,81 @@ fn keywords_of_state_are_answered_or_not_here() {
     assert_eq!(type_of_keyword(W::Conn, "PID"), Some(T::Conn));
     assert_eq!(type_of_keyword(W::Conn, "ASTATE"), None);
     assert_eq!(type_of_keyword(W::ChStatus, "HBINT"), None);
+}
+
+/// Every attribute that can be set, by what its value does. A new one is put where it belongs, or this fails.
+#[test]
+fn the_effect_of_every_attribute() {
+    let of = |kind, wanted: fn(&Effect) -> bool| {
+        let settable = attributes(kind).filter(|attribute| attribute.set != Set::ReadOnly);
+        let mut keywords: Vec<&str> = settable
+            .filter(|attribute| wanted(&attribute.effect))
+            .map(|attribute| attribute.keyword)
+            .collect();
+        keywords.sort_unstable();
+        keywords.join(" ")
+    };
+    for (kind, acts, describes, only) in [
+        (
+            ObjectKind::Qmgr,
+            "CCSID DEADQ DEFXMITQ MAXHANDS MAXMSGL MAXUMSGS TRIGINT",
+            "ACCTINT CERTLABL DESCR IMGINTVL IMGLOGLN IMGRCOVO IMGRCOVQ IMGSCHED MARKINT SSLFIPS SSLKEYR \
+             STATINT SUITEB",
+            "ACCTCONO ACCTMQI ACCTQ ACTIVREC AUTHOREV CHLAUTH CHLEV CMDEV CONFIGEV CONNAUTH CUSTOM INHIBTEV \
+             LOCALEV LOGGEREV MAXPROPL MONCHL MONQ PERFMEV PSMODE REMOTEEV ROUTEREC SCHINIT SCMDSERV SSLEV \
+             STATCHL STATMQI STATQ STRSTPEV",
+        ),
+        (
+            ObjectKind::QLocal,
+            "DEFPRESP DEFPRTY DEFPSIST DEFSOPT GET HARDENBO INITQ MAXDEPTH MAXMSGL MSGDLVSQ NPMCLASS PROCESS \
+             PUT SHARE TRIGDATA TRIGDPTH TRIGGER TRIGMPRI TRIGTYPE USAGE",
+            "BOQNAME BOTHRESH CLWLPRTY CLWLRANK CLWLUSEQ DEFBIND DESCR DISTL IMGRCOVQ QDEPTHHI QDEPTHLO \
+             QDPHIEV QDPLOEV QDPMAXEV QSVCIEV QSVCINT RETINTVL",
+            "ACCTQ CLUSNL CLUSTER CUSTOM DEFREADA MONQ PROPCTL SCOPE STATQ",
+        ),
+        (
+            ObjectKind::QModel,
+            "DEFPRESP DEFPRTY DEFPSIST DEFSOPT DEFTYPE GET HARDENBO INITQ MAXDEPTH MAXMSGL MSGDLVSQ NPMCLASS \
+             PROCESS PUT SHARE TRIGDATA TRIGDPTH TRIGGER TRIGMPRI TRIGTYPE USAGE",
+            "BOQNAME BOTHRESH DEFBIND DESCR DISTL IMGRCOVQ QDEPTHHI QDEPTHLO QDPHIEV QDPLOEV QDPMAXEV QSVCIEV \
+             QSVCINT RETINTVL",
+            "ACCTQ CUSTOM DEFREADA MONQ PROPCTL STATQ",
+        ),
+        (
+            ObjectKind::QAlias,
+            "DEFPRESP DEFPRTY DEFPSIST GET PUT TARGET",
+            "CLWLPRTY CLWLRANK DEFBIND DESCR",
+            "CLUSNL CLUSTER CUSTOM DEFREADA PROPCTL SCOPE TARGTYPE",
+        ),
+        (
+            ObjectKind::QRemote,
+            "DEFPRESP DEFPRTY DEFPSIST PUT RNAME RQMNAME XMITQ",
+            "CLWLPRTY CLWLRANK DEFBIND DESCR",
+            "CLUSNL CLUSTER CUSTOM SCOPE",
+        ),
+        (
+            ObjectKind::SvrConn,
+            "DISCINT HBINT MAXINST MAXINSTC MAXMSGL MCAUSER RCVEXIT SCYEXIT SENDEXIT SHARECNV SSLCIPH SSLPEER",
+            "CERTLABL DESCR RCVDATA SCYDATA SENDDATA SSLCAUTH",
+            "CHLTYPE COMPHDR COMPMSG KAINT MONCHL TRPTYPE",
+        ),
+        (
+            ObjectKind::Listener,
+            "BACKLOG CONTROL IPADDR PORT",
+            "DESCR",
+            "TRPTYPE",
+        ),
+    ] {
+        assert_eq!(of(kind, |effect| *effect == Effect::Acts), acts, "{kind}");
+        assert_eq!(
+            of(kind, |effect| *effect == Effect::Describes),
+            describes,
+            "{kind}"
+        );
+        assert_eq!(
+            of(kind, |effect| matches!(effect, Effect::Only(_))),
+            only,
+            "{kind}"
+        );
+    }
 }

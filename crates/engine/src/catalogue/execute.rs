@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Attrs, Command, DisplayWhat, Object, ObjectKind, Reply, attributes};
+use posthaste_command::{
+    Attrs, Command, DisplayWhat, Object, ObjectKind, Reply, attributes, shown,
+};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
@@ -49,18 +51,18 @@ fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
     }
 }
 
-/// The reply to a command that gave attributes: done, and which of them have no effect.
-fn done(id: &'static str, kind: ObjectKind, name: &str, given: &Attrs) -> Reply {
-    let mut reply = Reply::done(id, &[name.to_owned()]);
-    let idle = attributes(kind).filter(|attribute| {
-        let value = given.get(attribute.selector);
-        !attribute.acted_on && value.is_some() && value != attribute.default.value().as_ref()
-    });
-    let idle: Vec<_> = idle.map(|attribute| attribute.keyword).collect();
-    if !idle.is_empty() {
-        reply.add_message("AMQ2405W", &[idle.join(", ")]);
-    }
-    reply
+/// What of `given` asks for something that is not in this release.
+fn not_here(kind: ObjectKind, given: &Attrs) -> Option<Reply> {
+    let asked: Vec<_> = attributes(kind)
+        .filter_map(|attribute| {
+            let value = given.get(attribute.selector)?;
+            let taken = attribute.taken().filter(|_| !attribute.takes(value))?;
+            let value = shown(attribute, value);
+            Some(format!("{}({value}), only {taken}", attribute.keyword))
+        })
+        .collect();
+    let unsupported = |asked| Reply::failed("AMQ2406E", &[asked], Reason::FUNCTION_NOT_SUPPORTED);
+    (!asked.is_empty()).then(|| unsupported(asked.join("; ")))
 }
 
 /// The object whose attributes a definition without LIKE begins with.
@@ -124,6 +126,9 @@ impl Inner {
             let name = [name.to_owned()];
             return Reply::failed("AMQ8424E", &name, Reason::OBJECT_NAME_ERROR);
         }
+        if let Some(refused) = not_here(kind, given) {
+            return refused;
+        }
         let attrs = match base(&self.catalogue, kind, like) {
             Ok(attrs) => attrs,
             Err(error) => return refused(kind, like.unwrap_or(name), error),
@@ -137,17 +142,20 @@ impl Inner {
         match self.catalogue.define(self, object, replace) {
             Ok((_, end)) => {
                 let id = said(kind, "AMQ8006I", "AMQ8014I", "AMQ8626I");
-                self.settled(end, done(id, kind, name, given)).await
+                self.settled(end, Reply::done(id, &[name.to_owned()])).await
             }
             Err(error) => refused(kind, name, error),
         }
     }
 
     async fn alter(self: &Arc<Self>, kind: ObjectKind, name: &str, attrs: &Attrs) -> Reply {
+        if let Some(refused) = not_here(kind, attrs) {
+            return refused;
+        }
         match self.catalogue.alter(self, kind, name, attrs) {
             Ok(end) => {
                 let id = said(kind, "AMQ8008I", "AMQ8016I", "AMQ8627I");
-                self.settled(end, done(id, kind, name, attrs)).await
+                self.settled(end, Reply::done(id, &[name.to_owned()])).await
             }
             Err(error) => refused(kind, name, error),
         }

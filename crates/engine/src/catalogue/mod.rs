@@ -25,7 +25,7 @@ mod stored;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_command::{Attrs, Object, ObjectKind, attributes};
 use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::Name;
@@ -206,10 +206,16 @@ fn space(kind: ObjectKind) -> Space {
     }
 }
 
-/// Gives an object that an earlier release stored the attributes that it could not know: verbs and
-/// DISPLAY read the same value.
+/// Gives an object that another release stored the attributes that it could not know, so that verbs and DISPLAY read
+/// the same value; and takes from it what it asks for and nobody does, so that DISPLAY does not claim it.
 fn complete(object: &mut Object) {
-    let given = std::mem::replace(&mut object.attrs, Attrs::defaults(object.kind));
+    let mut given = std::mem::replace(&mut object.attrs, Attrs::defaults(object.kind));
+    for attribute in attributes(object.kind) {
+        let asked = given.get(attribute.selector);
+        if asked.is_some_and(|value| !attribute.takes(value)) {
+            given.remove(attribute.selector);
+        }
+    }
     object.attrs.merge(&given);
 }
 
@@ -385,7 +391,7 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use posthaste_command::{attributes, row_of};
+    use posthaste_command::row_of;
 
     fn catalogue() -> Catalogue {
         Catalogue::new(Arc::new(QueueHome {
@@ -426,5 +432,17 @@ mod tests {
         };
         let acted_on = queue.lock().attributes.clone();
         assert_eq!((acted_on.max_depth, acted_on.max_msg_length), (5000, 7));
+    }
+
+    #[test]
+    fn what_another_release_stored_and_nobody_does_is_not_claimed() {
+        let mut stored = Object::new(ObjectKind::Qmgr, "QM1");
+        stored.attrs.set_int(MQIA_CHLAUTH_RECORDS, MQCHLA_ENABLED);
+        stored.attrs.set_text(MQCA_CONN_AUTH, "CHECK");
+        stored.attrs.set_text(MQCA_Q_MGR_DESC, "kept");
+        let attrs = catalogue().restore(stored, 0, Lsn(0)).attrs();
+        assert_eq!(attrs.int(MQIA_CHLAUTH_RECORDS), MQCHLA_DISABLED);
+        assert_eq!(attrs.text(MQCA_CONN_AUTH), "");
+        assert_eq!(attrs.text(MQCA_Q_MGR_DESC), "kept");
     }
 }

@@ -173,7 +173,7 @@ fn remote(
 
 /// Follows an alias, once.
 fn follow(qm: &Inner, opened: &Definition, alias: Arc<Alias>) -> Result<Resolved, Reason> {
-    let target = opened.text(MQCA_BASE_Q_NAME);
+    let target = opened.text(MQCA_BASE_OBJECT_NAME);
     let base = qm
         .catalogue
         .queue(&target)
