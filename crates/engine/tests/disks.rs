@@ -7,6 +7,7 @@ mod world;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering::SeqCst;
 
+use bytes::Bytes;
 use posthaste_engine::{EndMode, Stop};
 use posthaste_env::block_on;
 use posthaste_mqi::Reason;
@@ -107,16 +108,14 @@ fn a_log_filled_by_gets_in_units_of_work_starts_again() {
     w.restart();
     let s = w.connect();
     let h = open(&s, "Q", IN_OUT);
-    // From now on nothing is forced and no checkpoint comes to its end.
-    w.stage.pause();
+    // From now on no checkpoint comes to its end: what is put now would have to be filed.
+    w.stage.full.store(true, SeqCst);
+    put(&s, h, PERSISTENT, 0, b"x");
     let total = w.qm().log().usage().total;
-    let mut got = 0;
     let used = || w.qm().log().usage().used;
-    while used() + 16 * 1024 < total && got < MESSAGES {
-        match Call::attempt(getting(s.clone(), h, md(0), gmo(MQGMO_SYNCPOINT), 1)) {
-            Some(taken) => assert_eq!(taken.unwrap().data.len(), 1),
-            None => break,
-        }
+    let mut got = 0;
+    while let Ok(taken) = next(&s, h, MQGMO_SYNCPOINT) {
+        assert_eq!(taken.data.len(), 1);
         got += 1;
     }
     assert!(
@@ -125,14 +124,60 @@ fn a_log_filled_by_gets_in_units_of_work_starts_again() {
         used()
     );
     w.kill();
+    w.stage.full.store(false, SeqCst);
     w.start();
     drop(s);
-    assert_eq!(w.depth("Q") as usize, MESSAGES);
+    assert_eq!(w.depth("Q") as usize, MESSAGES + 1);
     // And it works on.
     let s = w.connect();
     let h = open(&s, "Q", IN_OUT);
     put(&s, h, PERSISTENT, 0, b"y");
     assert_eq!(next(&s, h, 0).unwrap().md.backout_count, 1);
+}
+
+/// The next log file does not fit on the disk, and nobody knows yet: gets wait until that is clear, because a record
+/// that was taken without a place for it would end the queue manager.
+#[test]
+fn gets_wait_for_the_log_file_that_they_need() {
+    let mut w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 2;
+        c.log_config.secondary_files = 1;
+    });
+    w.stage.log_full.store(true, SeqCst);
+    w.run("ALTER QMGR MAXUMSGS(100000)\nDEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    for n in 0..8_000 {
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+        if n % 100 == 99 {
+            commit(&s);
+        }
+    }
+    drop(s);
+    w.restart();
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    w.stage.pause();
+    let put_one = || {
+        let s = s.clone();
+        Call::attempt(async move {
+            let data = Bytes::from_static(&[b'x'; 10_000]);
+            let mut unit = pmo(MQPMO_SYNCPOINT);
+            s.put(h, &mut md(PERSISTENT), &mut unit, data).await
+        })
+    };
+    while put_one().is_some_and(|put| put.is_ok()) {}
+    let get = || Call::attempt(getting(s.clone(), h, md(0), gmo(MQGMO_SYNCPOINT), 1));
+    while let Some(taken) = get() {
+        assert_eq!(taken.unwrap().text(), "x");
+    }
+    w.stage.resume();
+    drop(s);
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    put(&s, h, PERSISTENT, 0, b"x");
+    assert_eq!(w.depth("Q"), 8_001);
 }
 
 /// The disk of the queue files is full, so no checkpoint comes to its end and the log fills: whoever has a unit of

@@ -492,6 +492,10 @@ impl SessionInner {
         }
         let mut patience = Patience::new();
         loop {
+            if message.persistent() {
+                // Nothing may be promised a place in a log file that turns out not to fit on the disk.
+                qm.log.room().await;
+            }
             let tried = if in_unit {
                 self.join_unit(request, slot, message)?
             } else {
