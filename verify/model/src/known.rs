@@ -5,7 +5,7 @@
 //! event since when they hold without doubt (`available_since`, `counted_since`) or until when they may
 //! have held (`available_until`, `counted_until`). Real time (microseconds) matters for expiry only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Get, Harden, How, Match, Op, OpId, Put, QueueId, QueueSpec, Rule, SessionId, Violation,
@@ -139,6 +139,8 @@ pub struct Model {
     pub(crate) down: bool,
     pub(crate) restarted: u64,
     pub(crate) system_backouts: bool,
+    /// Sessions whose units of work must not be backed out all the same.
+    pub(crate) spared: BTreeSet<SessionId>,
     pub(crate) queues: Vec<Queue>,
     pub(crate) messages: BTreeMap<u64, Message>,
     pub(crate) uows: Vec<Uow>,

@@ -242,7 +242,7 @@ pub enum Rule {
     Inhibited,
     /// An object is not what its last definition says, or is there although it was deleted.
     WrongDefinition,
-    /// 2003 in a history where the queue manager has no cause to back out by itself.
+    /// 2003 where the queue manager has no cause to back out by itself.
     UnexpectedBackout,
 }
 

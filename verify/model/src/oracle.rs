@@ -22,6 +22,12 @@ impl Model {
         self.system_backouts = true;
     }
 
+    /// This session begins its unit of work when the log is full already, and not by that unit: to back it out
+    /// would make no room.
+    pub fn spare(&mut self, session: SessionId) {
+        self.spared.insert(session);
+    }
+
     /// Adds a queue on which puts and gets are allowed.
     pub fn add_queue(&mut self, spec: QueueSpec) -> QueueId {
         self.queues.push(Queue {
@@ -320,7 +326,7 @@ impl Model {
 
     /// The application is told that the queue manager backed its unit of work out.
     fn backed_out(&mut self, session: SessionId) -> Verdict {
-        if !self.system_backouts {
+        if !self.system_backouts || self.spared.contains(&session) {
             return broken(
                 Rule::UnexpectedBackout,
                 format!("session {session} was told 2003"),

@@ -8,11 +8,37 @@ use posthaste_mqi::{Gmo, Md, MsgToken, Od, Pmo, Reason};
 use crate::workload::{Target, Worker, digest, id24, outcome, patient, payload};
 
 /// Longer than any message.
-const BUFFER: usize = 8 << 20;
+pub(crate) const BUFFER: usize = 8 << 20;
 /// Shorter than most, and long enough for a message's number.
 const SHORT: usize = 64;
 /// Microseconds in a tenth of a second.
 const TENTH: u64 = 100_000;
+
+/// How a message is put.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    pub(crate) persistent: bool,
+    pub(crate) priority: u8,
+    pub(crate) in_uow: bool,
+    pub(crate) correl: u64,
+    /// Of a second, after which it expires.
+    pub(crate) tenths: Option<u64>,
+    pub(crate) asynchronous: bool,
+}
+
+impl Manner {
+    /// Persistent, and nothing else.
+    pub(crate) fn plain(in_uow: bool) -> Manner {
+        Manner {
+            persistent: true,
+            priority: 0,
+            in_uow,
+            correl: 0,
+            tenths: None,
+            asynchronous: false,
+        }
+    }
+}
 
 impl Worker {
     fn length(&self) -> u64 {
@@ -24,8 +50,7 @@ impl Worker {
     }
 
     /// A message that nobody has put yet: its number and its data.
-    fn letter(&self) -> (u64, Bytes) {
-        let length = self.length();
+    fn letter(&self, length: u64) -> (u64, Bytes) {
         let mut shared = self.shared.borrow_mut();
         shared.next_id += 1;
         let id = shared.next_id;
@@ -36,45 +61,54 @@ impl Worker {
 
     pub(crate) async fn put(&self) -> bool {
         let target = self.target();
-        let (id, data) = self.letter();
-        let persistent = self.chance(self.plan.persistent);
-        let priority = self.below(3) as u8;
-        let in_uow = self.chance(self.plan.syncpoint);
-        let correl = self.below(4);
-        let tenths = self.chance(self.plan.expiry).then(|| 1 + self.below(5));
+        let length = self.length();
+        let manner = Manner {
+            persistent: self.chance(self.plan.persistent),
+            priority: self.below(3) as u8,
+            in_uow: self.chance(self.plan.syncpoint),
+            correl: self.below(4),
+            tenths: self.chance(self.plan.expiry).then(|| 1 + self.below(5)),
+            asynchronous: self.below(2) == 1,
+        };
+        self.make_put(target, length, manner).await
+    }
+
+    /// Puts a message of this length, and tells the oracle.
+    pub(crate) async fn make_put(&self, target: Target, length: u64, manner: Manner) -> bool {
+        let (id, data) = self.letter(length);
         let hash = self.shared.borrow().sent[&id].1;
         let put = Put {
             queue: target.queue,
             id,
             hash,
-            persistent: Some(persistent),
-            priority: Some(priority),
-            in_uow,
-            expiry: tenths.map(|tenths| tenths * TENTH),
+            persistent: Some(manner.persistent),
+            priority: Some(manner.priority),
+            in_uow: manner.in_uow,
+            expiry: manner.tenths.map(|tenths| tenths * TENTH),
             msg_id: id,
-            correl_id: correl,
+            correl_id: manner.correl,
         };
         let mut md = Md {
-            persistence: i32::from(persistent),
-            priority: i32::from(priority),
+            persistence: i32::from(manner.persistent),
+            priority: i32::from(manner.priority),
             msg_id: id24(id),
-            correl_id: id24(correl),
-            expiry: tenths.map_or(MQEI_UNLIMITED, |tenths| tenths as i32),
+            correl_id: id24(manner.correl),
+            expiry: manner.tenths.map_or(MQEI_UNLIMITED, |tenths| tenths as i32),
             ..Md::default()
         };
         let (unit, asynchronous) = (
-            [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(in_uow)],
-            [0, MQPMO_ASYNC_RESPONSE][self.below(2) as usize],
+            [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(manner.in_uow)],
+            [0, MQPMO_ASYNC_RESPONSE][usize::from(manner.asynchronous)],
         );
         let mut pmo = Pmo {
             options: unit | asynchronous,
             ..Pmo::default()
         };
         for (met, what) in [
-            (in_uow, "put syncpoint"),
-            (persistent, "put persistent"),
-            (tenths.is_some(), "put expiry"),
-            (asynchronous != 0, "put async response"),
+            (manner.in_uow, "put syncpoint"),
+            (manner.persistent, "put persistent"),
+            (manner.tenths.is_some(), "put expiry"),
+            (manner.asynchronous, "put async response"),
         ] {
             if met {
                 self.met(what);
@@ -204,7 +238,7 @@ impl Worker {
         self.make_get(target, get, &mut md, &mut gmo, BUFFER).await
     }
 
-    async fn make_get(
+    pub(crate) async fn make_get(
         &self,
         target: Target,
         get: Get,

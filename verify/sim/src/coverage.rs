@@ -52,6 +52,8 @@ pub const EXPECTED: &[&str] = &[
     "crash",
     "kill",
     "power cut in restart",
+    "log exhausted",
+    "start with the log exhausted",
     "clock set",
     "fault NameError",
     "fault WriteError",
@@ -64,6 +66,7 @@ pub const EXPECTED: &[&str] = &[
     "reason 2053",
     "reason 2055",
     "reason 2080",
+    "reason 2102",
 ];
 
 /// Counts by name.

@@ -48,7 +48,7 @@ impl Run {
     }
 
     /// The power fails, or the process is killed.
-    fn break_off(&mut self) -> Result<(), Failure> {
+    pub(crate) fn break_off(&mut self) -> Result<(), Failure> {
         if self.rng.below(3) == 0 {
             self.met("kill");
             self.machine.kill();

@@ -4,6 +4,7 @@
 //! * `workload`: applications that put, get, commit and back out, and tell the oracle everything.
 //! * `calls`: their calls, one by one.
 //! * `definer`: applications that define, alter, clear and delete queues, and use them.
+//! * `exhausted`: a log that is filled to its last byte, and the start after it.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
 //! * `coverage`: what the runs have met, as numbers.
@@ -15,6 +16,7 @@ mod calls;
 mod coverage;
 mod definer;
 mod ends;
+mod exhausted;
 mod machine;
 mod plan;
 mod planted;

@@ -113,8 +113,8 @@ impl Machine {
             log: PathBuf::from("/qm/log"),
             log_config: LogConfig {
                 file_pages: plan.file_pages,
-                primary_files: 3,
-                secondary_files: 2,
+                primary_files: plan.log_files.0,
+                secondary_files: plan.log_files.1,
                 ..LogConfig::default()
             },
             q_buffer: plan.buffer,

@@ -24,6 +24,8 @@ pub struct Plan {
     pub max_message: u64,
     /// Log pages an extent.
     pub file_pages: u32,
+    /// Log extents that are always there, and those made when they do not suffice.
+    pub log_files: (u32, u32),
     /// Bytes of messages a queue keeps in memory.
     pub buffer: usize,
     /// Nanoseconds a log write takes, at least and at most.
@@ -56,6 +58,8 @@ pub struct Plan {
     pub name_error: u32,
     /// Stretches of work in a million before which the wall clock is set.
     pub clock_step: u32,
+    /// Stretches of work in a million in which the log is filled to its last byte, on a full disk.
+    pub exhaust: u32,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -70,13 +74,14 @@ impl Plan {
         let mut rng = Rng::new(seed ^ 0x5EED_0F00_D15C_0000);
         let quick = rng.coin();
         let huge = rng.below(16) == 0;
-        Plan {
+        let mut plan = Plan {
             seed,
             sessions: rng.between(1, 6) as u32,
             queues: rng.between(1, 3) as usize,
             epochs: rng.between(2, 5) as u32,
             epoch_micros: if rng.coin() { 20_000 } else { 200_000 },
             max_message: if quick { 600 } else { 9_000 },
+            log_files: (3, 2),
             file_pages: match (huge, rng.coin()) {
                 (true, _) => 2048,
                 (_, true) => 64,
@@ -104,9 +109,17 @@ impl Plan {
             crash_in_end: *rng.pick(&[0, 300_000]).unwrap_or(&0),
             name_error: *rng.pick(&[0, 0, 200_000]).unwrap_or(&0),
             clock_step: *rng.pick(&[0, 500_000]).unwrap_or(&0),
+            exhaust: 0,
             tell: false,
             bug: None,
             acknowledge_early: false,
+        };
+        if !huge && rng.below(8) == 0 {
+            plan.exhaust = 400_000;
+            (plan.file_pages, plan.log_files) = (64, (2, 1));
+            // What is put first has to find room.
+            plan.max_depth = 1_000_000;
         }
+        plan
     }
 }

@@ -43,6 +43,8 @@ pub const PLANTED: &[Planted] = &[
     engine("ignore-pins", Bug::IgnorePins, 1000),
     engine("unsynced-queue-file", Bug::UnsyncedQueueFile, 1000),
     engine("retry-failed-sync", Bug::RetryFailedSync, 1000),
+    engine("spend-reserve", Bug::SpendReserve, 400),
+    engine("back-out-in-vain", Bug::BackOutInVain, 400),
     engine("resurrect", Bug::Resurrect, 1000),
     engine("ignore-priority", Bug::IgnorePriority, 200),
     engine("drop-gift", Bug::DropGift, 1000),

@@ -94,7 +94,7 @@ pub(crate) struct Run {
     /// Draws how the queue manager ends.
     pub(crate) ends: Rng,
     /// Draws faults and clock steps.
-    faults: Rng,
+    pub(crate) faults: Rng,
     pub(crate) stops: (u32, u32),
     /// Faults that had struck when the queue manager was started.
     pub(crate) struck: usize,
@@ -178,6 +178,10 @@ impl Run {
             .for_each(|text| self.machine.mqsc(text));
         self.shared.borrow_mut().model.restart();
         for epoch in 0..self.plan.epochs {
+            if self.faults.chance(self.plan.exhaust) {
+                self.exhaust(epoch)?;
+                continue;
+            }
             self.work()?;
             self.stop()?;
             self.start_again(epoch)?;
@@ -223,7 +227,7 @@ impl Run {
         }
     }
 
-    fn worker(&mut self) -> Worker {
+    pub(crate) fn worker(&mut self) -> Worker {
         self.next_session += 1;
         let number = self.next_session;
         Worker {
@@ -298,7 +302,7 @@ impl Run {
     }
 
     /// Starts again; sometimes the power fails during the restart, or right after it.
-    fn start_again(&mut self, epoch: u32) -> Result<(), Failure> {
+    pub(crate) fn start_again(&mut self, epoch: u32) -> Result<(), Failure> {
         while self.rng.chance(200_000) {
             let steps = self.rng.below(400);
             self.machine.world.disk().cut_power_after(1 + steps);
