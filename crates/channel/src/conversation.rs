@@ -205,7 +205,7 @@ pub(crate) struct Conversation {
     getting: AtomicBool,
     /// A [`Connect`], or 0.
     connect: AtomicU8,
-    /// The user of its credentials. Its password is not kept.
+    /// The user of the credentials that came for its next MQCONN. Their password is not kept.
     pub(crate) user: Mutex<Option<String>>,
 }
 

@@ -154,16 +154,16 @@ impl Talk {
         self.answer(header, Outcome::failed(handle, reason), &Answer::Empty);
     }
 
-    /// Whom the application runs as: MCAUSER, or whom its credentials say, or its process.
+    /// Whom the application runs as: MCAUSER, or whom its credentials say, or its process. The credentials are those of
+    /// one MQCONN, whatever comes of it; the next one has its own, or none.
     fn user(&self) -> String {
         let common = &self.conversation.common;
+        let authenticated = self.conversation.user.lock().take();
         if !common.definition.user.is_empty() {
             return common.definition.user.clone();
         }
-        if let Some(user) = &*self.conversation.user.lock() {
-            return user.clone();
-        }
-        common.userid.lock().clone().unwrap_or_default()
+        let user = authenticated.or_else(|| common.userid.lock().clone());
+        user.unwrap_or_default()
     }
 
     fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
@@ -187,13 +187,13 @@ impl Talk {
 
     fn try_connect(&self, conn: &ConnRequest) -> Result<Session, Reason> {
         let common = &self.conversation.common;
+        let user = self.user();
         let qm = common.registry.queue_manager();
         let wanted = conn.q_mgr.text();
         let ours = wanted.is_empty() || wanted.starts_with('*') || wanted == qm.name();
         if !ours {
             return Err(Reason::Q_MGR_NAME_ERROR);
         }
-        let user = self.user();
         let name = conn.application.text().into_owned();
         let (channel, conname) = match common.registry.is_local() {
             true => Default::default(),
@@ -211,6 +211,7 @@ impl Talk {
             pid: common.agreement.process_id,
             tid: common.agreement.thread_id,
             appl_type: conn.application_type,
+            options: conn.connect_options,
         });
         let session = session.inspect_err(|reason| {
             let inserts = [qm.name().to_owned(), reason.0.to_string()];

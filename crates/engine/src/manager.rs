@@ -24,6 +24,7 @@ use crate::recovery::checkpoint::CheckpointState;
 use crate::session::{Application, ConnectionStatus, Owned, Session, SessionInner};
 use crate::signal::Signal;
 use crate::stop::Stop;
+use crate::verbs::connect::check_options;
 
 /// Bits of a connection number that count within one run.
 pub(crate) const COUNTER_BITS: u32 = 40;
@@ -312,9 +313,10 @@ impl QueueManager {
     /// Connects an application.
     ///
     /// # Errors
-    /// 2161 while quiescing, 2162 while stopping, 2009 after a stop.
+    /// 2046 options, 2161 while quiescing, 2162 while stopping, 2009 after a stop.
     pub fn connect(&self, who: Application) -> Result<Session, Reason> {
         self.inner.running()?;
+        check_options(who.options)?;
         if self.inner.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }

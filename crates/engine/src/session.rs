@@ -55,6 +55,8 @@ pub struct Application {
     pub appl_type: i32,
     /// How it is bound.
     pub binding: Binding,
+    /// MQCNO options.
+    pub options: i32,
 }
 
 /// What `DISPLAY CONN` shows.

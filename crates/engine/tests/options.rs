@@ -5,7 +5,7 @@
 mod world;
 
 use bytes::Bytes;
-use posthaste_engine::Session;
+use posthaste_engine::{Application, Binding, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
@@ -113,6 +113,79 @@ fn get_options() {
         backout(&s);
         drain(&s, h);
     }
+}
+
+#[test]
+fn connect_options() {
+    let library = Without("the client library does it, or not");
+    let collected = Without("ACCTCONO(DISABLED), the only value: applications may not override");
+    let process =
+        Without("applications are in another process or ask for the other binding by its own call");
+    let table = bits(
+        &[
+            (MQCNO_FASTPATH_BINDING, process),
+            (MQCNO_SHARED_BINDING, process),
+            (MQCNO_ISOLATED_BINDING, process),
+            (MQCNO_LOCAL_BINDING, library),
+            (MQCNO_CLIENT_BINDING, library),
+            (MQCNO_HANDLE_SHARE_NONE, library),
+            (MQCNO_HANDLE_SHARE_BLOCK, library),
+            (MQCNO_HANDLE_SHARE_NO_BLOCK, library),
+            (MQCNO_ACCOUNTING_MQI_ENABLED, collected),
+            (MQCNO_ACCOUNTING_MQI_DISABLED, collected),
+            (MQCNO_ACCOUNTING_Q_ENABLED, collected),
+            (MQCNO_ACCOUNTING_Q_DISABLED, collected),
+            (MQCNO_ACTIVITY_TRACE_ENABLED, collected),
+            (MQCNO_ACTIVITY_TRACE_DISABLED, collected),
+            (MQCNO_NO_CONV_SHARING, library),
+            (MQCNO_ALL_CONVS_SHARE, library),
+            (MQCNO_CD_FOR_OUTPUT_ONLY, library),
+            (MQCNO_USE_CD_SELECTION, library),
+            (MQCNO_GENERATE_CONN_TAG, Without("no tag keeps anybody out")),
+            (MQCNO_RECONNECT, library),
+            (MQCNO_RECONNECT_DISABLED, library),
+            (MQCNO_RECONNECT_Q_MGR, library),
+        ],
+        OPTIONS,
+    );
+    let w = World::light();
+    let connect = |options| {
+        let who = Application {
+            options,
+            ..who("an application")
+        };
+        w.qm().connect(who).map(|_| Reason::NONE)
+    };
+    for (bit, fate) in &table {
+        fate.check(&format!("MQCNO {bit:#x}"), connect(*bit));
+    }
+    for contradiction in [
+        MQCNO_FASTPATH_BINDING | MQCNO_SHARED_BINDING,
+        MQCNO_LOCAL_BINDING | MQCNO_CLIENT_BINDING,
+        MQCNO_HANDLE_SHARE_NONE | MQCNO_HANDLE_SHARE_BLOCK,
+        MQCNO_ACCOUNTING_MQI_ENABLED | MQCNO_ACCOUNTING_MQI_DISABLED,
+        MQCNO_ACCOUNTING_Q_ENABLED | MQCNO_ACCOUNTING_Q_DISABLED,
+        MQCNO_ACTIVITY_TRACE_ENABLED | MQCNO_ACTIVITY_TRACE_DISABLED,
+        MQCNO_NO_CONV_SHARING | MQCNO_ALL_CONVS_SHARE,
+        MQCNO_CD_FOR_OUTPUT_ONLY | MQCNO_USE_CD_SELECTION,
+        MQCNO_RECONNECT | MQCNO_RECONNECT_DISABLED,
+        MQCNO_RECONNECT | MQCNO_RECONNECT_Q_MGR,
+    ] {
+        OPTIONS.check(&format!("MQCNO {contradiction:#x}"), connect(contradiction));
+    }
+    let together = MQCNO_HANDLE_SHARE_BLOCK | MQCNO_RECONNECT | MQCNO_ISOLATED_BINDING;
+    let who = Application {
+        options: together,
+        binding: Binding::Shared,
+        ..who("an application")
+    };
+    let _connected = w.qm().connect(who).unwrap();
+    let shown = w.mqsc("DISPLAY CONN(*) CONNOPTS").rows[0]
+        .2
+        .get("CONNOPTS")
+        .map(str::to_owned);
+    let words = "MQCNO_HANDLE_SHARE_BLOCK,MQCNO_SHARED_BINDING,MQCNO_RECONNECT";
+    assert_eq!(shown.as_deref(), Some(words));
 }
 
 #[test]

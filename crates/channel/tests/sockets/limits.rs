@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use posthaste_channel::{InstanceState, StopError};
-use posthaste_mqi::constants::{MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
+use posthaste_mqi::constants::{
+    MQCNO_GENERATE_CONN_TAG, MQCNO_RECONNECT, MQCNO_RESTRICT_CONN_TAG_Q_MGR,
+    MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT,
+};
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
 use posthaste_wire::client::FromServer;
 use posthaste_wire::identity::{Authentication, Userid};
@@ -263,19 +266,7 @@ async fn the_user_is_mcauser_or_the_credentials_or_the_process() {
         let mut client = Client::agreed(world.socket().await, &Raw::offer(channel))
             .await
             .unwrap();
-        let credentials = Authentication {
-            user: b"bob".to_vec(),
-            password: b"geheim".to_vec().into(),
-        };
-        client
-            .socket
-            .authenticate(&mut client.out, client.id, &credentials);
-        match client.event().await.unwrap() {
-            FromServer::Conversation {
-                status: Status::OK, ..
-            } => {}
-            other => panic!("{other:?}"),
-        }
+        authenticate(&mut client, b"bob").await;
         client.call(Hobj::NONE, &conn("QM1")).await;
         let users: Vec<String> = world
             .qm
@@ -286,5 +277,67 @@ async fn the_user_is_mcauser_or_the_credentials_or_the_process() {
         assert_eq!(users, [expected]);
         client.disconnect().await;
         world.admission.empty().await;
+    }
+}
+
+async fn authenticate(client: &mut Raw, user: &[u8]) {
+    let credentials = Authentication {
+        user: user.to_vec(),
+        password: b"geheim".to_vec().into(),
+    };
+    let id = client.id;
+    client
+        .socket
+        .authenticate(&mut client.out, id, &credentials);
+    match client.event().await.unwrap() {
+        FromServer::Conversation {
+            status: Status::OK, ..
+        } => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Credentials are for one MQCONN: neither MQDISC nor a failure leaves them to the next, which comes without.
+#[tokio::test]
+async fn credentials_do_not_outlive_their_mqconn() {
+    let world = World::new().await;
+    let users = || {
+        let connections = world.qm.connection_status().into_iter();
+        connections.map(|c| c.application.user).collect::<Vec<_>>()
+    };
+    let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
+        .await
+        .unwrap();
+    authenticate(&mut client, b"bob").await;
+    client.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(users(), ["bob"]);
+    client.call(Hobj::NONE, &Request::Disc).await;
+    client.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(users(), [""]);
+    client.call(Hobj::NONE, &Request::Disc).await;
+    authenticate(&mut client, b"bob").await;
+    let (outcome, _) = client.call(Hobj::NONE, &conn("NOT.HERE")).await;
+    assert_eq!(outcome.reason, Reason::Q_MGR_NAME_ERROR);
+    client.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(users(), [""]);
+}
+
+/// What a client may not ask of a connection is refused with its reason; it may ask again.
+#[tokio::test]
+async fn connect_options_that_are_not_served_are_refused() {
+    let world = World::new().await;
+    let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
+        .await
+        .unwrap();
+    for (options, reason) in [
+        (MQCNO_RESTRICT_CONN_TAG_Q_MGR, Reason::OPTIONS_ERROR),
+        (MQCNO_RECONNECT | MQCNO_GENERATE_CONN_TAG, Reason::NONE),
+    ] {
+        let Request::Conn(mut request) = conn("QM1") else {
+            panic!("an MQCONN")
+        };
+        request.connect_options = options;
+        let (outcome, _) = client.call(Hobj::NONE, &Request::Conn(request)).await;
+        assert_eq!(outcome.reason, reason);
     }
 }

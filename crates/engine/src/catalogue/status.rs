@@ -9,8 +9,9 @@ use posthaste_store::LARGEST_FILE;
 
 use super::show::Request;
 use crate::manager::QueueManager;
-use crate::session::{Binding, ConnectionStatus};
+use crate::session::{Application, Binding, ConnectionStatus};
 use crate::verbs::clock;
+use crate::verbs::connect::{BINDINGS, PLACES};
 
 /// How a part of the queue manager that runs beside the engine is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -273,6 +274,20 @@ fn appl_type(number: i32) -> &'static str {
     }
 }
 
+/// The options in force: the application's, but for the binding, which is what it is.
+fn connect_options(who: &Application) -> String {
+    let binding = match who.binding {
+        Binding::Fastpath => MQCNO_FASTPATH_BINDING,
+        Binding::Shared => MQCNO_SHARED_BINDING,
+    };
+    let options = who.options & !(BINDINGS | PLACES) | binding;
+    let bits = (0..i32::BITS).map(|n| options & 1i32.wrapping_shl(n));
+    let words = bits
+        .filter(|bit| *bit != 0)
+        .filter_map(|bit| name_of("MQCNO_", bit));
+    words.collect::<Vec<_>>().join(",")
+}
+
 fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     let who = &connection.application;
     let stamp = |moment: Option<i64>| moment.map(clock::display_stamp).unwrap_or_default();
@@ -288,13 +303,7 @@ fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     row.push_text("CHANNEL", &who.channel);
     row.push_text("CLIENTID", "");
     row.push_text("CONNAME", &who.conname);
-    row.push(
-        "CONNOPTS",
-        match who.binding {
-            Binding::Fastpath => "MQCNO_FASTPATH_BINDING",
-            Binding::Shared => "MQCNO_SHARED_BINDING",
-        },
-    );
+    row.push_text("CONNOPTS", &connect_options(who));
     row.push_text("USERID", &who.user);
     row.push_text("UOWLOG", "");
     row.push_text("UOWSTDA", &date);

@@ -8,6 +8,7 @@
 pub(crate) mod clock;
 pub(crate) mod close;
 mod commit;
+pub(crate) mod connect;
 mod context;
 mod defaults;
 mod extension;
