@@ -2,23 +2,19 @@
 //!
 //! Invariants: the number of live [`Permit`]s that were not evicted is the number of admitted connections; it never
 //! exceeds the limits; a permit gives its place back when it is dropped, however its connection ended. A connection that
-//! has not said who it is keeps nobody out: when there is no place it loses its own, the oldest first, after [`YOUNG`].
+//! has not said who it is keeps nobody out: when there is no place, one of those loses its own (`half_open`).
 
-use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
-use posthaste_env::Nanos;
 use tokio::sync::Notify;
 
-use crate::address::Peer;
+use crate::address::{Host, Peer};
+use crate::half_open::HalfOpens;
 use crate::timer::now;
-
-/// How long a half-open connection has its place for certain: many clients that come at the same time are all served.
-const YOUNG: Nanos = 1_000_000_000;
 
 /// How many connections are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,24 +118,19 @@ impl Totals {
 
 /// What a half-open connection and the admission have in common.
 #[derive(Default)]
-struct Place {
+pub(crate) struct Place {
     evicted: AtomicBool,
     task: Mutex<Option<Waker>>,
-}
-
-struct HalfOpen {
-    since: Nanos,
-    place: Arc<Place>,
 }
 
 #[derive(Default)]
 struct Counts {
     draining: bool,
     next: u64,
-    live: HashMap<u64, (Option<IpAddr>, Arc<Traffic>)>,
-    per_address: HashMap<Option<IpAddr>, usize>,
-    /// Those of `live` that are not established, the oldest first.
-    half_open: BTreeMap<u64, HalfOpen>,
+    live: HashMap<u64, (Option<Host>, Arc<Traffic>)>,
+    per_address: HashMap<Option<Host>, usize>,
+    /// Those of `live` that are not established.
+    half_open: HalfOpens,
     /// Evicted and not gone yet.
     leaving: HashMap<u64, Arc<Traffic>>,
     /// Of connections that are gone.
@@ -151,8 +142,8 @@ struct Counts {
 impl Counts {
     /// Takes a connection out; gives its counters.
     fn remove(&mut self, id: u64) -> Option<Arc<Traffic>> {
-        self.half_open.remove(&id);
         let (host, traffic) = self.live.remove(&id)?;
+        self.half_open.remove(id, host);
         if let Some(from_there) = self.per_address.get_mut(&host) {
             *from_there -= 1;
             if *from_there == 0 {
@@ -162,15 +153,16 @@ impl Counts {
         Some(traffic)
     }
 
-    /// Takes the place of the oldest half-open connection away, unless it is young.
-    fn evict(&mut self) -> bool {
-        let Some((id, half_open)) = self.half_open.first_key_value() else {
+    /// Takes a half-open connection's place away for a newcomer, if there is one that has to go for him.
+    fn evict(&mut self, newcomer: Option<Host>, why: Refused) -> bool {
+        let outcast = match why {
+            Refused::TooMany { .. } => self.half_open.outcast(newcomer, now()),
+            Refused::TooManyFromAddress { .. } => self.half_open.outcast_of(newcomer, now()),
+            Refused::Draining => None,
+        };
+        let Some((id, place)) = outcast else {
             return false;
         };
-        if now().saturating_sub(half_open.since) < YOUNG {
-            return false;
-        }
-        let (id, place) = (*id, Arc::clone(&half_open.place));
         if let Some(traffic) = self.remove(id) {
             self.leaving.insert(id, traffic);
         }
@@ -210,7 +202,9 @@ impl Admission {
     pub fn admit(&self, peer: &Peer) -> Result<Permit, Refused> {
         let mut counts = self.shared.counts.lock();
         let mut verdict = self.verdict(&counts, peer);
-        if matches!(verdict, Err(Refused::TooMany { .. })) && counts.evict() {
+        if let Err(why) = verdict
+            && counts.evict(peer.host(), why)
+        {
             verdict = self.verdict(&counts, peer);
         }
         if let Err(refused) = verdict {
@@ -223,14 +217,11 @@ impl Admission {
         counts.live.insert(id, (host, Arc::clone(&traffic)));
         *counts.per_address.entry(host).or_insert(0) += 1;
         let place = Arc::new(Place::default());
-        let half_open = HalfOpen {
-            since: now(),
-            place: Arc::clone(&place),
-        };
-        counts.half_open.insert(id, half_open);
+        counts.half_open.insert(id, host, now(), &place);
         Ok(Permit {
             shared: Arc::clone(&self.shared),
             id,
+            host,
             traffic,
             place,
         })
@@ -320,6 +311,7 @@ impl Admission {
 pub struct Permit {
     shared: Arc<Shared>,
     id: u64,
+    host: Option<Host>,
     traffic: Arc<Traffic>,
     place: Arc<Place>,
 }
@@ -337,8 +329,10 @@ impl Permit {
 
     /// The connection is one that is wanted, and keeps its place from now on; false if it has lost it already.
     pub fn establish(&self) -> bool {
-        let half_open = self.shared.counts.lock().half_open.remove(&self.id);
-        half_open.is_some() || !self.place.evicted.load(Ordering::Acquire)
+        let mut counts = self.shared.counts.lock();
+        let half_open = counts.half_open.remove(self.id, self.host);
+        drop(counts);
+        half_open || !self.place.evicted.load(Ordering::Acquire)
     }
 
     /// Ready when the place is lost to somebody else: the connection is to end.
@@ -381,12 +375,13 @@ mod tests {
             per_address: 2,
         });
         let first = admission.admit(&peer(1)).expect("first");
-        let _second = admission.admit(&peer(1)).expect("second");
+        let second = admission.admit(&peer(1)).expect("second");
         assert_eq!(
             admission.admit(&peer(1)).err(),
             Some(Refused::TooManyFromAddress { limit: 2 })
         );
-        let _third = admission.admit(&peer(2)).expect("third, from elsewhere");
+        let third = admission.admit(&peer(2)).expect("third, from elsewhere");
+        assert!(first.establish() && second.establish() && third.establish());
         assert_eq!(
             admission.admit(&Peer::Local).err(),
             Some(Refused::TooMany { limit: 3 })
@@ -410,7 +405,7 @@ mod tests {
             admission.admit(&peer(1)).expect("second"),
             admission.admit(&peer(1)).expect("third"),
         ];
-        let full = admission.admit(&peer(2)).err();
+        let full = admission.admit(&peer(1)).err();
         assert_eq!(full, Some(Refused::TooMany { limit: 3 }), "both are young");
         tokio::time::advance(std::time::Duration::from_secs(1)).await;
         let newcomer = admission.admit(&peer(2)).expect("the oldest has to go");
@@ -429,6 +424,42 @@ mod tests {
         assert_eq!(admission.traffic().received, 5);
         drop((established, newcomer, last));
         assert_eq!((admission.connections(), admission.half_open()), (0, 0));
+    }
+
+    /// However fast one address opens connections, another finds a place.
+    #[test]
+    fn a_flood_from_one_address_keeps_no_other_out() {
+        let admission = Admission::new(Limits {
+            connections: 100,
+            per_address: 100,
+        });
+        let mut flood: Vec<Permit> = Vec::new();
+        let mut served = Vec::new();
+        for last in 2..52 {
+            while let Ok(permit) = admission.admit(&peer(1)) {
+                flood.push(permit);
+            }
+            let newcomer = admission.admit(&peer(last)).expect("served");
+            assert!(newcomer.establish());
+            served.push(newcomer);
+        }
+        assert_eq!(
+            (admission.history(), admission.half_open()),
+            ((150, 50), 50)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_half_open_does_not_use_up_his_own_address_for_long() {
+        let admission = Admission::new(Limits {
+            connections: 100,
+            per_address: 2,
+        });
+        let _silent = [(); 2].map(|()| admission.admit(&peer(1)).expect("silent"));
+        let full = Some(Refused::TooManyFromAddress { limit: 2 });
+        assert_eq!(admission.admit(&peer(1)).err(), full);
+        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        assert!(admission.admit(&peer(1)).is_ok());
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod address;
 mod admission;
+mod half_open;
 mod inbound;
 mod listener;
 mod outbound;
