@@ -1,9 +1,15 @@
-//! What applications do while a checkpoint saves a queue part by part.
+//! What applications do while a checkpoint saves a queue part by part, and whose caller may go away.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod world;
 
-use posthaste_engine::Session;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Waker};
+
+use posthaste_engine::{EndMode, Session};
+use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md};
 use world::*;
@@ -84,4 +90,37 @@ fn a_place_freed_while_its_queue_is_saved_is_not_named_twice() {
     let expected: Vec<usize> = (301..1100).chain(1400..COUNT + 300).collect();
     let h = open(&s, "A", IN_OUT);
     assert_eq!(numbers(&s, h), expected);
+}
+
+/// A checkpoint whose caller goes away while the log is forced has not happened: the next one saves what it would have
+/// saved.
+#[test]
+fn an_end_that_gives_way_to_another_loses_nothing() {
+    for first in [EndMode::Controlled, EndMode::Immediate] {
+        let mut w = World::pausable();
+        w.run("DEFINE QLOCAL(A)");
+        let s = w.connect();
+        let h = open(&s, "A", IN_OUT);
+        for n in 0..20 {
+            send(&s, h, numbered(n), 0, format!("{n:2000}").as_bytes());
+        }
+        block_on(s.disconnect()).unwrap();
+        drop(s);
+        let qm = w.qm().clone();
+        {
+            let mut end = pin!(qm.end(first));
+            w.stage.pause();
+            let image = w.stage.queue_bytes.load(Ordering::Relaxed);
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(end.as_mut().poll(&mut cx).is_pending());
+            let written = w.stage.queue_bytes.load(Ordering::Relaxed) - image;
+            assert!(written > 20 * 2000, "{first:?}: it has saved the queue");
+        }
+        w.stage.resume();
+        w.end(EndMode::Immediate);
+        w.start();
+        let s = w.connect();
+        let h = open(&s, "A", IN_OUT);
+        assert_eq!(numbers(&s, h), (0..20).collect::<Vec<_>>(), "{first:?}");
+    }
 }

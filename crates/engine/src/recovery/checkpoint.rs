@@ -16,8 +16,9 @@
 //! 5. The image is written, synced and named; then the log's control file points at it, with the
 //!    restart point `min(cut, pins)`. Only now are old places and deleted queues' files given up.
 //!
-//! A write that finds the disk full abandons the checkpoint (the log keeps what it would have freed); any
-//! other error stops the queue manager, a failed sync whatever its reason.
+//! A write that finds the disk full abandons the checkpoint (the log keeps what it would have freed), and so does
+//! whoever takes it and goes away meanwhile: nobody waits once the control file may name the image. Any other error
+//! stops the queue manager, a failed sync whatever its reason.
 
 use std::sync::Arc;
 
@@ -47,10 +48,13 @@ pub(crate) struct CheckpointState {
 struct Turn<'a> {
     qm: &'a Inner,
     state: CheckpointState,
+    /// What it has saved and what is not in force.
+    saved: Vec<Saved>,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        abandon(std::mem::take(&mut self.saved));
         *self.qm.checkpoint.lock() = Some(self.state);
         self.qm.relief.raise();
     }
@@ -99,18 +103,18 @@ impl Inner {
             }
             relief.await;
         };
-        let mut turn = Turn { qm: self, state };
+        let mut turn = Turn {
+            qm: self,
+            state,
+            saved: Vec::new(),
+        };
         if state.closing {
             return Ok(true);
         }
-        let mut saved = Vec::new();
-        match self
-            .take_checkpoint(&mut turn.state, closing, &mut saved)
-            .await
-        {
+        let Turn { state, saved, .. } = &mut turn;
+        match self.take_checkpoint(state, closing, saved).await {
             Ok(()) => Ok(true),
             Err(Failure::Full) => {
-                abandon(saved);
                 self.numbers.look_again();
                 self.operator
                     .message("AMQ2005E", &[self.config.data.display().to_string()]);
@@ -122,6 +126,8 @@ impl Inner {
                 Ok(false)
             }
             Err(Failure::Stop(stop)) => {
+                // The image may be in force: nothing is given back.
+                turn.saved.clear();
                 self.stop(stop.clone());
                 Err(stop)
             }
