@@ -100,6 +100,7 @@ pub(crate) fn compare_with_naive(steps: impl Iterator<Item = (u8, u32)>) {
                 naive.truncate(high + (amount % 700) as usize);
                 space.cut(naive.len() as u32);
             }
+            7 if amount % 4 == 0 => step_give_back(&mut space, &naive),
             _ if naive.len() < 100_000 => {
                 naive.resize(naive.len() + (amount % 5000) as usize, false);
                 space.extend(naive.len() as u32);
@@ -109,6 +110,23 @@ pub(crate) fn compare_with_naive(steps: impl Iterator<Item = (u8, u32)>) {
         assert_eq!(space.blocks() as usize, naive.len());
         let used = naive.iter().filter(|used| **used).count() as u64;
         assert_eq!(space.used() + 1, used, "block 0 is not counted");
+    }
+}
+
+fn step_give_back(space: &mut Space, naive: &[bool]) {
+    let mut leaf = 0;
+    while let Some((next, runs)) = space.take_freed(leaf, 8, 16) {
+        leaf = next;
+        for (start, count) in &runs {
+            let (from, to) = (*start as usize, (*start + *count) as usize);
+            assert!(
+                !naive[from..to].contains(&true),
+                "{start}+{count} is in use"
+            );
+            assert!(start % 8 == 0 && count % 8 == 0 && *count >= 16);
+            assert!(!space.is_free(*start, 1), "somebody could take it");
+        }
+        space.put_back(&runs);
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! * A [`QueueFile`] holds the messages of one queue that memory should not or need not hold.
 //! * A checkpoint image ([`ImageWriter`], [`read_image`]) holds everything else that a restart starts from.
+//! * A [`Reserve`] keeps room on the disk for both.
 //!
-//! Neither knows what its bytes mean. Both recognise bytes that are not what was written and say so
+//! None knows what its bytes mean. Both recognise bytes that are not what was written and say so
 //! ([`StoreError::Damaged`]) instead of handing them on.
 
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@ pub mod fuzzing;
 mod image;
 mod item;
 mod queue_file;
+mod reserve;
 mod space;
 
 pub use error::StoreError;
@@ -21,3 +23,4 @@ pub use image::{
 };
 pub use item::{BLOCK, HEADER, MAX_PAYLOAD, Place};
 pub use queue_file::{LARGEST_FILE, QueueFile};
+pub use reserve::Reserve;

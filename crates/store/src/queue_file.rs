@@ -16,7 +16,10 @@
 //! * Writes are left to the operating system; what a checkpoint image refers to is durable after
 //!   [`QueueFile::sync`], the name of a new file included. An error of `sync` is final.
 //! * The map of free blocks is locked for its own work and for changes of the length, never for a read or
-//!   write of items.
+//!   write of items, nor while the room of free blocks is given back. Nobody takes a block meanwhile whose room is
+//!   just going.
+//! * Room is given back of free blocks only, so the same holds of it as of writing them anew: by then everyone who
+//!   could ask for what they held has had to give them up.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -24,7 +27,7 @@ use std::sync::Arc;
 
 use posthaste_env::sync::Mutex;
 use posthaste_env::sync::atomic::{AtomicBool, Ordering};
-use posthaste_env::{Disk, File, Open};
+use posthaste_env::{Disk, File, Open, PAGE};
 
 use crate::error::StoreError;
 use crate::item::{self, BLOCK, HEADER, MAX_PAYLOAD, Place, blocks_for, word};
@@ -45,6 +48,19 @@ const BATCH: u32 = 2048;
 const GUESS: usize = 4096;
 /// Free or foreign blocks worth reading over to save a call.
 const GAP: u64 = 32;
+
+/// Blocks of a page, the least a file system gives back.
+const PAGE_BLOCKS: u32 = (PAGE / BLOCK) as u32;
+/// Free blocks in one stretch that are worth a call when there is no need (64 KiB).
+const WORTH_A_CALL: u32 = 128;
+/// Free blocks that are worth giving back when there is no need (1 MiB), if they are a quarter of those in use.
+const MUCH: u64 = 2048;
+
+/// Whether so much is free that a file that is filled and emptied all the time would still not have its room taken
+/// and given back in turns.
+fn is_much(space: &Space) -> bool {
+    space.released() >= MUCH && space.released() >= space.used() / 4
+}
 
 /// The system's number for "the device failed": of a read, it means that the bytes are lost.
 const EIO: i32 = 5;
@@ -74,6 +90,8 @@ pub struct QueueFile {
     space: Mutex<Space>,
     /// Whether the file's name is known to be durable.
     named: AtomicBool,
+    /// The file system cannot give back room in the middle of a file.
+    solid: AtomicBool,
 }
 
 impl std::fmt::Debug for QueueFile {
@@ -163,6 +181,7 @@ impl QueueFile {
             file,
             space: Mutex::new(Space::new(blocks)),
             named: AtomicBool::new(false),
+            solid: AtomicBool::new(false),
         }
     }
 
@@ -294,9 +313,22 @@ impl QueueFile {
     }
 
     /// Gives a place back. Only when the destruction of its message is forced (see the head of this file).
-    /// Freeing a place that is not in use is a bug of the caller and stops the program.
-    pub fn free(&self, place: Place) {
-        self.space.lock().release(place.block, place.blocks());
+    /// Freeing a place that is not in use is a bug of the caller and stops the program. Returns whether so much is
+    /// free by now that [`QueueFile::give_back`] is worth its while.
+    pub fn free(&self, place: Place) -> bool {
+        let mut space = self.space.lock();
+        space.release(place.block, place.blocks());
+        is_much(&space)
+    }
+
+    /// Whether so much has become free that giving its room back is worth its while.
+    pub fn has_much_to_give_back(&self) -> bool {
+        is_much(&self.space.lock())
+    }
+
+    /// Blocks that have become free since room was last given back.
+    pub fn released_blocks(&self) -> u64 {
+        self.space.lock().released()
     }
 
     /// Restart: this place is in use. In any order; costs a few nanoseconds. A place that overlaps another
@@ -353,6 +385,31 @@ impl QueueFile {
     /// Bytes of memory the map of free blocks takes.
     pub fn memory(&self) -> usize {
         self.space.lock().memory()
+    }
+
+    /// Gives the room of free blocks back to the file system: the end of the file, and what lies between items.
+    /// `all`: every page of it, else only stretches that are worth a call.
+    pub fn give_back(&self, all: bool) -> Result<(), StoreError> {
+        self.shrink()?;
+        let least = if all { 1 } else { WORTH_A_CALL };
+        let mut leaf = 0;
+        while !self.solid.load(Ordering::Relaxed) {
+            let taken = self.space.lock().take_freed(leaf, PAGE_BLOCKS, least);
+            let Some((next, runs)) = taken else { break };
+            leaf = next;
+            let punched = runs.iter().try_for_each(|(start, count)| {
+                let bytes = |blocks: u32| u64::from(blocks) * BLOCK as u64;
+                self.file.punch(bytes(*start), bytes(*count))
+            });
+            self.space.lock().put_back(&runs);
+            match punched {
+                Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
+                    self.solid.store(true, Ordering::Relaxed);
+                }
+                punched => punched.map_err(|e| self.io(&e, "give back room of"))?,
+            }
+        }
+        Ok(())
     }
 
     /// Gives the free end of the file back to the file system, and places new items towards the front so that

@@ -6,14 +6,19 @@
 //! for every second message in the bad one.
 //!
 //! Invariants:
-//! * A set bit is a block in use or past the end of the file; block 0 is always in use (file header).
-//! * `used` counts the set bits of blocks `1..blocks`.
+//! * A set bit is a block in use, past the end of the file, or one whose room is just being given back; block 0 is
+//!   always in use (file header).
+//! * `used` counts the blocks in use, without block 0.
+//! * `freed` names every leaf in which a block has become free since its room was last given back, and `released`
+//!   is how many have, less those that were taken again.
 //! * Unless `stale`, every leaf describes its 1,024 bits and every node its two children. [`Space::reserve`]
 //!   only sets bits, so that a restart can mark a million places in any order; the tree is built when the
 //!   first allocation needs it.
 //!
 //! Placement: where the last allocation ended if that is free (items written one after another can be
 //! read back with one read), else the lowest run that is long enough (the file stays short).
+
+use std::collections::BTreeSet;
 
 /// Blocks described by one leaf of the tree.
 const LEAF: u32 = 1024;
@@ -60,10 +65,13 @@ pub(crate) struct Space {
     tree: Vec<Runs>,
     stale: bool,
     cursor: u32,
+    freed: BTreeSet<u32>,
+    released: u64,
 }
 
 impl Space {
-    /// The map of a file of `blocks` blocks, all free except block 0.
+    /// The map of a file of `blocks` blocks, all free except block 0. What room they have is not known: it counts as
+    /// to be given back.
     pub(crate) fn new(blocks: u32) -> Space {
         let mut space = Space {
             words: Vec::new(),
@@ -72,6 +80,8 @@ impl Space {
             tree: Vec::new(),
             stale: true,
             cursor: 1,
+            freed: (0..blocks.div_ceil(LEAF)).collect(),
+            released: u64::from(blocks.saturating_sub(1)),
         };
         space.extend(blocks.max(1));
         space.fill(0, 1, true);
@@ -130,6 +140,7 @@ impl Space {
         self.fill(start, count, true);
         self.refresh(start, count);
         self.used += u64::from(count);
+        self.released = self.released.saturating_sub(u64::from(count));
         self.cursor = start + count;
         Some(start)
     }
@@ -142,6 +153,8 @@ impl Space {
         );
         self.fill(start, count, false);
         self.used -= u64::from(count);
+        self.released += u64::from(count);
+        self.freed.extend(start / LEAF..=(start + count - 1) / LEAF);
         if self.used == 0 {
             self.rewind();
         }
@@ -164,6 +177,7 @@ impl Space {
         }
         self.fill(start, count, true);
         self.used += u64::from(count);
+        self.released = self.released.saturating_sub(u64::from(count));
         self.stale = true;
         true
     }
@@ -193,6 +207,10 @@ impl Space {
         if blocks >= self.blocks {
             return;
         }
+        self.released = self
+            .released
+            .saturating_sub(u64::from(self.blocks - blocks));
+        self.freed.split_off(&blocks.div_ceil(LEAF));
         self.words.truncate(blocks.div_ceil(WORD) as usize);
         self.words.shrink_to_fit();
         self.blocks = blocks;
@@ -200,6 +218,58 @@ impl Space {
         self.fill(blocks, rest, true);
         self.tree = Vec::new();
         self.stale = true;
+    }
+
+    /// Blocks that have become free since room was last given back.
+    pub(crate) fn released(&self) -> u64 {
+        self.released
+    }
+
+    /// Takes free blocks whose room has not been given back yet, as runs of whole pages (`page` blocks each) of at
+    /// least `least` blocks, and keeps everyone else off them until [`Space::put_back`]. Looks at one leaf, the first
+    /// from `leaf` on, and returns the number of the next; `None` when there is none left.
+    pub(crate) fn take_freed(
+        &mut self,
+        leaf: u32,
+        page: u32,
+        least: u32,
+    ) -> Option<(u32, Vec<(u32, u32)>)> {
+        let leaf = self.freed.range(leaf..).next().copied()?;
+        let from = leaf as usize * LEAF_WORDS;
+        let to = (from + LEAF_WORDS).min(self.words.len());
+        let (mut runs, mut passed_over) = (Vec::new(), false);
+        let words = self.words.get(from..to).unwrap_or(&[]);
+        clear_runs(words, |start, length| {
+            let (start, end) = (leaf * LEAF + start, leaf * LEAF + start + length);
+            let (start, end) = (start.next_multiple_of(page), end / page * page);
+            match end.saturating_sub(start) {
+                0 => {}
+                count if count < least => passed_over = true,
+                count => runs.push((start, count)),
+            }
+            false
+        });
+        if !passed_over {
+            self.freed.remove(&leaf);
+        }
+        for (start, count) in &runs {
+            self.fill(*start, *count, true);
+            self.released = self.released.saturating_sub(u64::from(*count));
+            if !self.stale {
+                self.refresh(*start, *count);
+            }
+        }
+        Some((leaf + 1, runs))
+    }
+
+    /// These blocks, which [`Space::take_freed`] has taken, are free again.
+    pub(crate) fn put_back(&mut self, runs: &[(u32, u32)]) {
+        for (start, count) in runs {
+            self.fill(*start, *count, false);
+            if !self.stale {
+                self.refresh(*start, *count);
+            }
+        }
     }
 
     /// Whether all of the blocks exist and are free.

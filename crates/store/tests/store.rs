@@ -12,7 +12,8 @@ use std::sync::Arc;
 use fake_disk::FakeDisk;
 use posthaste_env::{Disk, Open};
 use posthaste_store::{
-    BLOCK, ImageWriter, Place, QueueFile, StoreError, image_name, read_image, remove_other_images,
+    BLOCK, ImageWriter, Place, QueueFile, Reserve, StoreError, image_name, read_image,
+    remove_other_images,
 };
 
 const Q: &str = "/qm/queues/q1";
@@ -295,6 +296,113 @@ fn shrink_gives_the_free_end_back() {
 }
 
 #[test]
+fn a_drained_file_gives_its_room_back_and_keeps_what_is_in_it() {
+    let (fake, disk) = fake();
+    let path = Path::new(Q);
+    let file = QueueFile::create(&disk, path).unwrap();
+    let bytes = payload(2300);
+    let places: Vec<Place> = (0..5000).map(|_| file.write(&[&bytes]).unwrap()).collect();
+    let full = fake.held(path);
+    assert!(!file.has_much_to_give_back());
+    // Every hundredth stays, the last one too: nothing can be cut off.
+    let (kept, gone): (Vec<usize>, Vec<usize>) = (0..5000).partition(|n| n % 100 == 99);
+    let told: Vec<bool> = gone.iter().map(|n| file.free(places[*n])).collect();
+    let told = told.iter().position(|much| *much);
+    let released = 5 * (told.unwrap() as u64 + 1);
+    assert!(
+        released >= 2048 && released >= (25_000 - released) / 4 && released < 6000,
+        "worth its while after {released} blocks"
+    );
+    file.give_back(false).unwrap();
+    let some = fake.held(path);
+    file.give_back(true).unwrap();
+    let all = fake.held(path);
+    // A page at either side of what is kept.
+    assert!(
+        all <= some && all < kept.len() as u64 * 3 * 4096,
+        "{full} {some} {all}"
+    );
+    assert_eq!(file.released_blocks(), 0);
+    for n in &kept {
+        assert_eq!(file.read(places[*n].block).unwrap(), bytes);
+    }
+    let again: Vec<Place> = (0..4950).map(|_| file.write(&[&bytes]).unwrap()).collect();
+    assert!(fake.held(path) <= full + 4096);
+    assert_eq!(file.read_many(&again).unwrap(), vec![bytes.clone(); 4950]);
+    for n in &kept {
+        assert_eq!(file.read(places[*n].block).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn what_a_crash_left_free_is_given_back_after_it() {
+    let (fake, disk) = fake();
+    let path = Path::new(Q);
+    let file = QueueFile::create(&disk, path).unwrap();
+    let bytes = payload(2300);
+    let places: Vec<Place> = (0..2000).map(|_| file.write(&[&bytes]).unwrap()).collect();
+    drop(file);
+    let file = QueueFile::open(&disk, path).unwrap();
+    file.rebuild([places[0], places[1999]].into_iter()).unwrap();
+    assert!(file.has_much_to_give_back());
+    file.give_back(true).unwrap();
+    assert!(fake.held(path) <= 6 * 4096, "{}", fake.held(path));
+    assert_eq!(file.read(places[0].block).unwrap(), bytes);
+    assert_eq!(file.read(places[1999].block).unwrap(), bytes);
+}
+
+#[test]
+fn a_file_system_without_holes_gets_the_end_back_alone() {
+    let (fake, disk) = fake();
+    fake.refuse_holes(true);
+    let path = Path::new(Q);
+    let file = QueueFile::create(&disk, path).unwrap();
+    let bytes = payload(2300);
+    let places: Vec<Place> = (0..2000).map(|_| file.write(&[&bytes]).unwrap()).collect();
+    for n in (0..1000).chain(1001..2000) {
+        file.free(places[n]);
+    }
+    file.give_back(true).unwrap();
+    file.give_back(true).unwrap();
+    let held = fake.held(path);
+    assert!((1000 * 2560..1 << 22).contains(&held), "{held}");
+    assert_eq!(file.read(places[1000].block).unwrap(), bytes);
+}
+
+#[test]
+fn a_reserve_takes_what_there_is_and_gives_it_up_piece_by_piece() {
+    const MIB: u64 = 1 << 20;
+    let (fake, disk) = fake();
+    fake.set_room(3 * MIB + MIB / 2);
+    let path = Path::new("/qm/checkpoint.reserve");
+    let reserve = Reserve::new(&disk, Path::new("/qm"));
+    assert!(reserve.make(2 * MIB).unwrap());
+    assert_eq!((reserve.held(), fake.held(path)), (2 * MIB, 2 * MIB));
+    assert!(!reserve.make(4 * MIB).unwrap(), "there is no room for all");
+    assert!(reserve.held() >= 3 * MIB && reserve.held() <= fake.held(path));
+    let file = QueueFile::create(&disk, Path::new(Q));
+    assert!(file.is_ok() || matches!(file, Err(StoreError::Full)));
+    assert!(reserve.spend(MIB, 0).unwrap());
+    assert!(reserve.spend(9 * MIB, MIB).unwrap());
+    assert_eq!(reserve.held(), MIB);
+    assert!(
+        !reserve.spend(1, MIB).unwrap(),
+        "nothing beyond what is kept"
+    );
+    // A restart finds what is left, and makes the rest.
+    let reserve = Reserve::new(&disk, Path::new("/qm"));
+    assert!(reserve.make(MIB).unwrap());
+    assert_eq!((reserve.held(), fake.held(path)), (MIB, MIB));
+    fake.set_room(u64::MAX);
+    assert!(reserve.make(8 * MIB).unwrap());
+    // And what is kept without need goes back.
+    assert!(reserve.make(5 * MIB).unwrap());
+    assert_eq!(reserve.held(), 8 * MIB);
+    assert!(reserve.make(MIB).unwrap());
+    assert_eq!((reserve.held(), fake.held(path)), (MIB, MIB));
+}
+
+#[test]
 fn files_that_are_not_ours_are_refused() {
     let (_, disk) = fake();
     let path = Path::new(Q);
@@ -559,7 +667,9 @@ fn the_real_disk_does_the_same() {
     let file = QueueFile::open(&disk, &path).unwrap();
     file.rebuild(places.iter().copied()).unwrap();
     assert_eq!(file.read_many(&places).unwrap(), vec![bytes; 1000]);
-    places.iter().skip(1).for_each(|place| file.free(*place));
+    for place in places.iter().skip(1) {
+        file.free(*place);
+    }
     file.shrink().unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 1 << 20);
 

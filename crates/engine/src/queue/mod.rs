@@ -568,7 +568,9 @@ impl QueueState {
             (Some(_), Some(held_back)) if forced && !planted(Bug::FreeWhileSaving) => {
                 held_back.push(place);
             }
-            (Some(file), _) if forced => file.free(place),
+            (Some(file), _) if forced => {
+                file.free(place);
+            }
             _ => self.free_later.push(place),
         }
     }

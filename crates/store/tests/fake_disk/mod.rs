@@ -16,6 +16,8 @@ struct Knobs {
     /// Bytes that may still be written; `None` has no limit.
     room: Mutex<Option<u64>>,
     refuse_extension: AtomicBool,
+    /// The file system cannot punch holes.
+    refuse_holes: AtomicBool,
     fail_sync: Mutex<Option<io::ErrorKind>>,
     fail_dir_sync: Mutex<Option<io::ErrorKind>>,
     reads: AtomicU64,
@@ -44,6 +46,15 @@ impl FakeDisk {
 
     pub(crate) fn refuse_extension(&self, yes: bool) {
         self.knobs.refuse_extension.store(yes, SeqCst);
+    }
+
+    pub(crate) fn refuse_holes(&self, yes: bool) {
+        self.knobs.refuse_holes.store(yes, SeqCst);
+    }
+
+    /// Bytes of the file that room was taken for.
+    pub(crate) fn held(&self, path: &Path) -> u64 {
+        (self.files.lock()[path].held.lock().len() * BLOCK) as u64
     }
 
     pub(crate) fn fail_sync(&self, with: Option<io::ErrorKind>) {
@@ -150,13 +161,17 @@ impl File for FakeFile {
         let from = self.len()?;
         let mut at = from;
         while at < n {
-            self.write_at(&[0; BLOCK], at)?;
+            self.write_at(&[0; BLOCK], at)
+                .inspect_err(|_| self.bytes.lock().truncate(at as usize))?;
             at += BLOCK as u64;
         }
         Ok(())
     }
 
     fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        if self.knobs.refuse_holes.load(SeqCst) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let whole = (offset as usize).div_ceil(PAGE)..(offset + bytes) as usize / PAGE;
         let mut content = self.bytes.lock();
         for page in whole {
