@@ -42,6 +42,7 @@ mod queue;
 mod record;
 mod recovery;
 mod report;
+mod room;
 mod session;
 mod signal;
 mod space;

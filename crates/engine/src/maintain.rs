@@ -1,4 +1,4 @@
-//! What happens without being asked: checkpoints, room in the log, expiry, orphaned effects.
+//! What happens without being asked: checkpoints, room in the log and on the disk, expiry, orphaned effects.
 //!
 //! Invariants:
 //! * A checkpoint is taken when the log has grown by the interval since the last one began.
@@ -7,6 +7,7 @@
 //!   are taken down than it needs, and only one whose records are what restart would begin with: where the log
 //!   is held by something else, as by a full disk that lets no checkpoint through, taking units of work down makes
 //!   no room.
+//! * Room of the disk is given back, and made again for the next checkpoint, as `room.rs` says.
 //! * Without maintenance the log fills and nobody is told: should it panic, the queue manager stops.
 
 use std::sync::Arc;
@@ -113,7 +114,7 @@ impl Inner {
     /// Says who holds much of the log, while there is still time to do something about it. To be called at each
     /// checkpoint, and where it says itself: a unit of work that has begun since the last one does not hold half of
     /// the log before the next one.
-    fn tell_holder(&self) {
+    pub(crate) fn tell_holder(&self) {
         let Some((pin, session)) = self.oldest_unit() else {
             return;
         };
@@ -232,7 +233,7 @@ impl QueueManager {
         let inner = self.inner();
         let interval = u64::from(inner.config.expiry_interval_s) * 1_000_000_000;
         let mut next_sweep = inner.env.clock.monotonic() + interval;
-        let mut ahead = 0;
+        let (mut ahead, mut next_room) = (0, 0);
         loop {
             let kick = inner.kick.listen();
             if inner.ended() {
@@ -247,6 +248,9 @@ impl QueueManager {
                     return inner.end_waits(Reason::CONNECTION_BROKEN);
                 }
             }
+            let Ok(soon) = inner.tend_room(&mut next_room).await else {
+                return inner.end_waits(Reason::CONNECTION_BROKEN);
+            };
             if inner.look_wanted.swap(false, Ordering::AcqRel) {
                 inner.tell_holder();
             }
@@ -256,11 +260,11 @@ impl QueueManager {
                 inner.sweep_expired();
                 next_sweep = now + interval;
             }
-            let until = if interval > 0 {
-                next_sweep
-            } else {
-                now + 60 * IDLE_NANOS
+            let until = match interval {
+                0 => now + 60 * IDLE_NANOS,
+                _ => next_sweep,
             };
+            let until = soon.map_or(until, |soon| soon.min(until));
             either(kick, inner.env.clock.sleep_until(until)).await;
         }
     }

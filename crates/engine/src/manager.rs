@@ -81,7 +81,7 @@ pub(crate) struct Inner {
     phase: AtomicU8,
     stop: Mutex<Option<Stop>>,
     /// Something for maintenance to do.
-    pub(crate) kick: Signal,
+    pub(crate) kick: Arc<Signal>,
     /// A checkpoint ended, or a unit of work was taken down: there may be log space again.
     pub(crate) relief: Signal,
     /// A session ended or a phase changed.
@@ -132,7 +132,6 @@ impl Inner {
             log: parts.log,
             operator: parts.operator,
             catalogue: parts.catalogue,
-            home: parts.home,
             lock: Mutex::new(Some(parts.lock)),
             incarnation: parts.incarnation,
             numbers: parts.numbers,
@@ -143,7 +142,8 @@ impl Inner {
             pins: Arc::default(),
             phase: AtomicU8::new(RUNNING),
             stop: Mutex::new(None),
-            kick: Signal::default(),
+            kick: Arc::clone(&parts.home.room.kick),
+            home: parts.home,
             relief: Signal::default(),
             changed: Signal::default(),
             checkpoint: Mutex::new(Some(parts.checkpoint)),
@@ -264,7 +264,11 @@ impl Inner {
 
     /// A queue was deleted: its file goes with the next checkpoint.
     pub(crate) fn retire(&self, queue: Arc<Queue>) {
+        let filed = queue.has_file();
         self.retired.lock().push(queue);
+        if filed {
+            self.home.room.freed(true);
+        }
     }
 
     /// A temporary dynamic queue was deleted. No image has named it, so it need not wait for a

@@ -39,6 +39,8 @@ marks! {
     RefusedByStoppedLog: "A backout finds the log stopped.",
     WaitedForRoom: "A call waits for room in the log.",
     GiftReturned: "A message that was given to a waiting getter comes back.",
+    ReserveSpent: "A checkpoint finds the disk full and spends the reserve.",
+    ScarceCheckpoint: "A checkpoint files fewer messages than it should, for want of room.",
     Expired: "Maintenance takes an expired message off its queue.",
 }
 

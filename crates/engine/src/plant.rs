@@ -43,6 +43,8 @@ pub enum Bug {
     OrphansTakenEarly,
     /// A place is given back while a checkpoint that may have named it saves the rest of the queue.
     FreeWhileSaving,
+    /// A checkpoint gives back the room of what its image no longer names before that image is in force.
+    GiveBackEarly,
     /// The numbers of messages begin again at each start, close behind those of the start before.
     NumbersRepeat,
     /// MQOPEN takes a selector that nothing looks at.
@@ -76,6 +78,7 @@ impl Bug {
         Bug::ClearNextPin,
         Bug::OrphansTakenEarly,
         Bug::FreeWhileSaving,
+        Bug::GiveBackEarly,
         Bug::NumbersRepeat,
         Bug::IgnoredSelector,
         Bug::UnbudgetedFlows,

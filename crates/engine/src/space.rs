@@ -3,7 +3,7 @@
 //! Invariant: a condition is told at most once a minute, however often it is met, and however often it
 //! comes and goes.
 
-use posthaste_env::sync::atomic::{AtomicI64, Ordering};
+use posthaste_env::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use posthaste_mqi::Reason;
 
 use crate::manager::Inner;
@@ -36,6 +36,9 @@ pub(crate) struct Told {
     /// Half of the log is held by one unit of work; most of it.
     holder: [Last; 2],
     too_long: Last,
+    reserve: Last,
+    /// The operator knows that the reserve for checkpoints is not whole.
+    reserve_missing: AtomicBool,
 }
 
 /// Per cent of the log that one unit of work may hold before the operator is told, and told again.
@@ -83,6 +86,25 @@ impl Inner {
             let inserts = [bytes.to_string(), most.to_string()];
             self.operator.message("AMQ2063E", &inserts);
         }
+    }
+
+    /// Whether the reserve for checkpoints is whole, after everything has been done to make it so: until then puts
+    /// are refused.
+    pub(crate) fn tell_reserve(&self, whole: bool) {
+        let missing = &self.told.reserve_missing;
+        let folder = || [self.config.data.display().to_string()];
+        if whole && missing.swap(false, Ordering::Relaxed) {
+            self.operator.message("AMQ2065I", &folder());
+        }
+        if !whole && self.told.reserve.is_due(self.now()) {
+            missing.store(true, Ordering::Relaxed);
+            self.operator.message("AMQ2064W", &folder());
+        }
+    }
+
+    /// A checkpoint could not be written for want of room.
+    pub(crate) fn tell_full_disk(&self) {
+        self.tell_refusal(Reason::Q_SPACE_NOT_AVAILABLE);
     }
 
     /// A put was refused: the operator has to know of a full disk.

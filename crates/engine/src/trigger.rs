@@ -199,7 +199,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     let mut wakes = Wakes::default();
     let mut state = initiation.lock();
     md.priority = state.attributes.def_priority;
-    let admitted = state.admit();
+    let admitted = state.admit(false);
     match admitted {
         Ok(()) if state.open_input == 0 => {}
         Ok(()) => {

@@ -390,7 +390,10 @@ impl QueueFile {
     /// Gives the room of free blocks back to the file system: the end of the file, and what lies between items.
     /// `all`: every page of it, else only stretches that are worth a call.
     pub fn give_back(&self, all: bool) -> Result<(), StoreError> {
-        self.shrink()?;
+        match self.shrink() {
+            Err(StoreError::Full) => return Ok(()),
+            shrunk => shrunk?,
+        }
         let least = if all { 1 } else { WORTH_A_CALL };
         let mut leaf = 0;
         while !self.solid.load(Ordering::Relaxed) {
@@ -406,7 +409,11 @@ impl QueueFile {
                 Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
                     self.solid.store(true, Ordering::Relaxed);
                 }
-                punched => punched.map_err(|e| self.io(&e, "give back room of"))?,
+                punched => match punched.map_err(|e| self.io(&e, "give back room of")) {
+                    // The file system's own tables have no room for a hole: the next time, perhaps.
+                    Err(StoreError::Full) => break,
+                    done => done?,
+                },
             }
         }
         Ok(())

@@ -402,6 +402,7 @@ mod tests {
             pq_buffer: 0,
             stages: Default::default(),
             triggered: Default::default(),
+            room: crate::room::Room::new(&posthaste_env::os().disk, "never made".as_ref()),
         }))
     }
 

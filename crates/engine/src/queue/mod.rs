@@ -41,6 +41,7 @@ use crate::message::{self, Message};
 use crate::meter::{Count, Stages};
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
+use crate::room::Room;
 use crate::trigger::{TriggerState, Triggered};
 pub(crate) use attributes::QueueAttributes;
 use index::{Body, Index, NIL, NewSlot, SlotId};
@@ -58,6 +59,7 @@ pub(crate) struct QueueHome {
     pub(crate) pq_buffer: usize,
     pub(crate) stages: Stages,
     pub(crate) triggered: Triggered,
+    pub(crate) room: Room,
 }
 
 /// A local queue.
@@ -225,7 +227,7 @@ impl QueueState {
     }
 
     /// Whether one more message may be put.
-    pub(crate) fn admit(&mut self) -> Result<(), Reason> {
+    pub(crate) fn admit(&mut self, persistent: bool) -> Result<(), Reason> {
         if self.deleted {
             return Err(Reason::Q_DELETED);
         }
@@ -235,6 +237,9 @@ impl QueueState {
         }
         if self.depth() >= self.attributes.max_depth {
             return Err(Reason::Q_FULL);
+        }
+        if !self.home.room.is_open() && (persistent || self.over_buffer()) {
+            return Err(Reason::Q_SPACE_NOT_AVAILABLE);
         }
         if self.file_full && self.over_buffer() && !self.file_again() {
             return Err(Reason::Q_SPACE_NOT_AVAILABLE);
@@ -278,14 +283,16 @@ impl QueueState {
         self.residents.bytes_of(persistent) + uncommitted > limit
     }
 
-    /// The disk was full when a message should have been filed.
-    pub(crate) fn could_not_file(&mut self) {
+    /// A message that should have been filed stays in memory: nothing is dropped. New puts are refused until the
+    /// file takes messages again.
+    pub(crate) fn could_not_file(&mut self, error: &StoreError) {
         self.file_full = true;
+        self.home.room.could_not_file(error);
     }
 
     /// Admits a put whose message will arrive later (commit, or the force of its log record).
-    pub(crate) fn reserve(&mut self) -> Result<(), Reason> {
-        self.admit()?;
+    pub(crate) fn reserve(&mut self, persistent: bool) -> Result<(), Reason> {
+        self.admit(persistent)?;
         self.pending_puts += 1;
         Ok(())
     }
@@ -372,6 +379,11 @@ impl QueueState {
             // Its file has gone or will go; the message goes with the last handle.
             return;
         }
+        if !self.home.room.is_open() {
+            // What room there is, a checkpoint may need.
+            self.file_full |= self.over_buffer();
+            return;
+        }
         if let Body::Resident(at) = self.index.slot(slot).body()
             && self.is_over(self.index.slot(slot).persistent())
         {
@@ -436,12 +448,7 @@ impl QueueState {
                 let message = self.residents.get(at).message.clone();
                 match self.write(&message) {
                     Ok(place) => place,
-                    Err(_) => {
-                        // The message stays in memory: nothing is dropped. New puts are refused
-                        // until the file takes messages again.
-                        self.file_full = true;
-                        return;
-                    }
+                    Err(error) => return self.could_not_file(&error),
                 }
             }
         };
@@ -568,9 +575,7 @@ impl QueueState {
             (Some(_), Some(held_back)) if forced && !planted(Bug::FreeWhileSaving) => {
                 held_back.push(place);
             }
-            (Some(file), _) if forced => {
-                file.free(place);
-            }
+            (Some(file), _) if forced => self.home.room.freed(file.free(place)),
             _ => self.free_later.push(place),
         }
     }
@@ -595,7 +600,7 @@ impl QueueState {
             && self.damage.is_none()
         {
             for place in places {
-                file.free(place);
+                self.home.room.freed(file.free(place));
             }
         }
     }

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use posthaste_recovery_log::Lsn;
-use posthaste_store::{Place, QueueFile, StoreError};
+use posthaste_store::{BLOCK, HEADER, Place, QueueFile, StoreError};
 
 use super::QueueState;
 use super::disjoint::Disjoint;
@@ -43,6 +43,16 @@ impl QueueState {
         out
     }
 
+    /// Of each message that [`Self::unfiled`] finds: where its record begins, and the room it takes in the file.
+    pub(crate) fn unfiled_sizes(&self, cut: Lsn) -> Vec<(Lsn, u64)> {
+        let unfiled = self.unfiled(cut, false).into_iter();
+        let sized = |(_, message): (SlotId, Arc<Message>)| {
+            let bytes = HEADER + stored_head(&message).len() + message.data.len();
+            (message.lsn, bytes.next_multiple_of(BLOCK) as u64)
+        };
+        unfiled.map(sized).collect()
+    }
+
     /// Notes where a message was filed; gives the place back if the message has gone meanwhile.
     pub(crate) fn filed(&mut self, id: SlotId, seq: u64, place: Place) {
         if self.index.holds(id, seq)
@@ -54,9 +64,7 @@ impl QueueState {
             return;
         }
         // Nobody has seen this place, so it may be used again at once.
-        if let Some(file) = &self.file {
-            file.free(place);
-        }
+        self.free(vec![place]);
     }
 
     /// What an image names of a chunk: messages, and where the queue file has them.

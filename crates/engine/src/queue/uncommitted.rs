@@ -49,14 +49,13 @@ impl Queue {
         let mut state = self.lock();
         let kind = usize::from(message.persistent());
         state.uncommitted[kind] += message.size();
-        if state.deleted || !state.is_over(message.persistent()) {
+        if state.deleted || !state.is_over(message.persistent()) || !self.home.room.is_open() {
             return None;
         }
         match state.file() {
             Ok(file) => Some(file),
-            Err(_) => {
-                // It stays in memory: nothing is dropped. New puts are refused meanwhile.
-                state.file_full = true;
+            Err(error) => {
+                state.could_not_file(&error);
                 None
             }
         }

@@ -14,11 +14,14 @@
 //! 4. Queue files are synced, then the log is forced as far as it was appended: the image may show
 //!    the effect of any record up to there.
 //! 5. The image is written, synced and named; then the log's control file points at it, with the
-//!    restart point `min(cut, pins)`. Only now are old places and deleted queues' files given up.
+//!    restart point `min(cut, pins)`. Only now are old places and deleted queues' files given up, and the room of
+//!    what is free is given back to the file system.
 //!
-//! A write that finds the disk full abandons the checkpoint (the log keeps what it would have freed), and so does
-//! whoever takes it and goes away meanwhile: nobody waits once the control file may name the image. Any other error
-//! stops the queue manager, a failed sync whatever its reason.
+//! A write that finds the disk full spends the reserve (`room.rs`). When that does not suffice, the checkpoint is begun
+//! again with fewer messages to file, at last with none, and the restart point is the oldest one that was left: such a
+//! checkpoint empties the log less or not at all, but it gives back the room of what is gone. One that finds no room
+//! even so is abandoned, and so is one that whoever takes it goes away from: nobody waits once the control file may
+//! name the image. Any other error stops the queue manager, a failed sync whatever its reason.
 
 use std::sync::Arc;
 
@@ -29,10 +32,12 @@ use posthaste_store::{ImageWriter, Place, QueueFile, StoreError, remove_other_im
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue};
 use crate::catalogue::{Runtime, Stored};
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::disjoint::Disjoint;
 use crate::queue::saved::stored_head;
+use crate::room::{Needs, Room, Writes};
 use crate::stop::Stop;
 
 /// What the next checkpoint has to know of the last one.
@@ -54,7 +59,7 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        abandon(std::mem::take(&mut self.saved));
+        abandon(&mut self.saved);
         *self.qm.checkpoint.lock() = Some(self.state);
         self.qm.relief.raise();
     }
@@ -66,6 +71,48 @@ struct Saved {
     chunks: Vec<Option<Place>>,
     written: Vec<(usize, Place)>,
     given_up: Vec<Place>,
+}
+
+/// A checkpoint that has begun.
+struct Begun {
+    number: u64,
+    begin: Lsn,
+    /// Messages from before are old.
+    cut: Lsn,
+    /// The oldest record whose effect was on its way.
+    pin: Option<Lsn>,
+    closing: bool,
+}
+
+/// Which messages a checkpoint files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// All that are old.
+    All,
+    /// The oldest, as far as there is room.
+    WhatFits,
+    /// None: the index and the image are all it needs room for, and what is gone gives room back.
+    Nothing,
+}
+
+impl Scope {
+    fn less(self) -> Option<Scope> {
+        match self {
+            Scope::All => Some(Scope::WhatFits),
+            Scope::WhatFits => Some(Scope::Nothing),
+            Scope::Nothing => None,
+        }
+    }
+}
+
+/// What that comes to.
+struct Filing {
+    /// Persistent messages from before are filed.
+    cut: Lsn,
+    /// The oldest of those that should be filed and are not: restart needs the log from there.
+    left: Option<Lsn>,
+    /// At a controlled shutdown, non-persistent ones of NPMCLASS(HIGH) too.
+    non_persistent: bool,
 }
 
 /// What an image says of definitions and of queues.
@@ -113,16 +160,19 @@ impl Inner {
         }
         let Turn { state, saved, .. } = &mut turn;
         match self.take_checkpoint(state, closing, saved).await {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                self.make_reserve(true)?;
+                Ok(true)
+            }
             Err(Failure::Full) => {
                 self.numbers.look_again();
-                self.operator
-                    .message("AMQ2005E", &[self.config.data.display().to_string()]);
+                self.tell_full_disk();
                 self.checkpoint_at
                     .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
                 if closing {
                     return Err(Stop::CheckpointFailed("the disk is full".to_owned()));
                 }
+                self.make_reserve(false)?;
                 Ok(false)
             }
             Err(Failure::Stop(stop)) => {
@@ -134,10 +184,8 @@ impl Inner {
         }
     }
 
-    /// Bytes of log between checkpoints: a restart needs two of these distances, and one more must
-    /// fit beside them in the primary files.
     pub(crate) fn interval(&self) -> u64 {
-        (self.log.usage().primary / 4).max(1 << 16)
+        interval(self.log.usage().primary)
     }
 
     async fn take_checkpoint(
@@ -147,37 +195,24 @@ impl Inner {
         saved: &mut Vec<Saved>,
     ) -> Result<(), Failure> {
         let number = state.number + 1;
-        let log_failed =
-            |e: posthaste_recovery_log::LogError| Failure::Stop(Stop::LogFailed(e.to_string()));
         let record = crate::record::checkpoint(number);
-        let appended = match self.log.append(Class::Essential, &[&record]) {
+        let appended = match self.log.append(Class::Relief, &[&record]) {
             Ok(appended) => Some(appended),
             // Without room for its record a checkpoint can still make room: it began where the log
-            // ends.
+            // ends. What is left is for commits, however many checkpoints make no room at all.
             Err(posthaste_recovery_log::LogError::Full) => None,
             Err(error) => return Err(log_failed(error)),
         };
         let begin = appended.map_or_else(|| self.log.appended(), |a| a.start);
-        let cut = if closing { begin } else { state.begin };
-        let pin = self.pins.lowest().filter(|_| !planted(Bug::IgnorePins));
-        let restart = if planted(Bug::ForgetYoung) {
-            begin
-        } else {
-            pin.map_or(cut, |pin| pin.min(cut))
+        let begun = Begun {
+            number,
+            begin,
+            cut: if closing { begin } else { state.begin },
+            pin: self.pins.lowest().filter(|_| !planted(Bug::IgnorePins)),
+            closing,
         };
         let retired = self.retired.lock().len();
-        let (objects, queues) = self.save_all(cut, closing, saved)?;
-        self.log
-            .force(self.log.appended())
-            .await
-            .map_err(log_failed)?;
-        let header = Header {
-            begin,
-            next_queue: self.next_queue.load(Ordering::Relaxed),
-            tag_seed: self.home.tag_seed,
-            clean: closing,
-        };
-        self.write_image(number, header, &objects, &queues)?;
+        let (restart, needs) = self.save(&begun, saved).await?;
         let anchor = Anchor {
             image: number,
             incarnation: self.incarnation,
@@ -194,15 +229,120 @@ impl Inner {
         };
         self.checkpoint_at
             .store(begin.0 + self.interval(), Ordering::Relaxed);
-        for saved in saved.drain(..) {
-            put_in_force(saved);
-        }
+        let queues: Vec<_> = saved.drain(..).map(put_in_force).collect();
         let gone: Vec<_> = self.retired.lock().drain(..retired).collect();
         for queue in gone {
             queue.lock().drop_file()?;
         }
         remove_other_images(&self.env.disk, &self.config.data, number)?;
+        self.home.room.set_needs(needs);
+        self.home.room.given_back();
+        give_back(queues.iter(), self.home.room.is_tight())?;
         Ok(())
+    }
+
+    /// Saves all queues, and writes the image; returns where restart is to begin with it, and what the next one can
+    /// need. Files fewer messages when the disk has no room for all.
+    async fn save(&self, begun: &Begun, saved: &mut Vec<Saved>) -> Result<(Lsn, Needs), Failure> {
+        let mut scope = Scope::All;
+        loop {
+            match self.save_as(begun, scope, saved).await {
+                Err(Failure::Full) => {
+                    let queues = abandon(saved);
+                    scope = scope.less().ok_or(Failure::Full)?;
+                    mark(Mark::ScarceCheckpoint);
+                    // No image has named what was written just now.
+                    give_back(queues.iter(), true)?;
+                    self.home.room.regain()?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn save_as(
+        &self,
+        begun: &Begun,
+        scope: Scope,
+        saved: &mut Vec<Saved>,
+    ) -> Result<(Lsn, Needs), Failure> {
+        let filing = self.plan_filing(begun, scope)?;
+        let (objects, queues) = self.save_all(&filing, begun.closing, saved)?;
+        self.log
+            .force(self.log.appended())
+            .await
+            .map_err(log_failed)?;
+        if planted(Bug::GiveBackEarly) {
+            for saved in saved.iter_mut() {
+                saved.queue.lock().free(std::mem::take(&mut saved.given_up));
+            }
+            give_back(saved.iter().map(|saved| &saved.queue), true)?;
+        }
+        let header = Header {
+            begin: begun.begin,
+            next_queue: self.next_queue.load(Ordering::Relaxed),
+            tag_seed: self.home.tag_seed,
+            clean: begun.closing,
+        };
+        let sections = [
+            (image::HEADER, header.encode()),
+            (image::CATALOGUE, image::encode_catalogue(&objects)),
+            (image::QUEUES, image::encode_queues(&queues)),
+        ];
+        let bytes = sections.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        self.home.room.write(Writes::Image, bytes, || {
+            self.write_image(begun.number, &sections)
+        })?;
+        let needs = Needs {
+            image: bytes,
+            index: index_bytes(&queues),
+            interval: self.interval(),
+            buffers: queues.len() as u64 * self.config.pq_buffer as u64,
+        };
+        let restart = match filing.left {
+            _ if planted(Bug::ForgetYoung) => begun.begin,
+            None => begun.cut,
+            Some(left) => left.min(begun.cut),
+        };
+        Ok((begun.pin.map_or(restart, |pin| pin.min(restart)), needs))
+    }
+
+    /// Says which messages to file. Looks at them only after pins have been read: one whose effect happens in between
+    /// is found here.
+    fn plan_filing(&self, begun: &Begun, scope: Scope) -> Result<Filing, StoreError> {
+        // At a controlled shutdown every persistent message counts as old.
+        let cut = if begun.closing {
+            Lsn(u64::MAX)
+        } else {
+            begun.cut
+        };
+        if scope == Scope::All {
+            return Ok(Filing {
+                cut,
+                left: None,
+                non_persistent: true,
+            });
+        }
+        let queues = self.catalogue.local_queues();
+        let mut old: Vec<(Lsn, u64)> = Vec::new();
+        for queue in queues {
+            old.extend(queue.lock().unfiled_sizes(cut));
+        }
+        old.sort_unstable();
+        let mut room = match scope {
+            Scope::WhatFits => self.home.room.for_messages(),
+            _ => 0,
+        };
+        let left = old.into_iter().find_map(|(lsn, bytes)| {
+            let fits = bytes <= room;
+            room = room.saturating_sub(bytes);
+            (!fits).then_some(lsn)
+        });
+        Ok(Filing {
+            cut: left.unwrap_or(cut),
+            left,
+            non_persistent: scope != Scope::Nothing,
+        })
     }
 
     /// Moves the log's restart point. A log that is to end here must have been forced to its end;
@@ -229,14 +369,12 @@ impl Inner {
     /// Files and saves every queue; returns what the image says of definitions and of queues.
     fn save_all(
         &self,
-        cut: Lsn,
+        filing: &Filing,
         closing: bool,
         saved: &mut Vec<Saved>,
     ) -> Result<Contents, Failure> {
         let definitions = self.catalogue.unchanged(|| self.catalogue.all());
         let (mut objects, mut queues) = (Vec::new(), Vec::new());
-        // At a controlled shutdown every persistent message counts as old.
-        let cut = if closing { Lsn(u64::MAX) } else { cut };
         for definition in definitions.iter().filter(|d| d.logged()) {
             let (object, changed) = definition.saved();
             objects.push(SavedObject {
@@ -255,7 +393,7 @@ impl Inner {
                 });
                 if let Some(last) = saved.last_mut() {
                     self.begin_anew(queue)?;
-                    save_queue(last, cut, closing)?;
+                    save_queue(&self.home.room, last, filing, closing)?;
                     queues.push(SavedQueue {
                         queue: queue.id,
                         chunks: last.chunks.clone(),
@@ -266,46 +404,92 @@ impl Inner {
         Ok((objects, queues))
     }
 
-    fn write_image(
-        &self,
-        number: u64,
-        header: Header,
-        objects: &[SavedObject],
-        queues: &[SavedQueue],
-    ) -> Result<(), StoreError> {
+    fn write_image(&self, number: u64, sections: &[(u32, Vec<u8>)]) -> Result<(), StoreError> {
         let mut writer = ImageWriter::begin(&self.env.disk, &self.config.data, number)?;
-        writer.section(image::HEADER, &header.encode())?;
-        writer.section(image::CATALOGUE, &image::encode_catalogue(objects))?;
-        writer.section(image::QUEUES, &image::encode_queues(queues))?;
+        for (kind, bytes) in sections {
+            writer.section(*kind, bytes)?;
+        }
         writer.finish()
     }
 }
 
+/// Bytes that the parts of indexes take that an image names.
+pub(super) fn index_bytes(queues: &[SavedQueue]) -> u64 {
+    let places = queues
+        .iter()
+        .flat_map(|queue| queue.chunks.iter().flatten());
+    places.map(|place| u64::from(place.length)).sum()
+}
+
+/// Bytes of log between checkpoints: a restart needs two of these distances, and one more must
+/// fit beside them in the primary files.
+pub(super) fn interval(primary: u64) -> u64 {
+    (primary / 4).max(1 << 16)
+}
+
+fn log_failed(error: posthaste_recovery_log::LogError) -> Failure {
+    Failure::Stop(Stop::LogFailed(error.to_string()))
+}
+
+/// Gives back the room of what is free in the files of queues: all of it, or what is worth it.
+fn give_back<'a>(
+    queues: impl Iterator<Item = &'a Arc<Queue>>,
+    all: bool,
+) -> Result<(), StoreError> {
+    for queue in queues {
+        let file = {
+            let state = queue.lock();
+            state.known_file().filter(|_| state.damage.is_none())
+        };
+        if let Some(file) = file
+            && (file.has_much_to_give_back() || all && file.released_blocks() > 0)
+        {
+            file.give_back(all)?;
+        }
+    }
+    Ok(())
+}
+
 /// Files old messages and changed chunks of a queue, and syncs its file.
-fn save_queue(saved: &mut Saved, cut: Lsn, closing: bool) -> Result<(), StoreError> {
+fn save_queue(
+    room: &Room,
+    saved: &mut Saved,
+    filing: &Filing,
+    closing: bool,
+) -> Result<(), StoreError> {
     let queue = saved.queue.clone();
-    let (unfiled, keep_np, mut file) = {
+    let (unfiled, keep_np) = {
         let mut state = queue.lock();
         let keep_np = closing && state.attributes.npm_high;
         saved.given_up = state.begin_saving();
-        let unfiled = state.unfiled(cut, keep_np);
-        let file = if unfiled.is_empty() {
-            None
-        } else {
-            Some(state.file()?)
-        };
-        (unfiled, keep_np, file)
+        let unfiled = state.unfiled(filing.cut, keep_np && filing.non_persistent);
+        (unfiled, keep_np)
     };
+    let mut file = None;
     for (slot, message) in unfiled {
-        if let Some(file) = &file {
-            let place = file.write(&[&stored_head(&message), &message.data])?;
-            let mut state = queue.lock();
-            state.file_dirty = true;
-            state.filed(slot, message.seq, place);
-        }
+        let bytes = message.size() as u64;
+        let place = room.write(Writes::Messages, bytes, || {
+            file_of(&queue, &mut file)?.write(&[&stored_head(&message), &message.data])
+        })?;
+        let mut state = queue.lock();
+        state.file_dirty = true;
+        state.filed(slot, message.seq, place);
     }
-    save_chunks(saved, keep_np, &mut file)?;
+    save_chunks(room, saved, keep_np, &mut file)?;
     sync_file(&queue, file, !saved.written.is_empty())
+}
+
+/// The file of a queue, made when it is first needed.
+fn file_of(
+    queue: &Queue,
+    known: &mut Option<Arc<QueueFile>>,
+) -> Result<Arc<QueueFile>, StoreError> {
+    if let Some(file) = known {
+        return Ok(Arc::clone(file));
+    }
+    let file = queue.lock().file()?;
+    *known = Some(Arc::clone(&file));
+    Ok(file)
 }
 
 /// Syncs a queue's file if anything was written to it since its last sync.
@@ -328,6 +512,7 @@ fn sync_file(queue: &Queue, file: Option<Arc<QueueFile>>, written: bool) -> Resu
 
 /// Writes the chunks that have changed, and sees to it that the image names every block once.
 fn save_chunks(
+    room: &Room,
     saved: &mut Saved,
     keep_np: bool,
     file: &mut Option<Arc<QueueFile>>,
@@ -353,21 +538,23 @@ fn save_chunks(
                 continue;
             }
             let bytes = state.save_chunk(number, keep_np);
-            if bytes.is_some() && file.is_none() {
-                *file = Some(state.file()?);
-            }
             state.index.chunk_states[number].dirty = false;
             bytes
         };
-        let place = match (&bytes, &*file) {
-            (Some(bytes), Some(file)) => match file.write(&[bytes]) {
-                Ok(place) => Some(place),
-                Err(error) => {
-                    queue.lock().index.chunk_states[number].dirty = true;
-                    return Err(error);
+        let place = match &bytes {
+            Some(bytes) => {
+                let written = room.write(Writes::Index, bytes.len() as u64, || {
+                    file_of(&queue, file)?.write(&[bytes])
+                });
+                match written {
+                    Ok(place) => Some(place),
+                    Err(error) => {
+                        queue.lock().index.chunk_states[number].dirty = true;
+                        return Err(error);
+                    }
                 }
-            },
-            _ => None,
+            }
+            None => None,
         };
         if !place.is_none_or(|place| places.name(place)) && !damaged {
             return Err(named_twice(&queue));
@@ -398,8 +585,8 @@ const ABSENT: Place = Place {
     length: 0,
 };
 
-/// The image is durable: what it points at is in force, what it replaced is given back.
-fn put_in_force(saved: Saved) {
+/// The image is durable: what it points at is in force, what it replaced is free.
+fn put_in_force(saved: Saved) -> Arc<Queue> {
     let mut state = saved.queue.lock();
     for (number, place) in saved.written {
         if let Some(chunk) = state.index.chunk_states.get_mut(number) {
@@ -408,11 +595,15 @@ fn put_in_force(saved: Saved) {
     }
     state.free(saved.given_up);
     state.end_saving();
+    drop(state);
+    saved.queue
 }
 
-/// The checkpoint was abandoned: what it wrote is given back, what it would have replaced stays.
-fn abandon(all: Vec<Saved>) {
-    for saved in all {
+/// The checkpoint was abandoned: what it wrote is free, what it would have replaced stays.
+fn abandon(all: &mut Vec<Saved>) -> Vec<Arc<Queue>> {
+    let mut queues = Vec::with_capacity(all.len());
+    for saved in all.drain(..) {
+        queues.push(saved.queue.clone());
         let mut state = saved.queue.lock();
         let mut unused = Vec::new();
         let mut kept = saved.given_up;
@@ -431,4 +622,5 @@ fn abandon(all: Vec<Saved>) {
         state.free_later.extend(kept);
         state.end_saving();
     }
+    queues
 }

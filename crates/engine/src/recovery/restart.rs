@@ -7,11 +7,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use posthaste_env::{Disk, Env, Lock};
+use posthaste_env::{Disk, Env, Lock, PAGE};
 use posthaste_recovery_log::{Class, LogError, RecoveryLog, Writer};
 use posthaste_store::{Place, QueueFile, StoreError, image_number, read_image};
 
-use super::checkpoint::CheckpointState;
+use super::checkpoint::{CheckpointState, index_bytes, interval};
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
 use super::replay::Replay;
 use crate::catalogue::Catalogue;
@@ -26,6 +26,7 @@ use crate::queue::damage;
 use crate::queue::saved::load_chunk;
 use crate::queue::{Queue, QueueHome, names_queue_file};
 use crate::record;
+use crate::room::{Needs, Room};
 use crate::stop::StartError;
 use crate::trigger::Triggered;
 
@@ -48,6 +49,7 @@ pub(super) fn lock_folder(
 
 /// What an image holds, decoded.
 struct Image {
+    bytes: u64,
     header: Header,
     catalogue: Vec<SavedObject>,
     queues: Vec<SavedQueue>,
@@ -69,6 +71,7 @@ fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, St
     let queues = section(image::QUEUES).and_then(image::decode_queues);
     match (header, catalogue, queues) {
         (Some(header), Some(catalogue), Some(queues)) => Ok(Image {
+            bytes: sections.iter().map(|(_, bytes)| bytes.len() as u64).sum(),
             header,
             catalogue,
             queues,
@@ -220,7 +223,28 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
         pq_buffer: config.pq_buffer,
         stages: Stages::default(),
         triggered: Triggered::default(),
+        room: Room::new(&env.disk, &config.data),
     })
+}
+
+/// Makes what is missing of the reserve for checkpoints, before the replay files anything: what room there is may be
+/// needed for the next one. `image`, `index`: bytes of the last one's.
+fn keep_room(
+    catalogue: &Catalogue,
+    home: &QueueHome,
+    config: &EngineConfig,
+    image: u64,
+    index: u64,
+) -> Result<(), StoreError> {
+    let shape = &config.log_config;
+    let primary = u64::from(shape.primary_files) * u64::from(shape.file_pages) * PAGE as u64;
+    home.room.set_needs(Needs {
+        image,
+        index,
+        interval: interval(primary),
+        buffers: catalogue.local_queues().len() as u64 * config.pq_buffer as u64,
+    });
+    home.room.make().map(drop)
 }
 
 /// Makes damaged queues usable that the log says were cleared.
@@ -311,6 +335,8 @@ impl QueueManager {
         remove_strays(env, &home, &catalogue, &*operator)?;
         let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);
         load_queues(&catalogue, &loaded.queues, keep_np, &*operator)?;
+        let (image, index) = (loaded.bytes, index_bytes(&loaded.queues));
+        keep_room(&catalogue, &home, &config, image, index)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
         while let Some(read) = restart.next()? {
             let decoded = record::decode(&read.payload)
@@ -353,6 +379,7 @@ impl QueueManager {
             },
         });
         inner.plan_checkpoint();
+        inner.look_at_room();
         let inner = Arc::new(inner);
         stop_with_log(&inner);
         let qm = QueueManager::from_inner(inner);

@@ -87,8 +87,10 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    pub(crate) fn of(queue: &Arc<Queue>) -> Result<Self, Reason> {
-        queue.lock().reserve()?;
+    /// For a parcel, on its queue.
+    pub(crate) fn of(parcel: &Parcel) -> Result<Self, Reason> {
+        let queue = &parcel.queue;
+        queue.lock().reserve(parcel.persistent())?;
         Ok(Reservation {
             queue: Some(queue.clone()),
         })
@@ -176,7 +178,7 @@ impl Patience {
 pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<Message>, Reason> {
     let qm = &session.qm;
     if !parcel.persistent() {
-        let place = Reservation::of(&parcel.queue)?;
+        let place = Reservation::of(&parcel)?;
         let (queue, message) = parcel.into_message(qm.next_seq(), Lsn(0));
         place.used();
         deliver(qm, &queue, &message, true);
@@ -185,7 +187,7 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
     let mut patience = Patience::new();
     loop {
         qm.log.room().await;
-        let place = Reservation::of(&parcel.queue)?;
+        let place = Reservation::of(&parcel)?;
         let seq = qm.next_seq();
         let pin = qm.pins.hold(&qm.log);
         match append_put(qm, (Class::Ordinary, 0), 0, &parcel, seq) {
@@ -252,7 +254,7 @@ pub(crate) async fn together(
     let mut patience = Patience::new();
     loop {
         qm.log.room().await;
-        let place = Reservation::of(&parcel.queue)?;
+        let place = Reservation::of(&parcel)?;
         let mut parcels = vec![parcel.clone()];
         let mut places = vec![place];
         if let Some((parcel, place)) = reserve_report(qm, report) {
@@ -307,9 +309,9 @@ fn file_uncommitted(
     let written = file.write(&[&stored_head(message), &message.data]);
     let mut state = session.lock();
     let mut kept = queue.lock();
-    let Ok(place) = written else {
-        // It stays in memory: nothing is dropped. New puts are refused meanwhile.
-        return kept.could_not_file();
+    let place = match written {
+        Ok(place) => place,
+        Err(error) => return kept.could_not_file(&error),
     };
     kept.file_dirty = true;
     let ops = state
@@ -338,7 +340,7 @@ pub(crate) async fn in_unit(
         if parcel.persistent() {
             qm.log.room().await;
         }
-        let place = Reservation::of(&parcel.queue)?;
+        let place = Reservation::of(&parcel)?;
         let seq = qm.next_seq();
         let error = {
             let mut state = session.lock();
@@ -386,7 +388,7 @@ pub(crate) async fn in_unit(
 /// been discarded, and the operator told.
 fn reserve_report(qm: &Inner, report: &Report) -> Option<(Parcel, Reservation)> {
     let placed = |parcel: Parcel| {
-        let place = Reservation::of(&parcel.queue)?;
+        let place = Reservation::of(&parcel)?;
         Ok((parcel, place))
     };
     let reason = match report.parcel(qm).and_then(placed) {
@@ -438,7 +440,7 @@ pub(crate) fn post_report(qm: &Arc<Inner>, report: &Report) {
 /// Puts a report on the dead-letter queue at once; see [`post_report`].
 pub(crate) fn post_dead_letter(qm: &Arc<Inner>, report: &Report, reason: Reason) {
     let parcel = report.dead_letter(qm, reason);
-    let placed = parcel.and_then(|parcel| Ok((Reservation::of(&parcel.queue)?, parcel)));
+    let placed = parcel.and_then(|parcel| Ok((Reservation::of(&parcel)?, parcel)));
     match placed {
         Ok((place, parcel)) => post(qm, parcel, place),
         Err(_) => report::not_sent(qm, reason),

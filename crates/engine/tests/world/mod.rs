@@ -13,7 +13,8 @@ use posthaste_command::{Reply, parse};
 use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, QueueStatus, Session,
 };
-use posthaste_env::{Env, Thread, block_on, os, spawn};
+use posthaste_env::{Disk, Env, Thread, block_on, os, spawn};
+use posthaste_env_sim::SimDisk;
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 
@@ -91,6 +92,26 @@ impl World {
     }
 
     fn on(stage: Stage, options: &CreateOptions, change: impl FnOnce(&mut EngineConfig)) -> Self {
+        Self::over(os().disk, stage, options, change)
+    }
+
+    /// On a simulated disk, which can be full and lose its power.
+    pub fn on_simulated(disk: &SimDisk, change: impl FnOnce(&mut EngineConfig)) -> Self {
+        let options = CreateOptions::default();
+        Self::over(disk.mount(), Stage::default(), &options, change)
+    }
+
+    /// The simulated disk has its power again.
+    pub fn remount(&mut self, disk: &SimDisk) {
+        self.env.disk = disk.mount();
+    }
+
+    fn over(
+        disk: Arc<dyn Disk>,
+        stage: Stage,
+        options: &CreateOptions,
+        change: impl FnOnce(&mut EngineConfig),
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| -> PathBuf { folder.path().join(name) };
         let mut config = EngineConfig {
@@ -109,7 +130,7 @@ impl World {
         let mut env = os();
         let stage = Arc::new(stage);
         env.disk = Arc::new(Staged {
-            disk: env.disk.clone(),
+            disk,
             stage: stage.clone(),
         });
         QueueManager::create(&env, &config, options, &mut |_, _| {}).unwrap();

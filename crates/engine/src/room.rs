@@ -1,0 +1,315 @@
+//! Room on the disk of the queue files: who may take it when there is little, and when it is given back.
+//!
+//! A checkpoint is what gives room back: its image no longer names what is gone, so that queue files become shorter
+//! and the files of deleted queues go; and it is what empties the log. It needs room itself. So room is kept for it
+//! (`checkpoint.reserve`), and the order is this: a checkpoint that finds the disk full spends the reserve; it gives back
+//! what it can; the reserve is made again; and only then do puts take room again.
+//!
+//! Invariants:
+//! * While the reserve is not whole, nothing but a checkpoint takes room: persistent messages are refused, others where
+//!   they would have to be filed, and no message is moved from memory to a file. Gets, commits, backouts and changes of
+//!   definitions go on.
+//! * The reserve is as large as what one checkpoint can need ([`Needs::wanted`]), and is spent in this order: messages
+//!   leave what the index needs, the index leaves what the image needs.
+//!
+//! How large: the image once for this checkpoint and once for the next, which may come before the reserve is made
+//! again; every part of the index anew, as large as it was and an eighth of what the log can have added since (an entry
+//! has 34 bytes, the log record of a put 400 and more); and the messages that have become old since the last
+//! checkpoint. Those are in memory and in the log only, so they are no more than two distances between checkpoints
+//! have of log, and no more than the buffers of all queues. Where a unit of work has held the log for long there can
+//! be more: then a checkpoint files the oldest, as far as there is room, and leaves the log from the next on
+//! (`recovery/checkpoint.rs`).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use posthaste_env::Disk;
+use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::{AtomicBool, Ordering};
+use posthaste_store::{Reserve, StoreError};
+
+use crate::manager::Inner;
+use crate::mark::{Mark, mark};
+use crate::signal::Signal;
+use crate::stop::Stop;
+
+/// Nanoseconds between checkpoints that are taken only to give room back, and between looks whether the reserve can be
+/// made.
+pub(crate) const LOOK_NANOS: u64 = 1_000_000_000;
+/// The least that is given up at a time.
+const LEAST: u64 = 256 << 10;
+/// What names, maps of the file system and the rounding to its blocks may take.
+const MARGIN: u64 = 64 << 10;
+/// Sizes of the reserve are multiples of this.
+const UNIT: u64 = 64 << 10;
+
+/// What the next checkpoint can need, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Needs {
+    /// The last image.
+    pub(crate) image: u64,
+    /// Parts of indexes that it named.
+    pub(crate) index: u64,
+    /// Log between two checkpoints.
+    pub(crate) interval: u64,
+    /// The buffers for persistent messages of all local queues.
+    pub(crate) buffers: u64,
+}
+
+impl Needs {
+    fn messages(&self) -> u64 {
+        self.buffers.min(2 * self.interval) + LEAST.min(self.interval)
+    }
+
+    fn index(&self) -> u64 {
+        self.index + (self.interval + self.messages()) / 8
+    }
+
+    /// With a margin, because definitions are added.
+    fn images(&self) -> u64 {
+        2 * (self.image + self.image / 8 + MARGIN)
+    }
+
+    fn wanted(&self) -> u64 {
+        (self.messages() + self.index() + self.images()).next_multiple_of(UNIT)
+    }
+}
+
+/// Who writes when the disk is full: each leaves to those after it what they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    Messages,
+    Index,
+    Image,
+}
+
+/// See the head of this file.
+pub(crate) struct Room {
+    reserve: Reserve,
+    needs: Mutex<Needs>,
+    /// Whether the reserve is whole.
+    whole: AtomicBool,
+    /// Something has found the disk full since the last checkpoint that left the reserve whole.
+    tight: AtomicBool,
+    /// Blocks of queue files have become free since the last checkpoint, or a queue with a file was deleted.
+    freed: AtomicBool,
+    /// So many that a checkpoint should give them back.
+    due: AtomicBool,
+    /// Why a queue file could not be written, if it is not for want of room.
+    broken: Mutex<Option<String>>,
+    /// Something for maintenance to do.
+    pub(crate) kick: Arc<Signal>,
+}
+
+impl Room {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, data: &Path) -> Room {
+        Room {
+            reserve: Reserve::new(disk, data),
+            needs: Mutex::default(),
+            whole: AtomicBool::new(true),
+            tight: AtomicBool::new(false),
+            freed: AtomicBool::new(false),
+            due: AtomicBool::new(false),
+            broken: Mutex::default(),
+            kick: Arc::default(),
+        }
+    }
+
+    /// Whether messages may take room.
+    pub(crate) fn is_open(&self) -> bool {
+        self.whole.load(Ordering::Acquire)
+    }
+
+    /// Whether every bit of room counts.
+    pub(crate) fn is_tight(&self) -> bool {
+        !self.is_open() || self.tight.load(Ordering::Relaxed)
+    }
+
+    /// A message could not be filed. Nothing is dropped: it stays in memory, and the log has it.
+    pub(crate) fn could_not_file(&self, error: &StoreError) {
+        if !matches!(error, StoreError::Full) {
+            self.broken.lock().get_or_insert_with(|| error.to_string());
+        }
+        self.tight.store(true, Ordering::Relaxed);
+        self.kick.raise();
+    }
+
+    /// Blocks of a queue file have become free; `much`: giving them back is worth a checkpoint.
+    pub(crate) fn freed(&self, much: bool) {
+        if !self.freed.load(Ordering::Relaxed) {
+            self.freed.store(true, Ordering::Relaxed);
+        }
+        if much && !self.due.swap(true, Ordering::Relaxed) {
+            self.kick.raise();
+        }
+    }
+
+    /// Whether a checkpoint should be taken to give room back.
+    pub(crate) fn is_due(&self) -> bool {
+        let freed = self.freed.load(Ordering::Relaxed);
+        self.due.load(Ordering::Relaxed) || (freed && self.is_tight())
+    }
+
+    /// What has become free until now is being given back.
+    pub(crate) fn given_back(&self) {
+        self.freed.store(false, Ordering::Relaxed);
+        self.due.store(false, Ordering::Relaxed);
+    }
+
+    /// What the next checkpoint can need.
+    pub(crate) fn set_needs(&self, needs: Needs) {
+        *self.needs.lock() = needs;
+    }
+
+    /// Bytes that messages may take of the reserve.
+    pub(crate) fn for_messages(&self) -> u64 {
+        let keep = self.keep_for_others(Writes::Messages);
+        // Less an eighth, for what begins in the middle of a page.
+        self.reserve.held().saturating_sub(keep) / 8 * 7
+    }
+
+    fn keep_for_others(&self, who: Writes) -> u64 {
+        let needs = *self.needs.lock();
+        match who {
+            Writes::Messages => needs.index() + needs.images(),
+            Writes::Index => needs.images(),
+            Writes::Image => 0,
+        }
+    }
+
+    /// Does a write of a checkpoint. While the disk has no room for its `bytes`, the reserve is spent.
+    pub(crate) fn write<T>(
+        &self,
+        who: Writes,
+        bytes: u64,
+        mut write: impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        loop {
+            let written = write();
+            if !matches!(written, Err(StoreError::Full)) {
+                return written;
+            }
+            // First nobody else may take room, then there is some.
+            self.whole.store(false, Ordering::SeqCst);
+            let keep = self.keep_for_others(who);
+            let wanted = (bytes + bytes / 8 + MARGIN).max(LEAST);
+            if !self.reserve.spend(wanted, keep)? {
+                return Err(StoreError::Full);
+            }
+            mark(Mark::ReserveSpent);
+        }
+    }
+
+    /// Makes what is missing of the reserve; lets messages take room once it is whole.
+    pub(crate) fn make(&self) -> Result<bool, StoreError> {
+        let wanted = self.needs.lock().wanted();
+        let whole = self.reserve.make(wanted)?;
+        self.whole.store(whole, Ordering::SeqCst);
+        Ok(whole)
+    }
+
+    /// Takes back what an attempt at a checkpoint has left over, for the next one; nobody is let in.
+    pub(crate) fn regain(&self) -> Result<(), StoreError> {
+        let wanted = self.needs.lock().wanted();
+        self.reserve.make(wanted).map(drop)
+    }
+
+    /// A checkpoint has given back what there was, and the reserve is whole.
+    fn is_well(&self) {
+        self.tight.store(false, Ordering::Relaxed);
+    }
+
+    /// Why queue files cannot be written, once they cannot.
+    pub(crate) fn broken(&self) -> Option<String> {
+        self.broken.lock().clone()
+    }
+}
+
+impl Inner {
+    /// Makes what is missing of the reserve, and tells the operator when puts are refused for want of it and when they
+    /// are not any more. `checkpoint`: one has just given back what there was.
+    pub(crate) fn make_reserve(&self, checkpoint: bool) -> Result<(), Stop> {
+        match self.home.room.make() {
+            Ok(whole) => {
+                if whole && checkpoint {
+                    self.home.room.is_well();
+                }
+                self.tell_reserve(whole);
+                Ok(())
+            }
+            Err(error) => {
+                let stop = Stop::CheckpointFailed(error.to_string());
+                self.stop(stop.clone());
+                Err(stop)
+            }
+        }
+    }
+
+    /// After a start: tells whether puts are refused, and finds what the run before has left to be given back.
+    pub(crate) fn look_at_room(&self) {
+        let room = &self.home.room;
+        self.tell_reserve(room.is_open());
+        let mut files = self.catalogue.local_queues().into_iter();
+        let much = files.any(|queue| {
+            let file = queue.lock().known_file();
+            file.is_some_and(|file| file.has_much_to_give_back())
+        });
+        if much || !self.retired.lock().is_empty() {
+            room.freed(true);
+        }
+    }
+
+    /// Takes a checkpoint if there is room to be given back, or makes the reserve if it is missing; `next`: not before
+    /// then. Returns when to look again, if that is to be soon.
+    pub(crate) async fn tend_room(&self, next: &mut u64) -> Result<Option<u64>, Stop> {
+        let room = &self.home.room;
+        if let Some(why) = room.broken() {
+            let stop = Stop::CheckpointFailed(why);
+            self.stop(stop.clone());
+            return Err(stop);
+        }
+        let now = self.env.clock.monotonic();
+        if now >= *next && (room.is_due() || !room.is_open()) {
+            if room.is_due() {
+                self.checkpoint_now(false).await?;
+                self.tell_holder();
+            } else {
+                self.make_reserve(false)?;
+            }
+            *next = self.env.clock.monotonic() + LOOK_NANOS;
+        }
+        let soon = room.is_due() || !room.is_open();
+        Ok(soon.then_some(*next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_queue_manager_of_the_default_size_keeps_a_few_megabytes() {
+        let needs = Needs {
+            image: 20_000,
+            index: 0,
+            interval: 12 * MIB,
+            buffers: 30 * (256 << 10),
+        };
+        let wanted = needs.wanted();
+        assert!((8 * MIB..12 * MIB).contains(&wanted), "{wanted}");
+        // With a thousand queues the log decides.
+        let many = Needs {
+            buffers: 1000 * (256 << 10),
+            ..needs
+        };
+        assert!(many.wanted() < 32 * MIB, "{}", many.wanted());
+        // A million messages of an index are there a second time.
+        let full = Needs {
+            index: 34_000_000,
+            ..needs
+        };
+        assert!(full.wanted() >= wanted + 34_000_000);
+    }
+}

@@ -1,0 +1,194 @@
+//! A disk that fills up and heals: what checkpoints need is kept for them, what drains is given back, and neither a
+//! crash nor a restart on the full disk costs a message.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use posthaste_engine::{EndMode, Session};
+use posthaste_env::block_on;
+use posthaste_env_sim::SimDisk;
+use posthaste_mqi::{Hobj, Reason};
+use world::*;
+
+const MIB: u64 = 1 << 20;
+const SIZE: usize = 20_000;
+
+/// A queue manager on a simulated disk that has so much room left when it runs.
+fn on_small_disk(free: u64) -> (World, SimDisk) {
+    let disk = SimDisk::of_seed(7);
+    let w = World::on_simulated(&disk, |c| {
+        c.log_config.file_pages = 128;
+        (c.q_buffer, c.pq_buffer) = (64 << 10, 64 << 10);
+    });
+    disk.set_free(Some(free));
+    (w, disk)
+}
+
+fn text(n: usize) -> String {
+    format!("{n:SIZE$}")
+}
+
+/// Puts until there is no room any more; returns the number of the next message.
+fn fill(s: &Session, h: Hobj, from: usize) -> usize {
+    for n in from.. {
+        match try_put(s, h, &mut md(PERSISTENT), 0, text(n).as_bytes()) {
+            Ok(_) => assert!(n < 10_000, "the disk does not fill"),
+            Err(reason) => {
+                assert_eq!(reason, Reason::Q_SPACE_NOT_AVAILABLE);
+                return n;
+            }
+        }
+    }
+    from
+}
+
+fn numbers(s: &Session, h: Hobj) -> Vec<usize> {
+    let all = drain(s, h);
+    all.iter()
+        .map(|text| text.trim().parse().unwrap())
+        .collect()
+}
+
+fn free(w: &World) -> u64 {
+    w.env.disk.free_bytes(&w.config.data).unwrap()
+}
+
+/// Until the room is there again that there was at first, but for what a queue file keeps of itself.
+fn until_healed(w: &World, roomy: u64) {
+    until("room", || free(w) + MIB + MIB / 2 >= roomy);
+}
+
+#[test]
+fn a_disk_that_was_full_takes_as_much_again_once_the_queue_has_been_emptied() {
+    let (mut w, _disk) = on_small_disk(8 * MIB);
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(99999)");
+    let roomy = free(&w);
+    let mut first = 0;
+    for (round, how) in ["get", "CLEAR QLOCAL(Q)", "DELETE QLOCAL(Q) PURGE"]
+        .into_iter()
+        .enumerate()
+    {
+        let s = w.connect();
+        let h = open(&s, "Q", IN_OUT);
+        let put = fill(&s, h, 0);
+        assert!(put > 200, "{put} messages in 8 MiB");
+        // As much as the first time, but for what the log has grown meanwhile.
+        assert!(round == 0 || put * 10 >= first * 9, "{put} after {first}");
+        first = first.max(put);
+        // Full as it is: it ends in order, and starts again, and crashes.
+        drop(s);
+        w.restart();
+        w.crash();
+        let s = w.connect();
+        let h = open(&s, "Q", IN_OUT);
+        assert_eq!(w.depth("Q") as usize, put);
+        match how {
+            "get" => assert_eq!(numbers(&s, h), (0..put).collect::<Vec<_>>()),
+            command => {
+                drop(s);
+                w.run(command);
+                if command.starts_with("DELETE") {
+                    w.run("DEFINE QLOCAL(Q) MAXDEPTH(99999)");
+                }
+            }
+        }
+        until_healed(&w, roomy);
+    }
+    assert_eq!(w.heard("AMQ2027S") + w.heard("AMQ2004S"), 0);
+}
+
+/// Messages in memory that only the log has, in many queues, on a disk that is full to the last page: the reserve
+/// files them, and puts are refused until it is whole again. Getting some makes room for that.
+#[test]
+fn puts_are_refused_from_when_the_reserve_is_spent_until_it_is_whole() {
+    let (w, disk) = on_small_disk(8 * MIB);
+    w.run("DEFINE QLOCAL(BIG) MAXDEPTH(99999)");
+    let s = w.connect();
+    let big = open(&s, "BIG", IN_OUT);
+    let mut put = 0;
+    while put < 100 {
+        put = put_one(&s, big, put);
+    }
+    for n in 0..20 {
+        w.run(&format!("DEFINE QLOCAL(Q{n})"));
+        let h = open(&s, &format!("Q{n}"), IN_OUT);
+        put_one(&s, h, n);
+    }
+    // Somebody else takes all that is left of the disk.
+    disk.set_free(Some(0));
+    let reserve = || {
+        disk.content(&w.config.data.join("checkpoint.reserve"))
+            .unwrap()
+            .len()
+    };
+    let whole = reserve();
+    assert!(whole > 1 << 20, "{whole}");
+    // The log goes on until a checkpoint has to file what is old.
+    let other = w.connect();
+    let h = open(&other, LOCAL, IN_OUT);
+    let refused = loop {
+        match try_put(&other, h, &mut md(PERSISTENT), 0, text(0).as_bytes()) {
+            Ok(_) => drop(next(&other, h, 0).unwrap()),
+            Err(reason) => break reason,
+        }
+    };
+    assert_eq!(refused, Reason::Q_SPACE_NOT_AVAILABLE);
+    until("the word", || w.heard("AMQ2064W") == 1);
+    assert!(reserve() < whole);
+    // Gets, definitions and checkpoints go on, whatever the log holds.
+    w.run("DEFINE QLOCAL(LATE)");
+    let got: Vec<_> = (0..50)
+        .map(|_| next(&s, big, 0).unwrap().text().trim().to_owned())
+        .collect();
+    assert_eq!(got[49], "49");
+    until("room", || w.heard("AMQ2065I") == 1);
+    assert!(reserve() >= whole);
+    put_one(&other, h, 1);
+    drop((s, other));
+}
+
+fn put_one(s: &Session, h: Hobj, n: usize) -> usize {
+    put(s, h, PERSISTENT, 0, text(n).as_bytes());
+    n + 1
+}
+
+/// The power goes at every operation while a full disk heals: nothing that was acknowledged is lost, nothing that was
+/// got comes back, and it starts each time.
+#[test]
+fn a_crash_at_any_moment_of_healing_costs_nothing() {
+    for cut in [2, 7, 30] {
+        let (mut w, disk) = on_small_disk(6 * MIB);
+        w.run("DEFINE QLOCAL(Q) MAXDEPTH(99999)\nDEFINE QLOCAL(KEPT) MAXDEPTH(99999)");
+        let s = w.connect();
+        let (q, kept) = (open(&s, "Q", IN_OUT), open(&s, "KEPT", IN_OUT));
+        for n in 0..40 {
+            put_one(&s, kept, n);
+        }
+        let roomy = free(&w);
+        let put = fill(&s, q, 0);
+        let got = numbers(&s, q);
+        assert_eq!(got.len(), put);
+        // What maintenance and the end do now, up to some operation.
+        disk.cut_power_after(cut);
+        drop(s);
+        let ended = block_on(w.qm().end(EndMode::Immediate));
+        w.end_threads();
+        assert!(ended.is_ok() || disk.power_is_cut(), "{cut}: {ended:?}");
+        disk.crash();
+        w.remount(&disk);
+        w.start();
+        let s = w.connect();
+        let (q, kept) = (open(&s, "Q", IN_OUT), open(&s, "KEPT", IN_OUT));
+        // Messages that are kept, and files that the log has made, have their share.
+        until("room", || free(&w) * 2 >= roomy);
+        assert_eq!(numbers(&s, q), [], "{cut}");
+        assert_eq!(numbers(&s, kept), (0..40).collect::<Vec<_>>(), "{cut}");
+        // As much as before, but for files that the log has made since.
+        let again = fill(&s, q, 0);
+        assert!(
+            again * 10 >= put * 8,
+            "{cut}: {again} of {put}, {} of {roomy} free",
+            free(&w)
+        );
+    }
+}
