@@ -10,9 +10,9 @@ use std::time::Duration;
 use posthaste_client::{ClientError, Connection};
 use posthaste_command::{Reply, ScriptReader, Tally, echo, is_end, messages, pcf, render};
 use posthaste_mqi::constants::{
-    MQFMT_ADMIN, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID,
-    MQMT_REQUEST, MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_EXCLUSIVE, MQPER_NOT_PERSISTENT,
-    MQPMO_FAIL_IF_QUIESCING, MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT,
+    MQFMT_ADMIN, MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID, MQMT_REQUEST,
+    MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_EXCLUSIVE, MQPER_NOT_PERSISTENT, MQPMO_FAIL_IF_QUIESCING,
+    MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_server::{COMMAND_QUEUE, Exit, Failure};
@@ -25,6 +25,14 @@ use crate::output::{Out, complain, stream_failure};
 const REPLY_MODELS: [&str; 2] = ["SYSTEM.MQSC.REPLY.QUEUE", "SYSTEM.DEFAULT.MODEL.QUEUE"];
 /// How much longer than it waits for an answer itself a queue manager may take to say that none came.
 const GRACE: Duration = Duration::from_secs(1);
+/// Reasons of a connection that ends.
+const ENDS: [Reason; 5] = [
+    Reason::CONNECTION_BROKEN,
+    Reason::CONNECTION_QUIESCING,
+    Reason::CONNECTION_STOPPING,
+    Reason::Q_MGR_QUIESCING,
+    Reason::Q_MGR_STOPPING,
+];
 /// The longest answer to one command.
 const LONGEST: usize = 4 << 20;
 
@@ -305,7 +313,8 @@ impl CommandServer {
         };
         let mut gmo = Gmo {
             version: 2,
-            options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_FAIL_IF_QUIESCING,
+            // A queue manager that quiesces answers what it was asked before.
+            options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT,
             match_options: MQMO_MATCH_CORREL_ID,
             wait_interval: i32::try_from(self.wait_s.saturating_mul(1_000)).unwrap_or(i32::MAX),
             ..Gmo::default()
@@ -328,6 +337,12 @@ impl CommandServer {
                 let name = self.connection.queue_manager();
                 let within = Duration::from_secs(self.wait_s.into());
                 Err(no_answer(name.trim(), within))
+            }
+            Err(error) if ENDS.contains(&error.reason()) => {
+                let name = self.connection.queue_manager();
+                let reason = error.reason().to_string();
+                let inserts = [name.trim(), &reason];
+                Err(Failure::new(Exit::CommandsFailed, "AMQ2213E", &inserts))
             }
             Err(error) => Err(call_failed("MQGET", "the reply queue", &error)),
         }

@@ -2,7 +2,8 @@
 //! (manual: "Escape", "Using programmable command formats").
 //!
 //! Invariants: a persistent request and its answers are one unit of work; an answer expires when the
-//! request would have; one that nobody waits for any more hinders nobody.
+//! request would have; one that nobody waits for any more hinders nobody. What was on the queue when the queue manager
+//! began to quiesce is carried out and answered before the command server ends.
 //! Commands are carried out one after the other on a thread of their own: none delays a call of an
 //! application.
 
@@ -13,11 +14,10 @@ use bytes::Bytes;
 use posthaste_command::{Reply, pcf};
 use posthaste_engine::{Application, Operator, PartState, Session};
 use posthaste_mqi::constants::{
-    MQAT_QMGR, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING,
+    MQAT_QMGR, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_WAIT,
     MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
-    MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_FAIL_IF_QUIESCING,
-    MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID,
-    MQWI_UNLIMITED,
+    MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_NEW_MSG_ID,
+    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, Reason};
 
@@ -40,7 +40,7 @@ pub(crate) fn start(commands: &Arc<Commands>, operator: &Arc<dyn Operator>) {
 
 async fn run(commands: Arc<Commands>, operator: Arc<dyn Operator>) {
     let mut last = Reason::NONE;
-    let state = |state| *commands.command_server.lock() = state;
+    let state = |state| drop(commands.command_server.send_replace(state));
     loop {
         state(PartState::Starting);
         let server = match connect(&commands) {
@@ -111,21 +111,27 @@ impl CommandServer<'_> {
             Ok(done) => done.value,
             Err(reason) => return reason,
         };
-        *self.commands.command_server.lock() = PartState::Running;
+        self.commands
+            .command_server
+            .send_replace(PartState::Running);
+        let mut how = MQGMO_WAIT | MQGMO_FAIL_IF_QUIESCING;
         loop {
             let mut md = Md::default();
             let mut gmo = Gmo {
                 version: 2,
-                options: MQGMO_WAIT
-                    | MQGMO_FAIL_IF_QUIESCING
-                    | MQGMO_SYNCPOINT_IF_PERSISTENT
-                    | MQGMO_ACCEPT_TRUNCATED_MSG,
+                options: how | MQGMO_SYNCPOINT_IF_PERSISTENT | MQGMO_ACCEPT_TRUNCATED_MSG,
                 wait_interval: MQWI_UNLIMITED,
                 match_options: MQMO_NONE,
                 ..Gmo::default()
             };
             let got = match self.session.get(queue, &mut md, &mut gmo, LONGEST).await {
                 Ok(done) => done.value,
+                Err(Reason::Q_MGR_QUIESCING) if how != MQGMO_NO_WAIT => {
+                    // Whoever asked before is answered still.
+                    how = MQGMO_NO_WAIT;
+                    continue;
+                }
+                Err(Reason::NO_MSG_AVAILABLE) => return Reason::Q_MGR_QUIESCING,
                 Err(reason) => return reason,
             };
             *last = Reason::NONE;
@@ -181,7 +187,7 @@ impl CommandServer<'_> {
             false => MQPMO_NO_SYNCPOINT,
         };
         let mut pmo = Pmo {
-            options: sync | MQPMO_FAIL_IF_QUIESCING | if keeps_id { 0 } else { MQPMO_NEW_MSG_ID },
+            options: sync | if keeps_id { 0 } else { MQPMO_NEW_MSG_ID },
             ..Pmo::default()
         };
         self.session

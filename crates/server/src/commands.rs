@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use posthaste_channel::{InstanceState, InstanceStatus, Registry};
 use posthaste_command::{
     Command, DisplayType, DisplayWhat, ObjectKind, Reply, Row, Where, generic_matches,
@@ -13,6 +12,7 @@ use posthaste_engine::{Beside, PartState, QueueManager};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR};
 use posthaste_net::Admission;
+use tokio::sync::watch;
 
 use crate::listeners::{ListenerError, Listeners, Plan, Running};
 use crate::moment;
@@ -30,7 +30,7 @@ pub(crate) struct Commands {
     /// Listeners.
     pub listeners: Arc<Listeners>,
     /// How the command server is; it says so itself.
-    pub command_server: Mutex<PartState>,
+    pub command_server: watch::Sender<PartState>,
 }
 
 impl Commands {
@@ -46,6 +46,14 @@ impl Commands {
         ];
         let engine = self.qm.counters().into_iter();
         engine.chain(connections).chain(traffic).collect()
+    }
+
+    /// Ready when the command server has ended, which it does when the queue manager quiesces and everything that was
+    /// asked of it is done.
+    pub(crate) async fn command_server_ended(&self) {
+        let mut states = self.command_server.subscribe();
+        // The sender is in `self`: it cannot have gone.
+        let _ = states.wait_for(|state| *state == PartState::Stopped).await;
     }
 
     /// Carries out one command in MQSC text.
@@ -121,7 +129,7 @@ impl Commands {
             false => PartState::Running,
         };
         Beside {
-            command_server: *self.command_server.lock(),
+            command_server: *self.command_server.borrow(),
             channel_initiator,
         }
     }

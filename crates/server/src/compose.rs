@@ -451,6 +451,11 @@ impl Server {
         let [network, local] = &self.commands.places;
         network.drain();
         qm.quiesce();
+        if mode == EndMode::Immediate {
+            // A command that is being carried out is answered, unless it takes too long.
+            let answered = self.commands.command_server_ended();
+            let _ = tokio::time::timeout(FAREWELL, answered).await;
+        }
         if mode != EndMode::Controlled {
             local.drain();
             let force = mode == EndMode::Preemptive;

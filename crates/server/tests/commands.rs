@@ -61,12 +61,9 @@ fn send(connection: &mut dyn Mqi, command: &str) {
     connection.put1(&mut od, &mut md, &mut pmo, &data).unwrap();
 }
 
-/// There is one worker thread for sockets. The command looks at every queue and shows none, so that
-/// it is one piece of work with one answer.
-#[test]
-fn applications_go_on_while_a_long_command_is_carried_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = DataDir::at(folder.path());
+/// A queue manager with so many definitions that a look at all of them takes its time, and with the queue REPLIES.
+fn busy(folder: &std::path::Path) -> (InProcess, Address) {
+    let data = DataDir::at(folder);
     let mut commands = vec!["DEFINE QLOCAL(REPLIES)".to_owned()];
     commands.extend((0..QUEUES).map(|n| format!("DEFINE QREMOTE(Q.{n}) RNAME(X) RQMNAME(Y)")));
     let creation = Creation {
@@ -80,15 +77,54 @@ fn applications_go_on_while_a_long_command_is_carried_out() {
     };
     let made = create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
     let qm = InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap();
+    (qm, Address::Unix(made.home.applications()))
+}
+
+/// Looks at every queue and shows none, so that it is one piece of work with one answer.
+const LONG: &str = "DISPLAY QUEUE(Q.*) WHERE(DESCR EQ 'nothing like it')";
+
+/// What was asked before the queue manager began to end is carried out and answered, however it ends.
+#[test]
+fn commands_under_way_are_answered_when_the_queue_manager_ends() {
+    for (mode, queues) in [(EndMode::Controlled, 20), (EndMode::Immediate, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let (qm, address) = busy(folder.path());
+        let mut operator = Connection::open(&Connect::new(address, "ANY", "QM1")).unwrap();
+        let replies = open(&mut operator, "REPLIES", MQOO_INPUT_SHARED);
+        send(&mut operator, LONG);
+        for n in 0..queues {
+            send(&mut operator, &format!("DEFINE QLOCAL(LATE.{n})"));
+        }
+        let ended = std::thread::spawn(move || qm.end(mode));
+        let mut answers = Vec::new();
+        for _ in 0..=queues {
+            let mut gmo = Gmo {
+                options: MQGMO_NO_SYNCPOINT | MQGMO_WAIT,
+                wait_interval: 20_000,
+                ..Gmo::default()
+            };
+            let got = operator
+                .get(replies, &mut Md::default(), &mut gmo, 1 << 20)
+                .unwrap_or_else(|error| panic!("{mode:?}: {error}, after {answers:?}"));
+            answers.push(pcf::escape_texts(&got.data).unwrap().concat());
+        }
+        let done = answers.iter().filter(|text| text.starts_with("AMQ8006I"));
+        assert_eq!(done.count(), queues, "{mode:?}: {answers:?}");
+        drop(operator);
+        ended.join().unwrap().unwrap();
+    }
+}
+
+/// There is one worker thread for sockets.
+#[test]
+fn applications_go_on_while_a_long_command_is_carried_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (qm, address) = busy(folder.path());
     let mut operator = qm.connect("operator").unwrap();
     let replies = open(&mut operator, "REPLIES", MQOO_INPUT_SHARED);
-    let address = Address::Unix(made.home.applications());
     let mut other = Connection::open(&Connect::new(address, "ANY", "QM1")).unwrap();
     let queue = open(&mut other, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
-    send(
-        &mut operator,
-        "DISPLAY QUEUE(Q.*) WHERE(DESCR EQ 'nothing like it')",
-    );
+    send(&mut operator, LONG);
     let mut round_trips = 0;
     let answer = loop {
         assert_eq!(next(&mut other, queue), None);

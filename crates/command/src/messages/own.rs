@@ -358,12 +358,6 @@ pub(super) const MESSAGES: &[Message] = &[
         "Find out why the application at {0} stopped.",
     ),
     message(
-        "AMQ2204W",
-        "The application {1} at {0} was lost inside a unit of work, which was backed out.",
-        "The connection ended without MQDISC or a commit.",
-        "Find out why the application ended.",
-    ),
-    message(
         "AMQ2205W",
         "An answer to a command could not be put on queue {0}: {1}.",
         "The command was carried out. The application that sent it does not get this answer.",
@@ -410,6 +404,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "The {0} was interrupted.",
         "Ctrl-C, SIGTERM or the end of the terminal ended it before it was done. The line above says what was done for good; everything else is as if it had not been begun.",
         "None, or run the command again for the rest.",
+    ),
+    message(
+        "AMQ2213E",
+        "The connection to queue manager {0} ended before the answer came: {1}.",
+        "The queue manager ended, or the connection was broken. Whether the command was carried out is not known here.",
+        "When the queue manager runs again, look with DISPLAY whether the command has had its effect.",
     ),
     message(
         "AMQ2230E",
