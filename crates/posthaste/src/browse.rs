@@ -26,7 +26,7 @@ pub(crate) fn browse(place: Option<&Path>, args: &cli::Browse) -> Result<Exit, F
         reach: &args.reach,
         client: false,
         application: "posthaste browse",
-        within: None,
+        within: args.patience.within(),
     };
     let mut connection = target.connect()?;
     let queue = open(&mut connection, &args.queue)

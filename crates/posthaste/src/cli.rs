@@ -8,6 +8,8 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use posthaste_env::Slowness;
 
+use crate::connect::ANSWER;
+
 const EXAMPLES: &str = "\
 Try it:
   posthaste run QM1                              a queue manager right here
@@ -519,6 +521,9 @@ warnings, 3 at least one.";
 pub(crate) struct Doctor {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
+    /// Seconds to wait for the queue manager to say whether it runs
+    #[arg(short = 'w', value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=999_999))]
+    pub(crate) wait: u64,
     /// Measure the log's disk for a second (writes a file of 2 MiB there, and removes it)
     #[arg(long)]
     pub(crate) disk: bool,
@@ -536,6 +541,21 @@ pub(crate) struct Reach {
     /// User
     #[arg(long, short = 'u', value_name = "USER")]
     pub(crate) user: Option<String>,
+}
+
+/// How long the queue manager may take to answer, for commands that put and get.
+#[derive(Args, Debug)]
+pub(crate) struct Patience {
+    /// Seconds to wait for the queue manager to answer a call
+    #[arg(short = 'w', value_name = "SECONDS", default_value_t = ANSWER.as_secs(), value_parser = clap::value_parser!(u64).range(1..=999_999))]
+    answer: u64,
+}
+
+impl Patience {
+    /// As a time.
+    pub(crate) fn within(&self) -> Duration {
+        Duration::from_secs(self.answer)
+    }
 }
 
 const MQSC_EXAMPLES: &str = "\
@@ -618,6 +638,8 @@ pub(crate) struct Put {
     pub(crate) queue_manager: Option<String>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) patience: Patience,
     /// A file as one message; may be given more than once
     #[arg(long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -696,6 +718,8 @@ pub(crate) struct Get {
     pub(crate) queue_manager: Option<String>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) patience: Patience,
     /// Seconds to wait for the next message; `forever` (or -1) does not end
     #[arg(long, default_value = "0", value_name = "SECONDS", value_parser = wait, allow_hyphen_values = true)]
     pub(crate) wait: i32,
@@ -730,6 +754,8 @@ pub(crate) struct Browse {
     pub(crate) queue_manager: Option<String>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) patience: Patience,
     /// Most messages
     #[arg(long)]
     pub(crate) count: Option<u64>,

@@ -12,6 +12,8 @@ use crate::cli::Reach;
 
 /// How long connecting may take, unless the command says less.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the answer to a call may take, unless the command says otherwise.
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 /// The channel by which local applications come.
 const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
 
@@ -61,12 +63,16 @@ pub(crate) struct Target<'a> {
     pub(crate) client: bool,
     /// What the application calls itself.
     pub(crate) application: &'a str,
-    /// How long connecting may take, if that is less than usual.
-    pub(crate) within: Option<Duration>,
+    /// How long a call that does not wait by itself may take.
+    pub(crate) within: Duration,
 }
 
 /// A call that failed, as a failure of the command.
 pub(crate) fn call_failed(call: &str, what: &str, error: &ClientError) -> Failure {
+    if let ClientError::Silent(within) = error {
+        let seconds = within.as_secs().to_string();
+        return Failure::new(Exit::TimedOut, "AMQ2214E", &[call, what, &seconds]);
+    }
     let reason = error.reason();
     let detail = match error {
         ClientError::Reason(_) => reason.describe().to_owned(),
@@ -126,7 +132,11 @@ impl Target<'_> {
 
     /// Connects, or says in detail why not.
     pub(crate) fn try_connect(&self) -> Result<Attached, NoConnection> {
-        self.reach().map(Attached)
+        let mut connection = self.reach()?;
+        connection.give_up_after(self.within).map_err(|error| {
+            NoConnection::Refused(connection.queue_manager().trim().to_owned(), error)
+        })?;
+        Ok(Attached(connection))
     }
 
     fn reach(&self) -> Result<Connection, NoConnection> {
@@ -154,7 +164,7 @@ impl Target<'_> {
     fn offer(&self, address: Address, channel: &str, name: &str) -> Connect {
         let mut connect = Connect::new(address, channel, name);
         connect.application = self.application.to_owned();
-        connect.timeout = PATIENCE.min(self.within.unwrap_or(PATIENCE));
+        connect.timeout = PATIENCE.min(self.within);
         connect.user = Some(
             self.reach
                 .user

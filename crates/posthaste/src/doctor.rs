@@ -12,6 +12,7 @@ mod practices;
 mod verdict;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use posthaste_server::{self as server, DataDir, Exit, Failure, Home, State};
 use serde::Serialize;
@@ -40,7 +41,10 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
     let data = DataDir::find(place)?;
     let home = find(&data, args.queue_manager.as_deref())?;
     let env = posthaste_env::os();
-    let state = home.as_ref().map(|home| server::state(&env, home));
+    let within = Duration::from_secs(args.wait);
+    let state = home
+        .as_ref()
+        .map(|home| server::state_within(&env, home, within));
     let running = matches!(state, Some(State::Running(server::Phase::Running)));
     let mut findings = Vec::new();
     let measured = match home.as_ref().filter(|_| args.disk) {
@@ -123,7 +127,7 @@ fn manager(data: &DataDir, place: Option<&Path>, home: &Home) -> Result<Manager,
         reach: &cli::Reach::default(),
         client: false,
         application: CommandServer::APPLICATION,
-        within: None,
+        within: crate::connect::ANSWER,
     };
     let mut commands = CommandServer::connect(&target, PATIENCE)?;
     let mut manager = gather::gather(data, home, &mut commands)?;

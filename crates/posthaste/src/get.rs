@@ -33,7 +33,7 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
         reach: &args.reach,
         client: false,
         application: "posthaste get",
-        within: None,
+        within: args.patience.within(),
     };
     if args.form == Form::Raw && std::io::stdout().is_terminal() {
         return Err(Failure::bad_parameter(

@@ -76,7 +76,7 @@ fn connect(place: Option<&Path>, args: &cli::Mqsc) -> Result<CommandServer, Fail
         reach: &args.reach,
         client: args.client,
         application: CommandServer::APPLICATION,
-        within: Some(Duration::from_secs(args.wait.into())),
+        within: Duration::from_secs(args.wait.into()),
     };
     CommandServer::connect(&target, args.wait)
 }
@@ -301,9 +301,21 @@ impl CommandServer {
         let sent = self.connection.put1(&mut od, &mut md, &mut pmo, &data);
         sent.map_err(|error| match error.reason() {
             Reason::UNKNOWN_OBJECT_NAME => no_queue(&self.connection, COMMAND_QUEUE),
+            Reason::CONNECTION_BROKEN => self.unanswered(&error),
             _ => call_failed("MQPUT1", COMMAND_QUEUE, &error),
         })?;
         Ok(md.msg_id)
+    }
+
+    /// The connection ended, and the command may have been carried out all the same.
+    fn unanswered(&self, error: &ClientError) -> Failure {
+        if let ClientError::Silent(_) = error {
+            let within = Duration::from_secs(self.wait_s.into());
+            return no_answer(&self.queue_manager(), within);
+        }
+        let inserts = [self.queue_manager(), error.reason().to_string()];
+        let inserts = inserts.each_ref().map(String::as_str);
+        Failure::new(Exit::CommandsFailed, "AMQ2213E", &inserts)
     }
 
     fn receive(&mut self, request: &posthaste_mqi::MsgId) -> Result<Vec<u8>, Failure> {
@@ -333,17 +345,7 @@ impl CommandServer {
                     &[name.trim(), &seconds],
                 ))
             }
-            Err(ClientError::Silent(_)) => {
-                let name = self.connection.queue_manager();
-                let within = Duration::from_secs(self.wait_s.into());
-                Err(no_answer(name.trim(), within))
-            }
-            Err(error) if ENDS.contains(&error.reason()) => {
-                let name = self.connection.queue_manager();
-                let reason = error.reason().to_string();
-                let inserts = [name.trim(), &reason];
-                Err(Failure::new(Exit::CommandsFailed, "AMQ2213E", &inserts))
-            }
+            Err(error) if ENDS.contains(&error.reason()) => Err(self.unanswered(&error)),
             Err(error) => Err(call_failed("MQGET", "the reply queue", &error)),
         }
     }

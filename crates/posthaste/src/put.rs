@@ -40,7 +40,7 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
         reach: &args.reach,
         client: false,
         application: "posthaste put",
-        within: None,
+        within: args.patience.within(),
     };
     let mut putter = Putter::open(&target, args)?;
     let done = putter.all();

@@ -43,7 +43,7 @@ fn connect(
         reach: &Reach::default(),
         client: way == Way::Client,
         application: name,
-        within: None,
+        within: crate::connect::ANSWER,
     };
     match target.try_connect() {
         Ok(connection) => Ok(Some(connection)),

@@ -24,7 +24,7 @@ pub(crate) fn save(place: Option<&Path>, args: &cli::Save) -> Result<Exit, Failu
         reach: &args.reach,
         client: args.client,
         application: "dmpmqcfg",
-        within: None,
+        within: crate::connect::ANSWER,
     };
     let mut server = CommandServer::connect(&target, args.wait)?;
     let name = server.queue_manager();

@@ -40,7 +40,9 @@ pub(crate) fn start(commands: &Arc<Commands>, operator: &Arc<dyn Operator>) {
 
 async fn run(commands: Arc<Commands>, operator: Arc<dyn Operator>) {
     let mut last = Reason::NONE;
-    let state = |state| drop(commands.command_server.send_replace(state));
+    let state = |state| {
+        commands.command_server.send_replace(state);
+    };
     loop {
         state(PartState::Starting);
         let server = match connect(&commands) {

@@ -262,14 +262,22 @@ fn is_timeout(error: &io::Error) -> bool {
 }
 
 /// How long an answer may take.
-const ANSWER: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 /// How long an answer may take to a request to break off.
 const SHORT_ANSWER: Duration = Duration::from_secs(2);
 
 fn ask(home: &Home, request: Request) -> Result<(String, BufReader<UnixStream>), Failure> {
+    ask_within(home, request, ANSWER)
+}
+
+fn ask_within(
+    home: &Home,
+    request: Request,
+    within: Duration,
+) -> Result<(String, BufReader<UnixStream>), Failure> {
     let (patience, hasty) = match request {
         Request::End(EndMode::Preemptive) => (SHORT_ANSWER, true),
-        _ => (ANSWER, false),
+        _ => (within, false),
     };
     let path: PathBuf = home.control();
     let refused = |error: io::Error| match error.kind() {
@@ -334,7 +342,12 @@ pub fn running(home: &Home) -> Failure {
 /// # Errors
 /// There is none, or it does not answer.
 pub fn phase(home: &Home) -> Result<Phase, Failure> {
-    let (word, _) = ask(home, Request::Status)?;
+    phase_within(home, ANSWER)
+}
+
+/// The same, when it is to answer within this time.
+pub(crate) fn phase_within(home: &Home, within: Duration) -> Result<Phase, Failure> {
+    let (word, _) = ask_within(home, Request::Status, within)?;
     Ok(Phase::parse(&word).unwrap_or(Phase::Running))
 }
 

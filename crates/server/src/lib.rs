@@ -60,7 +60,7 @@ pub use exit::{Exit, TABLE as EXIT_TABLE};
 pub use failure::{Failure, is_no_space};
 pub use in_process::{InProcess, InProcessOptions, LocalConnection};
 pub use layout::{DataDir, Home, check_name, valid_name};
-pub use list::{Listed, State, list, state};
+pub use list::{Listed, State, list, state, state_within};
 pub use listeners::{Plan, Running, Waiting, try_listen};
 pub use moment::date_and_time;
 /// What the engine is told by commands.

@@ -1,5 +1,7 @@
 //! Which queue managers there are and what they are doing.
 
+use std::time::Duration;
+
 use posthaste_env::Env;
 
 use crate::control::{self, Phase};
@@ -51,7 +53,12 @@ pub struct Listed {
 
 /// What a queue manager is doing.
 pub fn state(env: &Env, home: &Home) -> State {
-    match control::phase(home) {
+    state_within(env, home, control::ANSWER)
+}
+
+/// The same, when it is to answer within this time.
+pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
+    match control::phase_within(home, within) {
         Ok(phase) => return State::Running(phase),
         Err(failure) if failure.exit == Exit::NotRunning => {}
         Err(failure) if failure.exit == Exit::TimedOut => return State::Silent,

@@ -412,6 +412,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "When the queue manager runs again, look with DISPLAY whether the command has had its effect.",
     ),
     message(
+        "AMQ2214E",
+        "{0} of {1}: the queue manager did not answer within {2} seconds.",
+        "Its process hangs or was stopped, the machine is overloaded, or its disk does not write. Whether the call has had its effect is not known.",
+        "Look at the queue manager's error log; posthaste doctor tells whether it answers. Wait longer with -w.",
+    ),
+    message(
         "AMQ2230E",
         "The measurement is not complete: {0}.",
         "Something went wrong while a queue manager was being measured. What was measured until then has been printed.",

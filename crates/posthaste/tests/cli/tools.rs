@@ -1,10 +1,12 @@
 //! What the tools leave behind, and what they do when the queue manager does not answer.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::place::Place;
+use crate::place::{Guard, Place};
 
 fn error_log(place: &Place) -> String {
     std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap()
@@ -82,6 +84,94 @@ fn a_queue_manager_that_is_stopped_is_told_from_one_that_is_not_there() {
     assert!(took < Duration::from_secs(5), "{took:?}");
     serving.signal(Signal::CONT);
     serving.end();
+}
+
+/// A tool that reads its input bit by bit, and what it says.
+struct Session {
+    child: Guard,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    fn start(place: &Place, line: &str) -> Session {
+        let mut command = place.named("posthaste");
+        command.args(line.split(' ')).stdin(Stdio::piped());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = Guard(child.spawn().unwrap());
+        let input = child.0.stdin.take().unwrap();
+        let output = BufReader::new(child.0.stdout.take().unwrap());
+        Session {
+            child,
+            input,
+            output,
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.input.write_all(line.as_bytes()).unwrap();
+    }
+
+    /// Reads until a line that says this.
+    fn hear(&mut self, part: &str) {
+        let mut line = String::new();
+        while !line.contains(part) {
+            line.clear();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "{part}");
+        }
+    }
+
+    /// Exit code, and standard error.
+    fn end(self) -> (Option<i32>, String) {
+        let Session {
+            mut child, input, ..
+        } = self;
+        drop(input);
+        let mut said = String::new();
+        let mut stderr = child.0.stderr.take().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        (child.0.wait().unwrap().code(), said)
+    }
+}
+
+/// The queue manager's process is stopped, and then killed, while tools are connected.
+#[test]
+fn tools_that_are_connected_do_not_wait_for_ever() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let mut put = Session::start(&place, "put DEV.QUEUE.1 QM1 -w 1");
+    put.say("one\n");
+    while place.depth("DEV.QUEUE.1", "QM1") == 0 {}
+    let mut mqsc = ["1", "60"].map(|wait| Session::start(&place, &format!("mqsc QM1 -w {wait}")));
+    for session in &mut mqsc {
+        session.say("PING QMGR\n");
+        session.hear("AMQ8415I");
+    }
+    serving.signal(Signal::STOP);
+    let [mut hasty, mut patient] = mqsc;
+    patient.say("PING QMGR\n");
+    put.say("two\n");
+    let (code, said) = put.end();
+    assert_eq!(code, Some(64), "{said}");
+    let silence =
+        "AMQ2214E: MQPUT of DEV.QUEUE.1: the queue manager did not answer within 1 seconds";
+    assert!(
+        said.contains(silence) && said.contains("1 message put"),
+        "{said}"
+    );
+    hasty.say("PING QMGR\n");
+    let (code, said) = hasty.end();
+    assert_eq!(code, Some(10), "{said}");
+    assert!(said.contains("did not answer within 1 seconds"), "{said}");
+    let doctor = place.line("doctor QM1 -w 1");
+    assert!(
+        doctor.out.contains("QM1 is there and does not answer"),
+        "{doctor:?}"
+    );
+    serving.kill();
+    let (code, said) = patient.end();
+    assert_eq!(code, Some(10), "{said}");
+    assert!(said.contains("AMQ2213E") && said.contains("2009"), "{said}");
 }
 
 #[test]
