@@ -89,6 +89,8 @@ pub(crate) struct Tally {
     pub(crate) cuts: u64,
     pub(crate) definitions: u64,
     pub(crate) definer_puts: u64,
+    pub(crate) permanent: u64,
+    pub(crate) temporary: u64,
     pub(crate) puts: u64,
     pub(crate) delivered: u64,
     pub(crate) commits: u64,
@@ -420,6 +422,7 @@ impl<'a> Campaign<'a> {
         tally.cuts = self.cutter.cuts();
         let definer = lock(&self.definer);
         (tally.definitions, tally.definer_puts) = (definer.definitions, definer.puts);
+        (tally.permanent, tally.temporary) = (definer.permanent, definer.temporary);
         drop(definer);
         let many = |count: usize| count as u64;
         tally.puts += many(history.puts.len());

@@ -1,5 +1,7 @@
 //! An administrator at work under load: queues of his own are defined, altered, cleared, deleted and defined
-//! again under the same names, and what is on them is known message by message.
+//! again under the same names, and what is on them is known message by message. One of them is permanent
+//! dynamic: MQOPEN of a model queue makes it, MQCLOSE deletes it, and a crash keeps it. Beside them temporary
+//! dynamic queues come and go, of which nothing may be left after a round.
 //!
 //! Invariant: of each queue either one state is certain, or two are possible (before and after the call that
 //! got no reply); what is found after the round must be one of them.
@@ -16,15 +18,34 @@ use crate::stage::{Stage, connect, ending, unanswered};
 use crate::violation::{Broken, Violation};
 
 /// His queues.
-const NAMES: [&str; 3] = ["AUDIT.OWN.1", "AUDIT.OWN.2", "AUDIT.OWN.3"];
+const NAMES: [(&str, Made); 4] = [
+    ("AUDIT.OWN.1", Made::Defined),
+    ("AUDIT.OWN.2", Made::Defined),
+    ("AUDIT.OWN.3", Made::Defined),
+    ("AUDIT.OWN.PERMANENT", Made::Opened),
+];
+/// The model of the permanent dynamic one.
+const MODEL: &str = "AUDIT.MODEL.PERMANENT";
+/// The temporary one, of the model queue that every queue manager has.
+const TEMPORARY: &str = "AUDIT.OWN.TEMPORARY";
 /// Longest message in bytes: long enough to spill, and to be old at a checkpoint.
 const LARGEST: u64 = 40_000;
 
 /// Numbers of the messages on a queue in order; none: there is no such queue.
 type Content = Option<Vec<u64>>;
 
+/// How a queue comes into being.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// By DEFINE; DELETE ends it.
+    Defined,
+    /// By MQOPEN of a model queue; MQCLOSE with MQCO_DELETE_PURGE ends it.
+    Opened,
+}
+
 struct OwnQueue {
     name: &'static str,
+    made: Made,
     certain: Content,
     /// What it holds instead, if the call without a reply has happened.
     possible: Option<Content>,
@@ -36,8 +57,10 @@ pub(crate) struct Definer {
     rng: Rng,
     queues: Vec<OwnQueue>,
     next: u64,
-    /// Definitions changed, and messages put, so far.
+    /// Definitions changed, permanent and temporary dynamic queues made, and messages put, so far.
     pub(crate) definitions: u64,
+    pub(crate) permanent: u64,
+    pub(crate) temporary: u64,
     pub(crate) puts: u64,
 }
 
@@ -52,8 +75,9 @@ enum Said {
 
 impl Definer {
     pub(crate) fn new(program: PathBuf, data: PathBuf, rng: Rng) -> Definer {
-        let queues = NAMES.map(|name| OwnQueue {
+        let queues = NAMES.map(|(name, made)| OwnQueue {
             name,
+            made,
             certain: None,
             possible: None,
         });
@@ -64,6 +88,8 @@ impl Definer {
             queues: queues.into(),
             next: 0,
             definitions: 0,
+            permanent: 0,
+            temporary: 0,
             puts: 0,
         }
     }
@@ -76,14 +102,20 @@ impl Definer {
         };
         while !stage.over() {
             let at = self.rng.index(self.queues.len());
-            let said = match self.queues[at].certain.clone() {
-                None => self.define(at),
-                Some(content) => match self.rng.below(100) {
-                    0..70 => self.put(at, content, &mut connection),
-                    70..80 => self.get(at, content, &mut connection),
-                    80..85 => self.command(at, "ALTER QLOCAL({}) DESCR('altered')", Some(content)),
-                    85..90 => self.command(at, "CLEAR QLOCAL({})", Some(Vec::new())),
-                    _ => self.command(at, "DELETE QLOCAL({}) PURGE", None),
+            let (made, certain) = (self.queues[at].made, self.queues[at].certain.clone());
+            let said = match (certain, made) {
+                (None, Made::Defined) => self.define(at),
+                (None, Made::Opened) => self.create(at, &mut connection),
+                (Some(content), _) => match (self.rng.below(100), made) {
+                    (0..65, _) => self.put(at, content, &mut connection),
+                    (65..75, _) => self.get(at, content, &mut connection),
+                    (75..80, _) => self.use_temporary(&mut connection),
+                    (80..85, _) => {
+                        self.command(at, "ALTER QLOCAL({}) DESCR('altered')", Some(content))
+                    }
+                    (85..90, _) => self.command(at, "CLEAR QLOCAL({})", Some(Vec::new())),
+                    (_, Made::Defined) => self.command(at, "DELETE QLOCAL({}) PURGE", None),
+                    (_, Made::Opened) => self.delete(at, &mut connection),
                 },
             };
             match said {
@@ -105,6 +137,95 @@ impl Definer {
 
     fn define(&mut self, at: usize) -> Result<Said, (&'static str, ClientError)> {
         self.command(at, "DEFINE QLOCAL({}) MAXDEPTH(100000)", Some(Vec::new()))
+    }
+
+    /// Lets MQOPEN make the permanent dynamic queue.
+    fn create(
+        &mut self,
+        at: usize,
+        connection: &mut Connection,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        self.queues[at].possible = Some(Some(Vec::new()));
+        let mut od = from_model(MODEL, self.queues[at].name);
+        let handle = match connection.open_object(&mut od, MQOO_OUTPUT) {
+            Ok(handle) => handle,
+            // The model comes first, as with any queue.
+            Err(ClientError::Reason(Reason::UNKNOWN_OBJECT_NAME)) => {
+                self.queues[at].possible = None;
+                let model = format!(
+                    "DEFINE QMODEL({MODEL}) DEFTYPE(PERMDYN) MAXDEPTH(100000) DEFSOPT(SHARED) SHARE REPLACE"
+                );
+                return Ok(match runmqsc(&self.program, &self.data, &model) {
+                    Ok(true) => Said::Done,
+                    Ok(false) | Err(_) => Said::Unknown,
+                });
+            }
+            Err(error) => return self.answered(at, "MQOPEN", Err(error)),
+        };
+        self.definitions += 1;
+        self.permanent += 1;
+        let said = self.answered(at, "MQOPEN", Ok(()))?;
+        match connection.close(handle, MQCO_NONE) {
+            Ok(()) => Ok(said),
+            Err(error) => Err(("MQCLOSE", error)),
+        }
+    }
+
+    /// Lets MQCLOSE delete the permanent dynamic queue with what is on it.
+    fn delete(
+        &mut self,
+        at: usize,
+        connection: &mut Connection,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        let mut od = named(self.queues[at].name);
+        let handle = match connection.open_object(&mut od, MQOO_INPUT_SHARED) {
+            Ok(handle) => handle,
+            Err(error) => return self.answered(at, "MQOPEN", Err(error)),
+        };
+        self.queues[at].possible = Some(None);
+        self.definitions += 1;
+        let said = connection.close(handle, MQCO_DELETE_PURGE);
+        self.answered(at, "MQCLOSE", said)
+    }
+
+    /// Makes a temporary dynamic queue, uses it as a requester would, and closes it; a crash or a
+    /// cut may come in between.
+    fn use_temporary(
+        &mut self,
+        connection: &mut Connection,
+    ) -> Result<Said, (&'static str, ClientError)> {
+        let mut od = from_model("SYSTEM.DEFAULT.MODEL.QUEUE", TEMPORARY);
+        let opened = connection.open_object(&mut od, MQOO_INPUT_EXCLUSIVE | MQOO_OUTPUT);
+        let handle = match explained(opened).map_err(|error| ("MQOPEN", error))? {
+            Some(handle) => handle,
+            None => return Ok(Said::Refused),
+        };
+        self.temporary += 1;
+        let mut pmo = Pmo {
+            options: MQPMO_NO_SYNCPOINT | MQPMO_NEW_MSG_ID,
+            ..Pmo::default()
+        };
+        let mut gmo = Gmo {
+            options: MQGMO_NO_SYNCPOINT,
+            ..Gmo::default()
+        };
+        let data = self.temporary.to_le_bytes();
+        let mut md = Md {
+            persistence: MQPER_NOT_PERSISTENT,
+            ..Md::default()
+        };
+        let put = connection.put(handle, &mut md, &mut pmo, &data);
+        if explained(put).map_err(|error| ("MQPUT", error))?.is_some() {
+            let got = connection.get(handle, &mut Md::default(), &mut gmo, data.len());
+            let got = got.map_err(|error| ("MQGET", error))?;
+            if *got.data != data {
+                let wrong = ClientError::Reason(Reason::UNEXPECTED_ERROR);
+                return Err(("MQGET of what was put just before", wrong));
+            }
+        }
+        let closed = connection.close(handle, MQCO_NONE);
+        closed.map_err(|error| ("MQCLOSE", error))?;
+        Ok(Said::Done)
     }
 
     /// Lets `runmqsc` carry a command out.
@@ -223,6 +344,10 @@ impl Definer {
     pub(crate) fn check(&mut self, address: &Address) -> Result<Vec<Violation>, ClientError> {
         let mut connection = connect(address, "audit-definer")?;
         let mut found = Vec::new();
+        if let Some(left) = browse(&mut connection, TEMPORARY)? {
+            let text = format!("{TEMPORARY} is still there, with {} messages", left.len());
+            found.push(Violation::new(Broken::Returned, text));
+        }
         for queue in &mut self.queues {
             let content = browse(&mut connection, queue.name)?;
             let fits = content == queue.certain || Some(&content) == queue.possible.as_ref();
@@ -255,6 +380,22 @@ fn named(name: &str) -> Od {
     Od {
         object_name: Name::new(name),
         ..Od::default()
+    }
+}
+
+fn from_model(model: &str, name: &str) -> Od {
+    Od {
+        dynamic_q_name: Name::new(name),
+        ..named(model)
+    }
+}
+
+/// Nothing where the log is full for the moment, or its disk.
+fn explained<T>(said: Result<T, ClientError>) -> Result<Option<T>, ClientError> {
+    match said {
+        Ok(value) => Ok(Some(value)),
+        Err(ClientError::Reason(Reason::RESOURCE_PROBLEM)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

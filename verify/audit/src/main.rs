@@ -228,7 +228,7 @@ fn fill_small_disk(
 fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
     let tally = &report.tally;
     println!(
-        "{} kills under load and {} while starting ({} power cuts), {} orderly ends under load, {} times frozen, {} connections cut, {} definitions changed ({} messages on them), in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
+        "{} kills under load and {} while starting ({} power cuts), {} orderly ends under load, {} times frozen, {} connections cut, {} definitions changed ({} messages on them), {} permanent and {} temporary dynamic queues, in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
         tally.kills,
         tally.kills_starting,
         tally.power_cuts,
@@ -237,6 +237,8 @@ fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
         tally.cuts,
         tally.definitions,
         tally.definer_puts,
+        tally.permanent,
+        tally.temporary,
         tally.rounds,
         began.elapsed().as_secs_f64(),
         tally.puts,
