@@ -17,6 +17,7 @@
 //! | `record` | every log record, with its redo and undo |
 //! | `catalogue/` | object definitions, and the commands that change and show them |
 //! | `recovery/` | checkpoint and restart |
+//! | `check` | whether what is in memory keeps its invariants |
 //! | `maintain` | everything that happens without being asked |
 //! | `meter` | what is counted |
 //!
@@ -24,6 +25,7 @@
 //! queue, log tail. No lock is held across an `await`.
 
 mod catalogue;
+mod check;
 mod config;
 mod group;
 mod maintain;

@@ -47,7 +47,7 @@ impl Orphans {
         self.state.lock().waiting.iter().map(|o| o.end).max()
     }
 
-    fn none(&self) -> bool {
+    pub(crate) fn none(&self) -> bool {
         let state = self.state.lock();
         state.waiting.is_empty() && state.happening == 0
     }

@@ -45,6 +45,10 @@ pub enum Bug {
     FreeWhileSaving,
     /// A checkpoint gives back the room of what its image no longer names before that image is in force.
     GiveBackEarly,
+    /// The place of a message that is gone is not given back: the queue file grows for ever.
+    LeakPlace,
+    /// Room that the log keeps for the end of a unit of work is kept after the end.
+    KeepPromise,
     /// The numbers of messages begin again at each start, close behind those of the start before.
     NumbersRepeat,
     /// MQOPEN takes a selector that nothing looks at.
@@ -79,6 +83,8 @@ impl Bug {
         Bug::OrphansTakenEarly,
         Bug::FreeWhileSaving,
         Bug::GiveBackEarly,
+        Bug::LeakPlace,
+        Bug::KeepPromise,
         Bug::NumbersRepeat,
         Bug::IgnoredSelector,
         Bug::UnbudgetedFlows,

@@ -425,13 +425,18 @@ impl SessionInner {
             .get_or_insert_with(|| Box::new(Uow::new(qm.next_uow(), qm.now())))
     }
 
+    /// Whether a verb runs.
+    pub(crate) fn in_call(&self) -> bool {
+        self.busy.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn status(&self) -> ConnectionStatus {
         let state = self.lock();
         let uow = state.uow.as_ref();
         ConnectionStatus {
             conn: format!("{:016X}", self.qm.connection_number(self.id)),
             application: self.who.clone(),
-            in_call: self.busy.load(Ordering::Relaxed),
+            in_call: self.in_call(),
             uow_state: if uow.is_some() { "ACTIVE" } else { "NONE" },
             uow_started: uow.map(|u| u.started),
             uow_logged: uow.and_then(|u| u.logged_at),

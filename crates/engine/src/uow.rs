@@ -123,6 +123,11 @@ impl Uow {
         end + count
     }
 
+    /// Bytes of the log that are kept for its end.
+    pub(crate) fn owed(&self) -> u64 {
+        self.owed
+    }
+
     /// Notes that it has a record at `lsn`, with which the log keeps `owing` bytes for its end.
     pub(crate) fn note(&mut self, lsn: Lsn, owing: u64, qm: &Inner) {
         self.owed += owing;
@@ -189,7 +194,10 @@ impl Uow {
 
     /// Its end has been appended: the log keeps nothing for it any more.
     pub(crate) fn settle(&mut self, qm: &Inner) {
-        qm.log.release(std::mem::take(&mut self.owed));
+        let owed = std::mem::take(&mut self.owed);
+        if !planted(Bug::KeepPromise) {
+            qm.log.release(owed);
+        }
     }
 
     /// Appends its backout record, if it has records at all; returns up to where the log has to be durable for the

@@ -62,6 +62,8 @@ pub struct Usage {
     pub ordinary_left: u64,
     /// Where restart would begin.
     pub restart: Lsn,
+    /// Bytes kept for the ends of units of work.
+    pub promised: u64,
     /// Extent files that exist.
     pub extents: u64,
     /// Why no further extent can be made at present (disk full).
@@ -507,6 +509,7 @@ impl RecoveryLog {
             reserve: shared.shape.reserve(),
             ordinary_left: tail.limit(Class::Ordinary, 0).saturating_sub(tail.next),
             restart: Lsn(restart),
+            promised: tail.promised(),
             extents: extents.files(),
             blocked: extents.blocked(),
         }

@@ -292,6 +292,11 @@ impl Tail {
         }
     }
 
+    /// Bytes kept for the ends of units of work.
+    pub(crate) fn promised(&self) -> u64 {
+        self.promised
+    }
+
     /// Keeps room for the end of a unit of work.
     pub(crate) fn promise(&mut self, bytes: u64) {
         self.promised += bytes;

@@ -4,7 +4,8 @@
 //! queue manager that is not running, the recovery itself, on a disk that keeps every change in memory. After that
 //! its listeners' ports are tried, and with `messages` every message is read.
 //!
-//! Invariant: what is reported as a fault is what the start would say, with the same number and exit code.
+//! Invariant: what is reported as a fault is what the start would say, with the same number and exit code. Only that
+//! what was recovered contradicts itself (`QueueManager::check`) is said by no start: none looks for it.
 
 use std::io;
 use std::sync::Arc;
@@ -108,6 +109,7 @@ fn try_start(
         true => block_on(read_all(&run.qm)),
         false => Ok(0),
     };
+    let contradiction = run.qm.check().err();
     // Nothing of it is kept.
     let _ = block_on(run.qm.end(EndMode::Preemptive));
     let stopped = run.qm.stopped();
@@ -115,6 +117,13 @@ fn try_start(
     found.messages = match (read, stopped) {
         (_, Some(stop)) => return Err(Failure::stop(&home.name, &stop)),
         (read, None) => {
+            if let Some(what) = contradiction {
+                return Err(Failure::new(
+                    Exit::StoreRefused,
+                    "AMQ2025S",
+                    &[&home.name, &what],
+                ));
+            }
             read.map_err(|what| Failure::new(Exit::StoreRefused, "AMQ2025S", &[&home.name, &what]))?
         }
     };

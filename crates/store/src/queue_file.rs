@@ -331,6 +331,19 @@ impl QueueFile {
         self.space.lock().released()
     }
 
+    /// Whether all of a place is in use.
+    pub fn holds(&self, place: Place) -> bool {
+        self.space.lock().is_used(place.block, place.blocks())
+    }
+
+    /// Holds the map of free blocks against its invariants.
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub fn check_space(&self) -> Result<(), String> {
+        self.space.lock().check()
+    }
+
     /// Restart: this place is in use. In any order; costs a few nanoseconds. A place that overlaps another
     /// one is an error.
     pub fn reserve(&self, place: Place) -> Result<(), StoreError> {

@@ -282,6 +282,43 @@ impl Space {
         self.within(start, count) && self.all(start, count, |word, mask| word & mask == mask)
     }
 
+    /// Holds it against the invariants at the head of this file.
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let set =
+            pieces(1, self.blocks - 1).map(|(word, mask)| (self.word(word) & mask).count_ones());
+        let used: u64 = set.map(u64::from).sum();
+        if used != self.used || !self.is_used(0, 1) {
+            return Err(format!(
+                "{used} blocks of {} are in use, not {}",
+                self.blocks, self.used
+            ));
+        }
+        if self.stale {
+            return Ok(());
+        }
+        let leaves = self.tree.len() / 2;
+        let mut half = u64::from(LEAF);
+        let measured = |node: usize| {
+            let words = self.words.chunks(LEAF_WORDS).nth(node - leaves);
+            words.map(measure).unwrap_or_default()
+        };
+        let wrong = (leaves..2 * leaves).find(|node| self.node(*node) != measured(*node));
+        let mut row = leaves / 2;
+        let mut wrong_above = None;
+        while row > 0 && wrong_above.is_none() {
+            let joined = |node: usize| self.node(2 * node).join(self.node(2 * node + 1), half);
+            wrong_above = (row..2 * row).find(|node| self.node(*node) != joined(*node));
+            (row, half) = (row / 2, half * 2);
+        }
+        match wrong.or(wrong_above) {
+            Some(node) => Err(format!("node {node} of the tree of free runs is wrong")),
+            None => Ok(()),
+        }
+    }
+
     fn within(&self, start: u32, count: u32) -> bool {
         start
             .checked_add(count)

@@ -58,6 +58,9 @@ pub struct SimExecutor {
     inner: Rc<Inner>,
 }
 
+/// What looks on.
+type Watch = Rc<dyn Fn()>;
+
 type Body = Pin<Box<dyn Future<Output = ()>>>;
 
 struct Slot {
@@ -72,6 +75,7 @@ struct Inner {
     rng: RefCell<Rng>,
     spawned: Cell<u64>,
     poll_cost: Cell<Nanos>,
+    watch: RefCell<Option<Watch>>,
     clock: SimClock,
     trace: Trace,
 }
@@ -102,6 +106,7 @@ impl SimExecutor {
             rng: RefCell::new(rng),
             spawned: Cell::new(0),
             poll_cost: Cell::new(1_000),
+            watch: RefCell::default(),
             clock,
             trace,
         };
@@ -146,6 +151,11 @@ impl SimExecutor {
     /// The most time one poll takes (the time is drawn from 0 up to this; 1 µs unless set).
     pub fn set_poll_cost(&self, nanos: Nanos) {
         self.inner.poll_cost.set(nanos);
+    }
+
+    /// Has `watch` called after each poll, until the program ends; or takes that back.
+    pub fn watch(&self, watch: Option<Rc<dyn Fn()>>) {
+        *self.inner.watch.borrow_mut() = watch;
     }
 
     /// Tasks that are not finished.
@@ -238,6 +248,7 @@ impl SimExecutor {
 
     /// Drops every task, those too that are spawned by dropping others.
     pub(crate) fn clear(&self) {
+        self.watch(None);
         loop {
             let dropped = std::mem::take(&mut *self.inner.tasks.borrow_mut());
             self.inner.runnable.lock().clear();
@@ -293,6 +304,10 @@ impl SimExecutor {
             let cost = self.inner.poll_cost.get();
             let cost = self.inner.rng.borrow_mut().between(0, cost);
             self.inner.clock.tick(cost);
+            let watch = self.inner.watch.borrow().clone();
+            if let Some(watch) = watch {
+                watch();
+            }
             return Some(id);
         }
     }

@@ -49,6 +49,7 @@ impl Run {
 
     /// The power fails, or the process is killed.
     pub(crate) fn break_off(&mut self) -> Result<(), Failure> {
+        self.check()?;
         if self.rng.below(3) == 0 {
             self.met("kill");
             self.machine.kill();

@@ -4,7 +4,7 @@
 //! takes a time drawn by seed and happens at its end. When the power fails, each write in flight has
 //! happened, has not, or has happened to some of its sectors.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -60,6 +60,9 @@ pub struct Machine {
     rng: Rc<RefCell<Rng>>,
     in_flight: InFlight,
     qm: Option<QueueManager>,
+    look_every: u64,
+    /// What of the engine's invariants did not hold, when that was first seen.
+    broken: Rc<RefCell<Option<String>>>,
     /// What the operator was told.
     pub operator: Arc<Recorder>,
 }
@@ -133,6 +136,8 @@ impl Machine {
             rng: Rc::new(RefCell::new(Rng::new(plan.seed ^ 0x0D15_C0DE))),
             in_flight: Rc::default(),
             qm: None,
+            look_every: plan.look_every,
+            broken: Rc::default(),
             operator: Arc::default(),
         })
     }
@@ -164,8 +169,23 @@ impl Machine {
         );
         let qm = started.qm.clone();
         executor.spawn("maintain", async move { qm.maintain().await });
+        let (qm, broken, every) = (started.qm.clone(), self.broken.clone(), self.look_every);
+        let steps = Cell::new(0);
+        executor.watch(Some(Rc::new(move || {
+            steps.set(steps.get() + 1);
+            if steps.get() % every == 0
+                && let Err(what) = qm.check()
+            {
+                broken.borrow_mut().get_or_insert(what);
+            }
+        })));
         self.qm = Some(started.qm);
         Ok(())
+    }
+
+    /// What of the engine's invariants did not hold, if that was seen.
+    pub fn broken(&self) -> Option<String> {
+        self.broken.borrow().clone()
     }
 
     /// The running queue manager.
@@ -231,6 +251,7 @@ impl Machine {
         let ending = executor.spawn("end", async move { qm.end(how).await });
         let until = clock.monotonic() + PATIENCE;
         executor.run_while(|| !ending.is_finished() && clock.monotonic() < until);
+        executor.watch(None);
         let Some(ended) = ending.take() else {
             let waiting = executor.waiting();
             return Err(Stuck { waiting });

@@ -60,6 +60,8 @@ pub struct Plan {
     pub clock_step: u32,
     /// Stretches of work in a million in which the log is filled to its last byte, on a full disk.
     pub exhaust: u32,
+    /// Steps from one look at the engine's invariants to the next.
+    pub look_every: u64,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -110,6 +112,7 @@ impl Plan {
             name_error: *rng.pick(&[0, 0, 200_000]).unwrap_or(&0),
             clock_step: *rng.pick(&[0, 500_000]).unwrap_or(&0),
             exhaust: 0,
+            look_every: 1,
             tell: false,
             bug: None,
             acknowledge_early: false,
@@ -120,6 +123,7 @@ impl Plan {
             // What is put first has to find room.
             plan.max_depth = 1_000_000;
         }
+        plan.look_every = *rng.pick(&[1, 8, 32, 32]).unwrap_or(&32);
         plan
     }
 }

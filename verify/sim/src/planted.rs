@@ -49,6 +49,8 @@ pub const PLANTED: &[Planted] = &[
     engine("ignore-priority", Bug::IgnorePriority, 200),
     engine("drop-gift", Bug::DropGift, 1000),
     engine("redo-older-definition", Bug::RedoOlderDefinition, 400),
+    engine("leak-place", Bug::LeakPlace, 200),
+    engine("keep-promise", Bug::KeepPromise, 200),
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
 ];
 

@@ -44,6 +44,8 @@ pub enum Failure {
     Start(String),
     /// The queue manager stopped by itself although nothing had failed.
     Stopped(String),
+    /// What the engine has in memory contradicts itself.
+    Invariant(String),
     /// Something waits that nothing will wake.
     Stuck(String),
 }
@@ -54,6 +56,7 @@ impl fmt::Display for Failure {
             Failure::Violation(violation) => write!(f, "{violation}"),
             Failure::Start(error) => write!(f, "the restart failed: {error}"),
             Failure::Stopped(why) => write!(f, "stopped without cause: {why}"),
+            Failure::Invariant(what) => write!(f, "an invariant does not hold: {what}"),
             Failure::Stuck(what) => write!(f, "stuck: {what}"),
         }
     }
@@ -221,6 +224,9 @@ impl Run {
     }
 
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        if let Some(what) = self.machine.broken() {
+            return Err(Failure::Invariant(what));
+        }
         match &self.shared.borrow().violation {
             Some(violation) => Err(Failure::Violation(violation.clone())),
             None => Ok(()),

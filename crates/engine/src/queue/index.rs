@@ -19,6 +19,8 @@
 //!   not share one chain.
 //! * `chunk.dirty` is true when what an image holds of that chunk may differ from the slots.
 
+mod check;
+
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
@@ -150,6 +152,16 @@ pub(crate) struct NewSlot {
     pub(crate) backout_count: u16,
     pub(crate) msg_tag: u32,
     pub(crate) correl_tag: u32,
+}
+
+impl NewSlot {
+    /// Where the queue file has the message, if it is there only.
+    pub(crate) fn place(&self) -> Option<Place> {
+        match self.body {
+            Body::Filed(place) => Some(place),
+            Body::Resident(_) => None,
+        }
+    }
 }
 
 /// Which identifier a chain is about.

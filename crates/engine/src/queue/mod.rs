@@ -19,6 +19,7 @@
 //!   bytes that a later message has overwritten while the log cannot say that they are gone.
 
 pub(crate) mod attributes;
+mod check;
 pub(crate) mod damage;
 pub(crate) mod disjoint;
 pub(crate) mod index;
@@ -44,6 +45,7 @@ use crate::record::QueueId;
 use crate::room::Room;
 use crate::trigger::{TriggerState, Triggered};
 pub(crate) use attributes::QueueAttributes;
+pub(crate) use check::Outside;
 use index::{Body, Index, NIL, NewSlot, SlotId};
 use residents::{Resident, Residents};
 pub(crate) use search::{Cursor, Found, Start};
@@ -575,6 +577,7 @@ impl QueueState {
             (Some(_), Some(held_back)) if forced && !planted(Bug::FreeWhileSaving) => {
                 held_back.push(place);
             }
+            (Some(_), _) if forced && planted(Bug::LeakPlace) => {}
             (Some(file), _) if forced => self.home.room.freed(file.free(place)),
             _ => self.free_later.push(place),
         }

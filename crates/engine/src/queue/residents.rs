@@ -67,6 +67,29 @@ impl Residents {
         }
     }
 
+    /// The message there, if there is one.
+    pub(crate) fn find(&self, at: u32) -> Option<&Resident> {
+        self.entries.get(at as usize)?.as_ref()
+    }
+
+    /// How many there are, if their bytes are what is counted.
+    pub(crate) fn check(&self) -> Result<usize, String> {
+        let mut bytes = [0; 2];
+        let there = || self.entries.iter().flatten();
+        for Resident { message, .. } in there() {
+            bytes[usize::from(message.persistent())] += message.size();
+        }
+        let count = there().count();
+        let free = self.entries.len() - count;
+        if bytes != self.bytes || free != self.free.len() {
+            let (counted, listed) = (self.bytes, self.free.len());
+            return Err(format!(
+                "messages in memory have {bytes:?} bytes, not {counted:?}; {free} places are free, not {listed}"
+            ));
+        }
+        Ok(count)
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.bytes[0] + self.bytes[1]
     }

@@ -239,3 +239,27 @@ fn counting_identifiers_spread() {
         }
     }
 }
+
+#[test]
+fn an_index_that_contradicts_itself_is_seen() {
+    let corruptions: [fn(&mut Index); 8] = [
+        |index| index.slot_mut(2).prev = 0,
+        |index| index.slot_mut(2).seq = 1,
+        |index| index.tails[0] = 1,
+        |index| index.listed[0] += 1,
+        |index| index.slot_mut(1).msg_next = 3,
+        |index| index.slot_mut(3).flags &= !LISTED,
+        |index| index.used += 1,
+        |index| index.chunks[0].free = 0,
+    ];
+    for (at, corrupt) in corruptions.into_iter().enumerate() {
+        let mut index = Index::new();
+        for seq in 1..=5 {
+            let slot = index.add(new(seq, 0, 7, 9));
+            index.list(slot, NIL);
+        }
+        assert_eq!(index.check(), Ok(()));
+        corrupt(&mut index);
+        assert!(index.check().is_err(), "corruption {at} is not seen");
+    }
+}

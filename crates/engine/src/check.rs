@@ -1,0 +1,127 @@
+//! The invariants of what is in memory, looked at in a running queue manager.
+//!
+//! * Each local queue: `queue/check.rs`.
+//! * Each unit of work with a record in the log has a pin at or before it, and the log's restart point is at or
+//!   before every pin.
+//! * The room that the log keeps for the ends of units of work is what they were promised.
+//!
+//! For one thread that drives everything, as in the simulator, or a queue manager at rest: what others are in the
+//! middle of could be taken for a fault.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use posthaste_mqi::constants::*;
+
+use crate::manager::{Inner, QueueManager};
+use crate::queue::uncommitted::Uncommitted;
+use crate::queue::{Outside, Queue};
+use crate::record::QueueId;
+use crate::session::{SessionInner, Target};
+use crate::uow::Op;
+
+/// By queue, what connections have of it.
+type All = BTreeMap<QueueId, Outside>;
+
+impl QueueManager {
+    /// Holds what is in memory against its invariants.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        let inner = self.inner();
+        if inner.ended() {
+            // What has been cut off is for the restart to decide.
+            return Ok(());
+        }
+        let sessions = inner.sessions();
+        let whole = inner.orphans.none() && !sessions.iter().any(|session| session.in_call());
+        let mut all = All::new();
+        let mut promised = 0;
+        for session in &sessions {
+            promised += inner.check_session(session, &mut all)?;
+        }
+        let none = Outside::default();
+        for queue in inner.catalogue.local_queues() {
+            let outside = all.get(&queue.id).unwrap_or(&none);
+            let checked = queue.lock().check(outside, whole);
+            checked.map_err(|what| format!("{}: {what}", queue.name.text()))?;
+        }
+        let usage = inner.log.usage();
+        if let Some(lowest) = inner.pins.lowest().filter(|pin| *pin < usage.restart) {
+            let restart = usage.restart;
+            return Err(format!(
+                "{lowest:?} is pinned, and a restart begins at {restart:?}"
+            ));
+        }
+        if usage.promised < promised || whole && usage.promised != promised {
+            return Err(format!(
+                "the log keeps {} bytes for ends, units of work were promised {promised}",
+                usage.promised
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Adds what a connection has of queues; what its unit of work was promised.
+    fn check_session(&self, session: &SessionInner, all: &mut All) -> Result<u64, String> {
+        let state = session.lock();
+        for handle in state.handles.iter() {
+            note_handle(&handle.target, handle.options, all);
+        }
+        let Some(uow) = &state.uow else {
+            return Ok(0);
+        };
+        let pinned = uow.pin.as_ref().map(|pin| pin.lsn());
+        if uow.logged && pinned.is_none_or(|pin| pin > uow.first) {
+            return Err(format!(
+                "a unit of work has its first record at {:?} and its pin at {pinned:?}",
+                uow.first
+            ));
+        }
+        for op in &uow.ops {
+            match op {
+                Op::Put { queue, put } => {
+                    let outside = of(all, queue);
+                    outside.puts += 1;
+                    note_put(put, outside);
+                }
+                Op::Got { queue, slot } => of(all, queue).got.push(*slot),
+            }
+        }
+        Ok(uow.owed())
+    }
+}
+
+fn of<'a>(all: &'a mut All, queue: &Arc<Queue>) -> &'a mut Outside {
+    all.entry(queue.id).or_default()
+}
+
+fn note_put(put: &Uncommitted, outside: &mut Outside) {
+    match put {
+        Uncommitted::InMemory { message, counted } => {
+            if *counted {
+                outside.bytes[usize::from(message.persistent())] += message.size();
+            }
+        }
+        Uncommitted::Filed(slot) => outside.filed.extend(slot.place()),
+    }
+}
+
+/// The counterpart of `verbs/close.rs`, which takes a handle out of the counts.
+fn note_handle(target: &Target, options: i32, all: &mut All) {
+    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+    match target {
+        Target::Queue { queue, .. } => {
+            let neither = options & (input | MQOO_BROWSE | MQOO_OUTPUT) == 0;
+            let [inputs, outputs, browses] = &mut of(all, queue).open;
+            *inputs += u32::from(options & input != 0);
+            *outputs += u32::from(options & MQOO_OUTPUT != 0);
+            *browses += u32::from(options & MQOO_BROWSE != 0 || neither);
+        }
+        Target::Remote { transmission, .. } => of(all, transmission).open[1] += 1,
+        Target::Qmgr | Target::Definition => {}
+    }
+}
