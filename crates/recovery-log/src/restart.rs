@@ -311,6 +311,17 @@ impl Restart {
             self.control.slot.restart..position,
         )?;
 
+        // Before the control file says that the log has not ended cleanly: a start that cannot go on changes nothing.
+        let restart = self.control.slot.restart;
+        let extents = Extents::new(shape, self.active.clone(), restart, position, &existing);
+        let mut handles = BTreeMap::new();
+        for number in shape.extent_of(position)..extents.end() {
+            let path = self.active.join(extents::name(number));
+            let file = disk
+                .open(&path, Open::FORCED)
+                .map_err(|e| LogError::file("opening", &path, e))?;
+            handles.insert(number, file);
+        }
         let mut control = self.control;
         let old = control.slot.clone();
         let generation = old.generation.checked_add(1).ok_or_else(|| {
@@ -325,17 +336,6 @@ impl Restart {
         };
         control.write(slot.clone())?;
         control.write(slot)?;
-
-        let restart = control.slot.restart;
-        let extents = Extents::new(shape, self.active.clone(), restart, position, &existing);
-        let mut handles = BTreeMap::new();
-        for number in shape.extent_of(position)..extents.end() {
-            let path = self.active.join(extents::name(number));
-            let file = disk
-                .open(&path, Open::FORCED)
-                .map_err(|e| LogError::file("opening", &path, e))?;
-            handles.insert(number, file);
-        }
         let mut generations = pages.boundaries().to_vec();
         generations.push((position, generation));
         let anchor = Anchor {

@@ -345,3 +345,45 @@ fn a_second_process_is_refused() {
     let error = m.start().unwrap_err();
     assert_eq!(error.exit_code(), 77, "{error}");
 }
+
+/// After a clean end, each file in turn cannot be opened, each read in turn fails: the start is refused, and the next
+/// one finds everything as it was, messages included that survive only a clean end.
+#[test]
+fn a_start_that_is_refused_for_a_file_changes_nothing() {
+    let mut refused = 0;
+    for (fault, at) in [Fault::OpenError, Fault::ReadError]
+        .into_iter()
+        .flat_map(|fault| (0..16).map(move |at| (fault, at)))
+    {
+        let mut m = machine(10 + at);
+        m.mqsc("ALTER QLOCAL(Q) NPMCLASS(HIGH)");
+        let a = app(&m);
+        put(&m, &a, b"persistent");
+        let (s, h) = (a.session.clone(), a.queue);
+        run(&m, async move {
+            let (mut md, mut pmo) = (Md::default(), Pmo::default());
+            let data = Bytes::from_static(b"survives a clean end");
+            s.put(h, &mut md, &mut pmo, data).await.unwrap();
+        });
+        drop(a);
+        assert!(m.end().unwrap());
+        m.world.disk().order(fault, Area::Any, at);
+        let started = m.start().is_ok();
+        m.world.disk().clear_faults();
+        if !started {
+            refused += 1;
+            m.kill();
+            m.start().unwrap();
+        }
+        if started && m.world.disk().struck().len() == 1 {
+            // A queue whose file could not be read is damaged, and said to be.
+            assert!(m.operator.heard("AMQ7472E"), "{fault:?} {at}");
+            continue;
+        }
+        let a = app(&m);
+        assert_eq!(&get(&m, &a).unwrap()[..], b"persistent", "{fault:?} {at}");
+        let kept = get(&m, &a).unwrap_or_else(|reason| panic!("{fault:?} {at}: {reason}"));
+        assert_eq!(&kept[..], b"survives a clean end");
+    }
+    assert!(refused > 10, "refused {refused} times");
+}
