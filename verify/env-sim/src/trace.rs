@@ -24,10 +24,18 @@ struct Inner {
     keep: usize,
 }
 
-/// A hash of `bytes`, eight at a time.
+/// A hash of `bytes`: in four lanes of eight at a time, which do not wait for one another.
 pub(crate) fn digest(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut hash = mix(bytes.len() as u64, 0);
+    let (rows, rest) = bytes.as_chunks::<32>();
+    let mut lanes = [1, 2, 3, 4];
+    for row in rows {
+        let (words, _) = row.as_chunks::<8>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = mix(*lane, u64::from_le_bytes(*word));
+        }
+    }
+    let (words, rest) = rest.as_chunks::<8>();
+    let mut hash = lanes.into_iter().fold(mix(bytes.len() as u64, 0), mix);
     for word in words {
         hash = mix(hash, u64::from_le_bytes(*word));
     }

@@ -7,9 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::messages::Messages;
 use crate::{
     Get, Harden, How, Match, Op, OpId, Put, QueueId, QueueSpec, Rule, SessionId, Violation,
 };
+
+/// Messages that may be gone and still in the lists.
+const MOST_GONE: u32 = 32;
 
 pub(crate) type Verdict = Result<(), Violation>;
 
@@ -119,6 +123,10 @@ pub(crate) struct Queue {
     pub(crate) doubt: Vec<u64>,
     /// It was a delete.
     pub(crate) deleting: bool,
+    /// Something has happened to its file.
+    pub(crate) struck: bool,
+    /// It was found damaged: nobody knows what is on it.
+    pub(crate) unknown: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -142,11 +150,15 @@ pub struct Model {
     /// Sessions whose units of work must not be backed out all the same.
     pub(crate) spared: BTreeSet<SessionId>,
     pub(crate) queues: Vec<Queue>,
-    pub(crate) messages: BTreeMap<u64, Message>,
+    pub(crate) messages: Messages,
     pub(crate) uows: Vec<Uow>,
     pub(crate) sessions: BTreeMap<SessionId, usize>,
     pub(crate) flights: BTreeMap<OpId, Flight>,
     pub(crate) tickets: Vec<Ticket>,
+    /// Units of work that have tickets.
+    pub(crate) uncertain: Vec<usize>,
+    /// Messages that have gone since the lists were last looked through.
+    gone: u32,
 }
 
 pub(crate) fn broken(rule: Rule, text: String) -> Verdict {
@@ -190,8 +202,12 @@ impl Model {
         &self.queues[queue.0].spec.name
     }
 
-    /// Drops from the lists what no check can ask for any more.
+    /// Drops from the lists what no check can ask for any more. Not each time: the lists may be long.
     pub(crate) fn forget(&mut self) {
+        if self.gone < MOST_GONE {
+            return;
+        }
+        self.gone = 0;
         let oldest = self
             .flights
             .values()
@@ -208,7 +224,7 @@ impl Model {
     }
 
     pub(crate) fn message(&mut self, id: u64) -> &mut Message {
-        let message = self.messages.get_mut(&id);
+        let message = self.messages.get_mut(id);
         message.unwrap_or_else(|| panic!("message {id} was never put"))
     }
 
@@ -329,6 +345,8 @@ impl Model {
             m.counted_until = now;
         }
         m.state = state;
+        self.gone += u32::from(!may_count(state));
+        let m = self.message(id);
         let present = state == State::Present && m.sure;
         if present {
             m.settled.get_or_insert(now);
@@ -394,7 +412,8 @@ impl Model {
 
     /// Gets without an answer that may still turn out to have destroyed a message.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Ticket> {
-        let open = self.uows.iter().filter(|uow| uow.phase != Phase::Ended);
+        let uows = self.uncertain.iter().map(|number| &self.uows[*number]);
+        let open = uows.filter(|uow| uow.phase != Phase::Ended);
         self.tickets.iter().chain(open.flat_map(|uow| &uow.tickets))
     }
 
@@ -427,7 +446,7 @@ impl Model {
     pub(crate) fn owed(&self, state: State) -> Vec<u64> {
         let all = self.messages.iter();
         all.filter(|(_, m)| m.state == state && m.sure && self.time < m.expires.0)
-            .map(|(id, _)| *id)
+            .map(|(id, _)| id)
             .collect()
     }
 
@@ -466,7 +485,7 @@ impl Model {
 
     /// After an audit every message so far is gone: what was in doubt is so no longer.
     pub(crate) fn close_the_books(&mut self) {
-        let ids: Vec<u64> = self.messages.keys().copied().collect();
+        let ids = self.messages.ids();
         for id in ids {
             let m = &self.messages[&id];
             if may_count(m.state) {
@@ -535,7 +554,7 @@ impl Model {
 
     /// What a stop does to messages by their class; units of work come after it.
     pub(crate) fn lose_non_persistent(&mut self, clean: bool) {
-        let ids: Vec<u64> = self.messages.keys().copied().collect();
+        let ids = self.messages.ids();
         for id in ids {
             let now = self.now;
             let m = self.message(id);

@@ -26,8 +26,10 @@
 
 #![forbid(unsafe_code)]
 
+mod damage;
 mod definitions;
 mod known;
+mod messages;
 mod oracle;
 
 pub use definitions::{Definition, Definitions, Kind};
@@ -179,7 +181,7 @@ pub enum Outcome {
     Got(Delivered),
     /// The depth that was asked for.
     Depth(u64),
-    /// A reason code. 2003, 2016, 2033, 2051 and 2053 are checked; any other says that nothing was done.
+    /// A reason code. 2003, 2016, 2033, 2051, 2053 and 2101 are checked; any other says that nothing was done.
     Reason(i32),
     /// A get that was given up while it was waiting for a message, which must lose nothing. (One given up
     /// later, while its effect is being forced, is `Unknown`.)
@@ -198,6 +200,8 @@ pub const NO_MSG_AVAILABLE: i32 = 2033;
 pub const PUT_INHIBITED: i32 = 2051;
 /// MQRC_Q_FULL.
 pub const Q_FULL: i32 = 2053;
+/// MQRC_OBJECT_DAMAGED.
+pub const OBJECT_DAMAGED: i32 = 2101;
 
 /// The rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -242,6 +246,8 @@ pub enum Rule {
     Inhibited,
     /// An object is not what its last definition says, or is there although it was deleted.
     WrongDefinition,
+    /// 2101 for a queue whose file nothing has happened to.
+    Damaged,
     /// 2003 where the queue manager has no cause to back out by itself.
     UnexpectedBackout,
 }

@@ -2,12 +2,12 @@
 //! crate for what it promises, and `known.rs` for what it remembers.
 
 use crate::known::{
-    Flight, Message, Model, Phase, Queue, State, Ticket, Verdict, broken, destructive, matches,
-    target, union,
+    Flight, Message, Model, Phase, Queue, State, Ticket, Uow, Verdict, broken, destructive,
+    matches, target, union,
 };
 use crate::{
-    BACKED_OUT, Delivered, GET_INHIBITED, Get, How, NO_MSG_AVAILABLE, Op, OpId, Outcome,
-    PUT_INHIBITED, Put, Q_FULL, QueueId, QueueSpec, Rule, SessionId,
+    BACKED_OUT, Delivered, GET_INHIBITED, Get, How, NO_MSG_AVAILABLE, OBJECT_DAMAGED, Op, OpId,
+    Outcome, PUT_INHIBITED, Put, Q_FULL, QueueId, QueueSpec, Rule, SessionId,
 };
 
 impl Model {
@@ -39,6 +39,8 @@ impl Model {
             live: Vec::new(),
             doubt: Vec::new(),
             deleting: false,
+            struck: false,
+            unknown: false,
         });
         QueueId(self.queues.len() - 1)
     }
@@ -91,6 +93,11 @@ impl Model {
         let flight = self.flights.remove(&op);
         let flight = flight.unwrap_or_else(|| panic!("call {op} is not in flight"));
         let session = flight.session;
+        if outcome == Outcome::Reason(OBJECT_DAMAGED)
+            && let Some(queue) = target(&flight.op)
+        {
+            self.damaged(queue)?;
+        }
         let verdict = match (&flight.op, outcome) {
             (Op::Put(put), outcome) => self.end_put(&flight, put, outcome),
             (Op::Get(get), Outcome::Got(message)) => self.delivered(&flight, get, message),
@@ -179,10 +186,12 @@ impl Model {
         if !self.explained(&missing) {
             return self.missing(&missing, "after the last get");
         }
-        for (number, uow) in self.uows.iter().enumerate() {
+        let in_doubt = |uow: &Uow| uow.phase == Phase::InDoubt;
+        let uows = self.uows.iter().enumerate();
+        for (number, _) in uows.filter(|(_, uow)| in_doubt(uow)) {
             let [puts, gets] = [State::Pending(number), State::Held(number)].map(|s| self.owed(s));
             let either = [&puts, &gets].map(|part| [&missing[..], &part[..]].concat());
-            if uow.phase == Phase::InDoubt && !either.iter().any(|part| self.explained(part)) {
+            if !either.iter().any(|part| self.explained(part)) {
                 let text = format!(
                     "of one unit of work neither its puts {puts:?} nor its gets {gets:?} came back"
                 );
@@ -227,7 +236,8 @@ impl Model {
 
     fn end_put(&mut self, flight: &Flight, put: &Put, outcome: Outcome) -> Verdict {
         let now = self.now;
-        let max = self.queues[put.queue.0].spec.max_depth;
+        let Queue { spec, unknown, .. } = &self.queues[put.queue.0];
+        let (max, unknown) = (spec.max_depth, *unknown);
         let name = self.name(put.queue).to_owned();
         let (least, most) = self.depths(put.queue, flight.since, Some(put.id));
         let m = self.message(put.id);
@@ -249,7 +259,7 @@ impl Model {
                         format!("put {} to {name} accepted", put.id),
                     );
                 }
-                if least >= max {
+                if least >= max && !unknown {
                     let text = format!("put {} to {name} which holds {least} of {max}", put.id);
                     return broken(Rule::TooDeep, text);
                 }
@@ -275,7 +285,7 @@ impl Model {
                 if reason == BACKED_OUT {
                     return self.backed_out(flight.session);
                 }
-                if reason == Q_FULL && most < max {
+                if reason == Q_FULL && most < max && !unknown {
                     let text = format!("{name} can have held {most} of {max} messages");
                     return broken(Rule::NotFull, text);
                 }
@@ -337,7 +347,7 @@ impl Model {
 
     fn delivered(&mut self, flight: &Flight, get: &Get, got: Delivered) -> Verdict {
         let name = self.name(get.queue).to_owned();
-        let Some(m) = self.messages.get(&got.id) else {
+        let Some(m) = self.messages.get(got.id) else {
             return broken(Rule::NeverPut, format!("message {} on {name}", got.id));
         };
         let id = got.id;
@@ -437,7 +447,8 @@ impl Model {
         let most = m.deliveries + self.queues[m.put.queue.0].unseen_backouts + others as u32;
         let stale = browse && m.backouts_at > flight.since;
         let least = if stale { 0 } else { m.backouts };
-        if count < least || count > most {
+        let unknown = self.queues[m.put.queue.0].unknown;
+        if !unknown && (count < least || count > most) {
             let text = format!("message {} shows {count}, not {least} to {most}", got.id);
             return broken(Rule::BackoutCount, text);
         }
@@ -490,6 +501,7 @@ impl Model {
             (Outcome::Unknown, How::Syncpoint) => {
                 let uow = self.uow_of(flight.session);
                 self.uows[uow].tickets.push(ticket);
+                self.uncertain.push(uow);
             }
             (Outcome::Reason(BACKED_OUT), _) => return self.backed_out(flight.session),
             (Outcome::Reason(GET_INHIBITED), _) if !flight.get_inhibited[1] => {
@@ -501,7 +513,7 @@ impl Model {
     }
 
     fn missing(&self, ids: &[u64], when: &str) -> Verdict {
-        let Some(m) = ids.first().and_then(|id| self.messages.get(id)) else {
+        let Some(m) = ids.first().and_then(|id| self.messages.get(*id)) else {
             return Ok(());
         };
         let rule = if m.by_evidence {
@@ -518,7 +530,8 @@ impl Model {
 
     fn check_depth(&self, flight: &Flight, queue: QueueId, depth: u64) -> Verdict {
         let (least, most) = self.depths(queue, flight.since, None);
-        if depth < least || depth > most {
+        let unknown = self.queues[queue.0].unknown;
+        if !unknown && (depth < least || depth > most) {
             let text = format!("{depth} on {}, not {least} to {most}", self.name(queue));
             return broken(Rule::WrongDepth, text);
         }

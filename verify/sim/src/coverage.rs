@@ -55,7 +55,13 @@ pub const EXPECTED: &[&str] = &[
     "log exhausted",
     "start with the log exhausted",
     "clock set",
+    "start refused for a fault",
+    "start refused for what is lost",
+    "fault LostWrite",
+    "fault MisdirectedWrite",
     "fault NameError",
+    "fault OpenError",
+    "fault ReadError",
     "fault WriteError",
     "fault SyncError",
     "reason 2003",
@@ -66,6 +72,7 @@ pub const EXPECTED: &[&str] = &[
     "reason 2053",
     "reason 2055",
     "reason 2080",
+    "reason 2101",
     "reason 2102",
 ];
 

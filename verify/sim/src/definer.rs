@@ -264,7 +264,7 @@ impl Worker {
                 let most = self.plan.stint;
                 self.some_calls(most).await && self.close_own(at, MQCO_NONE).await
             }
-            Err(reason) => outcome(reason) != Outcome::Unknown,
+            Err(reason) => self.damaged(queue, reason) || outcome(reason) != Outcome::Unknown,
         }
     }
 
@@ -291,7 +291,7 @@ impl Worker {
                 }
                 self.commit_now().await && self.close_own(at, MQCO_NONE).await
             }
-            Err(reason) => outcome(reason) != Outcome::Unknown,
+            Err(reason) => self.damaged(queue, reason) || outcome(reason) != Outcome::Unknown,
         }
     }
 

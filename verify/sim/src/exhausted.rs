@@ -83,7 +83,7 @@ impl Worker {
 
 impl Run {
     /// Fills the log as far as it goes; then the queue manager breaks off and starts again.
-    pub(crate) fn exhaust(&mut self, epoch: u32) -> Result<(), Failure> {
+    pub(crate) fn exhaust(&mut self, epoch: u32) -> Result<bool, Failure> {
         let disk = self.machine.world.disk().clone();
         if self.prepare()? {
             self.met("log exhausted");
@@ -93,10 +93,10 @@ impl Run {
         if self.faults.coin() {
             disk.set_free(None);
         }
-        self.start_again(epoch)?;
+        let started = self.start_again(epoch)?;
         self.met("start with the log exhausted");
         disk.set_free(None);
-        Ok(())
+        Ok(started)
     }
 
     /// Whether the log could be filled: an application may find puts or gets inhibited.

@@ -5,6 +5,7 @@
 //! * `calls`: their calls, one by one.
 //! * `definer`: applications that define, alter, clear and delete queues, and use them.
 //! * `exhausted`: a log that is filled to its last byte, and the start after it.
+//! * `media`: faults of the medium, and what they may do to one queue.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
 //! * `coverage`: what the runs have met, as numbers.
@@ -18,6 +19,7 @@ mod definer;
 mod ends;
 mod exhausted;
 mod machine;
+mod media;
 mod plan;
 mod planted;
 mod run;

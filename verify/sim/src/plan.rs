@@ -60,6 +60,8 @@ pub struct Plan {
     pub clock_step: u32,
     /// Stretches of work in a million in which the log is filled to its last byte, on a full disk.
     pub exhaust: u32,
+    /// Stretches of work, and starts, in a million in which the medium fails once.
+    pub media: u32,
     /// Steps from one look at the engine's invariants to the next.
     pub look_every: u64,
     /// Print every call and its end.
@@ -113,6 +115,7 @@ impl Plan {
             clock_step: *rng.pick(&[0, 500_000]).unwrap_or(&0),
             exhaust: 0,
             look_every: 1,
+            media: 0,
             tell: false,
             bug: None,
             acknowledge_early: false,
@@ -124,6 +127,7 @@ impl Plan {
             plan.max_depth = 1_000_000;
         }
         plan.look_every = *rng.pick(&[1, 8, 32, 32]).unwrap_or(&32);
+        plan.media = *rng.pick(&[0, 0, 0, 400_000]).unwrap_or(&0);
         plan
     }
 }

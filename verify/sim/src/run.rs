@@ -102,6 +102,8 @@ pub(crate) struct Run {
     /// Faults that had struck when the queue manager was started.
     pub(crate) struck: usize,
     next_session: u32,
+    /// More log writes have followed a lost one.
+    pub(crate) proven: bool,
 }
 
 fn start_error(error: impl fmt::Display) -> Failure {
@@ -147,6 +149,7 @@ impl Run {
             next_number: 0,
             sent: BTreeMap::new(),
             coverage: Coverage::default(),
+            disk: machine.world.disk().clone(),
         };
         Ok(Run {
             plan: plan.clone(),
@@ -158,6 +161,7 @@ impl Run {
             stops: (0, 0),
             struck: 0,
             next_session: 0,
+            proven: false,
         })
     }
 
@@ -182,12 +186,16 @@ impl Run {
         self.shared.borrow_mut().model.restart();
         for epoch in 0..self.plan.epochs {
             if self.faults.chance(self.plan.exhaust) {
-                self.exhaust(epoch)?;
+                if !self.exhaust(epoch)? {
+                    return Ok(self.report());
+                }
                 continue;
             }
             self.work()?;
             self.stop()?;
-            self.start_again(epoch)?;
+            if !self.start_again(epoch)? {
+                return Ok(self.report());
+            }
         }
         if self.rng.coin() {
             // Without a restart in between: what a restart would bring back must not be missing.
@@ -200,23 +208,29 @@ impl Run {
         self.machine.world.disk().clear_faults();
         if self.machine.qm().stopped().is_some() {
             self.stop()?;
-            self.start_again(self.plan.epochs)?;
+            if !self.start_again(self.plan.epochs)? {
+                return Ok(self.report());
+            }
         }
         self.audit()?;
+        Ok(self.report())
+    }
+
+    fn report(&self) -> Report {
         let mut shared = self.shared.borrow_mut();
         shared.coverage.take_marks();
         let struck = self.machine.world.disk().struck();
         for struck in struck {
             shared.coverage.met(&format!("fault {:?}", struck.fault));
         }
-        Ok(Report {
+        Report {
             seed: self.plan.seed,
             calls: shared.calls,
             delivered: shared.delivered,
             stops: self.stops,
             trace: self.machine.world.trace(),
             coverage: std::mem::take(&mut shared.coverage),
-        })
+        }
     }
 
     pub(crate) fn met(&self, what: &str) {
@@ -252,6 +266,9 @@ impl Run {
             let skip = self.faults.below(8);
             let disk = self.machine.world.disk();
             disk.order(Fault::NameError, Area::Any, skip);
+        }
+        if self.faults.chance(self.plan.media) {
+            self.order_media();
         }
         // When a message expires is for the clock to say: where it is set, the oracle could not tell.
         if self.plan.expiry == 0 && self.faults.chance(self.plan.clock_step) {
@@ -297,6 +314,7 @@ impl Run {
         let nanos = self.rng.between(1, self.plan.epoch_micros) * 1000;
         self.machine.world.executor().run_for(nanos);
         self.check()?;
+        self.prove()?;
         self.expect_no_stop()
     }
 
@@ -307,8 +325,9 @@ impl Run {
         say(&mut self.shared.borrow_mut().model).map_err(Failure::Violation)
     }
 
-    /// Starts again; sometimes the power fails during the restart, or right after it.
-    pub(crate) fn start_again(&mut self, epoch: u32) -> Result<(), Failure> {
+    /// Starts again; sometimes the power fails during the restart, or right after it. `false`: the start is refused,
+    /// and rightly so.
+    pub(crate) fn start_again(&mut self, epoch: u32) -> Result<bool, Failure> {
         while self.rng.chance(200_000) {
             let steps = self.rng.below(400);
             self.machine.world.disk().cut_power_after(1 + steps);
@@ -318,11 +337,17 @@ impl Run {
             self.machine.crash();
             self.verdict(Model::crash)?;
         }
-        self.machine
-            .start()
-            .map_err(|error| Failure::Start(format!("epoch {epoch}: {error}")))?;
+        let disturbed = self.faults.chance(self.plan.media);
+        if !disturbed || !self.start_disturbed()? {
+            match self.machine.start() {
+                Ok(()) => {}
+                Err(_) if self.rightly_refused() => return Ok(false),
+                Err(error) => return Err(Failure::Start(format!("epoch {epoch}: {error}"))),
+            }
+        }
+        self.struck = self.machine.world.disk().struck().len();
         self.shared.borrow_mut().model.restart();
-        self.look()
+        self.look().map(|()| true)
     }
 
     /// Holds the definitions against what was reported done.
@@ -346,6 +371,7 @@ impl Run {
         drained.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
         self.check()?;
         let _ = micros(&*self.machine.env().clock);
-        self.verdict(Model::audit)
+        self.verdict(Model::audit)?;
+        self.expect_told()
     }
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 use posthaste_engine::Session;
 use posthaste_env::{Clock, Sleep};
-use posthaste_env_sim::Rng;
-use posthaste_model::{Definitions, Model, Op, OpId, Outcome, QueueId, Violation};
+use posthaste_env_sim::{Rng, SimDisk};
+use posthaste_model::{Definitions, Model, OBJECT_DAMAGED, Op, OpId, Outcome, QueueId, Violation};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use std::sync::Arc;
@@ -35,6 +35,7 @@ pub(crate) struct Shared {
     /// Length and digest of every message.
     pub(crate) sent: BTreeMap<u64, (usize, u64)>,
     pub(crate) coverage: Coverage,
+    pub(crate) disk: SimDisk,
 }
 
 /// A queue that is open.
@@ -120,7 +121,11 @@ impl Worker {
     /// Opens the queues that all share.
     pub(crate) async fn open(&mut self) -> Result<(), Reason> {
         let queues = self.shared.borrow().queues.clone();
-        self.open_these(queues).await
+        self.open_these(queues).await?;
+        match self.handles.is_empty() {
+            true => Err(Reason::OBJECT_DAMAGED),
+            false => Ok(()),
+        }
     }
 
     /// Opens every queue there is.
@@ -138,7 +143,11 @@ impl Worker {
                 ..Od::default()
             };
             let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE | MQOO_SET;
-            let handle = self.session.open(&mut od, options).await?.value;
+            let handle = match self.session.open(&mut od, options).await {
+                Ok(done) => done.value,
+                Err(reason) if self.damaged(queue, reason) => continue,
+                Err(reason) => return Err(reason),
+            };
             let name = Name::new(&name);
             self.handles.push(Target {
                 handle,
@@ -192,6 +201,9 @@ impl Worker {
         }
         if let Outcome::Reason(reason) = outcome {
             shared.coverage.met(&format!("reason {reason}"));
+            if reason == OBJECT_DAMAGED {
+                shared.tell_struck();
+            }
         }
         if let Err(violation) = shared.model.respond(now, op, outcome) {
             shared.violation.get_or_insert(violation);

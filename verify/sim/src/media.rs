@@ -1,0 +1,167 @@
+//! Faults of the medium: reads that fail, files that cannot be opened, writes that are acknowledged and lost, or go to
+//! a wrong place. (Writes are torn at every crash.)
+//!
+//! Laws:
+//! * A fault in a queue's file concerns that queue: its calls get 2101 once it is met, the operator is told, and
+//!   nothing of the others is lost (`model/src/damage.rs`).
+//! * Where the log or an image has lost what was acknowledged, the start is refused; there the run ends.
+//! * A start that a failing read or open refuses has changed nothing: the next one succeeds.
+
+use std::path::Path;
+
+use posthaste_env_sim::{Area, Fault};
+use posthaste_model::{QueueId, Violation};
+use posthaste_mqi::Reason;
+
+use crate::calls::Manner;
+use crate::run::{Failure, Run};
+use crate::workload::{Shared, Worker};
+
+/// Where queue files are.
+const QUEUES: &str = "/qm/data/queues";
+/// Where log extents are.
+const EXTENTS: &str = "/qm/log/active";
+/// Log writes after a lost one that prove that there was one.
+const PROOF: u32 = 8;
+
+/// Whether what was written is not there, although nobody was told.
+fn silent(fault: Fault) -> bool {
+    matches!(fault, Fault::LostWrite | Fault::MisdirectedWrite)
+}
+
+impl Shared {
+    /// Tells the oracle to whose files something has happened.
+    pub(crate) fn tell_struck(&mut self) {
+        let own = self.own.iter();
+        let own = own.filter_map(|own| Some((own.name.clone(), own.queue?)));
+        let known: Vec<(String, QueueId)> = self.queues.iter().cloned().chain(own).collect();
+        for struck in self.disk.struck() {
+            let concerns = silent(struck.fault) || struck.fault == Fault::ReadError;
+            let name = struck
+                .path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy();
+            if concerns && struck.path.starts_with(QUEUES) {
+                let queues = known.iter().filter(|(queue, _)| *queue == name);
+                queues.for_each(|(_, queue)| self.model.struck(*queue));
+            }
+        }
+    }
+
+    /// A call on a queue got 2101.
+    fn found_damaged(&mut self, queue: QueueId) -> Result<(), Violation> {
+        self.tell_struck();
+        self.coverage.met("reason 2101");
+        self.model.damaged(queue)
+    }
+}
+
+impl Worker {
+    /// Whether a call on a queue got 2101, as it may; the oracle hears of it.
+    pub(crate) fn damaged(&self, queue: QueueId, reason: Reason) -> bool {
+        if reason != Reason::OBJECT_DAMAGED {
+            return false;
+        }
+        let found = self.shared.borrow_mut().found_damaged(queue);
+        match found {
+            Ok(()) => true,
+            Err(violation) => self.violated(violation),
+        }
+    }
+}
+
+impl Run {
+    /// Lets the medium fail once, some time in the stretch of work that begins.
+    pub(crate) fn order_media(&mut self) {
+        let faults = [
+            Fault::ReadError,
+            Fault::OpenError,
+            Fault::LostWrite,
+            Fault::MisdirectedWrite,
+        ];
+        let fault = *self.faults.pick(&faults).unwrap_or(&Fault::ReadError);
+        let area = match self.faults.below(10) {
+            0 if silent(fault) => Area::Named("checkpoint-".to_owned()),
+            1 if silent(fault) => Area::Under(EXTENTS.into()),
+            _ => Area::Under(QUEUES.into()),
+        };
+        let skip = self.faults.below(12);
+        self.machine.world.disk().order(fault, area, skip);
+    }
+
+    fn lost_in(&self, folder: &str) -> bool {
+        let struck = self.machine.world.disk().struck();
+        let here = |path: &Path| path.starts_with(folder);
+        struck.iter().any(|s| silent(s.fault) && here(&s.path))
+    }
+
+    /// A log write was lost: a few more are made, so that a restart can know.
+    pub(crate) fn prove(&mut self) -> Result<(), Failure> {
+        if self.proven || !self.lost_in(EXTENTS) || self.machine.qm().stopped().is_some() {
+            return Ok(());
+        }
+        self.proven = true;
+        let mut worker = self.worker();
+        worker.plan.cancel = 0;
+        let executor = self.machine.world.executor();
+        let done = executor.block_on(async move {
+            if worker.open().await.is_err() {
+                return;
+            }
+            let target = worker.handles[worker.handles.len() - 1];
+            for _ in 0..PROOF {
+                if !worker.make_put(target, 10, Manner::plain(false)).await {
+                    return;
+                }
+            }
+        });
+        done.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
+        self.check()
+    }
+
+    /// Starts while reads or opens fail; whether it has started.
+    pub(crate) fn start_disturbed(&mut self) -> Result<bool, Failure> {
+        let fault = [Fault::ReadError, Fault::OpenError][self.faults.index(2)];
+        let skip = self.faults.below(40);
+        let disk = self.machine.world.disk().clone();
+        disk.order(fault, Area::Any, skip);
+        let before = disk.struck().len();
+        let started = self.machine.start();
+        disk.clear_faults();
+        match started {
+            Ok(()) => Ok(true),
+            // The next start says whether it is for good.
+            Err(_) if disk.struck().len() > before || self.lost_outside() => {
+                self.met("start refused for a fault");
+                self.machine.kill();
+                Ok(false)
+            }
+            Err(error) => Err(Failure::Start(error.to_string())),
+        }
+    }
+
+    /// Whether a refused start is right: the log or an image has lost what it needs.
+    pub(crate) fn rightly_refused(&self) -> bool {
+        let lost = self.lost_outside();
+        if lost {
+            self.met("start refused for what is lost");
+        }
+        lost
+    }
+
+    fn lost_outside(&self) -> bool {
+        let struck = self.machine.world.disk().struck();
+        let queues = |path: &Path| path.starts_with(QUEUES);
+        struck.iter().any(|s| silent(s.fault) && !queues(&s.path))
+    }
+
+    /// The operator has heard of damage that applications were told of.
+    pub(crate) fn expect_told(&self) -> Result<(), Failure> {
+        let damaged = self.shared.borrow().model.any_damaged();
+        if damaged && !self.machine.operator.heard("AMQ7472E") {
+            return Err(Failure::Invariant("damage was not told".to_owned()));
+        }
+        Ok(())
+    }
+}
