@@ -1,13 +1,15 @@
-//! A log that is filled to its last byte: the disk takes nothing more, so no checkpoint comes to its end; puts
-//! fill what is theirs of the log, then gets in units of work what is theirs.
+//! A log that is filled to its last byte: there is no room for images, so no checkpoint comes to its end; puts fill
+//! what is theirs of the log, then gets in units of work what is theirs.
 //!
 //! Laws:
 //! * A unit of work that begins when the log is full already does not hold it, and is not backed out.
-//! * The start after it succeeds, with the disk still full or not.
+//! * The start after it succeeds, with room for images or not.
+//! * For want of room nothing stops.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
+use posthaste_env_sim::{Area, Fault, SimDisk};
 use posthaste_model::{Get, How, Match};
 use posthaste_mqi::constants::MQGMO_SYNCPOINT;
 use posthaste_mqi::{Gmo, Md};
@@ -22,8 +24,11 @@ const STOCK: u64 = 200;
 const GETTERS: u32 = 3;
 /// Gets of one of them, at most: more than the log has room for.
 const GETS: u32 = 4_000;
-/// Bytes of the messages that fill the log, first, and when those find no room.
-const LENGTHS: [u64; 2] = [8_000, 500];
+/// Bytes of the messages that fill the log.
+const LENGTH: u64 = 8_000;
+/// Puts refused at most, and virtual nanoseconds after each.
+const REFUSALS: u32 = 8;
+const REFUSED_NANOS: u64 = 1_500_000_000;
 /// Virtual nanoseconds in which all is done.
 const LONG: u64 = 600_000_000_000;
 
@@ -44,18 +49,23 @@ impl Worker {
         true
     }
 
-    /// Puts until the log takes no more puts.
+    /// Puts until the log has hardly room for one more. While the reserve for checkpoints is being made again all are
+    /// refused. None is put in vain: each attempt at a checkpoint takes a page of what is left for gets.
     async fn fill(&self, target: Target) -> bool {
-        for length in LENGTHS {
-            let mut before = 0;
-            while before < self.used() {
-                before = self.used();
-                if !self.make_put(target, length, Manner::plain(false)).await {
-                    return false;
-                }
+        let left = || self.session.queue_manager().log().usage().ordinary_left;
+        let mut refused = 0;
+        while left() > 2 * LENGTH && refused < REFUSALS {
+            let before = self.used();
+            if !self.make_put(target, LENGTH, Manner::plain(false)).await {
+                return false;
+            }
+            if self.used() == before {
+                refused += 1;
+                let later = self.clock.monotonic() + REFUSED_NANOS;
+                self.clock.sleep_until(later).await;
             }
         }
-        true
+        left() <= 2 * LENGTH
     }
 
     /// Gets and backs out until the log takes no more gets; the last unit of work stays open.
@@ -81,6 +91,13 @@ impl Worker {
     }
 }
 
+/// Lets the disk, or the queue manager's share of it, have no room for images.
+fn no_room_for_images(disk: &SimDisk, none: bool) {
+    let images = Area::Named("checkpoint-".to_owned());
+    let chance = if none { 1_000_000 } else { 0 };
+    disk.set_chance(Fault::QuotaUsedUp, images, chance);
+}
+
 impl Run {
     /// Fills the log as far as it goes; then the queue manager breaks off and starts again.
     pub(crate) fn exhaust(&mut self, epoch: u32) -> Result<bool, Failure> {
@@ -88,14 +105,16 @@ impl Run {
         if self.prepare()? {
             self.met("log exhausted");
         }
-        self.expect_no_stop()?;
+        if let Some(stop) = self.machine.qm().stopped() {
+            return Err(Failure::Stopped(stop.to_string()));
+        }
         self.break_off()?;
         if self.faults.coin() {
-            disk.set_free(None);
+            no_room_for_images(&disk, true);
         }
         let started = self.start_again(epoch)?;
         self.met("start with the log exhausted");
-        disk.set_free(None);
+        no_room_for_images(&disk, false);
         Ok(started)
     }
 
@@ -110,7 +129,7 @@ impl Run {
             }
             let target = filler.handles[0];
             let stocked = filler.stock(target).await;
-            disk.set_free(Some(0));
+            no_room_for_images(&disk, true);
             (stocked && filler.fill(target).await).then_some(filler)
         });
         let Some(_filler) = filled.map_err(|stuck| Failure::Stuck(stuck.to_string()))? else {
