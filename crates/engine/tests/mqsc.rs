@@ -643,7 +643,7 @@ fn the_queue_manager_and_its_connections_are_shown() {
     assert_eq!(row.get("CONNS"), Some("0"));
     assert_eq!(row.get("LOGTYPE"), Some("CIRCULAR"));
     assert_eq!(row.get("STARTDA").map(str::len), Some(10));
-    assert_eq!(id(&w.mqsc("DISPLAY CONN(*)")), "AMQ8147E");
+    assert_eq!(id(&w.mqsc("DISPLAY CONN(*)")), "AMQ8461E");
 
     let (s, other) = (w.connect(), w.connect());
     let h = open(&s, LOCAL, IN_OUT);

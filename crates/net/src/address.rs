@@ -25,6 +25,9 @@ impl fmt::Display for Address {
     }
 }
 
+/// What stands for an address in messages about a process of this machine: no address, so it is no name of one.
+const HERE: &str = "this machine";
+
 /// The other end of an accepted connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Peer {
@@ -43,11 +46,11 @@ impl Peer {
         }
     }
 
-    /// The address as CONNAME shows it, without the port.
+    /// The address as CONNAME shows it, without the port. Who comes by a socket of this machine has none.
     pub fn conname(&self) -> String {
         match self.host() {
             Some(host) => host.to_string(),
-            None => "localhost".to_owned(),
+            None => HERE.to_owned(),
         }
     }
 }
@@ -56,7 +59,7 @@ impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Peer::Tcp(address) => write!(f, "{}({})", address.ip().to_canonical(), address.port()),
-            Peer::Local => f.write_str("localhost"),
+            Peer::Local => f.write_str(HERE),
         }
     }
 }

@@ -84,6 +84,9 @@ pub(crate) enum Command {
     /// Show a queue manager's stanza in mqs.ini
     #[command(name = "dspmqinf")]
     DisplayInf(DisplayInf),
+    /// Show the version and where things are
+    #[command(name = "dspmqver")]
+    Version(Version),
     /// Check a queue manager and its machine against recommended practice
     Doctor(Doctor),
     /// Measure how fast a disk takes the forced writes of a recovery log
@@ -504,6 +507,29 @@ pub(crate) struct DisplayInf {
     /// What to write
     #[arg(short = 'o', value_enum, default_value_t = Information::Stanza)]
     pub(crate) output: Information,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Version {
+    /// Only these lines: the sum of 1 name, 2 version, 4 level, 8 build type, 16 platform, 32 mode, 64 operating
+    /// system, 128 path, 256 installation, 512 its description, 1024 primary, 2048 data, 4096 command level, 8192 licence
+    #[arg(short = 'f', value_name = "SUM", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) fields: Option<u32>,
+    /// Components; 1, the server, is the only one
+    #[arg(short = 'p', value_name = "SUM", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) components: Option<u32>,
+    /// Without the names of the lines
+    #[arg(short = 'b')]
+    pub(crate) no_names: bool,
+    /// All components: there is one
+    #[arg(short = 'a')]
+    pub(crate) all: bool,
+    /// All installations: there is one
+    #[arg(short = 'i')]
+    pub(crate) installations: bool,
+    /// All lines, as without it
+    #[arg(short = 'v')]
+    pub(crate) verbose: bool,
 }
 
 const DOCTOR_EXAMPLES: &str = "\

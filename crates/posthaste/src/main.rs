@@ -24,6 +24,7 @@ mod run;
 mod samples;
 mod save;
 mod too_long;
+mod version;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -96,6 +97,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::AddInf(args) => inf::add(place, &args),
         Command::RemoveInf(args) => inf::remove(place, &args),
         Command::DisplayInf(args) => inf::display(place, &args),
+        Command::Version(args) => version::show(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
         Command::Perf(args) => laboratory(place, &args),

@@ -1,7 +1,8 @@
 //! Under which name the binary was called, and MQ's way of writing options.
 //!
 //! MQ's commands have options of several letters behind one dash (`-ld`); here they are long options,
-//! so a dash is added to those, and only for the commands that have them.
+//! so a dash is added to those, and only for the commands that have them. `-?` asks for help, as does `-h` alone where
+//! it is an option that needs a value (`crtmqm -h`).
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,6 +21,7 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("addmqinf", "addmqinf"),
     ("rmvmqinf", "rmvmqinf"),
     ("dspmqinf", "dspmqinf"),
+    ("dspmqver", "dspmqver"),
     ("mqldt", "disktest"),
     ("cph", "perf"),
     ("amqsput", "amqsput"),
@@ -68,6 +70,12 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     let command = arguments
         .get(at)
         .map(|word| word.to_string_lossy().into_owned());
+    let options = arguments.get(at + 1..).unwrap_or_default();
+    if options.iter().any(|option| option == "-?") || *options == [OsString::from("-h")] {
+        arguments.truncate(at + 1);
+        arguments.push(OsString::from("--help"));
+        return arguments;
+    }
     let long = LONG
         .iter()
         .find(|(name, _)| command.as_deref().map(subcommand) == Some(*name));
@@ -139,6 +147,10 @@ mod tests {
             ("endmqm -i QM1", "posthaste stop -i QM1"),
             ("cph -tc Sender -lf", "posthaste perf -tc Sender -lf"),
             ("dspmq", "posthaste list"),
+            ("crtmqm -?", "posthaste create --help"),
+            ("crtmqm -h", "posthaste create --help"),
+            ("crtmqm -h 5 QM1", "posthaste create -h 5 QM1"),
+            ("posthaste endmqm QM1 -?", "posthaste endmqm --help"),
             ("posthaste put -ld", "posthaste put -ld"),
             ("amqsput Q QM", "posthaste amqsput Q QM"),
             ("mqldt --dir=/d", "posthaste disktest --dir=/d"),

@@ -1,5 +1,6 @@
 //! `posthaste run`: one command to a working queue manager, in this terminal.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use posthaste_command::ScriptReader;
@@ -151,19 +152,36 @@ fn welcome_lines(program: &str, data: &DataDir, home: &Home, ready: &Ready) -> V
     lines.push(format!(
         "  echo 'DISPLAY QLOCAL(DEV.*) CURDEPTH' | {program} mqsc {queue_manager}{folder}"
     ));
-    if let Some(listener) = ready.listeners.first()
-        && ready.developer
-    {
-        let (host, port) = (listener.address.ip(), listener.address.port());
-        lines.push(String::new());
-        lines.push("Clients elsewhere connect by:".to_owned());
-        lines.push(format!(
-            "  export MQSERVER='DEV.APP.SVRCONN/TCP/{host}({port})'"
-        ));
+    if ready.developer {
+        let addresses: Vec<_> = ready.listeners.iter().map(|l| l.address).collect();
+        lines.extend(client_lines(&addresses));
     }
     lines.push(String::new());
     lines.push("Ctrl-C ends it in order.".to_owned());
     lines
+}
+
+/// How clients get here: those elsewhere, if there is a way for them, or those of this machine.
+fn client_lines(addresses: &[SocketAddr]) -> Vec<String> {
+    let open = addresses.iter().find(|address| !address.ip().is_loopback());
+    let Some(address) = open.or(addresses.first()) else {
+        return Vec::new();
+    };
+    let system = rustix::system::uname();
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => system.nodename().to_string_lossy().into_owned(),
+        ip => ip.to_string(),
+    };
+    let who = match open {
+        Some(_) => "Clients elsewhere connect by:",
+        None => "Clients on this machine connect by:",
+    };
+    let port = address.port();
+    vec![
+        String::new(),
+        who.to_owned(),
+        format!("  export MQSERVER='DEV.APP.SVRCONN/TCP/{host}({port})'"),
+    ]
 }
 
 #[cfg(test)]
@@ -211,5 +229,25 @@ mod tests {
         let free = "             posthaste run QM1 --port 0 --data-dir '/d e'";
         assert!(lines.iter().any(|line| line == free), "{lines:#?}");
         assert!(!lines.iter().any(|line| line.contains("MQSERVER")));
+    }
+
+    #[test]
+    fn clients_are_told_an_address_that_leads_here() {
+        let lines = |addresses: &[&str]| {
+            let parsed: Vec<SocketAddr> = addresses.iter().map(|a| a.parse().unwrap()).collect();
+            client_lines(&parsed).split_off(1).join("")
+        };
+        let at = |who: &str, host: &str| {
+            format!("Clients {who} connect by:  export MQSERVER='DEV.APP.SVRCONN/TCP/{host}(1414)'")
+        };
+        let here = "on this machine";
+        assert_eq!(lines(&["127.0.0.1:1414"]), at(here, "127.0.0.1"));
+        let both = ["127.0.0.1:1", "10.0.0.7:1414"];
+        assert_eq!(lines(&both), at("elsewhere", "10.0.0.7"));
+        let system = rustix::system::uname();
+        let name = system.nodename().to_str().unwrap();
+        assert_eq!(lines(&["0.0.0.0:1414"]), at("elsewhere", name));
+        assert_eq!(lines(&["[::]:1414"]), at("elsewhere", name));
+        assert_eq!(client_lines(&[]), Vec::<String>::new());
     }
 }

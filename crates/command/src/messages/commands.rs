@@ -289,6 +289,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ8461E",
+        "Connection identifier not found.",
+        "No connection has that identifier, or none is as WHERE says.",
+        "None, if the question was whether there is one: nobody has an open unit of work, say. DISPLAY CONN(*) shows all.",
+    ),
+    message(
         "AMQ8565E",
         "Queue Status not found.",
         "There is no local queue of that name.",

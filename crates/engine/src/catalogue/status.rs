@@ -4,6 +4,7 @@
 //! and nothing in it is guessed: what only the engine's owner can know comes in with the command.
 
 use posthaste_command::{DisplayType, Reply, Row, generic_matches};
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_store::LARGEST_FILE;
 
@@ -212,7 +213,10 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
             }
         }
     }
-    request.found(reply, "AMQ8147E")
+    match reply.rows.is_empty() {
+        true => Reply::failed("AMQ8461E", &[], Reason::CCF_NONE_FOUND),
+        false => reply,
+    }
 }
 
 fn open_words(options: i32) -> String {

@@ -20,6 +20,7 @@ const COMMANDS: &[&str] = &[
     "addmqinf",
     "rmvmqinf",
     "dspmqinf",
+    "dspmqver",
     "doctor",
     "disktest",
     "perf",
@@ -99,4 +100,38 @@ fn what_can_be_typed_fits_a_terminal_of_80_columns() {
         }
     }
     assert!(typed > 40, "{typed}");
+}
+
+/// What scripts written for MQ call to look around.
+#[test]
+fn the_version_and_help_are_shown_as_mq_has_them() {
+    let place = Place::new();
+    let mut all = place.named("dspmqver");
+    let shown = outcome(&mut all).good().out;
+    for name in [
+        "Name:        Posthaste",
+        "Version:     ",
+        "InstPath:    ",
+        "DataPath:    ",
+    ] {
+        assert!(
+            shown.lines().any(|line| line.starts_with(name)),
+            "{name}: {shown}"
+        );
+    }
+    let version = place.line("dspmqver -b -f 2").good().out;
+    let parts: Vec<&str> = version.trim_end().split('.').collect();
+    assert!(
+        parts.len() == 4 && parts.iter().all(|part| part.parse::<u32>().is_ok()),
+        "{version}"
+    );
+    place.line("dspmqver -p 64").failed_with(39, "AMQ");
+    for command in [
+        "crtmqm", "strmqm", "endmqm", "dltmqm", "dspmq", "runmqsc", "dspmqver",
+    ] {
+        let help = outcome(place.named(command).arg("-?")).good().out;
+        assert!(help.contains("Usage: "), "{command}: {help}");
+    }
+    let help = outcome(place.named("crtmqm").arg("-h")).good().out;
+    assert!(help.contains("Usage: "), "{help}");
 }
