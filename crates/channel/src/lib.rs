@@ -17,6 +17,7 @@
 mod connection;
 mod conversation;
 mod ending;
+mod instances;
 mod ready;
 mod registry;
 mod spoken;

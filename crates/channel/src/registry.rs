@@ -3,7 +3,7 @@
 //! Invariants: an instance is in the registry from its admission until its last session has ended; a channel never has
 //! more instances than MAXINST, nor more from one address than MAXINSTC; a stopped channel admits nobody.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -24,6 +24,7 @@ use posthaste_net::{Host, Outbound, Peer, Traffic, coarse_wall_micros};
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Agreement, Budget, Offer, Status};
 
+use crate::instances::Instances;
 use crate::ready::Ready;
 
 /// Who answers, in twelve characters: a four-letter code for a queue manager and the level of the interface, VVRRMMFF.
@@ -174,10 +175,10 @@ pub(crate) struct EndRequest {
 
 /// One connection of a channel.
 pub(crate) struct Instance {
-    id: u64,
+    pub(crate) id: u64,
     pub(crate) channel: String,
     pub(crate) conname: String,
-    host: Option<Host>,
+    pub(crate) host: Option<Host>,
     started: i64,
     traffic: Arc<Traffic>,
     calls: AtomicU64,
@@ -342,52 +343,10 @@ pub enum StopError {
     NotFound,
 }
 
-/// How many instances a channel has.
-#[derive(Default)]
-struct Counts {
-    in_all: usize,
-    per_host: HashMap<Option<Host>, usize>,
-}
-
-impl State {
-    fn insert(&mut self, instance: &Arc<Instance>) {
-        let counts = self.counts.entry(instance.channel.clone()).or_default();
-        counts.in_all += 1;
-        *counts.per_host.entry(instance.host).or_default() += 1;
-        self.instances.insert(instance.id, Arc::clone(instance));
-    }
-
-    fn remove(&mut self, instance: &Instance) {
-        self.instances.remove(&instance.id);
-        let Some(counts) = self.counts.get_mut(&instance.channel) else {
-            return;
-        };
-        counts.in_all -= 1;
-        if counts.in_all == 0 {
-            self.counts.remove(&instance.channel);
-        } else if let Some(from_there) = counts.per_host.get_mut(&instance.host) {
-            *from_there -= 1;
-            if *from_there == 0 {
-                counts.per_host.remove(&instance.host);
-            }
-        }
-    }
-
-    /// Instances of a channel: in all, and from one host.
-    fn count(&self, channel: &str, host: Option<Host>) -> (usize, usize) {
-        self.counts.get(channel).map_or((0, 0), |counts| {
-            let from_there = counts.per_host.get(&host).copied().unwrap_or(0);
-            (counts.in_all, from_there)
-        })
-    }
-}
-
 #[derive(Default)]
 struct State {
     next: u64,
-    instances: BTreeMap<u64, Arc<Instance>>,
-    /// Of channels with instances.
-    counts: HashMap<String, Counts>,
+    instances: Instances,
     stopped: HashSet<String>,
     ending: Option<Status>,
 }
@@ -427,7 +386,7 @@ pub(crate) struct Admitted {
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.registry.state.lock().remove(&self.instance);
+        self.registry.state.lock().instances.remove(&self.instance);
     }
 }
 
@@ -483,7 +442,9 @@ impl Registry {
 
     /// What has been counted on all connections since the start, beside their traffic: names and sums.
     pub fn counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        COUNTERS.into_iter().zip(self.meter.sums())
+        let looked_at = self.state.lock().instances.looked_at();
+        let counted = COUNTERS.into_iter().zip(self.meter.sums());
+        counted.chain([("channel.instances_looked_at", looked_at)])
     }
 
     pub(crate) fn count(&self, count: Count, by: u64) {
@@ -519,13 +480,13 @@ impl Registry {
 
     /// Bytes of memory that connections keep for output now; those without output keep none.
     pub fn kept_for_output(&self) -> usize {
-        let instances: Vec<_> = self.state.lock().instances.values().cloned().collect();
+        let instances = self.state.lock().instances.all();
         instances.iter().map(|i| i.outbound.kept()).sum()
     }
 
     /// Every instance, in the order of their starts.
     pub fn status(&self) -> Vec<InstanceStatus> {
-        let instances: Vec<_> = self.state.lock().instances.values().cloned().collect();
+        let instances = self.state.lock().instances.all();
         instances.iter().map(|instance| instance.status()).collect()
     }
 
@@ -539,13 +500,9 @@ impl Registry {
         }
         let mut state = self.state.lock();
         state.stopped.insert(channel.to_owned());
-        let instances: Vec<_> = state
-            .instances
-            .values()
-            .filter(|i| i.channel == channel)
-            .cloned()
-            .collect();
+        let mut instances = state.instances.all();
         drop(state);
+        instances.retain(|instance| instance.channel == channel);
         for instance in &instances {
             instance.request_end(EndRequest {
                 status: Status::USER_CLOSED,
@@ -586,7 +543,7 @@ impl Registry {
         let status = Status::Q_MGR_TERMINATING;
         let mut state = self.state.lock();
         state.ending = Some(status);
-        let instances: Vec<_> = state.instances.values().cloned().collect();
+        let instances = state.instances.all();
         drop(state);
         for instance in instances {
             instance.request_end(EndRequest { status, force });
@@ -637,7 +594,7 @@ impl Registry {
             ready: Arc::clone(ready),
             outbound: Arc::clone(outbound),
         });
-        state.insert(&instance);
+        state.instances.insert(&instance);
         drop(state);
         Ok(Admitted {
             registry: Arc::clone(self),
@@ -717,7 +674,7 @@ fn room(state: &State, channel: &str, definition: &Definition, peer: &Peer) -> R
     if state.stopped.contains(channel) {
         return refuse("AMQ9534E", &[channel, &conname]);
     }
-    let (in_all, from_there) = state.count(channel, peer.host());
+    let (in_all, from_there) = state.instances.count(channel, peer.host());
     let limit = definition.max_instances;
     if in_all >= limit {
         return refuse("AMQ9489W", &[&limit.to_string(), channel, &conname]);

@@ -664,7 +664,7 @@ fn the_queue_manager_and_its_connections_are_shown() {
     assert_eq!(shown(&w, &working, "UOWSTDA")[0].len(), 10);
     // Only a unit of work that has written to the log keeps it from being used again.
     let logged = "DISPLAY CONN(*) WHERE(UOWLOGDA NE ' ') UOWLOGTI";
-    assert_eq!(id(&w.mqsc(logged)), "AMQ8147E");
+    assert_eq!(id(&w.mqsc(logged)), "AMQ8461E");
     put(&s, h, MQPER_PERSISTENT, MQPMO_SYNCPOINT, b"y");
     assert_eq!(shown(&w, logged, "CONN"), std::slice::from_ref(&connection));
     assert_eq!(shown(&w, logged, "UOWLOGDA")[0].len(), 10);

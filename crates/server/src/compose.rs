@@ -292,7 +292,7 @@ fn end_at_panics(log: &Arc<ErrorLog>, home: &Home) {
     std::panic::set_hook(Box::new(move |panic| {
         if let Some(log) = log.upgrade() {
             let what = panic.to_string();
-            log.file("AMQ6109S", std::slice::from_ref(&what));
+            log.file_last("AMQ6109S", std::slice::from_ref(&what));
             Cause::of(&Failure::new(Exit::Internal, "AMQ6109S", &[&what])).record(&home);
         }
         before(panic);
@@ -644,6 +644,10 @@ mod tests {
                 folder: path,
             };
             end_at_panics(&log, &home);
+            let operator: Arc<dyn Operator> = log.clone();
+            for _ in 0..50 {
+                operator.message("AMQ9519E", &["NONE".to_owned(), "127.0.0.1".to_owned()]);
+            }
             let died = std::thread::spawn(|| panic!("on purpose")).join();
             unreachable!("the process outlives a panic: {died:?}");
         }
@@ -662,5 +666,7 @@ mod tests {
             log.contains("AMQ6109S") && log.contains("on purpose"),
             "{log}"
         );
+        let counted = "AMQ2053W: 30 messages AMQ9519E were counted";
+        assert!(log.contains(counted), "{log}");
     }
 }

@@ -152,6 +152,16 @@ impl ErrorLog {
         self.file_from(id, inserts, Location::caller());
     }
 
+    /// Writes an entry as [`ErrorLog::file`] does, and what was only counted: the process is about to break off.
+    #[track_caller]
+    pub(crate) fn file_last(&self, id: &str, inserts: &[String]) {
+        self.file(id, inserts);
+        let mut state = self.files.state.lock();
+        for summary in self.notes.last_words() {
+            self.files.write_summary(&mut state, &summary);
+        }
+    }
+
     fn file_from(&self, id: &str, inserts: &[String], from: &Location<'_>) {
         let mut state = self.files.state.lock();
         self.files.write_noted(&mut state, &self.notes);

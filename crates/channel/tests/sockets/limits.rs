@@ -103,6 +103,30 @@ async fn instances_are_limited_in_all_and_per_client() {
     drop(world.client().await);
 }
 
+/// What an admission costs does not depend on how many instances there are: it looks at none of them.
+#[tokio::test]
+async fn an_admission_looks_at_no_other_instance() {
+    let world = World::quiet(Default::default()).await;
+    world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MAXINST(201) MAXINSTC(201)");
+    let looked_at = || {
+        let mut counters = world.registry.counters();
+        counters
+            .find(|(name, _)| *name == "channel.instances_looked_at")
+            .unwrap()
+            .1
+    };
+    let mut clients = Vec::new();
+    for _ in 0..200 {
+        let (near, far) = tokio::io::duplex(16_384);
+        drop(world.serve(far));
+        let offer = Client::<tokio::io::DuplexStream>::offer("CH");
+        clients.push(Client::connected(near, &offer).await);
+    }
+    assert_eq!(looked_at(), 0);
+    assert_eq!(world.registry.status().len(), 200);
+    assert_eq!(looked_at(), 200, "who looks at all is counted");
+}
+
 #[tokio::test]
 async fn a_stopped_channel_ends_quietly_and_takes_nobody_until_it_is_started() {
     let world = World::new().await;

@@ -86,6 +86,12 @@ impl Notes {
         std::mem::take(&mut self.inner.lock().waiting)
     }
 
+    /// What only was counted, for a process that is about to break off; nothing if that happened in here.
+    pub(super) fn last_words(&self) -> Vec<Summary> {
+        let inner = self.inner.try_lock();
+        inner.map_or_else(Vec::new, |mut inner| inner.repeats.all(self.now()))
+    }
+
     /// No more will be noted.
     pub(super) fn end(&self) {
         self.inner.lock().ended = true;
