@@ -11,11 +11,8 @@
 //!   are remembered apart.
 //! * The state of a handle changes only when the call succeeds.
 
-use std::sync::Arc;
-
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{GroupId, Hobj, Md, Pmo, Reason};
-use posthaste_store::StoreError;
 
 use crate::manager::Inner;
 use crate::message::Message;
@@ -238,40 +235,39 @@ impl Logical {
     /// Whether a message that was found may be delivered.
     ///
     /// # Errors
-    /// The inner one: 2247, the message that is next in the group is not what was asked for.
+    /// 2247, the message that is next in the group is not what was asked for.
     pub(crate) fn accepts(
         &mut self,
-        state: &mut QueueState,
+        state: &QueueState,
         message: &Message,
         wanted: &Match,
         owner: (u64, Hobj),
         now: i64,
-        expired: &mut Vec<Arc<Message>>,
-    ) -> Result<Result<bool, Reason>, StoreError> {
+    ) -> Result<bool, Reason> {
         let md = &message.md;
         if self.expected().is_some() {
             let asked = wanted.accepts(message);
-            return Ok(asked.then_some(true).ok_or(Reason::MATCH_OPTIONS_ERROR));
+            return asked.then_some(true).ok_or(Reason::MATCH_OPTIONS_ERROR);
         }
         if !self.active() || md.msg_flags & MQMF_MSG_IN_GROUP == 0 {
-            return Ok(Ok(true));
+            return Ok(true);
         }
         if self.ordered() && md.msg_seq_number != 1 {
-            return Ok(Ok(false));
+            return Ok(false);
         }
         // Once the first message of a group was got, the others are not asked again.
         let begun = self.current.is_some_and(|group| group.id == md.group_id);
         if !self.has(MQGMO_ALL_MSGS_AVAILABLE) || begun {
-            return Ok(Ok(true));
+            return Ok(true);
         }
         if self.incomplete.contains(&md.group_id) {
-            return Ok(Ok(false));
+            return Ok(false);
         }
-        let complete = complete(state, md.group_id, owner, now, expired)?;
+        let complete = state.has_whole_group(md.group_id, owner, now);
         if !complete {
             self.incomplete.push(md.group_id);
         }
-        Ok(Ok(complete))
+        Ok(complete)
     }
 
     /// Moves the handle on after a message was delivered; returns a warning if the handle was in a
@@ -317,31 +313,4 @@ impl Logical {
             _ => Reason::NONE,
         }
     }
-}
-
-/// Whether every message of a group is on the queue, from 1 to the last.
-fn complete(
-    state: &mut QueueState,
-    group: GroupId,
-    owner: (u64, Hobj),
-    now: i64,
-    expired: &mut Vec<Arc<Message>>,
-) -> Result<bool, StoreError> {
-    let wanted = Match {
-        group_id: Some(group),
-        ..Match::default()
-    };
-    let (mut seen, mut last) = (Vec::new(), None);
-    let mut start = Start::First;
-    while let Some(found) = state.find(&wanted, start, owner, now, expired)? {
-        let md = &found.message.md;
-        seen.push(md.msg_seq_number);
-        if md.msg_flags & MQMF_LAST_MSG_IN_GROUP != 0 {
-            last = Some(md.msg_seq_number);
-        }
-        start = Start::After(state.cursor(found.slot));
-    }
-    seen.sort_unstable();
-    seen.dedup();
-    Ok(last.is_some_and(|last| seen.into_iter().eq(1..=last)))
 }

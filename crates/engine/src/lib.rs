@@ -22,7 +22,7 @@
 //! | `meter` | what is counted |
 //!
 //! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
-//! queue, log tail. No lock is held across an `await`.
+//! queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
 
 mod catalogue;
 mod check;
@@ -61,6 +61,8 @@ pub use operator::{Operator, Silent};
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;
 pub use queue::QueueStatus;
+#[doc(hidden)]
+pub use queue::holds_queue_lock;
 pub use session::{Application, Binding, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};

@@ -19,6 +19,8 @@ use posthaste_recovery_log::Lsn;
 use crate::manager::{Inner, QueueManager};
 use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
+use crate::queue::reading::Readings;
+use crate::queue::{Queue, Swept};
 use crate::report;
 use crate::session::SessionInner;
 use crate::signal::either;
@@ -78,6 +80,8 @@ impl Inner {
             mark(Mark::SecondCheckpoint);
             saved = self.checkpoint_now(false).await?;
         }
+        // Before anybody is backed out.
+        self.tell_holder();
         while (saved || planted(Bug::BackOutInVain))
             && self.short_of_space()
             && self.back_out_oldest()
@@ -124,6 +128,8 @@ impl Inner {
         if let Some(next) = next_mark(percent) {
             let at = pin.0 + (next * total).div_ceil(100);
             self.look_at.store(at, Ordering::Relaxed);
+            // It may have come there since.
+            self.note_holder(self.log.appended());
         }
         if !self.holder_is_to_be_told(percent) {
             return;
@@ -188,19 +194,34 @@ impl Inner {
     fn sweep_expired(self: &Arc<Self>) {
         let now = self.now();
         for queue in self.catalogue.local_queues() {
-            let mut from = Some(0);
-            while let Some(at) = from.filter(|_| queue.lock().usable().is_ok()) {
-                let mut expired = Vec::new();
-                let swept = queue.lock().sweep_expired(at, SWEEP, now, &mut expired);
-                report::expired(self, &queue, expired);
-                from = match swept {
-                    Ok(next) => next,
-                    Err(error) => {
-                        self.store_failed(&queue, &mut queue.lock(), &error);
-                        None
+            self.sweep_queue(&queue, now);
+        }
+    }
+
+    fn sweep_queue(self: &Arc<Self>, queue: &Arc<Queue>, now: i64) {
+        let (mut from, mut read) = (0, Readings::default());
+        loop {
+            let mut expired = Vec::new();
+            let swept = {
+                let mut state = queue.lock();
+                if state.usable().is_err() {
+                    return;
+                }
+                state.sweep_expired(from, SWEEP, now, (&read, &mut expired))
+            };
+            report::expired(self, queue, expired);
+            read = Readings::default();
+            from = match swept {
+                Swept::All => return,
+                Swept::Part(at) => at,
+                Swept::Unread(at, unread) => {
+                    if let Err(error) = queue.read(unread, &mut read) {
+                        self.read_failed(queue, &error);
+                        return;
                     }
-                };
-            }
+                    at
+                }
+            };
         }
     }
 }

@@ -284,7 +284,7 @@ impl Inner {
     pub(crate) fn remove_discarded(&self) {
         let discarded = std::mem::take(&mut *self.discarded.lock());
         for queue in discarded {
-            if queue.lock().drop_file().is_err() {
+            if queue.drop_file().is_err() {
                 // The next checkpoint tries again, and says what is wrong.
                 self.retire(queue);
             }

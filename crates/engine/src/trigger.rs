@@ -18,7 +18,7 @@ use bytes::Bytes;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_env::sync::Mutex;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Tm};
+use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Reason, Tm};
 use posthaste_recovery_log::Lsn;
 
 use crate::manager::Inner;
@@ -198,6 +198,11 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     crate::verbs::stamp(&mut md, qm.env.clock.wall_micros());
     let mut wakes = Wakes::default();
     let mut state = initiation.lock();
+    if state.admit(false) == Err(Reason::Q_SPACE_NOT_AVAILABLE) {
+        drop(state);
+        initiation.file_again();
+        state = initiation.lock();
+    }
     md.priority = state.attributes.def_priority;
     let admitted = state.admit(false);
     match admitted {
@@ -222,8 +227,12 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
             return post_dead_letter(qm, &report, reason);
         }
     }
+    let spills = state.spills();
     drop(state);
     wakes.wake();
+    if spills {
+        initiation.spill();
+    }
 }
 
 /// The last getter has closed a queue: messages may be left that nobody serves.

@@ -141,16 +141,13 @@ impl Uow {
     /// Makes its puts visible and its gets final: on each queue all at once.
     fn commit(self, qm: &Arc<Inner>) {
         let mut wakes = Wakes::default();
-        let mut due = Vec::new();
+        let (mut due, mut full) = (Vec::new(), Vec::new());
         queue_by_queue(self.ops, |queue, ops| {
             let mut state = queue.lock();
             for op in ops {
                 match op {
                     Op::Put { put, .. } => {
-                        let arrival = state.arrive_uncommitted(put, &mut wakes);
-                        if let Err(error) = arrival {
-                            qm.store_failed(queue, &mut state, &error);
-                        }
+                        state.arrive_uncommitted(put, &mut wakes);
                         let event = (!state.deleted)
                             .then(|| trigger::due(qm, &mut state, put.priority()))
                             .flatten();
@@ -166,8 +163,10 @@ impl Uow {
                     }
                 }
             }
+            full.extend(state.spills().then(|| queue.clone()));
         });
         wakes.wake();
+        full.iter().for_each(|queue| queue.spill());
         for (queue, event) in due {
             trigger::fire(qm, &queue, event);
         }
@@ -235,7 +234,7 @@ impl Uow {
     /// The same but for the triggers, which are returned: no lock may be held while they fire.
     pub(crate) fn give_all_back(self, qm: &Arc<Inner>) -> Vec<(Arc<Queue>, trigger::Event)> {
         let mut wakes = Wakes::default();
-        let mut due = Vec::new();
+        let (mut due, mut full) = (Vec::new(), Vec::new());
         queue_by_queue(self.ops, |queue, ops| {
             let mut state = queue.lock();
             // Backwards, so that what came first ends up first.
@@ -251,20 +250,18 @@ impl Uow {
                         let more = count.saturating_add(1);
                         state.index.set_backout_count(*slot, more);
                         let priority = i32::from(state.index.slot(*slot).priority());
-                        let given = state.give_back(*slot, &mut wakes);
-                        if let Err(error) = &given {
-                            qm.store_failed(queue, &mut state, error);
-                        }
-                        let gone = matches!(given, Ok(false));
-                        let event = (!gone)
+                        let event = state
+                            .give_back(*slot, &mut wakes)
                             .then(|| trigger::came_back(qm, &mut state, priority))
                             .flatten();
                         due.extend(event.map(|event| (queue.clone(), event)));
                     }
                 }
             }
+            full.extend(state.spills().then(|| queue.clone()));
         });
         wakes.wake();
+        full.iter().for_each(|queue| queue.spill());
         due
     }
 
@@ -283,8 +280,14 @@ impl Uow {
 /// A committed message arrives at its queue. `reserved`: it was counted among the pending puts.
 pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message>, reserved: bool) {
     let mut wakes = Wakes::default();
-    let due = arrived(qm, &mut queue.lock(), message, reserved, &mut wakes);
+    let mut state = queue.lock();
+    let due = arrived(qm, &mut state, message, reserved, &mut wakes);
+    let spills = state.spills();
+    drop(state);
     wakes.wake();
+    if spills {
+        queue.spill();
+    }
     if let Some(event) = due {
         trigger::fire(qm, queue, event);
     }

@@ -666,3 +666,51 @@ fn only_files_of_queues_are_removed_at_a_start() {
     let h = open(&s, "KEPT", IN_OUT);
     assert_eq!(numbers(&s, h, 0), upto(100));
 }
+
+/// A get by group id or sequence number reads the message that it delivers and no other, after a restart too.
+#[test]
+fn messages_of_other_groups_are_not_read() {
+    const GROUPS: usize = 50;
+    let mut w = small_buffers();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let member = |group: usize, sequence: i32| Md {
+        group_id: id(group + 1),
+        msg_seq_number: sequence,
+        msg_flags: MQMF_MSG_IN_GROUP
+            | if sequence == 2 {
+                MQMF_LAST_MSG_IN_GROUP
+            } else {
+                0
+            },
+        ..md(PERSISTENT)
+    };
+    for group in 0..GROUPS {
+        for sequence in 1..=2 {
+            send(&s, h, member(group, sequence), 0, &[group as u8; 1000]);
+        }
+    }
+    let by_group = |w: &World, s: &Session, group: usize, options: i32| {
+        let h = open(s, "Q", MQOO_INPUT_SHARED | MQOO_BROWSE);
+        let before = w.stage.queue_reads.load(Ordering::SeqCst);
+        let how = Gmo {
+            match_options: MQMO_MATCH_GROUP_ID | MQMO_MATCH_MSG_SEQ_NUMBER,
+            ..gmo(options)
+        };
+        let taken = take(s, h, member(group, 2), how, 2000);
+        let reads = w.stage.queue_reads.load(Ordering::SeqCst) - before;
+        (taken.map(|taken| usize::from(taken.data[0])), reads)
+    };
+    // Whether a group is complete is known without a look at the file, too.
+    let complete = MQGMO_ALL_MSGS_AVAILABLE | MQGMO_BROWSE_FIRST;
+    let last = GROUPS - 1;
+    assert_eq!(by_group(&w, &s, last, complete), (Ok(last), 1));
+    assert_eq!(by_group(&w, &s, last, 0), (Ok(last), 1));
+    drop(s);
+    w.restart();
+    let s = w.connect();
+    assert_eq!(by_group(&w, &s, last - 1, complete), (Ok(last - 1), 1));
+    let none = Err(Reason::NO_MSG_AVAILABLE);
+    assert_eq!(by_group(&w, &s, last, 0), (none, 0));
+}

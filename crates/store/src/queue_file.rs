@@ -164,14 +164,11 @@ impl QueueFile {
         }
     }
 
-    /// Begins a damaged file anew: with its header, and with all of its blocks free.
-    pub fn renew(&self) -> Result<(), StoreError> {
+    /// Writes the first block of a damaged file that is to be begun anew; [`QueueFile::rebuild`] does the rest.
+    pub fn write_head(&self) -> Result<(), StoreError> {
         self.file
             .write_at(&file_header(), 0)
-            .map_err(|e| self.io(&e, "write"))?;
-        let mut space = self.space.lock();
-        *space = Space::new(space.blocks());
-        Ok(())
+            .map_err(|e| self.io(&e, "write"))
     }
 
     fn over(disk: &Arc<dyn Disk>, path: &Path, file: Arc<dyn File>, blocks: u32) -> QueueFile {
@@ -350,7 +347,7 @@ impl QueueFile {
         self.reserve_in(&mut self.space.lock(), place)
     }
 
-    /// Restart: exactly these places are in use.
+    /// Restart, and a damaged file that is begun anew: exactly these places are in use.
     pub fn rebuild(&self, places: impl Iterator<Item = Place>) -> Result<(), StoreError> {
         let mut space = self.space.lock();
         *space = Space::new(space.blocks());

@@ -18,6 +18,8 @@ use crate::world::World;
 
 /// A message that is long for this log: three of them make a checkpoint due.
 const LONG: usize = 50_000;
+/// So many of them fill the first MiB of a queue file.
+const FILE_OF_LONG: usize = 20;
 /// A message of which four do not fit into a queue's memory.
 const SHORT: usize = 600;
 
@@ -53,6 +55,20 @@ pub const SCENARIOS: &[Scenario] = &[
         buffer: SMALL,
         write_nanos: FAST,
         threads: spill,
+    },
+    Scenario {
+        name: "filing",
+        about: "messages that are got, and followed by others, while they are written to the queue file",
+        buffer: SMALL,
+        write_nanos: FAST,
+        threads: filing,
+    },
+    Scenario {
+        name: "reading",
+        about: "messages that others get, and whose places others take, while they are read from the queue file",
+        buffer: SMALL,
+        write_nanos: FAST,
+        threads: reading,
     },
     Scenario {
         name: "log-full",
@@ -228,6 +244,9 @@ fn course(world: &Rc<World>, threads: fn(&Rc<World>) -> Vec<usize>) -> Result<()
         }
         auditor.leave();
     }
+    if let Some(why) = world.alarm() {
+        return Err(Failure::Stopped(why));
+    }
     let mut judge = world.judge.borrow_mut();
     if let Some(violation) = &judge.violation {
         return Err(Failure::Violation(violation.clone()));
@@ -282,6 +301,54 @@ fn spill(world: &Rc<World>) -> Vec<usize> {
         Some(())
     });
     vec![putter, getter, filler(world, 6)]
+}
+
+/// An application that puts so many messages, or gets them.
+fn putter(world: &Rc<World>, count: usize, length: usize) -> usize {
+    application(world, "putter", move |app| {
+        (0..count).try_for_each(|_| going(app.put("A", length, false)))
+    })
+}
+
+fn getter(world: &Rc<World>, count: usize) -> usize {
+    application(world, "getter", move |app| {
+        (0..count).try_for_each(|_| going(app.get("A", false, 2)))
+    })
+}
+
+/// Messages that are on the queue before it begins.
+fn preload(world: &Rc<World>, count: usize, length: usize) {
+    if let Some(app) = world.connect("first") {
+        for _ in 0..count {
+            app.put("A", length, false);
+        }
+        app.leave();
+    }
+}
+
+fn filing(world: &Rc<World>) -> Vec<usize> {
+    preload(world, 2, SHORT);
+    vec![
+        putter(world, 3, SHORT),
+        putter(world, 3, SHORT),
+        getter(world, 4),
+        getter(world, 3),
+    ]
+}
+
+fn reading(world: &Rc<World>) -> Vec<usize> {
+    // So many that the file has room for others only where one of them was.
+    preload(world, FILE_OF_LONG, LONG);
+    let both = |_| {
+        application(world, "both", |app| {
+            for _ in 0..2 {
+                going(app.get("A", false, 0))?;
+                going(app.put("A", LONG, false))?;
+            }
+            Some(())
+        })
+    };
+    (0..3).map(both).collect()
 }
 
 fn log_full(world: &Rc<World>) -> Vec<usize> {

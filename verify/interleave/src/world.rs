@@ -15,7 +15,7 @@ use std::sync::Arc;
 use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
 };
-use posthaste_env::sync::Scheduler;
+use posthaste_env::sync::{Mutex, Scheduler};
 use posthaste_env::{Clock, Env, Nanos, Thread, block_on, spawn};
 use posthaste_env_sim::{Rng, SimWorld};
 use posthaste_model::{Harden, Model, QueueId, QueueSpec, Violation};
@@ -45,15 +45,25 @@ struct Running {
     qm: QueueManager,
     writer: Driver,
     maintenance: Thread,
+    operator: Arc<Listener>,
 }
 
-/// An operator who reads aloud when asked to.
+/// An operator who reads aloud when asked to, and remembers the first message that nothing here can be the cause of.
+#[derive(Default)]
 struct Listener {
     tell: bool,
+    alarm: Mutex<Option<String>>,
 }
+
+/// A queue file does not hold what was written there.
+const ALARM: &str = "AMQ7472E";
 
 impl Operator for Listener {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
+        if id == ALARM {
+            let said = || format!("{id} {inserts:?}");
+            self.alarm.lock().get_or_insert_with(said);
+        }
         if self.tell {
             println!("          {id} {inserts:?}");
         }
@@ -157,8 +167,11 @@ impl World {
     pub(crate) fn start(&self) -> Result<(), StartError> {
         let env = self.env();
         let tell = self.judge.borrow().tell;
-        let operator = Arc::new(Listener { tell });
-        let started = QueueManager::start(&env, self.config.clone(), operator)?;
+        let operator = Arc::new(Listener {
+            tell,
+            ..Listener::default()
+        });
+        let started = QueueManager::start(&env, self.config.clone(), operator.clone())?;
         let io = |error| StartError::Io {
             what: "a thread".to_owned(),
             error,
@@ -170,6 +183,7 @@ impl World {
             qm: started.qm,
             writer,
             maintenance,
+            operator,
         });
         Ok(())
     }
@@ -314,7 +328,7 @@ impl World {
             (Some(running), false) => running.qm.stopped().map(|stop| stop.to_string()),
             _ => None,
         };
-        *self.stopped.borrow_mut() = stopped;
+        *self.stopped.borrow_mut() = stopped.or_else(|| self.alarm());
         self.crash();
         let running = self.running.borrow_mut().take();
         if let Some(running) = running {
@@ -331,6 +345,15 @@ impl World {
             // The process is gone; its machine lives on.
             self.sim.kill();
         }
+    }
+
+    /// What the operator has heard that must not be, while the disk was there.
+    pub(crate) fn alarm(&self) -> Option<String> {
+        if self.judge.borrow().down {
+            return None;
+        }
+        let running = self.running.borrow();
+        running.as_ref()?.operator.alarm.lock().clone()
     }
 
     /// Starts the queue manager again.

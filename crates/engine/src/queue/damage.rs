@@ -56,12 +56,18 @@ impl QueueState {
         }
     }
 
-    /// Makes a damaged queue usable if it has been cleared. Not while a checkpoint has places of its file; true if
-    /// it was done.
-    pub(crate) fn begin_anew(&mut self) -> Result<bool, StoreError> {
+    /// Whether a damaged queue may be made usable now: it has been cleared, and nobody writes to its file or has
+    /// places in it.
+    fn may_begin_anew(&self) -> bool {
         let cleared = self.damage.as_ref().is_some_and(|damage| damage.cleared);
-        if !cleared || self.pending_puts > 0 {
-            return Ok(false);
+        cleared && self.pending_puts == 0 && self.filing.writing == 0
+    }
+
+    /// Makes a damaged queue usable if that may be. Not while a checkpoint has places of its file; true if it was
+    /// done.
+    fn begin_anew(&mut self, file: &QueueFile) -> bool {
+        if !self.may_begin_anew() {
+            return false;
         }
         let kept: Vec<Place> = self
             .index
@@ -70,12 +76,10 @@ impl QueueState {
             .collect();
         let mut places = Disjoint::default();
         if !kept.iter().all(|place| places.name(*place)) {
-            return Ok(false);
+            return false;
         }
-        let file = self.file()?;
-        file.renew()?;
-        for place in kept {
-            file.reserve(place)?;
+        if file.rebuild(kept.into_iter()).is_err() {
+            return false;
         }
         self.index.take_back();
         self.free_later.clear();
@@ -86,20 +90,28 @@ impl QueueState {
         }
         self.file_dirty = true;
         self.damage = None;
-        Ok(true)
+        true
+    }
+}
+
+impl Queue {
+    /// Begins the file of a damaged queue anew if it has been cleared; true if it was done. Not while a checkpoint
+    /// has places of its file.
+    pub(crate) fn begin_anew(&self) -> Result<bool, StoreError> {
+        if !self.lock().may_begin_anew() {
+            return Ok(false);
+        }
+        let file = self.open_file()?;
+        file.write_head()?;
+        Ok(self.lock().begin_anew(&file))
     }
 }
 
 impl Inner {
-    /// A queue file failed under a verb; returns what the application is told. A queue that is damaged is so from
-    /// now on, and everybody who waits for its messages learns it.
+    /// A message could not be read from a queue file; returns what the application is told. A queue that is damaged
+    /// is so from now on, and everybody who waits for its messages learns it.
     #[track_caller]
-    pub(crate) fn store_failed(
-        &self,
-        queue: &Queue,
-        state: &mut QueueState,
-        error: &StoreError,
-    ) -> Reason {
+    pub(crate) fn read_failed(&self, queue: &Queue, error: &StoreError) -> Reason {
         match error {
             StoreError::Full => Reason::Q_SPACE_NOT_AVAILABLE,
             StoreError::Sync(_) => {
@@ -107,12 +119,17 @@ impl Inner {
                 Reason::CONNECTION_BROKEN
             }
             StoreError::Damaged { .. } | StoreError::Io(_) | StoreError::Version { .. } => {
-                if state.damage.is_none() {
+                let mut wakes = Wakes::default();
+                let mut state = queue.lock();
+                let known = state.damage.is_some();
+                if !known {
                     state.damage = Some(Damage { cleared: false });
-                    self.tell_damage(queue, error);
-                    let mut wakes = Wakes::default();
                     state.waiters.end_all(Reason::OBJECT_DAMAGED, &mut wakes);
-                    wakes.wake();
+                }
+                drop(state);
+                wakes.wake();
+                if !known {
+                    self.tell_damage(queue, error);
                 }
                 Reason::OBJECT_DAMAGED
             }
@@ -127,7 +144,7 @@ impl Inner {
 
     /// Begins the file of a damaged queue anew if it has been cleared, and says so.
     pub(crate) fn begin_anew(&self, queue: &Queue) -> Result<(), StoreError> {
-        if queue.lock().begin_anew()? {
+        if queue.begin_anew()? {
             let name = queue.name.text().to_string();
             self.operator.message("AMQ2061I", &[name]);
         }
@@ -137,8 +154,7 @@ impl Inner {
 
 /// Loads what can be read of a damaged queue, as held slots. Without `keep_np`, non-persistent messages are left out.
 pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StoreError> {
-    let mut state = queue.lock();
-    let file = QueueFile::open_damaged(&state.home.disk, &state.file_path)?;
+    let file = QueueFile::open_damaged(&queue.home.disk, &queue.file_path)?;
     let (mut chunks, mut lost, mut dirty) = (Vec::new(), Vec::new(), Vec::new());
     for (number, place) in saved.chunks.iter().enumerate() {
         let mut entries = match place.map(|place| load_chunk(&file, place)) {
@@ -165,6 +181,7 @@ pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(
         debug_assert!(entries.iter().all(|e| matches!(e.body, Body::Filed(_))));
         chunks.push((*place, entries));
     }
+    let mut state = queue.lock();
     state.index.restore(chunks);
     for number in lost {
         state.index.set_aside(number);

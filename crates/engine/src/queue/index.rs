@@ -1,4 +1,5 @@
-//! Where the messages of a queue are: 56 bytes a message, found in delivery order or by identifier.
+//! Where the messages of a queue are: 56 bytes a message, found in delivery order or by identifier. A message that
+//! says something of groups has its fields beside its slot, so that it need not be read to be passed over.
 //!
 //! Invariants:
 //! * A slot is free (`seq == 0`), *listed* (in its order list and, unless the identifier is null,
@@ -22,8 +23,9 @@
 mod check;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use posthaste_mqi::{GroupId, Md};
 use posthaste_store::Place;
 
 /// Number of a slot.
@@ -152,6 +154,41 @@ pub(crate) struct NewSlot {
     pub(crate) backout_count: u16,
     pub(crate) msg_tag: u32,
     pub(crate) correl_tag: u32,
+    /// None: as the default descriptor has them.
+    pub(crate) group: Option<GroupKeys>,
+}
+
+/// What a message says of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GroupKeys {
+    pub(crate) id: GroupId,
+    pub(crate) sequence: i32,
+    pub(crate) offset: i32,
+    pub(crate) flags: i32,
+}
+
+impl Default for GroupKeys {
+    fn default() -> Self {
+        GroupKeys {
+            id: [0; 24],
+            sequence: 1,
+            offset: 0,
+            flags: 0,
+        }
+    }
+}
+
+impl GroupKeys {
+    /// Those of a message, if they are not the default ones.
+    pub(crate) fn of(md: &Md) -> Option<GroupKeys> {
+        let keys = GroupKeys {
+            id: md.group_id,
+            sequence: md.msg_seq_number,
+            offset: md.offset,
+            flags: md.msg_flags,
+        };
+        (keys != GroupKeys::default()).then_some(keys)
+    }
 }
 
 impl NewSlot {
@@ -252,6 +289,8 @@ pub(crate) struct Index {
     tails: [SlotId; LISTS],
     msg_buckets: Vec<SlotId>,
     correl_buckets: Vec<SlotId>,
+    /// Of the messages that have other ones than the default.
+    groups: HashMap<SlotId, GroupKeys>,
     /// Links followed so far, for proofs that nothing scans the queue.
     steps: Cell<u64>,
 }
@@ -270,6 +309,7 @@ impl Index {
             tails: [NIL; LISTS],
             msg_buckets: Vec::new(),
             correl_buckets: Vec::new(),
+            groups: HashMap::new(),
             steps: Cell::new(0),
         }
     }
@@ -326,6 +366,14 @@ impl Index {
         chunk.slots.get(id as usize % CHUNK)
     }
 
+    /// What the message in a slot says of groups.
+    pub(crate) fn group(&self, id: SlotId) -> GroupKeys {
+        match self.groups.is_empty() {
+            true => GroupKeys::default(),
+            false => self.groups.get(&id).copied().unwrap_or_default(),
+        }
+    }
+
     /// True while slot `id` still holds message `seq`.
     pub(crate) fn holds(&self, id: SlotId, seq: u64) -> bool {
         self.get(id).is_some_and(|slot| slot.seq == seq)
@@ -380,6 +428,7 @@ impl Index {
             return;
         }
         self.spare = None;
+        self.groups = HashMap::new();
         if self.room.len() == 1 && self.chunks[number].slots.len() <= FIRST {
             return;
         }
@@ -404,9 +453,12 @@ impl Index {
                 let least = if only { FIRST } else { CHUNK };
                 let length = entries.len().next_power_of_two().clamp(least, CHUNK);
                 chunk.grow(number, length);
-                for (slot, new) in chunk.slots.iter_mut().zip(&entries) {
+                for (at, (slot, new)) in chunk.slots.iter_mut().zip(&entries).enumerate() {
                     chunk.free = slot.next;
                     *slot = Self::slot_of(*new);
+                    if let Some(keys) = new.group {
+                        self.groups.insert((number * CHUNK + at) as SlotId, keys);
+                    }
                 }
                 chunk.used = entries.len().min(CHUNK) as u32;
                 self.used += chunk.used;
@@ -472,12 +524,18 @@ impl Index {
             self.spare = None;
         }
         self.used += 1;
+        if let Some(keys) = new.group {
+            self.groups.insert(id, keys);
+        }
         id
     }
 
     /// Frees a held slot. The caller says whether an image may have it ([`Index::mark_dirty`]).
     pub(crate) fn remove(&mut self, id: SlotId) {
         debug_assert!(!self.slot(id).listed());
+        if !self.groups.is_empty() {
+            self.groups.remove(&id);
+        }
         let number = id as usize / CHUNK;
         let chunk = &mut self.chunks[number];
         chunk.slots[id as usize % CHUNK] = Slot {

@@ -2,6 +2,7 @@
 
 use posthaste_mqi::{CorrelId, Gmo, GroupId, Md, MsgId, MsgToken, constants::*};
 
+use super::index::GroupKeys;
 use crate::message::Message;
 
 /// What a message must have to be delivered. `None` = anything.
@@ -41,6 +42,13 @@ impl Match {
             && self.seq_number.is_none()
             && self.offset.is_none()
             && self.token.is_none()
+    }
+
+    /// Whether a message may be accepted that says this of groups.
+    pub(crate) fn may_accept(&self, keys: &GroupKeys) -> bool {
+        self.group_id.is_none_or(|id| id == keys.id)
+            && self.seq_number.is_none_or(|n| n == keys.sequence)
+            && self.offset.is_none_or(|o| o == keys.offset)
     }
 
     pub(crate) fn accepts(&self, message: &Message) -> bool {

@@ -10,9 +10,7 @@
 //! * The bytes of a message are in memory, in the queue file, or both. They are written to the
 //!   file for four reasons only: persistent and old at a checkpoint; persistent at a controlled
 //!   shutdown; NPMCLASS(HIGH) at a controlled shutdown; the queue buffer is full.
-//! * The file is read, and written for a message that arrives when the buffer is full, under the
-//!   lock: one message at a time, and by identifier only what has its tags. A message of a unit of
-//!   work is filed without the lock when it is put.
+//! * The file is never touched under the lock (see `lock`, `reading`, `spill`).
 //! * A place in the queue file is given back at once when the log has forced the message's end (or
 //!   never knew the message), unless a checkpoint is saving the queue: then once its image is in
 //!   force; and after the next checkpoint otherwise: an image must not point at
@@ -23,10 +21,13 @@ mod check;
 pub(crate) mod damage;
 pub(crate) mod disjoint;
 pub(crate) mod index;
+mod lock;
 pub(crate) mod matching;
+pub(crate) mod reading;
 mod residents;
 pub(crate) mod saved;
 mod search;
+mod spill;
 pub(crate) mod uncommitted;
 pub(crate) mod waiters;
 
@@ -34,11 +35,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use posthaste_env::Disk;
-use posthaste_env::sync::{Mutex, MutexGuard};
+use posthaste_env::sync::Mutex;
 use posthaste_mqi::{Hobj, Name, Reason};
-use posthaste_store::{Place, QueueFile, StoreError};
+use posthaste_store::{Place, QueueFile};
 
-use crate::message::{self, Message};
+use crate::message::Message;
 use crate::meter::{Count, Stages};
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
@@ -46,9 +47,12 @@ use crate::room::Room;
 use crate::trigger::{TriggerState, Triggered};
 pub(crate) use attributes::QueueAttributes;
 pub(crate) use check::Outside;
-use index::{Body, Index, NIL, NewSlot, SlotId};
+use index::{Body, GroupKeys, Index, NIL, NewSlot, SlotId};
+use lock::Locked;
+pub use lock::holds_queue_lock;
 use residents::{Resident, Residents};
-pub(crate) use search::{Cursor, Found, Start};
+pub(crate) use search::{Cursor, Found, Start, Swept};
+use spill::Filing;
 use waiters::{Gift, Service, WaiterState, Waiters, Wakes};
 
 /// What all queues of a queue manager have in common.
@@ -69,6 +73,9 @@ pub(crate) struct Queue {
     pub(crate) id: QueueId,
     pub(crate) name: Name,
     home: Arc<QueueHome>,
+    file_path: PathBuf,
+    /// Whether its file has been removed for good. Whoever makes or removes the file holds this.
+    file_removed: Mutex<bool>,
     state: Mutex<QueueState>,
 }
 
@@ -98,7 +105,7 @@ pub(crate) struct QueueState {
     residents: Residents,
     home: Arc<QueueHome>,
     file: Option<Arc<QueueFile>>,
-    file_path: PathBuf,
+    filing: Filing,
     /// Written to since its last sync.
     pub(crate) file_dirty: bool,
     /// The disk was full when a message should have been filed: puts are refused meanwhile.
@@ -140,9 +147,8 @@ impl Queue {
             attributes: Arc::new(attributes),
             index: Index::new(),
             residents: Residents::default(),
-            file_path: home.directory.join(file),
-            home: Arc::clone(&home),
             file: None,
+            filing: Filing::default(),
             file_dirty: false,
             file_full: false,
             free_later: Vec::new(),
@@ -150,7 +156,7 @@ impl Queue {
             pending_puts: 0,
             uncommitted: [0; 2],
             uncommitted_gets: 0,
-            waiters: Waiters::default(),
+            waiters: Waiters::new(home.tag_seed),
             open_input: 0,
             open_output: 0,
             open_browse: 0,
@@ -161,12 +167,15 @@ impl Queue {
             cleared_below: 0,
             damage: None,
             near: NIL,
+            home: Arc::clone(&home),
         };
         let initiation = trigger.map(|trigger| trigger.initiation_q);
         let queue = Arc::new(Queue {
             id,
             name,
+            file_path: home.directory.join(file),
             home,
+            file_removed: Mutex::new(false),
             state: Mutex::new(state),
         });
         queue.home.triggered.note(&queue, initiation);
@@ -178,11 +187,11 @@ impl Queue {
         file_name(&self.name, self.id)
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.try_lock().unwrap_or_else(|| {
+    pub(crate) fn lock(&self) -> Locked<'_> {
+        Locked::new(self.state.try_lock().unwrap_or_else(|| {
             self.home.stages.one(Count::LockWaits);
             self.state.lock()
-        })
+        }))
     }
 
     /// Whether messages of it have been in a file.
@@ -204,8 +213,8 @@ impl Queue {
     }
 
     /// The queue's state, if nobody has it locked at this moment.
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, QueueState>> {
-        self.state.try_lock()
+    pub(crate) fn try_lock(&self) -> Option<Locked<'_>> {
+        self.state.try_lock().map(Locked::new)
     }
 
     pub(crate) fn status(&self) -> QueueStatus {
@@ -243,31 +252,10 @@ impl QueueState {
         if !self.home.room.is_open() && (persistent || self.over_buffer()) {
             return Err(Reason::Q_SPACE_NOT_AVAILABLE);
         }
-        if self.file_full && self.over_buffer() && !self.file_again() {
+        if self.file_full && self.over_buffer() {
             return Err(Reason::Q_SPACE_NOT_AVAILABLE);
         }
         Ok(())
-    }
-
-    /// Whether the queue file takes messages again: files a few of those that had to stay in memory.
-    fn file_again(&mut self) -> bool {
-        let stuck: Vec<(SlotId, u32)> = self
-            .index
-            .all()
-            .filter_map(|id| match self.index.slot(id).body() {
-                Body::Resident(at) => Some((id, at)),
-                Body::Filed(_) => None,
-            })
-            .take(16)
-            .collect();
-        for (slot, at) in &stuck {
-            self.file_out(*slot, *at);
-            if self.file_full {
-                return false;
-            }
-        }
-        // With nothing to try it with, it is units of work that fill the buffer.
-        !stuck.is_empty() || !self.over_buffer()
     }
 
     fn over_buffer(&self) -> bool {
@@ -283,13 +271,6 @@ impl QueueState {
         };
         let uncommitted = self.uncommitted[usize::from(persistent)];
         self.residents.bytes_of(persistent) + uncommitted > limit
-    }
-
-    /// A message that should have been filed stays in memory: nothing is dropped. New puts are refused until the
-    /// file takes messages again.
-    pub(crate) fn could_not_file(&mut self, error: &StoreError) {
-        self.file_full = true;
-        self.home.room.could_not_file(error);
     }
 
     /// Admits a put whose message will arrive later (commit, or the force of its log record).
@@ -320,6 +301,7 @@ impl QueueState {
             backout_count,
             msg_tag: index::tag_of(&message.md.msg_id, seed),
             correl_tag: index::tag_of(&message.md.correl_id, seed),
+            group: GroupKeys::of(&message.md),
         }
     }
 
@@ -333,7 +315,7 @@ impl QueueState {
         self.index.add(slot)
     }
 
-    /// Allocates a held slot for a message that a restart read from the log, and files it if the
+    /// Allocates a held slot for a message that a restart read from the log, and has it filed if the
     /// buffer is full: a restart must not need more memory than the log is long.
     pub(crate) fn hold_replayed(&mut self, message: &Arc<Message>) -> SlotId {
         let slot = self.hold_new(message, 0);
@@ -368,53 +350,37 @@ impl QueueState {
         self.waiters.notify(wakes);
     }
 
-    /// Lists a held slot, near the one listed before, and files its bytes if the buffer is full.
+    /// Lists a held slot, near the one listed before, and has its bytes filed if the buffer is full.
     pub(crate) fn list(&mut self, slot: SlotId) {
         self.index.list(slot, self.near);
         self.near = slot;
         self.limit_memory(slot);
     }
 
-    /// Files a message's bytes if the buffer for its kind is full.
-    fn limit_memory(&mut self, slot: SlotId) {
-        if self.deleted {
-            // Its file has gone or will go; the message goes with the last handle.
-            return;
+    /// Gives a held message back to the queue, or to the next getter that waits for it. One that is in the file only
+    /// is put on the queue, and whoever may be waiting for it looks for himself. False: it has been cleared
+    /// meanwhile, and is gone.
+    pub(crate) fn give_back(&mut self, slot: SlotId, wakes: &mut Wakes) -> bool {
+        if self.was_cleared(slot) {
+            return false;
         }
-        if !self.home.room.is_open() {
-            // What room there is, a checkpoint may need.
-            self.file_full |= self.over_buffer();
-            return;
+        match self.index.slot(slot).body() {
+            Body::Resident(at) if !self.waiters.is_empty() => {
+                let message = self.residents.get(at).message.clone();
+                self.give_back_known(slot, &message, wakes);
+            }
+            Body::Resident(_) | Body::Filed(_) => {
+                self.list(slot);
+                self.look_again(slot, wakes);
+            }
         }
-        if let Body::Resident(at) = self.index.slot(slot).body()
-            && self.is_over(self.index.slot(slot).persistent())
-        {
-            self.file_out(slot, at);
-        }
+        true
     }
 
-    /// Gives a held message back to the queue, or to the next getter that waits for it. False: it has been cleared
-    /// meanwhile, and is gone.
-    ///
-    /// # Errors
-    /// A getter waits, and the message cannot be read for it; it is on the queue.
-    pub(crate) fn give_back(
-        &mut self,
-        slot: SlotId,
-        wakes: &mut Wakes,
-    ) -> Result<bool, StoreError> {
-        if self.was_cleared(slot) {
-            return Ok(false);
-        }
-        let read = match self.waiters.is_empty() {
-            true => Ok(None),
-            false => self.message(slot).map(Some),
-        };
-        match &read {
-            Ok(Some(message)) => self.give_back_known(slot, message, wakes),
-            _ => self.list(slot),
-        }
-        read.map(|_| true)
+    /// Whoever may be waiting for a listed message is to look for it.
+    fn look_again(&mut self, slot: SlotId, wakes: &mut Wakes) {
+        let (msg_tag, correl_tag) = Index::tags(self.index.slot(slot));
+        self.waiters.look_again(msg_tag, correl_tag, wakes);
     }
 
     /// The same for a message that is at hand.
@@ -442,80 +408,11 @@ impl QueueState {
         self.waiters.notify(wakes);
     }
 
-    /// Moves the bytes of a message to the queue file ("the buffer is full").
-    fn file_out(&mut self, slot: SlotId, at: u32) {
-        let place = match self.residents.get(at).place {
-            Some(place) => place,
-            None => {
-                let message = self.residents.get(at).message.clone();
-                match self.write(&message) {
-                    Ok(place) => place,
-                    Err(error) => return self.could_not_file(&error),
-                }
-            }
-        };
-        self.file_full = false;
-        self.index.set_body(slot, Body::Filed(place));
-        self.residents.remove(at);
-    }
-
-    /// The queue file, made when it is first needed.
-    pub(crate) fn file(&mut self) -> Result<Arc<QueueFile>, StoreError> {
-        if let Some(file) = &self.file {
-            return Ok(file.clone());
-        }
-        let file = if self.home.disk.exists(&self.file_path) {
-            match QueueFile::open(&self.home.disk, &self.file_path) {
-                // No image refers to anything in it, or it would have been opened at the start.
-                Err(error) if damage::is_damage(&error) => {
-                    QueueFile::create(&self.home.disk, &self.file_path)?
-                }
-                opened => opened?,
-            }
-        } else {
-            QueueFile::create(&self.home.disk, &self.file_path)?
-        };
-        let file = Arc::new(file);
-        self.file = Some(file.clone());
-        Ok(file)
-    }
-
-    /// The queue file, if there is one already.
-    pub(crate) fn known_file(&self) -> Option<Arc<QueueFile>> {
-        self.file.clone()
-    }
-
-    fn write(&mut self, message: &Message) -> Result<Place, StoreError> {
-        let mut head = Vec::with_capacity(256);
-        message::encode_head(message, &mut head);
-        let place = self.file()?.write(&[&head, &message.data])?;
-        self.file_dirty = true;
-        Ok(place)
-    }
-
     /// Where the queue file has a message, if it has it.
     fn place_of(&self, slot: SlotId) -> Option<Place> {
         match self.index.slot(slot).body() {
             Body::Filed(place) => Some(place),
             Body::Resident(at) => self.residents.get(at).place,
-        }
-    }
-
-    /// The message in a slot, read from the queue file if need be.
-    pub(crate) fn message(&mut self, slot: SlotId) -> Result<Arc<Message>, StoreError> {
-        let (body, seq) = (self.index.slot(slot).body(), self.index.slot(slot).seq);
-        match body {
-            Body::Resident(at) => Ok(self.residents.get(at).message.clone()),
-            Body::Filed(place) => {
-                let bytes = self.file()?.read(place.block)?;
-                match message::decode_stored(bytes) {
-                    Some(message) if message.seq == seq => Ok(Arc::new(message)),
-                    _ => Err(StoreError::Damaged {
-                        what: format!("message {seq} is not where it was written"),
-                        block: u64::from(place.block),
-                    }),
-                }
-            }
         }
     }
 
@@ -597,7 +494,7 @@ impl QueueState {
         self.free(held_back);
     }
 
-    /// Gives back what waited for an image to become durable.
+    /// Gives back places that nothing refers to any more.
     pub(crate) fn free(&mut self, places: Vec<Place>) {
         if let Some(file) = &self.file
             && self.damage.is_none()
@@ -606,15 +503,6 @@ impl QueueState {
                 self.home.room.freed(file.free(place));
             }
         }
-    }
-
-    /// Removes the queue's file; the queue is being deleted.
-    pub(crate) fn drop_file(&mut self) -> std::io::Result<()> {
-        self.file = None;
-        if self.home.disk.exists(&self.file_path) {
-            self.home.disk.remove_file(&self.file_path)?;
-        }
-        Ok(())
     }
 
     /// Locks a message for browsing on behalf of a handle; unlocks what that handle had locked.
@@ -641,12 +529,9 @@ impl QueueState {
             return false;
         }
         self.index.set_browse_lock(slot, false);
-        if !self.waiters.is_empty()
-            && self.index.slot(slot).listed()
-            && let Ok(message) = self.message(slot)
-        {
+        if !self.waiters.is_empty() && self.index.slot(slot).listed() {
             self.index.hold(slot);
-            self.give_back_known(slot, &message, wakes);
+            self.give_back(slot, wakes);
         }
         true
     }

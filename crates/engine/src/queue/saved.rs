@@ -1,4 +1,5 @@
-//! What a checkpoint image says of a queue's messages: one 34-byte entry each, a chunk at a time.
+//! What a checkpoint image says of a queue's messages: one 34-byte entry each, and 36 bytes more if the message says
+//! something of groups, a chunk at a time.
 //!
 //! Invariants:
 //! * Only messages whose bytes are in the queue file are saved: a message that is only in the log
@@ -16,10 +17,11 @@ use posthaste_store::{BLOCK, HEADER, Place, QueueFile, StoreError};
 
 use super::QueueState;
 use super::disjoint::Disjoint;
-use super::index::{Body, Index, NewSlot, Slot, SlotId};
+use super::index::{Body, CHUNK, GroupKeys, Index, NewSlot, Slot, SlotId};
 use crate::message::{self, Message};
 
 const ENTRY: usize = 34;
+const GROUP: usize = 36;
 
 impl QueueState {
     /// Persistent messages that are old (their log record begins before `cut`) and not in the
@@ -68,30 +70,34 @@ impl QueueState {
     }
 
     /// What an image names of a chunk: messages, and where the queue file has them.
-    fn named(&self, number: usize, keep_np: bool) -> impl Iterator<Item = (&Slot, Place)> {
+    fn named(&self, number: usize, keep_np: bool) -> impl Iterator<Item = (SlotId, &Slot, Place)> {
         // One that a getter has had since before a CLEAR is gone, whatever becomes of the get.
         let from = self.cleared_below.max(1);
-        let kept = move |slot: &&Slot| slot.seq >= from && (slot.persistent() || keep_np);
-        let slots = self.index.chunk(number).iter().filter(kept);
-        slots.filter_map(|slot| {
+        let kept =
+            move |(_, slot): &(SlotId, &Slot)| slot.seq >= from && (slot.persistent() || keep_np);
+        let ids = (number * CHUNK) as SlotId..;
+        let slots = ids.zip(self.index.chunk(number)).filter(kept);
+        slots.filter_map(|(id, slot)| {
             let place = match slot.body() {
                 Body::Filed(place) => Some(place),
                 Body::Resident(at) => self.residents.get(at).place,
             };
-            place.map(|place| (slot, place))
+            place.map(|place| (id, slot, place))
         })
     }
 
     /// Notes the places that an image names for a chunk; false when one is named already.
     pub(crate) fn name_chunk(&self, number: usize, keep_np: bool, places: &mut Disjoint) -> bool {
         let mut named = self.named(number, keep_np);
-        named.all(|(_, place)| places.name(place))
+        named.all(|(_, _, place)| places.name(place))
     }
 
     /// The bytes of a chunk as an image has them, or `None` when it has no entry to save.
     pub(crate) fn save_chunk(&self, number: usize, keep_np: bool) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        for (slot, place) in self.named(number, keep_np) {
+        for (id, slot, place) in self.named(number, keep_np) {
+            let group = self.index.group(id);
+            let grouped = group != GroupKeys::default();
             let (msg_tag, correl_tag) = Index::tags(slot);
             out.extend_from_slice(&slot.seq.to_le_bytes());
             out.extend_from_slice(&place.block.to_le_bytes());
@@ -100,8 +106,14 @@ impl QueueState {
             out.extend_from_slice(&correl_tag.to_le_bytes());
             out.extend_from_slice(&slot.expires_s.to_le_bytes());
             out.extend_from_slice(&slot.backout_count.to_le_bytes());
-            out.extend_from_slice(&[slot.list, slot.priority(), 0]);
-            out.push(u8::from(slot.persistent()));
+            out.extend_from_slice(&[slot.list, slot.priority()]);
+            out.extend_from_slice(&[u8::from(grouped), u8::from(slot.persistent())]);
+            if grouped {
+                out.extend_from_slice(&group.id);
+                for field in [group.sequence, group.offset, group.flags] {
+                    out.extend_from_slice(&field.to_le_bytes());
+                }
+            }
         }
         (!out.is_empty()).then_some(out)
     }
@@ -121,37 +133,49 @@ pub(crate) fn load_chunk(file: &QueueFile, place: Place) -> Result<Vec<NewSlot>,
 
 /// Reads the entries of a saved chunk.
 pub(crate) fn read_chunk(bytes: &[u8]) -> Result<Vec<NewSlot>, StoreError> {
-    let damaged = || StoreError::Damaged {
-        what: "a saved part of a queue's index has a wrong length".to_owned(),
-        block: 0,
-    };
-    if !bytes.len().is_multiple_of(ENTRY) {
-        return Err(damaged());
-    }
     let mut out = Vec::with_capacity(bytes.len() / ENTRY);
-    for entry in bytes.chunks_exact(ENTRY) {
-        let word = |at: usize| -> Option<u32> {
-            Some(u32::from_le_bytes(entry.get(at..at + 4)?.try_into().ok()?))
-        };
-        let read = || -> Option<NewSlot> {
-            Some(NewSlot {
-                seq: u64::from(word(0)?) | (u64::from(word(4)?) << 32),
-                body: Body::Filed(Place {
-                    block: word(8)?,
-                    length: word(12)?,
-                }),
-                msg_tag: word(16)?,
-                correl_tag: word(20)?,
-                expires_s: word(24)?,
-                backout_count: u16::from_le_bytes(entry.get(28..30)?.try_into().ok()?),
-                list: *entry.get(30)?,
-                priority: *entry.get(31)?,
-                persistent: *entry.get(33)? != 0,
-            })
-        };
-        out.push(read().ok_or_else(damaged)?);
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (slot, used) = read_entry(rest).ok_or_else(|| StoreError::Damaged {
+            what: "a saved part of a queue's index has a wrong length".to_owned(),
+            block: 0,
+        })?;
+        out.push(slot);
+        rest = rest.get(used..).unwrap_or_default();
     }
     Ok(out)
+}
+
+/// One entry, and how many bytes it takes.
+fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
+    let entry = bytes.get(..ENTRY)?;
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let field = |at: usize| word(at).map(u32::cast_signed);
+    let group = match *entry.get(32)? {
+        0 => None,
+        _ => Some(GroupKeys {
+            id: bytes.get(ENTRY..ENTRY + 24)?.try_into().ok()?,
+            sequence: field(ENTRY + 24)?,
+            offset: field(ENTRY + 28)?,
+            flags: field(ENTRY + 32)?,
+        }),
+    };
+    let slot = NewSlot {
+        seq: u64::from(word(0)?) | (u64::from(word(4)?) << 32),
+        body: Body::Filed(Place {
+            block: word(8)?,
+            length: word(12)?,
+        }),
+        msg_tag: word(16)?,
+        correl_tag: word(20)?,
+        expires_s: word(24)?,
+        backout_count: u16::from_le_bytes(entry.get(28..30)?.try_into().ok()?),
+        list: *entry.get(30)?,
+        priority: *entry.get(31)?,
+        persistent: *entry.get(33)? != 0,
+        group,
+    };
+    Some((slot, ENTRY + group.map_or(0, |_| GROUP)))
 }
 
 /// The bytes of a message as the queue file holds them: head and data.

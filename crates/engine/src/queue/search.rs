@@ -2,21 +2,22 @@
 //!
 //! Invariants:
 //! * The first match in delivery order is found. By identifier that takes a hash chain (by two, the
-//!   shorter one), whatever the depth, and no message is read whose identifiers' tags are others; by
-//!   group, sequence number or offset it takes a walk, which reads every candidate that is in the
-//!   file. All of that is under the queue's lock.
+//!   shorter one), whatever the depth; by group, sequence number or offset it takes a walk.
+//! * No message is asked for from the file whose identifiers' tags, or whose group, sequence number
+//!   or offset, are others than what is wanted.
 //! * A message that has expired is never found: it is taken off the queue when it is met, and
 //!   handed to the caller, who owes it a log record and perhaps a report.
 //! * Messages locked by another handle's browse are passed over.
 
 use std::sync::Arc;
 
-use posthaste_mqi::Hobj;
-use posthaste_store::StoreError;
+use posthaste_mqi::constants::MQMF_LAST_MSG_IN_GROUP;
+use posthaste_mqi::{GroupId, Hobj};
 
 use super::QueueState;
 use super::index::{Body, CHUNK, Chain, Index, NIL, Slot, SlotId, tag_of};
 use super::matching::{Match, seq_of};
+use super::reading::{Readings, Unread};
 use crate::message::Message;
 
 /// A place in the delivery order: where a browse stands, or where a search goes on.
@@ -49,6 +50,15 @@ pub(crate) enum Start {
 pub(crate) struct Found {
     pub(crate) slot: SlotId,
     pub(crate) message: Arc<Message>,
+}
+
+/// How far a sweep has come.
+pub(crate) enum Swept {
+    All,
+    /// It goes on from here.
+    Part(SlotId),
+    /// From here too, when this has been read.
+    Unread(SlotId, Unread),
 }
 
 /// How candidates are walked through.
@@ -101,14 +111,17 @@ impl Walk {
 impl QueueState {
     /// Finds the first match. Expired messages met on the way are removed and appended to
     /// `expired`.
+    ///
+    /// # Errors
+    /// A message has to be read before it can be said.
     pub(crate) fn find(
         &mut self,
         wanted: &Match,
         start: Start,
         owner: (u64, Hobj),
         now: i64,
-        expired: &mut Vec<Arc<Message>>,
-    ) -> Result<Option<Found>, StoreError> {
+        (read, expired): (&Readings, &mut Vec<Arc<Message>>),
+    ) -> Result<Option<Found>, Unread> {
         let walk = Walk::of(wanted, self.home.tag_seed);
         let token_seq = match &wanted.token {
             None => None,
@@ -132,12 +145,13 @@ impl QueueState {
             let slot = *self.index.slot(at);
             let before = matches!(start, Start::After(cursor) if slot.key() <= cursor.key);
             let other_token = token_seq.is_some_and(|seq| seq != slot.seq);
-            if before || other_token || self.locked_for(at, owner) {
+            let other = other_token || !wanted.may_accept(&self.index.group(at));
+            if before || other || self.locked_for(at, owner) {
                 at = next;
                 continue;
             }
             let sure = slot.expires_s != 0 && now / 1_000_000 >= i64::from(slot.expires_s);
-            let message = self.message(at)?;
+            let message = self.message(at, read)?;
             if sure || message.expired(now) {
                 self.discard_expired(at, message, expired);
             } else if wanted.accepts(&message) {
@@ -146,6 +160,34 @@ impl QueueState {
             at = next;
         }
         Ok(None)
+    }
+
+    /// Whether every message of a group is on the queue, from 1 to the last, for this handle to have.
+    pub(crate) fn has_whole_group(&self, group: GroupId, owner: (u64, Hobj), now: i64) -> bool {
+        let (mut seen, mut last) = (Vec::new(), None);
+        let mut at = self.index.first();
+        while at != NIL {
+            let keys = self.index.group(at);
+            if keys.id == group && !self.locked_for(at, owner) && !self.has_expired(at, now) {
+                seen.push(keys.sequence);
+                if keys.flags & MQMF_LAST_MSG_IN_GROUP != 0 {
+                    last = Some(keys.sequence);
+                }
+            }
+            at = self.index.next(at);
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        last.is_some_and(|last| seen.into_iter().eq(1..=last))
+    }
+
+    /// Whether a message has expired; of one that is in the file only, that is known a second late.
+    fn has_expired(&self, slot: SlotId, now: i64) -> bool {
+        let slot = self.index.slot(slot);
+        match slot.body() {
+            Body::Resident(at) => self.residents.get(at).message.expired(now),
+            Body::Filed(_) => slot.expires_s != 0 && now / 1_000_000 >= i64::from(slot.expires_s),
+        }
     }
 
     /// Takes a listed message that has expired off the queue; the caller owes it what `report::expired`
@@ -198,22 +240,21 @@ impl QueueState {
         }
     }
 
-    /// Removes up to `limit` expired messages, walking on from slot `from`; returns where to go on
-    /// (`None`: the end was reached).
+    /// Removes up to `limit` expired messages, walking on from slot `from`.
     pub(crate) fn sweep_expired(
         &mut self,
         from: SlotId,
         limit: usize,
         now: i64,
-        expired: &mut Vec<Arc<Message>>,
-    ) -> Result<Option<SlotId>, StoreError> {
+        (read, expired): (&Readings, &mut Vec<Arc<Message>>),
+    ) -> Swept {
         let seconds = now / 1_000_000;
         let total = self.index.end();
         let mut at = from;
         let mut looked = 0;
-        while at < total {
+        while at < total && !self.deleted {
             if looked == limit {
-                return Ok(Some(at));
+                return Swept::Part(at);
             }
             looked += 1;
             let Some(slot) = self.index.get(at).copied() else {
@@ -229,13 +270,16 @@ impl QueueState {
                     || matches!(slot.body(), Body::Resident(_))
                         && seconds + 1 >= i64::from(slot.expires_s));
             if due {
-                let message = self.message(at)?;
-                if message.expired(now) {
-                    self.discard_expired(at, message, expired);
+                match self.message(at, read) {
+                    Ok(message) if message.expired(now) => {
+                        self.discard_expired(at, message, expired);
+                    }
+                    Ok(_) => {}
+                    Err(unread) => return Swept::Unread(at, unread),
                 }
             }
             at += 1;
         }
-        Ok(None)
+        Swept::All
     }
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use posthaste_store::{Place, QueueFile, StoreError};
+use posthaste_store::{Place, StoreError};
 
 use super::index::{Body, NewSlot};
 use super::waiters::Wakes;
@@ -43,22 +43,25 @@ impl Uncommitted {
 }
 
 impl Queue {
-    /// Counts a message that a unit of work has in memory. When the buffer for its kind is full: the file that it
-    /// should be in.
-    pub(crate) fn count_uncommitted(&self, message: &Message) -> Option<Arc<QueueFile>> {
+    /// Counts a message that a unit of work has in memory; whether it has to be filed, because the buffer for its
+    /// kind is full. Then [`QueueState::filed_uncommitted`] or [`Queue::not_filed_uncommitted`] follows.
+    pub(crate) fn count_uncommitted(&self, message: &Message) -> bool {
         let mut state = self.lock();
         let kind = usize::from(message.persistent());
         state.uncommitted[kind] += message.size();
-        if state.deleted || !state.is_over(message.persistent()) || !self.home.room.is_open() {
-            return None;
+        let full = !state.deleted && state.is_over(message.persistent());
+        let due = full && self.home.room.is_open();
+        if due {
+            state.filing.writing += 1;
         }
-        match state.file() {
-            Ok(file) => Some(file),
-            Err(error) => {
-                state.could_not_file(&error);
-                None
-            }
-        }
+        due
+    }
+
+    /// It stays in memory: nothing is dropped. New puts are refused meanwhile.
+    pub(crate) fn not_filed_uncommitted(&self, error: &StoreError) {
+        let mut state = self.lock();
+        state.filing.writing -= 1;
+        state.could_not_file(error);
     }
 }
 
@@ -69,8 +72,14 @@ impl QueueState {
         }
     }
 
-    /// The bytes of a message of a unit of work are in the queue file now.
-    pub(crate) fn filed_uncommitted(&mut self, put: &mut Uncommitted, place: Place) {
+    /// The bytes of a message of a unit of work are in the queue file now; none: the system has backed it out
+    /// meanwhile.
+    pub(crate) fn filed_uncommitted(&mut self, put: Option<&mut Uncommitted>, place: Place) {
+        self.filing.writing -= 1;
+        self.file_dirty = true;
+        let Some(put) = put else {
+            return self.free(vec![place]);
+        };
         let Uncommitted::InMemory { message, counted } = put else {
             return self.free(vec![place]);
         };
@@ -94,24 +103,15 @@ impl QueueState {
     }
 
     /// A committed message becomes available, unless its queue has gone.
-    ///
-    /// # Errors
-    /// A getter waits, and the message cannot be read back for it; it is on the queue.
-    pub(crate) fn arrive_uncommitted(
-        &mut self,
-        put: &Uncommitted,
-        wakes: &mut Wakes,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn arrive_uncommitted(&mut self, put: &Uncommitted, wakes: &mut Wakes) {
         if self.deleted {
-            self.forget_uncommitted(put);
-            return Ok(());
+            return self.forget_uncommitted(put);
         }
         self.pending_puts -= 1;
         match put {
             Uncommitted::InMemory { message, counted } => {
                 self.uncount(message, *counted);
                 self.arrive(message, wakes);
-                Ok(())
             }
             Uncommitted::Filed(slot) => {
                 let mut slot = *slot;
@@ -121,7 +121,7 @@ impl QueueState {
                 // An image has to name its place from now on.
                 self.index.mark_dirty(slot);
                 self.home.stages.one(Count::Queued);
-                self.give_back(slot, wakes).map(drop)
+                self.give_back(slot, wakes);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Getters that wait for a message: found by hash, whatever their number.
+//! Getters that wait for a message: found by the tags of the identifiers they ask for, whatever their number.
 //!
 //! Invariants:
 //! * A waiter's state is changed under its own lock, which is taken inside the queue lock.
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use posthaste_env::sync::Mutex;
-use posthaste_mqi::{CorrelId, MsgId, Reason};
+use posthaste_mqi::Reason;
 
-use super::index::SlotId;
+use super::index::{SlotId, tag_of};
 use super::matching::Match;
 use crate::catalogue::Alias;
 use crate::message::Message;
@@ -123,17 +123,30 @@ impl Wakes {
 type Line = VecDeque<Arc<Waiter>>;
 
 /// All waiters of a queue.
-#[derive(Default)]
 pub(crate) struct Waiters {
+    /// Seed of the tags.
+    seed: u64,
     any: Line,
-    by_msg: HashMap<MsgId, Line>,
-    by_correl: HashMap<CorrelId, Line>,
+    by_msg: HashMap<u32, Line>,
+    by_correl: HashMap<u32, Line>,
     other: Line,
     entries: usize,
     dead: usize,
 }
 
 impl Waiters {
+    pub(crate) fn new(seed: u64) -> Self {
+        Waiters {
+            seed,
+            any: Line::new(),
+            by_msg: HashMap::new(),
+            by_correl: HashMap::new(),
+            other: Line::new(),
+            entries: 0,
+            dead: 0,
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.entries == 0
     }
@@ -142,10 +155,10 @@ impl Waiters {
         self.entries += 1;
         let line = if waiter.service == Service::Notify {
             &mut self.other
-        } else if let Some(id) = waiter.matches.msg_id {
-            self.by_msg.entry(id).or_default()
-        } else if let Some(id) = waiter.matches.correl_id {
-            self.by_correl.entry(id).or_default()
+        } else if let Some(id) = &waiter.matches.msg_id {
+            self.by_msg.entry(tag_of(id, self.seed)).or_default()
+        } else if let Some(id) = &waiter.matches.correl_id {
+            self.by_correl.entry(tag_of(id, self.seed)).or_default()
         } else {
             &mut self.any
         };
@@ -212,10 +225,11 @@ impl Waiters {
             if map.is_empty() {
                 continue;
             }
-            if let Some(line) = map.get_mut(id) {
+            let tag = tag_of(id, self.seed);
+            if let Some(line) = map.get_mut(&tag) {
                 let found = Self::take(line, message, entries, dead);
                 if line.is_empty() {
-                    map.remove(id);
+                    map.remove(&tag);
                 }
                 if found.is_some() {
                     return found;
@@ -227,8 +241,27 @@ impl Waiters {
 
     /// Tells those who only want to be told.
     pub(crate) fn notify(&mut self, wakes: &mut Wakes) {
-        for waiter in self.other.drain(..) {
-            self.entries -= 1;
+        let line = std::mem::take(&mut self.other);
+        self.retry(line, wakes);
+    }
+
+    /// Has everybody look who may be waiting for a message with these tags.
+    pub(crate) fn look_again(&mut self, msg_tag: u32, correl_tag: u32, wakes: &mut Wakes) {
+        if self.entries == 0 {
+            return;
+        }
+        let by_msg = self.by_msg.remove(&msg_tag);
+        let by_correl = self.by_correl.remove(&correl_tag);
+        let lines = [by_msg, by_correl, Some(std::mem::take(&mut self.any))];
+        for line in lines.into_iter().flatten() {
+            self.retry(line, wakes);
+        }
+        self.notify(wakes);
+    }
+
+    fn retry(&mut self, line: Line, wakes: &mut Wakes) {
+        self.entries -= line.len();
+        for waiter in line {
             if !waiter.finish(wakes, || WaiterState::Retry) {
                 self.dead = self.dead.saturating_sub(1);
             }

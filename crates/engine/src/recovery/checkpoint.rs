@@ -232,7 +232,7 @@ impl Inner {
         let queues: Vec<_> = saved.drain(..).map(put_in_force).collect();
         let gone: Vec<_> = self.retired.lock().drain(..retired).collect();
         for queue in gone {
-            queue.lock().drop_file()?;
+            queue.drop_file()?;
         }
         remove_other_images(&self.env.disk, &self.config.data, number)?;
         self.home.room.set_needs(needs);
@@ -487,7 +487,7 @@ fn file_of(
     if let Some(file) = known {
         return Ok(Arc::clone(file));
     }
-    let file = queue.lock().file()?;
+    let file = queue.open_file()?;
     *known = Some(Arc::clone(&file));
     Ok(file)
 }

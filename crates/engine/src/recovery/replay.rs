@@ -149,6 +149,7 @@ impl<'a> Replay<'a> {
             return;
         }
         let slot = known.queue.lock().hold_replayed(message);
+        known.queue.spill();
         known.slots().insert(message.seq, slot);
     }
 
@@ -245,6 +246,8 @@ impl<'a> Replay<'a> {
             for (_, id) in all {
                 state.list(id);
             }
+            drop(state);
+            known.queue.spill();
         }
     }
 }

@@ -102,11 +102,10 @@ fn without_image(
 /// Loads a queue's saved messages as held slots. Without `keep_np`, the non-persistent messages in
 /// it (of an earlier controlled shutdown) are left out.
 fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StartError> {
-    let mut state = queue.lock();
     if saved.chunks.iter().all(Option::is_none) {
         return Ok(());
     }
-    let file = state.file()?;
+    let file = queue.open_file()?;
     let mut chunks = Vec::with_capacity(saved.chunks.len());
     let mut places: Vec<Place> = Vec::new();
     let mut dirty = Vec::new();
@@ -130,6 +129,7 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
         chunks.push((*place, entries));
     }
     file.rebuild(places.into_iter())?;
+    let mut state = queue.lock();
     state.index.restore(chunks);
     for number in dirty {
         state.index.chunk_states[number].dirty = true;
@@ -251,7 +251,7 @@ fn keep_room(
 fn begin_anew(catalogue: &Catalogue, operator: &dyn Operator) {
     for queue in catalogue.local_queues() {
         // Should it fail, the next checkpoint tries again, and says what is wrong.
-        if let Ok(true) = queue.lock().begin_anew() {
+        if let Ok(true) = queue.begin_anew() {
             operator.message("AMQ2061I", &[queue.name.text().to_string()]);
         }
     }

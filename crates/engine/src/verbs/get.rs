@@ -31,6 +31,7 @@ use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::index::SlotId;
 use crate::queue::matching::{Match, token_of};
+use crate::queue::reading::{Readings, Unread};
 use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
 use crate::queue::{Cursor, Found, Queue, QueueState, Start};
 use crate::record;
@@ -197,10 +198,14 @@ impl Drop for Hold<'_> {
     fn drop(&mut self) {
         if !self.kept {
             let mut wakes = Wakes::default();
-            self.queue
-                .lock()
-                .give_back_known(self.slot, &self.message, &mut wakes);
+            let mut state = self.queue.lock();
+            state.give_back_known(self.slot, &self.message, &mut wakes);
+            let spills = state.spills();
+            drop(state);
             wakes.wake();
+            if spills {
+                self.queue.spill();
+            }
         }
     }
 }
@@ -214,6 +219,35 @@ enum Look {
     /// A message held for this get.
     Held(SlotId, Arc<Message>),
     Nothing,
+}
+
+/// Why a look at the queue came to nothing.
+enum NoLook {
+    Refused(Reason),
+    /// A message has to be read first.
+    Unread(Unread),
+}
+
+impl From<Reason> for NoLook {
+    fn from(reason: Reason) -> Self {
+        NoLook::Refused(reason)
+    }
+}
+
+impl From<Unread> for NoLook {
+    fn from(unread: Unread) -> Self {
+        NoLook::Unread(unread)
+    }
+}
+
+/// What lies beside a look at the queue.
+#[derive(Default)]
+struct Beside {
+    /// Messages that were read for it.
+    read: Readings,
+    /// Messages that it took off the queue, because they had expired.
+    expired: Vec<Arc<Message>>,
+    wakes: Wakes,
 }
 
 /// Waits for a gift. Whatever was given and not taken goes back to the queue.
@@ -271,14 +305,18 @@ impl Drop for Wait<'_> {
 fn return_gift(queue: &Arc<Queue>, gift: Gift) {
     mark(Mark::GiftReturned);
     let mut wakes = Wakes::default();
-    {
+    let spills = {
         let mut state = queue.lock();
         match gift {
             Gift::Direct(message) => state.arrive(&message, &mut wakes),
             Gift::Held { slot, message } => state.give_back_known(slot, &message, &mut wakes),
         }
-    }
+        state.spills()
+    };
     wakes.wake();
+    if spills {
+        queue.spill();
+    }
 }
 
 /// The descriptor and options a get returns.
@@ -370,15 +408,15 @@ impl SessionInner {
         state: &mut QueueState,
         logical: &mut Logical,
         cursor: &mut Option<Cursor>,
-        expired: &mut Vec<Arc<Message>>,
-        wakes: &mut Wakes,
-    ) -> Result<Look, Reason> {
+        beside: &mut Beside,
+    ) -> Result<Look, NoLook> {
         let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR;
         let found = if request.has(under) {
-            Some(self.under_cursor(request, state, cursor, expired)?)
+            Some(self.under_cursor(request, state, cursor, beside)?)
         } else {
-            self.search(request, state, logical, cursor, expired)?
+            self.search(request, state, logical, cursor, beside)?
         };
+        let wakes = &mut beside.wakes;
         let Some(Found { slot, message }) = found else {
             if request.browses() {
                 state.browse_unlock(request.owner, wakes);
@@ -414,21 +452,19 @@ impl SessionInner {
         request: &Request,
         state: &mut QueueState,
         cursor: &Option<Cursor>,
-        expired: &mut Vec<Arc<Message>>,
-    ) -> Result<Found, Reason> {
+        beside: &mut Beside,
+    ) -> Result<Found, NoLook> {
         let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
         let there = state.index.holds(cursor.slot, cursor.seq())
             && state.index.slot(cursor.slot).listed()
             && !state.locked_for(cursor.slot, request.owner);
         if !there {
-            return Err(Reason::NO_MSG_UNDER_CURSOR);
+            return Err(Reason::NO_MSG_UNDER_CURSOR.into());
         }
-        let message = state
-            .message(cursor.slot)
-            .map_err(|e| self.qm.store_failed(&request.queue, state, &e))?;
+        let message = state.message(cursor.slot, &beside.read)?;
         if message.expired(self.qm.now()) {
-            state.discard_expired(cursor.slot, message, expired);
-            return Err(Reason::NO_MSG_UNDER_CURSOR);
+            state.discard_expired(cursor.slot, message, &mut beside.expired);
+            return Err(Reason::NO_MSG_UNDER_CURSOR.into());
         }
         Ok(Found {
             slot: cursor.slot,
@@ -442,28 +478,19 @@ impl SessionInner {
         state: &mut QueueState,
         logical: &mut Logical,
         cursor: &Option<Cursor>,
-        expired: &mut Vec<Arc<Message>>,
-    ) -> Result<Option<Found>, Reason> {
+        beside: &mut Beside,
+    ) -> Result<Option<Found>, NoLook> {
         let mut start = logical.start(*cursor);
         let now = self.qm.now();
-        let failed = |state: &mut QueueState, e| self.qm.store_failed(&request.queue, state, &e);
         let matches = logical.matches(&request.matches);
+        let Beside { read, expired, .. } = beside;
         loop {
-            let found = state
-                .find(&matches, start, request.owner, now, expired)
-                .map_err(|e| failed(state, e))?;
+            let found = state.find(&matches, start, request.owner, now, (read, expired))?;
             let Some(found) = found else {
                 return Ok(None);
             };
-            let accepted = logical.accepts(
-                state,
-                &found.message,
-                &request.matches,
-                request.owner,
-                now,
-                expired,
-            );
-            if accepted.map_err(|e| failed(state, e))?? {
+            let (message, wanted) = (&found.message, &request.matches);
+            if logical.accepts(state, message, wanted, request.owner, now)? {
                 return Ok(Some(found));
             }
             start = Start::After(state.cursor(found.slot));
@@ -609,6 +636,41 @@ impl SessionInner {
         Ok(())
     }
 
+    /// Looks at the queue, reading what it has to. If there is nothing and the get waits, it is listed as a waiter.
+    fn look_or_wait(
+        &self,
+        request: &Request,
+        logical: &mut Logical,
+        cursor: &mut Option<Cursor>,
+    ) -> Result<(Look, Option<Arc<Waiter>>), Reason> {
+        let mut beside = Beside::default();
+        loop {
+            let (looked, waiter) = {
+                let mut state = request.queue.lock();
+                self.check_gets(request, &state)?;
+                let looked = self.look(request, &mut state, logical, cursor, &mut beside);
+                let waits = matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT);
+                let waiter = waits.then(|| {
+                    let waiter = request.waiter(logical);
+                    state.waiters.add(waiter.clone());
+                    waiter
+                });
+                (looked, waiter)
+            };
+            std::mem::take(&mut beside.wakes).wake();
+            let expired = std::mem::take(&mut beside.expired);
+            report::expired(&self.qm, &request.queue, expired);
+            match looked {
+                Ok(looked) => return Ok((looked, waiter)),
+                Err(NoLook::Refused(reason)) => return Err(reason),
+                Err(NoLook::Unread(unread)) => {
+                    let read = request.queue.read(unread, &mut beside.read);
+                    read.map_err(|e| self.qm.read_failed(&request.queue, &e))?;
+                }
+            }
+        }
+    }
+
     /// Looks and waits until there is a message or a reason why there is none.
     async fn obtain(
         &self,
@@ -619,37 +681,15 @@ impl SessionInner {
     ) -> Result<Look, Reason> {
         let qm = &self.qm;
         loop {
-            let mut expired = Vec::new();
-            let mut wakes = Wakes::default();
-            let (looked, waiter) = {
-                let mut state = request.queue.lock();
-                self.check_gets(request, &state)?;
-                let looked = self.look(
-                    request,
-                    &mut state,
-                    logical,
-                    cursor,
-                    &mut expired,
-                    &mut wakes,
-                );
-                let waits = matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT);
-                let waiter = waits.then(|| {
-                    let waiter = request.waiter(logical);
-                    state.waiters.add(waiter.clone());
-                    waiter
-                });
-                (looked, waiter)
-            };
+            let (looked, waiter) = self.look_or_wait(request, logical, cursor)?;
             let wait = waiter.map(|waiter| Wait {
                 session: self,
                 queue: &request.queue,
                 waiter,
                 timer: until.map(|at| qm.env.clock.sleep_until(at)),
             });
-            wakes.wake();
-            report::expired(qm, &request.queue, expired);
             let Some(wait) = wait else {
-                return looked;
+                return Ok(looked);
             };
             qm.running()?;
             if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {

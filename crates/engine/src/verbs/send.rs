@@ -14,7 +14,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_mqi::{Md, Reason};
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
-use posthaste_store::QueueFile;
 
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
@@ -90,7 +89,12 @@ impl Reservation {
     /// For a parcel, on its queue.
     pub(crate) fn of(parcel: &Parcel) -> Result<Self, Reason> {
         let queue = &parcel.queue;
-        queue.lock().reserve(parcel.persistent())?;
+        let mut reserved = queue.lock().reserve(parcel.persistent());
+        if reserved == Err(Reason::Q_SPACE_NOT_AVAILABLE) {
+            queue.file_again();
+            reserved = queue.lock().reserve(parcel.persistent());
+        }
+        reserved?;
         Ok(Reservation {
             queue: Some(queue.clone()),
         })
@@ -286,8 +290,8 @@ pub(crate) async fn together(
     }
 }
 
-/// Makes a message part of a unit of work; returns the file that it should be in if the queue's buffer is full.
-fn join(uow: &mut Uow, queue: &Arc<Queue>, message: &Arc<Message>) -> Option<Arc<QueueFile>> {
+/// Makes a message part of a unit of work; whether it has to be filed, because the queue's buffer is full.
+fn join(uow: &mut Uow, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
     uow.ops.push(Op::Put {
         queue: queue.clone(),
         put: Uncommitted::InMemory {
@@ -299,21 +303,15 @@ fn join(uow: &mut Uow, queue: &Arc<Queue>, message: &Arc<Message>) -> Option<Arc
 }
 
 /// Moves a message of the session's unit of work to its queue's file, without a lock while it is written.
-fn file_uncommitted(
-    session: &SessionInner,
-    queue: &Queue,
-    message: &Arc<Message>,
-    file: Option<Arc<QueueFile>>,
-) {
-    let Some(file) = file else { return };
-    let written = file.write(&[&stored_head(message), &message.data]);
+fn file_uncommitted(session: &SessionInner, queue: &Queue, message: &Arc<Message>) {
+    let head = stored_head(message);
+    let file = queue.open_file();
+    let place = match file.and_then(|file| file.write(&[&head, &message.data])) {
+        Ok(place) => place,
+        Err(error) => return queue.not_filed_uncommitted(&error),
+    };
     let mut state = session.lock();
     let mut kept = queue.lock();
-    let place = match written {
-        Ok(place) => place,
-        Err(error) => return kept.could_not_file(&error),
-    };
-    kept.file_dirty = true;
     let ops = state
         .uow
         .iter_mut()
@@ -322,11 +320,7 @@ fn file_uncommitted(
         Op::Put { put, .. } if put.seq() == message.seq => Some(put),
         _ => None,
     });
-    match found {
-        Some(put) => kept.filed_uncommitted(put, place),
-        // The system has backed the unit of work out meanwhile.
-        None => kept.free(vec![place]),
-    }
+    kept.filed_uncommitted(found, place);
 }
 
 /// Puts in the application's unit of work.
@@ -354,10 +348,12 @@ pub(crate) async fn in_unit(
                     deliver(qm, &queue, &message, false);
                     return Ok(message);
                 }
-                let file = join(uow, &queue, &message);
+                let filed = join(uow, &queue, &message);
                 place.used();
                 drop(state);
-                file_uncommitted(session, &queue, &message, file);
+                if filed {
+                    file_uncommitted(session, &queue, &message);
+                }
                 return Ok(message);
             }
             uow.pin(qm);
@@ -367,10 +363,12 @@ pub(crate) async fn in_unit(
                     uow.note(appended.start, owing, qm);
                     qm.note_progress(appended.end);
                     let (queue, message) = parcel.into_message(seq, appended.start);
-                    let file = join(uow, &queue, &message);
+                    let filed = join(uow, &queue, &message);
                     place.used();
                     drop(state);
-                    file_uncommitted(session, &queue, &message, file);
+                    if filed {
+                        file_uncommitted(session, &queue, &message);
+                    }
                     return Ok(message);
                 }
                 Err(error) => {

@@ -28,6 +28,8 @@ pub struct Stage {
     pub log_panics: AtomicBool,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
+    /// Reads from queue files.
+    pub queue_reads: AtomicU64,
     /// Checkpoint images from this number on find the disk full.
     pub no_image_from: AtomicU64,
     /// What is done when so many bytes, or more, are next written to a queue file in one call.
@@ -47,6 +49,7 @@ impl Default for Stage {
             sync_panics: AtomicBool::default(),
             log_panics: AtomicBool::default(),
             queue_bytes: AtomicU64::default(),
+            queue_reads: AtomicU64::default(),
             no_image_from: AtomicU64::new(u64::MAX),
             on_queue_write: Mutex::default(),
         }
@@ -75,6 +78,12 @@ impl Stage {
     }
 }
 
+/// Whoever waits for a disk must not keep others from a queue.
+fn assert_unlocked() {
+    let held = posthaste_engine::holds_queue_lock();
+    assert!(!held, "a file is touched under a queue's lock");
+}
+
 struct Prop {
     file: Arc<dyn File>,
     stage: Arc<Stage>,
@@ -84,9 +93,14 @@ struct Prop {
 
 impl File for Prop {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        assert_unlocked();
+        if self.queue {
+            self.stage.queue_reads.fetch_add(1, Ordering::SeqCst);
+        }
         self.file.read_at(buf, offset)
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        assert_unlocked();
         if self.forced {
             let panics = self.stage.log_panics.load(Ordering::SeqCst);
             assert!(!panics, "a write of the log panics on purpose");
@@ -110,6 +124,7 @@ impl File for Prop {
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
+        assert_unlocked();
         let panics = self.queue && self.stage.sync_panics.load(Ordering::SeqCst);
         assert!(!panics, "a sync panics on purpose");
         if self.queue
@@ -126,6 +141,7 @@ impl File for Prop {
         self.file.len()
     }
     fn set_len(&self, n: u64) -> io::Result<()> {
+        assert_unlocked();
         self.file.set_len(n)
     }
     fn allocate(&self, n: u64) -> io::Result<()> {
@@ -148,6 +164,8 @@ impl DiskInFront for Staged {
     }
 
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        let queue = path.components().any(|c| c.as_os_str() == "queues");
+        assert_unlocked();
         let forced = how.forced;
         let makes = how.create || how.create_new;
         let log = path.components().any(|c| c.as_os_str() == "log");
@@ -162,7 +180,7 @@ impl DiskInFront for Staged {
             file: self.disk.open(path, how)?,
             stage: self.stage.clone(),
             forced,
-            queue: path.components().any(|c| c.as_os_str() == "queues"),
+            queue,
         }))
     }
 

@@ -13,6 +13,7 @@ fn new(seq: u64, list: u8, msg: u32, correl: u32) -> NewSlot {
         backout_count: 0,
         msg_tag: msg,
         correl_tag: correl,
+        group: None,
     }
 }
 

@@ -1,0 +1,99 @@
+//! Messages read from the queue file, without the queue's lock.
+//!
+//! Invariants:
+//! * A look at the queue reads nothing. Where it needs a message that only the file has, it says so ([`Unread`]) and
+//!   ends; whoever looks reads the message without the lock, and looks again from the beginning: what it found then
+//!   is judged by what is on the queue then.
+//! * A place may be given back and written over while it is being read. Its message has gone then, and what was read
+//!   is nobody's: it is no damage, and no look meets the message again, because numbers are never used twice.
+
+use std::sync::Arc;
+
+use posthaste_store::{Place, QueueFile, StoreError};
+
+use super::index::{Body, SlotId};
+use super::{Queue, QueueState};
+use crate::message::{self, Message};
+use crate::plant::{Bug, planted};
+
+/// A message that has to be read before a look at the queue can go on.
+pub(crate) struct Unread {
+    slot: SlotId,
+    seq: u64,
+    place: Place,
+    /// None: the queue has been deleted.
+    file: Option<Arc<QueueFile>>,
+}
+
+impl Unread {
+    fn read(&self) -> Result<Arc<Message>, StoreError> {
+        let wrong = || StoreError::Damaged {
+            what: format!("message {} is not where it was written", self.seq),
+            block: u64::from(self.place.block),
+        };
+        let file = self.file.as_ref().ok_or_else(wrong)?;
+        let bytes = file.read(self.place.block)?;
+        match message::decode_stored(bytes) {
+            Some(message) if message.seq == self.seq => Ok(Arc::new(message)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// The messages that have been read for one call.
+#[derive(Default)]
+pub(crate) struct Readings(Vec<Arc<Message>>);
+
+impl Readings {
+    fn get(&self, seq: u64) -> Option<&Arc<Message>> {
+        self.0.iter().find(|message| message.seq == seq)
+    }
+}
+
+impl QueueState {
+    /// The message in a slot: in memory, or among those that have been read.
+    ///
+    /// # Errors
+    /// It has to be read first.
+    pub(crate) fn message(&self, slot: SlotId, read: &Readings) -> Result<Arc<Message>, Unread> {
+        let (body, seq) = (self.index.slot(slot).body(), self.index.slot(slot).seq);
+        let place = match body {
+            Body::Resident(at) => return Ok(self.residents.get(at).message.clone()),
+            Body::Filed(place) => place,
+        };
+        if let Some(message) = read.get(seq) {
+            return Ok(message.clone());
+        }
+        Err(Unread {
+            slot,
+            seq,
+            place,
+            file: self.file.clone(),
+        })
+    }
+
+    /// Whether a message is still where it was read.
+    fn is_still(&self, unread: &Unread) -> bool {
+        self.index.holds(unread.slot, unread.seq)
+            && self.index.slot(unread.slot).body() == Body::Filed(unread.place)
+            && !self.deleted
+    }
+}
+
+impl Queue {
+    /// Reads a message that a look at the queue asked for.
+    ///
+    /// # Errors
+    /// The file does not hold what was written there, or cannot be read.
+    pub(crate) fn read(&self, unread: Unread, readings: &mut Readings) -> Result<(), StoreError> {
+        match unread.read() {
+            Ok(message) => readings.0.push(message),
+            Err(error) => {
+                if self.lock().is_still(&unread) || planted(Bug::BlameUnseen) {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+}
