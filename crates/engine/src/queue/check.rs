@@ -37,6 +37,12 @@ impl QueueState {
         self.check_residents()?;
         self.check_browse_locks()?;
         self.check_units(outside, whole)?;
+        if whole && self.filing.writing > 0 {
+            return Err(format!(
+                "{} messages are being filed by nobody",
+                self.filing.writing
+            ));
+        }
         match self.damage {
             // What is found in a damaged file may overlap.
             Some(_) => Ok(()),

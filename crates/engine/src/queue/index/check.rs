@@ -16,7 +16,10 @@ impl Index {
         for chain in [Chain::Msg, Chain::Correl] {
             self.check_chain(chain, listed)?;
         }
-        Ok(())
+        let stray = self.groups.keys().find(|id| self.known(**id).is_err());
+        that(stray.is_none(), || {
+            format!("group fields of slot {stray:?} are kept, and it is free")
+        })
     }
 
     fn check_chunks(&self) -> Result<(), String> {
