@@ -23,7 +23,7 @@
 mod check;
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_mqi::{GroupId, Md};
 use posthaste_store::Place;
@@ -290,7 +290,7 @@ pub(crate) struct Index {
     msg_buckets: Vec<SlotId>,
     correl_buckets: Vec<SlotId>,
     /// Of the messages that have other ones than the default.
-    groups: HashMap<SlotId, GroupKeys>,
+    groups: BTreeMap<SlotId, GroupKeys>,
     /// Links followed so far, for proofs that nothing scans the queue.
     steps: Cell<u64>,
 }
@@ -309,7 +309,7 @@ impl Index {
             tails: [NIL; LISTS],
             msg_buckets: Vec::new(),
             correl_buckets: Vec::new(),
-            groups: HashMap::new(),
+            groups: BTreeMap::new(),
             steps: Cell::new(0),
         }
     }
@@ -428,7 +428,7 @@ impl Index {
             return;
         }
         self.spare = None;
-        self.groups = HashMap::new();
+        self.groups = BTreeMap::new();
         if self.room.len() == 1 && self.chunks[number].slots.len() <= FIRST {
             return;
         }

@@ -7,7 +7,7 @@
 //! * What a waiter was given and did not take goes back to the queue (its getter's drop does that),
 //!   so a gift is never lost.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -127,8 +127,8 @@ pub(crate) struct Waiters {
     /// Seed of the tags.
     seed: u64,
     any: Line,
-    by_msg: HashMap<u32, Line>,
-    by_correl: HashMap<u32, Line>,
+    by_msg: BTreeMap<u32, Line>,
+    by_correl: BTreeMap<u32, Line>,
     other: Line,
     entries: usize,
     dead: usize,
@@ -139,8 +139,8 @@ impl Waiters {
         Waiters {
             seed,
             any: Line::new(),
-            by_msg: HashMap::new(),
-            by_correl: HashMap::new(),
+            by_msg: BTreeMap::new(),
+            by_correl: BTreeMap::new(),
             other: Line::new(),
             entries: 0,
             dead: 0,
@@ -298,8 +298,8 @@ impl Waiters {
             std::mem::take(&mut self.any),
             std::mem::take(&mut self.other),
         ];
-        lines.extend(self.by_msg.drain().map(|(_, line)| line));
-        lines.extend(self.by_correl.drain().map(|(_, line)| line));
+        lines.extend(std::mem::take(&mut self.by_msg).into_values());
+        lines.extend(std::mem::take(&mut self.by_correl).into_values());
         for waiter in lines.into_iter().flatten() {
             waiter.finish(wakes, || WaiterState::Ended(reason));
         }
