@@ -1,4 +1,4 @@
-//! A simulated world: seeded disk, clock and entropy that fail on purpose, and an executor to run in it.
+//! A simulated world: seeded disk, clock, entropy and connections that fail on purpose, and an executor to run in it.
 //!
 //! Everything that happens in a [`SimWorld`] follows from one 64-bit seed and the calls made: the same
 //! seed and the same program give the same [`SimWorld::trace`] hash. One world belongs to one thread;
@@ -25,6 +25,7 @@ mod clock;
 mod disk;
 mod entropy;
 mod executor;
+mod pipe;
 mod rng;
 mod trace;
 mod world;
@@ -32,5 +33,6 @@ mod world;
 pub use clock::SimClock;
 pub use disk::{Area, Fault, SECTOR, SimDisk, Struck};
 pub use executor::{Progress, SimExecutor, Stuck, Task, TaskId, yield_now};
+pub use pipe::{Break, Cut, PipeEnd, Shape, Side, SimNetwork, Wire};
 pub use rng::Rng;
 pub use world::SimWorld;

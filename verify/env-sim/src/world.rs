@@ -1,4 +1,4 @@
-//! A world: one disk, one clock, one source of random bytes and one executor, all from one seed.
+//! A world: one disk, one clock, one source of random bytes, connections and one executor, all from one seed.
 //!
 //! Invariant: each part draws from a stream of its own, so what one of them does leaves the choices of
 //! the others alone.
@@ -11,6 +11,7 @@ use crate::clock::SimClock;
 use crate::disk::SimDisk;
 use crate::entropy::SimEntropy;
 use crate::executor::SimExecutor;
+use crate::pipe::SimNetwork;
 use crate::rng::Rng;
 use crate::trace::Trace;
 
@@ -22,6 +23,7 @@ pub struct SimWorld {
     clock: SimClock,
     entropy: Arc<SimEntropy>,
     executor: SimExecutor,
+    network: SimNetwork,
 }
 
 impl SimWorld {
@@ -36,6 +38,7 @@ impl SimWorld {
         let start = rng.between(1_000_000_000, 1_000_000_000_000);
         let clock = SimClock::new(start, trace.clone());
         let executor = SimExecutor::new(rng.fork(), clock.clone(), trace.clone());
+        let network = SimNetwork::new(rng.fork(), clock.clone(), trace.clone());
         Self {
             seed,
             trace,
@@ -43,6 +46,7 @@ impl SimWorld {
             clock,
             entropy,
             executor,
+            network,
         }
     }
 
@@ -69,6 +73,11 @@ impl SimWorld {
     /// The clock, to move it.
     pub fn clock(&self) -> &SimClock {
         &self.clock
+    }
+
+    /// Where programs of this machine are reached from others.
+    pub fn network(&self) -> &SimNetwork {
+        &self.network
     }
 
     /// The executor.
