@@ -101,6 +101,8 @@ struct State {
     shape: Shape,
     lanes: [Lane; 2],
     broken: Option<Break>,
+    /// Whose bytes ended at a break of its shape.
+    cut: Option<Side>,
 }
 
 impl State {
@@ -161,6 +163,11 @@ impl Wire {
     /// Whether it is broken.
     pub fn is_broken(&self) -> bool {
         self.shared.state.lock().broken.is_some()
+    }
+
+    /// Whose last byte arrived before a break that its shape has; nothing before that.
+    pub fn cut(&self) -> Option<Side> {
+        self.shared.state.lock().cut
     }
 
     /// Bytes of this writer that its reader has had.
@@ -231,6 +238,7 @@ fn pipe(shape: Shape, rng: Rng, clock: SimClock, trace: Trace) -> (PipeEnd, Pipe
         shape,
         lanes: Default::default(),
         broken: None,
+        cut: None,
     };
     let shared = Arc::new(Shared {
         clock,
@@ -303,7 +311,11 @@ impl PipeEnd {
                 lane.reader = Some(context.waker().clone());
                 Found::Later(Some(at))
             }
-            Some((_, Piece::Break(how))) => Found::Here(*how),
+            Some((_, Piece::Break(how))) => {
+                let how = *how;
+                state.cut = Some(self.side.other());
+                Found::Here(how)
+            }
             Some((_, Piece::Bytes(bytes))) => {
                 let length = length.min(bytes.len());
                 let rest = bytes.split_off(length);

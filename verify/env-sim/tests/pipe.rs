@@ -90,6 +90,7 @@ fn a_connection_breaks_after_every_byte() {
             assert_eq!(read, &bytes()[..after as usize], "{how:?}");
             assert_eq!(end.is_err(), how == Break::Reset);
             assert_eq!(wire.is_broken(), how == Break::Reset);
+            assert_eq!(wire.cut(), Some(Side::Client));
         }
     }
 }

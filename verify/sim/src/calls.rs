@@ -1,6 +1,7 @@
 //! The calls of an application: how each is drawn, made, and told to the oracle.
 
 use bytes::Bytes;
+use posthaste_engine::{Got, Verb};
 use posthaste_model::{Delivered, Get, How, Match, Op, Outcome, Put};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, MsgToken, Od, Pmo, Reason};
@@ -130,8 +131,10 @@ impl Worker {
             patient(call, limit).await
         };
         match result {
-            Some(Ok(_)) => self.respond(op, Outcome::Done),
-            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            Some(Ok(_)) => {
+                (!manner.in_uow || self.still_there(op).await) && self.respond(op, Outcome::Done)
+            }
+            Some(Err(reason)) => self.failed(op, reason).await,
             // Whether a put that was given up has happened is known to nobody.
             None => self.gave_up(op).await,
         }
@@ -182,6 +185,7 @@ impl Worker {
         let (want, mut md) = self.wanted();
         let (how, unit) = self.unit();
         let wait = self.below(3) == 0;
+        let (longest, quiescing) = self.over_channel();
         let (buffer, truncate) = match self.below(20) {
             0 => (SHORT, 0),
             1 => (SHORT, MQGMO_ACCEPT_TRUNCATED_MSG),
@@ -189,8 +193,8 @@ impl Worker {
         };
         let mut gmo = Gmo {
             version: MQGMO_VERSION_2,
-            options: unit | truncate | if wait { MQGMO_WAIT } else { 0 },
-            wait_interval: if wait { self.below(20) as i32 } else { 0 },
+            options: unit | truncate | quiescing | if wait { MQGMO_WAIT } else { 0 },
+            wait_interval: if wait { self.below(longest) as i32 } else { 0 },
             ..Gmo::default()
         };
         self.met("MQGET");
@@ -204,6 +208,33 @@ impl Worker {
             wait,
         };
         self.make_get(target, get, &mut md, &mut gmo, buffer).await
+    }
+
+    /// How long a get waits, in milliseconds at most, and whether it says that it wants to know of an end.
+    fn over_channel(&self) -> (u64, i32) {
+        match (self.remote(), &self.plan.channels) {
+            (Some(_), Some(channels)) => {
+                let quiescing = [0, MQGMO_FAIL_IF_QUIESCING][self.below(2) as usize];
+                (channels.wait, quiescing)
+            }
+            _ => (20, 0),
+        }
+    }
+
+    /// Waits for a get that waits; a message that comes although its channel was stopped meanwhile had to come.
+    async fn counted(&self, call: impl Future<Output = Verb<Got>>) -> Verb<Got> {
+        let stops = {
+            let mut shared = self.shared.borrow_mut();
+            shared.waiting += 1;
+            shared.channel_stops
+        };
+        let result = call.await;
+        let mut shared = self.shared.borrow_mut();
+        shared.waiting -= 1;
+        if result.is_ok() && shared.channel_stops > stops {
+            shared.coverage.met("get answered past its wait at a stop");
+        }
+        result
     }
 
     /// Gets the message under the cursor, or the one with a token, after a browse has found it.
@@ -248,7 +279,11 @@ impl Worker {
     ) -> bool {
         let op = self.invoke(Op::Get(get));
         let call = self.session.get(target.handle, md, gmo, buffer);
-        match patient(call, self.limit()).await {
+        let result = match self.remote().is_some() && get.wait {
+            true => Some(self.counted(call).await),
+            false => patient(call, self.limit()).await,
+        };
+        match result {
             // A warning, with the beginning of a message that stays.
             Some(Ok(done)) if done.warning == Reason::TRUNCATED_MSG_FAILED => {
                 self.respond(op, outcome(done.warning))
@@ -256,9 +291,14 @@ impl Worker {
             Some(Ok(done)) => {
                 let cut = done.warning == Reason::TRUNCATED_MSG_ACCEPTED;
                 let got = self.delivered(md, &done.value.data, cut.then_some(done.value.length));
-                self.respond(op, Outcome::Got(got))
+                let in_unit = match get.how {
+                    How::Syncpoint => true,
+                    How::SyncpointIfPersistent => got.persistent,
+                    _ => false,
+                };
+                (!in_unit || self.still_there(op).await) && self.respond(op, Outcome::Got(got))
             }
-            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            Some(Err(reason)) => self.failed(op, reason).await,
             // In a unit of work a get that is given up loses nothing, and the application goes on.
             None if get.how == How::Syncpoint => {
                 self.met("call given up");
@@ -322,7 +362,7 @@ impl Worker {
                 going.then_some((Some(got.id), gmo.msg_token))
             }
             Err(reason) => {
-                let going = self.respond(op, outcome(reason));
+                let going = self.failed(op, reason).await;
                 going.then_some((None, gmo.msg_token))
             }
         }
@@ -353,7 +393,7 @@ impl Worker {
             .await;
         match set {
             Ok(_) => self.respond(op, Outcome::Done),
-            Err(reason) => self.respond(op, outcome(reason)),
+            Err(reason) => self.failed(op, reason).await,
         }
     }
 

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 
 use posthaste_engine::mark::{self, Mark};
 
+/// Operator messages about channels of which it is counted in how many runs they came.
+pub(crate) const MESSAGES: [&str; 4] = ["AMQ9208E", "AMQ9209E", "AMQ9259E", "AMQ9534E"];
+
 /// Verbs, options and reasons that CI's runs must meet.
 pub const EXPECTED: &[&str] = &[
     "MQPUT",
@@ -64,6 +67,34 @@ pub const EXPECTED: &[&str] = &[
     "fault ReadError",
     "fault WriteError",
     "fault SyncError",
+    "MQDISC",
+    "selector refused",
+    "connection refused",
+    "conversations share a connection",
+    "cut in the handshake",
+    "cut in a request",
+    "cut in a reply",
+    "channel lost in a call",
+    "channel ended instead of an answer",
+    "answered when its unit of work was gone",
+    "stop quiesce",
+    "stop force",
+    "stop while a get waits",
+    "get answered past its wait at a stop",
+    "nothing left of channels",
+    "end with channels",
+    "crash with channels",
+    "commit answered while very many gets wait",
+    "heartbeat answered while very many gets wait",
+    "message begun and not ended",
+    "unfinished message given up",
+    "budget of unfinished messages taken",
+    "peer that does not read given up",
+    "message AMQ9208E",
+    "message AMQ9209E",
+    "message AMQ9259E",
+    "message AMQ9534E",
+    "reason 2202",
     "reason 2003",
     "reason 2016",
     "reason 2033",

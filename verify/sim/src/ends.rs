@@ -7,6 +7,7 @@
 use posthaste_engine::EndMode;
 use posthaste_model::Model;
 
+use crate::channel;
 use crate::machine::PATIENCE;
 use crate::run::{Failure, Run};
 
@@ -57,6 +58,9 @@ impl Run {
             self.met("crash");
             self.machine.crash();
         }
+        if self.site.take().is_some() {
+            self.met("crash with channels");
+        }
         self.calm();
         self.stops.0 += 1;
         self.verdict(Model::crash)
@@ -68,6 +72,7 @@ impl Run {
         if how == EndMode::Controlled {
             self.shared.borrow_mut().stopping = true;
         }
+        self.begin_channels_end(how);
         let executor = self.machine.world.executor();
         let ending = executor.spawn("end", async move { qm.end(how).await });
         if self.ends.coin() {
@@ -93,13 +98,15 @@ impl Run {
         });
         // A controlled end waits for applications, which end by themselves.
         self.shared.borrow_mut().stopping = how == EndMode::Controlled;
+        self.begin_channels_end(how);
         let ended = self.machine.end_as(how);
         self.shared.borrow_mut().stopping = false;
         let clean = ended.map_err(|stuck| Failure::Stuck(format!("{how:?} end: {stuck}")))?;
         self.check()?;
         self.expect_clean(clean)?;
         self.stops.1 += 1;
-        if how == EndMode::Preemptive || !clean {
+        let channels = self.end_channels(clean)?;
+        if how == EndMode::Preemptive || !clean || channels {
             self.machine.kill();
         }
         self.calm();
@@ -108,6 +115,35 @@ impl Run {
         } else {
             self.verdict(Model::crash)
         }
+    }
+
+    /// What the server does to its channels when an end begins.
+    fn begin_channels_end(&self, how: EndMode) {
+        let Some(site) = &self.site else { return };
+        site.qm.quiesce();
+        site.note_end(None);
+        if how != EndMode::Controlled {
+            site.registry.end(how == EndMode::Preemptive);
+        }
+    }
+
+    /// The connections that are left when the queue manager has ended say farewell, and are gone soon. Whether there
+    /// are channels: their clients go too, which live on in no process that ends.
+    fn end_channels(&mut self, clean: bool) -> Result<bool, Failure> {
+        let Some(site) = self.site.take() else {
+            return Ok(false);
+        };
+        site.registry.end(true);
+        self.machine.world.executor().run_for(channel::FAREWELL);
+        self.check()?;
+        let left = site.registry.status().len();
+        if clean && left > 0 {
+            return Err(Failure::Stuck(format!(
+                "{left} channel instances outlive their queue manager"
+            )));
+        }
+        self.met("end with channels");
+        Ok(true)
     }
 
     /// An end fails only for a fault of the disk.

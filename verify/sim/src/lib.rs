@@ -3,6 +3,7 @@
 //! * `machine`: a queue manager on simulated disk and clock, with its log writer driven by seed.
 //! * `workload`: applications that put, get, commit and back out, and tell the oracle everything.
 //! * `calls`: their calls, one by one.
+//! * `caller`, `channel`: the same applications in the queue manager's process, or over channels.
 //! * `definer`: applications that define, alter, clear and delete queues, and use them.
 //! * `exhausted`: a log that is filled to its last byte, and the start after it.
 //! * `media`: faults of the medium, and what they may do to one queue.
@@ -13,7 +14,9 @@
 //!
 //! One seed decides everything: the same seed gives the same trace hash and the same verdict.
 
+mod caller;
 mod calls;
+mod channel;
 mod coverage;
 mod definer;
 mod ends;
@@ -25,6 +28,7 @@ mod planted;
 mod run;
 mod workload;
 
+pub use channel::Channels;
 pub use coverage::{Coverage, EXPECTED};
 pub use machine::{Machine, Recorder, Writes};
 pub use plan::Plan;

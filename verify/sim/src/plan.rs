@@ -1,5 +1,6 @@
 //! What a seed decides before anything happens: different seeds explore different worlds.
 
+use crate::channel::Channels;
 use posthaste_engine::plant::Bug;
 use posthaste_env_sim::Rng;
 
@@ -64,6 +65,8 @@ pub struct Plan {
     pub media: u32,
     /// Steps from one look at the engine's invariants to the next.
     pub look_every: u64,
+    /// Applications that come over channels, if any do.
+    pub channels: Option<Channels>,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -116,6 +119,7 @@ impl Plan {
             exhaust: 0,
             look_every: 1,
             media: 0,
+            channels: Channels::of(seed),
             tell: false,
             bug: None,
             acknowledge_early: false,
@@ -128,6 +132,27 @@ impl Plan {
         }
         plan.look_every = *rng.pick(&[1, 8, 32, 32]).unwrap_or(&32);
         plan.media = *rng.pick(&[0, 0, 0, 400_000]).unwrap_or(&0);
+        if plan.media > 0 {
+            // What is judged beside the oracle wants its queues whole.
+            plan.channels = None;
+        }
         plan
+    }
+
+    /// The same with channels, whatever the seed wants.
+    pub fn over_channels(seed: u64) -> Plan {
+        Plan {
+            channels: Some(Channels::of_any(seed)),
+            media: 0,
+            ..Plan::of(seed)
+        }
+    }
+
+    /// The same without.
+    pub fn without_channels(seed: u64) -> Plan {
+        Plan {
+            channels: None,
+            ..Plan::of(seed)
+        }
     }
 }

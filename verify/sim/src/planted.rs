@@ -14,6 +14,8 @@ pub struct Planted {
     pub bug: Option<Bug>,
     /// Or in the driver of the log's writer: acknowledged before it is written.
     pub acknowledge_early: bool,
+    /// Applications come over channels.
+    pub over_channels: bool,
     /// Seeds within which it must be found.
     pub within: u64,
 }
@@ -23,7 +25,15 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
         name,
         bug: Some(bug),
         acknowledge_early: false,
+        over_channels: false,
         within,
+    }
+}
+
+const fn channel(name: &'static str, bug: Bug, within: u64) -> Planted {
+    Planted {
+        over_channels: true,
+        ..engine(name, bug, within)
     }
 }
 
@@ -33,6 +43,7 @@ pub const PLANTED: &[Planted] = &[
         name: "acknowledge-early",
         bug: None,
         acknowledge_early: true,
+        over_channels: false,
         within: 200,
     },
     engine("forget-undo", Bug::ForgetUndo, 200),
@@ -52,15 +63,24 @@ pub const PLANTED: &[Planted] = &[
     engine("leak-place", Bug::LeakPlace, 200),
     engine("keep-promise", Bug::KeepPromise, 200),
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
+    channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
+    channel("ignored-selector", Bug::IgnoredSelector, 100),
+    channel("unbudgeted-flows", Bug::UnbudgetedFlows, 200),
+    channel("wait-keeps-buffer", Bug::WaitKeepsBuffer, 200),
+    channel("waits-stop-reading", Bug::WaitsStopReading, 200),
 ];
 
 /// Looks for a planted bug; returns the seed that found it and what it said.
 pub fn find(planted: &Planted, first_seed: u64) -> Option<(u64, Failure)> {
     (first_seed..first_seed + planted.within).find_map(|seed| {
+        let plan = match planted.over_channels {
+            true => Plan::over_channels(seed),
+            false => Plan::without_channels(seed),
+        };
         let plan = Plan {
             bug: planted.bug,
             acknowledge_early: planted.acknowledge_early,
-            ..Plan::of(seed)
+            ..plan
         };
         run_plan(&plan).err().map(|failure| (seed, failure))
     })

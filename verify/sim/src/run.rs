@@ -4,12 +4,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use posthaste_engine::plant::plant;
+use posthaste_env::Clock;
 use posthaste_env_sim::{Area, Fault, Rng};
 use posthaste_model::{Definitions, Harden, Model, QueueSpec, Violation};
 
-use crate::coverage::Coverage;
+use crate::caller::Caller;
+use crate::channel::{self, Site};
+use crate::coverage::{self, Coverage};
 use crate::definer::{self, Own};
 use crate::machine::Machine;
 use crate::plan::Plan;
@@ -101,9 +105,36 @@ pub(crate) struct Run {
     pub(crate) stops: (u32, u32),
     /// Faults that had struck when the queue manager was started.
     pub(crate) struck: usize,
-    next_session: u32,
+    /// The channels of the running queue manager.
+    pub(crate) site: Option<Rc<Site>>,
     /// More log writes have followed a lost one.
     pub(crate) proven: bool,
+}
+
+/// Makes applications, whose calls the oracle hears of.
+#[derive(Clone)]
+pub(crate) struct Maker {
+    plan: Plan,
+    shared: World,
+    clock: Arc<dyn Clock>,
+}
+
+impl Maker {
+    pub(crate) fn worker(&self, session: Caller) -> Worker {
+        let number = {
+            let mut shared = self.shared.borrow_mut();
+            shared.next_session += 1;
+            shared.next_session
+        };
+        Worker {
+            number,
+            plan: self.plan.clone(),
+            shared: self.shared.clone(),
+            clock: self.clock.clone(),
+            session,
+            handles: Vec::new(),
+        }
+    }
 }
 
 fn start_error(error: impl fmt::Display) -> Failure {
@@ -136,11 +167,15 @@ impl Run {
         let shared = Shared {
             model,
             violation: None,
+            stuck: None,
             rng: Rng::new(plan.seed ^ 0x00AC_710F),
+            next_session: 0,
             next_id: 0,
             calls: 0,
             delivered: 0,
             stopping: false,
+            waiting: 0,
+            channel_stops: 0,
             queues,
             definitions: Definitions::default(),
             own: (0..plan.definers)
@@ -160,13 +195,13 @@ impl Run {
             faults: Rng::new(plan.seed ^ 0x0FA0_1735),
             stops: (0, 0),
             struck: 0,
-            next_session: 0,
             proven: false,
+            site: None,
         })
     }
 
-    fn go(mut self) -> Result<Report, Failure> {
-        self.machine.start().map_err(start_error)?;
+    /// Defines what applications want to be there.
+    fn define(&self) {
         for at in 0..self.plan.queues {
             let sequence = if at == 1 { "FIFO" } else { "PRIORITY" };
             let class = if at == 2 { "HIGH" } else { "NORMAL" };
@@ -183,6 +218,16 @@ impl Run {
         definer::MODELS
             .iter()
             .for_each(|text| self.machine.mqsc(text));
+        if self.plan.channels.is_some() {
+            channel::DEFINITIONS
+                .iter()
+                .for_each(|text| self.machine.mqsc(text));
+        }
+    }
+
+    fn go(mut self) -> Result<Report, Failure> {
+        self.machine.start().map_err(start_error)?;
+        self.define();
         self.shared.borrow_mut().model.restart();
         for epoch in 0..self.plan.epochs {
             if self.faults.chance(self.plan.exhaust) {
@@ -201,7 +246,11 @@ impl Run {
             // Without a restart in between: what a restart would bring back must not be missing.
             self.work()?;
             self.shared.borrow_mut().stopping = true;
-            self.machine.world.executor().run_for(2_000_000_000);
+            let rest = match self.site {
+                Some(_) => channel::QUIET,
+                None => 2_000_000_000,
+            };
+            self.machine.world.executor().run_for(rest);
             self.check()?;
         }
         // A fault that was ordered and has not struck must not strike the audit.
@@ -219,6 +268,11 @@ impl Run {
     fn report(&self) -> Report {
         let mut shared = self.shared.borrow_mut();
         shared.coverage.take_marks();
+        for id in coverage::MESSAGES {
+            if self.machine.operator.heard(id) {
+                shared.coverage.met(&format!("message {id}"));
+            }
+        }
         let struck = self.machine.world.disk().struck();
         for struck in struck {
             shared.coverage.met(&format!("fault {:?}", struck.fault));
@@ -241,23 +295,26 @@ impl Run {
         if let Some(what) = self.machine.broken() {
             return Err(Failure::Invariant(what));
         }
-        match &self.shared.borrow().violation {
-            Some(violation) => Err(Failure::Violation(violation.clone())),
-            None => Ok(()),
+        let shared = self.shared.borrow();
+        match (&shared.violation, &shared.stuck) {
+            (Some(violation), _) => Err(Failure::Violation(violation.clone())),
+            (None, Some(what)) => Err(Failure::Stuck(what.clone())),
+            (None, None) => Ok(()),
         }
     }
 
-    pub(crate) fn worker(&mut self) -> Worker {
-        self.next_session += 1;
-        let number = self.next_session;
-        Worker {
-            number,
+    pub(crate) fn maker(&self) -> Maker {
+        Maker {
             plan: self.plan.clone(),
             shared: self.shared.clone(),
-            clock: self.machine.env().clock.clone(),
-            session: self.machine.connect(&format!("app {number}")),
-            handles: Vec::new(),
+            clock: self.machine.env().clock,
         }
+    }
+
+    pub(crate) fn worker(&self) -> Worker {
+        let next = self.shared.borrow().next_session + 1;
+        let session = self.machine.connect(&format!("app {next}"));
+        self.maker().worker(Caller::Local(session))
     }
 
     /// Sets the clock, or lets an operation on names fail, in the stretch of work that begins.
@@ -282,7 +339,20 @@ impl Run {
 
     /// Lets applications work for a while.
     fn work(&mut self) -> Result<(), Failure> {
-        for _ in 0..self.plan.sessions {
+        let channels = self.plan.channels.clone();
+        self.site = channels.map(|plan| {
+            let rng = self.faults.fork();
+            Site::new(&self.machine, &self.shared, &plan, rng)
+        });
+        if let Some(site) = &self.site {
+            self.open_channels(site);
+        }
+        let here = match &self.site {
+            // Most come over channels.
+            Some(_) => self.plan.sessions.min(1),
+            None => self.plan.sessions,
+        };
+        for _ in 0..here {
             let mut worker = self.worker();
             self.machine
                 .world
@@ -315,6 +385,9 @@ impl Run {
         self.machine.world.executor().run_for(nanos);
         self.check()?;
         self.prove()?;
+        if let Some(site) = self.site.clone() {
+            self.after_work(&site)?;
+        }
         self.expect_no_stop()
     }
 

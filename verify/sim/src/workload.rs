@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use posthaste_engine::Session;
 use posthaste_env::{Clock, Sleep};
 use posthaste_env_sim::{Rng, SimDisk};
 use posthaste_model::{Definitions, Model, OBJECT_DAMAGED, Op, OpId, Outcome, QueueId, Violation};
@@ -14,6 +13,8 @@ use posthaste_mqi::{Hobj, Name, Od, Reason};
 use std::sync::Arc;
 
 use crate::Plan;
+use crate::caller::Caller;
+use crate::channel::Conversation;
 use crate::coverage::Coverage;
 use crate::definer::Own;
 
@@ -21,12 +22,19 @@ use crate::definer::Own;
 pub(crate) struct Shared {
     pub(crate) model: Model,
     pub(crate) violation: Option<Violation>,
+    /// What waits, or is left, and should not.
+    pub(crate) stuck: Option<String>,
     pub(crate) rng: Rng,
+    pub(crate) next_session: u32,
     pub(crate) next_id: u64,
     pub(crate) calls: u64,
     pub(crate) delivered: u64,
     /// Applications are to come to an end by themselves.
     pub(crate) stopping: bool,
+    /// Gets over channels that wait.
+    pub(crate) waiting: u32,
+    /// Times that a channel was stopped.
+    pub(crate) channel_stops: u64,
     pub(crate) queues: Vec<(String, QueueId)>,
     pub(crate) definitions: Definitions,
     /// What is under the names of those who define.
@@ -54,7 +62,7 @@ pub(crate) struct Worker {
     pub(crate) plan: Plan,
     pub(crate) shared: World,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) session: Session,
+    pub(crate) session: Caller,
     pub(crate) handles: Vec<Target>,
 }
 
@@ -222,7 +230,8 @@ impl Worker {
 
     /// How long this call may take before it is given up, if it may be.
     pub(crate) fn limit(&self) -> Option<(Sleep, bool)> {
-        if !self.chance(self.plan.cancel) {
+        // Over a channel one gives up by breaking the connection.
+        if self.remote().is_some() || !self.chance(self.plan.cancel) {
             return None;
         }
         let nanos = self.below(2_000_000);
@@ -234,7 +243,13 @@ impl Worker {
     pub(crate) async fn work(self) {
         loop {
             if self.shared.borrow().stopping {
-                self.backout().await;
+                if self.backout().await && self.remote().is_some() {
+                    self.disconnect().await;
+                }
+                return;
+            }
+            if self.remote().is_some() && self.below(200) == 0 {
+                self.disconnect().await;
                 return;
             }
             if self.chance(self.plan.inhibit) && !self.set().await {
@@ -266,6 +281,13 @@ impl Worker {
         self.handles[at]
     }
 
+    pub(crate) fn remote(&self) -> Option<&Conversation> {
+        match &self.session {
+            Caller::Local(_) => None,
+            Caller::Remote(conversation) => Some(conversation),
+        }
+    }
+
     /// A call was given up whose outcome matters: the application goes away, as a client does whose
     /// connection broke.
     pub(crate) async fn gave_up(&self, op: OpId) -> bool {
@@ -273,16 +295,76 @@ impl Worker {
         self.respond(op, Outcome::Unknown);
         // Its session goes with it, and with the session whatever was not committed.
         let lost = self.invoke(Op::Backout);
-        self.session.terminate().await;
+        if let Caller::Local(session) = &self.session {
+            session.terminate().await;
+        }
         // A queue manager that has stopped leaves it to its next start to back out, which counts nothing.
         let stopped = self.session.queue_manager().stopped().is_some();
-        let outcome = if stopped {
+        self.backed_out_by_itself(lost, stopped)
+    }
+
+    fn backed_out_by_itself(&self, lost: OpId, unseen: bool) -> bool {
+        let outcome = if unseen {
             Outcome::Unknown
         } else {
             Outcome::Done
         };
         self.respond(lost, outcome);
         false
+    }
+
+    /// A call has failed; false ends the application.
+    pub(crate) async fn failed(&self, op: OpId, reason: Reason) -> bool {
+        match self.remote().filter(|remote| remote.is_over()) {
+            None => self.respond(op, outcome(reason)),
+            Some(remote) => self.lost(remote, op, outcome(reason)).await,
+        }
+    }
+
+    /// An answer has come about something that was done in the unit of work. If the server has ended the session
+    /// meanwhile, that is undone, and others may have seen so: the answer is worth nothing. False then.
+    pub(crate) async fn still_there(&self, op: OpId) -> bool {
+        match self.remote().filter(|remote| remote.is_ending()) {
+            None => true,
+            Some(remote) => {
+                self.met("answered when its unit of work was gone");
+                // A stop that came before the channel did may have left it alone.
+                remote.line.hang_up();
+                self.lost(remote, op, Outcome::Unknown).await
+            }
+        }
+    }
+
+    /// The connection is over. What the queue manager does about it is over when it has done with the connection:
+    /// until then the call may still have its effect.
+    async fn lost(&self, remote: &Conversation, op: OpId, outcome: Outcome) -> bool {
+        if !remote.server_gone().await {
+            return false;
+        }
+        self.met(match outcome {
+            Outcome::Unknown => "channel lost in a call",
+            _ => "channel ended instead of an answer",
+        });
+        self.respond(op, outcome);
+        let lost = self.invoke(Op::Backout);
+        self.backed_out_by_itself(lost, remote.left_to_restart())
+    }
+
+    /// MQDISC, which commits.
+    async fn disconnect(&self) {
+        self.met("MQDISC");
+        let op = self.invoke(Op::Commit);
+        match self.session.disconnect().await {
+            Ok(done) if done.warning == Reason::BACKED_OUT => {
+                self.respond(op, outcome(done.warning));
+            }
+            Ok(_) => {
+                self.respond(op, Outcome::Done);
+            }
+            Err(reason) => {
+                self.failed(op, reason).await;
+            }
+        }
     }
 
     pub(crate) async fn commit(&self) -> bool {
@@ -298,7 +380,7 @@ impl Worker {
         let op = self.invoke(Op::Commit);
         match patient(self.session.commit(), self.limit()).await {
             Some(Ok(_)) => self.respond(op, Outcome::Done),
-            Some(Err(reason)) => self.respond(op, outcome(reason)),
+            Some(Err(reason)) => self.failed(op, reason).await,
             None => self.gave_up(op).await,
         }
     }
@@ -308,7 +390,7 @@ impl Worker {
         let op = self.invoke(Op::Backout);
         match self.session.backout().await {
             Ok(_) => self.respond(op, Outcome::Done),
-            Err(reason) => self.respond(op, outcome(reason)),
+            Err(reason) => self.failed(op, reason).await,
         }
     }
 
@@ -321,7 +403,7 @@ impl Worker {
                 let depth = done.value.ints.first().copied().unwrap_or(-1);
                 self.respond(op, Outcome::Depth(u64::try_from(depth).unwrap_or(u64::MAX)))
             }
-            Err(reason) => self.respond(op, outcome(reason)),
+            Err(reason) => self.failed(op, reason).await,
         }
     }
 }

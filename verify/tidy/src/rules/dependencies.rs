@@ -88,6 +88,9 @@ const MAY_USE: &[Row] = &[
             "recovery-log",
             "store",
             "engine",
+            "wire",
+            "net",
+            "channel",
             "env-sim",
             "model",
         ],
@@ -153,6 +156,8 @@ const DOORS: &[(&str, &[&str])] = &[
             "posthaste",
             "audit",
             "interop",
+            // For the traits of streams only: its connections are simulated.
+            "sim",
         ],
     ),
     (

@@ -1,0 +1,270 @@
+//! The calls of an application over a channel: the same as those of a session in the queue manager's own process.
+//!
+//! A call ends with 2009 when the connection was lost and nobody knows what became of it. It ends with 2203 when the
+//! server said, instead of an answer, that the connection ends: then the call had no effect.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use posthaste_engine::{Done, Got, Inquired, QueueManager, Verb};
+use posthaste_env::Clock;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_wire::client::{ClientPut, ClientPut1};
+use posthaste_wire::identity::Userid;
+use posthaste_wire::request::{
+    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Request, SetRequest,
+};
+use posthaste_wire::{Outcome, Reply};
+use std::sync::Arc;
+
+use super::line::{Line, Over, within};
+use super::site::Site;
+
+/// Nanoseconds within which the server has done with a connection that is over.
+pub(crate) const GONE: u64 = 40_000_000_000;
+
+/// A connected conversation.
+pub(crate) struct Conversation {
+    pub(crate) line: Rc<Line>,
+    id: u32,
+    site: Rc<Site>,
+}
+
+fn answer(said: Result<(Outcome, Reply), Over>) -> Result<(Outcome, Reply), Reason> {
+    match said {
+        Ok((outcome, _)) if outcome.comp_code == CompCode::Failed => Err(outcome.reason),
+        Ok(answer) => Ok(answer),
+        Err(Over::Ended(_)) => Err(Reason::CONNECTION_STOPPING),
+        Err(Over::Refused(_) | Over::Lost) => Err(Reason::CONNECTION_BROKEN),
+    }
+}
+
+fn done<T>(outcome: Outcome, value: T) -> Done<T> {
+    Done {
+        value,
+        warning: outcome.reason,
+    }
+}
+
+impl Conversation {
+    /// MQCONN on a conversation that has begun.
+    pub(crate) async fn connect(
+        site: &Rc<Site>,
+        line: &Rc<Line>,
+        id: u32,
+        name: &str,
+    ) -> Result<Conversation, Reason> {
+        let conversation = Conversation {
+            line: Rc::clone(line),
+            id,
+            site: Rc::clone(site),
+        };
+        if id == line.first() {
+            let userid = Userid {
+                user: Chars::new("APP"),
+                password: [b' '; 12].into(),
+                long_user: Chars::new("app"),
+            };
+            line.send(|socket, out| socket.userid(out, id, &userid));
+        }
+        let request = ConnRequest {
+            q_mgr: Name::default(),
+            application: Chars::new(name),
+            application_type: MQAT_UNIX,
+            accounting_token: [0; 32],
+            options: 1,
+            connect_options: 0,
+            fcno: ConnRequest::plain_fcno(ByteOrder::Little),
+        };
+        let request = Request::Conn(Box::new(request));
+        conversation.request(Hobj::NONE, &request).await?;
+        Ok(conversation)
+    }
+
+    async fn request(&self, handle: Hobj, request: &Request) -> Result<(Outcome, Reply), Reason> {
+        let id = self.id;
+        answer(
+            self.line
+                .call(id, |socket, out| socket.request(out, id, handle, request))
+                .await,
+        )
+    }
+
+    pub(crate) async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
+        let request = OpenRequest {
+            od: od.clone(),
+            options,
+            defaults: Some(OpenDefaults::default()),
+        };
+        let request = Request::Open(Box::new(request));
+        let (outcome, reply) = self.request(Hobj::NONE, &request).await?;
+        if let Reply::Open(open) = reply {
+            *od = open.od;
+        }
+        Ok(done(outcome, outcome.handle))
+    }
+
+    pub(crate) async fn close(&self, handle: Hobj, options: i32) -> Verb<()> {
+        let (outcome, _) = self.request(handle, &Request::Close { options }).await?;
+        Ok(done(outcome, ()))
+    }
+
+    pub(crate) async fn put(
+        &self,
+        handle: Hobj,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: Bytes,
+    ) -> Verb<()> {
+        // What became of a put without an answer only MQSTAT would tell.
+        pmo.options &= !MQPMO_ASYNC_RESPONSE;
+        let id = self.id;
+        let put = ClientPut {
+            handle,
+            md,
+            pmo,
+            data: &data,
+            answered: true,
+        };
+        let said = self.line.call(id, |socket, out| socket.put(out, id, &put));
+        let (outcome, reply) = answer(said.await)?;
+        if let Reply::Put { md: m, pmo: p } = reply {
+            (*md, *pmo) = (m, p);
+        }
+        Ok(done(outcome, ()))
+    }
+
+    pub(crate) async fn put1(
+        &self,
+        od: &mut Od,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: Bytes,
+    ) -> Verb<()> {
+        pmo.options &= !MQPMO_ASYNC_RESPONSE;
+        let id = self.id;
+        let put = ClientPut1 {
+            od,
+            md,
+            pmo,
+            data: &data,
+            answered: true,
+        };
+        let said = self.line.call(id, |socket, out| socket.put1(out, id, &put));
+        let (outcome, reply) = answer(said.await)?;
+        if let Reply::Put1(filled) = reply {
+            (*od, *md, *pmo) = *filled;
+        }
+        Ok(done(outcome, ()))
+    }
+
+    pub(crate) async fn get(
+        &self,
+        handle: Hobj,
+        md: &mut Md,
+        gmo: &mut Gmo,
+        buffer: usize,
+    ) -> Verb<Got> {
+        let id = self.id;
+        let room = i32::try_from(buffer).unwrap_or(i32::MAX);
+        let said = self.line.call(id, |socket, out| {
+            socket.get(out, id, handle, md, gmo, room);
+        });
+        match answer(said.await)? {
+            (outcome, Reply::Get(got)) => {
+                (*md, *gmo) = (got.md, got.gmo);
+                let got = Got {
+                    data: got.data,
+                    length: got.length,
+                };
+                Ok(done(outcome, got))
+            }
+            (outcome, _) => Err(outcome.reason),
+        }
+    }
+
+    pub(crate) async fn inquire(&self, handle: Hobj, selectors: &[i32]) -> Verb<Inquired> {
+        let request = InqRequest {
+            selectors: selectors.to_vec(),
+            int_count: i32::try_from(selectors.len()).unwrap_or(i32::MAX),
+            char_length: 0,
+        };
+        let (outcome, reply) = self.request(handle, &Request::Inq(request)).await?;
+        let inquired = match reply {
+            Reply::Inq(inq) => Inquired {
+                ints: inq.ints,
+                chars: inq.chars,
+            },
+            _ => Inquired::default(),
+        };
+        Ok(done(outcome, inquired))
+    }
+
+    pub(crate) async fn set(
+        &self,
+        handle: Hobj,
+        selectors: &[i32],
+        ints: &[i32],
+        chars: &[u8],
+    ) -> Verb<()> {
+        let request = SetRequest {
+            selectors: selectors.to_vec(),
+            ints: ints.to_vec(),
+            chars: chars.to_vec(),
+        };
+        let request = Request::Set(Box::new(request));
+        let (outcome, _) = self.request(handle, &request).await?;
+        Ok(done(outcome, ()))
+    }
+
+    pub(crate) async fn commit(&self) -> Verb<()> {
+        let (outcome, _) = self.request(Hobj::NONE, &Request::Commit).await?;
+        Ok(done(outcome, ()))
+    }
+
+    pub(crate) async fn backout(&self) -> Verb<()> {
+        let (outcome, _) = self.request(Hobj::NONE, &Request::Back).await?;
+        Ok(done(outcome, ()))
+    }
+
+    /// MQDISC, and the end of the conversation.
+    pub(crate) async fn disconnect(&self) -> Verb<()> {
+        let (outcome, _) = self.request(Hobj::NONE, &Request::Disc).await?;
+        let id = self.id;
+        self.line
+            .send(|socket, out| socket.end_conversation(out, id));
+        Ok(done(outcome, ()))
+    }
+
+    /// Whether no call can be made any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.line.over().is_some()
+    }
+
+    /// Whether the session may have ended already: what was done in its unit of work is then not done.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.line.is_ending()
+    }
+
+    /// Ends when the server has ended every session of the connection; false if it has not in time.
+    pub(crate) async fn server_gone(&self) -> bool {
+        let clock: &Arc<dyn Clock> = &self.site.clock;
+        let gone = self.line.server_gone();
+        if within(&**clock, GONE, gone).await.is_some() {
+            return true;
+        }
+        self.site
+            .stuck("a connection that is over is still served".to_owned());
+        false
+    }
+
+    /// Whether what was not committed is for the next start to back out.
+    pub(crate) fn left_to_restart(&self) -> bool {
+        self.site.qm.stopped().is_some() || self.site.registry.is_ending()
+    }
+
+    pub(crate) fn queue_manager(&self) -> &QueueManager {
+        &self.site.qm
+    }
+}
