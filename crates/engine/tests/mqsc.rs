@@ -787,6 +787,14 @@ fn what_would_protect_and_is_not_there_is_refused() {
     w.run("ALTER QMGR DESCR('x') CHLAUTH(DISABLED) CONNAUTH('')");
 }
 
+/// An answer has a message for each object: however many there are, the queue that runmqsc waits at takes them.
+#[test]
+fn the_model_of_reply_queues_takes_an_answer_about_any_number_of_objects() {
+    let w = World::light();
+    let model = w.qm().object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE");
+    assert_eq!(model.unwrap().attrs.int(MQIA_MAX_Q_DEPTH), 999_999_999);
+}
+
 /// Each keyword that DISPLAY takes is in the row, alone and in WHERE.
 #[test]
 fn every_keyword_of_state_is_answered() {

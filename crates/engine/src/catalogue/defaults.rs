@@ -39,7 +39,8 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::QModel, "SYSTEM.DEFAULT.MODEL.QUEUE", same),
         object(ObjectKind::QAlias, "SYSTEM.DEFAULT.ALIAS.QUEUE", same),
         object(ObjectKind::QRemote, "SYSTEM.DEFAULT.REMOTE.QUEUE", same),
-        object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE", same),
+        // An answer has a message for each object, and there may be any number of these.
+        object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE", deep),
         object(ObjectKind::QLocal, "SYSTEM.DEAD.LETTER.QUEUE", deep),
         object(ObjectKind::QLocal, "SYSTEM.DEFAULT.INITIATION.QUEUE", same),
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.COMMAND.QUEUE", |a| {
