@@ -94,11 +94,11 @@ impl Inner {
         let missing = &self.told.reserve_missing;
         let folder = || [self.config.data.display().to_string()];
         if whole && missing.swap(false, Ordering::Relaxed) {
-            self.operator.message("AMQ2065I", &folder());
+            self.operator.message("AMQ2067I", &folder());
         }
         if !whole && self.told.reserve.is_due(self.now()) {
             missing.store(true, Ordering::Relaxed);
-            self.operator.message("AMQ2064W", &folder());
+            self.operator.message("AMQ2066W", &folder());
         }
     }
 

@@ -84,6 +84,39 @@ fn a_queue_file_that_cannot_be_synced_ends_with_its_own_code() {
     }
 }
 
+/// A queue file that cannot be written, for another reason than want of room, is no full disk: puts would be refused for
+/// ever, and messages that cannot be filed stay in memory. The log has them.
+#[test]
+fn a_queue_file_that_cannot_be_written_is_not_taken_for_a_full_disk() {
+    let mut w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let mut kept = Vec::new();
+    *w.stage.unwritable.lock() = Some(ErrorKind::Other);
+    for n in 0..100 {
+        let data = format!("{n:3000}");
+        match try_put(&s, h, &mut md(PERSISTENT), 0, data.as_bytes()) {
+            Ok(_) => kept.push(data),
+            Err(reason) => {
+                let expected = [Reason::Q_SPACE_NOT_AVAILABLE, Reason::CONNECTION_BROKEN];
+                assert!(expected.contains(&reason), "{reason}");
+                break;
+            }
+        }
+    }
+    block_on(w.qm().ended());
+    let stop = w.qm().stopped().unwrap();
+    assert_eq!((stop.exit_code(), w.heard("AMQ2004S")), (72, 1), "{stop}");
+    assert_eq!(w.heard("AMQ2005E"), 0, "nobody speaks of a full disk");
+    drop(s);
+    w.kill();
+    *w.stage.unwritable.lock() = None;
+    w.start();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    assert_eq!(drain(&s, h), kept);
+}
+
 /// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and
 /// the restart has to undo them without the room to say so. It starts, and every message is there.
 #[test]
@@ -317,4 +350,22 @@ fn a_message_too_long_for_the_log_is_refused_with_both_sizes() {
     let usage = w.qm().log().usage();
     assert_eq!(sizes[1], usage.total - usage.reserve);
     assert!(sizes[0] >= 3_000_000 && sizes[0] < 3_001_000, "{sizes:?}");
+}
+
+/// Definitions alone fill a log: they wait for a checkpoint to make room, as puts do.
+#[test]
+fn definitions_wait_for_room_in_the_log() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 2;
+        c.log_config.secondary_files = 1;
+    });
+    let image = w.image();
+    for n in 0..400 {
+        w.run("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) DESCR('again and again')");
+        if n % 8 == 0 {
+            w.run(&format!("DEFINE QLOCAL(Q{n})\nDELETE QLOCAL(Q{n})"));
+        }
+    }
+    assert!(w.image() > image);
 }

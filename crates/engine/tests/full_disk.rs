@@ -133,7 +133,7 @@ fn puts_are_refused_from_when_the_reserve_is_spent_until_it_is_whole() {
         }
     };
     assert_eq!(refused, Reason::Q_SPACE_NOT_AVAILABLE);
-    until("the word", || w.heard("AMQ2064W") == 1);
+    until("the word", || w.heard("AMQ2066W") == 1);
     assert!(reserve() < whole);
     // Gets, definitions and checkpoints go on, whatever the log holds.
     w.run("DEFINE QLOCAL(LATE)");
@@ -141,7 +141,7 @@ fn puts_are_refused_from_when_the_reserve_is_spent_until_it_is_whole() {
         .map(|_| next(&s, big, 0).unwrap().text().trim().to_owned())
         .collect();
     assert_eq!(got[49], "49");
-    until("room", || w.heard("AMQ2065I") == 1);
+    until("room", || w.heard("AMQ2067I") == 1);
     assert!(reserve() >= whole);
     put_one(&other, h, 1);
     drop((s, other));

@@ -280,13 +280,13 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
-        "AMQ2064W",
+        "AMQ2066W",
         "The disk below {0} is full: the room kept there for checkpoints is in use, and puts that need room are refused.",
         "A checkpoint is what gives room back when messages have been got or queues cleared or deleted, so it must never lack room itself. Until what it has used of its reserve (checkpoint.reserve) is there again, persistent messages are refused with MQRC_Q_SPACE_NOT_AVAILABLE (2056), and others where they would have to be filed. Gets, commits, backouts and MQSC go on.",
-        "Get messages, CLEAR or DELETE queues, or free space on that file system; nothing has to be restarted. AMQ2065I says when puts are taken again.",
+        "Get messages, CLEAR or DELETE queues, or free space on that file system; nothing has to be restarted. AMQ2067I says when puts are taken again.",
     ),
     message(
-        "AMQ2065I",
+        "AMQ2067I",
         "The disk below {0} has room again: puts are taken.",
         "The room that is kept for checkpoints is whole.",
         "None.",

@@ -253,7 +253,11 @@ impl QueueState {
             return Err(Reason::Q_SPACE_NOT_AVAILABLE);
         }
         if self.file_full && self.over_buffer() {
-            return Err(Reason::Q_SPACE_NOT_AVAILABLE);
+            return Err(match self.home.room.broken() {
+                // The queue manager is about to stop.
+                Some(_) => Reason::CONNECTION_BROKEN,
+                None => Reason::Q_SPACE_NOT_AVAILABLE,
+            });
         }
         Ok(())
     }

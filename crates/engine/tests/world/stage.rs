@@ -16,6 +16,8 @@ pub struct Stage {
     resumed: Condvar,
     /// Writes to queue files find the disk full.
     pub full: AtomicBool,
+    /// Writes to queue files fail with this.
+    pub unwritable: Mutex<Option<io::ErrorKind>>,
     /// Writes to the log fail.
     pub broken: AtomicBool,
     /// Log files cannot be made or grow.
@@ -43,6 +45,7 @@ impl Default for Stage {
             paused: Mutex::default(),
             resumed: Condvar::default(),
             full: AtomicBool::default(),
+            unwritable: Mutex::default(),
             broken: AtomicBool::default(),
             log_full: AtomicBool::default(),
             unsyncable: Mutex::default(),
@@ -112,6 +115,9 @@ impl File for Prop {
         if self.queue {
             if self.stage.full.load(Ordering::SeqCst) {
                 return Err(io::ErrorKind::StorageFull.into());
+            }
+            if let Some(kind) = *self.stage.unwritable.lock() {
+                return Err(kind.into());
             }
             let hook = &self.stage.on_queue_write;
             let due = hook.lock().take_if(|(bytes, _)| buf.len() >= *bytes);
