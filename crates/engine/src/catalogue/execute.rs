@@ -9,11 +9,12 @@ use posthaste_command::{
     Attrs, Command, DisplayWhat, Object, ObjectKind, Reply, attributes, shown,
 };
 use posthaste_mqi::Reason;
-use posthaste_recovery_log::Lsn;
+use posthaste_recovery_log::{LogError, Lsn};
 
 use super::holders::holders;
 use super::{Beside, Catalogue, ChangeError, show};
 use crate::manager::{Inner, QueueManager};
+use crate::verbs::send::Patience;
 use crate::verbs::valid_name;
 
 /// What is said when something was done: numbers for a queue, a channel, a listener.
@@ -103,6 +104,23 @@ impl Inner {
         reply
     }
 
+    /// Makes a change. Where the log has no room for it, waits until maintenance has made some, as a put does.
+    async fn with_log_room<T>(
+        &self,
+        change: impl Fn() -> Result<T, ChangeError>,
+    ) -> Result<T, ChangeError> {
+        let mut patience = Patience::new();
+        loop {
+            match change() {
+                Err(ChangeError::Failed(Reason::RESOURCE_PROBLEM)) => {
+                    let waited = patience.wait(self, LogError::Full).await;
+                    waited.map_err(ChangeError::Failed)?;
+                }
+                made => return made,
+            }
+        }
+    }
+
     /// Waits until a change is durable, then says so.
     async fn settled(&self, end: Option<Lsn>, reply: Reply) -> Reply {
         if let Some(end) = end
@@ -110,6 +128,9 @@ impl Inner {
         {
             self.log_failed(&error);
             return Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN);
+        }
+        if let Some(end) = end {
+            self.note_progress(end);
         }
         reply
     }
@@ -139,7 +160,8 @@ impl Inner {
             attrs,
         };
         object.attrs.merge(given);
-        match self.catalogue.define(self, object, replace) {
+        let define = || self.catalogue.define(self, object.clone(), replace);
+        match self.with_log_room(define).await {
             Ok((_, end)) => {
                 let id = said(kind, "AMQ8006I", "AMQ8014I", "AMQ8626I");
                 self.settled(end, Reply::done(id, &[name.to_owned()])).await
@@ -152,7 +174,8 @@ impl Inner {
         if let Some(refused) = not_here(kind, attrs) {
             return refused;
         }
-        match self.catalogue.alter(self, kind, name, attrs) {
+        let alter = || self.catalogue.alter(self, kind, name, attrs);
+        match self.with_log_room(alter).await {
             Ok(end) => {
                 let id = said(kind, "AMQ8008I", "AMQ8016I", "AMQ8627I");
                 self.settled(end, Reply::done(id, &[name.to_owned()])).await
@@ -162,7 +185,8 @@ impl Inner {
     }
 
     async fn delete(self: &Arc<Self>, kind: ObjectKind, name: &str, purge: bool) -> Reply {
-        match self.catalogue.delete(self, kind, name, purge) {
+        let delete = || self.catalogue.delete(self, kind, name, purge);
+        match self.with_log_room(delete).await {
             Ok(end) => {
                 let id = said(kind, "AMQ8007I", "AMQ8015I", "AMQ8628I");
                 self.settled(end, Reply::done(id, &[name.to_owned()])).await
@@ -181,7 +205,8 @@ impl Inner {
     }
 
     async fn clear(self: &Arc<Self>, name: &str) -> Reply {
-        let cleared = match self.catalogue.clear(self, name) {
+        let clear = || self.catalogue.clear(self, name);
+        let cleared = match self.with_log_room(clear).await {
             Ok(cleared) => cleared,
             Err(error) => return self.hindered(ObjectKind::QLocal, name, error),
         };
