@@ -7,6 +7,7 @@
 //! * `definer`: applications that define, alter, clear and delete queues, and use them.
 //! * `exhausted`: a log that is filled to its last byte, and the start after it.
 //! * `media`: faults of the medium, and what they may do to one queue.
+//! * `full_disk`: a disk without room, and what must be true of it.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
 //! * `coverage`: what the runs have met, as numbers.
@@ -21,6 +22,7 @@ mod coverage;
 mod definer;
 mod ends;
 mod exhausted;
+mod full_disk;
 mod machine;
 mod media;
 mod plan;

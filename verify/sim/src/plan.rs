@@ -67,6 +67,8 @@ pub struct Plan {
     pub look_every: u64,
     /// Applications that come over channels, if any do.
     pub channels: Option<Channels>,
+    /// Stretches of work in a million in which the disk is full, or one call finds it so.
+    pub full_disk: u32,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -120,6 +122,7 @@ impl Plan {
             look_every: 1,
             media: 0,
             channels: Channels::of(seed),
+            full_disk: 0,
             tell: false,
             bug: None,
             acknowledge_early: false,
@@ -136,6 +139,10 @@ impl Plan {
             // What is judged beside the oracle wants its queues whole.
             plan.channels = None;
         }
+        plan.full_disk = *rng.pick(&[0, 0, 400_000]).unwrap_or(&0);
+        if plan.full_disk > 0 {
+            plan.channels = None;
+        }
         plan
     }
 
@@ -144,6 +151,7 @@ impl Plan {
         Plan {
             channels: Some(Channels::of_any(seed)),
             media: 0,
+            full_disk: 0,
             ..Plan::of(seed)
         }
     }

@@ -52,6 +52,8 @@ pub enum Failure {
     Invariant(String),
     /// Something waits that nothing will wake.
     Stuck(String),
+    /// Puts are refused although there is room.
+    Refused(String),
 }
 
 impl fmt::Display for Failure {
@@ -62,6 +64,7 @@ impl fmt::Display for Failure {
             Failure::Stopped(why) => write!(f, "stopped without cause: {why}"),
             Failure::Invariant(what) => write!(f, "an invariant does not hold: {what}"),
             Failure::Stuck(what) => write!(f, "stuck: {what}"),
+            Failure::Refused(why) => write!(f, "a put is refused although there is room: {why}"),
         }
     }
 }
@@ -103,6 +106,8 @@ pub(crate) struct Run {
     /// Draws faults and clock steps.
     pub(crate) faults: Rng,
     pub(crate) stops: (u32, u32),
+    /// The disk has little room or none.
+    pub(crate) crowded: bool,
     /// Faults that had struck when the queue manager was started.
     pub(crate) struck: usize,
     /// The channels of the running queue manager.
@@ -194,6 +199,7 @@ impl Run {
             ends: Rng::new(plan.seed ^ 0x00E4_D504),
             faults: Rng::new(plan.seed ^ 0x0FA0_1735),
             stops: (0, 0),
+            crowded: false,
             struck: 0,
             proven: false,
             site: None,
@@ -255,6 +261,7 @@ impl Run {
         }
         // A fault that was ordered and has not struck must not strike the audit.
         self.machine.world.disk().clear_faults();
+        self.uncrowd();
         if self.machine.qm().stopped().is_some() {
             self.stop()?;
             if !self.start_again(self.plan.epochs)? {
@@ -262,6 +269,7 @@ impl Run {
             }
         }
         self.audit()?;
+        self.expect_puts()?;
         Ok(self.report())
     }
 
@@ -317,7 +325,7 @@ impl Run {
         self.maker().worker(Caller::Local(session))
     }
 
-    /// Sets the clock, or lets an operation on names fail, in the stretch of work that begins.
+    /// Sets the clock, lets an operation on names fail, or takes the disk's room away, in the stretch of work that begins.
     fn disturb(&mut self) {
         if self.faults.chance(self.plan.name_error) {
             let skip = self.faults.below(8);
@@ -335,6 +343,7 @@ impl Run {
             let step = if self.faults.coin() { step } else { -step };
             self.machine.world.clock().step_wall(step);
         }
+        self.crowd();
     }
 
     /// Lets applications work for a while.
@@ -420,6 +429,7 @@ impl Run {
         }
         self.struck = self.machine.world.disk().struck().len();
         self.shared.borrow_mut().model.restart();
+        self.make_room();
         self.look().map(|()| true)
     }
 

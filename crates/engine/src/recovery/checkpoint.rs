@@ -273,9 +273,7 @@ impl Inner {
             .await
             .map_err(log_failed)?;
         if planted(Bug::GiveBackEarly) {
-            for saved in saved.iter_mut() {
-                saved.queue.lock().free(std::mem::take(&mut saved.given_up));
-            }
+            saved.iter_mut().for_each(give_up_early);
             give_back(saved.iter().map(|saved| &saved.queue), true)?;
         }
         let header = Header {
@@ -584,6 +582,17 @@ const ABSENT: Place = Place {
     block: u32::MAX,
     length: 0,
 };
+
+/// Frees what the image to come does not name, while the one before it still holds (a planted bug).
+fn give_up_early(saved: &mut Saved) {
+    let mut state = saved.queue.lock();
+    for (number, _) in &saved.written {
+        if let Some(chunk) = state.index.chunk_states.get_mut(*number) {
+            chunk.saved = None;
+        }
+    }
+    state.free(std::mem::take(&mut saved.given_up));
+}
 
 /// The image is durable: what it points at is in force, what it replaced is free.
 fn put_in_force(saved: Saved) -> Arc<Queue> {
