@@ -172,10 +172,11 @@ fn memory_and_file_stay_bounded_however_long_it_goes_on() {
             got_n += 1;
         }
         let length = std::fs::metadata(queue_file(&w, "Q")).unwrap().len();
-        if round == 2 {
-            longest = length;
-        } else if round > 2 {
-            assert!(length <= longest + longest / 4, "{length} after {longest}");
+        // It grows by a megabyte at a time, and a checkpoint makes it shorter when much of it is free.
+        const STEP: u64 = 1 << 20;
+        match round {
+            0..3 => longest = longest.max(length),
+            _ => assert!(length <= longest + STEP, "{length} after {longest}"),
         }
     }
     assert_eq!(numbers(&s, h, 0), (got_n..put_n).collect::<Vec<_>>());

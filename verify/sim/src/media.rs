@@ -127,6 +127,8 @@ impl Run {
         let disk = self.machine.world.disk().clone();
         disk.order(fault, Area::Any, skip);
         let before = disk.struck().len();
+        // What a start survives may still stop the queue manager after it.
+        self.struck = before;
         let started = self.machine.start();
         disk.clear_faults();
         match started {

@@ -421,13 +421,13 @@ impl Run {
         }
         let disturbed = self.faults.chance(self.plan.media);
         if !disturbed || !self.start_disturbed()? {
+            self.struck = self.machine.world.disk().struck().len();
             match self.machine.start() {
                 Ok(()) => {}
                 Err(_) if self.rightly_refused() => return Ok(false),
                 Err(error) => return Err(Failure::Start(format!("epoch {epoch}: {error}"))),
             }
         }
-        self.struck = self.machine.world.disk().struck().len();
         self.shared.borrow_mut().model.restart();
         self.make_room();
         self.look().map(|()| true)
