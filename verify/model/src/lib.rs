@@ -248,6 +248,14 @@ pub enum Rule {
     WrongDefinition,
     /// 2101 for a queue whose file nothing has happened to.
     Damaged,
+    /// Trigger messages came that were not due, or did not come.
+    Triggers,
+    /// Reports came that were not due, or did not come.
+    Reports,
+    /// A group did not come whole and in its order.
+    Groups,
+    /// A call was refused for a reason that it cannot have.
+    Refused,
     /// 2003 where the queue manager has no cause to back out by itself.
     UnexpectedBackout,
 }

@@ -12,6 +12,8 @@ use crate::workload::{Target, Worker, digest, id24, outcome, patient, payload};
 pub(crate) const BUFFER: usize = 8 << 20;
 /// Shorter than most, and long enough for a message's number.
 const SHORT: usize = 64;
+/// Messages of a unit of work that makes a queue deep.
+const DEEP_UNIT: u64 = 200;
 /// Microseconds in a tenth of a second.
 const TENTH: u64 = 100_000;
 
@@ -138,6 +140,27 @@ impl Worker {
             // Whether a put that was given up has happened is known to nobody.
             None => self.gave_up(op).await,
         }
+    }
+
+    /// Puts many small messages on one queue, then works as others do.
+    pub(crate) async fn deepen(mut self) {
+        if self.open().await.is_err() {
+            return;
+        }
+        let target = self.target();
+        let manner = Manner {
+            persistent: self.below(2) == 0,
+            ..Manner::plain(true)
+        };
+        for n in 1..=self.plan.deep {
+            if !self.make_put(target, 0, manner).await
+                || n.is_multiple_of(DEEP_UNIT) && !self.commit_now().await
+            {
+                return;
+            }
+        }
+        self.met("queue of many parts");
+        self.work().await;
     }
 
     fn wanted(&self) -> (Match, Md) {

@@ -408,7 +408,7 @@ impl Worker {
     }
 }
 
-fn parsed(text: &str) -> Command {
+pub(crate) fn parsed(text: &str) -> Command {
     match posthaste_command::parse(text) {
         Ok(Some(command)) => command,
         other => panic!("{text}: {other:?}"),

@@ -8,6 +8,7 @@
 //! * `exhausted`: a log that is filled to its last byte, and the start after it.
 //! * `media`: faults of the medium, and what they may do to one queue.
 //! * `full_disk`: a disk without room, and what must be true of it.
+//! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
 //! * `coverage`: what the runs have met, as numbers.
@@ -23,11 +24,15 @@ mod definer;
 mod ends;
 mod exhausted;
 mod full_disk;
+mod groups;
 mod machine;
 mod media;
 mod plan;
 mod planted;
+mod reports;
 mod run;
+mod solo;
+mod triggers;
 mod workload;
 
 pub use channel::Channels;

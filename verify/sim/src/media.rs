@@ -82,8 +82,8 @@ impl Run {
         ];
         let fault = *self.faults.pick(&faults).unwrap_or(&Fault::ReadError);
         let area = match self.faults.below(10) {
-            0 if silent(fault) => Area::Named("checkpoint-".to_owned()),
-            1 if silent(fault) => Area::Under(EXTENTS.into()),
+            0..3 if silent(fault) => Area::Named("checkpoint-".to_owned()),
+            3..6 if silent(fault) => Area::Under(EXTENTS.into()),
             _ => Area::Under(QUEUES.into()),
         };
         let skip = self.faults.below(12);

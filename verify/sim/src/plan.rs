@@ -63,6 +63,10 @@ pub struct Plan {
     pub exhaust: u32,
     /// Stretches of work, and starts, in a million in which the medium fails once.
     pub media: u32,
+    /// Triggers, reports and groups are used.
+    pub solo: bool,
+    /// Small messages that are put at once in each stretch of work, so that an index has many parts.
+    pub deep: u64,
     /// Steps from one look at the engine's invariants to the next.
     pub look_every: u64,
     /// Applications that come over channels, if any do.
@@ -123,27 +127,40 @@ impl Plan {
             media: 0,
             channels: Channels::of(seed),
             full_disk: 0,
+            solo: false,
+            deep: 0,
             tell: false,
             bug: None,
             acknowledge_early: false,
         };
-        if !huge && rng.below(8) == 0 {
-            plan.exhaust = 400_000;
-            (plan.file_pages, plan.log_files) = (64, (2, 1));
-            // What is put first has to find room.
-            plan.max_depth = 1_000_000;
-        }
-        plan.look_every = *rng.pick(&[1, 8, 32, 32]).unwrap_or(&32);
-        plan.media = *rng.pick(&[0, 0, 0, 400_000]).unwrap_or(&0);
-        if plan.media > 0 {
-            // What is judged beside the oracle wants its queues whole.
-            plan.channels = None;
-        }
-        plan.full_disk = *rng.pick(&[0, 0, 400_000]).unwrap_or(&0);
-        if plan.full_disk > 0 {
-            plan.channels = None;
-        }
+        plan.draw_more(&mut rng);
         plan
+    }
+
+    /// What bears on something that has been drawn before.
+    fn draw_more(&mut self, rng: &mut Rng) {
+        if self.huge == 0 && rng.below(8) == 0 {
+            self.exhaust = 400_000;
+            (self.file_pages, self.log_files) = (64, (2, 1));
+            // What is put first has to find room.
+            self.max_depth = 1_000_000;
+        }
+        self.look_every = *rng.pick(&[1, 8, 32, 32]).unwrap_or(&32);
+        self.media = *rng.pick(&[0, 0, 0, 400_000]).unwrap_or(&0);
+        if self.media > 0 {
+            // What is judged beside the oracle wants its queues whole.
+            self.channels = None;
+        }
+        self.full_disk = *rng.pick(&[0, 0, 400_000]).unwrap_or(&0);
+        if self.full_disk > 0 {
+            self.channels = None;
+        }
+        // On a full disk reports are discarded.
+        self.solo = rng.below(3) == 0 && self.full_disk == 0;
+        if self.exhaust == 0 && rng.below(24) == 0 {
+            self.deep = 2_600;
+            self.max_depth = 1_000_000;
+        }
     }
 
     /// The same with channels, whatever the seed wants.

@@ -17,6 +17,7 @@ use crate::coverage::{self, Coverage};
 use crate::definer::{self, Own};
 use crate::machine::Machine;
 use crate::plan::Plan;
+use crate::solo;
 use crate::workload::{Shared, Worker, World, micros};
 
 /// How far the wall clock is set forward or back, microseconds at most: a second, an hour, a year.
@@ -190,6 +191,7 @@ impl Run {
             sent: BTreeMap::new(),
             coverage: Coverage::default(),
             disk: machine.world.disk().clone(),
+            reports: BTreeMap::new(),
         };
         Ok(Run {
             plan: plan.clone(),
@@ -226,6 +228,11 @@ impl Run {
             .for_each(|text| self.machine.mqsc(text));
         if self.plan.channels.is_some() {
             channel::DEFINITIONS
+                .iter()
+                .for_each(|text| self.machine.mqsc(text));
+        }
+        if self.plan.solo {
+            solo::DEFINITIONS
                 .iter()
                 .for_each(|text| self.machine.mqsc(text));
         }
@@ -378,6 +385,18 @@ impl Run {
                 .world
                 .executor()
                 .spawn("definer", worker.define(at));
+        }
+        if self.plan.solo {
+            let (triggers, reports, groups) = (self.worker(), self.worker(), self.worker());
+            let executor = self.machine.world.executor();
+            executor.spawn("triggers", triggers.trigger());
+            executor.spawn("reports", reports.report());
+            executor.spawn("groups", groups.group());
+        }
+        if self.plan.deep > 0 {
+            let worker = self.worker();
+            let executor = self.machine.world.executor();
+            executor.spawn("deep", worker.deepen());
         }
         self.disturb();
         if self.rng.chance(self.plan.disk_error) {

@@ -17,6 +17,7 @@ use crate::caller::Caller;
 use crate::channel::Conversation;
 use crate::coverage::Coverage;
 use crate::definer::Own;
+use crate::reports::Reports;
 
 /// What all applications of a run share.
 pub(crate) struct Shared {
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) sent: BTreeMap<u64, (usize, u64)>,
     pub(crate) coverage: Coverage,
     pub(crate) disk: SimDisk,
+    pub(crate) reports: Reports,
 }
 
 /// A queue that is open.
