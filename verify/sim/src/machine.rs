@@ -170,10 +170,10 @@ impl Machine {
         let qm = started.qm.clone();
         executor.spawn("maintain", async move { qm.maintain().await });
         let (qm, broken, every) = (started.qm.clone(), self.broken.clone(), self.look_every);
-        let steps = Cell::new(0);
+        let steps = Cell::new(0_u64);
         executor.watch(Some(Rc::new(move || {
             steps.set(steps.get() + 1);
-            if steps.get() % every == 0
+            if steps.get().is_multiple_of(every)
                 && let Err(what) = qm.check()
             {
                 broken.borrow_mut().get_or_insert(what);
