@@ -49,6 +49,7 @@ mod session;
 mod signal;
 mod space;
 mod stop;
+mod tally;
 mod trigger;
 mod uow;
 mod verbs;

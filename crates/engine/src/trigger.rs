@@ -136,7 +136,8 @@ fn still_due(qm: &Inner, state: &mut QueueState, occasion: Occasion) -> Option<E
 
 fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
     let trigger = state.attributes.trigger.clone()?;
-    if state.attributes.get_inhibited || (trigger.kind != MQTT_EVERY && state.open_input > 0) {
+    if state.attributes.get_inhibited || (trigger.kind != MQTT_EVERY && state.open_input.get() > 0)
+    {
         return None;
     }
     let initiation = qm.catalogue.local_queue(&trigger.initiation_q)?;
@@ -160,7 +161,7 @@ fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
 fn served(initiation: &Queue) -> bool {
     initiation
         .try_lock()
-        .is_none_or(|state| state.open_input > 0)
+        .is_none_or(|state| state.open_input.get() > 0)
 }
 
 /// Puts the trigger message.
@@ -206,7 +207,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     md.priority = state.attributes.def_priority;
     let admitted = state.admit(false);
     match admitted {
-        Ok(()) if state.open_input == 0 => {}
+        Ok(()) if state.open_input.get() == 0 => {}
         Ok(()) => {
             let message = Arc::new(Message {
                 md,

@@ -221,10 +221,10 @@ impl Catalogue {
     ) -> Result<Option<Lsn>, ChangeError> {
         if let Runtime::Local(queue) = known.runtime() {
             let mut state = queue.lock();
-            if state.pending_puts > 0 || state.uncommitted_gets > 0 {
+            if state.is_uncommitted() {
                 return Err(ChangeError::Uncommitted);
             }
-            if !even_open && state.open_input + state.open_output + state.open_browse > 0 {
+            if !even_open && state.is_open() {
                 return Err(ChangeError::InUse);
             }
             if !purge && (state.index.used() > 0 || state.damage.is_some()) {
@@ -270,10 +270,10 @@ impl Catalogue {
             return Err(ChangeError::WrongKind(known.kind()));
         };
         let state = queue.lock();
-        if state.pending_puts > 0 || state.uncommitted_gets > 0 {
+        if state.is_uncommitted() {
             return Err(ChangeError::Uncommitted);
         }
-        if state.open_input + state.open_output + state.open_browse > 0 {
+        if state.is_open() {
             return Err(ChangeError::InUse);
         }
         // Under the queue's lock, so that every message listed now was put before `below`.

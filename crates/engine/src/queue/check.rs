@@ -37,10 +37,10 @@ impl QueueState {
         self.check_residents()?;
         self.check_browse_locks()?;
         self.check_units(outside, whole)?;
-        if whole && self.filing.writing > 0 {
+        if whole && self.filing.writing.get() > 0 {
             return Err(format!(
                 "{} messages are being filed by nobody",
-                self.filing.writing
+                self.filing.writing.get()
             ));
         }
         match self.damage {
@@ -110,12 +110,14 @@ impl QueueState {
                 outside.got
             ));
         }
-        let handles = [self.open_input, self.open_output, self.open_browse];
-        let here = (self.pending_puts, self.uncommitted_gets, held, handles);
+        let handles =
+            [self.open_input, self.open_output, self.open_browse].map(|tally| tally.get());
+        let counts = [self.pending_puts, self.uncommitted_gets].map(|tally| tally.get());
+        let here = (counts[0], counts[1], held, handles);
         let count = got.len() as u32;
         let there = (outside.puts, count, count, outside.open);
         let least = here.0 >= there.0 && here.1 >= there.1 && here.2 >= there.2;
-        let bytes = self.uncommitted == outside.bytes;
+        let bytes = self.uncommitted.map(|tally| tally.get()) == outside.bytes;
         if !least || whole && (here != there || !bytes) {
             return Err(format!(
                 "uncommitted puts and gets, held slots, handles, bytes: {here:?} {:?}, and connections have {there:?} {:?}",

@@ -60,7 +60,7 @@ impl QueueState {
     /// places in it.
     fn may_begin_anew(&self) -> bool {
         let cleared = self.damage.as_ref().is_some_and(|damage| damage.cleared);
-        cleared && self.pending_puts == 0 && self.filing.writing == 0
+        cleared && self.pending_puts.get() == 0 && self.filing.writing.get() == 0
     }
 
     /// Makes a damaged queue usable if that may be. Not while a checkpoint has places of its file; true if it was

@@ -44,6 +44,7 @@ use crate::meter::{Count, Stages};
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
 use crate::room::Room;
+use crate::tally::Tally;
 use crate::trigger::{TriggerState, Triggered};
 pub(crate) use attributes::QueueAttributes;
 pub(crate) use check::Outside;
@@ -114,14 +115,14 @@ pub(crate) struct QueueState {
     pub(crate) free_later: Vec<Place>,
     /// While a checkpoint saves this queue: places that could have been given back meanwhile.
     held_back: Option<Vec<Place>>,
-    pub(crate) pending_puts: u32,
+    pub(crate) pending_puts: Tally<u32>,
     /// Bytes of messages that units of work have in memory: non-persistent, persistent.
-    uncommitted: [usize; 2],
-    pub(crate) uncommitted_gets: u32,
+    uncommitted: [Tally<usize>; 2],
+    pub(crate) uncommitted_gets: Tally<u32>,
     pub(crate) waiters: Waiters,
-    pub(crate) open_input: u32,
-    pub(crate) open_output: u32,
-    pub(crate) open_browse: u32,
+    pub(crate) open_input: Tally<u32>,
+    pub(crate) open_output: Tally<u32>,
+    pub(crate) open_browse: Tally<u32>,
     pub(crate) exclusive: bool,
     pub(crate) browse_locks: Vec<(SlotId, u64, u64)>,
     pub(crate) trigger: TriggerState,
@@ -153,13 +154,13 @@ impl Queue {
             file_full: false,
             free_later: Vec::new(),
             held_back: None,
-            pending_puts: 0,
-            uncommitted: [0; 2],
-            uncommitted_gets: 0,
+            pending_puts: Tally::default(),
+            uncommitted: Default::default(),
+            uncommitted_gets: Tally::default(),
             waiters: Waiters::new(home.tag_seed),
-            open_input: 0,
-            open_output: 0,
-            open_browse: 0,
+            open_input: Tally::default(),
+            open_output: Tally::default(),
+            open_browse: Tally::default(),
             exclusive: false,
             browse_locks: Vec::new(),
             trigger: TriggerState::default(),
@@ -221,10 +222,11 @@ impl Queue {
         let state = self.lock();
         QueueStatus {
             depth: state.depth(),
-            open_input: state.open_input,
-            open_output: state.open_output,
-            uncommitted: state.pending_puts > 0 || state.uncommitted_gets > 0,
-            resident_bytes: state.residents.bytes() + state.uncommitted.iter().sum::<usize>(),
+            open_input: state.open_input.get(),
+            open_output: state.open_output.get(),
+            uncommitted: state.is_uncommitted(),
+            resident_bytes: state.residents.bytes()
+                + state.uncommitted.iter().map(Tally::get).sum::<usize>(),
             file_blocks: state.file.as_ref().map_or(0, |f| f.used_blocks()),
             steps: state.index.steps(),
         }
@@ -234,7 +236,18 @@ impl Queue {
 impl QueueState {
     /// `CURDEPTH`: uncommitted puts count, uncommitted gets do not.
     pub(crate) fn depth(&self) -> u32 {
-        self.index.listed() + self.pending_puts
+        self.index.listed() + self.pending_puts.get()
+    }
+
+    /// Whether there are uncommitted puts or gets.
+    pub(crate) fn is_uncommitted(&self) -> bool {
+        self.pending_puts.get() > 0 || self.uncommitted_gets.get() > 0
+    }
+
+    /// Whether somebody has it open.
+    pub(crate) fn is_open(&self) -> bool {
+        let handles = [self.open_input, self.open_output, self.open_browse];
+        handles.iter().any(|handles| handles.get() > 0)
     }
 
     /// Whether one more message may be put.
@@ -273,7 +286,7 @@ impl QueueState {
         } else {
             self.home.q_buffer
         };
-        let uncommitted = self.uncommitted[usize::from(persistent)];
+        let uncommitted = self.uncommitted[usize::from(persistent)].get();
         self.residents.bytes_of(persistent) + uncommitted > limit
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use posthaste_store::Place;
 
 use crate::message::Message;
+use crate::tally::Tally;
 
 /// A message in memory, and where the queue file has it too, if it does.
 pub(crate) struct Resident {
@@ -20,7 +21,7 @@ pub(crate) struct Resident {
 pub(crate) struct Residents {
     entries: Vec<Option<Resident>>,
     free: Vec<u32>,
-    bytes: [usize; 2],
+    bytes: [Tally<usize>; 2],
 }
 
 impl Residents {
@@ -81,7 +82,7 @@ impl Residents {
         }
         let count = there().count();
         let free = self.entries.len() - count;
-        if bytes != self.bytes || free != self.free.len() {
+        if bytes != self.bytes.map(|tally| tally.get()) || free != self.free.len() {
             let (counted, listed) = (self.bytes, self.free.len());
             return Err(format!(
                 "messages in memory have {bytes:?} bytes, not {counted:?}; {free} places are free, not {listed}"
@@ -91,10 +92,10 @@ impl Residents {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes[0] + self.bytes[1]
+        self.bytes[0].get() + self.bytes[1].get()
     }
 
     pub(crate) fn bytes_of(&self, persistent: bool) -> usize {
-        self.bytes[usize::from(persistent)]
+        self.bytes[usize::from(persistent)].get()
     }
 }

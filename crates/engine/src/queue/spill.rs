@@ -20,6 +20,7 @@ use super::saved::stored_head;
 use super::{Queue, QueueState, damage};
 use crate::message::Message;
 use crate::plant::{Bug, planted};
+use crate::tally::Tally;
 
 /// How many of the messages that had to stay in memory are filed before a put is let in again.
 const STUCK: usize = 16;
@@ -30,7 +31,7 @@ pub(super) struct Filing {
     /// Messages by slot and number.
     due: VecDeque<(SlotId, u64)>,
     /// How many are being written.
-    pub(super) writing: u32,
+    pub(super) writing: Tally<u32>,
 }
 
 /// A message that is being filed.

@@ -17,8 +17,8 @@ fn live(definition: &Definition, selector: i32) -> Option<i32> {
     let state = queue.lock();
     let value = match selector {
         MQIA_CURRENT_Q_DEPTH => state.depth(),
-        MQIA_OPEN_INPUT_COUNT => state.open_input,
-        MQIA_OPEN_OUTPUT_COUNT => state.open_output,
+        MQIA_OPEN_INPUT_COUNT => state.open_input.get(),
+        MQIA_OPEN_OUTPUT_COUNT => state.open_output.get(),
         MQIA_TRIGGER_CONTROL => u32::from(state.attributes.trigger.is_some()),
         _ => return None,
     };

@@ -379,7 +379,7 @@ fn admit(state: &mut QueueState, options: &mut i32) -> Result<(), Reason> {
     }
     if *options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE) != 0 {
         let exclusive = *options & MQOO_INPUT_EXCLUSIVE != 0 || !state.attributes.shareable;
-        if state.exclusive || (exclusive && state.open_input > 0) {
+        if state.exclusive || (exclusive && state.open_input.get() > 0) {
             return Err(Reason::OBJECT_IN_USE);
         }
         state.exclusive = exclusive;
