@@ -22,6 +22,7 @@ const LONG: usize = 50_000;
 const FILE_OF_LONG: usize = 20;
 /// A message of which four do not fit into a queue's memory.
 const SHORT: usize = 600;
+const FULL_OF_SHORT: usize = 3;
 
 /// A queue's memory that spills,
 const SMALL: usize = 2 * 1024;
@@ -303,19 +304,6 @@ fn spill(world: &Rc<World>) -> Vec<usize> {
     vec![putter, getter, filler(world, 6)]
 }
 
-/// An application that puts so many messages, or gets them.
-fn putter(world: &Rc<World>, count: usize, length: usize) -> usize {
-    application(world, "putter", move |app| {
-        (0..count).try_for_each(|_| going(app.put("A", length, false)))
-    })
-}
-
-fn getter(world: &Rc<World>, count: usize) -> usize {
-    application(world, "getter", move |app| {
-        (0..count).try_for_each(|_| going(app.get("A", false, 2)))
-    })
-}
-
 /// Messages that are on the queue before it begins.
 fn preload(world: &Rc<World>, count: usize, length: usize) {
     if let Some(app) = world.connect("first") {
@@ -327,13 +315,14 @@ fn preload(world: &Rc<World>, count: usize, length: usize) {
 }
 
 fn filing(world: &Rc<World>) -> Vec<usize> {
-    preload(world, 2, SHORT);
-    vec![
-        putter(world, 3, SHORT),
-        putter(world, 3, SHORT),
-        getter(world, 4),
-        getter(world, 3),
-    ]
+    // As many as memory has room for: the next one is filed.
+    preload(world, FULL_OF_SHORT, SHORT);
+    let putter = application(world, "putter", |app| going(app.put("A", SHORT, false)));
+    let both = application(world, "both", |app| {
+        (0..=FULL_OF_SHORT).try_for_each(|_| going(app.get("A", false, 2)))?;
+        going(app.put("A", SHORT, false))
+    });
+    vec![putter, both]
 }
 
 fn reading(world: &Rc<World>) -> Vec<usize> {

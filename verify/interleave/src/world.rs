@@ -328,7 +328,7 @@ impl World {
             (Some(running), false) => running.qm.stopped().map(|stop| stop.to_string()),
             _ => None,
         };
-        *self.stopped.borrow_mut() = stopped.or_else(|| self.alarm());
+        *self.stopped.borrow_mut() = stopped.or_else(|| self.alarm()).or_else(|| self.broken());
         self.crash();
         let running = self.running.borrow_mut().take();
         if let Some(running) = running {
@@ -354,6 +354,15 @@ impl World {
         }
         let running = self.running.borrow();
         running.as_ref()?.operator.alarm.lock().clone()
+    }
+
+    /// What in the engine's memory contradicts itself, now that the applications have gone.
+    fn broken(&self) -> Option<String> {
+        if self.judge.borrow().down {
+            return None;
+        }
+        let qm = self.qm();
+        qm.check().err()
     }
 
     /// Starts the queue manager again.

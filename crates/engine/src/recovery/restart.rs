@@ -257,6 +257,17 @@ fn begin_anew(catalogue: &Catalogue, operator: &dyn Operator) {
     }
 }
 
+/// A queue file that cannot be written refuses the start: the queue manager could not go on.
+fn expect_filed(home: &QueueHome) -> Result<(), StartError> {
+    match home.room.broken() {
+        None => Ok(()),
+        Some(why) => Err(StartError::Io {
+            what: "moving messages to a queue file".to_owned(),
+            error: std::io::Error::other(why),
+        }),
+    }
+}
+
 /// Notes in the log what was undone. A log without room for that has to do without: what has no end in it is
 /// undone again by the next restart, so nothing is refused for want of these records.
 fn note_undone(
@@ -352,6 +363,7 @@ impl QueueManager {
             replay.records,
         );
         drop(replay);
+        expect_filed(&home)?;
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
         let (incarnation, numbers) = new_incarnation(&log, point, anchor, highest)?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
