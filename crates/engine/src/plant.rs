@@ -49,8 +49,6 @@ pub enum Bug {
     LeakPlace,
     /// Room that the log keeps for the end of a unit of work is kept after the end.
     KeepPromise,
-    /// A message that was written to the queue file is taken for the one that is in its slot by then.
-    PublishUnseen,
     /// A message that was got, and written over, while somebody read it counts as damage.
     BlameUnseen,
     /// The numbers of messages begin again at each start, close behind those of the start before.
@@ -89,7 +87,6 @@ impl Bug {
         Bug::GiveBackEarly,
         Bug::LeakPlace,
         Bug::KeepPromise,
-        Bug::PublishUnseen,
         Bug::BlameUnseen,
         Bug::NumbersRepeat,
         Bug::IgnoredSelector,

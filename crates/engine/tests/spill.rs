@@ -715,3 +715,25 @@ fn messages_of_other_groups_are_not_read() {
     let none = Err(Reason::NO_MSG_AVAILABLE);
     assert_eq!(by_group(&w, &s, last, 0), (none, 0));
 }
+
+/// While a message is written to the file somebody gets it, and puts another one, which takes its slot.
+#[test]
+fn a_message_that_is_got_while_it_is_filed_is_not_taken_for_the_next_one() {
+    let w = World::with(|c| (c.q_buffer, c.pq_buffer) = (10_000, 10_000));
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    for persistence in [PERSISTENT, NOT_PERSISTENT] {
+        let other = w.connect();
+        let hook = move || {
+            let h = open(&other, "Q", IN_OUT);
+            assert_eq!(next(&other, h, 0).unwrap().length, 30_000);
+            put(&other, h, persistence, 0, b"next");
+        };
+        *w.stage.on_queue_write.lock() = Some((30_000, Box::new(hook)));
+        put(&s, h, persistence, 0, &[7; 30_000]);
+        assert!(w.stage.on_queue_write.lock().is_none());
+        assert_eq!(drain(&s, h), ["next"]);
+        assert_eq!((w.depth("Q"), w.status("Q").file_blocks), (0, 0));
+    }
+}

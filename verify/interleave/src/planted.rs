@@ -33,7 +33,6 @@ pub const PLANTED: &[Planted] = &[
     planted("clear-next-pin", Bug::ClearNextPin, "log-full", 20_000),
     planted("drop-get-past-wait", Bug::DropGetPastWait, "quiesce", 2_000),
     planted("free-while-saving", Bug::FreeWhileSaving, "spill", 10_000),
-    planted("publish-unseen", Bug::PublishUnseen, "filing", 10_000),
     planted("blame-unseen", Bug::BlameUnseen, "reading", 10_000),
     planted(
         "orphans-taken-early",

@@ -19,7 +19,6 @@ use super::index::{Body, SlotId};
 use super::saved::stored_head;
 use super::{Queue, QueueState, damage};
 use crate::message::Message;
-use crate::plant::{Bug, planted};
 use crate::tally::Tally;
 
 /// How many of the messages that had to stay in memory are filed before a put is let in again.
@@ -110,11 +109,7 @@ impl QueueState {
         let (slot, seq) = (leaving.slot, leaving.message.seq);
         self.filing.writing -= 1;
         self.file_full = false;
-        let there = match self.index.get(slot) {
-            Some(known) => known.seq == seq || planted(Bug::PublishUnseen) && known.seq != 0,
-            None => false,
-        };
-        if there
+        if self.index.holds(slot, seq)
             && !self.deleted
             && let Body::Resident(at) = self.index.slot(slot).body()
         {
