@@ -45,9 +45,10 @@ impl Worker {
 
     async fn report_rounds(&self) -> Going {
         // The queue manager has been started anew: what was not persistent has gone, and what was, has not.
-        let mut shared = self.shared.borrow_mut();
-        shared.reports.retain(|_, due| due.persistent);
-        drop(shared);
+        self.shared
+            .borrow_mut()
+            .reports
+            .retain(|_, due| due.persistent);
         let options = MQOO_INPUT_SHARED | MQOO_OUTPUT;
         let asked = self.open_one("R.ASKED", options).await?;
         let reports = self.open_one("R.REPORTS", MQOO_INPUT_SHARED).await?;
