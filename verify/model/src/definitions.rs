@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::known::{Model, State, Verdict, broken, may_count};
+use crate::known::{Doubt, Model, State, Verdict, broken, may_count};
 use crate::{Match, QueueId, Rule};
 
 /// Kinds of objects that share one name space.
@@ -81,7 +81,7 @@ impl Definitions {
 impl Model {
     /// The queue has been cleared, or deleted, with all that was on it.
     pub(crate) fn emptied(&mut self, queue: QueueId) {
-        self.queues[queue.0].doubt.clear();
+        self.queues[queue.0].doubts.clear();
         for id in self.queues[queue.0].live.clone() {
             if may_count(self.messages[&id].state) {
                 self.set(id, State::Taken);
@@ -103,7 +103,7 @@ impl Model {
 
     /// A clear or a delete was cut off: every message is gone, or none.
     pub(crate) fn perhaps_emptied(&mut self, queue: QueueId, deleting: bool) {
-        self.queues[queue.0].deleting = deleting;
+        let mut taken = Vec::new();
         for id in self.queues[queue.0].live.clone() {
             let m = self.message(id);
             if !may_count(m.state) || !std::mem::take(&mut m.sure) {
@@ -112,21 +112,32 @@ impl Model {
             let (state, persistent) = (m.state, m.persistent);
             self.set(id, state);
             if persistent {
-                self.queues[queue.0].doubt.push(id);
+                taken.push(id);
             }
         }
+        self.queues[queue.0].doubts.push(Doubt { deleting, taken });
     }
 
-    /// The queue is still there: if a delete was cut off it has not happened, and every message must be there.
+    /// The queue is still there: a delete that was cut off has not happened, and what only it could have taken must be
+    /// there. Of a clear before it, that says nothing.
     pub fn not_deleted(&mut self, queue: QueueId) {
-        if std::mem::take(&mut self.queues[queue.0].deleting) {
-            self.still_there(queue);
+        let doubts = std::mem::take(&mut self.queues[queue.0].doubts);
+        let (deletes, clears) = doubts.into_iter().partition(|doubt| doubt.deleting);
+        self.queues[queue.0].doubts = clears;
+        self.have_not_happened(deletes);
+    }
+
+    /// A message was found: what was cut off and would have taken it, and whatever came after that, has not happened.
+    pub(crate) fn found_in_doubt(&mut self, queue: QueueId, id: u64) {
+        let doubts = &mut self.queues[queue.0].doubts;
+        if let Some(at) = doubts.iter().position(|doubt| doubt.taken.contains(&id)) {
+            let not_happened = doubts.split_off(at);
+            self.have_not_happened(not_happened);
         }
     }
 
-    /// A clear or delete that was cut off has not happened.
-    pub(crate) fn still_there(&mut self, queue: QueueId) {
-        for id in std::mem::take(&mut self.queues[queue.0].doubt) {
+    fn have_not_happened(&mut self, doubts: Vec<Doubt>) {
+        for id in doubts.into_iter().flat_map(|doubt| doubt.taken) {
             let m = self.message(id);
             m.sure = true;
             let state = m.state;

@@ -108,6 +108,14 @@ impl Ticket {
 /// Values an attribute may have now: `[false, true]`.
 pub(crate) type Maybe = [bool; 2];
 
+/// A clear or delete that was cut off.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubt {
+    pub(crate) deleting: bool,
+    /// Persistent messages that were there for sure before: it has taken all of them or none.
+    pub(crate) taken: Vec<u64>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub(crate) spec: QueueSpec,
@@ -119,10 +127,8 @@ pub(crate) struct Queue {
     pub(crate) unseen_backouts: u32,
     /// Messages that may matter to a check, in the order of their puts.
     pub(crate) live: Vec<u64>,
-    /// Persistent messages that a clear or delete which was cut off has taken, all of them or none.
-    pub(crate) doubt: Vec<u64>,
-    /// It was a delete.
-    pub(crate) deleting: bool,
+    /// Clears and deletes that were cut off, in their order.
+    pub(crate) doubts: Vec<Doubt>,
     /// Something has happened to its file.
     pub(crate) struck: bool,
     /// It was found damaged: nobody knows what is on it.

@@ -37,8 +37,7 @@ impl Model {
             inhibited_at: 0,
             unseen_backouts: 0,
             live: Vec::new(),
-            doubt: Vec::new(),
-            deleting: false,
+            doubts: Vec::new(),
             struck: false,
             unknown: false,
         });
@@ -426,9 +425,7 @@ impl Model {
             State::Lost => return broken(Rule::NonPersistentClass, format!("{what} came back")),
         }
         let queue = self.messages[&id].put.queue;
-        if self.queues[queue.0].doubt.contains(&id) {
-            self.still_there(queue);
-        }
+        self.found_in_doubt(queue, id);
         let m = self.message(id);
         m.sure = true;
         m.by_evidence = false;

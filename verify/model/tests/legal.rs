@@ -63,6 +63,19 @@ fn overlapping_calls() {
 fn restarts() {
     run(
         &[
+            (
+                "a clear that was cut off, then a delete that did not happen",
+                |h| {
+                    h.puts(1, &[1, 2])?;
+                    h.call(1, Op::Clear(Q));
+                    h.falls()?;
+                    h.puts(1, &[3])?;
+                    h.call(1, Op::Delete(Q, true));
+                    h.falls()?;
+                    h.m.not_deleted(Q);
+                    h.drains(&[3])
+                },
+            ),
             ("what was not answered at a crash may have happened", |h| {
                 h.puts(1, &[1])?;
                 h.call(1, Op::Put(message(2)));

@@ -264,6 +264,22 @@ fn lost_messages() {
                 h.falls()?;
                 h.drains(&[2])
             }),
+            ("half cleared", |h| {
+                h.puts(1, &[1, 2])?;
+                h.call(1, Op::Clear(Q));
+                h.falls()?;
+                h.drains(&[2])
+            }),
+            ("gone with a delete that did not happen", |h| {
+                h.puts(1, &[1])?;
+                h.call(1, Op::Clear(Q));
+                h.falls()?;
+                h.puts(1, &[2])?;
+                h.call(1, Op::Delete(Q, true));
+                h.falls()?;
+                h.m.not_deleted(Q);
+                h.drains(&[])
+            }),
             ("missing after a crash while starting", |h| {
                 h.puts(1, &[1])?;
                 h.m.crash()?;
