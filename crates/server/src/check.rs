@@ -14,8 +14,8 @@ use posthaste_command::ObjectKind;
 use posthaste_engine::{Application, EndMode, Operator, QueueManager, Session, Silent};
 use posthaste_env::{Env, block_on};
 use posthaste_mqi::constants::{
-    MQAT_QMGR, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_NEXT, MQGMO_NO_WAIT, MQMO_NONE,
-    MQOO_BROWSE, MQSVC_CONTROL_MANUAL,
+    MQAT_QMGR, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_NEXT, MQGMO_NO_WAIT, MQIA_INHIBIT_GET,
+    MQMO_NONE, MQOO_BROWSE, MQQA_GET_INHIBITED, MQSVC_CONTROL_MANUAL,
 };
 use posthaste_mqi::{Gmo, Md, Name, Od, Reason};
 use rustix::fs::{Access, access};
@@ -158,8 +158,11 @@ async fn read_all(qm: &QueueManager) -> Result<u64, String> {
     let mut all = 0;
     for object in qm.objects(ObjectKind::QLocal) {
         let name = object.name.as_str();
-        // Of what is in memory only: a queue that may not be read is looked at like any other.
-        execute(qm, &format!("ALTER QLOCAL('{name}') GET(ENABLED) FORCE")).await?;
+        // Of what is in memory only: a queue that may not be read is looked at like any other. It takes room in the
+        // log, so that of a queue that may be read it must not be asked.
+        if object.attrs.int(MQIA_INHIBIT_GET) == MQQA_GET_INHIBITED {
+            execute(qm, &format!("ALTER QLOCAL('{name}') GET(ENABLED) FORCE")).await?;
+        }
         let read = browse(&session, name)
             .await
             .map_err(|(read, reason)| format!("queue {name}: message {}: {reason}", read + 1))?;
