@@ -65,7 +65,7 @@ pub struct Plan {
     pub media: u32,
     /// Triggers, reports and groups are used.
     pub solo: bool,
-    /// Small messages that are put at once in each stretch of work, so that an index has many parts.
+    /// Small messages that are put at once in the first stretch of work, so that an index has many parts.
     pub deep: u64,
     /// Steps from one look at the engine's invariants to the next.
     pub look_every: u64,
@@ -158,7 +158,7 @@ impl Plan {
         // On a full disk reports are discarded.
         self.solo = rng.below(3) == 0 && self.full_disk == 0;
         if self.exhaust == 0 && rng.below(24) == 0 {
-            self.deep = 2_600;
+            self.deep = 2_100;
             self.max_depth = 1_000_000;
         }
     }

@@ -393,8 +393,11 @@ impl Run {
             executor.spawn("reports", reports.report());
             executor.spawn("groups", groups.group());
         }
-        if self.plan.deep > 0 {
-            let worker = self.worker();
+        // Once: the oracle looks at each message on a queue, for each call.
+        let deep = std::mem::take(&mut self.plan.deep);
+        if deep > 0 {
+            let mut worker = self.worker();
+            worker.plan.deep = deep;
             let executor = self.machine.world.executor();
             executor.spawn("deep", worker.deepen());
         }
