@@ -19,10 +19,11 @@
 //! | `recovery/` | checkpoint and restart |
 //! | `check` | whether what is in memory keeps its invariants |
 //! | `maintain` | everything that happens without being asked |
+//! | `room` | the disk of the queue files: what is kept for checkpoints |
 //! | `meter` | what is counted |
 //!
 //! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
-//! queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
+//! making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
 
 mod catalogue;
 mod check;

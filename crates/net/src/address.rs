@@ -46,7 +46,7 @@ impl Peer {
         }
     }
 
-    /// The address as CONNAME shows it, without the port. Who comes by a socket of this machine has none.
+    /// The address as CONNAME shows it, without the port; words in its place for who comes by a socket of this machine.
     pub fn conname(&self) -> String {
         match self.host() {
             Some(host) => host.to_string(),

@@ -29,9 +29,9 @@ use crate::{LogError, Lsn, page};
 pub enum Class {
     /// What can be refused and takes up space: puts.
     Ordinary,
-    /// What can be refused and makes space in the end: gets. May use half of the reserve.
+    /// What can be refused and makes space in the end: gets, the records of checkpoints. May use half of the reserve.
     Relief,
-    /// What makes space again and must not be refused: commit, checkpoint. May use the reserve, but for what
+    /// What makes space again and is refused last: commits, changes of definitions. May use the reserve, but for what
     /// others were promised.
     Essential,
     /// The end of a unit of work that was promised room for it. May use everything.

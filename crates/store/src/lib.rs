@@ -4,7 +4,7 @@
 //! * A checkpoint image ([`ImageWriter`], [`read_image`]) holds everything else that a restart starts from.
 //! * A [`Reserve`] keeps room on the disk for both.
 //!
-//! None knows what its bytes mean. Both recognise bytes that are not what was written and say so
+//! None knows what its bytes mean. The first two recognise bytes that are not what was written and say so
 //! ([`StoreError::Damaged`]) instead of handing them on.
 
 #![forbid(unsafe_code)]

@@ -323,7 +323,7 @@ impl Drop for Made<'_> {
         let Made(qm, queue) = self;
         if let Some(queue) = queue {
             // Not forced: should a crash bring the queue back, it has been made, as if the application had died after
-            // its MQOPEN. Nor can it be refused but by a log that has stopped: nobody knows the name of the queue.
+            // its MQOPEN. A log that is full or has stopped may refuse it; then the queue stays, as after such a crash.
             let _ = qm.catalogue.delete_open(qm, queue, true);
         }
     }
