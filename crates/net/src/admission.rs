@@ -155,12 +155,12 @@ impl Counts {
 
     /// Takes a half-open connection's place away for a newcomer, if there is one that has to go for him.
     fn evict(&mut self, newcomer: Option<Host>, why: Refused) -> bool {
-        let outcast = match why {
-            Refused::TooMany { .. } => self.half_open.outcast(newcomer, now()),
-            Refused::TooManyFromAddress { .. } => self.half_open.outcast_of(newcomer, now()),
+        let victim = match why {
+            Refused::TooMany { .. } => self.half_open.victim(newcomer, now()),
+            Refused::TooManyFromAddress { .. } => self.half_open.victim_of(newcomer, now()),
             Refused::Draining => None,
         };
-        let Some((id, place)) = outcast else {
+        let Some((id, place)) = victim else {
             return false;
         };
         if let Some(traffic) = self.remove(id) {

@@ -15,7 +15,7 @@ use posthaste_env::Nanos;
 const YOUNG: Nanos = 1_000_000_000;
 
 /// Whoever is counted together: an address, or this machine's own sockets.
-type From = Option<Host>;
+type Origin = Option<Host>;
 
 struct HalfOpen {
     since: Nanos,
@@ -26,9 +26,9 @@ struct HalfOpen {
 #[derive(Default)]
 pub(crate) struct HalfOpens {
     /// By where they are from; the oldest first.
-    from: HashMap<From, BTreeMap<u64, HalfOpen>>,
+    from: HashMap<Origin, BTreeMap<u64, HalfOpen>>,
     /// How many are from where.
-    crowds: BTreeSet<(usize, From)>,
+    crowds: BTreeSet<(usize, Origin)>,
     in_all: usize,
 }
 
@@ -38,7 +38,7 @@ impl HalfOpens {
     }
 
     /// `id` is greater than all before.
-    pub(crate) fn insert(&mut self, id: u64, from: From, since: Nanos, place: &Arc<Place>) {
+    pub(crate) fn insert(&mut self, id: u64, from: Origin, since: Nanos, place: &Arc<Place>) {
         let half_open = HalfOpen {
             since,
             place: Arc::clone(place),
@@ -51,7 +51,7 @@ impl HalfOpens {
     }
 
     /// Whether it was one.
-    pub(crate) fn remove(&mut self, id: u64, from: From) -> bool {
+    pub(crate) fn remove(&mut self, id: u64, from: Origin) -> bool {
         let Some(crowd) = self.from.get_mut(&from) else {
             return false;
         };
@@ -69,7 +69,7 @@ impl HalfOpens {
     }
 
     /// Who has to go for a newcomer `from` there, if anybody.
-    pub(crate) fn outcast(&self, from: From, now: Nanos) -> Option<(u64, Arc<Place>)> {
+    pub(crate) fn victim(&self, from: Origin, now: Nanos) -> Option<(u64, Arc<Place>)> {
         let of_newcomer = self.from.get(&from).map_or(0, BTreeMap::len);
         let (most, crowded) = self.crowds.last()?;
         // With the newcomer, his address would have as many: then it is no crowd beside his.
@@ -82,12 +82,12 @@ impl HalfOpens {
     }
 
     /// Who of those from there has to go for one more from there, if anybody.
-    pub(crate) fn outcast_of(&self, from: From, now: Nanos) -> Option<(u64, Arc<Place>)> {
+    pub(crate) fn victim_of(&self, from: Origin, now: Nanos) -> Option<(u64, Arc<Place>)> {
         self.oldest(from, Some(now))
     }
 
     /// The oldest from there; with a time, only if it is not young.
-    fn oldest(&self, from: From, now: Option<Nanos>) -> Option<(u64, Arc<Place>)> {
+    fn oldest(&self, from: Origin, now: Option<Nanos>) -> Option<(u64, Arc<Place>)> {
         let (id, oldest) = self.from.get(&from)?.first_key_value()?;
         let young = now.is_some_and(|now| now.saturating_sub(oldest.since) < YOUNG);
         (!young).then(|| (*id, Arc::clone(&oldest.place)))
@@ -98,7 +98,7 @@ impl HalfOpens {
 mod tests {
     use super::*;
 
-    fn host(last: u8) -> From {
+    fn host(last: u8) -> Origin {
         Some(Host::from([127, 0, 0, last]))
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn the_oldest_of_the_largest_crowd_goes_and_youth_helps_against_ones_like_only() {
         let mut all = HalfOpens::default();
         let place = Arc::new(Place::default());
-        let goes = |all: &HalfOpens, from, now| all.outcast(from, now).map(|(id, _)| id);
+        let goes = |all: &HalfOpens, from, now| all.victim(from, now).map(|(id, _)| id);
         assert_eq!(goes(&all, host(1), 0), None);
         for (id, from) in [(1, 1), (2, 2), (3, 2), (4, 2)] {
             all.insert(id, host(from), id * YOUNG, &place);
@@ -120,11 +120,8 @@ mod tests {
             "young, and one of theirs"
         );
         assert_eq!(goes(&all, host(2), 3 * YOUNG), Some(2));
-        assert_eq!(
-            all.outcast_of(host(1), 2 * YOUNG).map(|(id, _)| id),
-            Some(1)
-        );
-        assert_eq!(all.outcast_of(host(3), 9 * YOUNG).map(|(id, _)| id), None);
+        assert_eq!(all.victim_of(host(1), 2 * YOUNG).map(|(id, _)| id), Some(1));
+        assert_eq!(all.victim_of(host(3), 9 * YOUNG).map(|(id, _)| id), None);
         assert!(all.remove(2, host(2)) && !all.remove(2, host(2)));
         // Two against one: with the newcomer it would be as many.
         assert_eq!(goes(&all, host(1), 3 * YOUNG), None);
