@@ -148,7 +148,7 @@ impl Run {
 
     /// An end fails only for a fault of the disk, or for want of room on it.
     fn expect_clean(&self, clean: bool) -> Result<(), Failure> {
-        if clean || self.crowded || self.machine.world.disk().struck().len() > self.struck {
+        if clean || self.disk_full || self.machine.world.disk().struck().len() > self.struck {
             return Ok(());
         }
         Err(Failure::Stopped("an end was not clean".to_owned()))

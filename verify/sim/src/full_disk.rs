@@ -21,7 +21,7 @@ const NOTICED: u64 = 3_000_000_000;
 
 impl Run {
     /// Takes the room of the disk away, or lets one call find none, in the stretch of work that begins.
-    pub(crate) fn crowd(&mut self) {
+    pub(crate) fn fill_disk(&mut self) {
         if !self.faults.chance(self.plan.full_disk) {
             return;
         }
@@ -34,24 +34,24 @@ impl Run {
             disk.order(fault, Area::Any, self.faults.below(SKIPPED));
         } else {
             disk.set_free(Some(self.faults.below(LEFT)));
-            self.crowded = true;
+            self.disk_full = true;
             self.met("disk full");
         }
     }
 
     /// After a start on a full disk: makes room, or leaves it full for one more stretch.
     pub(crate) fn make_room(&mut self) {
-        if self.crowded {
+        if self.disk_full {
             self.met("start on a full disk");
             if self.faults.coin() {
-                self.uncrowd();
+                self.give_room();
             }
         }
     }
 
-    pub(crate) fn uncrowd(&mut self) {
+    pub(crate) fn give_room(&mut self) {
         self.machine.world.disk().set_free(None);
-        self.crowded = false;
+        self.disk_full = false;
     }
 
     /// There is room, and nobody works: a put is taken.

@@ -49,7 +49,7 @@ pub enum Failure {
     Start(String),
     /// The queue manager stopped by itself although nothing had failed.
     Stopped(String),
-    /// What the engine has in memory contradicts itself.
+    /// What is in memory contradicts itself, exceeds its limits or is left over.
     Invariant(String),
     /// Something waits that nothing will wake.
     Stuck(String),
@@ -108,7 +108,7 @@ pub(crate) struct Run {
     pub(crate) faults: Rng,
     pub(crate) stops: (u32, u32),
     /// The disk has little room or none.
-    pub(crate) crowded: bool,
+    pub(crate) disk_full: bool,
     /// Faults that had struck when the queue manager was started.
     pub(crate) struck: usize,
     /// The channels of the running queue manager.
@@ -201,7 +201,7 @@ impl Run {
             ends: Rng::new(plan.seed ^ 0x00E4_D504),
             faults: Rng::new(plan.seed ^ 0x0FA0_1735),
             stops: (0, 0),
-            crowded: false,
+            disk_full: false,
             struck: 0,
             proven: false,
             site: None,
@@ -268,7 +268,7 @@ impl Run {
         }
         // A fault that was ordered and has not struck must not strike the audit.
         self.machine.world.disk().clear_faults();
-        self.uncrowd();
+        self.give_room();
         if self.machine.qm().stopped().is_some() {
             self.stop()?;
             if !self.start_again(self.plan.epochs)? {
@@ -350,7 +350,7 @@ impl Run {
             let step = if self.faults.coin() { step } else { -step };
             self.machine.world.clock().step_wall(step);
         }
-        self.crowd();
+        self.fill_disk();
     }
 
     /// Lets applications work for a while.

@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 use posthaste_engine::{Done, Got, Inquired, QueueManager, Verb};
-use posthaste_env::Clock;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_wire::client::{ClientPut, ClientPut1};
@@ -16,7 +15,6 @@ use posthaste_wire::request::{
     ConnRequest, InqRequest, OpenDefaults, OpenRequest, Request, SetRequest,
 };
 use posthaste_wire::{Outcome, Reply};
-use std::sync::Arc;
 
 use super::line::{Line, Over, within};
 use super::site::Site;
@@ -249,9 +247,8 @@ impl Conversation {
 
     /// Ends when the server has ended every session of the connection; false if it has not in time.
     pub(crate) async fn server_gone(&self) -> bool {
-        let clock: &Arc<dyn Clock> = &self.site.clock;
         let gone = self.line.server_gone();
-        if within(&**clock, GONE, gone).await.is_some() {
+        if within(&*self.site.clock, GONE, gone).await.is_some() {
             return true;
         }
         self.site

@@ -100,7 +100,7 @@ async fn getter(site: Rc<Site>, line: Rc<Line>, id: u32, waiting: Rc<Cell<u64>>)
     waiting.set(waiting.get() + 1);
     let reason = wait(&conversation, handle).await;
     match reason {
-        // A second after the wait's end at the latest, or with its connection.
+        // At the end of its wait, or with its connection.
         Some(Reason::NO_MSG_AVAILABLE | Reason::CONNECTION_QUIESCING | Reason::Q_MGR_QUIESCING) => {
         }
         _ if excused(&site, &line) => {}

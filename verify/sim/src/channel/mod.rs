@@ -32,8 +32,9 @@ pub(crate) const QUIET: u64 = 15_000_000_000;
 pub(crate) const FAREWELL: u64 = 2_000_000_000;
 /// The same for the crowd, which comes, waits and is stopped.
 const CROWD: u64 = 60_000_000_000;
-/// Long requests that wait for their turn count in the budget of unfinished messages and are not refused for it.
-const BESIDE: usize = 2 << 20;
+/// Bytes of long requests that wait for their turn: they count in the budget of unfinished messages and are not refused
+/// for it.
+const BESIDE: usize = 512 << 10;
 
 impl Run {
     /// Applications come over channels, and others come to misuse them.
@@ -84,10 +85,10 @@ impl Run {
         if site.plan.floods > 0 && taken > budget / 2 {
             self.met("budget of unfinished messages taken");
         }
-        if taken <= budget + BESIDE / 4 {
+        if taken <= budget + BESIDE {
             return Ok(());
         }
-        Err(Failure::Stuck(format!(
+        Err(Failure::Invariant(format!(
             "unfinished messages take {taken} bytes of {budget}"
         )))
     }
@@ -113,7 +114,7 @@ impl Run {
                 self.met("nothing left of channels");
                 Ok(())
             }
-            Some((what, count)) => Err(Failure::Stuck(format!(
+            Some((what, count)) => Err(Failure::Invariant(format!(
                 "all applications have ended, and {count} {what} are left; instances: {:?}",
                 site.registry.status()
             ))),

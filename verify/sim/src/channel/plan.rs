@@ -42,20 +42,21 @@ pub struct Channels {
 impl Channels {
     /// What this seed wants of channels, if anything.
     pub(crate) fn of(seed: u64) -> Option<Channels> {
-        let mut rng = Rng::new(seed ^ 0x00C4_A77E_15E0_0000);
-        (rng.below(OVER_CHANNELS) == 0).then(|| Channels::draw(&mut rng))
+        let (wanted, channels) = Channels::draw(seed);
+        wanted.then_some(channels)
     }
 
     /// The same for a seed that has to have them.
     pub(crate) fn of_any(seed: u64) -> Channels {
-        let mut rng = Rng::new(seed ^ 0x00C4_A77E_15E0_0000);
-        rng.below(OVER_CHANNELS);
-        Channels::draw(&mut rng)
+        Channels::draw(seed).1
     }
 
-    fn draw(rng: &mut Rng) -> Channels {
+    /// Whether a seed wants them, and how they are.
+    fn draw(seed: u64) -> (bool, Channels) {
+        let mut rng = Rng::new(seed ^ 0x00C4_A77E_15E0_0000);
+        let wanted = rng.below(OVER_CHANNELS) == 0;
         let floods = *rng.pick(&[0, 0, 12]).unwrap_or(&0);
-        Channels {
+        let channels = Channels {
             sockets: rng.between(1, 3),
             conversations: rng.between(1, 4),
             cut: *rng.pick(&[0, 300_000, 900_000]).unwrap_or(&0),
@@ -69,7 +70,8 @@ impl Channels {
             floods,
             deaf: rng.below(2),
             unfinished_in_all: if floods > 0 { 1 << 20 } else { 8 << 20 },
-        }
+        };
+        (wanted, channels)
     }
 
     /// How one more connection of an application is.
