@@ -11,11 +11,14 @@
 //!   are remembered apart.
 //! * The state of a handle changes only when the call succeeds.
 
+use std::collections::BTreeSet;
+
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{GroupId, Hobj, Md, Pmo, Reason};
 
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::queue::index::GroupKeys;
 use crate::queue::matching::Match;
 use crate::queue::{Cursor, QueueState, Start};
 
@@ -157,7 +160,7 @@ pub(crate) struct Logical {
     current: Option<GetGroup>,
     origin: Option<Cursor>,
     /// Groups that were found incomplete during this look.
-    incomplete: Vec<GroupId>,
+    incomplete: BTreeSet<GroupId>,
 }
 
 impl Logical {
@@ -176,7 +179,7 @@ impl Logical {
             options,
             current,
             origin: handle.origin,
-            incomplete: Vec::new(),
+            incomplete: BTreeSet::new(),
         };
         if logical.ordered()
             && options & MQGMO_BROWSE_NEXT == 0
@@ -232,42 +235,45 @@ impl Logical {
         }
     }
 
-    /// Whether a message that was found may be delivered.
+    /// Whether a message may be delivered that says this of groups: asked before the message is read.
+    pub(crate) fn may_accept(
+        &mut self,
+        state: &QueueState,
+        keys: &GroupKeys,
+        owner: (u64, Hobj),
+        now: i64,
+    ) -> bool {
+        let grouped = keys.flags & MQMF_MSG_IN_GROUP != 0;
+        if self.expected().is_some() || !self.active() || !grouped {
+            return true;
+        }
+        if self.ordered() && keys.sequence != 1 {
+            return false;
+        }
+        // Once the first message of a group was got, the others are not asked again.
+        let begun = self.current.is_some_and(|group| group.id == keys.id);
+        if !self.has(MQGMO_ALL_MSGS_AVAILABLE) || begun {
+            return true;
+        }
+        if self.incomplete.contains(&keys.id) {
+            return false;
+        }
+        let complete = state.has_whole_group(keys.id, owner, now);
+        if !complete {
+            self.incomplete.insert(keys.id);
+        }
+        complete
+    }
+
+    /// Looks at a message that was found.
     ///
     /// # Errors
     /// 2247, the message that is next in the group is not what was asked for.
-    pub(crate) fn accepts(
-        &mut self,
-        state: &QueueState,
-        message: &Message,
-        wanted: &Match,
-        owner: (u64, Hobj),
-        now: i64,
-    ) -> Result<bool, Reason> {
-        let md = &message.md;
-        if self.expected().is_some() {
-            let asked = wanted.accepts(message);
-            return asked.then_some(true).ok_or(Reason::MATCH_OPTIONS_ERROR);
+    pub(crate) fn check(&self, message: &Message, wanted: &Match) -> Result<(), Reason> {
+        match self.expected().is_none() || wanted.accepts(message) {
+            true => Ok(()),
+            false => Err(Reason::MATCH_OPTIONS_ERROR),
         }
-        if !self.active() || md.msg_flags & MQMF_MSG_IN_GROUP == 0 {
-            return Ok(true);
-        }
-        if self.ordered() && md.msg_seq_number != 1 {
-            return Ok(false);
-        }
-        // Once the first message of a group was got, the others are not asked again.
-        let begun = self.current.is_some_and(|group| group.id == md.group_id);
-        if !self.has(MQGMO_ALL_MSGS_AVAILABLE) || begun {
-            return Ok(true);
-        }
-        if self.incomplete.contains(&md.group_id) {
-            return Ok(false);
-        }
-        let complete = state.has_whole_group(md.group_id, owner, now);
-        if !complete {
-            self.incomplete.push(md.group_id);
-        }
-        Ok(complete)
     }
 
     /// Moves the handle on after a message was delivered; returns a warning if the handle was in a

@@ -3,6 +3,8 @@
 
 mod world;
 
+use std::sync::atomic::Ordering;
+
 use posthaste_engine::Session;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, GroupId, Hobj, Md, Reason};
@@ -396,4 +398,27 @@ fn groups_survive_a_crash() {
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);
     assert_eq!(all(&s, h, WHOLE), "1 2 3 4");
+}
+
+/// What is not whole is passed by without a look into the file, however much of it lies in front.
+#[test]
+fn groups_that_are_not_whole_are_not_read_from_the_file() {
+    let w = World::with(|c| c.q_buffer = 64 << 10);
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+    for n in 0..200 {
+        send(&s, h, member(n, 1, MEMBER), 0, &[1; 2000]);
+    }
+    send(&s, h, member(200, 1, LAST), 0, &[2; 2000]);
+    let reads = || w.stage.queue_reads.load(Ordering::SeqCst);
+    for options in [WHOLE | MQGMO_BROWSE_FIRST, MQGMO_ALL_MSGS_AVAILABLE] {
+        let before = reads();
+        let how = Gmo {
+            match_options: 0,
+            ..gmo(options)
+        };
+        let taken = take(&s, h, flagged(0), how, 2000).unwrap();
+        assert_eq!(taken.data[0], 2);
+        assert!(reads() - before <= 2, "{} reads", reads() - before);
+    }
 }

@@ -6,7 +6,10 @@
 //!   is judged by what is on the queue then.
 //! * A place may be given back and written over while it is being read. Its message has gone then, and what was read
 //!   is nobody's: it is no damage, and no look meets the message again, because numbers are never used twice.
+//! * Of what was read, a call keeps what its last look has asked for: messages that it takes off the queue because they
+//!   have expired, or that somebody else gets first, do not gather.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use posthaste_store::{Place, QueueFile, StoreError};
@@ -42,11 +45,25 @@ impl Unread {
 
 /// The messages that have been read for one call.
 #[derive(Default)]
-pub(crate) struct Readings(Vec<Arc<Message>>);
+pub(crate) struct Readings(Vec<Reading>);
+
+struct Reading {
+    message: Arc<Message>,
+    /// By the look since the last one was added.
+    asked: Cell<bool>,
+}
 
 impl Readings {
     fn get(&self, seq: u64) -> Option<&Arc<Message>> {
-        self.0.iter().find(|message| message.seq == seq)
+        let reading = self.0.iter().find(|reading| reading.message.seq == seq)?;
+        reading.asked.set(true);
+        Some(&reading.message)
+    }
+
+    fn add(&mut self, message: Arc<Message>) {
+        self.0.retain(|reading| reading.asked.take());
+        let asked = Cell::new(false);
+        self.0.push(Reading { message, asked });
     }
 }
 
@@ -87,7 +104,7 @@ impl Queue {
     /// The file does not hold what was written there, or cannot be read.
     pub(crate) fn read(&self, unread: Unread, readings: &mut Readings) -> Result<(), StoreError> {
         match unread.read() {
-            Ok(message) => readings.0.push(message),
+            Ok(message) => readings.add(message),
             Err(error) => {
                 if self.lock().is_still(&unread) || planted(Bug::BlameUnseen) {
                     return Err(error);
@@ -95,5 +112,30 @@ impl Queue {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_recovery_log::Lsn;
+
+    #[test]
+    fn what_the_last_look_did_not_ask_for_is_let_go() {
+        let mut readings = Readings::default();
+        for seq in 1..=1000 {
+            let message = Message {
+                md: Default::default(),
+                data: Default::default(),
+                seq,
+                expires: 0,
+                lsn: Lsn(0),
+            };
+            readings.add(Arc::new(message));
+            // One that does not match, and is passed by each time; and one that has expired.
+            assert!(readings.get(1).is_some());
+            assert!(readings.get(seq).is_some());
+            assert!(readings.0.len() <= 3, "{}", readings.0.len());
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! * The first match in delivery order is found. By identifier that takes a hash chain (by two, the
 //!   shorter one), whatever the depth; by group, sequence number or offset it takes a walk.
 //! * No message is asked for from the file whose identifiers' tags, or whose group, sequence number
-//!   or offset, are others than what is wanted.
+//!   or offset, are others than what is wanted, nor one whose group may not be delivered now.
 //! * A message that has expired is never found: it is taken off the queue when it is met, and
 //!   handed to the caller, who owes it a log record and perhaps a report.
 //! * Messages locked by another handle's browse are passed over.
@@ -15,7 +15,7 @@ use posthaste_mqi::constants::MQMF_LAST_MSG_IN_GROUP;
 use posthaste_mqi::{GroupId, Hobj};
 
 use super::QueueState;
-use super::index::{Body, CHUNK, Chain, Index, NIL, Slot, SlotId, tag_of};
+use super::index::{Body, CHUNK, Chain, GroupKeys, Index, NIL, Slot, SlotId, tag_of};
 use super::matching::{Match, seq_of};
 use super::reading::{Readings, Unread};
 use crate::message::Message;
@@ -109,8 +109,8 @@ impl Walk {
 }
 
 impl QueueState {
-    /// Finds the first match. Expired messages met on the way are removed and appended to
-    /// `expired`.
+    /// Finds the first match, of those that `may` be it by what they say of groups. Expired messages met on the way
+    /// are removed and appended to `expired`.
     ///
     /// # Errors
     /// A message has to be read before it can be said.
@@ -121,6 +121,7 @@ impl QueueState {
         owner: (u64, Hobj),
         now: i64,
         (read, expired): (&Readings, &mut Vec<Arc<Message>>),
+        mut may: impl FnMut(&QueueState, &GroupKeys) -> bool,
     ) -> Result<Option<Found>, Unread> {
         let walk = Walk::of(wanted, self.home.tag_seed);
         let token_seq = match &wanted.token {
@@ -145,8 +146,10 @@ impl QueueState {
             let slot = *self.index.slot(at);
             let before = matches!(start, Start::After(cursor) if slot.key() <= cursor.key);
             let other_token = token_seq.is_some_and(|seq| seq != slot.seq);
-            let other = other_token || !wanted.may_accept(&self.index.group(at));
-            if before || other || self.locked_for(at, owner) {
+            let keys = self.index.group(at);
+            let other = other_token || !wanted.may_accept(&keys);
+            let other = other || before || self.locked_for(at, owner);
+            if other || !self.has_expired(at, now) && !may(self, &keys) {
                 at = next;
                 continue;
             }

@@ -33,7 +33,7 @@ use crate::queue::index::SlotId;
 use crate::queue::matching::{Match, token_of};
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
-use crate::queue::{Cursor, Found, Queue, QueueState, Start};
+use crate::queue::{Cursor, Found, Queue, QueueState};
 use crate::record;
 use crate::report;
 use crate::session::{Session, SessionInner, Target};
@@ -480,21 +480,16 @@ impl SessionInner {
         cursor: &Option<Cursor>,
         beside: &mut Beside,
     ) -> Result<Option<Found>, NoLook> {
-        let mut start = logical.start(*cursor);
-        let now = self.qm.now();
+        let start = logical.start(*cursor);
+        let (owner, now) = (request.owner, self.qm.now());
         let matches = logical.matches(&request.matches);
         let Beside { read, expired, .. } = beside;
-        loop {
-            let found = state.find(&matches, start, request.owner, now, (read, expired))?;
-            let Some(found) = found else {
-                return Ok(None);
-            };
-            let (message, wanted) = (&found.message, &request.matches);
-            if logical.accepts(state, message, wanted, request.owner, now)? {
-                return Ok(Some(found));
-            }
-            start = Start::After(state.cursor(found.slot));
+        let may = |state: &QueueState, keys: &_| logical.may_accept(state, keys, owner, now);
+        let found = state.find(&matches, start, owner, now, (read, expired), may)?;
+        if let Some(found) = &found {
+            logical.check(&found.message, &request.matches)?;
         }
+        Ok(found)
     }
 
     /// Makes a held message the application's: in its unit of work, or for good.
