@@ -201,7 +201,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     let mut state = initiation.lock();
     if state.admit(false) == Err(Reason::Q_SPACE_NOT_AVAILABLE) {
         drop(state);
-        initiation.file_again();
+        initiation.file_again(size_of::<Message>() + data.len());
         state = initiation.lock();
     }
     md.priority = state.attributes.def_priority;

@@ -454,6 +454,35 @@ fn spilled_messages_expire() {
     assert_eq!(w.status(LOCAL).resident_bytes, 0);
 }
 
+/// What had to stay in memory belongs to a unit of work that nobody ends: others go on all the same once there is room.
+#[test]
+fn a_full_disk_heals_though_a_unit_of_work_has_the_buffer() {
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let w = small_buffers();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        w.stage.full.store(true, Ordering::SeqCst);
+        let refused = |s: &Session, options: i32| {
+            let put = try_put(s, h, &mut md(persistence), options, &[1; SIZE]);
+            put == Err(Reason::Q_SPACE_NOT_AVAILABLE)
+        };
+        while !refused(&s, MQPMO_SYNCPOINT) {
+            assert_small(&w, LOCAL);
+        }
+        let other = w.connect();
+        assert_eq!(open(&other, LOCAL, IN_OUT), h);
+        assert!(refused(&other, 0) && refused(&s, MQPMO_SYNCPOINT));
+        w.stage.full.store(false, Ordering::SeqCst);
+        for n in 0..COUNT {
+            put_one(&other, h, n, persistence, 0);
+        }
+        assert_small(&w, LOCAL);
+        assert_eq!(numbers(&other, h, 0), upto(COUNT));
+        commit(&s);
+        assert!(next(&other, h, 0).is_ok());
+    }
+}
+
 /// The file system is full: puts beyond the buffer are refused, nothing is lost, and when there is
 /// room again everything goes on.
 #[test]

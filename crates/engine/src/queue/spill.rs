@@ -7,7 +7,7 @@
 //!   others meanwhile. Only if it is still there then, and still in memory, does the place that was written become
 //!   its place; else the place is given back, for nobody has seen it.
 //! * Nothing is dropped: what cannot be filed stays in memory, and puts are refused until the file takes messages
-//!   again.
+//!   again, which each put that would be refused finds out.
 //! * While something is on its way to the file, the file is not begun anew.
 
 use std::collections::VecDeque;
@@ -134,9 +134,10 @@ impl QueueState {
         self.filing.due.clear();
     }
 
-    /// Has some of the messages filed that had to stay in memory; whether somebody has to.
+    /// Has some of the messages filed that had to stay in memory. True: all of those belong to units of work, so that
+    /// whether the file takes messages again has to be found out in another way ([`Queue::try_file`]).
     fn try_again(&mut self) -> bool {
-        if !self.file_full || !self.over_buffer() || !self.home.room.is_open() {
+        if !self.file_full || !self.over_buffer() || !self.home.room.is_open() || self.deleted {
             return false;
         }
         let over = [self.is_over(false), self.is_over(true)];
@@ -147,7 +148,9 @@ impl QueueState {
         });
         let stuck = stuck.take(STUCK).map(|id| (id, index.slot(id).seq));
         self.filing.due.extend(stuck);
-        self.spills()
+        let tries = !self.spills();
+        self.filing.writing += u32::from(tries);
+        tries
     }
 }
 
@@ -175,11 +178,27 @@ impl Queue {
         }
     }
 
-    /// A put was refused because the disk was full: finds out whether it still is.
-    pub(crate) fn file_again(&self) {
-        let due = self.lock().try_again();
-        if due {
-            self.spill();
+    /// A put of a message of so many bytes was refused because the disk was full: finds out whether it still is.
+    pub(crate) fn file_again(&self, bytes: usize) {
+        let tries = self.lock().try_again();
+        match tries {
+            true => self.try_file(bytes),
+            false => self.spill(),
+        }
+    }
+
+    /// Whether the file takes as many bytes: if so, the message that is to be put can be filed in their stead.
+    fn try_file(&self, bytes: usize) {
+        let file = self.open_file();
+        let written = file.and_then(|file| Ok((file.write(&[&vec![0; bytes]])?, file)));
+        let mut state = self.lock();
+        state.filing.writing -= 1;
+        match written {
+            Ok((place, file)) => {
+                state.file_full = false;
+                state.home.room.freed(file.free(place));
+            }
+            Err(error) => state.could_not_file(&error),
         }
     }
 

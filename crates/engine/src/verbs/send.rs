@@ -91,7 +91,7 @@ impl Reservation {
         let queue = &parcel.queue;
         let mut reserved = queue.lock().reserve(parcel.persistent());
         if reserved == Err(Reason::Q_SPACE_NOT_AVAILABLE) {
-            queue.file_again();
+            queue.file_again(parcel.message.size());
             reserved = queue.lock().reserve(parcel.persistent());
         }
         reserved?;
