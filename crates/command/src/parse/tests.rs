@@ -143,6 +143,25 @@ fn define_queues() {
     }
 }
 
+/// What dmpmqcfg writes for attributes that nobody has set asks for nothing.
+#[test]
+fn attributes_of_scripts_that_ask_for_nothing_are_taken() {
+    for line in [
+        "DEFINE QLOCAL(Q) CAPEXPRY(NOLIMIT) CLCHNAME(' ') MAXFSIZE(DEFAULT) SCOPE(QMGR) STREAMQ(' ') STRMQOS(BESTEF)",
+        "DEFINE QMODEL(Q) CAPEXPRY(NOLIMIT) CLCHNAME(' ') MAXFSIZE(DEFAULT) STREAMQ(' ') STRMQOS(BESTEF)",
+        "DEFINE QALIAS(Q) CAPEXPRY(NOLIMIT) SCOPE(QMGR)",
+        "DEFINE QREMOTE(Q) CAPEXPRY(NOLIMIT) SCOPE(QMGR)",
+    ] {
+        let Command::Define { kind, attrs, .. } = ok(line) else {
+            panic!("{line}");
+        };
+        for (selector, value) in attrs.iter() {
+            let attribute = crate::table::by_selector(kind, selector).unwrap();
+            assert!(attribute.takes(value), "{line}: {}", attribute.keyword);
+        }
+    }
+}
+
 #[test]
 fn define_replace_and_like() {
     for (line, replace, like) in [

@@ -1,7 +1,7 @@
 //! Attributes of queues (manual: "DEFINE queues", "Attributes for queues").
 
 use super::words::{NO_YES, QMGR_OFF_LEVELS, QMGR_OFF_ON, Words};
-use super::{QUEUE_TYPES, int, name, text, word};
+use super::{QUEUE_TYPES, int, int_or_word, name, text, word};
 use crate::object::ObjectKind::{QAlias, QLocal, QModel, QRemote};
 use crate::object::{Attribute, ObjectKind};
 use posthaste_mqi::constants as mq;
@@ -84,6 +84,12 @@ const IMGRCOVQ: Words = &[
     ("YES", mq::MQIMGRCOV_YES),
     ("QMGR", mq::MQIMGRCOV_AS_Q_MGR),
 ];
+/// MQST_ numbers.
+const STRMQOS: Words = &[("BESTEF", 0), ("MUSTDUP", 1)];
+/// MQQFS_DEFAULT.
+const FILE_SIZE: Words = &[("DEFAULT", -1)];
+/// MQCEX_NOLIMIT.
+const NOLIMIT: Words = &[("NOLIMIT", -1)];
 const TARGTYPE: Words = &[("QUEUE", mq::MQOT_Q), ("TOPIC", mq::MQOT_TOPIC)];
 const DEFTYPE: Words = &[
     ("PREDEFINED", mq::MQQDT_PREDEFINED),
@@ -133,6 +139,11 @@ pub(super) const ROWS: &[Attribute] = &[
     word("MONQ", mq::MQIA_MONITORING_Q, QMGR_OFF_LEVELS, mq::MQMON_Q_MGR, STORED, "Collection of online monitoring data").only(UNMONITORED),
     word("STATQ", mq::MQIA_STATISTICS_Q, QMGR_OFF_ON, mq::MQMON_Q_MGR, STORED, "Collection of statistics").only(UNMONITORED),
     word("ACCTQ", mq::MQIA_ACCOUNTING_Q, QMGR_OFF_ON, mq::MQMON_Q_MGR, STORED, "Collection of accounting data").only(UNMONITORED),
+    int_or_word("MAXFSIZE", mq::MQIA_MAX_Q_FILE_SIZE, (20, 267_386_880), FILE_SIZE, -1, STORED, "Largest size of the queue file in megabytes").only(&[-1]),
+    int_or_word("CAPEXPRY", mq::MQIA_CAP_EXPIRY, (0, MOST), NOLIMIT, -1, ALL, "Longest expiry of messages in tenths of a second").only(&[-1]),
+    name("STREAMQ", mq::MQCA_STREAM_QUEUE_NAME, mq::MQ_Q_NAME_LENGTH, "", STORED, "Queue that gets a copy of each message").only(&[]),
+    word("STRMQOS", mq::MQIA_STREAM_QUEUE_QOS, STRMQOS, 0, STORED, "Whether a message may be put if its copy cannot").describes(),
+    name("CLCHNAME", mq::MQCA_CLUS_CHL_NAME, mq::MQ_CHANNEL_NAME_LENGTH, "", STORED, "Cluster-sender channels that use the queue as transmission queue").only(&[]),
     text("CUSTOM", mq::MQCA_CUSTOM, mq::MQ_CUSTOM_LENGTH, "", ALL, "Settings that have no attribute of their own yet").only(&[]),
     name("TARGET", mq::MQCA_BASE_OBJECT_NAME, mq::MQ_OBJECT_NAME_LENGTH, "", ALIAS, "The queue that the alias stands for").or(&["TARGQ"]),
     word("TARGTYPE", mq::MQIA_BASE_TYPE, TARGTYPE, mq::MQOT_Q, ALIAS, "What kind of object TARGET is").only(&[mq::MQOT_Q]),
