@@ -27,6 +27,8 @@ use crate::spoken::Spoken;
 
 /// Where message protection policies would be.
 const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
+/// A user whom nobody may be: MCAUSER says it to close a channel.
+const NOBODY: &str = "*NOACCESS";
 
 /// A conversation's session and what it remembers.
 pub(crate) struct Talk {
@@ -193,6 +195,11 @@ impl Talk {
         let ours = wanted.is_empty() || wanted.starts_with('*') || wanted == qm.name();
         if !ours {
             return Err(Reason::Q_MGR_NAME_ERROR);
+        }
+        if user.eq_ignore_ascii_case(NOBODY) {
+            let inserts = [&common.instance.channel, &common.instance.conname].map(String::clone);
+            common.registry.operator().message("AMQ9557E", &inserts);
+            return Err(Reason::NOT_AUTHORIZED);
         }
         let name = conn.application.text().into_owned();
         let (channel, conname) = match common.registry.is_local() {

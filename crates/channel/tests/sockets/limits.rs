@@ -80,6 +80,19 @@ async fn a_channel_that_demands_what_is_not_checked_takes_nobody() {
 }
 
 #[tokio::test]
+async fn a_channel_whose_user_is_noaccess_lets_nobody_in() {
+    let world = World::new().await;
+    world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('*NOACCESS')");
+    let socket = world.socket().await;
+    let mut client = Client::agreed(socket, &Raw::offer("CH")).await.unwrap();
+    let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(outcome.reason, Reason::NOT_AUTHORIZED);
+    assert_eq!(world.heard.inserts("AMQ9557E"), ["CH", "127.0.0.1"]);
+    world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('app')");
+    world.client().await.disconnect().await;
+}
+
+#[tokio::test]
 async fn instances_are_limited_in_all_and_per_client() {
     let world = World::new().await;
     world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MAXINST(2)");

@@ -181,6 +181,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ9557E",
+        "Channel {0} lets nobody in: its user is *NOACCESS.",
+        "The channel's MCAUSER is *NOACCESS, or the application says that this is its user. MQCONN from {1} got MQRC_NOT_AUTHORIZED (2035).",
+        "None, if nobody is to use the channel. Otherwise set MCAUSER to the user that its applications are to run as.",
+    ),
+    message(
         "AMQ9635E",
         "Channel {0} did not specify a valid CipherSpec.",
         "The channel has SSLPEER and so wants clients with certificates, but no SSLCIPH. The connection from {1} was refused.",

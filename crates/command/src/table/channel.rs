@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Attribute] = &[
     int("DISCINT", mq::MQIACH_DISC_INTERVAL, (0, 999_999), 0, ON, "Seconds without a call after which the channel ends; 0 is never").not_inquired(),
     int("MAXINST", mq::MQIACH_MAX_INSTANCES, (0, MOST), MOST, ON, "Most connections at once").not_inquired(),
     int("MAXINSTC", mq::MQIACH_MAX_INSTS_PER_CLIENT, (0, MOST), MOST, ON, "Most connections at once from one address").not_inquired(),
-    text("MCAUSER", mq::MQCACH_MCA_USER_ID, mq::MQ_MAX_MCA_USER_ID_LENGTH, "", ON, "User that applications run as; blank is the user they say they are").not_inquired(),
+    text("MCAUSER", mq::MQCACH_MCA_USER_ID, mq::MQ_MAX_MCA_USER_ID_LENGTH, "", ON, "User that applications run as; blank is the user they say they are, *NOACCESS lets nobody in").not_inquired(),
     text("SSLCIPH", mq::MQCACH_SSL_CIPHER_SPEC, mq::MQ_SSL_CIPHER_SPEC_LENGTH, "", ON, "CipherSpec; blank is no TLS").not_inquired(),
     word("SSLCAUTH", mq::MQIACH_SSL_CLIENT_AUTH, SSLCAUTH, mq::MQSCA_REQUIRED, ON, "Whether a TLS client must have a certificate").describes().not_inquired(),
     text("SSLPEER", mq::MQCACH_SSL_PEER_NAME, mq::MQ_SSL_PEER_NAME_LENGTH, "", ON, "Distinguished names that a client's certificate may have").not_inquired(),
