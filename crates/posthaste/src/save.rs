@@ -4,6 +4,7 @@
 //! it was written, and the last line says that nothing is missing.
 
 use std::path::Path;
+use std::time::Duration;
 
 use posthaste_command::{Attrs, Command, DefineForm, Object, ObjectKind, parse, script_of};
 use posthaste_server::{Exit, Failure};
@@ -24,7 +25,7 @@ pub(crate) fn save(place: Option<&Path>, args: &cli::Save) -> Result<Exit, Failu
         reach: &args.reach,
         client: args.client,
         application: "dmpmqcfg",
-        within: crate::connect::ANSWER,
+        within: Duration::from_secs(args.wait.into()),
     };
     let mut server = CommandServer::connect(&target, args.wait)?;
     let name = server.queue_manager();
