@@ -126,6 +126,7 @@ fn step_give_back(space: &mut Space, naive: &[bool]) {
             assert!(start % 8 == 0 && count % 8 == 0 && *count >= 16);
             assert!(!space.is_free(*start, 1), "somebody could take it");
         }
+        assert_eq!(space.check(), Ok(()));
         space.put_back(&runs);
     }
 }

@@ -67,6 +67,8 @@ pub(crate) struct Space {
     cursor: u32,
     freed: BTreeSet<u32>,
     released: u64,
+    /// Free blocks whose room is just being given back.
+    going: u64,
 }
 
 impl Space {
@@ -82,6 +84,7 @@ impl Space {
             cursor: 1,
             freed: (0..blocks.div_ceil(LEAF)).collect(),
             released: u64::from(blocks.saturating_sub(1)),
+            going: 0,
         };
         space.extend(blocks.max(1));
         space.fill(0, 1, true);
@@ -255,6 +258,7 @@ impl Space {
         for (start, count) in &runs {
             self.fill(*start, *count, true);
             self.released = self.released.saturating_sub(u64::from(*count));
+            self.going += u64::from(*count);
             if !self.stale {
                 self.refresh(*start, *count);
             }
@@ -266,6 +270,7 @@ impl Space {
     pub(crate) fn put_back(&mut self, runs: &[(u32, u32)]) {
         for (start, count) in runs {
             self.fill(*start, *count, false);
+            self.going = self.going.saturating_sub(u64::from(*count));
             if !self.stale {
                 self.refresh(*start, *count);
             }
@@ -290,10 +295,10 @@ impl Space {
         let set =
             pieces(1, self.blocks - 1).map(|(word, mask)| (self.word(word) & mask).count_ones());
         let used: u64 = set.map(u64::from).sum();
-        if used != self.used || !self.is_used(0, 1) {
+        if used != self.used + self.going || !self.is_used(0, 1) {
             return Err(format!(
-                "{used} blocks of {} are in use, not {}",
-                self.blocks, self.used
+                "{used} blocks of {} are in use, not {} and {} whose room is going",
+                self.blocks, self.used, self.going
             ));
         }
         if self.stale {
