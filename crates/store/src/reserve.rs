@@ -3,7 +3,8 @@
 //!
 //! Invariants:
 //! * The file holds nothing. Its length never says more than the file system has really set aside for it.
-//! * It need not be durable: a start looks at what is there and makes what is missing, before anything else takes it.
+//! * It need not be durable: a start makes it anew, before anything else takes its room. The length of a file that is
+//!   there says nothing: of a copy, as a backup has it, it may be all there is.
 //! * What [`Reserve::spend`] has given up is the file system's: it is for the caller to see that nobody else takes it
 //!   before the checkpoint does.
 
@@ -77,7 +78,8 @@ impl Reserve {
             Some(file) => Arc::clone(file),
             None => {
                 let file = self.disk.open(&self.path, Open::CREATE).map_err(failed)?;
-                held.bytes = file.len().map_err(failed)?;
+                file.set_len(0).map_err(failed)?;
+                held.bytes = 0;
                 held.file = Some(Arc::clone(&file));
                 file
             }
