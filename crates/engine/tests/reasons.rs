@@ -52,7 +52,12 @@ const UNPROVOKED: [(&str, &str); 2] = [
 ];
 
 /// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in `damaged.rs`.
-const OWN_TESTS: [&str; 3] = ["BACKED_OUT", "OBJECT_DAMAGED", "RESOURCE_PROBLEM"];
+const OWN_TESTS: [&str; 4] = [
+    "BACKED_OUT",
+    "CCF_NONE_FOUND",
+    "OBJECT_DAMAGED",
+    "RESOURCE_PROBLEM",
+];
 
 fn opened(s: &Session, name: &str, options: i32) -> Outcome {
     try_open(s, name, options).map(|_| Reason::NONE)

@@ -56,10 +56,14 @@ const WORTH_A_CALL: u32 = 128;
 /// Free blocks that are worth giving back when there is no need (1 MiB), if they are a quarter of those in use.
 const MUCH: u64 = 2048;
 
+/// Free blocks that are never worth it by themselves (64 KiB).
+const LITTLE: u64 = 128;
+
 /// Whether so much is free that a file that is filled and emptied all the time would still not have its room taken
-/// and given back in turns.
+/// and given back in turns; and so much of it new that more can be expected of it than the last time.
 fn is_much(space: &Space) -> bool {
-    space.released() >= MUCH && space.released() >= space.used() / 4
+    let quarter = space.used() / 4;
+    space.released() >= MUCH.max(quarter) && space.untried() >= quarter.clamp(LITTLE, MUCH)
 }
 
 /// The system's number for "the device failed": of a read, it means that the bytes are lost.
@@ -323,7 +327,7 @@ impl QueueFile {
         is_much(&self.space.lock())
     }
 
-    /// Blocks that have become free since room was last given back.
+    /// Free blocks whose room has not been given back.
     pub fn released_blocks(&self) -> u64 {
         self.space.lock().released()
     }
@@ -426,6 +430,7 @@ impl QueueFile {
                 },
             }
         }
+        self.space.lock().have_tried();
         Ok(())
     }
 

@@ -10,7 +10,8 @@
 //!   always in use (file header).
 //! * `used` counts the blocks in use, without block 0.
 //! * `freed` names every leaf in which a block has become free since its room was last given back, and `released`
-//!   is how many have, less those that were taken again.
+//!   is how many have, less those that were taken again. `tried` of them were passed over when that was last tried,
+//!   and count for it only together with others.
 //! * Unless `stale`, every leaf describes its 1,024 bits and every node its two children. [`Space::reserve`]
 //!   only sets bits, so that a restart can mark a million places in any order; the tree is built when the
 //!   first allocation needs it.
@@ -67,6 +68,7 @@ pub(crate) struct Space {
     cursor: u32,
     freed: BTreeSet<u32>,
     released: u64,
+    tried: u64,
     /// Free blocks whose room is just being given back.
     going: u64,
 }
@@ -84,6 +86,7 @@ impl Space {
             cursor: 1,
             freed: (0..blocks.div_ceil(LEAF)).collect(),
             released: u64::from(blocks.saturating_sub(1)),
+            tried: 0,
             going: 0,
         };
         space.extend(blocks.max(1));
@@ -143,7 +146,7 @@ impl Space {
         self.fill(start, count, true);
         self.refresh(start, count);
         self.used += u64::from(count);
-        self.released = self.released.saturating_sub(u64::from(count));
+        self.less_released(count);
         self.cursor = start + count;
         Some(start)
     }
@@ -180,7 +183,7 @@ impl Space {
         }
         self.fill(start, count, true);
         self.used += u64::from(count);
-        self.released = self.released.saturating_sub(u64::from(count));
+        self.less_released(count);
         self.stale = true;
         true
     }
@@ -210,9 +213,7 @@ impl Space {
         if blocks >= self.blocks {
             return;
         }
-        self.released = self
-            .released
-            .saturating_sub(u64::from(self.blocks - blocks));
+        self.less_released(self.blocks - blocks);
         self.freed.split_off(&blocks.div_ceil(LEAF));
         self.words.truncate(blocks.div_ceil(WORD) as usize);
         self.words.shrink_to_fit();
@@ -223,9 +224,24 @@ impl Space {
         self.stale = true;
     }
 
-    /// Blocks that have become free since room was last given back.
+    /// Free blocks whose room has not been given back.
     pub(crate) fn released(&self) -> u64 {
         self.released
+    }
+
+    /// How many of them have become free since it was last tried.
+    pub(crate) fn untried(&self) -> u64 {
+        self.released - self.tried
+    }
+
+    /// It has been tried: what is left now is in stretches that are too short, or cannot be given back.
+    pub(crate) fn have_tried(&mut self) {
+        self.tried = self.released;
+    }
+
+    fn less_released(&mut self, count: u32) {
+        self.released = self.released.saturating_sub(u64::from(count));
+        self.tried = self.tried.min(self.released);
     }
 
     /// Takes free blocks whose room has not been given back yet, as runs of whole pages (`page` blocks each) of at
@@ -257,7 +273,7 @@ impl Space {
         }
         for (start, count) in &runs {
             self.fill(*start, *count, true);
-            self.released = self.released.saturating_sub(u64::from(*count));
+            self.less_released(*count);
             self.going += u64::from(*count);
             if !self.stale {
                 self.refresh(*start, *count);

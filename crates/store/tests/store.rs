@@ -334,6 +334,36 @@ fn a_drained_file_gives_its_room_back_and_keeps_what_is_in_it() {
     }
 }
 
+/// Holes that are too small, or a file system that has none: what cannot be given back is not worth trying each time,
+/// and is given back as soon as its neighbours are free too.
+#[test]
+fn what_was_passed_over_is_not_much_again() {
+    for solid in [false, true] {
+        let (fake, disk) = fake();
+        fake.refuse_holes(solid);
+        let file = QueueFile::create(&disk, Path::new(Q)).unwrap();
+        let bytes = payload(2300);
+        let places: Vec<Place> = (0..5000).map(|_| file.write(&[&bytes]).unwrap()).collect();
+        let told = (0..4000).step_by(2).filter(|n| file.free(places[*n]));
+        assert!(told.count() > 0 && file.has_much_to_give_back());
+        file.give_back(false).unwrap();
+        let passed_over = file.released_blocks();
+        assert!(passed_over > 0 && !file.has_much_to_give_back());
+        assert!(!file.free(places[4001]));
+        let more = (1..4000).step_by(2).filter(|n| file.free(places[*n]));
+        assert!(more.count() > 0 && file.has_much_to_give_back());
+        file.give_back(false).unwrap();
+        assert_eq!(file.released_blocks() < passed_over, !solid);
+        // With everything gone the end is cut off, holes or not.
+        let last = (4000..5000)
+            .filter(|n| *n != 4001)
+            .map(|n| file.free(places[n]));
+        assert!(last.last().unwrap());
+        file.give_back(false).unwrap();
+        assert!(fake.held(Path::new(Q)) <= 1 << 20);
+    }
+}
+
 #[test]
 fn what_a_crash_left_free_is_given_back_after_it() {
     let (fake, disk) = fake();
