@@ -85,12 +85,18 @@ impl Worker {
             ..Md::default()
         };
         self.due(id, MQFB_COA, persistent, false);
+        if expires {
+            // It may be put, and expire, though the put is not answered.
+            self.due(id, MQFB_EXPIRATION, persistent, false);
+        }
         let options = [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(in_unit)];
         self.send_one(asked, &mut md, options, Bytes::from_static(b"asked"))
             .await?;
         if in_unit && self.below(4) == 0 {
             self.backout_one().await?;
-            self.shared.borrow_mut().reports.remove(&(id, MQFB_COA));
+            let mut shared = self.shared.borrow_mut();
+            shared.reports.remove(&(id, MQFB_COA));
+            shared.reports.remove(&(id, MQFB_EXPIRATION));
             return Ok(());
         }
         self.commit_one().await?;
@@ -98,7 +104,6 @@ impl Worker {
         if !expires {
             return Ok(());
         }
-        self.due(id, MQFB_EXPIRATION, persistent, false);
         self.sleep(150_000_000).await;
         // What does not expire may be there.
         if let Some((md, _)) = self
