@@ -5,8 +5,8 @@
 //!   before every pin.
 //! * The room that the log keeps for the ends of units of work is what they were promised.
 //!
-//! For one thread that drives everything, as in the simulator, or a queue manager at rest: what others are in the
-//! middle of could be taken for a fault.
+//! For one thread that drives everything, as in the simulator, or a queue manager at rest, as one that has been started
+//! and is not driven yet: what others are in the middle of could be taken for a fault.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use posthaste_mqi::constants::*;
 
 use crate::manager::{Inner, QueueManager};
+use crate::queue::reading::Readings;
 use crate::queue::uncommitted::Uncommitted;
 use crate::queue::{Outside, Queue};
 use crate::record::QueueId;
@@ -62,6 +63,37 @@ impl QueueManager {
         }
         Ok(())
     }
+
+    /// Reads every message of every local queue, those too that have expired or may not be got; how many there are.
+    ///
+    /// # Errors
+    /// The first that cannot be read, or that its queue is damaged.
+    pub fn read_all(&self) -> Result<u64, String> {
+        let mut all = 0;
+        for queue in self.inner().catalogue.local_queues() {
+            let read = read_queue(&queue);
+            all += read.map_err(|what| format!("queue {}: {what}", queue.name.text()))?;
+        }
+        Ok(all)
+    }
+}
+
+fn read_queue(queue: &Queue) -> Result<u64, String> {
+    let slots: Vec<_> = {
+        let state = queue.lock();
+        state.usable().map_err(|reason| reason.to_string())?;
+        state.index.all().collect()
+    };
+    let mut read = 0;
+    for slot in slots {
+        let found = queue.lock().message(slot, &Readings::default());
+        if let Err(unread) = found {
+            let asked = queue.read(unread, &mut Readings::default());
+            asked.map_err(|error| format!("message {}: {error}", read + 1))?;
+        }
+        read += 1;
+    }
+    Ok(read)
 }
 
 impl Inner {

@@ -1,0 +1,91 @@
+//! Whether a queue manager would start, and what of it can be read.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by a panic, in its helpers too"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use posthaste_client::Mqi;
+use posthaste_env::{Clock, Env, Nanos, Sleep};
+use posthaste_mqi::constants::{MQMD_VERSION_2, MQOO_OUTPUT, MQPER_PERSISTENT};
+use posthaste_mqi::{Md, Name, Od, Pmo};
+use posthaste_server::{
+    Creation, DataDir, InProcess, InProcessOptions, check, create, developer_objects, find, ini,
+};
+
+/// A day later than it is; counts who waits.
+struct Late {
+    clock: Arc<dyn Clock>,
+    sleeps: AtomicUsize,
+}
+
+impl Clock for Late {
+    fn monotonic(&self) -> Nanos {
+        self.clock.monotonic()
+    }
+
+    fn wall_micros(&self) -> i64 {
+        self.clock.wall_micros() + 86_400_000_000
+    }
+
+    fn sleep_until(&self, at: Nanos) -> Sleep {
+        self.sleeps.fetch_add(1, Ordering::Relaxed);
+        self.clock.sleep_until(at)
+    }
+}
+
+#[test]
+fn what_is_checked_stands_still_and_every_message_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let env = posthaste_env::os();
+    let creation = Creation {
+        name: "QM1".to_owned(),
+        shape: ini::Shape {
+            file_pages: 64,
+            ..ini::Shape::default()
+        },
+        commands: developer_objects(),
+        ..Creation::default()
+    };
+    create(&env, &data, &creation, &mut |_, _| {}).unwrap();
+    let qm = InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap();
+    let mut connection = qm.connect("test").unwrap();
+    let mut od = Od {
+        object_name: Name::new("DEV.QUEUE.1"),
+        ..Od::default()
+    };
+    let queue = connection.open_object(&mut od, MQOO_OUTPUT).unwrap();
+    // The first has expired when the check comes.
+    for expiry in [36_000, -1, -1] {
+        let mut md = Md {
+            version: MQMD_VERSION_2,
+            persistence: MQPER_PERSISTENT,
+            expiry,
+            ..Md::default()
+        };
+        let put = connection.put(queue, &mut md, &mut Pmo::default(), b"a message");
+        put.unwrap();
+    }
+    drop(connection);
+    let reply = qm.command("ALTER QLOCAL(DEV.QUEUE.1) GET(DISABLED)");
+    assert!(reply.ok, "{reply:?}");
+    drop(qm);
+
+    let late = Arc::new(Late {
+        clock: env.clock.clone(),
+        sleeps: AtomicUsize::new(0),
+    });
+    let env = Env {
+        clock: late.clone(),
+        ..env
+    };
+    let found = check(&env, &data, &find(&data, Some("QM1")).unwrap(), true);
+    assert!(found.faults.is_empty(), "{found:?}");
+    assert_eq!(found.messages, 3);
+    let sleeps = late.sleeps.load(Ordering::Relaxed);
+    assert_eq!(sleeps, 0, "something ran beside it");
+}
