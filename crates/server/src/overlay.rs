@@ -45,7 +45,7 @@ impl Overlay {
             state: Mutex::new(State {
                 kept: length,
                 length,
-                pieces: BTreeMap::new(),
+                ..State::default()
             }),
         }))
     }
@@ -162,6 +162,25 @@ struct State {
     length: u64,
     /// Pieces that were written, by number.
     pieces: BTreeMap<u64, Box<[u8; PIECE]>>,
+    /// What of the file below has been punched out, in pieces: where each hole begins, and the number behind it.
+    holes: BTreeMap<u64, u64>,
+}
+
+impl State {
+    fn add_hole(&mut self, mut first: u64, mut end: u64) {
+        while let Some((&from, &to)) = self.holes.range(..=end).next_back()
+            && to >= first
+        {
+            self.holes.remove(&from);
+            (first, end) = (first.min(from), end.max(to));
+        }
+        self.holes.insert(first, end);
+    }
+
+    fn is_hole(&self, number: u64) -> bool {
+        let before = self.holes.range(..=number).next_back();
+        before.is_some_and(|(_, end)| number < *end)
+    }
 }
 
 /// A file, and what has been changed of it.
@@ -189,11 +208,20 @@ impl Changed {
         let mut piece = Box::new([0; PIECE]);
         let start = number * PIECE as u64;
         let kept = usize::try_from(state.kept.saturating_sub(start)).unwrap_or(PIECE);
-        if let (Some(below), 1..) = (&self.below, kept) {
+        if let (Some(below), 1.., false) = (&self.below, kept, state.is_hole(number)) {
             let wanted = piece.get_mut(..kept.min(PIECE)).unwrap_or_default();
             below.read_at(wanted, start)?;
         }
         Ok(piece)
+    }
+
+    /// Writes zeros over a part of one or two pieces.
+    fn clear(&self, from: u64, to: u64) -> io::Result<()> {
+        let zeros = [0; 2 * PIECE];
+        match usize::try_from(to.saturating_sub(from)).unwrap_or(zeros.len()) {
+            0 => Ok(()),
+            bytes => self.write_at(zeros.get(..bytes).unwrap_or(&zeros), from),
+        }
     }
 }
 
@@ -264,13 +292,19 @@ impl File for Changed {
     }
 
     fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let piece = PIECE as u64;
         let end = offset.saturating_add(bytes).min(self.len()?);
-        let mut at = offset;
-        while at < end {
-            let count = usize::try_from(end - at).map_or(PIECE, |rest| rest.min(PIECE));
-            self.write_at([0; PIECE].get(..count).unwrap_or_default(), at)?;
-            at += count as u64;
+        let (first, last) = (offset.div_ceil(piece), end / piece);
+        if first >= last {
+            return self.clear(offset, end);
         }
+        self.clear(offset, first * piece)?;
+        self.clear(last * piece, end)?;
+        let mut state = self.state.lock();
+        state
+            .pieces
+            .retain(|number, _| !(first..last).contains(number));
+        state.add_hole(first, last);
         Ok(())
     }
 }
@@ -319,5 +353,46 @@ mod tests {
         assert_eq!(std::fs::read(path("a")).unwrap(), original);
         assert_eq!(std::fs::read(path("b")).unwrap(), b"b");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_hole_reads_as_zeros_and_costs_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut expected: Vec<u8> = (1..=100_000u32).map(|n| (n % 251) as u8 | 1).collect();
+        std::fs::write(&path, &expected).unwrap();
+        let overlay = Overlay::new(posthaste_env::os().disk);
+        let file = overlay.find(&path).unwrap();
+        let mut punch = |from: usize, bytes: usize| {
+            file.punch(from as u64, bytes as u64).unwrap();
+            let end = (from + bytes).min(expected.len());
+            expected[from..end].fill(0);
+            let mut found = vec![1; expected.len()];
+            assert_eq!(file.read_at(&mut found, 0).unwrap(), expected.len());
+            assert!(found == expected, "{bytes} bytes at {from}");
+            let state = file.state.lock();
+            (
+                state.pieces.len(),
+                state.holes.clone().into_iter().collect(),
+            )
+        };
+        assert_eq!(punch(5, 10), (1, vec![]));
+        assert_eq!(punch(4_000, 200), (2, vec![]), "in two pieces");
+        assert_eq!(punch(8_192, 4_096), (2, vec![(2, 3)]));
+        assert_eq!(punch(20_000, 20_000), (4, vec![(2, 3), (5, 9)]));
+        assert_eq!(punch(12_288, 8_192), (3, vec![(2, 9)]), "they meet");
+        assert_eq!(punch(0, 1 << 40), (1, vec![(0, 24)]), "up to its end");
+        // What is written into a hole is there, and nothing else of what was.
+        file.write_at(b"new", 50_000).unwrap();
+        let mut found = [1; 5];
+        assert_eq!(file.read_at(&mut found, 49_999).unwrap(), 5);
+        assert_eq!(&found, b"\0new\0");
+        // Behind the end there is no hole.
+        let unbounded = overlay.open(&folder.path().join("b"), Open::CREATE_NEW);
+        let unbounded = unbounded.unwrap();
+        unbounded.punch(5_000, u64::MAX).unwrap();
+        assert_eq!(unbounded.len().unwrap(), 0);
+        unbounded.write_at(b"x", 0).unwrap();
+        assert_eq!(unbounded.len().unwrap(), 1);
     }
 }
