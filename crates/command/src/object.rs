@@ -292,13 +292,13 @@ impl Attribute {
         let Effect::Only(codes) = self.effect else {
             return None;
         };
-        let words: Vec<&str> = match self.default {
-            DefaultValue::Text("") => vec!["blank"],
-            DefaultValue::Text(text) => vec![text],
-            _ => codes
-                .iter()
-                .filter_map(|code| self.word_of(*code))
-                .collect(),
+        let words: Vec<String> = match self.default {
+            DefaultValue::Text("") => vec!["blank".to_owned()],
+            DefaultValue::Text(text) => vec![text.to_owned()],
+            _ => {
+                let word = |code: &i32| self.word_of(*code).map_or(code.to_string(), str::to_owned);
+                codes.iter().map(word).collect()
+            }
         };
         Some(words.join(", "))
     }

@@ -787,6 +787,41 @@ fn what_would_protect_and_is_not_there_is_refused() {
     w.run("ALTER QMGR DESCR('x') CHLAUTH(DISABLED) CONNAUTH('')");
 }
 
+/// A script made for MQ hears of everything at once that is not there.
+#[test]
+fn attributes_of_what_is_not_there_are_known_and_named_together() {
+    let w = World::new();
+    let reply = w.mqsc(
+        "ALTER QMGR ACTCHL(300) CERTVPOL(RFC5280) CLWLDATA(X) DEFCLXQ(CHANNEL) KEYRPWD(secret) MONACLS(HIGH) PARENT(QM2) \
+         SSLCRYP(X) SSLCRLNL(X) STATACLS(LOW) TREELIFE(60) PSCLUS(DISABLED) REVDNS(DISABLED)",
+    );
+    let said = render(&reply);
+    assert!(said.starts_with("AMQ2406E"), "{said}");
+    for asked in [
+        "ACTCHL(300), only 200",
+        "CERTVPOL(RFC5280), only ANY",
+        "CLWLDATA(X), only blank",
+        "DEFCLXQ(CHANNEL), only SCTQ",
+        "KEYRPWD(SECRET), only blank",
+        "MONACLS(HIGH), only QMGR, OFF",
+        "PARENT(QM2), only blank",
+        "SSLCRYP(X), only blank",
+        "SSLCRLNL(X), only blank",
+        "STATACLS(LOW), only QMGR, OFF",
+    ] {
+        assert!(said.contains(asked), "{asked}: {said}");
+    }
+    let defaults = "ACTCHL(200) CERTVPOL(ANY) CLWLDATA( ) DEFCLXQ(SCTQ) KEYRPWD( ) MONACLS(QMGR) PARENT( ) PSCLUS(ENABLED) \
+                    REVDNS(ENABLED) SSLCRLNL( ) SSLCRYP( ) STATACLS(QMGR) TREELIFE(1800)";
+    let shown = render(&w.mqsc("DISPLAY QMGR ALL"));
+    for default in defaults.split(") ") {
+        assert!(shown.contains(default), "{default}: {shown}");
+    }
+    w.run("ALTER QMGR TREELIFE(60) PSCLUS(DISABLED) REVDNS(DISABLED)");
+    let shown = render(&w.mqsc("DISPLAY QMGR TREELIFE"));
+    assert!(shown.contains("TREELIFE(60)"), "{shown}");
+}
+
 /// An answer has a message for each object: however many there are, the queue that runmqsc waits at takes them.
 #[test]
 fn the_model_of_reply_queues_takes_an_answer_about_any_number_of_objects() {

@@ -151,10 +151,20 @@ fn attributes_of_scripts_that_ask_for_nothing_are_taken() {
         "DEFINE QMODEL(Q) CAPEXPRY(NOLIMIT) CLCHNAME(' ') MAXFSIZE(DEFAULT) STREAMQ(' ') STRMQOS(BESTEF)",
         "DEFINE QALIAS(Q) CAPEXPRY(NOLIMIT) SCOPE(QMGR)",
         "DEFINE QREMOTE(Q) CAPEXPRY(NOLIMIT) SCOPE(QMGR)",
+        "ALTER QMGR ACTCHL(200) ACTVCONO(DISABLED) ACTVTRC(OFF) CERTVPOL(ANY) CHAD(DISABLED) CHADEV(DISABLED) \
+         CHADEXIT(' ') CLWLDATA(' ') CLWLEXIT(' ') CLWLLEN(100) CLWLMRUC(999999999) CLWLUSEQ(LOCAL) DEFCLXQ(SCTQ) \
+         INITKEY(' ') IPADDRV(IPV4) KEYRPWD(' ') MONACLS(QMGR) PARENT(' ') PSCLUS(ENABLED) PSNPMSG(DISCARD) \
+         PSNPRES(NORMAL) PSRTYCNT(5) PSSYNCPT(IFPER) REPOS(' ') REPOSNL(' ') REVDNS(ENABLED) SSLCRLNL(' ') \
+         SSLCRYP(' ') SSLRKEYC(0) STATACLS(QMGR) TREELIFE(1800)",
     ] {
-        let Command::Define { kind, attrs, .. } = ok(line) else {
-            panic!("{line}");
+        let (kind, attrs) = match ok(line) {
+            Command::Define { kind, attrs, .. } | Command::Alter { kind, attrs, .. } => {
+                (kind, attrs)
+            }
+            other => panic!("{line}: {other:?}"),
         };
+        let given = line.matches('(').count() - usize::from(kind != ObjectKind::Qmgr);
+        assert_eq!(attrs.len(), given, "{line}");
         for (selector, value) in attrs.iter() {
             let attribute = crate::table::by_selector(kind, selector).unwrap();
             assert!(attribute.takes(value), "{line}: {}", attribute.keyword);

@@ -9,6 +9,7 @@
 mod channel;
 mod listener;
 mod qmgr;
+mod qmgr_absent;
 mod queue;
 mod queue_events;
 mod status;
@@ -26,6 +27,7 @@ const TABLE: &[&[Attribute]] = &[
     queue::ROWS,
     queue_events::ROWS,
     qmgr::ROWS,
+    qmgr_absent::ROWS,
     channel::ROWS,
     listener::ROWS,
 ];
