@@ -20,12 +20,10 @@ mod ending;
 mod instances;
 mod ready;
 mod registry;
-mod spoken;
 mod talk;
 mod timing;
 mod turned_away;
 
 pub use connection::{Caller, serve};
 pub use registry::{InstanceState, InstanceStatus, Limits, Registry, StopError};
-pub use spoken::Spoken;
 pub use turned_away::turn_away;

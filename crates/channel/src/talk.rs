@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
-use posthaste_mqi::constants::MQPMO_ASYNC_RESPONSE;
+use posthaste_mqi::constants::{MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE};
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
 use posthaste_wire::request::{
@@ -23,18 +23,33 @@ use posthaste_wire::xa::{XAER_RMFAIL, XaReply, XaRequest};
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
 use crate::conversation::{Closing, Connect, Conversation, Item};
-use crate::spoken::Spoken;
 
 /// Where message protection policies would be.
 const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
 /// A user whom nobody may be: MCAUSER says it to close a channel.
 const NOBODY: &str = "*NOACCESS";
 
-/// A conversation's session and what it remembers.
+/// A conversation's session.
 pub(crate) struct Talk {
     conversation: Arc<Conversation>,
     session: Option<Session>,
-    spoken: Spoken,
+}
+
+/// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
+///
+/// Read ahead is never offered: the client would ask for messages in a way that is not served, where a plain MQGET
+/// does the same job.
+fn open_defaults(session: &Session, handle: Hobj) -> OpenDefaults {
+    let defined = session.defaults(handle).unwrap_or_default();
+    OpenDefaults {
+        persistence: defined.persistence,
+        put_response: match defined.put_response {
+            response @ 1.. => response,
+            _ => MQPRT_SYNC_RESPONSE,
+        },
+        read_ahead: 0,
+        property_control: defined.property_control,
+    }
 }
 
 /// What the API header of a verb's reply says.
@@ -50,7 +65,6 @@ impl Talk {
         Talk {
             conversation,
             session: None,
-            spoken: Spoken::default(),
         }
     }
 
@@ -79,7 +93,7 @@ impl Talk {
                 put_options,
             } => match *put_options {
                 Some(options) if options & MQPMO_ASYNC_RESPONSE != 0 => {
-                    self.spoken.rejected(options, *reason);
+                    self.refuse_put(options, *reason);
                 }
                 _ => self.fail(header, *handle, *reason),
             },
@@ -99,14 +113,14 @@ impl Talk {
             Request::Get(get) => self.get(header, handle, get).await,
             Request::Commit => {
                 let result = match &self.session {
-                    Some(session) => self.spoken.commit(session).await,
+                    Some(session) => session.commit().await,
                     None => Err(Reason::HCONN_ERROR),
                 };
                 self.answer(header, outcome(handle, &result), &Answer::Empty);
             }
             Request::Back => {
                 let result = match &self.session {
-                    Some(session) => self.spoken.backout(session).await,
+                    Some(session) => session.backout().await,
                     None => Err(Reason::HCONN_ERROR),
                 };
                 self.answer(header, outcome(handle, &result), &Answer::Empty);
@@ -230,7 +244,7 @@ impl Talk {
 
     async fn disconnect(&mut self, header: &Header, handle: Hobj) {
         let result = match self.session.take() {
-            Some(session) => self.spoken.disconnect(&session).await,
+            Some(session) => session.disconnect().await,
             None => Err(Reason::HCONN_ERROR),
         };
         self.answer(header, outcome(handle, &result), &Answer::Empty);
@@ -248,7 +262,7 @@ impl Talk {
             result = Err(Reason::UNKNOWN_OBJECT_NAME);
         }
         let defaults = match &result {
-            Ok(done) => self.spoken.open(session, done.value, od),
+            Ok(done) => open_defaults(session, done.value),
             Err(_) => OpenDefaults::default(),
         };
         (result, defaults)
@@ -294,7 +308,6 @@ impl Talk {
         match result {
             Err(reason) => self.fail(header, handle, reason),
             Ok(done) => {
-                self.spoken.close(handle);
                 let outcome = Outcome::done(Hobj::UNUSABLE, done.warning);
                 self.answer(header, outcome, &Answer::Close { options });
             }
@@ -307,21 +320,32 @@ impl Talk {
             .is_ok_and(|length| length > self.conversation.common.agreement.max_message)
     }
 
+    /// An asynchronous put cannot be carried out: it counts as one that failed, if there is a session to count it.
+    fn refuse_put(&self, options: i32, reason: Reason) {
+        if let Some(session) = &self.session {
+            session.put_refused(options, reason);
+        }
+    }
+
+    /// A put has a message that is too long; gives the reason.
+    fn data_too_long(&self, options: i32) -> Reason {
+        if options & MQPMO_ASYNC_RESPONSE != 0 {
+            self.refuse_put(options, Reason::DATA_LENGTH_ERROR);
+        }
+        Reason::DATA_LENGTH_ERROR
+    }
+
     async fn put(&mut self, header: &Header, handle: Hobj, put: &mut PutRequest) {
         let PutRequest { md, pmo, data } = put;
         let data = std::mem::take(data);
         let (length, version) = (data.len(), md.version);
+        let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;
         let result = match &self.session {
             None => Err(Reason::HCONN_ERROR),
-            Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
+            Some(_) if self.too_long(length) => Err(self.data_too_long(pmo.options)),
             Some(session) => session.put(handle, md, pmo, data).await,
         };
-        if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
-            let outcome = result.map(|done| done.warning);
-            match &self.session {
-                Some(session) => self.spoken.put(session, handle, md, pmo, outcome),
-                None => self.spoken.rejected(pmo.options, Reason::HCONN_ERROR),
-            }
+        if asynchronous {
             return;
         }
         md.version = version;
@@ -338,17 +362,13 @@ impl Talk {
         let Put1Request { od, md, pmo, data } = put;
         let data = std::mem::take(data);
         let (length, version) = (data.len(), md.version);
+        let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;
         let result = match &self.session {
             None => Err(Reason::HCONN_ERROR),
-            Some(_) if self.too_long(length) => Err(Reason::DATA_LENGTH_ERROR),
+            Some(_) if self.too_long(length) => Err(self.data_too_long(pmo.options)),
             Some(session) => session.put1(od, md, pmo, data).await,
         };
-        if pmo.options & MQPMO_ASYNC_RESPONSE != 0 {
-            let outcome = result.map(|done| done.warning);
-            match &self.session {
-                Some(session) => self.spoken.put1(session, od, md, pmo, outcome),
-                None => self.spoken.rejected(pmo.options, Reason::HCONN_ERROR),
-            }
+        if asynchronous {
             return;
         }
         md.version = version;
@@ -485,7 +505,11 @@ impl Talk {
     }
 
     fn stat(&mut self, header: &Header, handle: Hobj, stat: &StatRequest) {
-        match self.spoken.stat(stat.kind, stat.sts.version) {
+        let result = match &self.session {
+            Some(session) => session.stat(stat.kind, stat.sts.version),
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
             Err(reason) => self.fail(header, handle, reason),
             Ok(sts) => {
                 let stat = StatRequest {

@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | `manager` | the queue manager itself: start, connect, stop |
 //! | `session` | one application connection: its handles, its unit of work |
+//! | `asynchronous` | asynchronous puts: what MQSTAT tells, and the commit that must not happen |
 //! | `verbs/` | one file a verb |
 //! | `queue/` | a queue: its messages, its waiters, its file |
 //! | `uow` | the unit of work and what a forced record makes true |
@@ -25,6 +26,7 @@
 //! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
 //! making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
 
+mod asynchronous;
 mod catalogue;
 mod check;
 mod config;

@@ -11,6 +11,8 @@ pub enum Bug {
     ForgetUndo,
     /// A committed get leaves the message on the queue.
     DeliverTwice,
+    /// A unit of work is committed although an asynchronous put in it has failed.
+    CommitDoomed,
     /// A message put in a unit of work is visible before the commit.
     VisibleEarly,
     /// Restart redoes only the first operation of a committed unit of work.
@@ -68,6 +70,7 @@ impl Bug {
     pub const ALL: &[Bug] = &[
         Bug::ForgetUndo,
         Bug::DeliverTwice,
+        Bug::CommitDoomed,
         Bug::VisibleEarly,
         Bug::HalfCommit,
         Bug::ForgetYoung,

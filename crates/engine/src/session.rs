@@ -18,6 +18,7 @@ use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
+use crate::asynchronous::AsyncPuts;
 use crate::catalogue::{Alias, Definition};
 use crate::group::{GroupGet, GroupPut};
 use crate::manager::{Inner, QueueManager};
@@ -191,6 +192,7 @@ pub(crate) struct SessionState {
     pub(crate) uow: Option<Box<Uow>>,
     /// The system backed the unit of work out; the application does not know yet.
     pub(crate) rolled_back: bool,
+    pub(crate) async_puts: AsyncPuts,
 }
 
 const CONNECTED: u8 = 0;

@@ -81,6 +81,8 @@ pub(crate) struct Uow {
     pub(crate) pin: Option<Pin>,
     /// Bytes of the log that are kept for its end.
     owed: u64,
+    /// A message of it is missing, and its application does not know: it is not committed.
+    pub(crate) doomed: bool,
 }
 
 /// Bytes that the record of an end takes, with its share of page headers, and each backout count in it.
@@ -98,6 +100,7 @@ impl Uow {
             logged_at: None,
             pin: None,
             owed: 0,
+            doomed: false,
         }
     }
 

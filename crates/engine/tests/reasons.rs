@@ -579,6 +579,9 @@ fn others() -> Vec<Row> {
             let _waiting = wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(0));
             block_on(s.commit()).map(|d| d.warning)
         }),
+        failed(2430, Reason::STAT_TYPE_ERROR, |_, s| {
+            s.stat(MQSTAT_TYPE_ASYNC_ERROR + 99, 1).map(|_| Reason::NONE)
+        }),
         failed(2298, Reason::FUNCTION_NOT_SUPPORTED, |w, _| {
             let reply = w.mqsc("START LISTENER(SYSTEM.DEFAULT.LISTENER.TCP)");
             assert!(!reply.ok);

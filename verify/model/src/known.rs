@@ -155,6 +155,8 @@ pub struct Model {
     pub(crate) system_backouts: bool,
     /// Sessions whose units of work must not be backed out all the same.
     pub(crate) spared: BTreeSet<SessionId>,
+    /// Sessions whose units of work lack a message that their applications believe to be in them.
+    pub(crate) doomed: BTreeSet<SessionId>,
     pub(crate) queues: Vec<Queue>,
     pub(crate) messages: Messages,
     pub(crate) uows: Vec<Uow>,
@@ -512,6 +514,7 @@ impl Model {
             self.cut_off(&flight);
         }
         self.sessions.clear();
+        self.doomed.clear();
         self.lose_non_persistent(clean);
         for number in 0..self.uows.len() {
             let uow = &mut self.uows[number];

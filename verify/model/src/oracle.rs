@@ -28,6 +28,12 @@ impl Model {
         self.spared.insert(session);
     }
 
+    /// A persistent put in this session's unit of work has failed, and its application is not told: a commit has to
+    /// be refused with 2003.
+    pub fn doom(&mut self, session: SessionId) {
+        self.doomed.insert(session);
+    }
+
     /// Adds a queue on which puts and gets are allowed.
     pub fn add_queue(&mut self, spec: QueueSpec) -> QueueId {
         self.queues.push(Queue {
@@ -101,6 +107,13 @@ impl Model {
             (Op::Put(put), outcome) => self.end_put(&flight, put, outcome),
             (Op::Get(get), Outcome::Got(message)) => self.delivered(&flight, get, message),
             (Op::Get(get), outcome) => self.end_get(&flight, get, outcome),
+            (Op::Commit, Outcome::Done) if self.doomed.contains(&session) => {
+                let text = format!("session {session} committed, and one of its puts had failed");
+                broken(Rule::HalfUnitOfWork, text)
+            }
+            (Op::Commit, Outcome::Reason(BACKED_OUT)) if self.doomed.contains(&session) => {
+                self.end_uow(session, Some(false))
+            }
             (Op::Commit, Outcome::Done) => self.end_uow(session, Some(true)),
             (Op::Backout, Outcome::Done) => self.end_uow(session, Some(false)),
             (Op::Commit, Outcome::Reason(BACKED_OUT)) => self.backed_out(session),
@@ -315,6 +328,7 @@ impl Model {
 
     /// The session's unit of work has ended; with `None` nobody was told how.
     fn end_uow(&mut self, session: SessionId, committed: Option<bool>) -> Verdict {
+        self.doomed.remove(&session);
         let Some(number) = self.sessions.remove(&session) else {
             return Ok(());
         };

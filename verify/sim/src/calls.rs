@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use posthaste_engine::{Got, Verb};
-use posthaste_model::{Delivered, Get, How, Match, Op, Outcome, Put};
+use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, MsgToken, Od, Pmo, Reason};
 
@@ -136,10 +136,20 @@ impl Worker {
             Some(Ok(_)) => {
                 (!manner.in_uow || self.still_there(op).await) && self.respond(op, Outcome::Done)
             }
-            Some(Err(reason)) => self.failed(op, reason).await,
+            Some(Err(reason)) => self.put_failed(op, manner, reason).await,
             // Whether a put that was given up has happened is known to nobody.
             None => self.gave_up(op).await,
         }
+    }
+
+    /// A put has failed. Only a call to the engine itself is asynchronous and yet answered.
+    async fn put_failed(&self, op: OpId, manner: Manner, reason: Reason) -> bool {
+        let unknowing = manner.asynchronous && self.remote().is_none();
+        if unknowing && manner.in_uow && manner.persistent && reason != Reason::BACKED_OUT {
+            self.met("unit of work doomed by a put");
+            self.shared.borrow_mut().model.doom(self.number);
+        }
+        self.failed(op, reason).await
     }
 
     /// Puts many small messages on one queue, then works as others do.

@@ -36,6 +36,7 @@ pub const EXPECTED: &[&str] = &[
     "put persistent",
     "put expiry",
     "put async response",
+    "unit of work doomed by a put",
     "put of a megabyte",
     "get syncpoint",
     "get syncpoint if persistent",

@@ -6,46 +6,66 @@ use posthaste_recovery_log::{Class, LogError, Lsn};
 use super::send::Patience;
 use super::{Done, Verb};
 use crate::meter::Count;
+use crate::plant::{Bug, planted};
 use crate::record;
 use crate::session::{Session, SessionInner};
-use crate::uow::{Effect, Pending};
+use crate::uow::{Effect, Pending, Uow};
+
+/// What a commit finds.
+enum Step {
+    /// There is no unit of work.
+    Nothing,
+    /// A message of it is missing: it is backed out instead.
+    Doomed,
+    /// Its record, if it needs one, has been appended up to there.
+    Appended(Box<Uow>, Lsn),
+    /// The log is full.
+    Full,
+}
 
 impl SessionInner {
+    fn try_commit(&self) -> Result<Step, Reason> {
+        let qm = &self.qm;
+        let mut state = self.lock();
+        if std::mem::take(&mut state.rolled_back) {
+            return Err(Reason::BACKED_OUT);
+        }
+        let Some(mut uow) = state.uow.take() else {
+            return Ok(Step::Nothing);
+        };
+        let doomed = uow.doomed && !planted(Bug::CommitDoomed);
+        let step = match uow.logged {
+            _ if doomed => Ok(Step::Doomed),
+            false => return Ok(Step::Appended(uow, Lsn(0))),
+            true => match qm.log.append(Class::Essential, &[&record::commit(uow.id)]) {
+                Ok(appended) => {
+                    uow.settle(qm);
+                    return Ok(Step::Appended(uow, appended.end));
+                }
+                Err(LogError::Full) => Ok(Step::Full),
+                Err(error) => Err(error),
+            },
+        };
+        state.uow = Some(uow);
+        drop(state);
+        step.map_err(|error| {
+            qm.log_failed(&error);
+            Reason::CONNECTION_BROKEN
+        })
+    }
+
     async fn commit(&self) -> Verb<()> {
         let qm = &self.qm;
         let mut patience = Patience::new();
         loop {
-            let (uow, end) = {
-                let mut state = self.lock();
-                if std::mem::take(&mut state.rolled_back) {
+            match self.try_commit()? {
+                Step::Nothing => return Ok(Done::ok(())),
+                Step::Doomed => {
+                    // Rare, so it takes its room only when it happens.
+                    Box::pin(self.back_out()).await?;
                     return Err(Reason::BACKED_OUT);
                 }
-                let Some(uow) = state.uow.as_mut() else {
-                    return Ok(Done::ok(()));
-                };
-                let mut end = Ok(Lsn(0));
-                if uow.logged {
-                    let commit = record::commit(uow.id);
-                    end = qm
-                        .log
-                        .append(Class::Essential, &[&commit])
-                        .map(|appended| appended.end);
-                    if end.is_ok() {
-                        uow.settle(qm);
-                    }
-                }
-                match end {
-                    Ok(end) => (state.uow.take(), end),
-                    Err(LogError::Full) => (None, Lsn(0)),
-                    Err(error) => {
-                        drop(state);
-                        qm.log_failed(&error);
-                        return Err(Reason::CONNECTION_BROKEN);
-                    }
-                }
-            };
-            match uow {
-                Some(uow) => {
+                Step::Appended(uow, end) => {
                     let pending = Pending {
                         qm,
                         end,
@@ -55,7 +75,7 @@ impl SessionInner {
                     qm.home.stages.one(Count::Commits);
                     return Ok(Done::ok(()));
                 }
-                None => patience.wait(qm, LogError::Full).await?,
+                Step::Full => patience.wait(qm, LogError::Full).await?,
             }
         }
     }
@@ -91,7 +111,7 @@ impl Session {
     /// forced to the log.
     ///
     /// # Errors
-    /// 2003 the system had backed the unit of work out; 2102 the log is full (the unit of work
+    /// 2003 the system had backed the unit of work out, or does so now because an asynchronous put in it has failed; 2102 the log is full (the unit of work
     /// stays); 2009 the outcome is decided by the restart.
     pub async fn commit(&self) -> Verb<()> {
         let session = self.inner();

@@ -3,6 +3,8 @@
 //! Invariant: the definition is the one that a put consults: that of the object as it was named, before an alias, a
 //! remote definition or a transmission queue leads on.
 
+use std::sync::Arc;
+
 use posthaste_mqi::constants::{
     MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_PROPERTY_CONTROL,
 };
@@ -10,7 +12,8 @@ use posthaste_mqi::{Hobj, Md, Od};
 
 use super::open::resolve;
 use super::put::Route;
-use crate::session::Session;
+use crate::manager::Inner;
+use crate::session::{Handle, Session};
 
 /// Defaults of the object that a handle is open on; attributes that it does not have are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,21 +37,18 @@ impl Session {
             property_control: opened.int(MQIA_PROPERTY_CONTROL),
         })
     }
+}
 
-    /// The persistence that a message gets when it is put by a handle now; none if nothing can be put by it.
-    pub fn persistence_by(&self, handle: Hobj, md: &Md) -> Option<i32> {
-        let mut state = self.inner().lock();
-        let open = state.handles.get(handle).ok()?;
-        let route = Route::of(&open.target, &open.opened).ok()?;
-        Some(route.persistence(md))
-    }
+/// The persistence that a message gets when it is put by a handle now; none if nothing can be put by it.
+pub(crate) fn persistence_of(handle: &Handle, md: &Md) -> Option<i32> {
+    let route = Route::of(&handle.target, &handle.opened).ok()?;
+    Some(route.persistence(md))
+}
 
-    /// The persistence that a message gets when MQPUT1 puts it now; none if the name leads nowhere.
-    pub fn persistence_to(&self, od: &Od, md: &Md) -> Option<i32> {
-        let qm = &self.inner().qm;
-        let resolved = resolve(qm, &od.object_name, &od.object_q_mgr_name);
-        let resolved = resolved.ok()?.ok()?;
-        let route = Route::of(&resolved.target, &resolved.opened).ok()?;
-        Some(route.persistence(md))
-    }
+/// The persistence that a message gets when MQPUT1 puts it now; none if the name leads nowhere.
+pub(crate) fn persistence_to(qm: &Arc<Inner>, od: &Od, md: &Md) -> Option<i32> {
+    let resolved = resolve(qm, &od.object_name, &od.object_q_mgr_name);
+    let resolved = resolved.ok()?.ok()?;
+    let route = Route::of(&resolved.target, &resolved.opened).ok()?;
+    Some(route.persistence(md))
 }

@@ -25,6 +25,7 @@ use posthaste_mqi::Reason;
 
 pub(crate) use context::stamp;
 pub use defaults::Defaults;
+pub(crate) use defaults::{persistence_of, persistence_to};
 pub(crate) use open::{resolve, valid_name};
 pub(crate) use put::transmit;
 

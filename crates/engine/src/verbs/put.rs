@@ -411,23 +411,34 @@ impl SessionInner {
         Ok(put)
     }
 
-    /// The part of MQPUT before the message is on its way. What is wrong with the handle is the outer error, what is
-    /// wrong with the message or its queue the inner one.
+    /// The part of MQPUT before the message is on its way.
     fn begin_handle_put(
         &self,
         hobj: Hobj,
         md: &Md,
         pmo: &Pmo,
         data: Bytes,
-    ) -> Result<(Result<Begun, Reason>, NextPut), Reason> {
+    ) -> Result<(Begun, NextPut), Reason> {
+        check_options(pmo)?;
         let (mut changed, data) = extension::absorb(md, data)?;
         let Prepared {
             route,
             passed,
             group,
         } = self.prepare(hobj, &mut changed, pmo)?;
-        let begun = self.begin_put(route, &changed, pmo, data, passed.as_deref());
+        let begun = self.begin_put(route, &changed, pmo, data, passed.as_deref())?;
         Ok((begun, group))
+    }
+
+    /// The message is put: notes at its handle how far its group has come.
+    fn grouped(&self, hobj: Hobj, group: NextPut, mut done: Done<()>) -> Done<()> {
+        if let Ok(handle) = self.lock().handles.get(hobj) {
+            handle.group_put = group.state;
+        }
+        if done.warning == Reason::NONE {
+            done.warning = group.warning;
+        }
+        done
     }
 
     /// What a put needs of its handle, read under the session's lock.
@@ -472,18 +483,12 @@ impl Session {
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
-        check_options(pmo)?;
-        let refused = |reason: &Reason| session.qm.tell_refusal(*reason);
-        let (begun, group) = session.begin_handle_put(hobj, md, pmo, data)?;
-        let begun = begun.inspect_err(refused)?;
-        let finish = session.finish_put(begun, md, pmo);
-        let mut done = finish.await.inspect_err(refused)?;
-        if let Ok(handle) = session.lock().handles.get(hobj) {
-            handle.group_put = group.state;
-        }
-        if done.warning == Reason::NONE {
-            done.warning = group.warning;
-        }
-        Ok(done)
+        let begun = session.begin_handle_put(hobj, md, pmo, data);
+        let failed = |reason: &Reason| session.put_ended(hobj, md, pmo, &Err(*reason));
+        let (begun, group) = begun.inspect_err(failed)?;
+        let put = session.finish_put(begun, md, pmo).await;
+        let put = put.map(|done| session.grouped(hobj, group, done));
+        session.put_ended(hobj, md, pmo, &put);
+        put
     }
 }

@@ -11,15 +11,8 @@ use crate::group::GroupPut;
 use crate::session::{Session, SessionInner};
 
 impl SessionInner {
-    /// The part of MQPUT1 before the message is on its way. What is wrong with the call is the outer error, what is
-    /// wrong with the message or its queue the inner one.
-    fn begin_put1(
-        &self,
-        od: &Od,
-        md: &Md,
-        pmo: &Pmo,
-        data: Bytes,
-    ) -> Result<Result<Begun, Reason>, Reason> {
+    /// The part of MQPUT1 before the message is on its way.
+    fn begin_put1(&self, od: &Od, md: &Md, pmo: &Pmo, data: Bytes) -> Result<Begun, Reason> {
         check_options(pmo)?;
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
             return Err(Reason::OPTIONS_ERROR);
@@ -49,7 +42,7 @@ impl SessionInner {
         };
         let (mut changed, data) = extension::absorb(md, data)?;
         GroupPut::default().next(&mut changed, pmo, md.persistence, &self.qm)?;
-        Ok(self.begin_put(route, &changed, pmo, data, passed.as_deref()))
+        self.begin_put(route, &changed, pmo, data, passed.as_deref())
     }
 }
 
@@ -62,11 +55,12 @@ impl Session {
     pub async fn put1(&self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
-        let refused = |reason: &Reason| session.qm.tell_refusal(*reason);
-        let begun = session.begin_put1(od, md, pmo, data)?;
-        let begun = begun.inspect_err(refused)?;
-        let finish = session.finish_put(begun, md, pmo);
-        let done = finish.await.inspect_err(refused)?;
+        let begun = session.begin_put1(od, md, pmo, data);
+        let failed = |reason: &Reason| session.put1_ended(od, md, pmo, &Err(*reason));
+        let begun = begun.inspect_err(failed)?;
+        let put = session.finish_put(begun, md, pmo).await;
+        session.put1_ended(od, md, pmo, &put);
+        let done = put?;
         od.resolved_q_name = pmo.resolved_q_name;
         od.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
         (od.known_dest_count, od.unknown_dest_count) =

@@ -6,12 +6,11 @@
 //! changed.
 
 use bytes::Bytes;
-use posthaste_channel::Spoken;
 use posthaste_client::{ClientError, Got, Inquired, Mqi};
 use posthaste_engine::{Session, Verb};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::{
-    MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
+    MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE, MQPRT_ASYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
 };
 use posthaste_mqi::{Gmo, Hobj, Md, Od, Pmo, Reason, Sts};
 
@@ -19,7 +18,6 @@ use posthaste_mqi::{Gmo, Hobj, Md, Od, Pmo, Reason, Sts};
 /// [`Mqi::disconnect`] backs its unit of work out.
 pub struct LocalConnection {
     session: Session,
-    spoken: Spoken,
 }
 
 impl std::fmt::Debug for LocalConnection {
@@ -33,7 +31,7 @@ fn value<T>(verb: Verb<T>) -> Result<T, ClientError> {
     verb.map(|done| done.value).map_err(ClientError::Reason)
 }
 
-/// Whether a put failed because there is no connection to put by: then MQSTAT could not tell it either.
+/// Whether a call failed because there is no connection to make it by: then MQSTAT could not tell it either.
 fn disconnected(reason: Reason) -> bool {
     [
         Reason::CONNECTION_BROKEN,
@@ -68,21 +66,39 @@ impl LocalConnection {
     }
 
     pub(super) fn new(session: Session) -> LocalConnection {
-        LocalConnection {
-            session,
-            spoken: Spoken::default(),
-        }
+        LocalConnection { session }
+    }
+
+    /// Whether the application is not told how a put by this handle ends: by its options, or as DEFPRESP was when the
+    /// queue was opened. One without a handle is always told, as a client's library tells it.
+    fn asynchronous(&self, handle: Hobj, options: i32) -> Result<bool, ClientError> {
+        let stated = stated_response(options)?;
+        let Some(defaults) = self.session.defaults(handle) else {
+            return Ok(false);
+        };
+        let by_queue = defaults.put_response == MQPRT_ASYNC_RESPONSE;
+        Ok(match stated {
+            0 => by_queue,
+            stated => stated == MQPMO_ASYNC_RESPONSE,
+        })
     }
 }
 
-/// What the application is told of an asynchronous put at once, as a client's library tells it, and what is counted
-/// for MQSTAT.
-fn told(put: Verb<()>) -> (Result<(), ClientError>, Option<Result<Reason, Reason>>) {
+/// What a put's options say of its response.
+fn stated_response(options: i32) -> Result<i32, ClientError> {
+    const BOTH: i32 = MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE;
+    match options & BOTH {
+        BOTH => Err(ClientError::Reason(Reason::OPTIONS_ERROR)),
+        stated => Ok(stated),
+    }
+}
+
+/// What the application is told of a put at once. Of an asynchronous one it is told later, by MQSTAT, as by a client's
+/// library.
+fn told(put: Verb<()>, asynchronous: bool) -> Result<(), ClientError> {
     match put {
-        Err(reason) if disconnected(reason) || reason == Reason::HOBJ_ERROR => {
-            (Err(ClientError::Reason(reason)), None)
-        }
-        put => (Ok(()), Some(put.map(|done| done.warning))),
+        Err(reason) if !asynchronous || disconnected(reason) => Err(ClientError::Reason(reason)),
+        _ => Ok(()),
     }
 }
 
@@ -92,15 +108,11 @@ impl Mqi for LocalConnection {
     }
 
     fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
-        let handle = value(self.run(self.session.open(od, options)))?;
-        self.spoken.open(&self.session, handle, od);
-        Ok(handle)
+        value(self.run(self.session.open(od, options)))
     }
 
     fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
-        value(self.run(self.session.close(handle, options)))?;
-        self.spoken.close(handle);
-        Ok(())
+        value(self.run(self.session.close(handle, options)))
     }
 
     fn put(
@@ -110,17 +122,16 @@ impl Mqi for LocalConnection {
         pmo: &mut Pmo,
         data: &[u8],
     ) -> Result<(), ClientError> {
-        let asynchronous = self.spoken.asynchronous(handle, pmo.options);
+        let stated = pmo.options;
+        let asynchronous = self.asynchronous(handle, stated)?;
+        pmo.options = match asynchronous {
+            true => stated | MQPMO_ASYNC_RESPONSE,
+            false => stated & !MQPMO_ASYNC_RESPONSE,
+        };
         let data = Bytes::copy_from_slice(data);
         let put = self.run(self.session.put(handle, md, pmo, data));
-        if !asynchronous {
-            return value(put);
-        }
-        let (said, counted) = told(put);
-        if let Some(outcome) = counted {
-            self.spoken.put(&self.session, handle, md, pmo, outcome);
-        }
-        said
+        pmo.options = stated;
+        told(put, asynchronous)
     }
 
     fn put1(
@@ -130,17 +141,10 @@ impl Mqi for LocalConnection {
         pmo: &mut Pmo,
         data: &[u8],
     ) -> Result<(), ClientError> {
-        let stated = pmo.options & (MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE);
+        let asynchronous = stated_response(pmo.options)? == MQPMO_ASYNC_RESPONSE;
         let data = Bytes::copy_from_slice(data);
         let put = self.run(self.session.put1(od, md, pmo, data));
-        if stated != MQPMO_ASYNC_RESPONSE {
-            return value(put);
-        }
-        let (said, counted) = told(put);
-        if let Some(outcome) = counted {
-            self.spoken.put1(&self.session, od, md, pmo, outcome);
-        }
-        said
+        told(put, asynchronous)
     }
 
     fn get(
@@ -161,11 +165,11 @@ impl Mqi for LocalConnection {
     }
 
     fn commit(&mut self) -> Result<(), ClientError> {
-        value(block_on(self.spoken.commit(&self.session)))
+        value(self.run(self.session.commit()))
     }
 
     fn backout(&mut self) -> Result<(), ClientError> {
-        value(block_on(self.spoken.backout(&self.session)))
+        value(self.run(self.session.backout()))
     }
 
     fn inquire(
@@ -194,18 +198,13 @@ impl Mqi for LocalConnection {
     }
 
     fn stat(&mut self) -> Result<Sts, ClientError> {
-        // A connection that is gone says so, instead of how good everything was before.
-        match self.run(self.session.inquire(Hobj::UNUSABLE, &[])) {
-            Err(reason) if disconnected(reason) => return Err(ClientError::Reason(reason)),
-            _ => {}
-        }
         let version = Sts::default().version;
-        let stat = self.spoken.stat(MQSTAT_TYPE_ASYNC_ERROR, version);
+        let stat = self.session.stat(MQSTAT_TYPE_ASYNC_ERROR, version);
         stat.map_err(ClientError::Reason)
     }
 
-    fn disconnect(mut self: Box<Self>) -> Result<(), ClientError> {
-        match block_on(self.spoken.disconnect(&self.session)) {
+    fn disconnect(self: Box<Self>) -> Result<(), ClientError> {
+        match self.run(self.session.disconnect()) {
             // A warning of MQDISC, but who asked for a commit has to be told that there was none.
             Ok(done) if done.warning == Reason::BACKED_OUT => {
                 Err(ClientError::Reason(Reason::BACKED_OUT))

@@ -1,0 +1,287 @@
+//! Asynchronous puts: what became of them, for MQSTAT, and for the commit that must not happen.
+//!
+//! Invariants:
+//! * An asynchronous put is one with MQPMO_ASYNC_RESPONSE: its application is not told how it ended. Each is counted once,
+//!   by the verb itself, or, where it never became a call, by [`Session::put_refused`].
+//! * A unit of work in which an asynchronous put of a message that may be persistent has failed is never committed:
+//!   MQCMIT and MQDISC back it out and say 2003 (manual: "MQPMO_ASYNC_RESPONSE"). The unit of work itself knows, so no
+//!   front has to.
+//! * The first failure since MQSTAT was called last, or else the first warning, is kept (MQSTAT, "MQSTS").
+
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+
+use crate::session::{Handle, Session, SessionInner, Target};
+use crate::verbs::{Done, Verb, persistence_of, persistence_to};
+
+/// One more; who never calls MQSTAT reads the greatest number in the end, not a negative one.
+fn count(counter: &mut i32) {
+    *counter = counter.saturating_add(1);
+}
+
+/// What a put was to put its message on.
+struct Destination {
+    object_type: i32,
+    object: Name,
+    q_mgr: Name,
+}
+
+impl Destination {
+    fn of_handle(handle: &Handle) -> Destination {
+        let (object, q_mgr) = match &handle.target {
+            // Without a definition here there is only what the application said.
+            Target::Remote {
+                definition: None,
+                queue,
+                queue_manager,
+                ..
+            } => (*queue, *queue_manager),
+            _ => (Name::new(handle.opened.name()), Name::default()),
+        };
+        let object_type = match &handle.target {
+            Target::Qmgr => MQOT_Q_MGR,
+            _ => MQOT_Q,
+        };
+        Destination {
+            object_type,
+            object,
+            q_mgr,
+        }
+    }
+
+    fn named(od: &Od) -> Destination {
+        Destination {
+            object_type: od.object_type,
+            object: od.object_name,
+            q_mgr: od.object_q_mgr_name,
+        }
+    }
+}
+
+/// Asynchronous puts since MQSTAT was called last.
+#[derive(Default)]
+pub(crate) struct AsyncPuts {
+    successes: i32,
+    warnings: i32,
+    failures: i32,
+    /// The first failure, or else the first warning. Rare, so it takes its room only when there is one.
+    first: Option<Box<Sts>>,
+}
+
+impl AsyncPuts {
+    fn succeeded(&mut self) {
+        count(&mut self.successes);
+    }
+
+    fn went_wrong(&mut self, to: Option<Destination>, pmo: &Pmo, result: Result<Reason, Reason>) {
+        let (code, reason) = match result {
+            Ok(warning) => {
+                count(&mut self.warnings);
+                (CompCode::Warning, warning)
+            }
+            Err(reason) => {
+                count(&mut self.failures);
+                (CompCode::Failed, reason)
+            }
+        };
+        let known = self.first.as_ref().map_or(0, |first| first.comp_code);
+        if known >= code as i32 {
+            return;
+        }
+        let mut sts = Sts {
+            comp_code: code as i32,
+            reason: reason.0,
+            ..Sts::default()
+        };
+        if let Some(to) = to {
+            sts.object_type = to.object_type;
+            sts.object_name = to.object;
+            sts.object_q_mgr_name = to.q_mgr;
+            sts.resolved_object_name = if pmo.resolved_q_name.is_blank() {
+                to.object
+            } else {
+                pmo.resolved_q_name
+            };
+            sts.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
+        }
+        self.first = Some(Box::new(sts));
+    }
+
+    fn take(&mut self, version: i32) -> Sts {
+        let taken = std::mem::take(self);
+        Sts {
+            version,
+            put_success_count: taken.successes,
+            put_warning_count: taken.warnings,
+            put_failure_count: taken.failures,
+            ..taken.first.map_or_else(Sts::default, |first| *first)
+        }
+    }
+}
+
+/// Whether a message that was not put was a persistent one. What its queue says is asked only where the message
+/// leaves it open; where nobody can say, it counts as persistent.
+fn may_be_persistent(md: &Md, resolved: impl FnOnce() -> Option<i32>) -> bool {
+    let persistence = match md.persistence {
+        MQPER_PERSISTENCE_AS_Q_DEF => resolved(),
+        stated => Some(stated),
+    };
+    persistence != Some(MQPER_NOT_PERSISTENT)
+}
+
+/// What a verb says of a put, as MQSTAT counts it.
+fn outcome(result: &Verb<()>) -> Result<Reason, Reason> {
+    match result {
+        Ok(Done { warning, .. }) => Ok(*warning),
+        Err(reason) => Err(*reason),
+    }
+}
+
+impl SessionInner {
+    /// An MQPUT has ended.
+    pub(crate) fn put_ended(&self, hobj: Hobj, md: &Md, pmo: &Pmo, result: &Verb<()>) {
+        self.tell_refusal(result);
+        if pmo.options & MQPMO_ASYNC_RESPONSE != 0 && !self.succeeded(result) {
+            let (to, persistence) = {
+                let mut state = self.lock();
+                let handle = state.handles.get(hobj).ok();
+                let to = handle.as_deref().map(Destination::of_handle);
+                (to, handle.and_then(|handle| persistence_of(handle, md)))
+            };
+            let persistent = || may_be_persistent(md, || persistence);
+            self.went_wrong(to, pmo, outcome(result), persistent);
+        }
+    }
+
+    /// An MQPUT1 has ended.
+    pub(crate) fn put1_ended(&self, od: &Od, md: &Md, pmo: &Pmo, result: &Verb<()>) {
+        self.tell_refusal(result);
+        if pmo.options & MQPMO_ASYNC_RESPONSE != 0 && !self.succeeded(result) {
+            let persistent = || may_be_persistent(md, || persistence_to(&self.qm, od, md));
+            let to = Some(Destination::named(od));
+            self.went_wrong(to, pmo, outcome(result), persistent);
+        }
+    }
+
+    /// The operator has to know of a full disk, whoever is told.
+    fn tell_refusal(&self, result: &Verb<()>) {
+        if let Err(reason) = result {
+            self.qm.tell_refusal(*reason);
+        }
+    }
+
+    fn succeeded(&self, result: &Verb<()>) -> bool {
+        let success = matches!(result, Ok(done) if done.warning == Reason::NONE);
+        if success {
+            self.lock().async_puts.succeeded();
+        }
+        success
+    }
+
+    fn went_wrong(
+        &self,
+        to: Option<Destination>,
+        pmo: &Pmo,
+        result: Result<Reason, Reason>,
+        persistent: impl FnOnce() -> bool,
+    ) {
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        let dooms = result.is_err() && in_unit && persistent();
+        let mut state = self.lock();
+        // A unit of work that the system has backed out is not begun again before its application knows.
+        if dooms && !state.rolled_back {
+            self.uow(&mut state).doomed = true;
+        }
+        state.async_puts.went_wrong(to, pmo, result);
+    }
+}
+
+impl Session {
+    /// An asynchronous put has come that cannot be carried out, so that there was no call of MQPUT: it counts as one that
+    /// failed, and of its message nothing is known.
+    pub fn put_refused(&self, options: i32, reason: Reason) {
+        let pmo = Pmo {
+            options,
+            ..Pmo::default()
+        };
+        self.inner().went_wrong(None, &pmo, Err(reason), || true);
+    }
+
+    /// MQSTAT: what has become of asynchronous puts since it was called last, in the version that was asked for.
+    ///
+    /// # Errors
+    /// 2430 another kind; 2009, 2162 queue manager; 2018 connection.
+    pub fn stat(&self, kind: i32, version: i32) -> Result<Sts, Reason> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        if kind != MQSTAT_TYPE_ASYNC_ERROR {
+            return Err(Reason::STAT_TYPE_ERROR);
+        }
+        Ok(session.lock().async_puts.take(version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failure_is_kept_and_asking_clears() {
+        let mut puts = AsyncPuts::default();
+        let od = Od {
+            object_name: Name::new("Q1"),
+            ..Od::default()
+        };
+        puts.succeeded();
+        for result in [
+            Ok(Reason(2104)),
+            Err(Reason::Q_FULL),
+            Err(Reason::PUT_INHIBITED),
+        ] {
+            puts.went_wrong(Some(Destination::named(&od)), &Pmo::default(), result);
+        }
+        let sts = puts.take(1);
+        assert_eq!((sts.comp_code, sts.reason), (2, Reason::Q_FULL.0));
+        let counts = (
+            sts.put_success_count,
+            sts.put_warning_count,
+            sts.put_failure_count,
+        );
+        assert_eq!(counts, (1, 1, 2));
+        assert_eq!(sts.object_name, Name::new("Q1"));
+        assert_eq!(puts.take(1), Sts::default());
+    }
+
+    #[test]
+    fn counts_stop_at_the_greatest_number() {
+        let mut puts = AsyncPuts {
+            successes: i32::MAX,
+            failures: i32::MAX,
+            ..AsyncPuts::default()
+        };
+        puts.succeeded();
+        puts.went_wrong(None, &Pmo::default(), Err(Reason::MD_ERROR));
+        let sts = puts.take(1);
+        let counts = (sts.put_success_count, sts.put_failure_count);
+        assert_eq!(counts, (i32::MAX, i32::MAX));
+    }
+
+    #[test]
+    fn what_may_have_been_persistent_counts_as_persistent() {
+        let persistent = MQPER_PERSISTENT;
+        let as_queue = MQPER_PERSISTENCE_AS_Q_DEF;
+        for (stated, resolved, expected) in [
+            (persistent, Some(MQPER_NOT_PERSISTENT), true),
+            (MQPER_NOT_PERSISTENT, Some(persistent), false),
+            (as_queue, Some(persistent), true),
+            (as_queue, Some(MQPER_NOT_PERSISTENT), false),
+            (as_queue, None, true),
+        ] {
+            let md = Md {
+                persistence: stated,
+                ..Md::default()
+            };
+            assert_eq!(may_be_persistent(&md, || resolved), expected, "{stated}");
+        }
+    }
+}
