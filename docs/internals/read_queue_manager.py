@@ -241,7 +241,7 @@ class QueueManager:
         self.folder, self.objects, self.queues, self.units = data_folder, {}, {}, {}
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
-        anchor.expect(4, 3)
+        anchor.expect(4, 4)
         self.read_image(anchor.number(8), control.controlled)
         log = Log(log_folder, control)
         for lsn, payload in log.records():
@@ -252,8 +252,8 @@ class QueueManager:
                 self.raise_backouts(queue, number, details[0])
         self.lsns = control.restart, log.end
 
-    def item(self, queue, first, length):
-        """The payload of an item in a queue's file."""
+    def item(self, queue, first, length, check=None):
+        """The payload of an item in a queue's file; with `check`, of the very one that has this checksum."""
         name = f"{queue.name.replace('/', '&')}.{queue.queue}"
         with open(os.path.join(self.folder, "queues", name), "rb") as file:
             head = struct.pack("<4sII", b"PHQF", 1, BLOCK)
@@ -261,7 +261,8 @@ class QueueManager:
             file.seek(first * BLOCK)
             raw = file.read(ITEM_HEADER + length)
         whole = (first and len(raw) == ITEM_HEADER + length and raw[:12] == struct.pack("<4sII", b"PHQI", length, first)
-                 and crc32(raw[4:12] + raw[16:]) == struct.unpack_from("<I", raw, 12)[0])
+                 and crc32(raw[4:12] + raw[16:]) == struct.unpack_from("<I", raw, 12)[0]
+                 and check in (None, struct.unpack_from("<I", raw, 12)[0]))
         require(whole, f"{name}: the item at block {first}")
         return raw[ITEM_HEADER:]
 
@@ -269,7 +270,7 @@ class QueueManager:
         path = os.path.join(self.folder, f"checkpoint-{number}.img")
         sections = image_sections(path, number)
         header, catalogue, queues = (Fields(sections[kind], path) for kind in (1, 2, 3))
-        header.expect(4, 3)
+        header.expect(4, 4)
         header.bytes(24)
         controlled = header.number(1) == 1 and controlled
         while catalogue.more():
@@ -277,11 +278,11 @@ class QueueManager:
             self.define(Definition(catalogue, lsn))
         while queues.more():
             queue = self.queues.get(queues.number(8))
-            places = [(queues.number(4), queues.number(4)) for _ in range(queues.number(4))]
+            chunks = [(queues.number(4), queues.number(4), queues.number(4)) for _ in range(queues.number(4))]
             try:
-                for place in places if queue else []:
-                    if place[0] != 0xFFFFFFFF:
-                        self.read_chunk(queue, self.item(queue, *place), controlled)
+                for chunk in chunks if queue else []:
+                    if chunk[0] != 0xFFFFFFFF:
+                        self.read_chunk(queue, self.item(queue, *chunk), controlled)
             except (Damaged, FileNotFoundError) as error:
                 # Of no importance if the log has the record that cleared or deleted it.
                 queue.damage = error

@@ -53,6 +53,9 @@ pub enum Bug {
     KeepPromise,
     /// A message that was got, and written over, while somebody read it counts as damage.
     BlameUnseen,
+    /// A part of an index that was saved earlier is taken for the one that the image means: it is in the same place
+    /// and as long, because the write was lost.
+    TrustOlderChunk,
     /// The numbers of messages begin again at each start, close behind those of the start before.
     NumbersRepeat,
     /// MQOPEN takes a selector that nothing looks at.
@@ -91,6 +94,7 @@ impl Bug {
         Bug::LeakPlace,
         Bug::KeepPromise,
         Bug::BlameUnseen,
+        Bug::TrustOlderChunk,
         Bug::NumbersRepeat,
         Bug::IgnoredSelector,
         Bug::UnbudgetedFlows,

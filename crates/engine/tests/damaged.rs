@@ -264,6 +264,35 @@ fn nothing_is_filed_where_a_lost_index_was() {
     }
 }
 
+/// The disk says that it has written a part of an index, and has not. What was there is a part of an earlier index, as
+/// long, in the same place and whole: it names messages that are gone, and not those that came since.
+#[test]
+fn an_older_part_of_an_index_is_not_taken_for_one_that_the_disk_lost() {
+    let mut w = two_queues();
+    w.restart();
+    *w.stage.lose_over.lock() = Some(COUNT as u32 * 34);
+    // Places are used again two checkpoints later.
+    for round in 0.. {
+        assert!(round < 100, "no part was written over another one");
+        let s = w.connect();
+        let h = open(&s, "BAD", IN_OUT);
+        next(&s, h, 0).unwrap();
+        put(&s, h, PERSISTENT, 0, format!("new {round}").as_bytes());
+        drop(s);
+        w.end(EndMode::Immediate);
+        if w.stage.lose_over.lock().is_none() {
+            break;
+        }
+        w.start();
+    }
+    w.start();
+    assert_eq!(w.heard("AMQ7472E"), 1);
+    assert_bad(&w);
+    assert_good(&w, COUNT);
+    w.run("CLEAR QLOCAL(BAD)");
+    assert_like_new(&mut w);
+}
+
 /// The newer of the two copies in the log's control file rots: the older one names an image that is gone.
 #[test]
 fn a_damaged_control_file_is_named_and_not_the_queue_files() {

@@ -10,8 +10,9 @@
 //!
 //! All numbers are little-endian. The block number is in the header and under the checksum so that a
 //! write which the device put in another place is not taken for the item that belongs there. An older
-//! item that was stored in exactly this place is well formed; whoever reads must compare the identity
-//! that its own payload carries.
+//! item that was stored in exactly this place is well formed (a write that was acknowledged and lost leaves
+//! it there); whoever reads must compare the identity that its own payload carries, or knows the item as
+//! [`Sealed`].
 
 use crc32fast::Hasher;
 
@@ -49,6 +50,15 @@ impl Place {
     }
 }
 
+/// Where an item is stored, and its checksum: another item in the same place is not taken for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// Where it is.
+    pub place: Place,
+    /// The checksum in its header.
+    pub checksum: u32,
+}
+
 /// Blocks taken by a payload of `length` bytes.
 pub(crate) fn blocks_for(length: u32) -> u32 {
     let bytes = u64::from(length) + HEADER as u64;
@@ -63,6 +73,7 @@ pub(crate) enum Bad {
     Block,
     Length,
     Checksum,
+    Other,
 }
 
 impl Bad {
@@ -72,22 +83,24 @@ impl Bad {
             Bad::Block => "an item that belongs to another place",
             Bad::Length => "an item of the wrong length",
             Bad::Checksum => "an item with a wrong checksum",
+            Bad::Other => "another item than was written last",
         }
     }
 }
 
-/// Appends the item to `out`, padded with zeros to whole blocks.
-pub(crate) fn encode(out: &mut Vec<u8>, place: Place, parts: &[&[u8]]) {
+/// Appends the item to `out`, padded with zeros to whole blocks; gives its checksum.
+pub(crate) fn encode(out: &mut Vec<u8>, place: Place, parts: &[&[u8]]) -> u32 {
     let mut crc = start_crc(place);
     for part in parts {
         crc.update(part);
     }
+    let checksum = crc.finalize();
     let begin = out.len();
     out.reserve(place.blocks() as usize * BLOCK);
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&place.length.to_le_bytes());
     out.extend_from_slice(&place.block.to_le_bytes());
-    out.extend_from_slice(&crc.finalize().to_le_bytes());
+    out.extend_from_slice(&checksum.to_le_bytes());
     for part in parts {
         out.extend_from_slice(part);
     }
@@ -96,6 +109,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, place: Place, parts: &[&[u8]]) {
         "a place is allocated for exactly the parts written to it"
     );
     out.resize(begin + place.blocks() as usize * BLOCK, 0);
+    checksum
 }
 
 /// The payload length that the header announces for the item at `block`.
@@ -123,6 +137,15 @@ pub(crate) fn decode(bytes: &[u8], place: Place) -> Result<&[u8], Bad> {
         return Err(Bad::Checksum);
     }
     Ok(payload)
+}
+
+/// The same for an item that is known by its checksum too.
+pub(crate) fn decode_sealed(bytes: &[u8], item: Sealed) -> Result<&[u8], Bad> {
+    let payload = decode(bytes, item.place)?;
+    match word(bytes, 12) {
+        Some(checksum) if checksum == item.checksum => Ok(payload),
+        _ => Err(Bad::Other),
+    }
 }
 
 fn start_crc(place: Place) -> Hasher {
@@ -164,6 +187,20 @@ mod tests {
         assert_eq!(out.len(), 3 + BLOCK);
         assert_eq!(decode(&out[3..], place(9, 5)), Ok(&b"hello"[..]));
         assert!(out[3 + HEADER + 5..].iter().all(|b| *b == 0));
+    }
+
+    #[test]
+    fn an_item_is_not_taken_for_an_older_one_of_its_place_and_length() {
+        let (mut older, mut newer) = (Vec::new(), Vec::new());
+        encode(&mut older, place(9, 5), &[b"older"]);
+        let checksum = encode(&mut newer, place(9, 5), &[b"newer"]);
+        let sealed = Sealed {
+            place: place(9, 5),
+            checksum,
+        };
+        assert_eq!(decode_sealed(&newer, sealed), Ok(&b"newer"[..]));
+        assert_eq!(decode(&older, sealed.place), Ok(&b"older"[..]));
+        assert_eq!(decode_sealed(&older, sealed), Err(Bad::Other));
     }
 
     #[test]

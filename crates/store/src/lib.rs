@@ -21,6 +21,6 @@ pub use error::StoreError;
 pub use image::{
     ImageReader, ImageWriter, image_name, image_number, read_image, remove_other_images,
 };
-pub use item::{BLOCK, HEADER, MAX_PAYLOAD, Place};
+pub use item::{BLOCK, HEADER, MAX_PAYLOAD, Place, Sealed};
 pub use queue_file::{LARGEST_FILE, QueueFile};
 pub use reserve::Reserve;

@@ -30,7 +30,7 @@ use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_env::{Disk, File, Open, PAGE};
 
 use crate::error::StoreError;
-use crate::item::{self, BLOCK, HEADER, MAX_PAYLOAD, Place, blocks_for, word};
+use crate::item::{self, BLOCK, HEADER, MAX_PAYLOAD, Place, Sealed, blocks_for, word};
 use crate::space::Space;
 
 const MAGIC: [u8; 4] = *b"PHQF";
@@ -193,17 +193,22 @@ impl QueueFile {
 
     /// Stores the parts as one item, in one write. Not durable before [`QueueFile::sync`].
     pub fn write(&self, parts: &[&[u8]]) -> Result<Place, StoreError> {
+        self.write_sealed(parts).map(|item| item.place)
+    }
+
+    /// The same for an item whose payload says nothing of its identity.
+    pub fn write_sealed(&self, parts: &[&[u8]]) -> Result<Sealed, StoreError> {
         let length = self.length_of(parts)?;
         self.twice_if_full(|| {
             let block = self.take(&mut self.space.lock(), blocks_for(length))?;
             let place = Place { block, length };
             with_buffer(|buffer| {
                 buffer.clear();
-                item::encode(buffer, place, parts);
-                self.put_down(buffer, place)
+                let checksum = item::encode(buffer, place, parts);
+                self.put_down(buffer, place)?;
+                Ok(Sealed { place, checksum })
             })
-            .inspect_err(|_| self.take_back(&[place]))?;
-            Ok(place)
+            .inspect_err(|_| self.take_back(&[place]))
         })
     }
 
@@ -287,6 +292,22 @@ impl QueueFile {
                 self.pick_up(buffer, place.offset(), bytes as usize)?
             };
             let payload = item::decode(got, place).map_err(|bad| self.bad(bad, place))?;
+            Ok(payload.to_vec())
+        })
+    }
+
+    /// Reads the payload of this very item: an older one in its place is damage.
+    pub fn read_sealed(&self, item: Sealed) -> Result<Vec<u8>, StoreError> {
+        let place = item.place;
+        with_buffer(|buffer| {
+            let bytes = HEADER as u64 + u64::from(place.length);
+            // A length that the file does not have takes no memory.
+            let end = self.file.len().map_err(|e| self.io(&e, "read"))?;
+            if place.offset().saturating_add(bytes) > end {
+                return Err(self.bad(item::Bad::Length, place));
+            }
+            let got = self.pick_up(buffer, place.offset(), bytes as usize)?;
+            let payload = item::decode_sealed(got, item).map_err(|bad| self.bad(bad, place))?;
             Ok(payload.to_vec())
         })
     }

@@ -277,6 +277,25 @@ fn a_lost_write_is_acknowledged_and_leaves_the_old_data() {
 }
 
 #[test]
+fn a_rewrite_is_lost_only_where_something_like_it_is_left() {
+    let (world, _env, file) = world(1, Open::READ_WRITE);
+    let disk = world.disk();
+    disk.order(Fault::LostRewrite, Area::Any, 0);
+    let begins = |text: &str| [b"a".repeat(12), text.as_bytes().to_vec()].concat();
+    for like in [begins("").repeat(400), b"X".to_vec().repeat(PAGE)] {
+        file.write_at(&like[..PAGE], 0).unwrap();
+        assert_eq!(disk.outstanding(), 1, "the same, or nothing like it");
+    }
+    file.write_at(&begins("old"), 2 * PAGE as u64).unwrap();
+    file.sync().unwrap();
+    file.write_at(&begins("new"), 2 * PAGE as u64).unwrap();
+    assert_eq!(disk.outstanding(), 0);
+    file.sync().unwrap();
+    world.crash();
+    assert_eq!(content(&world)[2 * PAGE..][..15], begins("old"));
+}
+
+#[test]
 fn a_misdirected_write_destroys_the_page_beside() {
     let mut found = BTreeSet::new();
     for seed in 0..40 {

@@ -72,6 +72,8 @@ pub const EXPECTED: &[&str] = &[
     "start refused for a fault",
     "start refused for what is lost",
     "fault LostWrite",
+    "fault LostRewrite",
+    "power cut after a lost rewrite",
     "fault MisdirectedWrite",
     "fault NameError",
     "fault OpenError",

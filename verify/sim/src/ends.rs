@@ -90,7 +90,7 @@ impl Run {
         self.shared.borrow_mut().stopping = false;
     }
 
-    fn end(&mut self, how: EndMode) -> Result<(), Failure> {
+    pub(crate) fn end(&mut self, how: EndMode) -> Result<(), Failure> {
         self.met(match how {
             EndMode::Controlled => "end controlled",
             EndMode::Immediate => "end immediate",

@@ -33,6 +33,7 @@ mod reports;
 mod run;
 mod solo;
 mod triggers;
+mod turn_over;
 mod workload;
 
 pub use channel::Channels;

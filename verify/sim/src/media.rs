@@ -1,5 +1,5 @@
 //! Faults of the medium: reads that fail, files that cannot be opened, writes that are acknowledged and lost, or go to
-//! a wrong place. (Writes are torn at every crash.)
+//! a wrong place. (Writes are torn at every crash; those that are lost where it does the worst: `turn_over.rs`.)
 //!
 //! Laws:
 //! * A fault in a queue's file concerns that queue: its calls get 2101 once it is met, the operator is told, and
@@ -18,7 +18,7 @@ use crate::run::{Failure, Run};
 use crate::workload::{Shared, Worker};
 
 /// Where queue files are.
-const QUEUES: &str = "/qm/data/queues";
+pub(crate) const QUEUES: &str = "/qm/data/queues";
 /// Where log extents are.
 const EXTENTS: &str = "/qm/log/active";
 /// Log writes after a lost one that prove that there was one.
@@ -26,7 +26,10 @@ const PROOF: u32 = 8;
 
 /// Whether what was written is not there, although nobody was told.
 fn silent(fault: Fault) -> bool {
-    matches!(fault, Fault::LostWrite | Fault::MisdirectedWrite)
+    matches!(
+        fault,
+        Fault::LostWrite | Fault::LostRewrite | Fault::MisdirectedWrite
+    )
 }
 
 impl Shared {

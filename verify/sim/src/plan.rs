@@ -63,6 +63,8 @@ pub struct Plan {
     pub exhaust: u32,
     /// Stretches of work, and starts, in a million in which the medium fails once.
     pub media: u32,
+    /// Stretches of work in a million in which queues are turned over between orderly ends.
+    pub turn_over: u32,
     /// Triggers, reports and groups are used.
     pub solo: bool,
     /// Small messages that are put at once in the first stretch of work, so that an index has many parts.
@@ -125,6 +127,7 @@ impl Plan {
             exhaust: 0,
             look_every: 1,
             media: 0,
+            turn_over: 0,
             channels: Channels::of(seed),
             full_disk: 0,
             solo: false,
@@ -150,6 +153,7 @@ impl Plan {
         if self.media > 0 {
             // What is judged beside the oracle wants its queues whole.
             self.channels = None;
+            self.turn_over = 200_000;
         }
         self.full_disk = *rng.pick(&[0, 0, 400_000]).unwrap_or(&0);
         if self.full_disk > 0 {
@@ -168,6 +172,7 @@ impl Plan {
         Plan {
             channels: Some(Channels::of_any(seed)),
             media: 0,
+            turn_over: 0,
             full_disk: 0,
             ..Plan::of(seed)
         }

@@ -64,6 +64,7 @@ pub const PLANTED: &[Planted] = &[
     engine("redo-older-definition", Bug::RedoOlderDefinition, 400),
     engine("leak-place", Bug::LeakPlace, 200),
     engine("keep-promise", Bug::KeepPromise, 200),
+    engine("trust-older-chunk", Bug::TrustOlderChunk, 1000),
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),

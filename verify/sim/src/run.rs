@@ -249,6 +249,12 @@ impl Run {
                 }
                 continue;
             }
+            if self.faults.chance(self.plan.turn_over) {
+                if !self.turn_over(epoch)? {
+                    return Ok(self.report());
+                }
+                continue;
+            }
             self.work()?;
             self.stop()?;
             if !self.start_again(epoch)? {

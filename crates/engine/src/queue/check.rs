@@ -133,7 +133,11 @@ impl QueueState {
         };
         file.check_space()?;
         let slots = self.index.all().filter_map(|id| self.place_of(id));
-        let saved = self.index.chunk_states.iter().filter_map(|c| c.saved);
+        let saved = self
+            .index
+            .chunk_states
+            .iter()
+            .filter_map(|c| Some(c.saved?.place));
         let waiting = self
             .free_later
             .iter()

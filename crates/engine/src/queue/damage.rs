@@ -85,7 +85,9 @@ impl QueueState {
         self.free_later.clear();
         for chunk in &mut self.index.chunk_states {
             // The latest image names these until the next one is in force.
-            chunk.saved = chunk.saved.filter(|place| file.reserve(*place).is_ok());
+            chunk.saved = chunk
+                .saved
+                .filter(|saved| file.reserve(saved.place).is_ok());
             chunk.dirty = true;
         }
         self.file_dirty = true;
@@ -156,8 +158,8 @@ impl Inner {
 pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StoreError> {
     let file = QueueFile::open_damaged(&queue.home.disk, &queue.file_path)?;
     let (mut chunks, mut lost, mut dirty) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, place) in saved.chunks.iter().enumerate() {
-        let mut entries = match place.map(|place| load_chunk(&file, place)) {
+    for (number, chunk) in saved.chunks.iter().enumerate() {
+        let mut entries = match chunk.map(|chunk| load_chunk(&file, chunk)) {
             None => Vec::new(),
             Some(Ok(entries)) => entries,
             Some(Err(_)) => {
@@ -169,9 +171,9 @@ pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(
             Body::Filed(place) => Some(place),
             Body::Resident(_) => None,
         };
-        let named = place
+        let named = chunk
             .iter()
-            .copied()
+            .map(|chunk| chunk.place)
             .chain(entries.iter().filter_map(of_entry));
         file.leave_out(named.map(Place::end).max().unwrap_or(0));
         if entries.iter().any(|e| !e.persistent) {
@@ -179,7 +181,7 @@ pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(
             entries.retain(|e| e.persistent || keep_np);
         }
         debug_assert!(entries.iter().all(|e| matches!(e.body, Body::Filed(_))));
-        chunks.push((*place, entries));
+        chunks.push((*chunk, entries));
     }
     let mut state = queue.lock();
     state.index.restore(chunks);

@@ -26,7 +26,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_mqi::{GroupId, Md};
-use posthaste_store::Place;
+use posthaste_store::{Place, Sealed};
 
 /// Number of a slot.
 pub(crate) type SlotId = u32;
@@ -234,7 +234,7 @@ pub(crate) fn tag_of(id: &[u8; 24], seed: u64) -> u32 {
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct ChunkState {
     pub(crate) dirty: bool,
-    pub(crate) saved: Option<Place>,
+    pub(crate) saved: Option<Sealed>,
     /// What was saved cannot be read. It stays as it is, and no message takes a slot here.
     pub(crate) lost: bool,
 }
@@ -443,9 +443,9 @@ impl Index {
 
     /// Fills an empty index with what an image saved, each chunk at its own number, so that chunks
     /// that nothing happens to need not be saved again. All slots are held.
-    pub(crate) fn restore(&mut self, saved: Vec<(Option<Place>, Vec<NewSlot>)>) {
+    pub(crate) fn restore(&mut self, saved: Vec<(Option<Sealed>, Vec<NewSlot>)>) {
         let only = saved.len() == 1;
-        for (number, (place, entries)) in saved.into_iter().enumerate() {
+        for (number, (saved, entries)) in saved.into_iter().enumerate() {
             let mut chunk = Chunk::bare();
             if entries.is_empty() {
                 self.bare.insert(number);
@@ -469,7 +469,7 @@ impl Index {
             self.chunks.push(chunk);
             self.chunk_states.push(ChunkState {
                 dirty: false,
-                saved: place,
+                saved,
                 lost: false,
             });
         }

@@ -8,17 +8,20 @@
 //!   (`NPMCLASS(HIGH)`).
 //! * A chunk is written to a new place; its old place is given back only when the image that no
 //!   longer points at it is durable.
+//! * A chunk is known by its place and its checksum. What an older image knew may still be in the same place,
+//!   because the disk has lost the write: that is damage, not an older state of the queue.
 //! * No two entries of an image, and no entry and chunk, have a block in common.
 
 use std::sync::Arc;
 
 use posthaste_recovery_log::Lsn;
-use posthaste_store::{BLOCK, HEADER, Place, QueueFile, StoreError};
+use posthaste_store::{BLOCK, HEADER, Place, QueueFile, Sealed, StoreError};
 
 use super::QueueState;
 use super::disjoint::Disjoint;
 use super::index::{Body, CHUNK, GroupKeys, Index, NewSlot, Slot, SlotId};
 use crate::message::{self, Message};
+use crate::plant::{Bug, planted};
 
 const ENTRY: usize = 34;
 const GROUP: usize = 36;
@@ -119,15 +122,12 @@ impl QueueState {
     }
 }
 
-/// Reads a saved chunk. What is found at its place may be another item that was written there.
-pub(crate) fn load_chunk(file: &QueueFile, place: Place) -> Result<Vec<NewSlot>, StoreError> {
-    let bytes = file.read(place.block)?;
-    if bytes.len() != place.length as usize {
-        return Err(StoreError::Damaged {
-            what: "another item than a saved part of a queue's index".to_owned(),
-            block: u64::from(place.block),
-        });
-    }
+/// Reads a saved chunk.
+pub(crate) fn load_chunk(file: &QueueFile, saved: Sealed) -> Result<Vec<NewSlot>, StoreError> {
+    let bytes = match planted(Bug::TrustOlderChunk) {
+        true => file.read(saved.place.block)?,
+        false => file.read_sealed(saved)?,
+    };
     read_chunk(&bytes)
 }
 

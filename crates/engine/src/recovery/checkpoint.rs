@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use posthaste_env::sync::atomic::Ordering;
 use posthaste_recovery_log::{Class, Lsn};
-use posthaste_store::{ImageWriter, Place, QueueFile, StoreError, remove_other_images};
+use posthaste_store::{ImageWriter, Place, QueueFile, Sealed, StoreError, remove_other_images};
 
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue};
 use crate::catalogue::{Runtime, Stored};
@@ -68,8 +68,9 @@ impl Drop for Turn<'_> {
 /// What was saved of one queue, not yet in force.
 struct Saved {
     queue: Arc<Queue>,
-    chunks: Vec<Option<Place>>,
-    written: Vec<(usize, Place)>,
+    chunks: Vec<Option<Sealed>>,
+    /// `None`: the chunk has nothing to save any more.
+    written: Vec<(usize, Option<Sealed>)>,
     given_up: Vec<Place>,
 }
 
@@ -413,10 +414,10 @@ impl Inner {
 
 /// Bytes that the parts of indexes take that an image names.
 pub(super) fn index_bytes(queues: &[SavedQueue]) -> u64 {
-    let places = queues
+    let chunks = queues
         .iter()
         .flat_map(|queue| queue.chunks.iter().flatten());
-    places.map(|place| u64::from(place.length)).sum()
+    chunks.map(|chunk| u64::from(chunk.place.length)).sum()
 }
 
 /// Bytes of log between checkpoints: a restart needs two of these distances, and one more must
@@ -529,7 +530,7 @@ fn save_chunks(
             }
             let chunk = state.index.chunk_states[number];
             if chunk.lost || (!chunk.dirty && !keep_np) {
-                if !chunk.saved.is_none_or(|place| places.name(place)) && !damaged {
+                if !chunk.saved.is_none_or(|saved| places.name(saved.place)) && !damaged {
                     return Err(named_twice(&queue));
                 }
                 saved.chunks.push(chunk.saved);
@@ -539,13 +540,13 @@ fn save_chunks(
             state.index.chunk_states[number].dirty = false;
             bytes
         };
-        let place = match &bytes {
+        let written = match &bytes {
             Some(bytes) => {
                 let written = room.write(Writes::Index, bytes.len() as u64, || {
-                    file_of(&queue, file)?.write(&[bytes])
+                    file_of(&queue, file)?.write_sealed(&[bytes])
                 });
                 match written {
-                    Ok(place) => Some(place),
+                    Ok(chunk) => Some(chunk),
                     Err(error) => {
                         queue.lock().index.chunk_states[number].dirty = true;
                         return Err(error);
@@ -554,14 +555,14 @@ fn save_chunks(
             }
             None => None,
         };
-        if !place.is_none_or(|place| places.name(place)) && !damaged {
+        if !written.is_none_or(|chunk| places.name(chunk.place)) && !damaged {
             return Err(named_twice(&queue));
         }
         // An empty chunk is written down too (as absent), so that it is not saved every time.
-        saved.written.push((number, place.unwrap_or(ABSENT)));
+        saved.written.push((number, written));
         let old = queue.lock().index.chunk_states[number].saved;
-        saved.given_up.extend(old);
-        saved.chunks.push(place);
+        saved.given_up.extend(old.map(|old| old.place));
+        saved.chunks.push(written);
     }
     Ok(())
 }
@@ -577,12 +578,6 @@ fn named_twice(queue: &Queue) -> StoreError {
     }
 }
 
-/// Stands for "this chunk has nothing to save".
-const ABSENT: Place = Place {
-    block: u32::MAX,
-    length: 0,
-};
-
 /// Frees what the image to come does not name, while the one before it still holds (a planted bug).
 fn give_up_early(saved: &mut Saved) {
     let mut state = saved.queue.lock();
@@ -597,9 +592,9 @@ fn give_up_early(saved: &mut Saved) {
 /// The image is durable: what it points at is in force, what it replaced is free.
 fn put_in_force(saved: Saved) -> Arc<Queue> {
     let mut state = saved.queue.lock();
-    for (number, place) in saved.written {
+    for (number, written) in saved.written {
         if let Some(chunk) = state.index.chunk_states.get_mut(number) {
-            chunk.saved = (place != ABSENT).then_some(place);
+            chunk.saved = written;
         }
     }
     state.free(saved.given_up);
@@ -616,15 +611,13 @@ fn abandon(all: &mut Vec<Saved>) -> Vec<Arc<Queue>> {
         let mut state = saved.queue.lock();
         let mut unused = Vec::new();
         let mut kept = saved.given_up;
-        for (number, place) in saved.written {
+        for (number, written) in saved.written {
             if let Some(chunk) = state.index.chunk_states.get_mut(number) {
                 chunk.dirty = true;
-                let old = chunk.saved;
+                let old = chunk.saved.map(|saved| saved.place);
                 kept.retain(|p| Some(*p) != old);
             }
-            if place != ABSENT {
-                unused.push(place);
-            }
+            unused.extend(written.map(|chunk| chunk.place));
         }
         state.file_dirty = true;
         state.free(unused);

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 1 header | format, where the checkpoint began in the log, next queue number, tag seed, clean |
 //! | 2 catalogue | every logged definition: the LSN of the record that made it so, then [`Stored`] |
-//! | 3 queues | queue number, then the places of its saved chunks |
+//! | 3 queues | queue number, then the places and checksums of its saved chunks |
 //!
 //! The anchor (in the log's control file) names the image to start from, the incarnation, and where
 //! the numbers of later runs begin. Its format
@@ -12,7 +12,7 @@
 //! anything else is read.
 
 use posthaste_recovery_log::Lsn;
-use posthaste_store::{Place, StoreError};
+use posthaste_store::{Place, Sealed, StoreError};
 
 use crate::catalogue::Stored;
 use crate::record::QueueId;
@@ -23,9 +23,17 @@ pub(crate) const HEADER: u32 = 1;
 pub(crate) const CATALOGUE: u32 = 2;
 pub(crate) const QUEUES: u32 = 3;
 
-/// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts.
-const FORMAT: u32 = 3;
-const NO_PLACE: u32 = u32::MAX;
+/// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts. 4:
+/// saved chunks with checksums.
+const FORMAT: u32 = 4;
+/// Stands for a chunk that has nothing saved.
+const ABSENT: Sealed = Sealed {
+    place: Place {
+        block: u32::MAX,
+        length: 0,
+    },
+    checksum: 0,
+};
 
 /// The log's anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +136,7 @@ pub(crate) fn decode_catalogue(bytes: &[u8]) -> Option<Vec<SavedObject>> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SavedQueue {
     pub(crate) queue: QueueId,
-    pub(crate) chunks: Vec<Option<Place>>,
+    pub(crate) chunks: Vec<Option<Sealed>>,
 }
 
 pub(crate) fn encode_queues(queues: &[SavedQueue]) -> Vec<u8> {
@@ -136,10 +144,11 @@ pub(crate) fn encode_queues(queues: &[SavedQueue]) -> Vec<u8> {
     for queue in queues {
         out.extend_from_slice(&queue.queue.to_le_bytes());
         out.extend_from_slice(&(queue.chunks.len() as u32).to_le_bytes());
-        for place in &queue.chunks {
-            let (block, length) = place.map_or((NO_PLACE, 0), |p| (p.block, p.length));
-            out.extend_from_slice(&block.to_le_bytes());
-            out.extend_from_slice(&length.to_le_bytes());
+        for chunk in &queue.chunks {
+            let Sealed { place, checksum } = chunk.unwrap_or(ABSENT);
+            for field in [place.block, place.length, checksum] {
+                out.extend_from_slice(&field.to_le_bytes());
+            }
         }
     }
     out
@@ -152,8 +161,9 @@ pub(crate) fn decode_queues(bytes: &[u8]) -> Option<Vec<SavedQueue>> {
         let (queue, count) = (fields.u64()?, fields.u32()?);
         let mut chunks = Vec::new();
         for _ in 0..count {
-            let (block, length) = (fields.u32()?, fields.u32()?);
-            chunks.push((block != NO_PLACE).then_some(Place { block, length }));
+            let (block, length, checksum) = (fields.u32()?, fields.u32()?, fields.u32()?);
+            let place = Place { block, length };
+            chunks.push((block != ABSENT.place.block).then_some(Sealed { place, checksum }));
         }
         out.push(SavedQueue { queue, chunks });
     }
@@ -215,9 +225,12 @@ mod tests {
             queue: 2,
             chunks: vec![
                 None,
-                Some(Place {
-                    block: 3,
-                    length: 4,
+                Some(Sealed {
+                    place: Place {
+                        block: 3,
+                        length: 4,
+                    },
+                    checksum: 5,
                 }),
             ],
         }];

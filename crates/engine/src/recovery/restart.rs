@@ -109,9 +109,9 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
     let mut chunks = Vec::with_capacity(saved.chunks.len());
     let mut places: Vec<Place> = Vec::new();
     let mut dirty = Vec::new();
-    for (number, place) in saved.chunks.iter().enumerate() {
-        let mut entries = match place {
-            Some(place) => load_chunk(&file, *place)?,
+    for (number, chunk) in saved.chunks.iter().enumerate() {
+        let mut entries = match chunk {
+            Some(chunk) => load_chunk(&file, *chunk)?,
             None => Vec::new(),
         };
         if entries.iter().any(|e| !e.persistent) {
@@ -121,12 +121,12 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
                 entries.retain(|e| e.persistent);
             }
         }
-        places.extend(*place);
+        places.extend(chunk.map(|chunk| chunk.place));
         places.extend(entries.iter().filter_map(|e| match e.body {
             crate::queue::index::Body::Filed(place) => Some(place),
             crate::queue::index::Body::Resident(_) => None,
         }));
-        chunks.push((*place, entries));
+        chunks.push((*chunk, entries));
     }
     file.rebuild(places.into_iter())?;
     let mut state = queue.lock();

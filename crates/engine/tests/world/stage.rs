@@ -34,6 +34,8 @@ pub struct Stage {
     pub queue_reads: AtomicU64,
     /// Checkpoint images from this number on find the disk full.
     pub no_image_from: AtomicU64,
+    /// The next item of so many bytes that replaces one of that length is lost: the disk says that it has written it.
+    pub lose_over: Mutex<Option<u32>>,
     /// What is done when so many bytes, or more, are next written to a queue file in one call.
     pub on_queue_write: Mutex<Option<(usize, Hook)>>,
 }
@@ -54,6 +56,7 @@ impl Default for Stage {
             queue_bytes: AtomicU64::default(),
             queue_reads: AtomicU64::default(),
             no_image_from: AtomicU64::new(u64::MAX),
+            lose_over: Mutex::default(),
             on_queue_write: Mutex::default(),
         }
     }
@@ -94,6 +97,24 @@ struct Prop {
     queue: bool,
 }
 
+impl Prop {
+    /// Whether this is the write that is to be lost.
+    fn is_lost(&self, buf: &[u8], offset: u64) -> io::Result<bool> {
+        let mut lose = self.stage.lose_over.lock();
+        let Some(length) = *lose else {
+            return Ok(false);
+        };
+        // Mark, length and block of an item.
+        let mut there = [0; 12];
+        self.file.read_at(&mut there, offset)?;
+        let lost = buf.starts_with(&there) && there[4..8] == length.to_le_bytes();
+        if lost {
+            *lose = None;
+        }
+        Ok(lost)
+    }
+}
+
 impl File for Prop {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         assert_unlocked();
@@ -123,6 +144,9 @@ impl File for Prop {
             let due = hook.lock().take_if(|(bytes, _)| buf.len() >= *bytes);
             if let Some((_, then)) = due {
                 then();
+            }
+            if self.is_lost(buf, offset)? {
+                return Ok(());
             }
             let bytes = &self.stage.queue_bytes;
             bytes.fetch_add(buf.len() as u64, Ordering::SeqCst);

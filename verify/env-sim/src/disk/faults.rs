@@ -47,6 +47,9 @@ pub enum Fault {
     QuotaUsedUp,
     /// A write is acknowledged and dropped.
     LostWrite,
+    /// The same, where it does the worst: the medium holds bytes there that begin as what was written, and what is not
+    /// told from them by all it says is taken for it.
+    LostRewrite,
     /// A write is acknowledged and goes one page beside its place, destroying what is there.
     MisdirectedWrite,
 }

@@ -16,6 +16,9 @@ use crate::rng::Rng;
 /// What a medium writes whole or not at all, bytes.
 pub const SECTOR: usize = 512;
 
+/// Bytes that say what a piece of data is, at its beginning: a mark, a length, a place.
+const HEAD: usize = 12;
+
 /// How much of what was not synced survives a loss of power. Drawn once for each file and crash, because
 /// independent coins alone would hardly ever give the two extremes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +214,21 @@ impl Sectors {
                 before.doomed = true;
             }
         }
+    }
+
+    /// Whether what the medium holds at `offset` begins as `data` does, and is something else.
+    pub(super) fn resembles(&self, offset: usize, data: &[u8]) -> bool {
+        let part = data.len().min(SECTOR);
+        let cached = self.unsynced.get(&(offset / SECTOR));
+        let held = match cached {
+            Some(before) => before.image.get(offset % SECTOR..),
+            None => self.content.get(offset..),
+        };
+        let held = held.and_then(|held| held.get(..part));
+        held.is_some_and(|held| {
+            let (head, data) = (data.get(..HEAD), data.get(..part));
+            head.is_some_and(|head| held.starts_with(head)) && data.is_some_and(|d| d != held)
+        })
     }
 
     /// Acknowledged, then put one page away from where it belongs: the page there is destroyed, and the

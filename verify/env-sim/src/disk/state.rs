@@ -241,8 +241,11 @@ impl State {
             Fault::MisdirectedWrite,
             Fault::DiskFull,
             Fault::QuotaUsedUp,
+            Fault::LostRewrite,
         ];
-        let fault = self.strike(&possible, write.path, at as u64);
+        let last = usize::from(!self.data(file)?.resembles(at, data));
+        let possible = &possible[..possible.len() - last];
+        let fault = self.strike(possible, write.path, at as u64);
         let fitting = match self.capacity {
             Some(_) => {
                 let free = self.free();
@@ -261,7 +264,9 @@ impl State {
                 }
                 return os_error(failure.code());
             }
-            Some(Fault::LostWrite) => sectors.lose_write(at, placed, write.forced, &mut rng),
+            Some(Fault::LostWrite | Fault::LostRewrite) => {
+                sectors.lose_write(at, placed, write.forced, &mut rng);
+            }
             Some(Fault::MisdirectedWrite) => {
                 sectors.misdirect_write(at, placed, write.forced, &mut rng);
             }
