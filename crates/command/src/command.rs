@@ -141,11 +141,19 @@ pub enum Op {
     Lk,
     /// Not like.
     Nl,
+    /// A list has an item.
+    Ct,
+    /// A list has no such item.
+    Ex,
+    /// A list has an item that matches a generic name.
+    Ctg,
+    /// A list has no item that matches a generic name.
+    Exg,
 }
 
 impl Op {
     /// Every operator with its MQSC word.
-    pub const ALL: [(&'static str, Op); 8] = [
+    pub const ALL: [(&'static str, Op); 12] = [
         ("LT", Op::Lt),
         ("GT", Op::Gt),
         ("EQ", Op::Eq),
@@ -154,6 +162,10 @@ impl Op {
         ("GE", Op::Ge),
         ("LK", Op::Lk),
         ("NL", Op::Nl),
+        ("CT", Op::Ct),
+        ("EX", Op::Ex),
+        ("CTG", Op::Ctg),
+        ("EXG", Op::Exg),
     ];
 }
 
@@ -166,6 +178,8 @@ pub struct Where {
     pub op: Op,
     /// With what; words are as DISPLAY shows them.
     pub value: String,
+    /// Whether they are compared as numbers.
+    pub number: bool,
 }
 
 /// The message for a command of MQ that is not in this release.

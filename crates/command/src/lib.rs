@@ -24,7 +24,7 @@ mod table;
 
 pub use attrs::Attrs;
 pub use command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
-pub use filter::{compare, generic_matches, where_matches};
+pub use filter::{generic_matches, where_matches};
 pub use object::{Attribute, DefaultValue, Effect, Object, ObjectKind, Set, Value, ValueKind};
 pub use parse::{is_end, parse};
 pub use reference::{messages_page, reference_page};

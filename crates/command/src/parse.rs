@@ -8,6 +8,7 @@ mod cursor;
 mod define;
 mod display;
 mod fault;
+mod filter;
 mod nouns;
 mod values;
 

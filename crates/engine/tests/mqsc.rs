@@ -569,6 +569,16 @@ fn generic_names_and_filters_choose() {
         ("DISPLAY QLOCAL(DEV.*) WHERE(DESCR LK 'f*')", "DEV.A"),
         ("DISPLAY QLOCAL(DEV.*) WHERE(DESCR NL 'f*')", "DEV.B DEV.C"),
         ("DISPLAY QUEUE(*) WHERE(TARGET EQ DEV.A)", "DEV.D"),
+        (
+            "DISPLAY QUEUE(DEV.*) WHERE(DEFTYPE EQ PREDEFINED)",
+            "DEV.A DEV.B DEV.C",
+        ),
+        ("DISPLAY QUEUE(DEV.*) WHERE(DEFTYPE EQ TEMPDYN)", "DEV.F"),
+        ("DISPLAY QLOCAL(DEV.*) WHERE(MAXFSIZE LT 10)", ""),
+        (
+            "DISPLAY QLOCAL(DEV.*) WHERE(MAXFSIZE NE 10)",
+            "DEV.A DEV.B DEV.C",
+        ),
     ] {
         let names = shown(&w, command, "QUEUE").join(" ");
         assert_eq!(names, expected, "{command}");
@@ -883,7 +893,12 @@ fn every_keyword_of_state_is_answered() {
                 .2;
             let value = row.get(keyword);
             let value = value.unwrap_or_else(|| panic!("{command}: {row:?}"));
-            let filtered = format!("DISPLAY {noun}{name} {word} WHERE({keyword} EQ '{value}')");
+            let (operator, item) = match keyword {
+                "CONNOPTS" | "OPENOPTS" => ("CT", value.split(',').next().unwrap()),
+                _ => ("EQ", value),
+            };
+            let filtered =
+                format!("DISPLAY {noun}{name} {word} WHERE({keyword} {operator} '{item}')");
             assert_eq!(w.mqsc(&filtered).rows.len(), 1, "{filtered}");
         }
     }

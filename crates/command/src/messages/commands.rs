@@ -303,7 +303,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ8569E",
         "Error in filter specification.",
-        "WHERE needs an attribute that can be shown, an operator (LT GT EQ NE LE GE LK NL) and a value.",
+        "WHERE needs an attribute that can be shown, an operator (LT GT EQ NE LE GE, for text LK NL, for lists CT EX CTG EXG) and a value that the attribute can have.",
         "Correct the filter.",
     ),
     message(

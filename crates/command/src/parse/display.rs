@@ -2,14 +2,12 @@
 
 use super::cursor::{Cursor, Item, Parameter};
 use super::define::other_channel;
+use super::filter::where_of;
 use super::values::check_generic;
 use super::{Given, fault, nouns, unknown_keyword};
-use crate::command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
-use crate::object::{Attribute, ObjectKind};
-use crate::table::{
-    LOG_KEYWORDS, all_keywords, by_keyword, displayed_kinds, is_not_here, type_of_keyword,
-    where_keyword,
-};
+use crate::command::{Command, DisplayType, DisplayWhat, SyntaxError};
+use crate::object::ObjectKind;
+use crate::table::{LOG_KEYWORDS, all_keywords, is_not_here, type_of_keyword, where_keyword};
 use posthaste_mqi::constants as mq;
 
 /// The noun of a DISPLAY command as it is called in messages.
@@ -71,7 +69,7 @@ pub(super) fn display(
             }
             ("WHERE", _) => {
                 given.once(text, "WHERE", &parameter)?;
-                let found = where_of(text, what, &parameter)?;
+                let found = where_of(what, &parameter)?;
                 types.add(text, what, &found.keyword, &parameter)?;
                 filter = Some(found);
             }
@@ -187,7 +185,7 @@ fn unknown(text: &str, what: DisplayWhat, parameter: &Parameter<'_>) -> SyntaxEr
 }
 
 /// One of MQ's keywords for which there is no answer here.
-fn not_answered(what: DisplayWhat, word: &str, start: usize) -> SyntaxError {
+pub(super) fn not_answered(what: DisplayWhat, word: &str, start: usize) -> SyntaxError {
     let command = format!("DISPLAY {} {}", noun(what), word.to_ascii_uppercase());
     fault::not_here(start, command)
 }
@@ -239,73 +237,6 @@ fn type_of(
             let detail = format!("{keyword} must be one of {}", names.join(", "));
             fault::syntax(text, item.start, item.end, detail)
         })
-}
-
-fn where_of(
-    text: &str,
-    what: DisplayWhat,
-    parameter: &Parameter<'_>,
-) -> Result<Where, SyntaxError> {
-    let [keyword, op, value] = parameter.values.as_deref().unwrap_or_default() else {
-        let detail = "WHERE has three parts, for example WHERE(CURDEPTH GT 0)".to_owned();
-        return Err(fault::filter(parameter.start, detail));
-    };
-    if is_not_here(what, &keyword.text) {
-        return Err(not_answered(what, &keyword.text, keyword.start));
-    }
-    let Some(found) = where_keyword(what, &keyword.text) else {
-        let detail = format!("DISPLAY {} does not show {}", noun(what), keyword.text);
-        return Err(fault::filter(keyword.start, detail));
-    };
-    let Some((_, operator)) = Op::ALL
-        .into_iter()
-        .find(|(word, _)| op.text.eq_ignore_ascii_case(word))
-    else {
-        let words: Vec<&str> = Op::ALL.iter().map(|(word, _)| *word).collect();
-        let detail = format!("{} is not one of {}", op.text, words.join(", "));
-        return Err(fault::filter(op.start, detail));
-    };
-    let rows: Vec<&Attribute> = displayed_kinds(what)
-        .into_iter()
-        .filter_map(|kind| by_keyword(kind, found))
-        .collect();
-    check_filter(text, &rows, operator, value)?;
-    Ok(Where {
-        keyword: found.to_owned(),
-        op: operator,
-        value: value.text.trim_end().to_owned(),
-    })
-}
-
-/// Refuses a comparison that no object could pass, or that would not mean what it says.
-fn check_filter(
-    text: &str,
-    rows: &[&Attribute],
-    operator: Op,
-    value: &Item,
-) -> Result<(), SyntaxError> {
-    let generic = matches!(operator, Op::Lk | Op::Nl);
-    for row in rows {
-        let keyword = row.keyword;
-        let detail = if row.is_switch() {
-            format!("{keyword} cannot be used in WHERE")
-        } else if generic && row.is_int() {
-            format!("LK and NL are for text, and {keyword} is not")
-        } else if row.is_int()
-            && row.code_of(&value.text).is_none()
-            && value.text.parse::<i64>().is_err()
-        {
-            format!("{} is not a value of {keyword}", value.text)
-        } else {
-            continue;
-        };
-        return Err(fault::filter(value.start.min(text.len()), detail));
-    }
-    if !generic && value.text.trim_end().len() > 1 && value.text.trim_end().ends_with('*') {
-        let detail = "a generic value needs LK or NL".to_owned();
-        return Err(fault::filter(value.start, detail));
-    }
-    Ok(())
 }
 
 /// The nouns of DISPLAY: the single kinds of queue besides those of the table.

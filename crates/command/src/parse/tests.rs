@@ -475,6 +475,38 @@ fn filters() {
             "10.*",
         ),
         ("DIS Q(*) WHERE(QTYPE EQ QLOCAL)", "TYPE", Op::Eq, "QLOCAL"),
+        (
+            "DIS Q(*) WHERE(DEFTYPE EQ predefined)",
+            "DEFTYPE",
+            Op::Eq,
+            "PREDEFINED",
+        ),
+        ("DIS CHL(*) WHERE(COMPMSG CT rle)", "COMPMSG", Op::Ct, "RLE"),
+        (
+            "DIS CHL(*) WHERE(COMPHDR EXG 'S*')",
+            "COMPHDR",
+            Op::Exg,
+            "S*",
+        ),
+        (
+            "DIS CHS(*) WHERE(STATUS NE 'running')",
+            "STATUS",
+            Op::Ne,
+            "RUNNING",
+        ),
+        ("DIS CHS(*) WHERE(SUBSTATE EQ ' ')", "SUBSTATE", Op::Eq, ""),
+        (
+            "DIS CHS(*) WHERE(CHSTADA GE 2026-11)",
+            "CHSTADA",
+            Op::Ge,
+            "2026-11",
+        ),
+        (
+            "DIS CONN(*) WHERE(OPENOPTS CTG 'MQOO_INPUT*')",
+            "OPENOPTS",
+            Op::Ctg,
+            "MQOO_INPUT*",
+        ),
     ] {
         let Command::Display { filter, .. } = ok(line) else {
             panic!("{line}");
@@ -483,6 +515,7 @@ fn filters() {
             keyword: keyword.to_owned(),
             op,
             value: value.to_owned(),
+            number: ["CURDEPTH", "KAINT", "PORT"].contains(&keyword),
         };
         assert_eq!(filter, Some(expected), "{line}");
     }

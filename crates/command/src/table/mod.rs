@@ -7,6 +7,7 @@
 //! attributes that the queue manager derives have none; every row has help.
 
 mod channel;
+mod holds;
 mod listener;
 mod qmgr;
 mod qmgr_absent;
@@ -15,6 +16,7 @@ mod queue_events;
 mod status;
 mod words;
 
+pub(crate) use holds::{Holds, holds};
 pub use status::status_keywords;
 pub(crate) use status::{
     LOG_KEYWORDS, all_keywords, displayed_kinds, is_not_here, type_of_keyword, where_keyword,

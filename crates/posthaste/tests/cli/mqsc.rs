@@ -136,12 +136,47 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
             };
             assert!(ask(&asked).good().out.contains(&cell), "{asked}");
         }
+        every_value_can_be_asked_for(&ask, what, noun, &shown);
     }
     let state = ask("DISPLAY QMSTATUS CMDSERV CHINIT").good().out;
     assert!(state.contains("CMDSERV(RUNNING)") && state.contains("CHINIT(RUNNING)"));
     // Whoever asks has just made a call; the stopped channel has no instance that could.
     assert_eq!(shown.matches("LSTMSGTI( )").count(), 1, "{shown}");
     serving.end();
+}
+
+/// What is shown is a value that WHERE takes, and what is no value is refused.
+fn every_value_can_be_asked_for(
+    ask: &dyn Fn(&str) -> crate::place::Outcome,
+    what: DisplayWhat,
+    noun: &str,
+    shown: &str,
+) {
+    let keywords = status_keywords(what, DisplayType::All).into_iter();
+    let keywords = keywords.filter(|keyword| *keyword != "CURRENT");
+    let filters = keywords.map(|keyword| {
+        let (_, after) = shown.split_once(&format!(" {keyword}(")).unwrap();
+        let value = after.lines().next().unwrap();
+        let value = value.split("  ").next().unwrap().trim_end();
+        let value = value.strip_suffix(')').unwrap();
+        match keyword {
+            "COMPHDR" | "COMPMSG" | "COMPRATE" | "COMPTIME" | "EXITTIME" => {
+                let item = value.split(',').next().unwrap();
+                format!("DISPLAY {noun}(*) WHERE({keyword} CT '{item}')\n")
+            }
+            _ => format!("DISPLAY {noun}(*) WHERE({keyword} EQ '{value}')\n"),
+        }
+    });
+    let filters: Vec<String> = filters.collect();
+    // Some count what the question itself adds to, and find nothing then.
+    let found = ask(&filters.concat()).out;
+    assert!(found.contains("No commands have a syntax error"), "{found}");
+    let impossible = ask(&format!("DISPLAY {noun}(*) WHERE(STATUS EQ BANANA)"));
+    let refused = impossible.failed_with(10, "AMQ8569E").out;
+    assert!(
+        refused.contains("BANANA is not a value of STATUS; it is one of STARTING"),
+        "{refused}"
+    );
 }
 
 #[test]
