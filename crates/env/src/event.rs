@@ -41,7 +41,7 @@ impl Event {
     pub fn set(&self) {
         #[cfg(feature = "interleave")]
         if let Some(scheduler) = crate::sync::scheduler() {
-            scheduler.reached();
+            scheduler.reached(self.identity(), crate::sync::Access::Write);
             self.signal.store(SET, SeqCst);
             return scheduler.wake(self.identity());
         }
@@ -55,7 +55,7 @@ impl Event {
     /// Takes the signal if it is set, without waiting.
     pub fn try_wait(&self) -> bool {
         #[cfg(feature = "interleave")]
-        crate::sync::reached();
+        crate::sync::reached(self.identity(), crate::sync::Access::Write);
         self.signal
             .compare_exchange(SET, CLEAR, SeqCst, SeqCst)
             .is_ok()
@@ -90,6 +90,7 @@ impl Event {
                 return false;
             }
             scheduler.wait(self.identity(), deadline);
+            scheduler.touched(self.identity(), crate::sync::Access::Write);
         }
         true
     }

@@ -34,5 +34,6 @@ pub use parking_lot::{Mutex, MutexGuard, RwLock};
 pub(crate) use interleaved::scheduler;
 #[cfg(feature = "interleave")]
 pub use interleaved::{
-    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Scheduler, reached, scheduled_by,
+    Access, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Scheduler, reached,
+    scheduled_by, touched,
 };

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use posthaste_engine::Session;
 use posthaste_env::block_on;
-use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put};
+use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put, QueueId};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
@@ -27,7 +27,15 @@ pub(crate) struct App {
     world: Rc<World>,
     session: Session,
     number: u32,
-    handles: RefCell<BTreeMap<&'static str, Hobj>>,
+    /// What it has open, by the names that it asked for.
+    handles: RefCell<BTreeMap<&'static str, Target>>,
+}
+
+/// An open queue.
+#[derive(Clone, Copy)]
+struct Target {
+    handle: Hobj,
+    queue: QueueId,
 }
 
 /// How a call ended, for the application's own course.
@@ -45,7 +53,7 @@ impl Ended {
     }
 }
 
-fn outcome(reason: Reason) -> Outcome {
+pub(crate) fn outcome(reason: Reason) -> Outcome {
     match reason {
         Reason::CONNECTION_BROKEN
         | Reason::Q_MGR_STOPPING
@@ -88,23 +96,56 @@ impl App {
         }
     }
 
-    fn handle(&self, queue: &'static str) -> Option<Hobj> {
-        if let Some(handle) = self.handles.borrow().get(queue) {
-            return Some(*handle);
+    fn target(&self, name: &'static str) -> Option<Target> {
+        if let Some(target) = self.handles.borrow().get(name) {
+            return Some(*target);
         }
+        self.open(name)
+    }
+
+    /// Opens a queue.
+    fn open(&self, name: &'static str) -> Option<Target> {
         let mut od = Od {
-            object_name: Name::new(queue),
+            object_name: Name::new(name),
             ..Od::default()
         };
-        let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE;
+        let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE;
         let handle = block_on(self.session.open(&mut od, options)).ok()?.value;
-        self.handles.borrow_mut().insert(queue, handle);
-        Some(handle)
+        let known = self.world.known(name);
+        let Some(queue) = known.or_else(|| self.described(handle)) else {
+            // Its definition has gone before it could be read.
+            let _ = block_on(self.session.close(handle, MQCO_NONE));
+            return None;
+        };
+        let target = Target { handle, queue };
+        self.handles.borrow_mut().insert(name, target);
+        Some(target)
+    }
+
+    /// Which queue it is whose name is not enough to know: its description says so.
+    fn described(&self, handle: Hobj) -> Option<QueueId> {
+        let inquired = block_on(self.session.inquire(handle, &[MQCA_Q_DESC])).ok()?;
+        let text = String::from_utf8(inquired.value.chars).ok()?;
+        self.world.numbered(text.trim().parse().ok()?)
+    }
+
+    /// Opens a queue and keeps it open; whether it could.
+    pub(crate) fn has(&self, name: &'static str) -> bool {
+        self.target(name).is_some()
+    }
+
+    /// Closes a queue.
+    pub(crate) fn close(&self, name: &'static str) {
+        let target = self.handles.borrow_mut().remove(name);
+        if let Some(target) = target {
+            // It fails only with the connection.
+            let _ = block_on(self.session.close(target.handle, MQCO_NONE));
+        }
     }
 
     fn invoke(&self, op: Op) -> Option<OpId> {
         let now = self.world.micros();
-        let mut judge = self.world.judge.borrow_mut();
+        let mut judge = self.world.heard();
         if judge.down || judge.violation.is_some() {
             return None;
         }
@@ -117,7 +158,7 @@ impl App {
 
     fn respond(&self, op: OpId, outcome: Outcome) -> Ended {
         let now = self.world.micros();
-        let mut judge = self.world.judge.borrow_mut();
+        let mut judge = self.world.heard();
         if judge.down {
             return Ended::Gone;
         }
@@ -137,17 +178,17 @@ impl App {
 
     /// Puts a persistent message of so many bytes.
     pub(crate) fn put(&self, queue: &'static str, length: usize, in_uow: bool) -> Ended {
-        let Some(handle) = self.handle(queue) else {
+        let Some(target) = self.target(queue) else {
             return Ended::Gone;
         };
         let id = {
-            let mut judge = self.world.judge.borrow_mut();
+            let mut judge = self.world.heard();
             judge.next_id += 1;
             judge.next_id
         };
         let data = payload(id, length);
         let put = Put {
-            queue: self.world.queue(queue),
+            queue: target.queue,
             id,
             hash: digest(&data),
             persistent: Some(true),
@@ -173,17 +214,17 @@ impl App {
             },
             ..Pmo::default()
         };
-        let ended = block_on(self.session.put(handle, &mut md, &mut pmo, data));
+        let ended = block_on(self.session.put(target.handle, &mut md, &mut pmo, data));
         self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
     }
 
     /// Gets the first message; with `wait`, waits for one so many milliseconds.
     pub(crate) fn get(&self, queue: &'static str, in_uow: bool, wait: i32) -> Ended {
-        let Some(handle) = self.handle(queue) else {
+        let Some(target) = self.target(queue) else {
             return Ended::Gone;
         };
         let get = Get {
-            queue: self.world.queue(queue),
+            queue: target.queue,
             want: Match::default(),
             how: if in_uow {
                 How::Syncpoint
@@ -205,7 +246,7 @@ impl App {
             wait_interval: wait,
             ..Gmo::default()
         };
-        match block_on(self.session.get(handle, &mut md, &mut gmo, MOST)) {
+        match block_on(self.session.get(target.handle, &mut md, &mut gmo, MOST)) {
             Ok(done) => {
                 let data = &done.value.data;
                 let id = data.first_chunk::<8>();
@@ -271,7 +312,13 @@ impl App {
     pub(crate) fn leave(self) {
         if let Some(op) = self.invoke(Op::Backout) {
             block_on(self.session.terminate());
-            self.respond(op, Outcome::Done);
+            // A queue manager that has stopped leaves it to its next start to back out, which counts nothing.
+            let stopped = self.session.queue_manager().stopped().is_some();
+            let outcome = match stopped {
+                true => Outcome::Unknown,
+                false => Outcome::Done,
+            };
+            self.respond(op, outcome);
         }
     }
 

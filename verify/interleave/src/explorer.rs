@@ -9,12 +9,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use posthaste_env::sync::{Scheduler, scheduled_by};
+use posthaste_env::sync::{Access, Scheduler, scheduled_by};
 use posthaste_env::{Clock, Nanos};
 use posthaste_env_sim::SimClock;
 
 use crate::fiber::{Fiber, Left, suspend};
-use crate::schedule::{Plan, Schedule, in_turn};
+use crate::schedule::{DiskFault, Plan, Schedule, in_turn};
+use crate::trace::{CLOCK, DISK, Trace};
 
 /// Points after which a run is given up: something goes round in circles.
 const TOO_MANY: u64 = 5_000_000;
@@ -32,6 +33,8 @@ pub struct Totals {
     pub switches: u64,
     /// Schedules in which the power failed while threads were at work.
     pub crashes: u64,
+    /// Schedules in which something was done to the disk.
+    pub faults: u64,
 }
 
 impl Totals {
@@ -41,6 +44,7 @@ impl Totals {
         self.points += other.points;
         self.switches += other.switches;
         self.crashes += other.crashes;
+        self.faults += other.faults;
     }
 }
 
@@ -66,6 +70,9 @@ pub(crate) enum Halt {
     Panicked(String),
 }
 
+/// Does to the disk what the schedule says.
+pub(crate) type OnFault = Box<dyn Fn(DiskFault)>;
+
 /// See the head of the file.
 pub(crate) struct Explorer {
     threads: RefCell<Vec<Thread>>,
@@ -79,7 +86,10 @@ pub(crate) struct Explorer {
     exploring: Cell<bool>,
     totals: Cell<Totals>,
     on_crash: RefCell<Option<Box<dyn FnOnce()>>>,
+    on_fault: RefCell<Option<OnFault>>,
     clock: SimClock,
+    /// What is done while everything is explored, if anybody wants to know.
+    trace: RefCell<Option<Trace>>,
 }
 
 /// Takes the scheduler away when a run ends.
@@ -102,8 +112,28 @@ impl Explorer {
             exploring: Cell::new(false),
             totals: Cell::default(),
             on_crash: RefCell::new(None),
+            on_fault: RefCell::new(None),
             clock,
+            trace: RefCell::new(None),
         })
+    }
+
+    /// Writes down what is done from here on.
+    pub(crate) fn watch(&self) {
+        *self.trace.borrow_mut() = Some(Trace::default());
+    }
+
+    /// What was done while everything was explored.
+    pub(crate) fn trace(&self) -> Trace {
+        self.trace.take().unwrap_or_default()
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Trace)) {
+        if self.exploring.get()
+            && let Some(trace) = &mut *self.trace.borrow_mut()
+        {
+            note(trace);
+        }
     }
 
     /// Runs `main` as thread 0, and what it starts, until it ends.
@@ -146,6 +176,7 @@ impl Explorer {
             self.count(|totals| totals.switches += 1);
         }
         self.running.set(Some(thread));
+        self.note(|trace| trace.resumed(thread));
         let left = fiber.resume();
         self.running.set(None);
         match left {
@@ -159,22 +190,28 @@ impl Explorer {
                 if panicked {
                     return Err(Halt::Panicked(name.to_string()));
                 }
+                self.touched(end_of(thread), Access::Write);
                 self.wake(end_of(thread));
             }
         }
         Ok(())
     }
 
-    /// From here on the schedule decides; when it has the power fail, `on_crash` is called.
-    pub(crate) fn explore(&self, on_crash: Box<dyn FnOnce()>) {
+    /// From here on the schedule decides; when it has the power fail, `on_crash` is called, and `on_fault` when
+    /// something happens to the disk.
+    pub(crate) fn explore(&self, on_crash: Box<dyn FnOnce()>, on_fault: OnFault) {
         *self.on_crash.borrow_mut() = Some(on_crash);
+        *self.on_fault.borrow_mut() = Some(on_fault);
         self.exploring.set(true);
     }
 
     /// Threads run in turn from here on.
     pub(crate) fn rest(&self) {
         self.exploring.set(false);
-        let unused = self.on_crash.borrow_mut().take();
+        let unused = (
+            self.on_crash.borrow_mut().take(),
+            self.on_fault.borrow_mut().take(),
+        );
         drop(unused);
     }
 
@@ -187,11 +224,6 @@ impl Explorer {
             fiber: Some(Fiber::new(body)),
         });
         threads.len() - 1
-    }
-
-    /// See [`Schedule::options`].
-    pub(crate) fn options(&self) -> Vec<(u64, usize)> {
-        self.schedule.borrow_mut().options()
     }
 
     pub(crate) fn has_ended(&self, thread: usize) -> bool {
@@ -238,34 +270,38 @@ impl Explorer {
         let Some(at) = deadlines.into_iter().chain(self.clock.next_timer()).min() else {
             return false;
         };
+        self.note(|trace| {
+            // Whoever looked at the clock before might see another time.
+            trace.touched(CLOCK, Access::Write);
+            trace.touched(DISK, Access::Write);
+        });
         self.clock.advance_to(at);
         true
     }
 
-    fn stuck(&self) -> Halt {
-        let threads = self.threads.borrow();
-        let alive = |t: &&Thread| !matches!(t.state, State::Ended { .. });
-        let names = threads.iter().filter(alive).map(|t| t.name.to_string());
-        Halt::Stuck(names.collect())
-    }
-}
-
-/// What those wait on who wait for the end of a thread. No object lies at such an address.
-fn end_of(thread: usize) -> usize {
-    usize::MAX - thread
-}
-
-impl Scheduler for Explorer {
-    fn reached(&self) {
-        let Some(running) = self.running.get() else {
-            return;
-        };
-        // A thread that unwinds is not left: the others would be taken for panicking, too.
-        if !self.exploring.get() || std::thread::panicking() {
-            return;
+    /// What the schedule has happen to the disk at this point.
+    fn disturb(&self, at: u64) {
+        loop {
+            let due = self.schedule.borrow_mut().fault(at);
+            let Some(fault) = due else { return };
+            let on_fault = self.on_fault.borrow();
+            if let Some(on_fault) = &*on_fault {
+                self.count(|totals| totals.faults = 1);
+                on_fault(fault);
+            }
         }
+    }
+
+    /// The power fails, or another thread goes on, at this point, if the schedule says so.
+    fn decide(&self, running: usize) {
         self.count(|totals| totals.points += 1);
         let at = self.totals.get().points;
+        if self.trace.borrow().is_some() {
+            let mut others = self.runnable();
+            others.retain(|other| *other != running);
+            self.note(|trace| trace.reached(running, at, others));
+        }
+        self.disturb(at);
         if self.schedule.borrow().crash().is_some_and(|due| due <= at) {
             let crash = self.on_crash.borrow_mut().take();
             self.exploring.set(false);
@@ -285,6 +321,35 @@ impl Scheduler for Explorer {
         }
     }
 
+    fn stuck(&self) -> Halt {
+        let threads = self.threads.borrow();
+        let alive = |t: &&Thread| !matches!(t.state, State::Ended { .. });
+        let names = threads.iter().filter(alive).map(|t| t.name.to_string());
+        Halt::Stuck(names.collect())
+    }
+}
+
+/// What those wait on who wait for the end of a thread. No object lies at such an address.
+fn end_of(thread: usize) -> usize {
+    usize::MAX - thread
+}
+
+impl Scheduler for Explorer {
+    fn reached(&self, on: usize, access: Access) {
+        let Some(running) = self.running.get() else {
+            return;
+        };
+        // A thread that unwinds is not left: the others would be taken for panicking, too.
+        if self.exploring.get() && !std::thread::panicking() {
+            self.decide(running);
+        }
+        self.touched(on, access);
+    }
+
+    fn touched(&self, on: usize, access: Access) {
+        self.note(|trace| trace.touched(on, access));
+    }
+
     fn wait(&self, on: usize, until: Option<Nanos>) {
         let Some(running) = self.running.get() else {
             panic!("the explorer itself waits");
@@ -297,19 +362,23 @@ impl Scheduler for Explorer {
         for thread in self.threads.borrow_mut().iter_mut() {
             if matches!(thread.state, State::Waiting { on: waits, .. } if waits == on) {
                 thread.state = State::Runnable;
+                self.note(Trace::woke);
             }
         }
     }
 
     fn now(&self) -> Nanos {
+        self.touched(CLOCK, Access::Read);
         self.clock.monotonic()
     }
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce()>) -> usize {
+        self.note(Trace::woke);
         self.start(name, body)
     }
 
     fn ended(&self, thread: usize) -> Option<bool> {
+        self.touched(end_of(thread), Access::Read);
         match self.threads.borrow()[thread].state {
             State::Ended { panicked } => Some(panicked),
             _ => None,
@@ -337,19 +406,16 @@ mod tests {
     use std::sync::Arc;
 
     /// Runs a program whose every part is explored.
-    fn explored(
-        plan: &Plan,
-        program: impl FnOnce() + 'static,
-    ) -> (Result<Totals, Halt>, Vec<(u64, usize)>) {
+    fn explored(plan: &Plan, program: impl FnOnce() + 'static) -> (Result<Totals, Halt>, Trace) {
         let explorer = Explorer::new(plan, SimWorld::new(1).clock().clone());
+        explorer.watch();
         let inner = Rc::clone(&explorer);
         let result = explorer.run(Box::new(move || {
-            inner.explore(Box::new(|| ()));
+            inner.explore(Box::new(|| ()), Box::new(|_| ()));
             program();
             inner.rest();
         }));
-        let options = explorer.options();
-        (result, options)
+        (result, explorer.trace())
     }
 
     fn in_pairs(work: impl Fn(&AtomicU64) + Clone + Send + 'static, sum: &Arc<AtomicU64>) {
@@ -369,13 +435,13 @@ mod tests {
         let run = |plan: &Plan| {
             let (sum, work) = (Arc::new(AtomicU64::new(0)), work.clone());
             let result = sum.clone();
-            let (ended, options) = explored(plan, move || in_pairs(work, &sum));
+            let (ended, trace) = explored(plan, move || in_pairs(work, &sum));
             ended.expect("it ends");
-            (result.load(SeqCst), options)
+            (result.load(SeqCst), trace)
         };
-        let (first, options) = run(&Plan::Given(Vec::new()));
+        let (first, trace) = run(&Plan::Given(Vec::new()));
         let mut found = vec![first];
-        for (at, thread) in options {
+        for (at, thread) in trace.options(0) {
             found.push(run(&Plan::Given(vec![(at, Action::Preempt(thread))])).0);
         }
         found.sort_unstable();
@@ -395,7 +461,11 @@ mod tests {
     #[test]
     fn locks_that_are_taken_crosswise_are_met() {
         let crosswise = |seed| {
-            let plan = Plan::Drawn { seed, points: 20 };
+            let plan = Plan::Drawn {
+                seed,
+                points: 20,
+                faults: 0,
+            };
             let (ended, _) = explored(&plan, || {
                 let locks = Arc::new((Mutex::new(()), RwLock::new(())));
                 let other = Arc::clone(&locks);

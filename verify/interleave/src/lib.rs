@@ -8,16 +8,19 @@
 //! * `fiber` – a thread of the program under test, as a coroutine.
 //! * `explorer` – runs the threads of one world, one at a time.
 //! * `schedule` – who goes on: drawn by seed, or given as a list of preemptions.
-//! * `disk` – the simulated disk with a point of the schedule at each operation.
+//! * `trace` – what the threads did, and which schedules come to the same.
+//! * `disk` – the simulated disk with a point of the schedule at each operation, and its faults.
 //! * `world` – a queue manager with its threads, and the oracle that judges what applications see.
 //! * `application` – calls that are made and reported to the oracle.
 //! * `scenario` – small programs in which threads meet where it matters.
-//! * `exhaustive` – all schedules with so many preemptions of a scenario, or the power failing at any point.
+//! * `definitions` – programs that define, change, clear and delete queues while others use them.
+//! * `exhaustive` – all schedules with so many preemptions of a scenario, or the power or the disk failing at any point.
 //! * `planted` – bugs that have to be found.
 //!
 //! Invariant: what happens follows from scenario, seed and schedule alone, so that each of them replays.
 
 mod application;
+mod definitions;
 mod disk;
 mod exhaustive;
 mod explorer;
@@ -25,10 +28,11 @@ mod fiber;
 mod planted;
 mod scenario;
 mod schedule;
+mod trace;
 mod world;
 
 pub use exhaustive::{Exhausted, exhaust};
 pub use explorer::Totals;
 pub use planted::{PLANTED, Planted, find};
 pub use scenario::{Failure, Report, Run, SCENARIOS, Scenario};
-pub use schedule::{Action, Plan};
+pub use schedule::{Action, DiskFault, Plan};

@@ -16,10 +16,12 @@ Runs the engine's threads in many orders and checks every message.
   posthaste-interleave tell SCENARIO PLAN [BUG]
                                              the same, printing every call
   posthaste-interleave exhaust SCENARIO BOUND [SECONDS]
-                                             every schedule with at most BOUND preemptions or a power cut
+                                             every schedule with at most BOUND preemptions, or a power cut or a
+                                             failing operation of the disk
   posthaste-interleave plant [NAME]          look for planted bugs (all, or one)
-  posthaste-interleave ci [SECONDS]          what CI runs: the same schedule twice, every planted bug, every
-                                             schedule with one action, then drawn ones (default 100)
+  posthaste-interleave ci [SECONDS]          what CI runs: the same schedule twice, every planted bug,
+                                             schedules with one action (all of small scenarios), then
+                                             drawn ones (default 100)
   posthaste-interleave soak SECONDS [FIRST]  drawn schedules of all scenarios for SECONDS, with totals
 ";
 
@@ -73,10 +75,11 @@ impl Watch {
         let seconds = self.0.elapsed().as_secs_f64();
         let t = &report.totals;
         println!(
-            "{what}: {} schedules ({} with a power cut), {} points, {} switches, {} calls, {} messages delivered, \
-             no violation ({seconds:.0} s, {:.3} hours of one processor)",
+            "{what}: {} schedules ({} with a power cut, {} with a failing or full disk), {} points, {} switches, \
+             {} calls, {} messages delivered, no violation ({seconds:.0} s, {:.3} hours of one processor)",
             t.schedules,
             t.crashes,
+            t.faults,
             t.points,
             t.switches,
             report.calls,
@@ -84,12 +87,6 @@ impl Watch {
             seconds / 3600.0
         );
     }
-}
-
-fn add(sum: &mut Report, one: &Report) {
-    sum.totals.add(&one.totals);
-    sum.calls += one.calls;
-    sum.delivered += one.delivered;
 }
 
 /// Drawn schedules of the scenarios in turn, until `going` says no; false at the first failure.
@@ -103,6 +100,7 @@ fn drawn(scenarios: &[&Scenario], first: u64, mut going: impl FnMut(u64) -> bool
             let plan = Plan::Drawn {
                 seed: first + ran,
                 points: *points,
+                faults: scenario.faults,
             };
             let run = Run {
                 plan,
@@ -110,7 +108,7 @@ fn drawn(scenarios: &[&Scenario], first: u64, mut going: impl FnMut(u64) -> bool
                 tell: false,
             };
             match scenario.run(&run) {
-                Ok(report) => add(&mut sum, &report),
+                Ok(report) => sum.add(&report),
                 Err(failure) => {
                     failed(scenario, &run.plan, &failure);
                     return false;
@@ -121,6 +119,16 @@ fn drawn(scenarios: &[&Scenario], first: u64, mut going: impl FnMut(u64) -> bool
     }
     watch.line(&format!("drawn, seeds from {first}"), &sum);
     true
+}
+
+/// Every schedule of a scenario, for as long as the budget says; of a small one whatever it takes.
+fn in_ci(scenario: &Scenario, budget: Duration) -> bool {
+    let budget = if scenario.small {
+        Duration::MAX
+    } else {
+        budget
+    };
+    exhausted(scenario, 1, budget)
 }
 
 fn exhausted(scenario: &Scenario, bound: usize, budget: Duration) -> bool {
@@ -137,7 +145,10 @@ fn exhausted(scenario: &Scenario, bound: usize, budget: Duration) -> bool {
         return false;
     }
     let extent = if found.complete { "all" } else { "not all" };
-    let what = format!("{}, {extent} with at most {bound} actions", scenario.name);
+    let what = format!(
+        "{}, {extent} with at most {bound} actions, {} spared that come to the same",
+        scenario.name, found.spared
+    );
     watch.line(&what, &found.report);
     true
 }
@@ -170,6 +181,7 @@ fn same_twice(scenario: &Scenario) -> bool {
         plan: Plan::Drawn {
             seed: 1,
             points: 3_000,
+            faults: scenario.faults,
         },
         bug: None,
         tell: false,
@@ -188,7 +200,7 @@ fn ci(seconds: u64) -> bool {
     let start = Instant::now();
     all.iter().all(|s| same_twice(s))
         && plants(None)
-        && all.iter().all(|s| exhausted(s, 1, share))
+        && all.iter().all(|s| in_ci(s, share))
         && drawn(&all, 1, |_| start.elapsed().as_secs() < seconds)
 }
 

@@ -40,6 +40,18 @@ pub const PLANTED: &[Planted] = &[
         "orderly-end",
         20_000,
     ),
+    planted(
+        "redo-older-definition",
+        Bug::RedoOlderDefinition,
+        "redefined",
+        2_000,
+    ),
+    planted(
+        "retry-failed-sync",
+        Bug::RetryFailedSync,
+        "failing-disk",
+        4_000,
+    ),
 ];
 
 /// Looks for a planted bug; gives the plan that found it and what it said.
@@ -47,7 +59,11 @@ pub fn find(planted: &Planted, points: u64) -> Option<(Plan, Failure)> {
     let scenario = Scenario::named(planted.scenario)?;
     (1..=planted.within).find_map(|seed| {
         let run = Run {
-            plan: Plan::Drawn { seed, points },
+            plan: Plan::Drawn {
+                seed,
+                points,
+                faults: scenario.faults,
+            },
             bug: Some(planted.bug),
             tell: false,
         };

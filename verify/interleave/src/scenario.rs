@@ -12,16 +12,18 @@ use posthaste_env_sim::SimWorld;
 use posthaste_model::Violation;
 
 use crate::application::{App, Ended};
+use crate::definitions::{definitions, redefined};
 use crate::explorer::{Explorer, Halt, Totals};
-use crate::schedule::Plan;
+use crate::schedule::{DiskFault, Plan};
+use crate::trace::Trace;
 use crate::world::World;
 
 /// A message that is long for this log: three of them make a checkpoint due.
-const LONG: usize = 50_000;
+pub(crate) const LONG: usize = 50_000;
 /// So many of them fill the first MiB of a queue file.
 const FILE_OF_LONG: usize = 20;
 /// A message of which four do not fit into a queue's memory.
-const SHORT: usize = 600;
+pub(crate) const SHORT: usize = 600;
 const FULL_OF_SHORT: usize = 3;
 
 /// A queue's memory that spills,
@@ -34,6 +36,10 @@ const FAST: u64 = 15_000;
 /// and one on which the log's helpers write, and every commit waits.
 const SLOW: u64 = 1_000_000;
 
+/// One run in so many has something happen to its disk.
+const SOMETIMES: u64 = 6;
+const ALWAYS: u64 = 1;
+
 /// A small program.
 pub struct Scenario {
     /// Its name on the command line.
@@ -44,6 +50,10 @@ pub struct Scenario {
     buffer: usize,
     /// What a write to the disk takes.
     write_nanos: u64,
+    /// One drawn run in so many has something happen to its disk.
+    pub faults: u64,
+    /// It is so small that CI runs every schedule of it with one action.
+    pub small: bool,
     /// Starts its threads.
     threads: fn(&Rc<World>) -> Vec<usize>,
 }
@@ -55,6 +65,8 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "puts that spill and gets, beside a checkpoint of the same queue",
         buffer: SMALL,
         write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
         threads: spill,
     },
     Scenario {
@@ -62,6 +74,8 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "messages that are got, and followed by others, while they are written to the queue file",
         buffer: SMALL,
         write_nanos: FAST,
+        faults: SOMETIMES,
+        small: true,
         threads: filing,
     },
     Scenario {
@@ -69,6 +83,8 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "messages that others get, and whose places others take, while they are read from the queue file",
         buffer: SMALL,
         write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
         threads: reading,
     },
     Scenario {
@@ -76,6 +92,8 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "a unit of work that holds the log until the system backs it out, and the next one",
         buffer: LARGE,
         write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
         threads: log_full,
     },
     Scenario {
@@ -83,6 +101,8 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "commits whose applications have gone, beside maintenance and the closing checkpoint",
         buffer: LARGE,
         write_nanos: SLOW,
+        faults: SOMETIMES,
+        small: true,
         threads: orderly_end,
     },
     Scenario {
@@ -90,6 +110,8 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "gets that wait, the puts that answer them, and their connections' quiescing",
         buffer: LARGE,
         write_nanos: SLOW,
+        faults: SOMETIMES,
+        small: true,
         threads: quiesce,
     },
     Scenario {
@@ -97,13 +119,53 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "lone committers, the log's writer and one another",
         buffer: SMALL,
         write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
         threads: commits,
+    },
+    Scenario {
+        name: "units",
+        about: "two units of work, each with a put and a get, so small that all schedules can be run",
+        buffer: LARGE,
+        write_nanos: FAST,
+        faults: SOMETIMES,
+        small: true,
+        threads: units,
+    },
+    Scenario {
+        name: "failing-disk",
+        about: "puts that spill, units of work and checkpoints, on a disk that fails, or is full and has room later",
+        buffer: SMALL,
+        write_nanos: FAST,
+        faults: ALWAYS,
+        small: false,
+        threads: failing_disk,
+    },
+    Scenario {
+        name: "definitions",
+        about: "a queue that is defined, altered, cleared and deleted beside those who use it, and checkpoints",
+        buffer: SMALL,
+        write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
+        threads: definitions,
+    },
+    Scenario {
+        name: "redefined",
+        about: "a queue that is deleted, and another under its name, beside checkpoints and the orderly end",
+        buffer: LARGE,
+        write_nanos: SLOW,
+        faults: SOMETIMES,
+        small: true,
+        threads: redefined,
     },
     Scenario {
         name: "mixed",
         about: "calls drawn by seed on two queues, beside checkpoints and perhaps an orderly end",
         buffer: SMALL,
         write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
         threads: mixed,
     },
 ];
@@ -166,6 +228,15 @@ impl Drop for Planting {
     }
 }
 
+impl Report {
+    /// Adds what another run came to.
+    pub fn add(&mut self, other: &Report) {
+        self.totals.add(&other.totals);
+        self.calls += other.calls;
+        self.delivered += other.delivered;
+    }
+}
+
 impl Scenario {
     /// The scenario of that name.
     pub fn named(name: &str) -> Option<&'static Scenario> {
@@ -177,16 +248,15 @@ impl Scenario {
     /// # Errors
     /// What went wrong; the same run goes wrong again.
     pub fn run(&self, run: &Run) -> Result<Report, Failure> {
-        self.run_watched(run, &mut Vec::new())
+        self.run_on(run, false).0
     }
 
-    /// The same; `options` gets, for a given plan, what could have been done behind its last action: points and
-    /// the threads that could have gone on there.
-    pub(crate) fn run_watched(
-        &self,
-        run: &Run,
-        options: &mut Vec<(u64, usize)>,
-    ) -> Result<Report, Failure> {
+    /// The same, and what its threads did while everything was explored.
+    pub(crate) fn run_watched(&self, run: &Run) -> (Result<Report, Failure>, Trace) {
+        self.run_on(run, true)
+    }
+
+    fn run_on(&self, run: &Run, watched: bool) -> (Result<Report, Failure>, Trace) {
         let _planting = Planting;
         plant(run.bug);
         let seed = match &run.plan {
@@ -195,6 +265,9 @@ impl Scenario {
         };
         let sim = SimWorld::new(seed);
         let explorer = Explorer::new(&run.plan, sim.clock().clone());
+        if watched {
+            explorer.watch();
+        }
         let world = World::new(sim, explorer.clone(), seed, self.buffer, self.write_nanos);
         world.judge.borrow_mut().tell = run.tell;
         let result: Rc<RefCell<Result<(), Failure>>> = Rc::new(RefCell::new(Ok(())));
@@ -204,19 +277,18 @@ impl Scenario {
             Halt::Stuck(names) => Failure::Stuck(names.join(", ")),
             Halt::Panicked(name) => Failure::Panicked(name),
         });
-        *options = explorer.options();
-        let totals = match (totals, &world.judge.borrow().violation) {
+        let result = match (totals, &world.judge.borrow().violation) {
             // What the oracle saw first explains what came of it.
-            (_, Some(violation)) => return Err(Failure::Violation(violation.clone())),
-            (totals, None) => totals?,
+            (_, Some(violation)) => Err(Failure::Violation(violation.clone())),
+            (totals, None) => totals.and_then(|totals| result.borrow().clone().map(|()| totals)),
         };
-        result.borrow().clone()?;
         let judge = world.judge.borrow();
-        Ok(Report {
+        let report = result.map(|totals| Report {
             totals,
             calls: judge.calls,
             delivered: judge.delivered,
-        })
+        });
+        (report, explorer.trace())
     }
 }
 
@@ -229,8 +301,11 @@ fn course(world: &Rc<World>, threads: fn(&Rc<World>) -> Vec<usize>) -> Result<()
         world.define(name);
     }
     let threads = threads(world);
-    let doomed = world.clone();
-    world.explorer.explore(Box::new(move || doomed.crash()));
+    let (doomed, failing) = (world.clone(), world.clone());
+    world.explorer.explore(
+        Box::new(move || doomed.crash()),
+        Box::new(move |fault| failing.disturb(fault)),
+    );
     world.finish(&threads);
     if let Some(why) = world.stopped.take() {
         return Err(Failure::Stopped(why));
@@ -239,6 +314,17 @@ fn course(world: &Rc<World>, threads: fn(&Rc<World>) -> Vec<usize>) -> Result<()
         return Err(Failure::Violation(violation.clone()));
     }
     world.restart().map_err(start)?;
+    // A full disk does not keep it from starting; what follows needs room.
+    world.disturb(DiskFault::Room);
+    audit(world)?;
+    world.dismantle();
+    Ok(())
+}
+
+/// One application gets everything; then all has to be accounted for.
+fn audit(world: &Rc<World>) -> Result<(), Failure> {
+    let looked = world.look();
+    looked.map_err(Failure::Violation)?;
     if let Some(auditor) = world.connect("auditor") {
         for queue in world.queue_names() {
             auditor.drain(queue);
@@ -252,14 +338,11 @@ fn course(world: &Rc<World>, threads: fn(&Rc<World>) -> Vec<usize>) -> Result<()
     if let Some(violation) = &judge.violation {
         return Err(Failure::Violation(violation.clone()));
     }
-    judge.model.audit().map_err(Failure::Violation)?;
-    drop(judge);
-    world.dismantle();
-    Ok(())
+    judge.model.audit().map_err(Failure::Violation)
 }
 
 /// A thread that is one application until its work says that it has gone.
-fn application(
+pub(crate) fn application(
     world: &Rc<World>,
     name: &'static str,
     work: impl FnOnce(&App) -> Option<()> + 'static,
@@ -273,12 +356,12 @@ fn application(
     })
 }
 
-fn going(ended: Ended) -> Option<()> {
+pub(crate) fn going(ended: Ended) -> Option<()> {
     ended.going().then_some(())
 }
 
 /// Puts and gets long messages, which makes the log grow and checkpoints due.
-fn filler(world: &Rc<World>, rounds: usize) -> usize {
+pub(crate) fn filler(world: &Rc<World>, rounds: usize) -> usize {
     application(world, "filler", move |app| {
         for _ in 0..rounds {
             going(app.put("FILL", LONG, false))?;
@@ -433,6 +516,50 @@ fn commits(world: &Rc<World>) -> Vec<usize> {
             })
         })
         .collect()
+}
+
+fn units(world: &Rc<World>) -> Vec<usize> {
+    preload(world, 1, SHORT);
+    let unit = |put: &'static str, get: &'static str| {
+        let app = world.connect("unit")?;
+        // Open before it begins, as long-running applications have them.
+        (app.has(put) && app.has(get)).then_some(())?;
+        let work = move |_: &Rc<World>| {
+            let done = going(app.put(put, SHORT, true)).and_then(|()| {
+                going(app.get(get, true, 0))?;
+                going(app.commit())
+            });
+            // `None` only says that it ended early.
+            let _ = done;
+            app.leave();
+        };
+        Some(world.thread("unit", work))
+    };
+    [unit("A", "B"), unit("B", "A")]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn failing_disk(world: &Rc<World>) -> Vec<usize> {
+    let unit = |_| {
+        application(world, "unit", |app| {
+            for _ in 0..4 {
+                going(app.put("A", SHORT, true))?;
+                going(app.put("B", SHORT, true))?;
+                going(app.commit())?;
+                going(app.get("A", true, 0))?;
+                going(app.commit())?;
+            }
+            Some(())
+        })
+    };
+    let mut threads: Vec<usize> = (0..2).map(unit).collect();
+    threads.push(filler(world, 8));
+    if world.rng.borrow_mut().below(3) == 0 {
+        threads.push(world.thread("end", |world| world.end()));
+    }
+    threads
 }
 
 fn mixed(world: &Rc<World>) -> Vec<usize> {

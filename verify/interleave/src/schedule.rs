@@ -18,6 +18,67 @@ pub enum Action {
     Preempt(usize),
     /// The power fails.
     Crash,
+    /// Something happens to the disk.
+    Disk(DiskFault),
+}
+
+/// What happens to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskFault {
+    /// The next write fails.
+    Write,
+    /// The next sync of a file fails.
+    Sync,
+    /// The next file that is created, renamed or removed, or the next sync of a folder, fails.
+    Name,
+    /// The next operation that wants room finds none.
+    NoRoom,
+    /// The disk is full from here on,
+    Full,
+    /// and has room again.
+    Room,
+}
+
+impl DiskFault {
+    const ALL: [(DiskFault, &'static str); 6] = [
+        (DiskFault::Write, "write"),
+        (DiskFault::Sync, "sync"),
+        (DiskFault::Name, "name"),
+        (DiskFault::NoRoom, "no-room"),
+        (DiskFault::Full, "full"),
+        (DiskFault::Room, "room"),
+    ];
+
+    /// What may befall a run by a seed: nothing, one failing operation, or a full disk that may have room later.
+    fn draw(seed: u64, points: u64, one_in: u64) -> Vec<(u64, DiskFault)> {
+        // A draw of its own, so that what else a seed draws does not depend on it.
+        let mut rng = Rng::new(seed ^ 0xD15C_FA17_0000_0001);
+        if one_in == 0 || rng.below(one_in) > 0 {
+            return Vec::new();
+        }
+        let at = rng.between(1, points);
+        let once = [
+            DiskFault::Write,
+            DiskFault::Sync,
+            DiskFault::Name,
+            DiskFault::NoRoom,
+        ];
+        match rng.below(6) {
+            n @ 0..4 => vec![(at, once[n as usize])],
+            4 => vec![(at, DiskFault::Full)],
+            _ => {
+                let later = at + rng.between(1, points);
+                vec![(later, DiskFault::Room), (at, DiskFault::Full)]
+            }
+        }
+    }
+}
+
+impl fmt::Display for DiskFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = DiskFault::ALL.iter().find(|(fault, _)| fault == self);
+        f.write_str(known.map_or("", |(_, name)| name))
+    }
 }
 
 /// Decides a run.
@@ -29,6 +90,8 @@ pub enum Plan {
         seed: u64,
         /// Points to spread rare things over.
         points: u64,
+        /// One run in so many has something happen to its disk; 0 for none.
+        faults: u64,
     },
     /// In turn, but for these.
     Given(Vec<(u64, Action)>),
@@ -37,13 +100,18 @@ pub enum Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Plan::Drawn { seed, points } => write!(f, "{seed}/{points}"),
+            Plan::Drawn {
+                seed,
+                points,
+                faults,
+            } => write!(f, "{seed}/{points}/{faults}"),
             Plan::Given(actions) => {
                 f.write_str("[")?;
                 for (at, action) in actions {
                     match action {
                         Action::Preempt(thread) => write!(f, "{at}:{thread},")?,
                         Action::Crash => write!(f, "{at}:crash,")?,
+                        Action::Disk(fault) => write!(f, "{at}:{fault},")?,
                     }
                 }
                 f.write_str("]")
@@ -56,21 +124,29 @@ impl FromStr for Plan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Plan, String> {
-        let wrong = || format!("neither SEED/POINTS nor [POINT:THREAD,POINT:crash,...]: {text}");
+        let wrong = || {
+            format!(
+                "neither SEED/POINTS/FAULTS nor [POINT:THREAD,POINT:crash,POINT:write,...]: {text}"
+            )
+        };
         let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
-        if let Some((seed, points)) = text.split_once('/') {
+        if let Some((seed, rest)) = text.split_once('/') {
+            let (points, faults) = rest.split_once('/').ok_or_else(wrong)?;
             return Ok(Plan::Drawn {
                 seed: number(seed)?,
                 points: number(points)?,
+                faults: number(faults)?,
             });
         }
         let list = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
         let entries = list.ok_or_else(wrong)?.split(',');
         let entry = |entry: &str| {
             let (at, what) = entry.split_once(':').ok_or_else(wrong)?;
-            let action = match what {
-                "crash" => Action::Crash,
-                thread => Action::Preempt(number(thread)? as usize),
+            let fault = DiskFault::ALL.iter().find(|(_, name)| *name == what);
+            let action = match (what, fault) {
+                ("crash", _) => Action::Crash,
+                (_, Some((fault, _))) => Action::Disk(*fault),
+                (thread, None) => Action::Preempt(number(thread)? as usize),
             };
             Ok((number(at)?, action))
         };
@@ -83,6 +159,8 @@ impl FromStr for Plan {
 pub(crate) struct Schedule {
     kind: Kind,
     crash: Option<u64>,
+    /// What happens to the disk, the nearest last.
+    faults: Vec<(u64, DiskFault)>,
 }
 
 enum Kind {
@@ -99,32 +177,44 @@ enum Kind {
         lowest: i64,
     },
     Given {
-        /// The nearest last.
-        actions: Vec<(u64, Action)>,
-        /// What else could have been done behind the last action: point and thread.
-        options: Vec<(u64, usize)>,
+        /// Who goes on at which point, the nearest last.
+        preemptions: Vec<(u64, usize)>,
     },
 }
 
 impl Schedule {
     pub(crate) fn new(plan: &Plan) -> Schedule {
         match plan {
-            Plan::Drawn { seed, points } => Schedule::drawn(*seed, (*points).max(1)),
-            Plan::Given(actions) => {
-                let mut actions = actions.clone();
-                actions.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-                let crash = actions
-                    .iter()
-                    .find_map(|(at, action)| (*action == Action::Crash).then_some(*at));
-                actions.retain(|(_, action)| *action != Action::Crash);
+            Plan::Drawn {
+                seed,
+                points,
+                faults,
+            } => {
+                let points = (*points).max(1);
                 Schedule {
-                    kind: Kind::Given {
-                        actions,
-                        options: Vec::new(),
-                    },
-                    crash,
+                    faults: DiskFault::draw(*seed, points, *faults),
+                    ..Schedule::drawn(*seed, points)
                 }
             }
+            Plan::Given(actions) => Schedule::given(actions),
+        }
+    }
+
+    fn given(actions: &[(u64, Action)]) -> Schedule {
+        let mut actions = actions.to_vec();
+        actions.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let (mut crash, mut preemptions, mut faults) = (None, Vec::new(), Vec::new());
+        for (at, action) in actions {
+            match action {
+                Action::Crash => crash = Some(at),
+                Action::Preempt(thread) => preemptions.push((at, thread)),
+                Action::Disk(fault) => faults.push((at, fault)),
+            }
+        }
+        Schedule {
+            kind: Kind::Given { preemptions },
+            crash,
+            faults,
         }
     }
 
@@ -150,20 +240,22 @@ impl Schedule {
                 per_million: 1_000_000 >> shift,
             }
         };
-        Schedule { kind, crash }
+        Schedule {
+            kind,
+            crash,
+            faults: Vec::new(),
+        }
+    }
+
+    /// What happens to the disk at this point, one after the other.
+    pub(crate) fn fault(&mut self, at: u64) -> Option<DiskFault> {
+        let due = self.faults.pop_if(|(due, _)| *due <= at);
+        due.map(|(_, fault)| fault)
     }
 
     /// The point at which the power fails.
     pub(crate) fn crash(&self) -> Option<u64> {
         self.crash
-    }
-
-    /// What else could have been done, with a given plan, behind its last action.
-    pub(crate) fn options(&mut self) -> Vec<(u64, usize)> {
-        match &mut self.kind {
-            Kind::Given { options, .. } => std::mem::take(options),
-            _ => Vec::new(),
-        }
     }
 
     /// At a point: the thread that goes on instead of the running one, if another does.
@@ -194,16 +286,9 @@ impl Schedule {
                 }
                 first(priorities, &runnable(), rng)
             }
-            Kind::Given { actions, options } => {
-                if actions.is_empty() {
-                    let others = runnable().into_iter().filter(|other| *other != running);
-                    options.extend(others.map(|other| (at, other)));
-                }
-                let (_, action) = actions.pop_if(|(due, _)| *due <= at)?;
-                match action {
-                    Action::Preempt(thread) => runnable().contains(&thread).then_some(thread),
-                    Action::Crash => None,
-                }
+            Kind::Given { preemptions } => {
+                let (_, thread) = preemptions.pop_if(|(due, _)| *due <= at)?;
+                runnable().contains(&thread).then_some(thread)
             }
         }
     }
@@ -248,11 +333,16 @@ mod tests {
 
     #[test]
     fn plans_are_read_as_they_are_written() {
-        let given = vec![(12, Action::Preempt(3)), (40, Action::Crash)];
+        let given = vec![
+            (12, Action::Preempt(3)),
+            (30, Action::Disk(DiskFault::NoRoom)),
+            (40, Action::Crash),
+        ];
         for plan in [
             Plan::Drawn {
                 seed: 7,
                 points: 900,
+                faults: 4,
             },
             Plan::Given(given),
             Plan::Given(Vec::new()),

@@ -6,7 +6,7 @@
 //! * When the power fails, the disk is gone at once; the threads run on without it until they have ended, and
 //!   what they see then is not reported.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -15,15 +15,19 @@ use std::sync::Arc;
 use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
 };
-use posthaste_env::sync::{Mutex, Scheduler};
+use posthaste_env::sync::{Access, Mutex, Scheduler};
 use posthaste_env::{Clock, Env, Nanos, Thread, block_on, spawn};
-use posthaste_env_sim::{Rng, SimWorld};
+use posthaste_env_sim::{Area, Fault, Rng, SimWorld};
 use posthaste_model::{Harden, Model, QueueId, QueueSpec, Violation};
+use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 
 use crate::application::App;
-use crate::disk::ScheduledDisk;
+use crate::definitions::{OWN, Own};
+use crate::disk::{ScheduledClock, ScheduledDisk};
 use crate::explorer::Explorer;
+use crate::schedule::DiskFault;
+use crate::trace::JUDGE;
 
 /// What is never woken.
 const NOBODY: usize = 0;
@@ -39,6 +43,8 @@ pub(crate) struct Judge {
     pub(crate) calls: u64,
     pub(crate) delivered: u64,
     pub(crate) tell: bool,
+    /// What is under the name whose definition changes.
+    pub(crate) own: Own,
 }
 
 struct Running {
@@ -121,6 +127,7 @@ impl World {
                 calls: 0,
                 delivered: 0,
                 tell: false,
+                own: Own::default(),
             }),
             rng: RefCell::new(Rng::new(seed ^ 0x7472_6561_6473)),
             queues: RefCell::default(),
@@ -140,7 +147,31 @@ impl World {
                 clock: self.sim.clock().clone(),
                 write_nanos: self.write_nanos,
             }),
+            clock: Arc::new(ScheduledClock(self.sim.clock().clone())),
             ..env
+        }
+    }
+
+    /// The oracle, to be told something.
+    pub(crate) fn heard(&self) -> RefMut<'_, Judge> {
+        self.explorer.touched(JUDGE, Access::Write);
+        self.judge.borrow_mut()
+    }
+
+    /// Something happens to the disk.
+    pub(crate) fn disturb(&self, fault: DiskFault) {
+        if self.judge.borrow().tell {
+            println!("{:>9} --- disk: {fault}", self.micros());
+        }
+        let disk = self.sim.disk();
+        let once = |fault| disk.order(fault, Area::Any, 0);
+        match fault {
+            DiskFault::Write => once(Fault::WriteError),
+            DiskFault::Sync => once(Fault::SyncError),
+            DiskFault::Name => once(Fault::NameError),
+            DiskFault::NoRoom => once(Fault::DiskFull),
+            DiskFault::Full => disk.set_free(Some(0)),
+            DiskFault::Room => disk.set_free(None),
         }
     }
 
@@ -198,7 +229,8 @@ impl World {
     /// Defines a local queue that is delivered first in, first out.
     pub(crate) fn define(&self, name: &'static str) {
         let text = format!("DEFINE QLOCAL({name}) MSGDLVSQ(FIFO) HARDENBO MAXDEPTH(1000000)");
-        assert!(self.mqsc(&text), "{text} was refused");
+        let defined = self.command(&text);
+        assert!(defined.is_ok(), "{text}: {defined:?}");
         let id = self.judge.borrow_mut().model.add_queue(QueueSpec {
             name: name.to_owned(),
             max_depth: 1_000_000,
@@ -211,25 +243,31 @@ impl World {
         self.queues.borrow_mut().push((name, id));
     }
 
-    /// Runs an MQSC command; whether it was carried out.
-    pub(crate) fn mqsc(&self, text: &str) -> bool {
+    /// Runs an MQSC command.
+    ///
+    /// # Errors
+    /// Why it was not carried out.
+    pub(crate) fn command(&self, text: &str) -> Result<(), Reason> {
         let command = match posthaste_command::parse(text) {
             Ok(Some(command)) => command,
             other => panic!("{text}: {other:?}"),
         };
-        block_on(self.qm().execute(&command)).ok
+        let reply = block_on(self.qm().execute(&command));
+        if reply.ok { Ok(()) } else { Err(reply.reason) }
     }
 
-    pub(crate) fn queue(&self, name: &str) -> QueueId {
+    /// The queue that always has this name.
+    pub(crate) fn known(&self, name: &str) -> Option<QueueId> {
         let queues = self.queues.borrow();
-        match queues.iter().find(|(known, _)| *known == name) {
-            Some((_, id)) => *id,
-            None => panic!("no queue {name}"),
-        }
+        let known = queues.iter().find(|(known, _)| *known == name);
+        known.map(|(_, queue)| *queue)
     }
 
+    /// Names of all queues that are there.
     pub(crate) fn queue_names(&self) -> Vec<&'static str> {
-        self.queues.borrow().iter().map(|(name, _)| *name).collect()
+        let mut names: Vec<_> = self.queues.borrow().iter().map(|(name, _)| *name).collect();
+        names.extend(self.judge.borrow().own.queue.map(|_| OWN));
+        names
     }
 
     /// Connects an application; none when the queue manager is ending.
@@ -240,12 +278,13 @@ impl World {
         };
         let qm = self.running.borrow().as_ref()?.qm.clone();
         let session: Session = qm.connect(who).ok()?;
-        let number = {
-            let mut judge = self.judge.borrow_mut();
-            judge.next_session += 1;
-            judge.next_session
-        };
-        Some(App::new(self.clone(), session, number))
+        Some(App::new(self.clone(), session, self.next_session()))
+    }
+
+    pub(crate) fn next_session(&self) -> u32 {
+        let mut judge = self.heard();
+        judge.next_session += 1;
+        judge.next_session
     }
 
     /// Starts a thread of the scenario.
@@ -299,7 +338,7 @@ impl World {
             return;
         };
         let ended = block_on(qm.end(EndMode::Immediate));
-        let mut judge = self.judge.borrow_mut();
+        let mut judge = self.heard();
         if judge.down {
             return;
         }
@@ -323,9 +362,10 @@ impl World {
             self.explorer.wait(self.attention(), None);
         }
         self.explorer.rest();
-        // No fault was ordered: the disk was there until now, so nothing can have forced the queue manager to stop.
+        // The disk was there until now: only a fault of it can have forced the queue manager to stop. A full one cannot.
+        let sound = self.sim.disk().struck().is_empty();
         let stopped = match (&*self.running.borrow(), self.judge.borrow().down) {
-            (Some(running), false) => running.qm.stopped().map(|stop| stop.to_string()),
+            (Some(running), false) if sound => running.qm.stopped().map(|stop| stop.to_string()),
             _ => None,
         };
         *self.stopped.borrow_mut() = stopped.or_else(|| self.alarm()).or_else(|| self.broken());
@@ -367,6 +407,8 @@ impl World {
 
     /// Starts the queue manager again.
     pub(crate) fn restart(&self) -> Result<(), StartError> {
+        // What was ordered and has not struck must not strike the start.
+        self.sim.disk().clear_faults();
         self.start()?;
         let mut judge = self.judge.borrow_mut();
         judge.model.restart();

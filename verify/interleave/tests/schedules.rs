@@ -7,6 +7,7 @@ fn drawn(seed: u64) -> Run {
         plan: Plan::Drawn {
             seed,
             points: 2_000,
+            faults: 2,
         },
         bug: None,
         tell: false,

@@ -5,7 +5,8 @@
 //!   off has happened or has not, whole.
 //! * A queue that was deleted and defined again under its name is another queue: nothing of the old one is on
 //!   it, and nothing of it is lost.
-//! * A queue that was cleared is empty; a clear that was cut off has taken every message or none.
+//! * A queue that was cleared is empty; a clear that was cut off has taken every message or none. Who opens the queue
+//!   while it is being cleared may still be given a message of it, which does not come again.
 //! * DELETE without PURGE takes no message with it.
 
 use std::collections::BTreeMap;
@@ -89,9 +90,50 @@ impl Model {
         }
     }
 
+    /// The queue was cleared by a call that was made at `since`. What was put after that call was made may have been put
+    /// before the queue was emptied, or after.
+    pub(crate) fn cleared(&mut self, queue: QueueId, since: u64) {
+        self.queues[queue.0].doubts.clear();
+        for id in self.queues[queue.0].live.clone() {
+            let m = &self.messages[&id];
+            if !may_count(m.state) {
+                continue;
+            }
+            if m.put_at < since {
+                self.set(id, State::Taken);
+                self.message(id).cleared = true;
+            } else if self.may_be_available(id) {
+                self.in_doubt(id);
+            }
+        }
+    }
+
+    /// The same was cut off: every message that was put before is gone, or none.
+    pub(crate) fn perhaps_cleared(&mut self, queue: QueueId, since: u64) {
+        for id in self.queues[queue.0].live.clone() {
+            if self.messages[&id].put_at > since && self.may_be_available(id) {
+                self.in_doubt(id);
+            }
+        }
+        self.perhaps_emptied(queue, false);
+    }
+
+    /// Nobody knows any more whether the message is there; whether that was known.
+    fn in_doubt(&mut self, id: u64) -> bool {
+        let m = self.message(id);
+        let state = m.state;
+        // A put that has not been answered is not known to have happened anyway.
+        if state == State::Putting || !std::mem::take(&mut m.sure) {
+            return false;
+        }
+        self.set(id, state);
+        true
+    }
+
     /// DELETE has succeeded that was not to take messages along.
-    pub(crate) fn deleted_empty(&mut self, queue: QueueId, since: u64) -> Verdict {
-        let there = self.surely_available(queue, Match::default(), since, |_| true);
+    pub(crate) fn deleted_empty(&mut self, queue: QueueId) -> Verdict {
+        // Nobody had it open, nor messages in a unit of work: what is there now was there then.
+        let there = self.surely_available(queue, Match::default(), self.now, |_| true);
         if there.len() > self.slack(queue) {
             let name = self.name(queue);
             let text = format!("{name} was deleted with {there:?}, without PURGE");
@@ -105,13 +147,9 @@ impl Model {
     pub(crate) fn perhaps_emptied(&mut self, queue: QueueId, deleting: bool) {
         let mut taken = Vec::new();
         for id in self.queues[queue.0].live.clone() {
-            let m = self.message(id);
-            if !may_count(m.state) || !std::mem::take(&mut m.sure) {
-                continue;
-            }
-            let (state, persistent) = (m.state, m.persistent);
-            self.set(id, state);
-            if persistent {
+            let m = &self.messages[&id];
+            let persistent = m.persistent;
+            if may_count(m.state) && self.in_doubt(id) && persistent {
                 taken.push(id);
             }
         }

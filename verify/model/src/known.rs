@@ -60,6 +60,8 @@ pub(crate) struct Message {
     pub(crate) deliveries: u32,
     /// Was moved by a unit of work whose commit was not answered and of which evidence showed the end.
     pub(crate) by_evidence: bool,
+    /// It was cleared, and nobody was given it since.
+    pub(crate) cleared: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -396,6 +398,9 @@ impl Model {
         since: u64,
         filter: impl Fn(&Message) -> bool,
     ) -> Vec<u64> {
+        if self.is_being_cleared(queue) {
+            return Vec::new();
+        }
         let live = self.queues[queue.0].live.iter().copied();
         live.filter(|id| {
             let m = &self.messages[id];
@@ -405,6 +410,12 @@ impl Model {
                 && filter(m)
         })
         .collect()
+    }
+
+    /// A clear is in flight: what was there may be gone.
+    fn is_being_cleared(&self, queue: QueueId) -> bool {
+        let clears = |flight: &Flight| matches!(flight.op, Op::Clear(on) if on == queue);
+        self.flights.values().any(clears)
     }
 
     /// How many messages of the queue calls without an answer may have taken.
@@ -446,6 +457,9 @@ impl Model {
             let counted = m.counted_since.is_some_and(|at| at <= since);
             least += u64::from(counted && self.time < m.expires.0);
             most += u64::from(may_count(m.state) || m.counted_until >= since);
+        }
+        if self.is_being_cleared(queue) {
+            least = 0;
         }
         (u64::saturating_sub(least, self.slack(queue) as u64), most)
     }
@@ -555,7 +569,7 @@ impl Model {
                 self.queues[get.queue.0].unseen_backouts += u32::from(perhaps);
                 self.tickets.push(Ticket::of(get, self.now));
             }
-            Op::Clear(queue) => self.perhaps_emptied(*queue, false),
+            Op::Clear(queue) => self.perhaps_cleared(*queue, flight.since),
             Op::Delete(queue, _) => self.perhaps_emptied(*queue, true),
             Op::Get(_) | Op::Commit | Op::Backout | Op::Depth(_) | Op::Inhibit(..) => {}
         }

@@ -150,8 +150,8 @@ pub enum Op {
     Depth(QueueId),
     /// MQSET of put and get inhibited; `None` leaves as it is.
     Inhibit(QueueId, Option<bool>, Option<bool>),
-    /// CLEAR QLOCAL. No other call on this queue is in flight, and its queue manager refuses it while there
-    /// are uncommitted messages.
+    /// CLEAR QLOCAL. Its queue manager refuses it while somebody has the queue open or there are uncommitted messages:
+    /// so whatever is done with the queue meanwhile has ended before it happens, or begins after.
     Clear(QueueId),
     /// DELETE, or the MQCLOSE that deletes; whether with the messages on it. The same holds.
     Delete(QueueId, bool),

@@ -124,13 +124,17 @@ impl Model {
                 self.end_inhibit(flight.since, *queue, *put, *get);
                 Ok(())
             }
-            (Op::Clear(queue), Outcome::Done) | (Op::Delete(queue, true), Outcome::Done) => {
+            (Op::Clear(queue), Outcome::Done) => {
+                self.cleared(*queue, flight.since);
+                Ok(())
+            }
+            (Op::Delete(queue, true), Outcome::Done) => {
                 self.emptied(*queue);
                 Ok(())
             }
-            (Op::Delete(queue, false), Outcome::Done) => self.deleted_empty(*queue, flight.since),
-            (Op::Clear(queue) | Op::Delete(queue, _), Outcome::Unknown) => {
-                self.perhaps_emptied(*queue, matches!(flight.op, Op::Delete(..)));
+            (Op::Delete(queue, false), Outcome::Done) => self.deleted_empty(*queue),
+            (Op::Clear(_) | Op::Delete(..), Outcome::Unknown) => {
+                self.cut_off(&flight);
                 Ok(())
             }
             (Op::Depth(_) | Op::Inhibit(..) | Op::Clear(_) | Op::Delete(..), _) => Ok(()),
@@ -238,6 +242,7 @@ impl Model {
             backouts_at: 0,
             deliveries: 0,
             by_evidence: false,
+            cleared: false,
         };
         let before = self.messages.insert(put.id, message);
         assert!(before.is_none(), "message {} is put twice", put.id);
@@ -383,13 +388,21 @@ impl Model {
             return broken(Rule::Inhibited, format!("message {id} from {name}"));
         }
         let browse = destructive(&flight.op).is_none();
-        // A browse may have seen the message before whatever happened to it since.
-        if !(browse && m.available_until >= flight.since) {
+        // A browse may have seen the message before whatever happened to it since, and a get may have got it before
+        // a clear was answered.
+        let before = m.available_until >= flight.since;
+        let cleared = before && m.cleared;
+        if !(before && browse || cleared) {
             self.seen(id, &name)?;
         }
         self.check_count(flight, got, browse)?;
         if get.how != How::BrowseNext {
             self.check_order(flight, get, id)?;
+        }
+        if cleared && !browse {
+            // Whatever becomes of the get, it does not come again.
+            self.message(id).cleared = false;
+            return Ok(());
         }
         let how = match get.how {
             How::SyncpointIfPersistent if got.persistent => How::Syncpoint,

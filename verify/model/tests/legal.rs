@@ -60,6 +60,57 @@ fn overlapping_calls() {
 }
 
 #[test]
+fn what_is_done_while_a_queue_is_cleared() {
+    run(
+        &[
+            ("what is put meanwhile stays", |h| {
+                h.puts(1, &[1])?;
+                let clear = h.call(2, Op::Clear(Q));
+                h.puts(1, &[2])?;
+                h.ends(clear, OK)?;
+                h.drains(&[2])
+            }),
+            ("or goes", |h| {
+                h.puts(1, &[1])?;
+                let clear = h.call(2, Op::Clear(Q));
+                h.puts(1, &[2])?;
+                h.ends(clear, OK)?;
+                h.drains(&[])
+            }),
+            ("nothing is there, though the clear is not answered", |h| {
+                h.puts(1, &[1])?;
+                let clear = h.call(2, Op::Clear(Q));
+                h.does(3, plain(), NONE)?;
+                h.ends(clear, OK)?;
+                h.drains(&[])
+            }),
+            ("got before, and answered after", |h| {
+                h.puts(1, &[1])?;
+                let clear = h.call(2, Op::Clear(Q));
+                let get = h.call(3, sync());
+                h.ends(clear, OK)?;
+                h.ends(get, got(1))?;
+                h.backs_out(3)?;
+                h.drains(&[])
+            }),
+            ("a clear that was refused changes nothing", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, Op::Clear(Q), Outcome::Reason(2042))?;
+                h.drains(&[1])
+            }),
+            ("put while a clear is cut off", |h| {
+                h.puts(1, &[1])?;
+                h.call(2, Op::Clear(Q));
+                h.puts(1, &[2])?;
+                h.falls()?;
+                h.drains(&[2])
+            }),
+        ],
+        None,
+    );
+}
+
+#[test]
 fn restarts() {
     run(
         &[

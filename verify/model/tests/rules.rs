@@ -157,6 +157,20 @@ fn duplicates() {
                 h.gets(2, &[1])?;
                 h.does(2, browse(), got(1))
             }),
+            ("cleared, then got", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, Op::Clear(Q), OK)?;
+                h.gets(3, &[1])
+            }),
+            ("got while it was cleared, and again", |h| {
+                h.puts(1, &[1])?;
+                let clear = h.call(2, Op::Clear(Q));
+                let get = h.call(3, sync());
+                h.ends(clear, OK)?;
+                h.ends(get, got(1))?;
+                h.backs_out(3)?;
+                h.gets(3, &[1])
+            }),
             ("after it was missing at an audit", |h| {
                 h.puts(1, &[1])?;
                 h.call(2, plain());
@@ -263,6 +277,17 @@ fn lost_messages() {
                 h.call(2, by_id(2));
                 h.falls()?;
                 h.drains(&[2])
+            }),
+            ("put while the queue was deleted without it", |h| {
+                let delete = h.call(1, Op::Delete(Q, false));
+                h.puts(2, &[1])?;
+                h.ends(delete, OK)
+            }),
+            ("a clear was refused, and all the same", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, Op::Clear(Q), Outcome::Reason(2042))?;
+                h.falls()?;
+                h.drains(&[])
             }),
             ("half cleared", |h| {
                 h.puts(1, &[1, 2])?;

@@ -16,10 +16,21 @@ use std::sync::atomic::{self, Ordering};
 
 use crate::clock::Nanos;
 
+/// What an operation does to its object. Two that only look, at the same object, come to the same in either order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It looks.
+    Read,
+    /// It may change it.
+    Write,
+}
+
 /// Runs threads one at a time. All of them live on one thread of the operating system.
 pub trait Scheduler {
-    /// The running thread is about to do something that others can see, or that depends on others.
-    fn reached(&self);
+    /// The running thread is about to do this to the object `on`, which others can see, or which depends on others.
+    fn reached(&self, on: usize, access: Access);
+    /// The running thread does this to the object `on`, and is not left for it.
+    fn touched(&self, on: usize, access: Access);
     /// The running thread cannot go on until `on` is woken, or the time has come.
     fn wait(&self, on: usize, until: Option<Nanos>);
     /// Whoever waits for `on` may look again.
@@ -49,41 +60,54 @@ pub(crate) fn scheduler() -> Option<Rc<dyn Scheduler>> {
     SCHEDULER.try_with(|s| s.borrow().clone()).ok().flatten()
 }
 
-/// Tells the scheduler, if there is one.
-pub fn reached() {
+/// Tells the scheduler, if there is one, of an operation that follows.
+pub fn reached(on: usize, access: Access) {
     if let Some(scheduler) = scheduler() {
-        scheduler.reached();
+        scheduler.reached(on, access);
+    }
+}
+
+/// Tells the scheduler, if there is one, of an operation at which no other thread can go on.
+pub fn touched(on: usize, access: Access) {
+    if let Some(scheduler) = scheduler() {
+        scheduler.touched(on, access);
     }
 }
 
 /// Tries until `attempt` succeeds, waiting for `on` to be woken in between.
-fn until<T>(on: usize, attempt: impl Fn() -> Option<T>, blocking: impl FnOnce() -> T) -> T {
+fn until<T>(
+    (on, access): (usize, Access),
+    attempt: impl Fn() -> Option<T>,
+    blocking: impl FnOnce() -> T,
+) -> T {
     let Some(scheduler) = scheduler() else {
         return blocking();
     };
-    scheduler.reached();
+    scheduler.reached(on, access);
     loop {
         if let Some(taken) = attempt() {
             return taken;
         }
         scheduler.wait(on, None);
+        scheduler.touched(on, access);
     }
 }
 
 /// Wakes those who wait for a lock, after the guard in the field above has released it.
-struct Released(usize);
+struct Released(usize, Access);
 
 impl Drop for Released {
     fn drop(&mut self) {
         if let Some(scheduler) = scheduler() {
+            scheduler.touched(self.0, self.1);
             scheduler.wake(self.0);
         }
     }
 }
 
-/// The identity of a lock while somebody refers to it.
-fn identity<T: ?Sized>(lock: &T) -> usize {
-    std::ptr::from_ref(lock).addr()
+/// The identity of a lock or atomic while somebody refers to it.
+fn identity<T: ?Sized>(object: &T) -> usize {
+    std::ptr::from_ref(object).addr()
 }
 
 /// A guard: the lock's own, then the notice that it is free. Fields are dropped in this order.
@@ -149,19 +173,20 @@ impl<T: ?Sized> Mutex<T> {
     fn guard<'a>(&self, guard: parking_lot::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         MutexGuard {
             guard,
-            _released: Released(identity(&self.0)),
+            _released: Released(identity(&self.0), Access::Write),
         }
     }
 
     /// Takes it, waiting while another thread has it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        let taken = until(identity(&self.0), || self.0.try_lock(), || self.0.lock());
+        let on = (identity(&self.0), Access::Write);
+        let taken = until(on, || self.0.try_lock(), || self.0.lock());
         self.guard(taken)
     }
 
     /// Takes it if it is free.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        reached();
+        reached(identity(&self.0), Access::Write);
         self.0.try_lock().map(|taken| self.guard(taken))
     }
 
@@ -191,19 +216,19 @@ impl<T> RwLock<T> {
 impl<T: ?Sized> RwLock<T> {
     /// Takes it with others.
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
-        let on = identity(&self.0);
+        let on = (identity(&self.0), Access::Read);
         RwLockReadGuard {
             guard: until(on, || self.0.try_read(), || self.0.read()),
-            _released: Released(on),
+            _released: Released(on.0, on.1),
         }
     }
 
     /// Takes it alone.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-        let on = identity(&self.0);
+        let on = (identity(&self.0), Access::Write);
         RwLockWriteGuard {
             guard: until(on, || self.0.try_write(), || self.0.write()),
-            _released: Released(on),
+            _released: Released(on.0, on.1),
         }
     }
 }
@@ -228,17 +253,17 @@ macro_rules! atomic {
             }
             /// As the standard library's.
             pub fn load(&self, order: Ordering) -> $value {
-                reached();
+                reached(identity(&self.0), Access::Read);
                 self.0.load(order)
             }
             /// As the standard library's.
             pub fn store(&self, value: $value, order: Ordering) {
-                reached();
+                reached(identity(&self.0), Access::Write);
                 self.0.store(value, order);
             }
             /// As the standard library's.
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                reached();
+                reached(identity(&self.0), Access::Write);
                 self.0.swap(value, order)
             }
             /// As the standard library's.
@@ -249,7 +274,7 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                reached();
+                reached(identity(&self.0), Access::Write);
                 self.0.compare_exchange(current, new, success, failure)
             }
             $(atomic!($arithmetic $value);)?
@@ -258,17 +283,17 @@ macro_rules! atomic {
     (arithmetic $value:ty) => {
         /// As the standard library's.
         pub fn fetch_add(&self, by: $value, order: Ordering) -> $value {
-            reached();
+            reached(identity(&self.0), Access::Write);
             self.0.fetch_add(by, order)
         }
         /// As the standard library's.
         pub fn fetch_sub(&self, by: $value, order: Ordering) -> $value {
-            reached();
+            reached(identity(&self.0), Access::Write);
             self.0.fetch_sub(by, order)
         }
         /// As the standard library's.
         pub fn fetch_max(&self, with: $value, order: Ordering) -> $value {
-            reached();
+            reached(identity(&self.0), Access::Write);
             self.0.fetch_max(with, order)
         }
     };
