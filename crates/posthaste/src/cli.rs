@@ -547,9 +547,9 @@ warnings, 3 at least one.";
 pub(crate) struct Doctor {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
-    /// Seconds to wait for the queue manager to say whether it runs
-    #[arg(short = 'w', value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=999_999))]
-    pub(crate) wait: u64,
+    /// Seconds to wait for each answer of the queue manager
+    #[arg(short = 'w', value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) wait: u32,
     /// Measure the log's disk for a second (writes a file of 2 MiB there, and removes it)
     #[arg(long)]
     pub(crate) disk: bool,

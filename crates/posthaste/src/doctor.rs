@@ -25,9 +25,6 @@ use crate::run::quoted;
 use manager::Manager;
 use verdict::{Finding, Summary, Verdict};
 
-/// Seconds to wait for an answer of the command server.
-const PATIENCE: u32 = 60;
-
 /// The whole result, as `--json` writes it.
 #[derive(Serialize)]
 struct Report<'a> {
@@ -41,7 +38,7 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
     let data = DataDir::find(place)?;
     let home = find(&data, args.queue_manager.as_deref())?;
     let env = posthaste_env::os();
-    let within = Duration::from_secs(args.wait);
+    let within = Duration::from_secs(args.wait.into());
     let state = home
         .as_ref()
         .map(|home| server::state_within(&env, home, within));
@@ -52,7 +49,7 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
         None => None,
     };
     if let Some(home) = home.as_ref().filter(|_| running) {
-        let mut manager = manager(&data, place, home)?;
+        let mut manager = manager(&data, place, home, args.wait)?;
         manager.log_write_ns = measured.as_ref().map(|(_, times)| *times);
         findings.extend(practices::check(&manager));
     } else if args.disk {
@@ -120,16 +117,21 @@ fn not_measured() -> Verdict {
     Verdict::skip(why).with_remedy("posthaste doctor QM --disk, or posthaste disktest --dir DIR")
 }
 
-fn manager(data: &DataDir, place: Option<&Path>, home: &Home) -> Result<Manager, Failure> {
+fn manager(
+    data: &DataDir,
+    place: Option<&Path>,
+    home: &Home,
+    wait_s: u32,
+) -> Result<Manager, Failure> {
     let target = Target {
         place,
         queue_manager: Some(&home.name),
         reach: &cli::Reach::default(),
         client: false,
         application: CommandServer::APPLICATION,
-        within: crate::connect::ANSWER,
+        within: Duration::from_secs(wait_s.into()),
     };
-    let mut commands = CommandServer::connect(&target, PATIENCE)?;
+    let mut commands = CommandServer::connect(&target, wait_s)?;
     let mut manager = gather::gather(data, home, &mut commands)?;
     commands.disconnect();
     if data.is_chosen() {

@@ -1,10 +1,11 @@
-//! How the texts behind the options are laid out in `--help`.
+//! What every command has of help: `-?`, as MQ's commands have it, and how the texts behind the options are laid out in
+//! `--help`.
 //!
 //! Invariants: what is indented in the source (examples) stays as it is, under a heading; what is not
 //! are paragraphs, whose lines the parser breaks where the terminal ends.
 
-use clap::Command;
 use clap::builder::StyledStr;
+use clap::{Arg, ArgAction, Command};
 
 /// Whether a text begins with what can be typed.
 fn is_example(text: &str) -> bool {
@@ -38,8 +39,14 @@ fn laid_out(text: &str) -> String {
     out
 }
 
-/// The command with all its texts laid out, and those of its subcommands.
+/// The command with `-?` and all its texts laid out, and so its subcommands.
 pub(crate) fn lay_out(command: Command) -> Command {
+    // To the parser it is an option like others, so that it is none where a value stands.
+    let asked = Arg::new("-?")
+        .short('?')
+        .action(ArgAction::HelpLong)
+        .hide(true);
+    let command = command.arg(asked);
     let text = command.get_after_help().map(StyledStr::to_string);
     let command = match text {
         Some(text) => command.after_help(laid_out(&text)),

@@ -1,8 +1,8 @@
 //! Under which name the binary was called, and MQ's way of writing options.
 //!
 //! MQ's commands have options of several letters behind one dash (`-ld`); here they are long options,
-//! so a dash is added to those, and only for the commands that have them. `-?` asks for help, as does `-h` alone where
-//! it is an option that needs a value (`crtmqm -h`).
+//! so a dash is added to those, and only for the commands that have them. `-h` alone asks for help also where it is an
+//! option that needs a value (`crtmqm -h`).
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -71,7 +71,7 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsStri
         .get(at)
         .map(|word| word.to_string_lossy().into_owned());
     let options = arguments.get(at + 1..).unwrap_or_default();
-    if options.iter().any(|option| option == "-?") || *options == [OsString::from("-h")] {
+    if *options == [OsString::from("-h")] {
         arguments.truncate(at + 1);
         arguments.push(OsString::from("--help"));
         return arguments;
@@ -147,10 +147,8 @@ mod tests {
             ("endmqm -i QM1", "posthaste stop -i QM1"),
             ("cph -tc Sender -lf", "posthaste perf -tc Sender -lf"),
             ("dspmq", "posthaste list"),
-            ("crtmqm -?", "posthaste create --help"),
             ("crtmqm -h", "posthaste create --help"),
             ("crtmqm -h 5 QM1", "posthaste create -h 5 QM1"),
-            ("posthaste endmqm QM1 -?", "posthaste endmqm --help"),
             ("posthaste put -ld", "posthaste put -ld"),
             ("amqsput Q QM", "posthaste amqsput Q QM"),
             ("mqldt --dir=/d", "posthaste disktest --dir=/d"),

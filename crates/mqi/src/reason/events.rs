@@ -191,7 +191,7 @@ reasons! {
     Q_INDEX_TYPE_ERROR MQRC_Q_INDEX_TYPE_ERROR 2394 "The index of the queue does not suit the request.";
     CFBS_ERROR MQRC_CFBS_ERROR 2395 "A byte string parameter in the command is not valid.";
     SSL_NOT_ALLOWED MQRC_SSL_NOT_ALLOWED 2396 "TLS is not allowed for this connection.";
-    JSSE_ERROR MQRC_JSSE_ERROR 2397 "The TLS layer of Java gave an error.";
+    JSSE_ERROR MQRC_JSSE_ERROR 2397 "The two ends of the channel do not agree on TLS (one has a CipherSpec and the other none, or another), or TLS failed.";
     SSL_PEER_NAME_MISMATCH MQRC_SSL_PEER_NAME_MISMATCH 2398 "The partner's certificate has another name than the channel requires.";
     SSL_PEER_NAME_ERROR MQRC_SSL_PEER_NAME_ERROR 2399 "The name required of the partner's certificate is not valid.";
 }

@@ -175,6 +175,18 @@ fn tools_that_are_connected_do_not_wait_for_ever() {
     assert!(said.contains("AMQ2213E") && said.contains("2009"), "{said}");
 }
 
+/// Its command server cannot take what it is asked.
+#[test]
+fn the_doctor_waits_for_each_answer_as_long_as_it_was_told() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let deaf = "ALTER QLOCAL(SYSTEM.ADMIN.COMMAND.QUEUE) GET(DISABLED)";
+    place.mqsc(deaf, "QM1").good();
+    let doctor = place.line("doctor QM1 -w 3").failed_with(64, "AMQ2029E");
+    assert!(doctor.err.contains("3 seconds"), "{doctor:?}");
+    serving.end();
+}
+
 #[test]
 fn what_runs_is_named_with_its_process() {
     let place = Place::new();

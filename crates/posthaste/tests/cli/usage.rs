@@ -134,4 +134,20 @@ fn the_version_and_help_are_shown_as_mq_has_them() {
     }
     let help = outcome(place.named("crtmqm").arg("-h")).good().out;
     assert!(help.contains("Usage: "), "{help}");
+    for line in [
+        "-?",
+        "--data-dir /nowhere -?",
+        "endmqm QM1 -?",
+        "perf -?",
+        "perf list -?",
+    ] {
+        let help = place.line(line).good().out;
+        assert!(help.contains("Usage: posthaste"), "{line}: {help}");
+    }
+    let whole = place.line("--help").good().out;
+    assert_eq!(place.line("-?").good().out, whole);
+    // The value of an option is no question.
+    place.line("crtmqm -c=-? QM1").good();
+    place.line("crtmqm -c -? QM2").failed_with(39, "AMQ2402E");
+    place.line("put -- -? QM1").failed_with(40, "AMQ8146E");
 }
