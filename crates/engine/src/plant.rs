@@ -45,6 +45,8 @@ pub enum Bug {
     OrphansTakenEarly,
     /// A place is given back while a checkpoint that may have named it saves the rest of the queue.
     FreeWhileSaving,
+    /// What a checkpoint has saved counts as saved although whoever took it went away before its image was in force.
+    KeepUnfinished,
     /// A checkpoint gives back the room of what its image no longer names before that image is in force.
     GiveBackEarly,
     /// The place of a message that is gone is not given back: the queue file grows for ever.
@@ -90,6 +92,7 @@ impl Bug {
         Bug::ClearNextPin,
         Bug::OrphansTakenEarly,
         Bug::FreeWhileSaving,
+        Bug::KeepUnfinished,
         Bug::GiveBackEarly,
         Bug::LeakPlace,
         Bug::KeepPromise,

@@ -63,6 +63,7 @@ pub const EXPECTED: &[&str] = &[
     "end immediate",
     "end pre-emptive",
     "crash in an end",
+    "end gives way to another",
     "crash",
     "kill",
     "power cut in restart",

@@ -35,6 +35,9 @@ impl Run {
             self.begin_to_end(how);
             return self.break_off();
         }
+        if self.ends.chance(self.plan.give_way) {
+            self.give_way(how);
+        }
         self.end(how)
     }
 
@@ -64,6 +67,31 @@ impl Run {
         self.calm();
         self.stops.0 += 1;
         self.verdict(Model::crash)
+    }
+
+    /// An end begins and is called off in its middle, for the one that comes next.
+    fn give_way(&mut self, next: EndMode) {
+        let first = match next {
+            EndMode::Controlled => EndMode::Controlled,
+            EndMode::Immediate | EndMode::Preemptive => *self
+                .ends
+                .pick(&[EndMode::Controlled, EndMode::Immediate])
+                .unwrap_or(&EndMode::Controlled),
+        };
+        self.met("end gives way to another");
+        let qm = self.machine.qm().clone();
+        self.shared.borrow_mut().stopping = true;
+        self.begin_channels_end(first);
+        let (disk, executor) = (self.machine.world.disk(), self.machine.world.executor());
+        let ending = executor.spawn("end", async move { qm.end(first).await });
+        let until = disk.operations() + self.ends.below(60);
+        let clock = self.machine.env().clock;
+        let late = clock.monotonic() + 2_000_000_000;
+        executor.run_while(|| {
+            !ending.is_finished() && disk.operations() < until && clock.monotonic() < late
+        });
+        ending.cancel();
+        self.shared.borrow_mut().stopping = false;
     }
 
     /// Lets an end begin and goes a little way with it: to an instant, or to an operation of the disk.

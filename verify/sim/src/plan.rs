@@ -55,6 +55,8 @@ pub struct Plan {
     pub other_ends: u32,
     /// Ends in a million in the middle of which the queue manager crashes.
     pub crash_in_end: u32,
+    /// Ends in a million that give way to another one, wherever they are.
+    pub give_way: u32,
     /// Stretches of work in a million in which a file cannot be created, renamed or removed, or a folder synced.
     pub name_error: u32,
     /// Stretches of work in a million before which the wall clock is set.
@@ -128,6 +130,7 @@ impl Plan {
             look_every: 1,
             media: 0,
             turn_over: 0,
+            give_way: 0,
             channels: Channels::of(seed),
             full_disk: 0,
             solo: false,
@@ -164,6 +167,10 @@ impl Plan {
         if self.exhaust == 0 && rng.below(24) == 0 {
             self.deep = 2_100;
             self.max_depth = 1_000_000;
+        }
+        self.give_way = *rng.pick(&[0, 0, 600_000]).unwrap_or(&0);
+        if self.give_way > 0 {
+            self.crash = 400_000;
         }
     }
 

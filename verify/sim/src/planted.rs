@@ -57,6 +57,7 @@ pub const PLANTED: &[Planted] = &[
     engine("retry-failed-sync", Bug::RetryFailedSync, 1000),
     engine("spend-reserve", Bug::SpendReserve, 400),
     engine("back-out-in-vain", Bug::BackOutInVain, 400),
+    engine("keep-unfinished", Bug::KeepUnfinished, 400),
     engine("give-back-early", Bug::GiveBackEarly, 1000),
     engine("resurrect", Bug::Resurrect, 1000),
     engine("ignore-priority", Bug::IgnorePriority, 200),

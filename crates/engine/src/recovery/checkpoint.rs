@@ -59,7 +59,9 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        abandon(&mut self.saved);
+        if !planted(Bug::KeepUnfinished) {
+            abandon(&mut self.saved);
+        }
         *self.qm.checkpoint.lock() = Some(self.state);
         self.qm.relief.raise();
     }
