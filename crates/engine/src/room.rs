@@ -95,6 +95,8 @@ pub(crate) struct Room {
     freed: AtomicBool,
     /// So many that a checkpoint should give them back.
     due: AtomicBool,
+    /// What was last wanting was not room but a file that may be opened.
+    descriptors: AtomicBool,
     /// Why a queue file could not be written, if it is not for want of room.
     broken: Mutex<Option<String>>,
     /// Something for maintenance to do.
@@ -110,6 +112,7 @@ impl Room {
             tight: AtomicBool::new(false),
             freed: AtomicBool::new(false),
             due: AtomicBool::new(false),
+            descriptors: AtomicBool::new(false),
             broken: Mutex::default(),
             kick: Arc::default(),
         }
@@ -127,11 +130,27 @@ impl Room {
 
     /// A message could not be filed. Nothing is dropped: it stays in memory, and the log has it.
     pub(crate) fn could_not_file(&self, error: &StoreError) {
+        let descriptors = matches!(error, StoreError::Descriptors);
+        self.note_descriptors(descriptors);
+        if descriptors {
+            // A checkpoint would not help.
+            return;
+        }
         if !matches!(error, StoreError::Full) {
             self.broken.lock().get_or_insert_with(|| error.to_string());
         }
         self.tight.store(true, Ordering::Relaxed);
         self.kick.raise();
+    }
+
+    /// Whether it was for want of a file that may be opened that something could not be written.
+    pub(crate) fn note_descriptors(&self, wanting: bool) {
+        self.descriptors.store(wanting, Ordering::Relaxed);
+    }
+
+    /// What the operator is told when something cannot be written.
+    pub(crate) fn lacks_descriptors(&self) -> bool {
+        self.descriptors.load(Ordering::Relaxed)
     }
 
     /// Blocks of a queue file have become free; `much`: giving them back is worth a checkpoint.

@@ -33,6 +33,7 @@ pub(crate) struct Told {
     log_disk: Last,
     log: Last,
     queue_disk: Last,
+    descriptors: Last,
     /// Half of the log is held by one unit of work; most of it.
     holder: [Last; 2],
     too_long: Last,
@@ -102,16 +103,24 @@ impl Inner {
         }
     }
 
-    /// A checkpoint could not be written for want of room.
-    pub(crate) fn tell_full_disk(&self) {
+    /// A checkpoint could not be written for want of room, or of a file that may be opened.
+    pub(crate) fn tell_full_disk(&self, descriptors: bool) {
+        self.home.room.note_descriptors(descriptors);
         self.tell_refusal(Reason::Q_SPACE_NOT_AVAILABLE);
     }
 
     /// A put was refused: the operator has to know of a full disk.
     pub(crate) fn tell_refusal(&self, reason: Reason) {
-        if reason == Reason::Q_SPACE_NOT_AVAILABLE && self.told.queue_disk.is_due(self.now()) {
+        if reason != Reason::Q_SPACE_NOT_AVAILABLE {
+            return;
+        }
+        let (told, id) = match self.home.room.lacks_descriptors() {
+            true => (&self.told.descriptors, "AMQ2069E"),
+            false => (&self.told.queue_disk, "AMQ2005E"),
+        };
+        if told.is_due(self.now()) {
             let folder = self.config.data.display().to_string();
-            self.operator.message("AMQ2005E", &[folder]);
+            self.operator.message(id, &[folder]);
         }
     }
 }

@@ -117,6 +117,41 @@ fn a_queue_file_that_cannot_be_written_is_not_taken_for_a_full_disk() {
     assert_eq!(drain(&s, h), kept);
 }
 
+/// The process has as many files open as it may: puts that need a queue's file are refused, checkpoints and an end wait
+/// for better times, and nothing is lost; the disk is neither full nor broken.
+#[test]
+fn files_that_cannot_be_opened_are_no_full_and_no_broken_disk() {
+    let mut w = World::with(|c| {
+        (c.q_buffer, c.pq_buffer) = (20_000, 20_000);
+        c.log_config.file_pages = 64;
+    });
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    w.stage.no_descriptors.store(true, SeqCst);
+    let mut kept = Vec::new();
+    let mut offer = |n: usize| {
+        let data = format!("{n:3000}");
+        let put = try_put(&s, h, &mut md(PERSISTENT), 0, data.as_bytes());
+        put.map(|_| kept.push(data))
+    };
+    let refused = (0..100).find_map(|n| offer(n).err());
+    assert_eq!(refused, Some(Reason::Q_SPACE_NOT_AVAILABLE));
+    assert_eq!((w.heard("AMQ2069E"), w.heard("AMQ2005E")), (1, 0));
+    w.stage.no_descriptors.store(false, SeqCst);
+    offer(100).unwrap();
+    assert!(w.qm().stopped().is_none());
+    w.stage.no_descriptors.store(true, SeqCst);
+    drop(s);
+    let stop = block_on(w.qm().end(EndMode::Immediate)).unwrap_err();
+    assert!(stop.to_string().contains("no more files"), "{stop}");
+    w.end_threads();
+    w.stage.no_descriptors.store(false, SeqCst);
+    w.start();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    assert_eq!(drain(&s, h), kept);
+}
+
 /// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and
 /// the restart has to undo them without the room to say so. It starts, and every message is there.
 #[test]

@@ -697,6 +697,31 @@ fn only_files_of_queues_are_removed_at_a_start() {
     assert_eq!(numbers(&s, h, 0), upto(100));
 }
 
+/// Nothing needs the file of a deleted queue, nor that it be gone.
+#[test]
+fn a_file_of_a_deleted_queue_that_cannot_be_removed_does_not_refuse_the_start() {
+    let mut w = small_buffers();
+    w.run("DEFINE QLOCAL(KEPT)");
+    let s = w.connect();
+    let h = open(&s, "KEPT", IN_OUT);
+    fill(&s, h, 0..100, PERSISTENT, true);
+    drop(s);
+    w.end(EndMode::Immediate);
+    let kept = queue_file(&w, "KEPT");
+    let stray = kept.with_file_name("GONE.4711");
+    std::fs::copy(&kept, &stray).unwrap();
+    w.stage.unremovable.store(true, Ordering::SeqCst);
+    w.start();
+    assert_eq!((w.heard("AMQ2064I"), w.heard("AMQ2068W")), (0, 1));
+    assert_eq!(w.said("AMQ2068W")[..2], ["1", "GONE.4711"]);
+    w.stage.unremovable.store(false, Ordering::SeqCst);
+    w.restart();
+    assert_eq!((w.heard("AMQ2064I"), stray.exists()), (1, false));
+    let s = w.connect();
+    let h = open(&s, "KEPT", IN_OUT);
+    assert_eq!(numbers(&s, h, 0), upto(100));
+}
+
 /// A get by group id or sequence number reads the message that it delivers and no other, after a restart too.
 #[test]
 fn messages_of_other_groups_are_not_read() {

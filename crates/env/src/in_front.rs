@@ -22,6 +22,10 @@ pub trait DiskInFront: Send + Sync {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.behind().rename(from, to)
     }
+    /// Removes a file, as [`Disk::remove_file`] does.
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.behind().remove_file(path)
+    }
 }
 
 impl<T: DiskInFront> Disk for T {
@@ -34,7 +38,7 @@ impl<T: DiskInFront> Disk for T {
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.behind().remove_file(path)
+        DiskInFront::remove_file(self, path)
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {

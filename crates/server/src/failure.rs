@@ -131,6 +131,9 @@ impl Failure {
             StartError::Store(StoreError::Full) => {
                 Failure::new(Exit::NoSpace, "AMQ2020E", &[&shown])
             }
+            StartError::Store(StoreError::Descriptors) => {
+                Failure::new(Exit::Unusable, "AMQ2069E", &[&shown])
+            }
             StartError::Store(store) => Failure::new(exit, "AMQ2025S", &[name, &store.to_string()]),
             StartError::Io { what, error } => Failure::io_on(what, error),
             StartError::InUse => Failure::new(exit, "AMQ2007E", &[&shown]),

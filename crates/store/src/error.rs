@@ -1,7 +1,7 @@
 //! What can go wrong between a queue manager and its files.
 //!
 //! Invariants:
-//! * After [`StoreError::Full`] nothing stays allocated; the caller may try again when there is room.
+//! * After [`StoreError::Full`] and [`StoreError::Descriptors`] nothing stays allocated; the caller may try again.
 //! * [`StoreError::Sync`] is final, whatever the reason was: the system may have dropped what it could not write,
 //!   so that the next sync succeeds over data that is gone. "No space" is no exception.
 
@@ -14,6 +14,9 @@ pub enum StoreError {
     /// No room: the file system, a quota or the file's own address space is used up.
     #[error("no room in the file system, or a quota is used up")]
     Full,
+    /// The process, or the system, has as many files open as it may. Nothing is wrong with the disk.
+    #[error("no more files can be opened")]
+    Descriptors,
     /// The operating system refused. The text names the file and the act; the kind is the original one.
     #[error("{0}")]
     Io(#[source] io::Error),
@@ -43,6 +46,9 @@ pub enum StoreError {
 impl StoreError {
     /// Classifies an operating system error and adds what was being done to which file.
     pub(crate) fn from_io(error: &io::Error, act: &str, path: &Path) -> StoreError {
+        if lacks_descriptors(error) {
+            return StoreError::Descriptors;
+        }
         match error.kind() {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
@@ -51,8 +57,12 @@ impl StoreError {
         }
     }
 
-    /// The error of a sync. It is never [`StoreError::Full`].
+    /// The error of a sync. It is never [`StoreError::Full`]. A directory that could not be opened has not been tried to
+    /// sync.
     pub(crate) fn from_sync(error: &io::Error, act: &str, path: &Path) -> StoreError {
+        if lacks_descriptors(error) {
+            return StoreError::Descriptors;
+        }
         StoreError::Sync(told(error, act, path))
     }
 
@@ -63,6 +73,14 @@ impl StoreError {
             block: offset / crate::item::BLOCK as u64,
         }
     }
+}
+
+/// The system's numbers for "too many open files", of the process and in all.
+const EMFILE: i32 = 24;
+const ENFILE: i32 = 23;
+
+fn lacks_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
 }
 
 /// The error with what was being done to which file.

@@ -63,11 +63,11 @@ impl Reserve {
     /// whether all of it is there.
     ///
     /// # Errors
-    /// Any but a disk without room.
+    /// Any but want of room, or of a file that may be opened.
     pub fn make(&self, wanted: u64) -> Result<bool, StoreError> {
         let mut held = self.held.lock();
         match self.grow(&mut held, wanted) {
-            Ok(()) | Err(StoreError::Full) => Ok(held.bytes >= wanted),
+            Ok(()) | Err(StoreError::Full | StoreError::Descriptors) => Ok(held.bytes >= wanted),
             Err(error) => Err(error),
         }
     }

@@ -292,6 +292,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ2068W",
+        "{0} files of queues that are no longer defined could not be removed: {1} ({2}).",
+        "They were left by queues that were deleted, or temporary, when the queue manager last ended. Nothing in them is needed, so the start goes on; they take room until they are removed.",
+        "Look why the system refused it (permissions, attributes, a file system that is read-only). They are removed at the next start that can, or by hand while the queue manager is ended.",
+    ),
+    message(
+        "AMQ2069E",
+        "No more files can be opened: {0} would need another one.",
+        "The process, or the whole system, has as many files and sockets open as it may. Queue files and checkpoint images below that folder that are not open cannot be used: messages that would have to be filed stay in memory, puts that need room in a queue file are refused with MQRC_Q_SPACE_NOT_AVAILABLE (2056), and the log is not cut until a checkpoint succeeds. Messages already accepted are safe.",
+        "End connections (each takes a socket), or start the queue manager again with a higher limit: ulimit -Hn, LimitNOFILE= of its service. Nothing has to be restarted for puts to be taken again once files can be opened.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -35,7 +35,10 @@ pub(crate) fn is_damage(error: &StoreError) -> bool {
     match error {
         StoreError::Damaged { .. } => true,
         StoreError::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
-        StoreError::Full | StoreError::Sync(_) | StoreError::Version { .. } => false,
+        StoreError::Full
+        | StoreError::Descriptors
+        | StoreError::Sync(_)
+        | StoreError::Version { .. } => false,
     }
 }
 
@@ -115,7 +118,7 @@ impl Inner {
     #[track_caller]
     pub(crate) fn read_failed(&self, queue: &Queue, error: &StoreError) -> Reason {
         match error {
-            StoreError::Full => Reason::Q_SPACE_NOT_AVAILABLE,
+            StoreError::Full | StoreError::Descriptors => Reason::Q_SPACE_NOT_AVAILABLE,
             StoreError::Sync(_) => {
                 self.stop(Stop::CheckpointFailed(error.to_string()));
                 Reason::CONNECTION_BROKEN

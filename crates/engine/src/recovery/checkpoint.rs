@@ -20,7 +20,7 @@
 //! A write that finds the disk full spends the reserve (`room.rs`). When that does not suffice, the checkpoint is begun
 //! again with fewer messages to file, at last with none, and the restart point is the oldest one that was left: such a
 //! checkpoint empties the log less or not at all, but it gives back the room of what is gone. One that finds no room
-//! even so is abandoned, and so is one that whoever takes it goes away from: nobody waits once the control file may
+//! even so is abandoned, and so is one that cannot open a file that it needs, and one that whoever takes it goes away from: nobody waits once the control file may
 //! name the image. Any other error stops the queue manager, a failed sync whatever its reason.
 
 use std::sync::Arc;
@@ -124,6 +124,8 @@ type Contents = (Vec<SavedObject>, Vec<SavedQueue>);
 enum Failure {
     /// The disk is full: go on without this checkpoint.
     Full,
+    /// No more files can be opened: the same, and nothing is gained by filing less.
+    Descriptors,
     Stop(Stop),
 }
 
@@ -131,6 +133,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Full => Failure::Full,
+            StoreError::Descriptors => Failure::Descriptors,
             other => Failure::Stop(Stop::CheckpointFailed(other.to_string())),
         }
     }
@@ -167,13 +170,18 @@ impl Inner {
                 self.make_reserve(true)?;
                 Ok(true)
             }
-            Err(Failure::Full) => {
+            Err(lack @ (Failure::Full | Failure::Descriptors)) => {
+                let descriptors = matches!(lack, Failure::Descriptors);
                 self.numbers.look_again();
-                self.tell_full_disk();
+                self.tell_full_disk(descriptors);
                 self.checkpoint_at
                     .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
                 if closing {
-                    return Err(Stop::CheckpointFailed("the disk is full".to_owned()));
+                    let why = match descriptors {
+                        true => "no more files can be opened",
+                        false => "the disk is full",
+                    };
+                    return Err(Stop::CheckpointFailed(why.to_owned()));
                 }
                 self.make_reserve(false)?;
                 Ok(false)

@@ -173,11 +173,12 @@ fn load_queues(
     Ok(())
 }
 
-/// How many names of removed files are told.
+/// How many names of files are told.
 const TOLD: usize = 20;
 
 /// The files of queues that the image does not know are leftovers of deleted queues. What is not the file of a queue,
-/// by its name and by its first bytes, is somebody else's and stays.
+/// by its name and by its first bytes, is somebody else's and stays. One that cannot be removed stays too, and is told:
+/// nothing needs it, nor that it be gone.
 fn remove_strays(
     env: &Env,
     home: &QueueHome,
@@ -193,25 +194,36 @@ fn remove_strays(
         .iter()
         .map(|queue| queue.file_name())
         .collect();
-    let mut removed = Vec::new();
+    let (mut removed, mut left, mut why) = (Vec::new(), Vec::new(), String::new());
     for name in env.disk.list(&home.directory).map_err(io)? {
         let path = home.directory.join(&name);
         if known.contains(&name) || !names_queue_file(&name) || !QueueFile::is_one(&env.disk, &path)
         {
             continue;
         }
-        env.disk.remove_file(&path).map_err(io)?;
-        removed.push(name);
+        match env.disk.remove_file(&path) {
+            Ok(()) => removed.push(name),
+            Err(error) => {
+                left.push(name);
+                why = error.to_string();
+            }
+        }
     }
     if !removed.is_empty() {
-        let more = if removed.len() > TOLD { ", ..." } else { "" };
-        let names = removed[..removed.len().min(TOLD)].join(", ");
-        operator.message(
-            "AMQ2064I",
-            &[removed.len().to_string(), format!("{names}{more}")],
-        );
+        operator.message("AMQ2064I", &counted(&removed));
+    }
+    if !left.is_empty() {
+        let [count, names] = counted(&left);
+        operator.message("AMQ2068W", &[count, names, why]);
     }
     Ok(())
+}
+
+/// How many files there are, and the names of the first.
+fn counted(names: &[String]) -> [String; 2] {
+    let more = if names.len() > TOLD { ", ..." } else { "" };
+    let first = names[..names.len().min(TOLD)].join(", ");
+    [names.len().to_string(), format!("{first}{more}")]
 }
 
 fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {

@@ -22,6 +22,10 @@ pub struct Stage {
     pub broken: AtomicBool,
     /// Log files cannot be made or grow.
     pub log_full: AtomicBool,
+    /// No more queue files and images can be opened: the process has as many open as it may.
+    pub no_descriptors: AtomicBool,
+    /// No file can be removed.
+    pub unremovable: AtomicBool,
     /// Syncs of queue files fail with this.
     pub unsyncable: Mutex<Option<io::ErrorKind>>,
     /// Whoever syncs a queue file panics.
@@ -50,6 +54,8 @@ impl Default for Stage {
             unwritable: Mutex::default(),
             broken: AtomicBool::default(),
             log_full: AtomicBool::default(),
+            no_descriptors: AtomicBool::default(),
+            unremovable: AtomicBool::default(),
             unsyncable: Mutex::default(),
             sync_panics: AtomicBool::default(),
             log_panics: AtomicBool::default(),
@@ -61,6 +67,9 @@ impl Default for Stage {
         }
     }
 }
+
+/// The system's number for "too many open files".
+const EMFILE: i32 = 24;
 
 /// Something to be done once.
 pub type Hook = Box<dyn FnOnce() + Send>;
@@ -202,6 +211,9 @@ impl DiskInFront for Staged {
         if makes && log && self.stage.log_full.load(Ordering::SeqCst) {
             return Err(io::ErrorKind::StorageFull.into());
         }
+        if !log && self.stage.no_descriptors.load(Ordering::SeqCst) {
+            return Err(io::Error::from_raw_os_error(EMFILE));
+        }
         let how = Open {
             forced: forced && !self.stage.unforced,
             ..how
@@ -221,6 +233,13 @@ impl DiskInFront for Staged {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.disk.rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        if self.stage.unremovable.load(Ordering::SeqCst) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        self.disk.remove_file(path)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
