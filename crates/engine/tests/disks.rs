@@ -152,6 +152,28 @@ fn files_that_cannot_be_opened_are_no_full_and_no_broken_disk() {
     assert_eq!(drain(&s, h), kept);
 }
 
+/// A queue keeps its non-persistent messages over an end in order, but the disk has no room for them.
+#[test]
+fn non_persistent_messages_that_an_end_has_no_room_for_are_counted() {
+    let mut w = World::light();
+    for (queue, count) in [("KEEPS", 5), ("TOO", 2), ("NOT", 3)] {
+        let class = if queue == "NOT" { "NORMAL" } else { "HIGH" };
+        w.run(&format!("DEFINE QLOCAL({queue}) NPMCLASS({class})"));
+        let s = w.connect();
+        let h = open(&s, queue, IN_OUT);
+        for _ in 0..count {
+            put(&s, h, NOT_PERSISTENT, 0, b"x");
+        }
+    }
+    w.stage.full.store(true, SeqCst);
+    w.end(EndMode::Immediate);
+    assert_eq!(w.heard("AMQ2070W"), 1);
+    assert_eq!(w.said("AMQ2070W"), ["7", "QM1", "KEEPS (5), TOO (2)"]);
+    w.stage.full.store(false, SeqCst);
+    w.start();
+    assert_eq!((w.depth("KEEPS"), w.depth("TOO")), (0, 0));
+}
+
 /// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and
 /// the restart has to undo them without the room to say so. It starts, and every message is there.
 #[test]

@@ -304,6 +304,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "End connections (each takes a socket), or start the queue manager again with a higher limit: ulimit -Hn, LimitNOFILE= of its service. Nothing has to be restarted for puts to be taken again once files can be opened.",
     ),
     message(
+        "AMQ2070W",
+        "{0} non-persistent messages were not kept over the end of queue manager {1}, for want of room on its disk: {2}.",
+        "Queues with NPMCLASS(HIGH) keep their non-persistent messages when the queue manager is ended in order. They have to be written to the files of these queues for that, and the disk had no room for them; behind each queue stands how many it lost. Persistent messages are kept.",
+        "Give the file system of the queue files room. Messages that must not be lost have to be persistent.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -74,6 +74,8 @@ struct Saved {
     /// `None`: the chunk has nothing to save any more.
     written: Vec<(usize, Option<Sealed>)>,
     given_up: Vec<Place>,
+    /// Non-persistent messages that a controlled shutdown should have kept and had no room for.
+    left_out: usize,
 }
 
 /// A checkpoint that has begun.
@@ -117,6 +119,9 @@ struct Filing {
     /// At a controlled shutdown, non-persistent ones of NPMCLASS(HIGH) too.
     non_persistent: bool,
 }
+
+/// How many queues are named that lose non-persistent messages.
+const TOLD: usize = 20;
 
 /// What an image says of definitions and of queues.
 type Contents = (Vec<SavedObject>, Vec<SavedQueue>);
@@ -240,6 +245,7 @@ impl Inner {
         };
         self.checkpoint_at
             .store(begin.0 + self.interval(), Ordering::Relaxed);
+        self.tell_left_out(saved);
         let queues: Vec<_> = saved.drain(..).map(put_in_force).collect();
         let gone: Vec<_> = self.retired.lock().drain(..retired).collect();
         for queue in gone {
@@ -354,6 +360,24 @@ impl Inner {
         })
     }
 
+    /// Says which non-persistent messages end with the queue manager although their queues keep them.
+    fn tell_left_out(&self, saved: &[Saved]) {
+        let short = || saved.iter().filter(|saved| saved.left_out > 0);
+        let all: usize = short().map(|saved| saved.left_out).sum();
+        if all == 0 {
+            return;
+        }
+        let mut queues: Vec<String> = short()
+            .take(TOLD)
+            .map(|saved| format!("{} ({})", saved.queue.name.text(), saved.left_out))
+            .collect();
+        if short().count() > TOLD {
+            queues.push("...".to_owned());
+        }
+        let inserts = [all.to_string(), self.config.name.clone(), queues.join(", ")];
+        self.operator.message("AMQ2070W", &inserts);
+    }
+
     /// Moves the log's restart point. A log that is to end here must have been forced to its end;
     /// should something have come in meanwhile (a report, an MQSC command), that is forced too, and
     /// the next start finds it behind the restart point.
@@ -399,6 +423,7 @@ impl Inner {
                     chunks: Vec::new(),
                     written: Vec::new(),
                     given_up: Vec::new(),
+                    left_out: 0,
                 });
                 if let Some(last) = saved.last_mut() {
                     self.begin_anew(queue)?;
@@ -471,6 +496,9 @@ fn save_queue(
         let mut state = queue.lock();
         let keep_np = closing && state.attributes.npm_high;
         saved.given_up = state.begin_saving();
+        if keep_np && !filing.non_persistent {
+            saved.left_out = state.unfiled(Lsn(0), true).len();
+        }
         let unfiled = state.unfiled(filing.cut, keep_np && filing.non_persistent);
         (unfiled, keep_np)
     };
