@@ -188,9 +188,8 @@ impl SessionInner {
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
         let dooms = result.is_err() && in_unit && persistent();
         let mut state = self.lock();
-        // A unit of work that the system has backed out is not begun again before its application knows.
-        if dooms && !state.rolled_back {
-            self.uow(&mut state).doomed = true;
+        if dooms {
+            self.unit(&mut state, false).lock().doomed = true;
         }
         state.async_puts.went_wrong(to, pmo, result);
     }

@@ -12,14 +12,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use posthaste_mqi::constants::*;
+use posthaste_recovery_log::Lsn;
 
-use crate::manager::{Inner, QueueManager};
+use crate::manager::QueueManager;
 use crate::queue::reading::Readings;
 use crate::queue::uncommitted::Uncommitted;
 use crate::queue::{Outside, Queue};
 use crate::record::QueueId;
 use crate::session::{SessionInner, Target};
-use crate::uow::Op;
+use crate::unit::{Op, Unit};
 
 /// By queue, what connections have of it.
 type All = BTreeMap<QueueId, Outside>;
@@ -40,7 +41,10 @@ impl QueueManager {
         let mut all = All::new();
         let mut promised = 0;
         for session in &sessions {
-            promised += inner.check_session(session, &mut all)?;
+            note_handles(session, &mut all);
+        }
+        for (pin, unit) in inner.units.all() {
+            promised += check_unit(&unit, pin, &mut all)?;
         }
         let none = Outside::default();
         for queue in inner.catalogue.local_queues() {
@@ -49,7 +53,7 @@ impl QueueManager {
             checked.map_err(|what| format!("{}: {what}", queue.name.text()))?;
         }
         let usage = inner.log.usage();
-        if let Some(lowest) = inner.pins.lowest().filter(|pin| *pin < usage.restart) {
+        if let Some(lowest) = inner.units.lowest().filter(|pin| *pin < usage.restart) {
             let restart = usage.restart;
             return Err(format!(
                 "{lowest:?} is pinned, and a restart begins at {restart:?}"
@@ -96,35 +100,34 @@ fn read_queue(queue: &Queue) -> Result<u64, String> {
     Ok(read)
 }
 
-impl Inner {
-    /// Adds what a connection has of queues; what its unit of work was promised.
-    fn check_session(&self, session: &SessionInner, all: &mut All) -> Result<u64, String> {
-        let state = session.lock();
-        for handle in state.handles.iter() {
-            note_handle(&handle.target, handle.options, all);
-        }
-        let Some(uow) = &state.uow else {
-            return Ok(0);
-        };
-        let pinned = uow.pin.as_ref().map(|pin| pin.lsn());
-        if uow.logged && pinned.is_none_or(|pin| pin > uow.first) {
-            return Err(format!(
-                "a unit of work has its first record at {:?} and its pin at {pinned:?}",
-                uow.first
-            ));
-        }
-        for op in &uow.ops {
-            match op {
-                Op::Put { queue, put } => {
-                    let outside = of(all, queue);
-                    outside.puts += 1;
-                    note_put(put, outside);
-                }
-                Op::Got { queue, slot } => of(all, queue).got.push(*slot),
-            }
-        }
-        Ok(uow.owed())
+/// Adds what a connection has open.
+fn note_handles(session: &SessionInner, all: &mut All) {
+    let state = session.lock();
+    for handle in state.handles.iter() {
+        note_handle(&handle.target, handle.options, all);
     }
+}
+
+/// Adds what a unit of work has of queues; what it was promised.
+fn check_unit(unit: &Unit, pin: Option<Lsn>, all: &mut All) -> Result<u64, String> {
+    let work = unit.lock();
+    if work.logged && pin.is_none_or(|pin| pin > work.first) {
+        return Err(format!(
+            "a unit of work has its first record at {:?} and its pin at {pin:?}",
+            work.first
+        ));
+    }
+    for op in &work.ops {
+        match op {
+            Op::Put { queue, put } => {
+                let outside = of(all, queue);
+                outside.puts += 1;
+                note_put(put, outside);
+            }
+            Op::Got { queue, slot } => of(all, queue).got.push(*slot),
+        }
+    }
+    Ok(work.owed())
 }
 
 fn of<'a>(all: &'a mut All, queue: &Arc<Queue>) -> &'a mut Outside {

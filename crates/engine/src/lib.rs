@@ -14,7 +14,7 @@
 //! | `asynchronous` | asynchronous puts: what MQSTAT tells, and the commit that must not happen |
 //! | `verbs/` | one file a verb |
 //! | `queue/` | a queue: its messages, its waiters, its file |
-//! | `uow` | the unit of work and what a forced record makes true |
+//! | `unit/` | units of work: their table, how they end, what a forced record makes true |
 //! | `record` | every log record, with its redo and undo |
 //! | `catalogue/` | object definitions, and the commands that change and show them |
 //! | `recovery/` | checkpoint and restart |
@@ -24,7 +24,7 @@
 //! | `meter` | what is counted |
 //!
 //! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
-//! making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
+//! unit of work, making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
 
 mod asynchronous;
 mod catalogue;
@@ -39,8 +39,6 @@ mod message;
 mod meter;
 mod numbers;
 mod operator;
-mod orphans;
-mod pins;
 #[doc(hidden)]
 pub mod plant;
 mod queue;
@@ -54,7 +52,7 @@ mod space;
 mod stop;
 mod tally;
 mod trigger;
-mod uow;
+mod unit;
 mod verbs;
 
 pub use catalogue::{Beside, PartState, Restored};

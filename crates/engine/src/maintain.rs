@@ -22,11 +22,10 @@ use crate::plant::{Bug, planted};
 use crate::queue::reading::Readings;
 use crate::queue::{Queue, Swept};
 use crate::report;
-use crate::session::SessionInner;
 use crate::signal::either;
 use crate::space::next_mark;
 use crate::stop::Stop;
-use crate::uow::Uow;
+use crate::unit::{Stage, Unit};
 
 /// Slots looked at under one lock while searching for expired messages.
 const SWEEP: usize = 4096;
@@ -92,24 +91,31 @@ impl Inner {
         Ok(())
     }
 
-    /// The session whose unit of work has the oldest record.
-    fn oldest_unit(&self) -> Option<(Lsn, Arc<SessionInner>)> {
-        let mut sessions = self.sessions();
-        sessions.retain(|s| s.lock().uow.as_ref().is_some_and(|u| u.logged));
-        let pinned = sessions
+    /// The active unit of work that has the oldest record, and its pin.
+    fn oldest_unit(&self) -> Option<(Lsn, Arc<Unit>)> {
+        let mut units = self.units.all();
+        units.sort_unstable_by_key(|(pin, _)| *pin);
+        let mut pinned = units
             .into_iter()
-            .filter_map(|s| Some((s.lock().uow.as_ref()?.pin.as_ref()?.lsn(), s.clone())));
-        pinned.min_by_key(|(pin, _)| *pin)
+            .filter_map(|(pin, unit)| Some((pin?, unit)));
+        pinned.find(|(_, unit)| {
+            let work = unit.lock();
+            work.stage == Stage::Active && work.logged
+        })
     }
 
     /// Who has a unit of work that begins at `pin`, as inserts of a message.
-    fn holder(&self, session: &SessionInner, pin: Lsn, uow: &Uow) -> [String; 5] {
-        let (date, time) = crate::verbs::clock::display_stamp(uow.started);
+    fn holder(&self, unit: &Unit, pin: Lsn) -> [String; 5] {
+        let (date, time) = crate::verbs::clock::display_stamp(unit.started);
         let held = self.log.appended().0.saturating_sub(pin.0);
+        let (name, user) = match self.session(unit.session) {
+            Some(session) => (session.who.name.clone(), session.who.user.clone()),
+            None => Default::default(),
+        };
         [
-            session.who.name.clone(),
-            session.who.user.clone(),
-            format!("{:016X}", self.connection_number(session.id)),
+            name,
+            user,
+            format!("{:016X}", self.connection_number(unit.session)),
             format!("{date} {time}"),
             held.to_string(),
         ]
@@ -119,7 +125,7 @@ impl Inner {
     /// checkpoint, and where it says itself: a unit of work that has begun since the last one does not hold half of
     /// the log before the next one.
     pub(crate) fn tell_holder(&self) {
-        let Some((pin, session)) = self.oldest_unit() else {
+        let Some((pin, unit)) = self.oldest_unit() else {
             return;
         };
         let held = self.log.appended().0.saturating_sub(pin.0);
@@ -134,15 +140,9 @@ impl Inner {
         if !self.holder_is_to_be_told(percent) {
             return;
         }
-        let inserts = {
-            let state = session.lock();
-            let uow = state.uow.as_ref();
-            uow.map(|uow| self.holder(&session, pin, uow))
-        };
-        if let Some([name, user, connection, begun, bytes]) = inserts {
-            let inserts = [percent.to_string(), name, user, connection, begun, bytes];
-            self.operator.message("AMQ2062W", &inserts);
-        }
+        let [name, user, connection, begun, bytes] = self.holder(&unit, pin);
+        let inserts = [percent.to_string(), name, user, connection, begun, bytes];
+        self.operator.message("AMQ2062W", &inserts);
     }
 
     /// Backs out the unit of work with the oldest record, if restart would begin with that record: only
@@ -153,26 +153,19 @@ impl Inner {
         let Some((pin, oldest)) = self.oldest_unit().filter(|(pin, _)| holds(*pin)) else {
             return false;
         };
-        // Under the session's lock, so that its application learns of it when all of it is undone.
-        let (events, inserts) = {
-            let mut state = oldest.lock();
-            let Some(mut uow) = state.uow.take() else {
-                return false;
-            };
-            state.rolled_back = true;
-            let inserts = self.holder(&oldest, pin, &uow);
-            if uow.log_backout(self).is_err() {
-                return false;
-            }
-            (uow.give_all_back(self), inserts)
+        let inserts = self.holder(&oldest, pin);
+        let Some(events) = oldest.back_out_by_system(self) else {
+            return false;
         };
         for (queue, event) in events {
             crate::trigger::fire(self, &queue, event);
         }
         if planted(Bug::ClearNextPin)
-            && let Some(next) = oldest.lock().uow.as_mut()
+            && let Some(session) = self.session(oldest.session)
+            && let Some(next) = &session.lock().unit
+            && next.lock().stage == Stage::Active
         {
-            next.pin = None;
+            next.unpin(self);
         }
         mark(Mark::LogFullBackout);
         self.operator.message("AMQ7469W", &inserts);

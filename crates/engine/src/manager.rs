@@ -17,13 +17,13 @@ use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
 use crate::numbers::Numbers;
 use crate::operator::Operator;
-use crate::orphans::{Orphan, Orphans};
-use crate::pins::Pins;
 use crate::queue::{Queue, QueueHome};
 use crate::recovery::checkpoint::CheckpointState;
 use crate::session::{Application, ConnectionStatus, Owned, Session, SessionInner};
 use crate::signal::Signal;
 use crate::stop::Stop;
+use crate::unit::orphans::{Orphan, Orphans};
+use crate::unit::table::Units;
 use crate::verbs::connect::check_options;
 
 /// Bits of a connection number that count within one run.
@@ -77,7 +77,7 @@ pub(crate) struct Inner {
     next_session: AtomicU64,
     sessions: Mutex<BTreeMap<u64, Weak<SessionInner>>>,
     pub(crate) orphans: Orphans,
-    pub(crate) pins: Arc<Pins>,
+    pub(crate) units: Arc<Units>,
     phase: AtomicU8,
     stop: Mutex<Option<Stop>>,
     /// Something for maintenance to do.
@@ -139,7 +139,7 @@ impl Inner {
             next_session: AtomicU64::new(1),
             sessions: Mutex::new(BTreeMap::new()),
             orphans: Orphans::default(),
-            pins: Arc::default(),
+            units: Arc::default(),
             phase: AtomicU8::new(RUNNING),
             stop: Mutex::new(None),
             kick: Arc::clone(&parts.home.room.kick),
@@ -294,6 +294,11 @@ impl Inner {
     pub(crate) fn forget_session(&self, id: u64) {
         self.sessions.lock().remove(&id);
         self.changed.raise();
+    }
+
+    /// The connection of this number, if it is there still.
+    pub(crate) fn session(&self, id: u64) -> Option<Arc<SessionInner>> {
+        self.sessions.lock().get(&id)?.upgrade()
     }
 
     pub(crate) fn sessions(&self) -> Vec<Arc<SessionInner>> {

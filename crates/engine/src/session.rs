@@ -5,8 +5,8 @@
 //!   maintenance touches the session's state. The end of a connection counts as one.
 //! * A verb marks the session busy and then looks whether it may run; an end of the queue manager
 //!   first forbids verbs and then looks who is busy. So no verb runs behind the end's back.
-//! * The unit of work is in the session while it grows; a verb that ends it takes it out first.
-//!   Maintenance may take it out too (log full): the application then sees 2003.
+//! * The session has the key to its unit of work; a verb that ends it gives it up. Should maintenance have backed it
+//!   out (log full), the session keeps the key until the application has been told (2003).
 //! * What ends the wait of a get from outside ends it here, at its waiter: the call itself goes on and
 //!   answers. A get that has its message by then delivers it.
 //! * When the last clone of a session goes, its unit of work is backed out, its handles are closed
@@ -22,10 +22,11 @@ use crate::asynchronous::AsyncPuts;
 use crate::catalogue::{Alias, Definition};
 use crate::group::{GroupGet, GroupPut};
 use crate::manager::{Inner, QueueManager};
-use crate::orphans::Orphan;
 use crate::queue::waiters::{Waiter, WaiterState, Wakes};
 use crate::queue::{Cursor, Queue};
-use crate::uow::{Effect, Uow};
+use crate::unit::effect::Effect;
+use crate::unit::orphans::Orphan;
+use crate::unit::{Backout, Stage, Unit, Work};
 
 /// How an application is bound to the queue manager (`CONNOPTS`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -189,9 +190,8 @@ impl Handles {
 #[derive(Default)]
 pub(crate) struct SessionState {
     pub(crate) handles: Handles,
-    pub(crate) uow: Option<Box<Uow>>,
-    /// The system backed the unit of work out; the application does not know yet.
-    pub(crate) rolled_back: bool,
+    /// The key to the unit of work.
+    pub(crate) unit: Option<Arc<Unit>>,
     pub(crate) async_puts: AsyncPuts,
 }
 
@@ -377,16 +377,16 @@ impl SessionInner {
     /// Backs out, closes every handle and forgets the connection.
     pub(crate) fn release(self: &Arc<Self>) {
         self.end();
-        let uow = self.lock().uow.take();
-        if let Some(mut uow) = uow {
-            match uow.log_backout(&self.qm) {
+        let unit = self.lock().unit.take();
+        if let Some(unit) = unit {
+            match unit.begin_backout(&self.qm) {
                 // The log has stopped, and the queue manager with it.
-                Err(_) => {}
-                Ok(Some(end)) if uow.hardens() => self.qm.orphan(Orphan {
+                Err(_) | Ok(Backout::Done) => {}
+                Ok(Backout::Once(end)) => self.qm.orphan(Orphan {
                     end,
-                    effect: Effect::Backout(uow),
+                    effect: Effect::Backout(unit),
                 }),
-                _ => uow.undo(&self.qm),
+                Ok(Backout::Now) => unit.undo(&self.qm),
             }
         }
         let handles = {
@@ -407,24 +407,43 @@ impl SessionInner {
     /// Whether so many more messages may join the unit of work.
     ///
     /// # Errors
-    /// 2003 when the system has backed it out, 2024 when it has MAXUMSGS messages.
-    pub(crate) fn check_unit(&self, state: &mut SessionState, more: usize) -> Result<(), Reason> {
-        if state.rolled_back {
-            return Err(Reason::BACKED_OUT);
+    /// Those of [`Work::check`].
+    pub(crate) fn check_unit(&self, more: usize) -> Result<(), Reason> {
+        match &self.lock().unit {
+            Some(unit) => unit.lock().check(&self.qm, more),
+            None if more > self.qm.catalogue.qmgr().max_uncommitted => {
+                Err(Reason::SYNCPOINT_LIMIT_REACHED)
+            }
+            None => Ok(()),
         }
-        let count = state.uow.as_ref().map_or(0, |u| u.ops.len());
-        if count + more > self.qm.catalogue.qmgr().max_uncommitted {
-            return Err(Reason::SYNCPOINT_LIMIT_REACHED);
+    }
+
+    /// The unit of work, begun if there is none, for one more message; `logs`: its record is appended at once, so that
+    /// the unit of work has its pin.
+    ///
+    /// # Errors
+    /// Those of [`Work::check`].
+    pub(crate) fn join<'a>(
+        &self,
+        state: &'a mut SessionState,
+        logs: bool,
+    ) -> Result<(&'a Unit, MutexGuard<'a, Work>), Reason> {
+        let unit = self.unit(state, logs);
+        let mut work = unit.lock();
+        work.check(&self.qm, 1)?;
+        if logs {
+            unit.pin(&mut work, &self.qm);
         }
-        Ok(())
+        Ok((unit, work))
     }
 
     /// The unit of work, begun if there is none.
-    pub(crate) fn uow<'a>(&self, state: &'a mut SessionState) -> &'a mut Uow {
+    pub(crate) fn unit<'a>(&self, state: &'a mut SessionState, logs: bool) -> &'a Unit {
         let qm = &self.qm;
-        state
-            .uow
-            .get_or_insert_with(|| Box::new(Uow::new(qm.next_uow(), qm.now())))
+        state.unit.get_or_insert_with(|| {
+            let beginning = (qm.next_uow(), qm.now());
+            qm.units.begin(self.id, beginning, logs.then_some(&qm.log))
+        })
     }
 
     /// Whether a verb runs.
@@ -434,15 +453,16 @@ impl SessionInner {
 
     pub(crate) fn status(&self) -> ConnectionStatus {
         let state = self.lock();
-        let uow = state.uow.as_ref();
+        let active = |unit: &&Arc<Unit>| unit.lock().stage == Stage::Active;
+        let unit = state.unit.as_ref().filter(active);
         ConnectionStatus {
             conn: format!("{:016X}", self.qm.connection_number(self.id)),
             application: self.who.clone(),
             in_call: self.in_call(),
-            uow_state: if uow.is_some() { "ACTIVE" } else { "NONE" },
-            uow_started: uow.map(|u| u.started),
-            uow_logged: uow.and_then(|u| u.logged_at),
-            uow_id: uow.map(|u| u.id),
+            uow_state: if unit.is_some() { "ACTIVE" } else { "NONE" },
+            uow_started: unit.map(|unit| unit.started),
+            uow_logged: unit.and_then(|unit| unit.lock().logged_at),
+            uow_id: unit.map(|unit| unit.id),
             handles: state
                 .handles
                 .iter()

@@ -69,7 +69,11 @@ fn unit(w: &World, gets: usize) -> Session {
         next(&s, h, MQGMO_SYNCPOINT).unwrap();
     }
     if gets == 0 {
-        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"more");
+        until("a put", || {
+            let put = try_put(&s, h, &mut md(PERSISTENT), MQPMO_SYNCPOINT, b"more");
+            assert!(put.is_ok() || put.is_err_and(is_full), "{put:?}");
+            put.is_ok()
+        });
     }
     s
 }

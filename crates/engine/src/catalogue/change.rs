@@ -17,7 +17,7 @@ use crate::queue::Queue;
 use crate::queue::waiters::Wakes;
 use crate::record::{self, QueueId};
 use crate::trigger;
-use crate::uow::{Effect, Pending};
+use crate::unit::effect::{Effect, Pending};
 use crate::verbs::clock;
 
 /// Why a definition was not changed.
@@ -278,7 +278,7 @@ impl Catalogue {
         }
         // Under the queue's lock, so that every message listed now was put before `below`.
         let below = qm.next_seq();
-        let pin = qm.pins.hold(&qm.log);
+        let pin = qm.units.hold(&qm.log, 0);
         let appended = qm
             .log
             .append(Class::Essential, &[&record::cleared(queue.id, below)])?;

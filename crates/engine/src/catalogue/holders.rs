@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::session::{SessionInner, Target};
-use crate::uow::Op;
+use crate::unit::Op;
 
 /// The most that are named; whoever has to end them asks again.
 const NAMED: usize = 10;
@@ -33,7 +33,8 @@ impl Held {
             handles: state.handles.iter().filter(|h| is_it(&h.target)).count(),
             ..Held::default()
         };
-        for op in state.uow.iter().flat_map(|unit| &unit.ops) {
+        let work = state.unit.as_ref().map(|unit| unit.lock());
+        for op in work.iter().flat_map(|work| &work.ops) {
             match op {
                 Op::Put { queue: on, .. } => held.puts += usize::from(Arc::ptr_eq(on, queue)),
                 Op::Got { queue: on, .. } => held.gets += usize::from(Arc::ptr_eq(on, queue)),

@@ -224,7 +224,7 @@ impl Inner {
             number,
             begin,
             cut: if closing { begin } else { state.begin },
-            pin: self.pins.lowest().filter(|_| !planted(Bug::IgnorePins)),
+            pin: self.units.lowest().filter(|_| !planted(Bug::IgnorePins)),
             closing,
         };
         let retired = self.retired.lock().len();

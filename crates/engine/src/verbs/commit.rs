@@ -1,106 +1,72 @@
 //! MQCMIT, MQBACK, MQDISC: a unit of work ends.
 
+use std::sync::Arc;
+
 use posthaste_mqi::Reason;
-use posthaste_recovery_log::{Class, LogError, Lsn};
 
 use super::send::Patience;
 use super::{Done, Verb};
 use crate::meter::Count;
-use crate::plant::{Bug, planted};
-use crate::record;
 use crate::session::{Session, SessionInner};
-use crate::uow::{Effect, Pending, Uow};
-
-/// What a commit finds.
-enum Step {
-    /// There is no unit of work.
-    Nothing,
-    /// A message of it is missing: it is backed out instead.
-    Doomed,
-    /// Its record, if it needs one, has been appended up to there.
-    Appended(Box<Uow>, Lsn),
-    /// The log is full.
-    Full,
-}
+use crate::unit::effect::{Effect, Pending};
+use crate::unit::{Backout, Commit, Unit};
 
 impl SessionInner {
-    fn try_commit(&self) -> Result<Step, Reason> {
-        let qm = &self.qm;
-        let mut state = self.lock();
-        if std::mem::take(&mut state.rolled_back) {
-            return Err(Reason::BACKED_OUT);
-        }
-        let Some(mut uow) = state.uow.take() else {
-            return Ok(Step::Nothing);
-        };
-        let doomed = uow.doomed && !planted(Bug::CommitDoomed);
-        let step = match uow.logged {
-            _ if doomed => Ok(Step::Doomed),
-            false => return Ok(Step::Appended(uow, Lsn(0))),
-            true => match qm.log.append(Class::Essential, &[&record::commit(uow.id)]) {
-                Ok(appended) => {
-                    uow.settle(qm);
-                    return Ok(Step::Appended(uow, appended.end));
-                }
-                Err(LogError::Full) => Ok(Step::Full),
-                Err(error) => Err(error),
-            },
-        };
-        state.uow = Some(uow);
-        drop(state);
-        step.map_err(|error| {
-            qm.log_failed(&error);
-            Reason::CONNECTION_BROKEN
-        })
-    }
-
     async fn commit(&self) -> Verb<()> {
         let qm = &self.qm;
         let mut patience = Patience::new();
         loop {
-            match self.try_commit()? {
-                Step::Nothing => return Ok(Done::ok(())),
-                Step::Doomed => {
-                    // Rare, so it takes its room only when it happens.
-                    Box::pin(self.back_out()).await?;
-                    return Err(Reason::BACKED_OUT);
-                }
-                Step::Appended(uow, end) => {
+            let Some(unit) = self.lock().unit.take() else {
+                return Ok(Done::ok(()));
+            };
+            match unit.begin_commit(qm) {
+                Commit::Appended(end) => {
                     let pending = Pending {
                         qm,
                         end,
-                        effect: Some(Effect::Commit(uow)),
+                        effect: Some(Effect::Commit(unit)),
                     };
                     pending.done().await?;
                     qm.home.stages.one(Count::Commits);
                     return Ok(Done::ok(()));
                 }
-                Step::Full => patience.wait(qm, LogError::Full).await?,
+                Commit::BackedOut => return Err(Reason::BACKED_OUT),
+                Commit::Doomed => {
+                    // Rare, so it takes its room only when it happens.
+                    Box::pin(self.back_out(unit)).await?;
+                    return Err(Reason::BACKED_OUT);
+                }
+                Commit::Refused(error) => {
+                    self.lock().unit = Some(unit);
+                    patience.wait(qm, error).await?;
+                }
             }
         }
     }
 
-    async fn back_out(&self) -> Verb<()> {
-        let uow = {
-            let mut state = self.lock();
-            state.rolled_back = false;
-            state.uow.take()
-        };
-        let Some(mut uow) = uow else {
-            return Ok(Done::ok(()));
-        };
-        self.qm.home.stages.one(Count::Backouts);
-        let end = uow.log_backout(&self.qm);
-        match end.map_err(|_| Reason::CONNECTION_BROKEN)? {
-            Some(end) if uow.hardens() => {
+    /// MQBACK, of a unit of work whose key has been given up.
+    async fn back_out(&self, unit: Arc<Unit>) -> Result<(), Reason> {
+        let backout = unit.begin_backout(&self.qm);
+        match backout.map_err(|_| Reason::CONNECTION_BROKEN)? {
+            Backout::Done => return Ok(()),
+            Backout::Now => unit.undo(&self.qm),
+            Backout::Once(end) => {
                 let pending = Pending {
                     qm: &self.qm,
                     end,
-                    effect: Some(Effect::Backout(uow)),
+                    effect: Some(Effect::Backout(unit)),
                 };
                 pending.done().await?;
             }
-            _ => uow.undo(&self.qm),
+        }
+        self.qm.home.stages.one(Count::Backouts);
+        Ok(())
+    }
+
+    async fn back_out_own(&self) -> Verb<()> {
+        let unit = self.lock().unit.take();
+        if let Some(unit) = unit {
+            self.back_out(unit).await?;
         }
         Ok(Done::ok(()))
     }
@@ -126,7 +92,7 @@ impl Session {
     pub async fn backout(&self) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
-        session.back_out().await
+        session.back_out_own().await
     }
 
     /// MQDISC: commits and ends the connection.
@@ -154,7 +120,7 @@ impl Session {
         // nothing left to wait for.
         let call = session.occupy();
         if call.is_some() {
-            let _ = session.back_out().await;
+            let _ = session.back_out_own().await;
         }
         session.release();
     }

@@ -37,7 +37,8 @@ use crate::queue::{Cursor, Found, Queue, QueueState};
 use crate::record;
 use crate::report;
 use crate::session::{Session, SessionInner, Target};
-use crate::uow::{Effect, Op, Pending};
+use crate::unit::Op;
+use crate::unit::effect::{Effect, Pending};
 
 const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
 const SYNCS: i32 = MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
@@ -549,24 +550,22 @@ impl SessionInner {
     ) -> Result<Result<Option<Pending<'_>>, LogError>, Reason> {
         let qm = &self.qm;
         let mut state = self.lock();
-        self.check_unit(&mut state, 1)?;
-        let uow = self.uow(&mut state);
+        let (unit, mut work) = self.join(&mut state, message.persistent())?;
         if message.persistent() {
-            uow.pin(qm);
             // Nobody else can change the count of a message that is held.
             let count = request.queue.lock().index.slot(slot).backout_count;
             let undone = count.saturating_add(1);
-            let record = record::get(uow.id, request.queue.id, message.seq, undone);
-            let owing = uow.owing(true);
+            let record = record::get(unit.id, request.queue.id, message.seq, undone);
+            let owing = work.owing(true);
             match qm.log.append_owing(class_of_get(), &[&record], owing) {
-                Ok(appended) => uow.note(appended.start, owing, qm),
+                Ok(appended) => work.note(appended.start, owing, qm),
                 Err(error) => {
-                    uow.not_appended();
+                    unit.not_appended(&mut work, qm);
                     return Ok(Err(error));
                 }
             }
         }
-        uow.ops.push(Op::Got {
+        work.ops.push(Op::Got {
             queue: request.queue.clone(),
             slot,
         });
@@ -582,7 +581,7 @@ impl SessionInner {
         message: &Arc<Message>,
     ) -> Result<Option<Pending<'_>>, LogError> {
         let qm = &self.qm;
-        let pin = qm.pins.hold(&qm.log);
+        let pin = qm.units.hold(&qm.log, self.id);
         let record = record::get(0, request.queue.id, message.seq, 0);
         let appended = qm.log.append(class_of_get(), &[&record])?;
         let queue = request.queue.clone();
@@ -793,7 +792,7 @@ impl SessionInner {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         if request.has(MQGMO_SYNCPOINT) {
-            self.check_unit(&mut self.lock(), 1)?;
+            self.check_unit(1)?;
         }
         let until = match gmo.wait_interval {
             MQWI_UNLIMITED => None,

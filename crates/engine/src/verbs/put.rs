@@ -339,7 +339,7 @@ impl SessionInner {
         };
         if arrival.is_some() && pmo.options & MQPMO_SYNCPOINT != 0 {
             // The report counts among the messages of the unit of work.
-            self.check_unit(&mut self.lock(), 2)?;
+            self.check_unit(2)?;
         }
         let length = data.len();
         let parcel = route.parcel(full, data, expires);

@@ -19,7 +19,6 @@ use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::meter::Count;
-use crate::orphans::Orphan;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::saved::stored_head;
@@ -27,7 +26,9 @@ use crate::queue::uncommitted::Uncommitted;
 use crate::record;
 use crate::report::{self, Report};
 use crate::session::SessionInner;
-use crate::uow::{Effect, Op, Pending, Uow, deliver};
+use crate::unit::effect::{Effect, Pending, deliver};
+use crate::unit::orphans::Orphan;
+use crate::unit::{Op, Stage, Unit, Work};
 
 /// A message on its way to a local queue, complete but for its number. Small, because a put that waits keeps
 /// it in its future.
@@ -193,7 +194,7 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
         qm.log.room().await;
         let place = Reservation::of(&parcel)?;
         let seq = qm.next_seq();
-        let pin = qm.pins.hold(&qm.log);
+        let pin = qm.units.hold(&qm.log, session.id);
         match append_put(qm, (Class::Ordinary, 0), 0, &parcel, seq) {
             Ok(appended) => {
                 place.used();
@@ -220,30 +221,32 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
 }
 
 /// Appends the records of a private unit of work; returns the end of its commit.
-fn append_together(qm: &Inner, parcels: Vec<Parcel>, uow: &mut Uow) -> Result<Lsn, LogError> {
+fn append_together(qm: &Inner, parcels: Vec<Parcel>, unit: &Unit) -> Result<Lsn, LogError> {
+    let mut work = unit.lock();
+    work.stage = Stage::Ending;
     for parcel in parcels {
         let seq = qm.next_seq();
         let mut lsn = Lsn(0);
         if parcel.persistent() {
             // The first one is refused like any other put; what follows must not fail for want of a few bytes.
-            let class = match uow.logged {
+            let class = match work.logged {
                 true => Class::Essential,
                 false => Class::Ordinary,
             };
-            lsn = append_put(qm, (class, 0), uow.id, &parcel, seq)?.start;
-            uow.logged = true;
+            lsn = append_put(qm, (class, 0), unit.id, &parcel, seq)?.start;
+            work.note(lsn, 0, qm);
         }
         let (queue, message) = parcel.into_message(seq, lsn);
         let put = Uncommitted::InMemory {
             message,
             counted: false,
         };
-        uow.ops.push(Op::Put { queue, put });
+        work.ops.push(Op::Put { queue, put });
     }
-    if !uow.logged {
+    if !work.logged {
         return Ok(Lsn(0));
     }
-    let commit = record::commit(uow.id);
+    let commit = record::commit(unit.id);
     Ok(qm.log.append(Class::Essential, &[&commit])?.end)
 }
 
@@ -265,16 +268,16 @@ pub(crate) async fn together(
             parcels.push(parcel);
             places.push(place);
         }
-        let mut uow = Box::new(Uow::new(qm.next_uow(), qm.now()));
-        uow.pin(qm);
-        match append_together(qm, parcels, &mut uow) {
+        let beginning = (qm.next_uow(), qm.now());
+        let unit = qm.units.begin(session.id, beginning, Some(&qm.log));
+        match append_together(qm, parcels, &unit) {
             Ok(end) => {
                 places.into_iter().for_each(Reservation::used);
-                let forced = uow.logged;
+                let forced = unit.lock().logged;
                 let pending = Pending {
                     qm,
                     end,
-                    effect: Some(Effect::Commit(uow)),
+                    effect: Some(Effect::Commit(unit)),
                 };
                 pending.done().await?;
                 if forced {
@@ -283,7 +286,8 @@ pub(crate) async fn together(
                 return Ok(parcel.message);
             }
             Err(error) => {
-                drop((places, uow));
+                unit.ended(qm);
+                drop(places);
                 patience.wait(qm, error).await?;
             }
         }
@@ -291,8 +295,8 @@ pub(crate) async fn together(
 }
 
 /// Makes a message part of a unit of work; whether it has to be filed, because the queue's buffer is full.
-fn join(uow: &mut Uow, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
-    uow.ops.push(Op::Put {
+fn join(work: &mut Work, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
+    work.ops.push(Op::Put {
         queue: queue.clone(),
         put: Uncommitted::InMemory {
             message: message.clone(),
@@ -310,12 +314,10 @@ fn file_uncommitted(session: &SessionInner, queue: &Queue, message: &Arc<Message
         Ok(place) => place,
         Err(error) => return queue.not_filed_uncommitted(&error),
     };
-    let mut state = session.lock();
+    let state = session.lock();
+    let mut work = state.unit.as_ref().map(|unit| unit.lock());
     let mut kept = queue.lock();
-    let ops = state
-        .uow
-        .iter_mut()
-        .flat_map(|uow| uow.ops.iter_mut().rev());
+    let ops = work.iter_mut().flat_map(|work| work.ops.iter_mut().rev());
     let found = ops.into_iter().find_map(|op| match op {
         Op::Put { put, .. } if put.seq() == message.seq => Some(put),
         _ => None,
@@ -338,33 +340,34 @@ pub(crate) async fn in_unit(
         let seq = qm.next_seq();
         let error = {
             let mut state = session.lock();
-            session.check_unit(&mut state, 1)?;
-            let uow = session.uow(&mut state);
+            let (unit, mut work) = session.join(&mut state, parcel.persistent())?;
             if !parcel.persistent() {
                 let (queue, message) = parcel.into_message(seq, Lsn(0));
                 if planted(Bug::VisibleEarly) {
+                    drop(work);
                     drop(state);
                     drop(place);
                     deliver(qm, &queue, &message, false);
                     return Ok(message);
                 }
-                let filed = join(uow, &queue, &message);
+                let filed = join(&mut work, &queue, &message);
                 place.used();
+                drop(work);
                 drop(state);
                 if filed {
                     file_uncommitted(session, &queue, &message);
                 }
                 return Ok(message);
             }
-            uow.pin(qm);
-            let owing = uow.owing(false);
-            match append_put(qm, (Class::Ordinary, owing), uow.id, &parcel, seq) {
+            let owing = work.owing(false);
+            match append_put(qm, (Class::Ordinary, owing), unit.id, &parcel, seq) {
                 Ok(appended) => {
-                    uow.note(appended.start, owing, qm);
+                    work.note(appended.start, owing, qm);
                     qm.note_progress(appended.end);
                     let (queue, message) = parcel.into_message(seq, appended.start);
-                    let filed = join(uow, &queue, &message);
+                    let filed = join(&mut work, &queue, &message);
                     place.used();
+                    drop(work);
                     drop(state);
                     if filed {
                         file_uncommitted(session, &queue, &message);
@@ -372,7 +375,7 @@ pub(crate) async fn in_unit(
                     return Ok(message);
                 }
                 Err(error) => {
-                    uow.not_appended();
+                    unit.not_appended(&mut work, qm);
                     error
                 }
             }
@@ -452,7 +455,7 @@ fn post(qm: &Arc<Inner>, parcel: Parcel, place: Reservation) {
         place.used();
         return deliver(qm, &queue, &message, true);
     }
-    let pin = qm.pins.hold(&qm.log);
+    let pin = qm.units.hold(&qm.log, 0);
     match append_put(qm, (Class::Ordinary, 0), 0, &parcel, seq) {
         Ok(appended) => {
             place.used();

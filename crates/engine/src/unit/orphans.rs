@@ -10,11 +10,11 @@ use std::sync::Arc;
 use posthaste_env::sync::Mutex;
 use posthaste_recovery_log::{Forced, Lsn};
 
+use super::effect::Effect;
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::signal::Signal;
-use crate::uow::Effect;
 
 /// An effect whose application went away before it happened.
 pub(crate) struct Orphan {
@@ -86,9 +86,9 @@ impl Inner {
         };
         let ready = self.orphans.take(&forced);
         let count = ready.len();
-        for mut orphan in ready {
+        for orphan in ready {
             if planted(Bug::OrphansTakenEarly) {
-                orphan.effect.unpin();
+                orphan.effect.unpin(self);
             }
             mark(Mark::OrphanApplied);
             orphan.effect.happen(self, orphan.end, &forced);

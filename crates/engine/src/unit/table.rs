@@ -1,0 +1,185 @@
+//! The unit table: every unit of work there is, and what keeps the log from being cut.
+//!
+//! Invariants:
+//! * A unit of work is in the table from its beginning until all of its end has happened.
+//! * A pin is an LSN at or before the first record that a restart may still need for its holder: a unit of work, or the
+//!   effect of a call outside one. It is taken before that record is appended and goes with its holder's place in the
+//!   table, once the effect has happened: there is no moment at which it could be cleared for somebody else.
+//! * A pin's LSN is read under the lock of the shard that it is in, and a checkpoint looks at every shard after it has
+//!   begun. So a pin is never below a restart point that was chosen without it, however long its holder takes to append.
+//! * The lock of a shard is a leaf: nothing is locked while it is held. A connection keeps to one shard, so that
+//!   connections do not meet here.
+
+use std::sync::Arc;
+
+use posthaste_env::sync::Mutex;
+use posthaste_recovery_log::{Lsn, RecoveryLog};
+
+use super::Unit;
+use crate::record::UowId;
+
+/// A place that holds nothing back.
+const FREE: Lsn = Lsn(u64::MAX);
+
+/// More than there are processors, mostly.
+const SHARDS: usize = 32;
+
+/// Where the table has a unit of work or a pin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    shard: u32,
+    slot: u32,
+}
+
+struct Slot {
+    pin: Lsn,
+    unit: Option<Arc<Unit>>,
+}
+
+/// A part of the table, on cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard(Mutex<Slots>);
+
+#[derive(Default)]
+struct Slots {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    fn take(&mut self, pin: Lsn) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                self.slots[at as usize].pin = pin;
+                at
+            }
+            None => {
+                self.slots.push(Slot { pin, unit: None });
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    fn give_back(&mut self, at: u32) -> Option<Arc<Unit>> {
+        let slot = &mut self.slots[at as usize];
+        slot.pin = FREE;
+        self.free.push(at);
+        slot.unit.take()
+    }
+}
+
+/// All units of work of a queue manager, and all pins.
+#[derive(Default)]
+pub(crate) struct Units([Shard; SHARDS]);
+
+impl Units {
+    fn at(&self, place: Place) -> &Mutex<Slots> {
+        &self.0[place.shard as usize].0
+    }
+
+    /// Begins a unit of work of a connection; `log`: it appends a record at once, so that it needs its pin.
+    pub(crate) fn begin(
+        &self,
+        session: u64,
+        (id, started): (UowId, i64),
+        log: Option<&RecoveryLog>,
+    ) -> Arc<Unit> {
+        let shard = (session % SHARDS as u64) as u32;
+        let mut slots = self.0[shard as usize].0.lock();
+        let slot = slots.take(log.map_or(FREE, RecoveryLog::appended));
+        let place = Place { shard, slot };
+        let unit = Arc::new(Unit::new(id, started, session, place, log.is_some()));
+        slots.slots[slot as usize].unit = Some(Arc::clone(&unit));
+        unit
+    }
+
+    /// The unit of work has ended.
+    pub(super) fn remove(&self, place: Place) {
+        let unit = self.at(place).lock().give_back(place.slot);
+        debug_assert!(unit.is_some(), "a unit of work ends twice");
+    }
+
+    /// Keeps the log from being cut above the record that a unit of work is about to append.
+    pub(super) fn pin(&self, place: Place, log: &RecoveryLog) {
+        let mut slots = self.at(place).lock();
+        slots.slots[place.slot as usize].pin = log.appended();
+    }
+
+    /// The unit of work has no record in the log.
+    pub(super) fn unpin(&self, place: Place) {
+        self.at(place).lock().slots[place.slot as usize].pin = FREE;
+    }
+
+    /// Keeps the log from being cut above what is appended from here on, for a call outside a unit of work. `of`: the
+    /// connection, or 0.
+    pub(crate) fn hold(self: &Arc<Self>, log: &RecoveryLog, of: u64) -> Pin {
+        let shard = (of % SHARDS as u64) as u32;
+        let slot = {
+            let mut slots = self.0[shard as usize].0.lock();
+            slots.take(log.appended())
+        };
+        Pin {
+            units: Arc::clone(self),
+            place: Place { shard, slot },
+        }
+    }
+
+    /// The lowest LSN that somebody needs.
+    pub(crate) fn lowest(&self) -> Option<Lsn> {
+        let lowest = self.0.iter().filter_map(|shard| {
+            let slots = shard.0.lock();
+            slots.slots.iter().map(|slot| slot.pin).min()
+        });
+        lowest.min().filter(|lsn| *lsn != FREE)
+    }
+
+    /// Every unit of work, with its pin.
+    pub(crate) fn all(&self) -> Vec<(Option<Lsn>, Arc<Unit>)> {
+        let mut all = Vec::new();
+        for shard in &self.0 {
+            let slots = shard.0.lock();
+            all.extend(slots.slots.iter().filter_map(|slot| {
+                let pin = (slot.pin != FREE).then_some(slot.pin);
+                Some((pin, Arc::clone(slot.unit.as_ref()?)))
+            }));
+        }
+        all
+    }
+}
+
+/// Holds the log back as long as it lives.
+pub(crate) struct Pin {
+    units: Arc<Units>,
+    place: Place,
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.units.at(self.place).lock().give_back(self.place.slot);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_used_again_and_nothing_stays_behind() {
+        let units = Units::default();
+        for round in 0..3 {
+            let begun: Vec<_> = (0..100)
+                .map(|session| units.begin(session, (1 + session, 0), None))
+                .collect();
+            assert_eq!(units.all().len(), 100);
+            assert_eq!(units.lowest(), None, "none has a record");
+            for unit in &begun {
+                units.remove(unit.place);
+            }
+            assert!(units.all().is_empty(), "{round}");
+        }
+        let slots = units.0.iter().map(|shard| shard.0.lock().slots.len());
+        assert_eq!(slots.sum::<usize>(), 100);
+    }
+}
