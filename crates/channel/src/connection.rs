@@ -233,10 +233,11 @@ impl Core {
                 &self.caller.peer,
                 &self.caller.traffic,
                 &self.ready,
-                &self.outbound,
             );
             match admitted {
                 Ok(admitted) => {
+                    #[cfg(feature = "plant")]
+                    let _ = admitted.instance.outbound.set(Arc::clone(&self.outbound));
                     self.offer = Some(self.registry.offer(&admitted.definition));
                     self.admitted = Some(admitted);
                 }

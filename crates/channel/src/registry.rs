@@ -20,7 +20,7 @@ use posthaste_mqi::constants::{
     MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
-use posthaste_net::{Host, Outbound, Peer, Traffic, coarse_wall_micros};
+use posthaste_net::{Host, Peer, Traffic, coarse_wall_micros};
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Agreement, Budget, Offer, Status};
 
@@ -191,7 +191,9 @@ pub(crate) struct Instance {
     /// There is an end request.
     ending: AtomicBool,
     ready: Arc<Ready>,
-    outbound: Arc<Outbound>,
+    /// For verification, what is kept for its output.
+    #[cfg(feature = "plant")]
+    pub(crate) outbound: std::sync::OnceLock<Arc<posthaste_net::Outbound>>,
 }
 
 #[derive(Clone, Default)]
@@ -442,9 +444,7 @@ impl Registry {
 
     /// What has been counted on all connections since the start, beside their traffic: names and sums.
     pub fn counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let looked_at = self.state.lock().instances.looked_at();
-        let counted = COUNTERS.into_iter().zip(self.meter.sums());
-        counted.chain([("channel.instances_looked_at", looked_at)])
+        COUNTERS.into_iter().zip(self.meter.sums())
     }
 
     pub(crate) fn count(&self, count: Count, by: u64) {
@@ -478,10 +478,18 @@ impl Registry {
         self.budget.taken()
     }
 
+    /// How many instances were looked at by whoever looks at all, since the start.
+    #[cfg(feature = "plant")]
+    pub fn instances_looked_at(&self) -> u64 {
+        self.state.lock().instances.looked_at
+    }
+
     /// Bytes of memory that connections keep for output now; those without output keep none.
+    #[cfg(feature = "plant")]
     pub fn kept_for_output(&self) -> usize {
         let instances = self.state.lock().instances.all();
-        instances.iter().map(|i| i.outbound.kept()).sum()
+        let kept = |i: &Arc<Instance>| i.outbound.get().map_or(0, |outbound| outbound.kept());
+        instances.iter().map(kept).sum()
     }
 
     /// Every instance, in the order of their starts.
@@ -557,7 +565,6 @@ impl Registry {
         peer: &Peer,
         traffic: &Arc<Traffic>,
         ready: &Arc<Ready>,
-        outbound: &Arc<Outbound>,
     ) -> Result<Admitted, Status> {
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
@@ -592,7 +599,8 @@ impl Registry {
             end: Mutex::new(None),
             ending: AtomicBool::new(false),
             ready: Arc::clone(ready),
-            outbound: Arc::clone(outbound),
+            #[cfg(feature = "plant")]
+            outbound: std::sync::OnceLock::new(),
         });
         state.instances.insert(&instance);
         drop(state);

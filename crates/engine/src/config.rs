@@ -24,6 +24,8 @@ pub struct EngineConfig {
     pub pq_buffer: usize,
     /// Seconds between searches for expired messages (`ExpiryInterval`); 0 switches them off.
     pub expiry_interval_s: u32,
+    /// How many numbers of messages a checkpoint reserves beyond the last one used ([`NUMBERS`](crate::NUMBERS)).
+    pub numbers: u64,
 }
 
 /// What can be said only when a queue manager is created. Everything can be altered later.

@@ -59,12 +59,12 @@ pub use catalogue::{Beside, PartState, Restored};
 pub use config::{CreateOptions, EngineConfig};
 pub use manager::{EndMode, QueueManager, Started};
 pub use meter::Meter;
+pub use numbers::NUMBERS;
 pub use operator::{Operator, Silent};
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;
 pub use queue::QueueStatus;
 #[doc(hidden)]
-pub use queue::holds_queue_lock;
 pub use session::{Application, Binding, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};

@@ -13,8 +13,8 @@ use crate::manager::Inner;
 use crate::plant::{Bug, planted};
 use crate::stop::Stop;
 
-/// How many numbers are reserved beyond the last one used: a million a second last for 19 hours.
-pub(crate) const RESERVE: u64 = 1 << 36;
+/// How many numbers to reserve beyond the last one used: a million a second last for 19 hours.
+pub const NUMBERS: u64 = 1 << 36;
 /// No run begins at or above this: what is left lasts for half a million years at that rate.
 const LAST: u64 = 1 << 63;
 
@@ -24,15 +24,18 @@ pub(crate) struct Numbers {
     /// From here on something has to be done about the mark.
     look: AtomicU64,
     mark: AtomicU64,
+    /// How many a checkpoint reserves.
+    reserve: u64,
 }
 
 impl Numbers {
     /// Numbers from `first` on, below a mark that is durable.
-    pub(crate) fn new(first: u64, mark: u64) -> Self {
+    pub(crate) fn new(first: u64, mark: u64, reserve: u64) -> Self {
         let numbers = Numbers {
             next: AtomicU64::new(first),
             look: AtomicU64::new(0),
             mark: AtomicU64::new(0),
+            reserve,
         };
         numbers.raise(mark);
         numbers
@@ -43,7 +46,7 @@ impl Numbers {
         let next = self.next.load(Ordering::SeqCst);
         self.mark
             .load(Ordering::SeqCst)
-            .max(next.saturating_add(RESERVE))
+            .max(next.saturating_add(self.reserve))
     }
 
     /// The mark is durable now.
@@ -96,14 +99,6 @@ impl Inner {
         // Once is enough; the checkpoint says when the next look is due. The last one is at the mark.
         self.numbers.look.store(mark, Ordering::SeqCst);
         self.want_log_space();
-    }
-}
-
-impl crate::manager::QueueManager {
-    /// For tests: as if so many messages had been put.
-    #[doc(hidden)]
-    pub fn use_up_numbers(&self, count: u64) {
-        self.inner().numbers.next.fetch_add(count, Ordering::SeqCst);
     }
 }
 

@@ -3,24 +3,35 @@
 
 mod world;
 
+use std::sync::atomic::Ordering::SeqCst;
+
 use bytes::Bytes;
 use posthaste_engine::{Session, Stop};
 use posthaste_env::block_on;
 use posthaste_mqi::Hobj;
+use posthaste_mqi::constants::MQPMO_NEW_MSG_ID;
 use world::*;
-
-/// Three quarters of the numbers that a run reserves at a time.
-const MANY: u64 = 3 << 34;
 
 /// Puts a message; its number, as its identifier tells it.
 fn number(s: &Session, h: Hobj, persistence: i32) -> u64 {
-    let id = put(s, h, persistence, 0, b"numbered").msg_id;
+    of(&put(s, h, persistence, 0, b"numbered").msg_id)
+}
+
+fn of(id: &[u8; 24]) -> u64 {
     u64::from_be_bytes(id[16..].try_into().unwrap())
+}
+
+fn reserving(numbers: u64) -> World {
+    World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.numbers = numbers;
+    })
 }
 
 #[test]
 fn a_number_is_never_used_again() {
-    let mut w = World::light();
+    // Three runs use up what 40 bits can count.
+    let mut w = reserving(1 << 39);
     let mut last = 0;
     for round in 0..9 {
         let s = w.connect();
@@ -30,14 +41,6 @@ fn a_number_is_never_used_again() {
             assert!(next > last, "round {round}: {next} after {last}");
             last = next;
         }
-        // More than is reserved at a time; in the first run, more than 40 bits count.
-        let times = if round == 0 { 24 } else { 1 };
-        for _ in 0..times {
-            let image = w.image();
-            w.qm().use_up_numbers(MANY);
-            last = number(&s, h, NOT_PERSISTENT);
-            until("a checkpoint that reserves more", || w.image() > image);
-        }
         drain(&s, h);
         drop(s);
         if round % 2 == 0 {
@@ -46,20 +49,52 @@ fn a_number_is_never_used_again() {
             w.restart();
         }
     }
-    assert!(last > 8 * MANY);
+    assert!(last > 1 << 41, "{last}");
+}
+
+#[test]
+fn a_run_uses_more_numbers_than_are_reserved_at_a_time() {
+    let mut w = reserving(1_000);
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let first = number(&s, h, NOT_PERSISTENT);
+    let mut last = first;
+    while last < first + 2_000 {
+        // More than half of what is left, so that a checkpoint is due; less than all of it.
+        let (image, from) = (w.image(), last);
+        while last < from + 600 {
+            last = number(&s, h, NOT_PERSISTENT);
+        }
+        until("a checkpoint that reserves more", || w.image() > image);
+    }
+    drop(s);
+    w.crash();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    assert!(number(&s, h, NOT_PERSISTENT) > last);
 }
 
 #[test]
 fn numbers_that_are_not_reserved_are_not_used() {
-    let mut w = World::light();
+    let mut w = reserving(200);
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);
-    let last = number(&s, h, PERSISTENT);
-    w.qm().use_up_numbers(1 << 60);
-    // Its outcome is left open, as always when the queue manager stops.
-    let _ = block_on(s.put(h, &mut md(PERSISTENT), &mut pmo(0), Bytes::new()));
+    // No checkpoint reserves more.
+    w.stage.no_image_from.store(w.image() + 1, SeqCst);
+    let first = number(&s, h, PERSISTENT);
+    let mut last = first;
+    while w.qm().stopped().is_none() {
+        assert!(last < first + 200, "{last} is not reserved");
+        let mut md = md(NOT_PERSISTENT);
+        // Its outcome is left open where the queue manager stops, as always.
+        if block_on(s.put(h, &mut md, &mut pmo(MQPMO_NEW_MSG_ID), Bytes::new())).is_ok() {
+            last = of(&md.msg_id);
+        }
+    }
+    assert!(last > first + 100, "{last}");
     assert!(matches!(w.qm().stopped(), Some(Stop::CheckpointFailed(_))));
     drop(s);
+    w.stage.no_image_from.store(u64::MAX, SeqCst);
     w.crash();
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);

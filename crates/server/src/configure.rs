@@ -69,6 +69,7 @@ pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failu
             q_buffer: settings.q_buffer,
             pq_buffer: settings.pq_buffer,
             expiry_interval_s: settings.expiry_interval_s,
+            numbers: posthaste_engine::NUMBERS,
         },
         settings,
         notes,

@@ -112,6 +112,7 @@ impl World {
             q_buffer: buffer,
             pq_buffer: buffer,
             expiry_interval_s: 0,
+            numbers: posthaste_engine::NUMBERS,
         };
         let mut model = Model::new();
         model.allow_system_backout();

@@ -123,6 +123,7 @@ impl Machine {
             q_buffer: plan.buffer,
             pq_buffer: plan.buffer,
             expiry_interval_s: 1,
+            numbers: posthaste_engine::NUMBERS,
         };
         let options = CreateOptions::default();
         QueueManager::create(&world.env(), &config, &options, &mut |_, _| {})?;

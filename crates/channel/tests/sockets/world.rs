@@ -115,6 +115,7 @@ impl World {
             q_buffer: 1 << 20,
             pq_buffer: 1 << 20,
             expiry_interval_s: 0,
+            numbers: posthaste_engine::NUMBERS,
         };
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
         let heard = Arc::new(Heard::default());

@@ -50,7 +50,6 @@ pub(crate) use attributes::QueueAttributes;
 pub(crate) use check::Outside;
 use index::{Body, GroupKeys, Index, NIL, NewSlot, SlotId};
 use lock::Locked;
-pub use lock::holds_queue_lock;
 use residents::{Resident, Residents};
 pub(crate) use search::{Cursor, Found, Start, Swept};
 use spill::Filing;

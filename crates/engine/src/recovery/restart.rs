@@ -297,11 +297,11 @@ fn note_undone(
 }
 
 /// A new incarnation, durable before anything else is written.
-fn new_incarnation(
+fn begin_run(
     log: &RecoveryLog,
     restart: posthaste_recovery_log::Lsn,
     anchor: Anchor,
-    highest: u64,
+    (highest, reserve): (u64, u64),
 ) -> Result<(u32, Numbers), StartError> {
     let incarnation = anchor.incarnation + 1;
     if incarnation >> (64 - crate::manager::COUNTER_BITS) != 0 {
@@ -313,11 +313,11 @@ fn new_incarnation(
         .ok_or_else(|| nonsense("the numbers for messages have run out"))?;
     let anchor = Anchor {
         incarnation,
-        numbers: first.saturating_add(numbers::RESERVE),
+        numbers: first.saturating_add(reserve),
         ..anchor
     };
     log.advance(restart, &anchor.encode(), false)?;
-    Ok((incarnation, Numbers::new(first, anchor.numbers)))
+    Ok((incarnation, Numbers::new(first, anchor.numbers, reserve)))
 }
 
 /// A log that stops, for a failed write or because its writer has gone, stops the queue manager: not only when the
@@ -377,7 +377,7 @@ impl QueueManager {
         drop(replay);
         expect_filed(&home)?;
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
-        let (incarnation, numbers) = new_incarnation(&log, point, anchor, highest)?;
+        let (incarnation, numbers) = begin_run(&log, point, anchor, (highest, config.numbers))?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
         note_undone(&log, &undone)?;
         begin_anew(&catalogue, &*operator);

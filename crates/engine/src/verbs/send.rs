@@ -184,7 +184,10 @@ pub(crate) async fn alone(session: &SessionInner, parcel: Parcel) -> Result<Arc<
     let qm = &session.qm;
     if !parcel.persistent() {
         let place = Reservation::of(&parcel)?;
-        let (queue, message) = parcel.into_message(qm.next_seq(), Lsn(0));
+        let seq = qm.next_seq();
+        // Where the numbers have run out the queue manager has stopped, and the next run will use this one.
+        qm.running()?;
+        let (queue, message) = parcel.into_message(seq, Lsn(0));
         place.used();
         deliver(qm, &queue, &message, true);
         return Ok(message);

@@ -125,6 +125,7 @@ impl World {
             q_buffer: 256 * 1024,
             pq_buffer: 256 * 1024,
             expiry_interval_s: 0,
+            numbers: posthaste_engine::NUMBERS,
         };
         change(&mut config);
         let mut env = os();

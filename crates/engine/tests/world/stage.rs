@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
-use posthaste_env::{Disk, DiskInFront, File, Open};
+use posthaste_env::{Disk, DiskInFront, File, Open, assert_files_allowed};
 
 pub struct Stage {
     /// Writes that should be forced go to the page cache like all others.
@@ -93,12 +93,6 @@ impl Stage {
     }
 }
 
-/// Whoever waits for a disk must not keep others from a queue.
-fn assert_unlocked() {
-    let held = posthaste_engine::holds_queue_lock();
-    assert!(!held, "a file is touched under a queue's lock");
-}
-
 struct Prop {
     file: Arc<dyn File>,
     stage: Arc<Stage>,
@@ -126,14 +120,14 @@ impl Prop {
 
 impl File for Prop {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        assert_unlocked();
+        assert_files_allowed();
         if self.queue {
             self.stage.queue_reads.fetch_add(1, Ordering::SeqCst);
         }
         self.file.read_at(buf, offset)
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-        assert_unlocked();
+        assert_files_allowed();
         if self.forced {
             let panics = self.stage.log_panics.load(Ordering::SeqCst);
             assert!(!panics, "a write of the log panics on purpose");
@@ -163,7 +157,7 @@ impl File for Prop {
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
-        assert_unlocked();
+        assert_files_allowed();
         let panics = self.queue && self.stage.sync_panics.load(Ordering::SeqCst);
         assert!(!panics, "a sync panics on purpose");
         if self.queue
@@ -180,7 +174,7 @@ impl File for Prop {
         self.file.len()
     }
     fn set_len(&self, n: u64) -> io::Result<()> {
-        assert_unlocked();
+        assert_files_allowed();
         self.file.set_len(n)
     }
     fn allocate(&self, n: u64) -> io::Result<()> {
@@ -204,7 +198,7 @@ impl DiskInFront for Staged {
 
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         let queue = path.components().any(|c| c.as_os_str() == "queues");
-        assert_unlocked();
+        assert_files_allowed();
         let forced = how.forced;
         let makes = how.create || how.create_new;
         let log = path.components().any(|c| c.as_os_str() == "log");

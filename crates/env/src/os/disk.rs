@@ -15,6 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::aligned::{AlignedBuf, PAGE};
 use crate::disk::{Disk, File, Lock, Open, check_forced, check_whole_pages};
+use crate::no_files::assert_files_allowed;
 
 /// Message data is nobody else's business: owner may write, group may read.
 const FILE_MODE: u32 = 0o640;
@@ -88,6 +89,7 @@ impl OsFile {
 
 impl File for OsFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        assert_files_allowed();
         if self.forced {
             check_forced(buf, offset)?;
         }
@@ -105,6 +107,7 @@ impl File for OsFile {
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        assert_files_allowed();
         if self.forced {
             check_forced(buf, offset)?;
         }
@@ -121,6 +124,7 @@ impl File for OsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
+        assert_files_allowed();
         Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
     }
 
@@ -130,10 +134,12 @@ impl File for OsFile {
     }
 
     fn set_len(&self, n: u64) -> io::Result<()> {
+        assert_files_allowed();
         Ok(retry_on_intr(|| rustix::fs::ftruncate(&self.fd, n))?)
     }
 
     fn allocate(&self, n: u64) -> io::Result<()> {
+        assert_files_allowed();
         let length = self.len()?;
         if n <= length {
             return Ok(());
@@ -147,6 +153,7 @@ impl File for OsFile {
     }
 
     fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        assert_files_allowed();
         check_whole_pages(offset, bytes)?;
         if bytes == 0 {
             return Ok(());
@@ -168,10 +175,12 @@ impl Lock for OsLock {}
 
 impl Disk for OsDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        assert_files_allowed();
         Ok(Arc::new(OsFile::open(path, how)?))
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        assert_files_allowed();
         DirBuilder::new()
             .recursive(true)
             .mode(DIRECTORY_MODE)
@@ -179,18 +188,22 @@ impl Disk for OsDisk {
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
+        assert_files_allowed();
         std::fs::remove_file(path)
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        assert_files_allowed();
         std::fs::remove_dir_all(dir)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        assert_files_allowed();
         std::fs::rename(from, to)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        assert_files_allowed();
         let mut names = std::fs::read_dir(dir)?
             .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
             .collect::<io::Result<Vec<String>>>()?;
@@ -199,10 +212,12 @@ impl Disk for OsDisk {
     }
 
     fn exists(&self, path: &Path) -> bool {
+        assert_files_allowed();
         path.try_exists().unwrap_or(false)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        assert_files_allowed();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = retry_on_intr(|| rustix::fs::open(dir, flags, Mode::empty()))?;
         Ok(retry_on_intr(|| rustix::fs::fsync(&fd))?)
@@ -221,6 +236,7 @@ impl Disk for OsDisk {
     }
 
     fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
+        assert_files_allowed();
         let system = rustix::fs::statvfs(dir)?;
         Ok(system.f_bavail.saturating_mul(system.f_frsize))
     }

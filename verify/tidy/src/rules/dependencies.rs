@@ -49,7 +49,8 @@ const MAY_USE: &[Row] = &[
     row(
         "crates/channel",
         &["mqi", "command", "wire", "env", "engine", "net"],
-        &["env-sim", "recovery-log"],
+        // Itself: with what only verification asks for.
+        &["env-sim", "recovery-log", "channel"],
     ),
     row(
         "crates/server",
