@@ -127,7 +127,7 @@ fn step_give_back(space: &mut Space, naive: &[bool]) {
             assert!(!space.is_free(*start, 1), "somebody could take it");
         }
         assert_eq!(space.check(), Ok(()));
-        space.put_back(&runs);
+        space.put_back(&runs, runs.len());
     }
 }
 

@@ -15,9 +15,9 @@
 //! * A write that fails frees what was allocated for it.
 //! * Writes are left to the operating system; what a checkpoint image refers to is durable after
 //!   [`QueueFile::sync`], the name of a new file included. An error of `sync` is final.
-//! * The map of free blocks is locked for its own work and for changes of the length, never for a read or
-//!   write of items, nor while the room of free blocks is given back. Nobody takes a block meanwhile whose room is
-//!   just going.
+//! * The map of free blocks is locked for its own work only, never while the system reads, writes, changes the
+//!   length or gives back room: places are freed under the lock of a queue. Nobody takes a block meanwhile whose room
+//!   is just going. One at a time changes the length (`length`, locked before the map).
 //! * Room is given back of free blocks only, so the same holds of it as of writing them anew: by then everyone who
 //!   could ask for what they held has had to give them up.
 
@@ -91,6 +91,7 @@ pub struct QueueFile {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     file: Arc<dyn File>,
+    length: Mutex<()>,
     space: Mutex<Space>,
     /// Whether the file's name is known to be durable.
     named: AtomicBool,
@@ -180,6 +181,7 @@ impl QueueFile {
             disk: Arc::clone(disk),
             path: path.to_owned(),
             file,
+            length: Mutex::new(()),
             space: Mutex::new(Space::new(blocks)),
             named: AtomicBool::new(false),
             solid: AtomicBool::new(false),
@@ -200,7 +202,7 @@ impl QueueFile {
     pub fn write_sealed(&self, parts: &[&[u8]]) -> Result<Sealed, StoreError> {
         let length = self.length_of(parts)?;
         self.twice_if_full(|| {
-            let block = self.take(&mut self.space.lock(), blocks_for(length))?;
+            let block = self.take(blocks_for(length))?;
             let place = Place { block, length };
             with_buffer(|buffer| {
                 buffer.clear();
@@ -221,11 +223,7 @@ impl QueueFile {
             .collect::<Result<Vec<u32>, StoreError>>()?;
         self.twice_if_full(|| {
             let mut places = Vec::with_capacity(items.len());
-            let found = {
-                let mut space = self.space.lock();
-                self.take_many(&mut space, &lengths, &mut places)
-            };
-            found
+            self.take_many(&lengths, &mut places)
                 .and_then(|()| with_buffer(|buffer| self.write_runs(buffer, &places, items)))
                 .inspect_err(|_| self.take_back(&places))?;
             Ok(places)
@@ -435,11 +433,14 @@ impl QueueFile {
             let taken = self.space.lock().take_freed(leaf, PAGE_BLOCKS, least);
             let Some((next, runs)) = taken else { break };
             leaf = next;
-            let punched = runs.iter().try_for_each(|(start, count)| {
+            let mut given = 0;
+            let punched: std::io::Result<()> = runs.iter().try_for_each(|(start, count)| {
                 let bytes = |blocks: u32| u64::from(blocks) * BLOCK as u64;
-                self.file.punch(bytes(*start), bytes(*count))
+                self.file.punch(bytes(*start), bytes(*count))?;
+                given += 1;
+                Ok(())
             });
-            self.space.lock().put_back(&runs);
+            self.space.lock().put_back(&runs, given);
             match punched {
                 Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
                     self.solid.store(true, Ordering::Relaxed);
@@ -458,33 +459,31 @@ impl QueueFile {
     /// Gives the free end of the file back to the file system, and places new items towards the front so that
     /// the end becomes free later.
     pub fn shrink(&self) -> Result<(), StoreError> {
-        let mut space = self.space.lock();
-        let keep = space.high_water().div_ceil(GROW_LEAST) * GROW_LEAST;
-        let blocks = keep.min(space.blocks());
-        if blocks < space.blocks() {
-            self.file
-                .set_len(u64::from(blocks) * BLOCK as u64)
-                .map_err(|e| self.io(&e, "shrink"))?;
-        }
-        space.cut(blocks);
-        Ok(())
+        let _length = self.length.lock();
+        let (blocks, count) = {
+            let mut space = self.space.lock();
+            let keep = space.high_water().div_ceil(GROW_LEAST) * GROW_LEAST;
+            let blocks = keep.min(space.blocks());
+            (blocks, space.begin_cut(blocks))
+        };
+        let cut = match count {
+            0 => Ok(()),
+            _ => self.file.set_len(u64::from(blocks) * BLOCK as u64),
+        };
+        self.space.lock().end_cut(blocks, count, cut.is_ok());
+        cut.map_err(|e| self.io(&e, "shrink"))
     }
 
     /// Finds room for every length, side by side as far as possible. What was found before an error is in
     /// `places` and stays taken.
-    fn take_many(
-        &self,
-        space: &mut Space,
-        lengths: &[u32],
-        places: &mut Vec<Place>,
-    ) -> Result<(), StoreError> {
+    fn take_many(&self, lengths: &[u32], places: &mut Vec<Place>) -> Result<(), StoreError> {
         let total: u64 = lengths.iter().map(|n| u64::from(blocks_for(*n))).sum();
         let [first, rest @ ..] = lengths else {
             return Ok(());
         };
         let together = match u32::try_from(total) {
-            Ok(total) if rest.is_empty() => Some(self.take(space, total)?),
-            Ok(total) if total <= BATCH => space.allocate(total),
+            Ok(total) if rest.is_empty() => Some(self.take(total)?),
+            Ok(total) if total <= BATCH => self.space.lock().allocate(total),
             _ => None,
         };
         if let Some(start) = together {
@@ -497,28 +496,31 @@ impl QueueFile {
             return Ok(());
         }
         let (front, back) = lengths.split_at(lengths.len() / 2);
-        self.take_many(space, front, places)?;
-        self.take_many(space, back, places)
+        self.take_many(front, places)?;
+        self.take_many(back, places)
     }
 
     /// Finds room for one item; the file grows if it has none.
-    fn take(&self, space: &mut Space, blocks: u32) -> Result<u32, StoreError> {
-        if let Some(start) = space.allocate(blocks) {
+    fn take(&self, blocks: u32) -> Result<u32, StoreError> {
+        if let Some(start) = self.space.lock().allocate(blocks) {
             return Ok(start);
         }
-        let now = space.blocks();
-        let free_end = now - space.high_water();
-        let need = now.saturating_add(blocks.saturating_sub(free_end));
-        let step = (now / 8).clamp(GROW_LEAST, GROW_MOST);
-        let target = need.max(now.saturating_add(step)).min(MAX_BLOCKS);
-        if need > target {
-            return Err(StoreError::Full);
+        let _length = self.length.lock();
+        loop {
+            let target = {
+                let mut space = self.space.lock();
+                // Whoever had the length may have made room.
+                if let Some(start) = space.allocate(blocks) {
+                    return Ok(start);
+                }
+                longer(&space, blocks)?
+            };
+            self.file
+                .set_len(u64::from(target) * BLOCK as u64)
+                .map_err(|e| self.io(&e, "extend"))?;
+            // Others may take of it: then it grows once more.
+            self.space.lock().extend(target);
         }
-        self.file
-            .set_len(u64::from(target) * BLOCK as u64)
-            .map_err(|e| self.io(&e, "extend"))?;
-        space.extend(target);
-        space.allocate(blocks).ok_or(StoreError::Full)
     }
 
     fn length_of(&self, parts: &[&[u8]]) -> Result<u32, StoreError> {
@@ -593,6 +595,19 @@ fn runs(places: &[Place], gap: u64) -> impl Iterator<Item = &[Place]> {
         }
         together
     })
+}
+
+/// How many blocks a file should have for a stretch of so many to be found at its end.
+fn longer(space: &Space, blocks: u32) -> Result<u32, StoreError> {
+    let now = space.blocks();
+    let free_end = now - space.high_water();
+    let need = now.saturating_add(blocks.saturating_sub(free_end));
+    let step = (now / 8).clamp(GROW_LEAST, GROW_MOST);
+    let target = need.max(now.saturating_add(step)).min(MAX_BLOCKS);
+    match target > now && need <= target {
+        true => Ok(target),
+        false => Err(StoreError::Full),
+    }
 }
 
 fn file_header() -> [u8; BLOCK] {

@@ -6,7 +6,7 @@
 //! for every second message in the bad one.
 //!
 //! Invariants:
-//! * A set bit is a block in use, past the end of the file, or one whose room is just being given back; block 0 is
+//! * A set bit is a block in use, past the end of the file, or one whose room is just being given back (`going`); block 0 is
 //!   always in use (file header).
 //! * `used` counts the blocks in use, without block 0.
 //! * `freed` names every leaf in which a block has become free since its room was last given back, and `released`
@@ -272,24 +272,57 @@ impl Space {
             self.freed.remove(&leaf);
         }
         for (start, count) in &runs {
-            self.fill(*start, *count, true);
             self.less_released(*count);
-            self.going += u64::from(*count);
-            if !self.stale {
-                self.refresh(*start, *count);
-            }
+            self.set_aside(*start, *count);
         }
         Some((leaf + 1, runs))
     }
 
-    /// These blocks, which [`Space::take_freed`] has taken, are free again.
-    pub(crate) fn put_back(&mut self, runs: &[(u32, u32)]) {
-        for (start, count) in runs {
-            self.fill(*start, *count, false);
-            self.going = self.going.saturating_sub(u64::from(*count));
-            if !self.stale {
-                self.refresh(*start, *count);
+    /// These blocks, which [`Space::take_freed`] has taken, are free again. Only of the first `given` the room has been
+    /// given back.
+    pub(crate) fn put_back(&mut self, runs: &[(u32, u32)], given: usize) {
+        for (at, (start, count)) in runs.iter().enumerate() {
+            self.set_free(*start, *count);
+            if at >= given {
+                self.released += u64::from(*count);
+                self.freed.insert(start / LEAF);
             }
+        }
+    }
+
+    /// Keeps everyone off the free blocks from `blocks` on until [`Space::end_cut`], while the file is made shorter.
+    /// Returns how many they are.
+    pub(crate) fn begin_cut(&mut self, blocks: u32) -> u32 {
+        assert!(
+            blocks >= self.high_water(),
+            "blocks in use are not cut away"
+        );
+        let count = self.blocks.saturating_sub(blocks);
+        self.set_aside(blocks, count);
+        count
+    }
+
+    /// The `count` blocks from `blocks` on are gone, or free as before.
+    pub(crate) fn end_cut(&mut self, blocks: u32, count: u32, gone: bool) {
+        self.set_free(blocks, count);
+        if gone {
+            self.cut(blocks);
+        }
+    }
+
+    fn set_aside(&mut self, start: u32, count: u32) {
+        self.fill(start, count, true);
+        self.going += u64::from(count);
+        if !self.stale {
+            self.refresh(start, count);
+        }
+    }
+
+    fn set_free(&mut self, start: u32, count: u32) {
+        self.fill(start, count, false);
+        self.going = self.going.saturating_sub(u64::from(count));
+        if !self.stale {
+            self.refresh(start, count);
         }
     }
 

@@ -8,6 +8,7 @@ mod fake_disk;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fake_disk::FakeDisk;
 use posthaste_env::{Disk, Open};
@@ -361,6 +362,64 @@ fn what_was_passed_over_is_not_much_again() {
         assert!(last.last().unwrap());
         file.give_back(false).unwrap();
         assert!(fake.held(Path::new(Q)) <= 1 << 20);
+    }
+}
+
+/// The file system's own tables have no room for another hole: what could not be given back is the next time.
+#[test]
+fn room_that_could_not_be_given_back_is_given_back_later() {
+    let (fake, disk) = fake();
+    let path = Path::new(Q);
+    let file = QueueFile::create(&disk, path).unwrap();
+    let bytes = payload(2300);
+    let places: Vec<Place> = (0..5000).map(|_| file.write(&[&bytes]).unwrap()).collect();
+    let kept = [0, 1200, 2400, 4999];
+    for n in (0..5000).filter(|n| !kept.contains(n)) {
+        file.free(places[n]);
+    }
+    let free = file.released_blocks();
+    fake.allow_holes(Some(3));
+    file.give_back(true).unwrap();
+    assert!(file.released_blocks() > free / 2 && fake.held(path) > 1 << 20);
+    fake.allow_holes(None);
+    file.give_back(true).unwrap();
+    assert!(fake.held(path) <= 8 * 4096, "{}", fake.held(path));
+    assert_eq!(file.check_space(), Ok(()));
+    for n in kept {
+        assert_eq!(file.read(places[n].block).unwrap(), bytes);
+    }
+}
+
+/// Places are freed under the lock of a queue, which must not wait for the disk.
+#[test]
+fn nobody_who_frees_a_place_waits_while_the_file_changes_its_length() {
+    let (fake, disk) = fake();
+    let file = Arc::new(QueueFile::create(&disk, Path::new(Q)).unwrap());
+    let bytes = payload(2300);
+    let mut places: Vec<Place> = (0..5000).map(|_| file.write(&[&bytes]).unwrap()).collect();
+    let later = places.split_off(2000);
+    later.iter().for_each(|place| drop(file.free(*place)));
+    for longer in [false, true] {
+        let (done, freed) = std::sync::mpsc::channel();
+        let (other, place) = (file.clone(), places.pop().unwrap());
+        fake.on_set_len(move || {
+            let free = std::thread::spawn(move || {
+                other.free(place);
+                done.send(()).unwrap();
+            });
+            freed.recv_timeout(Duration::from_secs(60)).unwrap();
+            free.join().unwrap();
+        });
+        if longer {
+            let much = payload(4 << 20);
+            file.write(&[&much]).unwrap();
+        } else {
+            file.shrink().unwrap();
+        }
+        assert_eq!(file.check_space(), Ok(()));
+    }
+    for place in &places {
+        assert_eq!(file.read(place.block).unwrap(), bytes);
     }
 }
 

@@ -18,12 +18,19 @@ struct Knobs {
     refuse_extension: AtomicBool,
     /// The file system cannot punch holes.
     refuse_holes: AtomicBool,
+    /// The file system's tables have room for so many holes more.
+    holes: Mutex<Option<u64>>,
+    /// What is done inside the next change of a length.
+    on_set_len: Mutex<Option<Hook>>,
     fail_sync: Mutex<Option<io::ErrorKind>>,
     fail_dir_sync: Mutex<Option<io::ErrorKind>>,
     reads: AtomicU64,
     writes: AtomicU64,
     dir_syncs: AtomicU64,
 }
+
+/// Something to be done once.
+type Hook = Box<dyn FnOnce() + Send>;
 
 /// The disk.
 #[derive(Default)]
@@ -50,6 +57,14 @@ impl FakeDisk {
 
     pub(crate) fn refuse_holes(&self, yes: bool) {
         self.knobs.refuse_holes.store(yes, SeqCst);
+    }
+
+    pub(crate) fn allow_holes(&self, count: Option<u64>) {
+        *self.knobs.holes.lock() = count;
+    }
+
+    pub(crate) fn on_set_len(&self, hook: impl FnOnce() + Send + 'static) {
+        *self.knobs.on_set_len.lock() = Some(Box::new(hook));
     }
 
     /// Bytes of the file that room was taken for.
@@ -147,6 +162,10 @@ impl File for FakeFile {
     }
 
     fn set_len(&self, n: u64) -> io::Result<()> {
+        let hook = self.knobs.on_set_len.lock().take();
+        if let Some(hook) = hook {
+            hook();
+        }
         let mut bytes = self.bytes.lock();
         if n > bytes.len() as u64 && self.knobs.refuse_extension.load(SeqCst) {
             return Err(io::ErrorKind::StorageFull.into());
@@ -171,6 +190,9 @@ impl File for FakeFile {
     fn punch(&self, offset: u64, bytes: u64) -> io::Result<()> {
         if self.knobs.refuse_holes.load(SeqCst) {
             return Err(io::ErrorKind::Unsupported.into());
+        }
+        if let Some(holes) = self.knobs.holes.lock().as_mut() {
+            *holes = holes.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
         }
         let whole = (offset as usize).div_ceil(PAGE)..(offset + bytes) as usize / PAGE;
         let mut content = self.bytes.lock();
