@@ -3,6 +3,8 @@
 
 mod world;
 
+use std::sync::atomic::Ordering::SeqCst;
+
 use posthaste_engine::Session;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
@@ -278,6 +280,34 @@ fn a_locked_message_is_out_of_everybody_elses_sight() {
     assert_eq!(unlock(&s, h), Reason::NONE);
     assert_eq!(unlock(&s, h), Reason::NO_MSG_LOCKED);
     assert_eq!(drain(&other, o), ["a", "b"]);
+}
+
+/// Messages stay in memory that should be filed, because no file can be opened. One that is unlocked, and that nobody wants who
+/// waits, stays where it was: it is not left to be filed by nobody.
+#[test]
+fn a_message_that_is_unlocked_and_cannot_be_filed_stays_in_memory() {
+    let w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));
+    let (s, other) = (w.connect(), w.connect());
+    let h = open(&s, LOCAL, BOTH);
+    w.stage.no_descriptors.store(true, SeqCst);
+    let refused = (0..50).find_map(|_| try_put(&s, h, &mut md(PERSISTENT), 0, &[7; 1000]).err());
+    assert_eq!(refused, Some(Reason::Q_SPACE_NOT_AVAILABLE));
+    let asks = open(&other, LOCAL, MQOO_INPUT_SHARED);
+    let never = Gmo {
+        match_options: MQMO_MATCH_MSG_ID,
+        ..gmo(0)
+    };
+    let own = Md {
+        msg_id: [9; 24],
+        ..md(0)
+    };
+    let waiter = wait(&other, asks, own, never);
+    next(&s, h, FIRST | MQGMO_LOCK).unwrap();
+    assert_eq!(unlock(&s, h), Reason::NONE);
+    drop(waiter);
+    assert_eq!(w.qm().check(), Ok(()));
+    w.stage.no_descriptors.store(false, SeqCst);
+    assert!(drain(&s, h).len() >= 15);
 }
 
 /// What releases a lock (MQI reference, MQGMO_LOCK), seen by somebody else.

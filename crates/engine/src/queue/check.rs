@@ -37,6 +37,9 @@ impl QueueState {
         self.check_residents()?;
         self.check_browse_locks()?;
         self.check_units(outside, whole)?;
+        if whole && self.spills() {
+            return Err("messages are to be filed, and nobody does".to_owned());
+        }
         if whole && self.filing.writing.get() > 0 {
             return Err(format!(
                 "{} messages are being filed by nobody",

@@ -406,9 +406,14 @@ impl QueueState {
         message: &Arc<Message>,
         wakes: &mut Wakes,
     ) {
-        if self.was_cleared(slot) {
-            return;
+        if !self.was_cleared(slot) && !self.offer(slot, message, wakes) {
+            self.list(slot);
+            self.waiters.notify(wakes);
         }
+    }
+
+    /// Hands a held message to a getter that waits for it, if there is one.
+    fn offer(&mut self, slot: SlotId, message: &Arc<Message>, wakes: &mut Wakes) -> bool {
         while let Some(waiter) = self.waiters.choose(message) {
             let given = waiter.finish(wakes, || {
                 WaiterState::Given(Gift::Held {
@@ -417,11 +422,10 @@ impl QueueState {
                 })
             });
             if given {
-                return;
+                return true;
             }
         }
-        self.list(slot);
-        self.waiters.notify(wakes);
+        false
     }
 
     /// Where the queue file has a message, if it has it.
@@ -546,10 +550,25 @@ impl QueueState {
         }
         self.index.set_browse_lock(slot, false);
         if !self.waiters.is_empty() && self.index.slot(slot).listed() {
-            self.index.hold(slot);
-            self.give_back(slot, wakes);
+            self.show(slot, wakes);
         }
         true
+    }
+
+    /// A listed message can be seen again by those who wait. One that nobody takes stays as it is: where it is stored
+    /// was decided when it was listed.
+    fn show(&mut self, slot: SlotId, wakes: &mut Wakes) {
+        if let Body::Resident(at) = self.index.slot(slot).body() {
+            let message = self.residents.get(at).message.clone();
+            self.index.hold(slot);
+            if self.offer(slot, &message, wakes) {
+                return;
+            }
+            self.index.list(slot, self.near);
+            self.waiters.notify(wakes);
+        } else {
+            self.look_again(slot, wakes);
+        }
     }
 
     /// A message is being got by the handle that has it locked: the lock goes with it.
