@@ -7,7 +7,8 @@ mod world;
 use posthaste_engine::{EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
-use posthaste_mqi::{Hobj, Reason};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Md, Reason};
 use world::*;
 
 const MIB: u64 = 1 << 20;
@@ -205,4 +206,37 @@ fn a_crash_at_any_moment_of_healing_costs_nothing() {
             free(&w)
         );
     }
+}
+
+/// Messages of groups without data: their entries of the index take half as much as their log records. All that a
+/// checkpoint distance of log holds of them has room in the reserve.
+#[test]
+fn the_index_of_very_many_small_messages_of_groups_finds_room_on_a_full_disk() {
+    const COUNT: usize = 10_000;
+    let disk = SimDisk::of_seed(7);
+    let mut w = World::on_simulated(&disk, |c| {
+        c.log_config.file_pages = 512;
+        c.pq_buffer = 1;
+    });
+    w.run("DEFINE QLOCAL(A) MAXDEPTH(999999)");
+    let s = w.connect();
+    let h = open(&s, "A", MQOO_OUTPUT);
+    for n in 1..=COUNT {
+        let mut own = Md {
+            version: MQMD_VERSION_2,
+            msg_flags: MQMF_MSG_IN_GROUP,
+            ..md(PERSISTENT)
+        };
+        try_put(&s, h, &mut own, MQPMO_SYNCPOINT | MQPMO_LOGICAL_ORDER, b"").unwrap();
+        if n % 500 == 0 {
+            commit(&s);
+        }
+    }
+    drop(s);
+    let image = w.image();
+    disk.set_free(Some(0));
+    w.end(EndMode::Immediate);
+    assert_eq!(w.image(), image + 1, "no other checkpoint came before");
+    w.start();
+    assert_eq!(w.depth("A"), COUNT as u32);
 }
