@@ -28,6 +28,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use posthaste_mqi::{GroupId, Md};
 use posthaste_store::{Place, Sealed};
 
+use crate::tally::Tally;
+
 /// Number of a slot.
 pub(crate) type SlotId = u32;
 /// No slot.
@@ -245,7 +247,7 @@ struct Chunk {
     slots: Box<[Slot]>,
     /// The first of its free slots, which are linked by `next`.
     free: SlotId,
-    used: u32,
+    used: Tally<u32>,
 }
 
 impl Chunk {
@@ -254,7 +256,7 @@ impl Chunk {
         Chunk {
             slots: Box::default(),
             free: NIL,
-            used: 0,
+            used: Tally::default(),
         }
     }
 
@@ -282,9 +284,9 @@ pub(crate) struct Index {
     bare: BTreeSet<usize>,
     /// The chunk that has memory and no message in it, if there is one.
     spare: Option<usize>,
-    used: u32,
+    used: Tally<u32>,
     /// Listed slots by the messages' own priority.
-    listed: [u32; 10],
+    listed: [Tally<u32>; 10],
     heads: [SlotId; LISTS],
     tails: [SlotId; LISTS],
     msg_buckets: Vec<SlotId>,
@@ -303,8 +305,8 @@ impl Index {
             room: BTreeSet::new(),
             bare: BTreeSet::new(),
             spare: None,
-            used: 0,
-            listed: [0; 10],
+            used: Tally::default(),
+            listed: [Tally::default(); 10],
             heads: [NIL; LISTS],
             tails: [NIL; LISTS],
             msg_buckets: Vec::new(),
@@ -325,21 +327,21 @@ impl Index {
 
     /// Allocated slots, listed or held.
     pub(crate) fn used(&self) -> u32 {
-        self.used
+        self.used.get()
     }
 
     /// Listed slots: messages that a getter could have.
     pub(crate) fn listed(&self) -> u32 {
-        self.listed.iter().sum()
+        self.listed.iter().map(Tally::get).sum()
     }
 
     /// Listed slots of messages with at least this priority.
     pub(crate) fn listed_from(&self, priority: i32) -> u32 {
         let from = priority.clamp(0, 9) as usize;
-        self.listed[from..].iter().sum()
+        self.listed[from..].iter().map(Tally::get).sum()
     }
 
-    fn count_listed(&mut self, id: SlotId) -> &mut u32 {
+    fn count_listed(&mut self, id: SlotId) -> &mut Tally<u32> {
         let priority = self.slot(id).priority();
         &mut self.listed[usize::from(priority.min(9))]
     }
@@ -397,7 +399,7 @@ impl Index {
         let (number, length) = if (1..CHUNK).contains(&first) {
             (0, (first * 4).min(CHUNK))
         } else if let Some(number) = self.bare.pop_first() {
-            (number, if self.used == 0 { FIRST } else { CHUNK })
+            (number, if self.used() == 0 { FIRST } else { CHUNK })
         } else {
             self.chunks.push(Chunk::bare());
             self.chunk_states.push(ChunkState::default());
@@ -418,7 +420,7 @@ impl Index {
 
     /// A chunk has lost its last message.
     fn emptied(&mut self, number: usize) {
-        if self.used > 0 {
+        if self.used() > 0 {
             // One is kept, so that a queue whose depth goes up and down at a chunk's end does not
             // ask for memory each time.
             if let Some(other) = self.spare.replace(number) {
@@ -460,8 +462,9 @@ impl Index {
                         self.groups.insert((number * CHUNK + at) as SlotId, keys);
                     }
                 }
-                chunk.used = entries.len().min(CHUNK) as u32;
-                self.used += chunk.used;
+                let used = entries.len().min(CHUNK) as u32;
+                chunk.used += used;
+                self.used += used;
                 if chunk.free != NIL {
                     self.room.insert(number);
                 }
@@ -548,7 +551,7 @@ impl Index {
         chunk.free = id;
         chunk.used -= 1;
         self.used -= 1;
-        if chunk.used == 0 {
+        if chunk.used.get() == 0 {
             self.emptied(number);
         }
     }
@@ -767,7 +770,7 @@ impl Index {
         if tag == 0 {
             return;
         }
-        if self.buckets(chain).len() * 2 < self.used as usize {
+        if self.buckets(chain).len() * 2 < self.used() as usize {
             self.rehash(chain);
             // Rehashing has listed this slot too, for it is already in its order list.
             return;
@@ -829,7 +832,7 @@ impl Index {
 
     fn rehash(&mut self, chain: Chain) {
         // Exactly this many: spilled messages are promised 64 bytes each, buckets included.
-        let size = (self.used as usize).next_power_of_two().max(32) / 2;
+        let size = (self.used() as usize).next_power_of_two().max(32) / 2;
         let mut buckets = Vec::with_capacity(size);
         buckets.resize(size, NIL);
         match chain {

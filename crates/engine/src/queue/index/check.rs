@@ -30,7 +30,7 @@ impl Index {
             used += taken;
             let free = free_slots(number, chunk)?;
             that(
-                chunk.used as usize == taken && taken + free == chunk.slots.len(),
+                chunk.used.get() as usize == taken && taken + free == chunk.slots.len(),
                 || format!("part {number} has {taken} used and {free} free slots"),
             )?;
             let state = &self.chunk_states[number];
@@ -40,11 +40,11 @@ impl Index {
                 format!("part {number} is in the wrong sets: {sets:?}, not {due:?}")
             })?;
         }
-        that(self.used as usize == used, || {
-            format!("{used} slots are used, not {}", self.used)
+        that(self.used() as usize == used, || {
+            format!("{used} slots are used, not {}", self.used())
         })?;
         let spare = self.spare.and_then(|number| self.chunks.get(number));
-        that(spare.is_none_or(|chunk| chunk.used == 0), || {
+        that(spare.is_none_or(|chunk| chunk.used.get() == 0), || {
             "the spare part is in use".to_owned()
         })?;
         that(self.listed() as usize == listed, || {
@@ -70,7 +70,7 @@ impl Index {
                 format!("list {list} does not end at its tail")
             })?;
         }
-        that(by_priority == self.listed, || {
+        that(by_priority == self.listed.map(|count| count.get()), || {
             format!("listed by priority: {by_priority:?}, not {:?}", self.listed)
         })?;
         Ok(by_priority.iter().sum::<u32>() as usize)
