@@ -4,6 +4,7 @@
 
 mod world;
 
+use std::cell::Cell;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -172,6 +173,35 @@ fn non_persistent_messages_that_an_end_has_no_room_for_are_counted() {
     w.stage.full.store(false, SeqCst);
     w.start();
     assert_eq!((w.depth("KEEPS"), w.depth("TOO")), (0, 0));
+}
+
+/// The log is full, and no checkpoint can be written: however often one is tried, what is left of the log stays for gets.
+#[test]
+fn checkpoints_that_fail_use_nothing_of_a_full_log_up() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 2;
+        c.log_config.secondary_files = 1;
+    });
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    w.stage.no_image_from.store(0, SeqCst);
+    // While a checkpoint has spent the reserve, puts are refused for that.
+    let refused_for_the_log = |times: usize| {
+        let refused = Cell::new(0);
+        until("puts are refused for want of room in the log", || {
+            let put = try_put(&s, h, &mut md(PERSISTENT), 0, &[7; 20_000]);
+            let full = put.err() == Some(Reason::RESOURCE_PROBLEM);
+            refused.set(refused.get() + usize::from(full));
+            refused.get() == times
+        });
+        w.qm().log().usage().used
+    };
+    let before = refused_for_the_log(1);
+    let after = refused_for_the_log(4);
+    assert!(after <= before + 4096, "{before} -> {after}");
+    next(&s, h, 0).unwrap();
 }
 
 /// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and

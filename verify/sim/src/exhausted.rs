@@ -50,7 +50,7 @@ impl Worker {
     }
 
     /// Puts until the log has hardly room for one more. While the reserve for checkpoints is being made again all are
-    /// refused. None is put in vain: each attempt at a checkpoint takes a page of what is left for gets.
+    /// refused.
     async fn fill(&self, target: Target) -> bool {
         let left = || self.session.queue_manager().log().usage().ordinary_left;
         let mut refused = 0;

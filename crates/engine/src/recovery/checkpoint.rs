@@ -2,7 +2,8 @@
 //!
 //! How it goes, and why it is safe:
 //!
-//! 1. A `Checkpoint` record begins it, at LSN `begin`. Pins are read after that, so every record
+//! 1. A `Checkpoint` record begins it, at LSN `begin`; or none, at the end of the log, where there is no room for one
+//!    or the attempt before found none on the disk. Pins are read after that, so every record
 //!    appended before `begin` whose effect is not yet in the queues is covered by a pin.
 //! 2. Persistent messages whose record lies before the *previous* checkpoint's begin (`cut`) are
 //!    written to their queue files; younger ones stay in the log only, because most of them will be
@@ -47,6 +48,20 @@ pub(crate) struct CheckpointState {
     pub(crate) begin: Lsn,
     /// It was the last one of a controlled shutdown: no other follows.
     pub(crate) closing: bool,
+    /// An attempt since then found no room: the next ones write no record, so that the log is not used up by them.
+    pub(crate) failed: bool,
+}
+
+impl CheckpointState {
+    /// After a start from an image.
+    pub(crate) fn of_image(number: u64, begin: Lsn) -> Self {
+        CheckpointState {
+            number,
+            begin,
+            closing: false,
+            failed: false,
+        }
+    }
 }
 
 /// Puts the state back when a checkpoint ends, however it ends.
@@ -176,6 +191,7 @@ impl Inner {
                 Ok(true)
             }
             Err(lack @ (Failure::Full | Failure::Descriptors)) => {
+                state.failed = true;
                 let descriptors = matches!(lack, Failure::Descriptors);
                 self.numbers.look_again();
                 self.tell_full_disk(descriptors);
@@ -211,15 +227,7 @@ impl Inner {
         saved: &mut Vec<Saved>,
     ) -> Result<(), Failure> {
         let number = state.number + 1;
-        let record = crate::record::checkpoint(number);
-        let appended = match self.log.append(Class::Relief, &[&record]) {
-            Ok(appended) => Some(appended),
-            // Without room for its record a checkpoint can still make room: it began where the log
-            // ends. What is left is for commits, however many checkpoints make no room at all.
-            Err(posthaste_recovery_log::LogError::Full) => None,
-            Err(error) => return Err(log_failed(error)),
-        };
-        let begin = appended.map_or_else(|| self.log.appended(), |a| a.start);
+        let begin = self.begin(number, state.failed)?;
         let begun = Begun {
             number,
             begin,
@@ -242,6 +250,7 @@ impl Inner {
             number,
             begin,
             closing,
+            failed: false,
         };
         self.checkpoint_at
             .store(begin.0 + self.interval(), Ordering::Relaxed);
@@ -256,6 +265,21 @@ impl Inner {
         self.home.room.given_back();
         give_back(queues.iter(), self.home.room.is_tight())?;
         Ok(())
+    }
+
+    /// Where a checkpoint begins: at its record, or where the log ends.
+    fn begin(&self, number: u64, failed: bool) -> Result<Lsn, Failure> {
+        if failed {
+            return Ok(self.log.appended());
+        }
+        let record = crate::record::checkpoint(number);
+        match self.log.append(Class::Relief, &[&record]) {
+            Ok(appended) => Ok(appended.start),
+            // Without room for its record a checkpoint can still make room. What is left is for commits, however many
+            // checkpoints make no room at all.
+            Err(posthaste_recovery_log::LogError::Full) => Ok(self.log.appended()),
+            Err(error) => Err(log_failed(error)),
+        }
     }
 
     /// Saves all queues, and writes the image; returns where restart is to begin with it, and what the next one can

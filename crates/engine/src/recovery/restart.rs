@@ -396,11 +396,7 @@ impl QueueManager {
             numbers,
             next_queue,
             retired,
-            checkpoint: CheckpointState {
-                number: anchor.image,
-                begin: loaded.header.begin,
-                closing: false,
-            },
+            checkpoint: CheckpointState::of_image(anchor.image, loaded.header.begin),
         });
         inner.plan_checkpoint();
         inner.look_at_room();
