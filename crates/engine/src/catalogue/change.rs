@@ -35,16 +35,18 @@ pub(crate) enum ChangeError {
     NotEmpty,
     /// The queue has uncommitted messages.
     Uncommitted,
+    /// The log has no room for the record: there may be some later.
+    LogFull,
     /// Anything else.
     Failed(Reason),
 }
 
 impl From<LogError> for ChangeError {
     fn from(error: LogError) -> Self {
-        ChangeError::Failed(match error {
-            LogError::Full => Reason::RESOURCE_PROBLEM,
-            _ => Reason::CONNECTION_BROKEN,
-        })
+        match error {
+            LogError::Full => ChangeError::LogFull,
+            _ => ChangeError::Failed(Reason::CONNECTION_BROKEN),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use posthaste_command::{
     Attrs, Command, DisplayWhat, Object, ObjectKind, Reply, attributes, shown,
 };
 use posthaste_mqi::Reason;
-use posthaste_recovery_log::{LogError, Lsn};
+use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
 use super::{Beside, Catalogue, ChangeError, show};
@@ -34,6 +34,7 @@ fn said(
 
 fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
     let name = [name.to_owned()];
+    let failed = |reason: Reason| Reply::failed("AMQ8101S", &[reason.0.to_string()], reason);
     match error {
         ChangeError::Exists(_) => {
             let id = said(kind, "AMQ8150E", "AMQ8226E", "AMQ8150E");
@@ -48,7 +49,8 @@ fn refused(kind: ObjectKind, name: &str, error: ChangeError) -> Reply {
             Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE)
         }
         ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
-        ChangeError::Failed(reason) => Reply::failed("AMQ8101S", &[reason.0.to_string()], reason),
+        ChangeError::LogFull => failed(Reason::RESOURCE_PROBLEM),
+        ChangeError::Failed(reason) => failed(reason),
     }
 }
 
@@ -112,8 +114,8 @@ impl Inner {
         let mut patience = Patience::new();
         loop {
             match change() {
-                Err(ChangeError::Failed(Reason::RESOURCE_PROBLEM)) => {
-                    let waited = patience.wait(self, LogError::Full).await;
+                Err(ChangeError::LogFull) => {
+                    let waited = patience.wait_for_room(self).await;
                     waited.map_err(ChangeError::Failed)?;
                 }
                 made => return made,

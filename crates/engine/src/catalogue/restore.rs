@@ -45,7 +45,7 @@ impl QueueManager {
                     restored.created += usize::from(!known);
                     restored.replaced += usize::from(known);
                 }
-                Err(ChangeError::Failed(_)) => {
+                Err(ChangeError::LogFull | ChangeError::Failed(_)) => {
                     let why = self.stopped();
                     return Err(why.unwrap_or(Stop::LogFailed("it takes no record".to_owned())));
                 }

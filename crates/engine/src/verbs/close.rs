@@ -149,6 +149,7 @@ impl Session {
 fn refused(error: ChangeError) -> Result<Option<Lsn>, Reason> {
     match error {
         ChangeError::NotEmpty | ChangeError::Uncommitted => Err(Reason::Q_NOT_EMPTY),
+        ChangeError::LogFull => Err(Reason::RESOURCE_PROBLEM),
         ChangeError::Failed(reason) => Err(reason),
         // Somebody else deleted it meanwhile.
         _ => Ok(None),

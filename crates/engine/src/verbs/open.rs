@@ -344,6 +344,7 @@ async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Re
     let made = qm.catalogue.define(qm, object, false);
     let (definition, end) = made.map_err(|error| match error {
         ChangeError::Exists(_) | ChangeError::WrongKind(_) => Reason::OBJECT_ALREADY_EXISTS,
+        ChangeError::LogFull => Reason::RESOURCE_PROBLEM,
         ChangeError::Failed(reason) => reason,
         _ => Reason::UNEXPECTED_ERROR,
     })?;

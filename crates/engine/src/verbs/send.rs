@@ -156,7 +156,7 @@ impl Patience {
         Patience(0)
     }
 
-    /// Waits for maintenance to make room.
+    /// Waits for maintenance to make room, if that is what the log wants.
     ///
     /// # Errors
     /// 2102 when it could not; 2009 when the log has stopped.
@@ -165,6 +165,14 @@ impl Patience {
             qm.log_failed(&error);
             return Err(Reason::CONNECTION_BROKEN);
         }
+        self.wait_for_room(qm).await
+    }
+
+    /// Waits for maintenance to make room.
+    ///
+    /// # Errors
+    /// 2102 when it could not; 2009 or 2162 when the queue manager ends.
+    pub(crate) async fn wait_for_room(&mut self, qm: &Inner) -> Result<(), Reason> {
         if self.0 == RELIEFS {
             return Err(Reason::RESOURCE_PROBLEM);
         }

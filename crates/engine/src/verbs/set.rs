@@ -99,6 +99,7 @@ impl Session {
                 }
             }
             Ok(None) => {}
+            Err(ChangeError::LogFull) => return Err(Reason::RESOURCE_PROBLEM),
             Err(ChangeError::Failed(reason)) => return Err(reason),
             Err(_) => return Err(Reason::OBJECT_CHANGED),
         }
