@@ -39,7 +39,7 @@ pub use known::Model;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId(pub usize);
 
-/// A session; the caller chooses the number. One call at a time each.
+/// A session; the caller chooses the number. One call at a time each, but for puts that nobody waits for.
 pub type SessionId = u32;
 
 /// A call in flight, as numbered by [`Model::invoke`].
@@ -254,6 +254,10 @@ pub enum Rule {
     Reports,
     /// A group did not come whole and in its order.
     Groups,
+    /// A handle was given a message that it must not see, or was not given one that it must; or a lock has not held.
+    Locks,
+    /// MQSTAT does not account for every asynchronous put.
+    Asynchronous,
     /// A call was refused for a reason that it cannot have.
     Refused,
     /// 2003 where the queue manager has no cause to back out by itself.

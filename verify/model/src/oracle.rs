@@ -50,13 +50,13 @@ impl Model {
         QueueId(self.queues.len() - 1)
     }
 
-    /// A call is made, at `time` microseconds. Calls of one session do not overlap, and none is made while
-    /// the queue manager is down.
+    /// A call is made, at `time` microseconds of the clock by which messages expire. Calls of one session do not
+    /// overlap, but for puts that it does not wait for, and none is made while the queue manager is down.
     pub fn invoke(&mut self, time: u64, session: SessionId, op: Op) -> OpId {
         let free = self
             .flights
             .values()
-            .all(|flight| flight.session != session);
+            .all(|flight| flight.session != session || matches!(flight.op, Op::Put(_)));
         assert!(free && !self.down, "a call that cannot be made: {op:?}");
         self.tick(time);
         match &op {
@@ -158,6 +158,21 @@ impl Model {
         self.now += 1;
         self.down = false;
         self.restarted = self.now;
+    }
+
+    /// While it is down: the clock by which messages expire says this now. If that is earlier than before, what had
+    /// expired may be there again, where nobody has found it meanwhile.
+    pub fn clock_set(&mut self, time: u64) {
+        if time < self.time {
+            for id in self.messages.ids() {
+                let before = self.time;
+                let m = self.message(id);
+                if m.expires.0 <= before {
+                    m.expires.0 = 0;
+                }
+            }
+        }
+        self.time = time;
     }
 
     /// Nothing can run on: only gets that wait may be in flight, and none of them for a message that is there.

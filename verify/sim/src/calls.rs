@@ -120,6 +120,11 @@ impl Worker {
         let op = self.invoke(Op::Put(put));
         let limit = self.limit();
         let one = self.below(8) == 0;
+        if let (Some(remote), true, false) = (self.remote(), manner.asynchronous, one) {
+            return self
+                .put_unanswered(remote, target, (&md, &pmo), data, (op, manner))
+                .await;
+        }
         self.met(["MQPUT", "MQPUT1"][usize::from(one)]);
         let result = if one {
             let mut od = Od {

@@ -25,6 +25,9 @@ impl Run {
         if !self.faults.chance(self.plan.full_disk) {
             return;
         }
+        if self.site.is_some() {
+            self.met("channels on a full disk");
+        }
         let disk = self.machine.world.disk();
         if self.faults.coin() {
             let fault = match self.faults.coin() {

@@ -16,6 +16,7 @@
 //!
 //! One seed decides everything: the same seed gives the same trace hash and the same verdict.
 
+mod asynchronous;
 mod caller;
 mod calls;
 mod channel;
@@ -25,6 +26,7 @@ mod ends;
 mod exhausted;
 mod full_disk;
 mod groups;
+mod locks;
 mod machine;
 mod media;
 mod plan;

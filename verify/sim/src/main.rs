@@ -58,6 +58,9 @@ struct Sum {
     failed: Option<u64>,
 }
 
+/// So many things that were not met are named.
+const FEW: usize = 10;
+
 /// Threads that run seeds beside each other: a seed is a world of its own.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -116,8 +119,12 @@ fn seeds(first: u64, count: u64, budget: Option<Duration>) -> Option<Coverage> {
         sum.crashes,
         start.elapsed().as_secs_f64()
     );
-    let met = sum.coverage.wanted() - sum.coverage.missing().len();
-    println!("met {met} of {} things to meet", sum.coverage.wanted());
+    let (wanted, missing) = (sum.coverage.wanted(), sum.coverage.missing());
+    println!("met {} of {wanted} things to meet", wanted - missing.len());
+    // After a few seeds nearly all are missing.
+    if missing.len() <= FEW {
+        missing.iter().for_each(|what| println!("  not: {what}"));
+    }
     Some(sum.coverage)
 }
 

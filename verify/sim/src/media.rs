@@ -90,6 +90,9 @@ impl Run {
             _ => Area::Under(QUEUES.into()),
         };
         let skip = self.faults.below(12);
+        if self.site.is_some() {
+            self.met("channels on a failing medium");
+        }
         self.machine.world.disk().order(fault, area, skip);
     }
 

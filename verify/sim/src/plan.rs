@@ -154,14 +154,9 @@ impl Plan {
         self.look_every = *rng.pick(&[1, 8, 32, 32]).unwrap_or(&32);
         self.media = *rng.pick(&[0, 0, 0, 400_000]).unwrap_or(&0);
         if self.media > 0 {
-            // What is judged beside the oracle wants its queues whole.
-            self.channels = None;
             self.turn_over = 200_000;
         }
         self.full_disk = *rng.pick(&[0, 0, 400_000]).unwrap_or(&0);
-        if self.full_disk > 0 {
-            self.channels = None;
-        }
         // On a full disk reports are discarded.
         self.solo = rng.below(3) == 0 && self.full_disk == 0;
         if self.exhaust == 0 && rng.below(24) == 0 {

@@ -24,6 +24,9 @@ pub(crate) struct Due {
     persistent: bool,
     /// The call that it comes of was answered.
     sure: bool,
+    /// A persistent message was found to have expired. A restart may forget that, and then it is found again; unless
+    /// the clock was set back, and the message is there.
+    found: bool,
 }
 
 /// By message and feedback.
@@ -37,7 +40,11 @@ impl Worker {
     }
 
     fn due(&self, id: [u8; 24], feedback: i32, persistent: bool, sure: bool) {
-        let due = Due { persistent, sure };
+        let due = Due {
+            persistent,
+            sure,
+            found: sure && persistent && feedback == MQFB_EXPIRATION,
+        };
         self.say(&format!("report {feedback} on {} is {due:?}", id[23]));
         let mut shared = self.shared.borrow_mut();
         shared.reports.insert((id, feedback), due);
@@ -45,15 +52,19 @@ impl Worker {
 
     async fn report_rounds(&self) -> Going {
         // The queue manager has been started anew: what was not persistent has gone, and what was, has not.
-        self.shared
-            .borrow_mut()
-            .reports
-            .retain(|_, due| due.persistent);
+        self.shared.borrow_mut().reports.retain(|_, due| {
+            due.sure &= !due.found;
+            due.persistent
+        });
         let options = MQOO_INPUT_SHARED | MQOO_OUTPUT;
         let asked = self.open_one("R.ASKED", options).await?;
         let reports = self.open_one("R.REPORTS", MQOO_INPUT_SHARED).await?;
         self.count_reports(reports).await?;
         while self.get_asked(asked).await? {}
+        // None of them is there.
+        for due in self.shared.borrow_mut().reports.values_mut() {
+            due.sure |= due.found;
+        }
         while !self.stopping() {
             self.put_asked(asked).await?;
             self.count_reports(reports).await?;
@@ -115,9 +126,9 @@ impl Worker {
             })?;
             self.finish_asked(&md).await?;
         }
-        if !persistent {
-            self.due(id, MQFB_EXPIRATION, persistent, true);
-        }
+        // It had been there, and is not: so it has been found to have expired, and if that is lost in a crash, it will
+        // be again.
+        self.due(id, MQFB_EXPIRATION, persistent, true);
         Ok(())
     }
 

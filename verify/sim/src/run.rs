@@ -139,6 +139,7 @@ impl Maker {
             clock: self.clock.clone(),
             session,
             handles: Vec::new(),
+            unanswered: RefCell::default(),
         }
     }
 }
@@ -188,6 +189,7 @@ impl Run {
                 .map(|at| Own::new(format!("N{at}")))
                 .collect(),
             next_number: 0,
+            shift: 0,
             sent: BTreeMap::new(),
             coverage: Coverage::default(),
             disk: machine.world.disk().clone(),
@@ -241,7 +243,7 @@ impl Run {
     fn go(mut self) -> Result<Report, Failure> {
         self.machine.start().map_err(start_error)?;
         self.define();
-        self.shared.borrow_mut().model.restart();
+        self.has_started();
         for epoch in 0..self.plan.epochs {
             if self.faults.chance(self.plan.exhaust) {
                 if !self.exhaust(epoch)? {
@@ -348,15 +350,51 @@ impl Run {
         if self.faults.chance(self.plan.media) {
             self.order_media();
         }
-        // When a message expires is for the clock to say: where it is set, the oracle could not tell.
-        if self.plan.expiry == 0 && self.faults.chance(self.plan.clock_step) {
-            self.met("clock set");
-            let most = *self.faults.pick(&STEPS).unwrap_or(&1);
-            let step = self.faults.between(1, most) as i64;
-            let step = if self.faults.coin() { step } else { -step };
-            self.machine.world.clock().step_wall(step);
-        }
+        self.set_clock();
         self.fill_disk();
+    }
+
+    /// Sets the wall clock, forward or back. By when messages expire that tells only with the next start.
+    fn set_clock(&mut self) {
+        if !self.faults.chance(self.plan.clock_step) {
+            return;
+        }
+        let most = *self.faults.pick(&STEPS).unwrap_or(&1);
+        let step = self.faults.between(1, most) as i64;
+        let step = if self.faults.coin() { step } else { -step };
+        self.met(if step < 0 {
+            "clock set back"
+        } else {
+            "clock set forward"
+        });
+        if self.plan.expiry > 0 {
+            self.met("clock set while messages expire");
+        }
+        self.machine.world.clock().step_wall(step);
+    }
+
+    /// It has started: its messages expire by what the wall clock said then, and by what has passed since.
+    fn has_started(&self) {
+        let clock = self.machine.env().clock;
+        let mut shared = self.shared.borrow_mut();
+        // What had expired by then may have been found.
+        let before = shared.micros(&*clock);
+        shared.model.clock_set(before);
+        shared.shift = clock.wall_micros() - micros(&*clock) as i64;
+        let now = shared.micros(&*clock);
+        shared.model.clock_set(now);
+        shared.model.restart();
+    }
+
+    /// Those who are alone with their queues.
+    fn spawn_solo(&self) {
+        let (triggers, reports, groups) = (self.worker(), self.worker(), self.worker());
+        let (locks, other) = (self.worker(), self.worker());
+        let executor = self.machine.world.executor();
+        executor.spawn("triggers", triggers.trigger());
+        executor.spawn("reports", reports.report());
+        executor.spawn("groups", groups.group());
+        executor.spawn("locks", locks.lock(other));
     }
 
     /// Lets applications work for a while.
@@ -393,11 +431,7 @@ impl Run {
                 .spawn("definer", worker.define(at));
         }
         if self.plan.solo {
-            let (triggers, reports, groups) = (self.worker(), self.worker(), self.worker());
-            let executor = self.machine.world.executor();
-            executor.spawn("triggers", triggers.trigger());
-            executor.spawn("reports", reports.report());
-            executor.spawn("groups", groups.group());
+            self.spawn_solo();
         }
         // Once: the oracle looks at each message on a queue, for each call.
         let deep = std::mem::take(&mut self.plan.deep);
@@ -419,7 +453,10 @@ impl Run {
             self.machine.world.disk().order(fault, Area::Any, 0);
         }
         let nanos = self.rng.between(1, self.plan.epoch_micros) * 1000;
-        self.machine.world.executor().run_for(nanos);
+        let before = self.faults.below(nanos);
+        self.machine.world.executor().run_for(before);
+        self.set_clock();
+        self.machine.world.executor().run_for(nanos - before);
         self.check()?;
         self.prove()?;
         if let Some(site) = self.site.clone() {
@@ -456,7 +493,7 @@ impl Run {
                 Err(error) => return Err(Failure::Start(format!("epoch {epoch}: {error}"))),
             }
         }
-        self.shared.borrow_mut().model.restart();
+        self.has_started();
         self.make_room();
         self.look().map(|()| true)
     }
@@ -481,7 +518,6 @@ impl Run {
         });
         drained.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
         self.check()?;
-        let _ = micros(&*self.machine.env().clock);
         self.verdict(Model::audit)?;
         self.expect_told()
     }

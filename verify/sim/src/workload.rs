@@ -13,6 +13,7 @@ use posthaste_mqi::{Hobj, Name, Od, Reason};
 use std::sync::Arc;
 
 use crate::Plan;
+use crate::asynchronous::Unanswered;
 use crate::caller::Caller;
 use crate::channel::Conversation;
 use crate::coverage::Coverage;
@@ -41,11 +42,20 @@ pub(crate) struct Shared {
     /// What is under the names of those who define.
     pub(crate) own: Vec<Own>,
     pub(crate) next_number: u64,
+    /// The clock by which messages expire, less monotonic time, microseconds.
+    pub(crate) shift: i64,
     /// Length and digest of every message.
     pub(crate) sent: BTreeMap<u64, (usize, u64)>,
     pub(crate) coverage: Coverage,
     pub(crate) disk: SimDisk,
     pub(crate) reports: Reports,
+}
+
+impl Shared {
+    /// What the clock says by which messages expire.
+    pub(crate) fn micros(&self, clock: &dyn Clock) -> u64 {
+        micros(clock).saturating_add_signed(self.shift)
+    }
 }
 
 /// A queue that is open.
@@ -66,6 +76,7 @@ pub(crate) struct Worker {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) session: Caller,
     pub(crate) handles: Vec<Target>,
+    pub(crate) unanswered: RefCell<Unanswered>,
 }
 
 /// The payload of a message: its number, then bytes that follow from it.
@@ -169,7 +180,7 @@ impl Worker {
     }
 
     fn now(&self) -> u64 {
-        micros(&*self.clock)
+        self.shared.borrow().micros(&*self.clock)
     }
 
     pub(crate) fn met(&self, what: &str) {
@@ -243,33 +254,37 @@ impl Worker {
 
     /// Works until the queue manager or the oracle says stop.
     pub(crate) async fn work(self) {
-        loop {
-            if self.shared.borrow().stopping {
-                if self.backout().await && self.remote().is_some() {
-                    self.disconnect().await;
-                }
-                return;
-            }
-            if self.remote().is_some() && self.below(200) == 0 {
-                self.disconnect().await;
-                return;
-            }
-            if self.chance(self.plan.inhibit) && !self.set().await {
-                return;
-            }
-            let going = match self.below(100) {
-                0..40 => self.put().await,
-                40..73 => self.get().await,
-                73..77 => self.browse().await,
-                77..80 => self.get_browsed().await,
-                80..92 => self.commit().await,
-                92..97 => self.backout().await,
-                _ => self.depth().await,
-            };
-            if !going {
-                return;
-            }
+        while self.one_call().await {
             self.pause().await;
+        }
+        // What nobody will ask for any more.
+        self.forget_unanswered(|_| true);
+    }
+
+    /// Makes one call; false when it was the last.
+    async fn one_call(&self) -> bool {
+        if self.shared.borrow().stopping {
+            if self.backout().await && self.remote().is_some() {
+                self.disconnect().await;
+            }
+            return false;
+        }
+        if self.remote().is_some() && self.below(200) == 0 {
+            self.disconnect().await;
+            return false;
+        }
+        if self.chance(self.plan.inhibit) && !self.set().await {
+            return false;
+        }
+        match self.below(100) {
+            0..40 => self.put().await,
+            40..73 => self.get().await,
+            73..77 => self.browse().await,
+            77..80 => self.get_browsed().await,
+            80..92 => self.commit().await,
+            92..97 => self.backout().await,
+            97 => self.ask().await,
+            _ => self.depth().await,
         }
     }
 
@@ -337,6 +352,18 @@ impl Worker {
         }
     }
 
+    /// The connection is over between two calls of which the oracle hears.
+    pub(crate) async fn lost_between(&self, remote: &Conversation) -> bool {
+        if !remote.server_gone().await {
+            return false;
+        }
+        if self.forget_unanswered(|_| true) {
+            self.met("channel lost with puts not waited for");
+        }
+        let lost = self.invoke(Op::Backout);
+        self.backed_out_by_itself(lost, remote.left_to_restart())
+    }
+
     /// The connection is over. What the queue manager does about it is over when it has done with the connection:
     /// until then the call may still have its effect.
     async fn lost(&self, remote: &Conversation, op: OpId, outcome: Outcome) -> bool {
@@ -347,6 +374,9 @@ impl Worker {
             Outcome::Unknown => "channel lost in a call",
             _ => "channel ended instead of an answer",
         });
+        if self.forget_unanswered(|_| true) {
+            self.met("channel lost with puts not waited for");
+        }
         self.respond(op, outcome);
         let lost = self.invoke(Op::Backout);
         self.backed_out_by_itself(lost, remote.left_to_restart())
@@ -358,9 +388,11 @@ impl Worker {
         let op = self.invoke(Op::Commit);
         match self.session.disconnect().await {
             Ok(done) if done.warning == Reason::BACKED_OUT => {
+                self.forget_unanswered(|put| put.in_uow);
                 self.respond(op, outcome(done.warning));
             }
             Ok(_) => {
+                self.committed();
                 self.respond(op, Outcome::Done);
             }
             Err(reason) => {
@@ -381,7 +413,16 @@ impl Worker {
         self.met("MQCMIT");
         let op = self.invoke(Op::Commit);
         match patient(self.session.commit(), self.limit()).await {
-            Some(Ok(_)) => self.respond(op, Outcome::Done),
+            Some(Ok(_)) => {
+                self.committed();
+                self.respond(op, Outcome::Done)
+            }
+            Some(Err(Reason::BACKED_OUT)) => {
+                if self.forget_unanswered(|put| put.in_uow) {
+                    self.met("commit refused for a put not waited for");
+                }
+                self.respond(op, outcome(Reason::BACKED_OUT))
+            }
             Some(Err(reason)) => self.failed(op, reason).await,
             None => self.gave_up(op).await,
         }
@@ -391,7 +432,10 @@ impl Worker {
         self.met("MQBACK");
         let op = self.invoke(Op::Backout);
         match self.session.backout().await {
-            Ok(_) => self.respond(op, Outcome::Done),
+            Ok(_) => {
+                self.forget_unanswered(|put| put.in_uow);
+                self.respond(op, Outcome::Done)
+            }
             Err(reason) => self.failed(op, reason).await,
         }
     }

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use bytes::Bytes;
 use posthaste_engine::{Done, Got, Inquired, QueueManager, Verb};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 use posthaste_wire::client::{ClientPut, ClientPut1};
 use posthaste_wire::identity::Userid;
 use posthaste_wire::request::{
-    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Request, SetRequest,
+    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Request, SetRequest, StatRequest,
 };
 use posthaste_wire::{Outcome, Reply};
 
@@ -115,7 +115,7 @@ impl Conversation {
         pmo: &mut Pmo,
         data: Bytes,
     ) -> Verb<()> {
-        // What became of a put without an answer only MQSTAT would tell.
+        // Who waits for the answer wants one.
         pmo.options &= !MQPMO_ASYNC_RESPONSE;
         let id = self.id;
         let put = ClientPut {
@@ -131,6 +131,45 @@ impl Conversation {
             (*md, *pmo) = (m, p);
         }
         Ok(done(outcome, ()))
+    }
+
+    /// MQPUT with MQPMO_ASYNC_RESPONSE: what became of it only MQSTAT will tell.
+    ///
+    /// # Errors
+    /// 2009 the connection is lost: nothing was sent.
+    pub(crate) fn put_unanswered(
+        &self,
+        handle: Hobj,
+        md: &Md,
+        pmo: &Pmo,
+        data: &[u8],
+    ) -> Result<(), Reason> {
+        if self.is_over() {
+            return Err(Reason::CONNECTION_BROKEN);
+        }
+        let put = ClientPut {
+            handle,
+            md,
+            pmo,
+            data,
+            answered: false,
+        };
+        let id = self.id;
+        self.line.send(|socket, out| socket.put(out, id, &put));
+        Ok(())
+    }
+
+    /// MQSTAT: what has become of puts without an answer since it was called last.
+    pub(crate) async fn stat(&self) -> Result<Sts, Reason> {
+        let request = StatRequest {
+            kind: MQSTAT_TYPE_ASYNC_ERROR,
+            sts: Sts::default(),
+        };
+        let request = Request::Stat(Box::new(request));
+        match self.request(Hobj::NONE, &request).await? {
+            (_, Reply::Stat(stat)) => Ok(stat.sts),
+            (outcome, _) => Err(outcome.reason),
+        }
     }
 
     pub(crate) async fn put1(

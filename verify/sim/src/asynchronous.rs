@@ -1,0 +1,135 @@
+//! Puts over channels that nobody waits for (MQPMO_ASYNC_RESPONSE), and how an application learns what became of them.
+//!
+//! The rules:
+//! * MQSTAT counts each of them once, as a success or a failure.
+//! * When it counts no failure all of them are done.
+//! * A commit that succeeds has committed every persistent one in its unit of work; when one has failed, it is backed out
+//!   and says so.
+//! * They are carried out before what the conversation asks for after them.
+
+use bytes::Bytes;
+use posthaste_model::{OpId, Outcome, Rule, Violation};
+use posthaste_mqi::{Md, Pmo, Sts};
+
+use crate::calls::Manner;
+use crate::channel::Conversation;
+use crate::workload::{Target, Worker};
+
+/// A put of which the oracle has not heard the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Put {
+    op: OpId,
+    pub(crate) in_uow: bool,
+    persistent: bool,
+}
+
+/// Puts that nobody has waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Unanswered {
+    puts: Vec<Put>,
+    /// How many have been made since MQSTAT was called.
+    since: i32,
+}
+
+/// An outcome by which nothing was done, for any reason (MQRC_UNEXPECTED_ERROR).
+const NOT_DONE: Outcome = Outcome::Reason(2195);
+
+impl Worker {
+    /// Puts, and does not wait.
+    pub(crate) async fn put_unanswered(
+        &self,
+        remote: &Conversation,
+        target: Target,
+        (md, pmo): (&Md, &Pmo),
+        data: Bytes,
+        (op, manner): (OpId, Manner),
+    ) -> bool {
+        self.met("put not waited for");
+        if let Err(reason) = remote.put_unanswered(target.handle, md, pmo, &data) {
+            return self.failed(op, reason).await;
+        }
+        let mut unanswered = self.unanswered.borrow_mut();
+        unanswered.since += 1;
+        unanswered.puts.push(Put {
+            op,
+            in_uow: manner.in_uow,
+            persistent: manner.persistent,
+        });
+        true
+    }
+
+    /// Takes those that the filter takes.
+    fn take(&self, filter: impl Fn(&Put) -> bool) -> Vec<Put> {
+        let puts = &mut self.unanswered.borrow_mut().puts;
+        let (taken, left) = std::mem::take(puts).into_iter().partition(filter);
+        *puts = left;
+        taken
+    }
+
+    fn tell(&self, puts: &[Put], outcome: Outcome) {
+        for put in puts {
+            self.respond(put.op, outcome);
+        }
+    }
+
+    /// Nobody will know what became of these; whether there are any.
+    pub(crate) fn forget_unanswered(&self, filter: impl Fn(&Put) -> bool) -> bool {
+        let puts = self.take(filter);
+        self.tell(&puts, Outcome::Unknown);
+        !puts.is_empty()
+    }
+
+    /// A commit has succeeded.
+    pub(crate) fn committed(&self) {
+        let done = self.take(|put| put.in_uow && put.persistent);
+        if !done.is_empty() {
+            self.met("commit of puts not waited for");
+        }
+        self.tell(&done, Outcome::Done);
+    }
+
+    /// MQSTAT, where there is something to ask for.
+    pub(crate) async fn ask(&self) -> bool {
+        let Some(remote) = self.remote() else {
+            return self.depth().await;
+        };
+        self.met("MQSTAT");
+        match remote.stat().await {
+            // What was done in the unit of work may be undone.
+            Ok(_) if remote.is_ending() => {
+                remote.line.hang_up();
+                self.lost_between(remote).await
+            }
+            Ok(sts) => self.told(&sts),
+            Err(_) if remote.is_over() => self.lost_between(remote).await,
+            Err(reason) => self.violated(Violation {
+                rule: Rule::Refused,
+                text: format!("MQSTAT was refused with {reason}"),
+            }),
+        }
+    }
+
+    fn told(&self, sts: &Sts) -> bool {
+        let since = std::mem::take(&mut self.unanswered.borrow_mut().since);
+        let failed = sts.put_failure_count;
+        let counted = sts.put_success_count + sts.put_warning_count + failed;
+        if counted != since {
+            let text = format!("{since} puts were made, and MQSTAT says {sts:?}");
+            return self.violated(Violation {
+                rule: Rule::Asynchronous,
+                text,
+            });
+        }
+        let puts = self.take(|_| true);
+        let outcome = match failed {
+            0 => Outcome::Done,
+            _ if failed == since => NOT_DONE,
+            _ => Outcome::Unknown,
+        };
+        if failed > 0 {
+            self.met("MQSTAT tells of a failure");
+        }
+        self.tell(&puts, outcome);
+        true
+    }
+}
