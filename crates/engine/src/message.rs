@@ -36,6 +36,11 @@ impl Message {
         size_of::<Message>() + self.data.len()
     }
 
+    /// Whether it has to be told when it expires, and the telling must not be lost.
+    pub(crate) fn owes_expiration(&self) -> bool {
+        self.persistent() && self.md.report & MQRO_EXPIRATION != 0
+    }
+
     pub(crate) fn expired(&self, now: i64) -> bool {
         self.expires != 0 && self.expires <= now
     }

@@ -16,9 +16,9 @@ use posthaste_recovery_log::Class;
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::message::Message;
-use crate::queue::Queue;
+use crate::queue::{Expired, Queue};
 use crate::session::Target;
-use crate::verbs::send::{Parcel, post_report};
+use crate::verbs::send::{Parcel, expire, post_report};
 
 const KNOWN: i32 = MQRO_EXCEPTION_WITH_FULL_DATA
     | MQRO_EXPIRATION_WITH_FULL_DATA
@@ -273,9 +273,15 @@ pub(crate) fn not_sent(qm: &Inner, reason: Reason) {
 }
 
 /// Expired messages have been taken off a queue: notes that in the log and sends their reports.
-pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Arc<Message>>) {
-    for message in messages {
+pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Expired>) {
+    for Expired { message, held } in messages {
         mark(Mark::Expired);
+        if let Some(slot) = held
+            && let Some(report) = report(qm, Kind::Expiration, &message.md, &message.data)
+        {
+            expire(qm, (queue, slot, message.seq), &report);
+            continue;
+        }
         if message.persistent() {
             let record = crate::record::discarded(queue.id, message.seq);
             // Not forced, and not missed: without it the message expires once more after a restart.

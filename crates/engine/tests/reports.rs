@@ -4,6 +4,8 @@
 
 mod world;
 
+use std::sync::atomic::Ordering::SeqCst;
+
 use bytes::Bytes;
 use posthaste_engine::{CreateOptions, Session};
 use posthaste_env::block_on;
@@ -478,4 +480,57 @@ fn a_message_and_its_report_survive_together() {
         w.crash();
         assert_eq!((w.depth(LOCAL), w.depth(REPLIES)), (n, n));
     }
+}
+
+/// The log has no room for the report on a persistent message that has expired: the message does not end without it,
+/// and is not seen meanwhile.
+#[test]
+fn a_full_log_takes_no_expiration_report_away() {
+    let mut w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 3;
+        c.log_config.secondary_files = 1;
+    });
+    w.run("DEFINE QLOCAL(REPLIES)\nDEFINE QLOCAL(ASKED)");
+    let s = w.connect();
+    let h = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
+    let asking = asking(MQRO_EXPIRATION_WITH_FULL_DATA, PERSISTENT);
+    send(
+        &s,
+        h,
+        Md {
+            expiry: 1,
+            ..asking
+        },
+        0,
+        &[1; 20_000],
+    );
+    // No checkpoint from now on.
+    w.stage.no_image_from.store(w.image() + 1, SeqCst);
+    let fill = open(&s, LOCAL, IN_OUT);
+    until("a log without room for the report", || {
+        if try_put(&s, fill, &mut md(PERSISTENT), 0, &[7; 3_000]).is_ok() {
+            next(&s, fill, 0).unwrap();
+        }
+        w.qm().log().usage().ordinary_left < 10_000
+    });
+    until("expiry", || next(&s, h, MQGMO_BROWSE_FIRST).is_err());
+    assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (1, 0));
+    assert_eq!(w.heard("AMQ2017W"), 0);
+    drop(s);
+    w.kill();
+    w.stage.no_image_from.store(u64::MAX, SeqCst);
+    w.start();
+    let s = w.connect();
+    let h = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
+    until("a report", || {
+        assert!(next(&s, h, MQGMO_BROWSE_FIRST).is_err());
+        w.depth("ASKED") == 0
+    });
+    let report = reply(&w, &s);
+    assert_eq!(report.md.feedback, MQFB_EXPIRATION);
+    assert_eq!((report.md.persistence, report.data.len()), (1, 20_000));
+    drop(s);
+    w.crash();
+    assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (0, 0));
 }

@@ -51,7 +51,7 @@ pub(crate) use check::Outside;
 use index::{Body, GroupKeys, Index, NIL, NewSlot, SlotId};
 use lock::Locked;
 use residents::{Resident, Residents};
-pub(crate) use search::{Cursor, Found, Start, Swept};
+pub(crate) use search::{Cursor, Expired, Found, Start, Swept};
 use spill::Filing;
 use waiters::{Gift, Service, WaiterState, Waiters, Wakes};
 

@@ -46,6 +46,13 @@ pub(crate) enum Start {
     After(Cursor),
 }
 
+/// A message that was taken off its queue because it had expired.
+pub(crate) struct Expired {
+    pub(crate) message: Arc<Message>,
+    /// It is held there until the report that it owes is durable.
+    pub(crate) held: Option<SlotId>,
+}
+
 /// A message that was found; it is still listed.
 pub(crate) struct Found {
     pub(crate) slot: SlotId,
@@ -120,7 +127,7 @@ impl QueueState {
         start: Start,
         owner: (u64, Hobj),
         now: i64,
-        (read, expired): (&Readings, &mut Vec<Arc<Message>>),
+        (read, expired): (&Readings, &mut Vec<Expired>),
         mut may: impl FnMut(&QueueState, &GroupKeys) -> bool,
     ) -> Result<Option<Found>, Unread> {
         let walk = Walk::of(wanted, self.home.tag_seed);
@@ -199,12 +206,37 @@ impl QueueState {
         &mut self,
         slot: SlotId,
         message: Arc<Message>,
-        expired: &mut Vec<Arc<Message>>,
+        expired: &mut Vec<Expired>,
     ) {
         self.browse_forget(slot);
         self.index.hold(slot);
-        self.destroy(slot, !message.persistent());
-        expired.push(message);
+        expired.push(self.expire(slot, message));
+    }
+
+    /// The same for one that is held already.
+    pub(crate) fn expire(&mut self, slot: SlotId, message: Arc<Message>) -> Expired {
+        let held = message.owes_expiration();
+        if held {
+            self.uncommitted_gets += 1;
+        } else {
+            self.destroy(slot, !message.persistent());
+        }
+        Expired {
+            message,
+            held: held.then_some(slot),
+        }
+    }
+
+    /// The log has no room for the end of an expired message: it expires when it is met again.
+    pub(crate) fn keep_expired(&mut self, slot: SlotId) {
+        self.uncommitted_gets -= 1;
+        self.list(slot);
+    }
+
+    /// An expired message ends without a report.
+    pub(crate) fn drop_expired(&mut self, slot: SlotId) {
+        self.uncommitted_gets -= 1;
+        self.destroy(slot, false);
     }
 
     /// The place of the listed message in a slot.
@@ -249,7 +281,7 @@ impl QueueState {
         from: SlotId,
         limit: usize,
         now: i64,
-        (read, expired): (&Readings, &mut Vec<Arc<Message>>),
+        (read, expired): (&Readings, &mut Vec<Expired>),
     ) -> Swept {
         let seconds = now / 1_000_000;
         let total = self.index.end();

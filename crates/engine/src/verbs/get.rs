@@ -33,7 +33,7 @@ use crate::queue::index::SlotId;
 use crate::queue::matching::{Match, token_of};
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
-use crate::queue::{Cursor, Found, Queue, QueueState};
+use crate::queue::{Cursor, Expired, Found, Queue, QueueState};
 use crate::record;
 use crate::report;
 use crate::session::{Session, SessionInner, Target};
@@ -247,7 +247,7 @@ struct Beside {
     /// Messages that were read for it.
     read: Readings,
     /// Messages that it took off the queue, because they had expired.
-    expired: Vec<Arc<Message>>,
+    expired: Vec<Expired>,
     wakes: Wakes,
 }
 
@@ -723,8 +723,8 @@ impl SessionInner {
             }
             Gift::Held { slot, message } => {
                 if message.expired(self.qm.now()) {
-                    request.queue.lock().destroy(slot, !message.persistent());
-                    report::expired(&self.qm, &request.queue, vec![message]);
+                    let expired = request.queue.lock().expire(slot, message);
+                    report::expired(&self.qm, &request.queue, vec![expired]);
                     return None;
                 }
                 if request.fits(&message) {

@@ -21,6 +21,7 @@ use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
+use crate::queue::index::SlotId;
 use crate::queue::saved::stored_head;
 use crate::queue::uncommitted::Uncommitted;
 use crate::record;
@@ -438,6 +439,70 @@ pub(crate) async fn send_report(session: &SessionInner, report: &Report, unit: b
     };
     if sent.is_err() {
         report::not_sent(qm, reason);
+    }
+}
+
+/// Appends the put of the report on an expired message, and the end of that message, as one unit of work.
+fn append_expiry(
+    qm: &Inner,
+    unit: &Unit,
+    (queue, slot, seq): (&Arc<Queue>, SlotId, u64),
+    parcel: Parcel,
+) -> Result<Lsn, LogError> {
+    let mut work = unit.lock();
+    work.stage = Stage::Ending;
+    let number = qm.next_seq();
+    let put = append_put(qm, (Class::Ordinary, 0), unit.id, &parcel, number)?;
+    work.note(put.start, 0, qm);
+    // Undone by a restart, it is as it was: an expiry counts as no backout.
+    let count = queue.lock().index.slot(slot).backout_count;
+    let get = record::get(unit.id, queue.id, seq, count);
+    qm.log.append(Class::Essential, &[&get])?;
+    let (on, message) = parcel.into_message(number, put.start);
+    let put = Uncommitted::InMemory {
+        message,
+        counted: false,
+    };
+    work.ops.push(Op::Put { queue: on, put });
+    work.ops.push(Op::Got {
+        queue: queue.clone(),
+        slot,
+    });
+    let commit = record::commit(unit.id);
+    Ok(qm.log.append(Class::Essential, &[&commit])?.end)
+}
+
+/// Ends a persistent message that has expired, and is held, with the put of the report on it: both or none, whatever
+/// crash comes. Nobody waits for the force; maintenance sees to the effect. Where the log has no room for the report the
+/// message stays, and expires when it is met again.
+pub(crate) fn expire(
+    qm: &Arc<Inner>,
+    (queue, slot, seq): (&Arc<Queue>, SlotId, u64),
+    report: &Report,
+) {
+    let Some((parcel, place)) = reserve_report(qm, report) else {
+        // Not forced, and not missed: without it the message expires once more after a restart.
+        let _ = qm
+            .log
+            .append(Class::Relief, &[&record::discarded(queue.id, seq)]);
+        return queue.lock().drop_expired(slot);
+    };
+    let unit = qm.units.begin(0, (qm.next_uow(), qm.now()), Some(&qm.log));
+    match append_expiry(qm, &unit, (queue, slot, seq), parcel) {
+        Ok(end) => {
+            place.used();
+            qm.orphan(Orphan {
+                end,
+                effect: Effect::Commit(unit),
+            });
+        }
+        Err(error) => {
+            unit.ended(qm);
+            queue.lock().keep_expired(slot);
+            if matches!(error, LogError::Full) {
+                qm.want_log_space();
+            }
+        }
     }
 }
 
