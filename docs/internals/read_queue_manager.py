@@ -29,7 +29,7 @@ KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue
          6: "server-connection channel", 7: "listener"}
 LOCAL_QUEUE = 2
 MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO = 16, 1
-PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT = range(1, 10)
+PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN = range(1, 13)
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
 DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 5
 PRIORITY, MSG_ID = 8, 10
@@ -232,24 +232,29 @@ def image_sections(path, number):
         require(kind == len(sections) and crc32(sections[kind]) == check, f"{path}: section {kind}")
         chain = crc32(header, chain)
     trailer = struct.pack("<4sIQQI", b"LAST", 0, len(sections), len(raw), chain)
-    require(checked(32) == trailer and not fields.more() and len(sections) == 3, f"{path}: the trailer")
+    require(checked(32) == trailer and not fields.more() and len(sections) == 4, f"{path}: the trailer")
     return sections
 
 
 class QueueManager:
     def __init__(self, data_folder, log_folder):
         self.folder, self.objects, self.queues, self.units = data_folder, {}, {}, {}
+        # Units of work in doubt, or remembered after a heuristic completion: identifier and outcome.
+        self.branches = {}
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
-        anchor.expect(4, 4)
+        anchor.expect(4, 5)
         self.read_image(anchor.number(8), control.controlled)
         log = Log(log_folder, control)
         for lsn, payload in log.records():
             self.redo(lsn, Fields(payload, f"log: the record at LSN {lsn}"))
-        for kind, queue, number, *details in (change for unit in self.units.values() for change in unit):
-            # Never committed: puts are forgotten.
-            if kind == GET:
-                self.raise_backouts(queue, number, details[0])
+        for unit, changes in self.units.items():
+            for kind, queue, number, *details in changes:
+                # Never committed: puts are forgotten, or in hand.
+                if kind == GET and unit in self.branches:
+                    self.apply(GET, queue, number)
+                elif kind == GET:
+                    self.raise_backouts(queue, number, details[0])
         self.lsns = control.restart, log.end
 
     def item(self, queue, first, length, check=None):
@@ -269,8 +274,8 @@ class QueueManager:
     def read_image(self, number, controlled):
         path = os.path.join(self.folder, f"checkpoint-{number}.img")
         sections = image_sections(path, number)
-        header, catalogue, queues = (Fields(sections[kind], path) for kind in (1, 2, 3))
-        header.expect(4, 4)
+        header, catalogue, queues, units = (Fields(sections[kind], path) for kind in (1, 2, 3, 4))
+        header.expect(4, 5)
         header.bytes(24)
         controlled = header.number(1) == 1 and controlled
         while catalogue.more():
@@ -286,6 +291,9 @@ class QueueManager:
             except (Damaged, FileNotFoundError) as error:
                 # Of no importance if the log has the record that cleared or deleted it.
                 queue.damage = error
+        while units.more():
+            lsn = units.number(8)
+            self.redo(lsn, Fields(units.bytes(units.number(4)), f"{path}: the record of a unit in doubt"))
 
     @staticmethod
     def read_chunk(queue, payload, with_non_persistent):
@@ -319,12 +327,24 @@ class QueueManager:
             change = (kind, queue, number, *details)
             self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)
         elif kind == COMMIT:
-            for change in self.units.pop(fields.number(8), []):
-                self.apply(*change)
+            self.commit(fields.number(8))
         elif kind == BACKOUT:
-            self.units.pop(fields.number(8), None)
-            while fields.more():
-                self.raise_backouts(fields.number(8), fields.number(8), fields.number(2))
+            self.back_out(fields.number(8), fields)
+        elif kind == PREPARE:
+            unit, _, form, length = fields.number(8), fields.number(8, True), fields.number(4, True), fields.number(1)
+            xid = form, fields.bytes(length).hex(), fields.rest().hex()
+            self.branches[unit] = {"xid": xid, "heuristic": None}
+        elif kind == HEURISTIC:
+            unit, committed = fields.number(8), fields.number(1)
+            branch = self.branches.get(unit)
+            if committed:
+                self.commit(unit)
+            else:
+                self.back_out(unit, fields)
+            if branch:
+                self.branches[unit] = branch | {"heuristic": "committed" if committed else "backed out"}
+        elif kind == FORGOTTEN:
+            self.branches.pop(fields.number(8), None)
         elif kind == OBJECT:
             fields.number(8)
             self.define(Definition(fields, lsn))
@@ -342,6 +362,17 @@ class QueueManager:
             self.apply(GET, fields.number(8), fields.number(8))
         else:
             require(kind == CHECKPOINT, f"{fields.what} has the unknown kind {kind}")
+
+    def commit(self, unit):
+        self.branches.pop(unit, None)
+        for change in self.units.pop(unit, []):
+            self.apply(*change)
+
+    def back_out(self, unit, fields):
+        self.branches.pop(unit, None)
+        self.units.pop(unit, None)
+        while fields.more():
+            self.raise_backouts(fields.number(8), fields.number(8), fields.number(2))
 
     def apply(self, kind, queue, number, *details):
         """A put or get that happens. A queue number without a definition: the queue was deleted later."""
@@ -379,6 +410,7 @@ class QueueManager:
         return {"restart_lsn": self.lsns[0], "end_lsn": self.lsns[1],
                 "objects": [{"kind": KINDS[one.kind], "name": one.name, "queue": one.queue,
                              "attributes": one.attributes} for one in ordered],
+                "branches": list(self.branches.values()),
                 "queues": {one.name: list(self.messages(one)) for one in ordered if one.kind == LOCAL_QUEUE}}
 
 
@@ -388,6 +420,8 @@ def show(listing):
         print(f"{one['kind']} {one['name']}" + (f", queue {one['queue']}" if one["queue"] else ""))
         for selector, value in sorted(one["attributes"].items()):
             print(f"    {selector} = {value!r}")
+    for one in listing["branches"]:
+        print("branch", *one["xid"], one["heuristic"] or "in doubt")
     for name, messages in listing["queues"].items():
         print(f"messages of {name}: {len(messages)}")
         for one in messages:

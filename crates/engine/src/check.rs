@@ -53,7 +53,7 @@ impl QueueManager {
             checked.map_err(|what| format!("{}: {what}", queue.name.text()))?;
         }
         let usage = inner.log.usage();
-        if let Some(lowest) = inner.units.lowest().filter(|pin| *pin < usage.restart) {
+        if let Some(lowest) = inner.units.look().0.filter(|pin| *pin < usage.restart) {
             let restart = usage.restart;
             return Err(format!(
                 "{lowest:?} is pinned, and a restart begins at {restart:?}"
@@ -111,7 +111,7 @@ fn note_handles(session: &SessionInner, all: &mut All) {
 /// Adds what a unit of work has of queues; what it was promised.
 fn check_unit(unit: &Unit, pin: Option<Lsn>, all: &mut All) -> Result<u64, String> {
     let work = unit.lock();
-    if work.logged && pin.is_none_or(|pin| pin > work.first) {
+    if work.logged && !work.is_carried() && pin.is_none_or(|pin| pin > work.first) {
         return Err(format!(
             "a unit of work has its first record at {:?} and its pin at {pin:?}",
             work.first

@@ -67,6 +67,7 @@ pub use queue::QueueStatus;
 #[doc(hidden)]
 pub use session::{Application, Binding, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};
+pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};
 
 #[doc(hidden)]

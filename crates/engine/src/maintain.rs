@@ -154,12 +154,10 @@ impl Inner {
             return false;
         };
         let inserts = self.holder(&oldest, pin);
-        let Some(events) = oldest.back_out_by_system(self) else {
+        let Some(behind) = oldest.back_out_by_system(self) else {
             return false;
         };
-        for (queue, event) in events {
-            crate::trigger::fire(self, &queue, event);
-        }
+        behind.follow(self);
         if planted(Bug::ClearNextPin)
             && let Some(session) = self.session(oldest.session)
             && let Some(next) = &session.lock().unit

@@ -119,6 +119,7 @@ pub(crate) struct Parts {
     pub(crate) numbers: Numbers,
     pub(crate) next_queue: u64,
     pub(crate) retired: Vec<Arc<Queue>>,
+    pub(crate) units: Units,
     pub(crate) checkpoint: CheckpointState,
 }
 
@@ -139,7 +140,7 @@ impl Inner {
             next_session: AtomicU64::new(1),
             sessions: Mutex::new(BTreeMap::new()),
             orphans: Orphans::default(),
-            units: Arc::default(),
+            units: Arc::new(parts.units),
             phase: AtomicU8::new(RUNNING),
             stop: Mutex::new(None),
             kick: Arc::clone(&parts.home.room.kick),

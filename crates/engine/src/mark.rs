@@ -32,6 +32,10 @@ marks! {
     RedoCleared: "Restart redoes a clear.",
     RedoDiscarded: "Restart redoes the end of an expired message.",
     RedoCheckpoint: "Restart meets the beginning of an image.",
+    RedoPrepare: "Restart meets a prepared unit of work.",
+    RedoHeuristic: "Restart redoes a heuristic completion.",
+    RedoForgotten: "Restart meets the end of what was remembered of one.",
+    Carried: "An image carries a unit of work that is in doubt.",
     UndoneAtRestart: "Restart undoes a unit of work that has no end.",
     OrphanApplied: "Maintenance lets an effect happen whose application has gone.",
     LogFullBackout: "A unit of work is backed out to make room in the log.",
@@ -81,5 +85,8 @@ pub(crate) fn redone(record: &Record<'_>) {
         Record::Cleared { .. } => Mark::RedoCleared,
         Record::Discarded { .. } => Mark::RedoDiscarded,
         Record::Checkpoint { .. } => Mark::RedoCheckpoint,
+        Record::Prepare { .. } => Mark::RedoPrepare,
+        Record::Heuristic { .. } => Mark::RedoHeuristic,
+        Record::Forgotten { .. } => Mark::RedoForgotten,
     });
 }

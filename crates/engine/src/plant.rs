@@ -13,6 +13,10 @@ pub enum Bug {
     DeliverTwice,
     /// A unit of work is committed although an asynchronous put in it has failed.
     CommitDoomed,
+    /// An image does not carry units of work in doubt, which pin nothing.
+    DropPrepared,
+    /// Restart undoes units of work that are prepared.
+    UndoPrepared,
     /// A message put in a unit of work is visible before the commit.
     VisibleEarly,
     /// Restart redoes only the first operation of a committed unit of work.
@@ -76,6 +80,8 @@ impl Bug {
         Bug::ForgetUndo,
         Bug::DeliverTwice,
         Bug::CommitDoomed,
+        Bug::DropPrepared,
+        Bug::UndoPrepared,
         Bug::VisibleEarly,
         Bug::HalfCommit,
         Bug::ForgetYoung,

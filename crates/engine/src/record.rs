@@ -1,6 +1,6 @@
 //! Every record of the recovery log, with what redo and undo make of it.
 //!
-//! | record | redo (restart, in log order) | undo (its unit of work has neither commit nor backout) |
+//! | record | redo (restart, in log order) | undo (its unit of work has neither commit nor backout, and is not prepared) |
 //! | --- | --- | --- |
 //! | `Put` | outside a unit of work: the message is on its queue, unless it is there already; inside: it will be when `Commit` comes | forget it |
 //! | `Get` | outside: the message is gone; inside: it will be when `Commit` comes | the message is back, its backout count raised to the one given |
@@ -11,6 +11,9 @@
 //! | `Cleared` | every message put before `below` is gone | — |
 //! | `Discarded` | the (expired) message is gone | — |
 //! | `Checkpoint` | nothing: it marks where an image began | — |
+//! | `Prepare` | the unit of work is in doubt under its XA identifier: what it has put and got stays in hand | — |
+//! | `Heuristic` | as `Commit` or `Backout`; that somebody decided it is remembered under the identifier | — |
+//! | `Forgotten` | nothing is remembered of the unit of work | — |
 //!
 //! Invariants:
 //! * Redo is idempotent, because an image may already hold what a record says: a message is put
@@ -23,6 +26,7 @@
 use posthaste_mqi::Md;
 
 use crate::message;
+use crate::unit::branch::{Outcome, Xid};
 
 /// Number of a unit of work; 0 = outside.
 pub(crate) type UowId = u64;
@@ -74,6 +78,20 @@ pub(crate) enum Record<'a> {
     Checkpoint {
         number: u64,
     },
+    Prepare {
+        uow: UowId,
+        /// When the unit of work began, microseconds since 1970.
+        started: i64,
+        xid: Xid,
+    },
+    Heuristic {
+        uow: UowId,
+        outcome: Outcome,
+        counts: Vec<BackoutCount>,
+    },
+    Forgotten {
+        uow: UowId,
+    },
 }
 
 impl Record<'_> {
@@ -81,7 +99,11 @@ impl Record<'_> {
     pub(crate) fn highest_number(&self) -> u64 {
         match self {
             Record::Put { uow, seq, .. } | Record::Get { uow, seq, .. } => *uow.max(seq),
-            Record::Commit { uow } | Record::Backout { uow, .. } => *uow,
+            Record::Commit { uow }
+            | Record::Backout { uow, .. }
+            | Record::Prepare { uow, .. }
+            | Record::Heuristic { uow, .. }
+            | Record::Forgotten { uow } => *uow,
             Record::Cleared { below, .. } => *below,
             Record::Discarded { seq, .. } => *seq,
             Record::Object { .. } | Record::Deleted { .. } | Record::Checkpoint { .. } => 0,
@@ -106,6 +128,9 @@ const DELETED: u8 = 6;
 const CLEARED: u8 = 7;
 const DISCARDED: u8 = 8;
 const CHECKPOINT: u8 = 9;
+const PREPARE: u8 = 10;
+const HEURISTIC: u8 = 11;
+const FORGOTTEN: u8 = 12;
 
 /// Everything of a `Put` record but the data, which is appended as a part of its own.
 pub(crate) fn put_head(
@@ -155,12 +180,40 @@ pub(crate) fn checkpoint(number: u64) -> [u8; 9] {
 /// A `Backout` record.
 pub(crate) fn backout(uow: UowId, counts: &[BackoutCount]) -> Vec<u8> {
     let mut out = tagged(BACKOUT, uow).to_vec();
+    put_counts(&mut out, counts);
+    out
+}
+
+fn put_counts(out: &mut Vec<u8>, counts: &[BackoutCount]) {
     for c in counts {
         out.extend_from_slice(&c.queue.to_le_bytes());
         out.extend_from_slice(&c.seq.to_le_bytes());
         out.extend_from_slice(&c.count.to_le_bytes());
     }
+}
+
+/// A `Prepare` record.
+pub(crate) fn prepare(uow: UowId, started: i64, xid: &Xid) -> Vec<u8> {
+    let mut out = tagged(PREPARE, uow).to_vec();
+    out.extend_from_slice(&started.to_le_bytes());
+    out.extend_from_slice(&xid.format_id().to_le_bytes());
+    out.push(xid.global().len() as u8);
+    out.extend_from_slice(xid.global());
+    out.extend_from_slice(xid.branch());
     out
+}
+
+/// A `Heuristic` record; `counts` are those of a backout.
+pub(crate) fn heuristic(uow: UowId, outcome: Outcome, counts: &[BackoutCount]) -> Vec<u8> {
+    let mut out = tagged(HEURISTIC, uow).to_vec();
+    out.push(u8::from(outcome == Outcome::Committed));
+    put_counts(&mut out, counts);
+    out
+}
+
+/// A `Forgotten` record.
+pub(crate) fn forgotten(uow: UowId) -> [u8; 9] {
+    tagged(FORGOTTEN, uow)
 }
 
 /// An `Object` record: a definition, whole.
@@ -209,6 +262,18 @@ impl<'a> Fields<'a> {
     fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
     }
+    /// Backout counts up to the end.
+    fn counts(&mut self) -> Option<Vec<BackoutCount>> {
+        let mut counts = Vec::new();
+        while !self.0.is_empty() {
+            counts.push(BackoutCount {
+                queue: self.u64()?,
+                seq: self.u64()?,
+                count: u16::from_le_bytes(self.take()?),
+            });
+        }
+        Some(counts)
+    }
     fn end(self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
@@ -241,16 +306,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
         COMMIT => Record::Commit { uow: f.u64()? },
         BACKOUT => {
             let uow = f.u64()?;
-            let mut counts = Vec::new();
-            while !f.0.is_empty() {
-                counts.push(BackoutCount {
-                    queue: f.u64()?,
-                    seq: f.u64()?,
-                    count: u16::from_le_bytes(f.take()?),
-                });
-            }
+            let counts = f.counts()?;
             Record::Backout { uow, counts }
         }
+        PREPARE => return prepared(f),
+        HEURISTIC => return completed(f),
+        FORGOTTEN => Record::Forgotten { uow: f.u64()? },
         OBJECT => {
             return Some(Record::Object {
                 queue: f.u64()?,
@@ -281,7 +342,32 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     Some(record)
 }
 
+fn prepared(mut f: Fields<'_>) -> Option<Record<'_>> {
+    let uow = f.u64()?;
+    let started = i64::from_le_bytes(f.take()?);
+    let format_id = i32::from_le_bytes(f.take()?);
+    let [length] = f.take()?;
+    let (global, branch) = f.0.split_at_checked(usize::from(length))?;
+    let xid = Xid::new(format_id, global, branch)?;
+    Some(Record::Prepare { uow, started, xid })
+}
+
+fn completed(mut f: Fields<'_>) -> Option<Record<'_>> {
+    let uow = f.u64()?;
+    let outcome = match f.take()? {
+        [0] => Outcome::BackedOut,
+        [1] => Outcome::Committed,
+        _ => return None,
+    };
+    Some(Record::Heuristic {
+        uow,
+        outcome,
+        counts: f.counts()?,
+    })
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -324,6 +410,15 @@ mod tests {
                 Record::Discarded { queue: 4, seq: 100 },
             ),
             (checkpoint(5).to_vec(), Record::Checkpoint { number: 5 }),
+            (
+                heuristic(7, Outcome::BackedOut, &counts),
+                Record::Heuristic {
+                    uow: 7,
+                    outcome: Outcome::BackedOut,
+                    counts: counts.to_vec(),
+                },
+            ),
+            (forgotten(7).to_vec(), Record::Forgotten { uow: 7 }),
         ];
         for (bytes, record) in &fixed {
             assert_eq!(decode(bytes).as_ref(), Some(record));
@@ -332,12 +427,21 @@ mod tests {
                 // length and checksum guard that case.
                 if !matches!(
                     decode(&bytes[..length]),
-                    None | Some(Record::Backout { .. })
+                    None | Some(Record::Backout { .. } | Record::Heuristic { .. })
                 ) {
                     panic!("{record:?} cut to {length} was accepted");
                 }
             }
         }
+        let xid = Xid::new(-7, &[1; 64], b"branch").unwrap();
+        let bytes = prepare(9, 8, &xid);
+        let (uow, started) = (9, 8);
+        assert_eq!(decode(&bytes), Some(Record::Prepare { uow, started, xid }));
+        assert_eq!(
+            decode(&bytes[..bytes.len() - 7]),
+            None,
+            "the global part is cut"
+        );
         let mut put = Vec::new();
         put_head(&mut put, 1, 2, 3, 4, &Md::default());
         put.extend_from_slice(b"data");

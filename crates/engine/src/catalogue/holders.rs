@@ -1,14 +1,14 @@
 //! Who keeps a queue from being changed: the connections that have it open, and those whose units of
-//! work have puts or gets on it.
+//! work have puts or gets on it; branches in doubt, which have no connection.
 //!
-//! Invariant: no session is locked while another is.
+//! Invariant: no session is locked while another is, and no unit of work.
 
 use std::sync::Arc;
 
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::session::{SessionInner, Target};
-use crate::unit::Op;
+use crate::unit::{Op, Unit};
 
 /// The most that are named; whoever has to end them asks again.
 const NAMED: usize = 10;
@@ -33,14 +33,25 @@ impl Held {
             handles: state.handles.iter().filter(|h| is_it(&h.target)).count(),
             ..Held::default()
         };
-        let work = state.unit.as_ref().map(|unit| unit.lock());
-        for op in work.iter().flat_map(|work| &work.ops) {
-            match op {
-                Op::Put { queue: on, .. } => held.puts += usize::from(Arc::ptr_eq(on, queue)),
-                Op::Got { queue: on, .. } => held.gets += usize::from(Arc::ptr_eq(on, queue)),
-            }
+        if let Some(unit) = &state.unit {
+            held.count(unit, queue);
         }
         held
+    }
+
+    fn of_branch(unit: &Unit, queue: &Arc<Queue>) -> Held {
+        let mut held = Held::default();
+        held.count(unit, queue);
+        held
+    }
+
+    fn count(&mut self, unit: &Unit, queue: &Arc<Queue>) {
+        for op in &unit.lock().ops {
+            match op {
+                Op::Put { queue: on, .. } => self.puts += usize::from(Arc::ptr_eq(on, queue)),
+                Op::Got { queue: on, .. } => self.gets += usize::from(Arc::ptr_eq(on, queue)),
+            }
+        }
     }
 
     fn in_words(&self) -> String {
@@ -74,5 +85,18 @@ pub(super) fn holders(qm: &Inner, queue: &Arc<Queue>) -> Vec<[String; 4]> {
             ]
         })
     });
-    named.take(NAMED).collect()
+    let branches = qm.units.branches().into_iter();
+    let branches = branches.filter_map(|(xid, unit)| {
+        let held = Held::of_branch(&unit, queue).in_words();
+        let branch = || {
+            [
+                "branch in doubt".to_owned(),
+                String::new(),
+                xid.to_string(),
+                held.clone(),
+            ]
+        };
+        (!held.is_empty()).then(branch)
+    });
+    named.chain(branches).take(NAMED).collect()
 }

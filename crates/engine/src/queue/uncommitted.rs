@@ -89,6 +89,12 @@ impl QueueState {
         *put = Uncommitted::Filed(slot);
     }
 
+    /// A message of a unit of work that a restart has found in doubt.
+    pub(crate) fn hold_uncommitted(&mut self, message: &Message) {
+        self.pending_puts += 1;
+        self.uncommitted[usize::from(message.persistent())] += message.size();
+    }
+
     /// A put that never happened, or whose queue has gone.
     pub(crate) fn forget_uncommitted(&mut self, put: &Uncommitted) {
         self.pending_puts -= 1;

@@ -4,7 +4,8 @@
 //!
 //! 1. A `Checkpoint` record begins it, at LSN `begin`; or none, at the end of the log, where there is no room for one
 //!    or the attempt before found none on the disk. Pins are read after that, so every record
-//!    appended before `begin` whose effect is not yet in the queues is covered by a pin.
+//!    appended before `begin` whose effect is not yet in the queues is covered by a pin. Units of work in doubt have
+//!    none: the image carries their records, which are gathered now, before any queue is saved.
 //! 2. Persistent messages whose record lies before the *previous* checkpoint's begin (`cut`) are
 //!    written to their queue files; younger ones stay in the log only, because most of them will be
 //!    gone by the next checkpoint.
@@ -40,6 +41,7 @@ use crate::queue::disjoint::Disjoint;
 use crate::queue::saved::stored_head;
 use crate::room::{Needs, Room, Writes};
 use crate::stop::Stop;
+use crate::unit::carried;
 
 /// What the next checkpoint has to know of the last one.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +104,8 @@ struct Begun {
     /// The oldest record whose effect was on its way.
     pin: Option<Lsn>,
     closing: bool,
+    /// The records of units of work in doubt.
+    carried: Vec<u8>,
 }
 
 /// Which messages a checkpoint files.
@@ -228,12 +232,18 @@ impl Inner {
     ) -> Result<(), Failure> {
         let number = state.number + 1;
         let begin = self.begin(number, state.failed)?;
+        let (pin, in_doubt) = self.units.look();
+        let carried = match planted(Bug::DropPrepared) {
+            true => Vec::new(),
+            false => carried::encode(self, &in_doubt, closing)?,
+        };
         let begun = Begun {
             number,
             begin,
             cut: if closing { begin } else { state.begin },
-            pin: self.units.lowest().filter(|_| !planted(Bug::IgnorePins)),
+            pin: pin.filter(|_| !planted(Bug::IgnorePins)),
             closing,
+            carried,
         };
         let retired = self.retired.lock().len();
         let (restart, needs) = self.save(&begun, saved).await?;
@@ -327,6 +337,7 @@ impl Inner {
             (image::HEADER, header.encode()),
             (image::CATALOGUE, image::encode_catalogue(&objects)),
             (image::QUEUES, image::encode_queues(&queues)),
+            (image::UNITS, begun.carried.clone()),
         ];
         let bytes = sections.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         self.home.room.write(Writes::Image, bytes, || {
@@ -368,12 +379,14 @@ impl Inner {
             old.extend(queue.lock().unfiled_sizes(cut));
         }
         old.sort_unstable();
+        let kept = self.log.usage().restart;
         let mut room = match scope {
             Scope::WhatFits => self.home.room.for_messages(),
             _ => 0,
         };
         let left = old.into_iter().find_map(|(lsn, bytes)| {
-            let fits = bytes <= room;
+            // What a unit of work in doubt has put may be in the log no more when it is committed.
+            let fits = bytes <= room || lsn < kept;
             room = room.saturating_sub(bytes);
             (!fits).then_some(lsn)
         });

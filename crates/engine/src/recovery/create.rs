@@ -106,9 +106,9 @@ impl QueueManager {
             clean: true,
         };
         let mut writer = ImageWriter::begin(&Arc::clone(disk), &config.data, 1)?;
-        writer.section(image::HEADER, &header.encode())?;
-        writer.section(image::CATALOGUE, &image::encode_catalogue(&numbered))?;
-        writer.section(image::QUEUES, &image::encode_queues(&[]))?;
+        for (kind, bytes) in image::without_messages(header, &numbered) {
+            writer.section(kind, &bytes)?;
+        }
         writer.finish()?;
         let anchor = Anchor {
             image: 1,

@@ -5,6 +5,7 @@
 //! | 1 header | format, where the checkpoint began in the log, next queue number, tag seed, clean |
 //! | 2 catalogue | every logged definition: the LSN of the record that made it so, then [`Stored`] |
 //! | 3 queues | queue number, then the places and checksums of its saved chunks |
+//! | 4 units | the log records of units of work in doubt: where each began in the log, its length, its bytes |
 //!
 //! The anchor (in the log's control file) names the image to start from, the incarnation, and where
 //! the numbers of later runs begin. Its format
@@ -22,10 +23,11 @@ use crate::stop::StartError;
 pub(crate) const HEADER: u32 = 1;
 pub(crate) const CATALOGUE: u32 = 2;
 pub(crate) const QUEUES: u32 = 3;
+pub(crate) const UNITS: u32 = 4;
 
 /// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts. 4:
-/// saved chunks with checksums.
-const FORMAT: u32 = 4;
+/// saved chunks with checksums. 5: units of work in doubt.
+const FORMAT: u32 = 5;
 /// Stands for a chunk that has nothing saved.
 const ABSENT: Sealed = Sealed {
     place: Place {
@@ -130,6 +132,16 @@ pub(crate) fn decode_catalogue(bytes: &[u8]) -> Option<Vec<SavedObject>> {
         fields.0 = fields.0.get(used..)?;
     }
     Some(out)
+}
+
+/// The sections of a new queue manager's image.
+pub(crate) fn without_messages(header: Header, objects: &[SavedObject]) -> [(u32, Vec<u8>); 4] {
+    [
+        (HEADER, header.encode()),
+        (CATALOGUE, encode_catalogue(objects)),
+        (QUEUES, Vec::new()),
+        (UNITS, Vec::new()),
+    ]
 }
 
 /// One queue of section 3: its saved chunks in the order of their numbers.

@@ -3,12 +3,13 @@
 //! Invariants: see `record`. Messages are collected as held slots; they are listed, in order, once
 //! everything is known.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use posthaste_command::ObjectKind;
 use posthaste_mqi::Md;
+use posthaste_mqi::constants::MQPER_PERSISTENT;
 use posthaste_recovery_log::Lsn;
 
 use crate::catalogue::{Catalogue, Runtime, Stored, kind_of};
@@ -17,8 +18,12 @@ use crate::message::Message;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::SlotId;
-use crate::record::{BackoutCount, QueueId, Record, UowId};
+use crate::queue::uncommitted::Uncommitted;
+use crate::record::{self, BackoutCount, QueueId, Record, UowId};
 use crate::stop::StartError;
+use crate::unit::Op;
+use crate::unit::branch::{Outcome, Xid};
+use crate::unit::carried::{self, Found};
 
 /// A put or get of a unit of work whose end is not known yet.
 enum Pending {
@@ -26,13 +31,33 @@ enum Pending {
     Get(BackoutCount),
 }
 
+/// A unit of work whose end is not known yet.
+#[derive(Default)]
+struct InFlight {
+    pending: Vec<Pending>,
+    /// It is prepared: when it began, and its identifier.
+    branch: Option<(i64, Xid)>,
+    /// It was completed heuristically.
+    settled: Option<Outcome>,
+}
+
 struct Known {
     queue: Arc<Queue>,
     /// Slots by message number; made when the log first names a message of this queue.
     slots: Option<HashMap<u64, SlotId>>,
+    /// What units of work in doubt have got.
+    held: BTreeSet<SlotId>,
 }
 
 impl Known {
+    fn new(queue: Arc<Queue>) -> Self {
+        Known {
+            queue,
+            slots: None,
+            held: BTreeSet::new(),
+        }
+    }
+
     fn slots(&mut self) -> &mut HashMap<u64, SlotId> {
         let queue = &self.queue;
         self.slots.get_or_insert_with(|| {
@@ -47,7 +72,7 @@ impl Known {
 pub(crate) struct Replay<'a> {
     catalogue: &'a Catalogue,
     queues: BTreeMap<QueueId, Known>,
-    units: HashMap<UowId, Vec<Pending>>,
+    units: HashMap<UowId, InFlight>,
     pub(crate) next_queue: QueueId,
     pub(crate) retired: Vec<Arc<Queue>>,
     pub(crate) records: u64,
@@ -58,7 +83,7 @@ pub(crate) struct Replay<'a> {
 impl<'a> Replay<'a> {
     pub(crate) fn new(catalogue: &'a Catalogue, next_queue: QueueId) -> Self {
         let queues = catalogue.local_queues().into_iter().map(|queue| {
-            let known = Known { queue, slots: None };
+            let known = Known::new(queue);
             (known.queue.id, known)
         });
         Replay {
@@ -72,9 +97,26 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Redoes one record.
+    /// Redoes the records that an image carries; without `keep_np`, messages that are not persistent are left out.
+    pub(crate) fn carried(&mut self, bytes: &[u8], keep_np: bool) -> Result<(), StartError> {
+        let carried = carried::records(bytes);
+        for (start, bytes) in carried.ok_or_else(|| nonsense("units of work in doubt"))? {
+            let record = record::decode(bytes).ok_or_else(|| nonsense("a carried record"))?;
+            let lost = |md: &Md| md.persistence != MQPER_PERSISTENT && !keep_np;
+            if !matches!(&record, Record::Put { md, .. } if lost(md)) {
+                self.redo(start, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Redoes one record of the log.
     pub(crate) fn record(&mut self, start: Lsn, record: Record<'_>) -> Result<(), StartError> {
         self.records += 1;
+        self.redo(start, record)
+    }
+
+    fn redo(&mut self, start: Lsn, record: Record<'_>) -> Result<(), StartError> {
         self.highest = self.highest.max(record.highest_number());
         mark::redone(&record);
         match record {
@@ -91,7 +133,7 @@ impl<'a> Replay<'a> {
                     self.put(queue, &message);
                 } else {
                     let unit = self.units.entry(uow).or_default();
-                    unit.push(Pending::Put(queue, message));
+                    unit.pending.push(Pending::Put(queue, message));
                 }
             }
             Record::Get {
@@ -107,26 +149,26 @@ impl<'a> Replay<'a> {
                 count,
             } => {
                 let unit = self.units.entry(uow).or_default();
-                unit.push(Pending::Get(BackoutCount { queue, seq, count }));
+                unit.pending
+                    .push(Pending::Get(BackoutCount { queue, seq, count }));
             }
             Record::Commit { uow } => {
-                let mut unit = self.units.remove(&uow).unwrap_or_default();
-                if planted(Bug::HalfCommit) {
-                    unit.truncate(1);
-                }
-                for pending in unit {
-                    match pending {
-                        Pending::Put(queue, message) => self.put(queue, &message),
-                        Pending::Get(got) => self.gone(got.queue, got.seq),
-                    }
-                }
+                let unit = self.units.remove(&uow).unwrap_or_default();
+                self.commit(unit.pending);
             }
             Record::Backout { uow, counts } => {
                 self.units.remove(&uow);
-                for count in counts {
-                    self.backed_out(count);
-                }
+                self.back_out(counts);
             }
+            Record::Prepare { uow, started, xid } => {
+                self.units.entry(uow).or_default().branch = Some((started, xid));
+            }
+            Record::Heuristic {
+                uow,
+                outcome,
+                counts,
+            } => self.settle(uow, outcome, counts),
+            Record::Forgotten { uow } => drop(self.units.remove(&uow)),
             Record::Object { queue, object } => self.object(start, queue, object)?,
             Record::Deleted { queue, kind, name } => {
                 let kind = kind_of(kind).ok_or_else(|| nonsense("an object kind"))?;
@@ -136,6 +178,37 @@ impl<'a> Replay<'a> {
             Record::Checkpoint { .. } => {}
         }
         Ok(())
+    }
+
+    fn commit(&mut self, mut unit: Vec<Pending>) {
+        if planted(Bug::HalfCommit) {
+            unit.truncate(1);
+        }
+        for pending in unit {
+            match pending {
+                Pending::Put(queue, message) => self.put(queue, &message),
+                Pending::Get(got) => self.gone(got.queue, got.seq),
+            }
+        }
+    }
+
+    fn back_out(&mut self, counts: Vec<BackoutCount>) {
+        for count in counts {
+            self.backed_out(count);
+        }
+    }
+
+    /// One that is not known has been forgotten since.
+    fn settle(&mut self, uow: UowId, outcome: Outcome, counts: Vec<BackoutCount>) {
+        let Some(unit) = self.units.get_mut(&uow) else {
+            return;
+        };
+        unit.settled = Some(outcome);
+        let pending = std::mem::take(&mut unit.pending);
+        match outcome {
+            Outcome::Committed => self.commit(pending),
+            Outcome::BackedOut => self.back_out(counts),
+        }
     }
 
     /// A message is on its queue, unless it is there already. A queue that is not known was deleted
@@ -184,11 +257,8 @@ impl<'a> Replay<'a> {
             return Ok(());
         };
         if let Runtime::Local(local) = definition.runtime() {
-            let known = Known {
-                queue: local.clone(),
-                slots: None,
-            };
-            self.queues.entry(queue).or_insert(known);
+            let known = || Known::new(local.clone());
+            self.queues.entry(queue).or_insert_with(known);
         }
         Ok(())
     }
@@ -220,18 +290,77 @@ impl<'a> Replay<'a> {
 
     /// Undoes what was in flight. Returns the backout records that say so, for the log.
     pub(crate) fn undo(&mut self) -> Vec<(UowId, Vec<BackoutCount>)> {
-        let mut units: Vec<_> = std::mem::take(&mut self.units).into_iter().collect();
+        let undoes = |unit: &InFlight| unit.branch.is_none() || planted(Bug::UndoPrepared);
+        let units = self.units.extract_if(|_, unit| undoes(unit));
+        let mut units: Vec<_> = units.collect();
         units.sort_by_key(|(uow, _)| *uow);
         let mut undone = Vec::new();
-        for (uow, pending) in units {
-            let gets = pending.into_iter().filter_map(|pending| match pending {
-                Pending::Get(count) => Some(count),
-                Pending::Put(..) => None,
-            });
+        for (uow, unit) in units {
+            let gets = unit
+                .pending
+                .into_iter()
+                .filter_map(|pending| match pending {
+                    Pending::Get(count) => Some(count),
+                    Pending::Put(..) => None,
+                });
             let counts = gets.filter(|count| self.backed_out(*count)).collect();
             undone.push((uow, counts));
         }
         undone
+    }
+
+    /// The units of work that are in doubt, and those that were completed heuristically and are not forgotten. What
+    /// they have put and got is in their hands.
+    pub(crate) fn in_doubt(&mut self) -> Vec<Found> {
+        let mut units: Vec<_> = std::mem::take(&mut self.units).into_iter().collect();
+        units.sort_by_key(|(uow, _)| *uow);
+        let mut found = Vec::new();
+        for (id, unit) in units {
+            let Some((started, xid)) = unit.branch else {
+                continue;
+            };
+            // A record that the image carries may be in the log as well.
+            let mut met = BTreeSet::new();
+            let pending = unit.pending.into_iter();
+            let ops = pending.filter_map(|pending| self.in_hand(pending, &mut met));
+            found.push(Found {
+                id,
+                started,
+                xid,
+                settled: unit.settled,
+                ops: ops.collect(),
+            });
+        }
+        found
+    }
+
+    /// Takes a message into the hand of a unit of work, unless it is there already.
+    fn in_hand(&mut self, pending: Pending, met: &mut BTreeSet<(bool, u64)>) -> Option<Op> {
+        let (queue, get, seq) = match &pending {
+            Pending::Put(queue, message) => (*queue, false, message.seq),
+            Pending::Get(got) => (got.queue, true, got.seq),
+        };
+        let known = self.queues.get_mut(&queue)?;
+        if !met.insert((get, seq)) {
+            return None;
+        }
+        let queue = Arc::clone(&known.queue);
+        match pending {
+            Pending::Put(_, message) => {
+                queue.lock().hold_uncommitted(&message);
+                let put = Uncommitted::InMemory {
+                    message,
+                    counted: true,
+                };
+                Some(Op::Put { queue, put })
+            }
+            Pending::Get(_) => {
+                let slot = *known.slots().get(&seq)?;
+                known.held.insert(slot);
+                queue.lock().uncommitted_gets += 1;
+                Some(Op::Got { queue, slot })
+            }
+        }
     }
 
     /// Lists every message that is there, in the order of delivery.
@@ -244,7 +373,9 @@ impl<'a> Replay<'a> {
             };
             all.sort_unstable();
             for (_, id) in all {
-                state.list(id);
+                if !known.held.contains(&id) {
+                    state.list(id);
+                }
             }
             drop(state);
             known.queue.spill();

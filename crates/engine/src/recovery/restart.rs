@@ -29,6 +29,7 @@ use crate::record;
 use crate::room::{Needs, Room};
 use crate::stop::StartError;
 use crate::trigger::Triggered;
+use crate::unit::carried;
 
 /// Takes the lock that keeps a second process off the same files.
 pub(super) fn lock_folder(
@@ -53,6 +54,8 @@ struct Image {
     header: Header,
     catalogue: Vec<SavedObject>,
     queues: Vec<SavedQueue>,
+    /// Records of units of work in doubt.
+    units: Vec<u8>,
 }
 
 fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, StartError> {
@@ -69,12 +72,13 @@ fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, St
     let header = section(image::HEADER).map(Header::decode).transpose()?;
     let catalogue = section(image::CATALOGUE).and_then(image::decode_catalogue);
     let queues = section(image::QUEUES).and_then(image::decode_queues);
-    match (header, catalogue, queues) {
-        (Some(header), Some(catalogue), Some(queues)) => Ok(Image {
+    match (header, catalogue, queues, section(image::UNITS)) {
+        (Some(header), Some(catalogue), Some(queues), Some(units)) => Ok(Image {
             bytes: sections.iter().map(|(_, bytes)| bytes.len() as u64).sum(),
             header,
             catalogue,
             queues,
+            units: units.to_vec(),
         }),
         _ => Err(nonsense("the checkpoint image lacks a part")),
     }
@@ -361,12 +365,14 @@ impl QueueManager {
         let (image, index) = (loaded.bytes, index_bytes(&loaded.queues));
         keep_room(&catalogue, &home, &config, image, index)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
+        replay.carried(&loaded.units, keep_np)?;
         while let Some(read) = restart.next()? {
             let decoded = record::decode(&read.payload)
                 .ok_or_else(|| nonsense("a log record has an unknown shape"))?;
             replay.record(read.start, decoded)?;
         }
         let undone = replay.undo();
+        let units = carried::restore(replay.in_doubt());
         replay.list_all();
         let (next_queue, highest, retired, records) = (
             replay.next_queue,
@@ -396,6 +402,7 @@ impl QueueManager {
             numbers,
             next_queue,
             retired,
+            units,
             checkpoint: CheckpointState::of_image(anchor.image, loaded.header.begin),
         });
         inner.plan_checkpoint();

@@ -12,6 +12,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Forced, Lsn};
 
 use super::Unit;
+use super::branch::Outcome;
 use super::orphans::Orphan;
 use super::table::Pin;
 use crate::manager::Inner;
@@ -60,6 +61,12 @@ pub(crate) enum Effect {
     Commit(Arc<Unit>),
     /// A backout whose counts are hardened: nobody sees a count that a crash could take back.
     Backout(Arc<Unit>),
+    /// A branch is in doubt from now on.
+    Prepared(Arc<Unit>),
+    /// A branch is completed heuristically.
+    Settled(Arc<Unit>, Outcome),
+    /// And that is remembered no more.
+    Forgotten(Arc<Unit>),
     Put {
         queue: Arc<Queue>,
         message: Arc<Message>,
@@ -88,8 +95,11 @@ impl Effect {
     pub(crate) fn happen(self, qm: &Arc<Inner>, end: Lsn, forced: &Forced) {
         assert!(forced.covers(end), "an effect before its record is durable");
         match self {
-            Effect::Commit(unit) => unit.commit(qm),
+            Effect::Commit(unit) => unit.end(qm, Outcome::Committed, false),
             Effect::Backout(unit) => unit.undo(qm),
+            Effect::Prepared(unit) => unit.prepared(qm),
+            Effect::Settled(unit, outcome) => unit.end(qm, outcome, true),
+            Effect::Forgotten(unit) => unit.leave(&mut unit.lock(), qm),
             Effect::Put {
                 queue,
                 message,

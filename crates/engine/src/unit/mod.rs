@@ -3,6 +3,8 @@
 //! | file | what is there |
 //! | --- | --- |
 //! | `table` | every unit of work there is, and what keeps the log from being cut |
+//! | `branch` | units of work that somebody else decides about (XA) |
+//! | `carried` | those in doubt, as an image carries them and a restart restores them |
 //! | `effect` | what a forced log record makes true |
 //! | `orphans` | effects whose applications went away before they happened |
 //!
@@ -20,6 +22,8 @@
 //!   the log, until it ends: gets and the ends of others cannot use up what its own end, or that by a restart,
 //!   will need.
 
+pub(crate) mod branch;
+pub(crate) mod carried;
 pub(crate) mod effect;
 pub(crate) mod orphans;
 pub(crate) mod table;
@@ -39,7 +43,8 @@ use crate::queue::uncommitted::Uncommitted;
 use crate::queue::waiters::Wakes;
 use crate::record::{self, BackoutCount, UowId};
 use crate::trigger;
-use table::Place;
+use branch::{Outcome, Xid};
+use table::{Pin, Place};
 
 /// One put or get of a unit of work.
 pub(crate) enum Op {
@@ -81,6 +86,12 @@ pub(crate) enum Stage {
     Ending,
     /// The system has backed it out; its application does not know yet.
     BackedOut,
+    /// In doubt: whoever prepared it decides.
+    Prepared,
+    /// It was in doubt, and somebody else has decided; that is remembered.
+    Settled(Outcome),
+    /// All of its end has happened.
+    Ended,
 }
 
 /// A unit of work.
@@ -110,6 +121,10 @@ pub(crate) struct Work {
     pub(crate) logged_at: Option<i64>,
     /// Bytes of the log that are kept for its end.
     owed: u64,
+    /// Its identifier, if it is a branch.
+    xid: Option<Xid>,
+    /// Holds the record of its end, where that of its beginning is held no more.
+    end_pin: Option<Pin>,
 }
 
 /// Bytes that the record of an end takes, with its share of page headers, and each backout count in it.
@@ -140,6 +155,11 @@ impl Work {
             self.first = lsn;
             self.logged_at = Some(qm.now());
         }
+    }
+
+    /// Whether images carry it, so that it needs no pin.
+    pub(crate) fn is_carried(&self) -> bool {
+        matches!(self.stage, Stage::Prepared | Stage::Settled(_)) || self.end_pin.is_some()
     }
 
     /// Whether so many more messages may join it.
@@ -227,6 +247,8 @@ impl Unit {
             first: Lsn(0),
             logged_at: None,
             owed: 0,
+            xid: None,
+            end_pin: None,
         };
         Unit {
             id,
@@ -283,48 +305,38 @@ impl Unit {
         Commit::Appended(end)
     }
 
-    /// Makes its puts visible and its gets final: on each queue all at once.
-    fn commit(&self, qm: &Arc<Inner>) {
-        let mut wakes = Wakes::default();
-        let (mut due, mut full) = (Vec::new(), Vec::new());
-        queue_by_queue(self.take_ops(), |queue, ops| {
-            let mut state = queue.lock();
-            for op in ops {
-                match op {
-                    Op::Put { put, .. } => {
-                        state.arrive_uncommitted(put, &mut wakes);
-                        let event = (!state.deleted)
-                            .then(|| trigger::due(qm, &mut state, put.priority()))
-                            .flatten();
-                        due.extend(event.map(|event| (queue.clone(), event)));
-                    }
-                    Op::Got { slot, .. } => {
-                        if planted(Bug::DeliverTwice) {
-                            state.uncommitted_gets -= 1;
-                            state.list(*slot);
-                        } else {
-                            state.got(*slot);
-                        }
-                    }
-                }
-            }
-            full.extend(state.spills().then(|| queue.clone()));
-        });
-        wakes.wake();
-        full.iter().for_each(|queue| queue.spill());
-        self.ended(qm);
-        for (queue, event) in due {
-            trigger::fire(qm, &queue, event);
+    /// Lets its end happen; `settled`: it was decided heuristically, and is remembered. Under its lock, so that a
+    /// checkpoint finds it whole in the unit table or whole in the queues.
+    fn end(&self, qm: &Arc<Inner>, outcome: Outcome, settled: bool) {
+        let mut work = self.lock();
+        let ops = std::mem::take(&mut work.ops);
+        let behind = match outcome {
+            Outcome::Committed => make_final(qm, ops),
+            Outcome::BackedOut => give_all_back(qm, ops),
+        };
+        if settled {
+            work.stage = Stage::Settled(outcome);
+            work.end_pin = None;
+        } else {
+            self.leave(&mut work, qm);
         }
+        drop(work);
+        behind.follow(qm);
     }
 
-    fn take_ops(&self) -> Vec<Op> {
-        std::mem::take(&mut self.lock().ops)
+    /// Undoes it: puts never happened, gets come back with a backout count one higher.
+    pub(crate) fn undo(&self, qm: &Arc<Inner>) {
+        self.end(qm, Outcome::BackedOut, false);
     }
 
     /// All of its end has happened, or it never began to be.
-    pub(crate) fn ended(&self, qm: &Inner) {
+    pub(crate) fn leave(&self, work: &mut Work, qm: &Inner) {
+        work.stage = Stage::Ended;
+        if let Some(xid) = &work.xid {
+            qm.units.branches.remove(xid);
+        }
         qm.units.remove(self.place);
+        work.end_pin = None;
     }
 
     /// Appends the backout record of one that is active, if it has records at all; returns up to where the log has to
@@ -369,35 +381,71 @@ impl Unit {
     }
 
     /// Backs it out if it is active, without its application, which does not learn of it before all is undone. `None`:
-    /// it was not, or the log has stopped. The triggers are returned: no lock may be held while they fire.
-    pub(crate) fn back_out_by_system(
-        &self,
-        qm: &Arc<Inner>,
-    ) -> Option<Vec<(Arc<Queue>, trigger::Event)>> {
+    /// it was not, or the log has stopped. What it leaves behind is to be followed without a lock.
+    pub(crate) fn back_out_by_system(&self, qm: &Arc<Inner>) -> Option<Behind> {
         let mut work = self.lock();
         if work.stage != Stage::Active || self.log_backout(&mut work, qm).is_err() {
             return None;
         }
-        let events = give_all_back(qm, std::mem::take(&mut work.ops));
+        let behind = give_all_back(qm, std::mem::take(&mut work.ops));
+        self.leave(&mut work, qm);
         work.stage = Stage::BackedOut;
-        self.ended(qm);
-        Some(events)
+        Some(behind)
     }
+}
 
-    /// Undoes it: puts never happened, gets come back with a backout count one higher.
-    pub(crate) fn undo(&self, qm: &Arc<Inner>) {
-        let events = give_all_back(qm, self.take_ops());
-        self.ended(qm);
-        for (queue, event) in events {
+/// What an end leaves to be done when its locks are given back.
+#[derive(Default)]
+pub(crate) struct Behind {
+    wakes: Wakes,
+    full: Vec<Arc<Queue>>,
+    due: Vec<(Arc<Queue>, trigger::Event)>,
+}
+
+impl Behind {
+    pub(crate) fn follow(self, qm: &Arc<Inner>) {
+        self.wakes.wake();
+        self.full.iter().for_each(|queue| queue.spill());
+        for (queue, event) in self.due {
             trigger::fire(qm, &queue, event);
         }
     }
 }
 
-/// Undoes operations, on each queue all at once; returns the triggers that come of it.
-fn give_all_back(qm: &Arc<Inner>, ops: Vec<Op>) -> Vec<(Arc<Queue>, trigger::Event)> {
-    let mut wakes = Wakes::default();
-    let (mut due, mut full) = (Vec::new(), Vec::new());
+/// Makes puts visible and gets final: on each queue all at once.
+fn make_final(qm: &Arc<Inner>, ops: Vec<Op>) -> Behind {
+    let mut behind = Behind::default();
+    let Behind { wakes, full, due } = &mut behind;
+    queue_by_queue(ops, |queue, ops| {
+        let mut state = queue.lock();
+        for op in ops {
+            match op {
+                Op::Put { put, .. } => {
+                    state.arrive_uncommitted(put, wakes);
+                    let event = (!state.deleted)
+                        .then(|| trigger::due(qm, &mut state, put.priority()))
+                        .flatten();
+                    due.extend(event.map(|event| (queue.clone(), event)));
+                }
+                Op::Got { slot, .. } => {
+                    if planted(Bug::DeliverTwice) {
+                        state.uncommitted_gets -= 1;
+                        state.list(*slot);
+                    } else {
+                        state.got(*slot);
+                    }
+                }
+            }
+        }
+        full.extend(state.spills().then(|| queue.clone()));
+    });
+    behind
+}
+
+/// Undoes operations, on each queue all at once.
+fn give_all_back(qm: &Arc<Inner>, ops: Vec<Op>) -> Behind {
+    let mut behind = Behind::default();
+    let Behind { wakes, full, due } = &mut behind;
     queue_by_queue(ops, |queue, ops| {
         let mut state = queue.lock();
         // Backwards, so that what came first ends up first.
@@ -414,7 +462,7 @@ fn give_all_back(qm: &Arc<Inner>, ops: Vec<Op>) -> Vec<(Arc<Queue>, trigger::Eve
                     state.index.set_backout_count(*slot, more);
                     let priority = i32::from(state.index.slot(*slot).priority());
                     let event = state
-                        .give_back(*slot, &mut wakes)
+                        .give_back(*slot, wakes)
                         .then(|| trigger::came_back(qm, &mut state, priority))
                         .flatten();
                     due.extend(event.map(|event| (queue.clone(), event)));
@@ -423,7 +471,5 @@ fn give_all_back(qm: &Arc<Inner>, ops: Vec<Op>) -> Vec<(Arc<Queue>, trigger::Eve
         }
         full.extend(state.spills().then(|| queue.clone()));
     });
-    wakes.wake();
-    full.iter().for_each(|queue| queue.spill());
-    due
+    behind
 }

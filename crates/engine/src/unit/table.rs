@@ -16,6 +16,7 @@ use posthaste_env::sync::Mutex;
 use posthaste_recovery_log::{Lsn, RecoveryLog};
 
 use super::Unit;
+use super::branch::{Branches, InDoubt, Xid};
 use crate::record::UowId;
 
 /// A place that holds nothing back.
@@ -33,6 +34,8 @@ pub(crate) struct Place {
 
 struct Slot {
     pin: Lsn,
+    /// It is in doubt: images carry it, and it needs no pin.
+    carried: bool,
     unit: Option<Arc<Unit>>,
 }
 
@@ -55,7 +58,11 @@ impl Slots {
                 at
             }
             None => {
-                self.slots.push(Slot { pin, unit: None });
+                self.slots.push(Slot {
+                    pin,
+                    carried: false,
+                    unit: None,
+                });
                 self.slots.len() as u32 - 1
             }
         }
@@ -63,7 +70,7 @@ impl Slots {
 
     fn give_back(&mut self, at: u32) -> Option<Arc<Unit>> {
         let slot = &mut self.slots[at as usize];
-        slot.pin = FREE;
+        (slot.pin, slot.carried) = (FREE, false);
         self.free.push(at);
         slot.unit.take()
     }
@@ -71,11 +78,14 @@ impl Slots {
 
 /// All units of work of a queue manager, and all pins.
 #[derive(Default)]
-pub(crate) struct Units([Shard; SHARDS]);
+pub(crate) struct Units {
+    shards: [Shard; SHARDS],
+    pub(super) branches: Branches,
+}
 
 impl Units {
     fn at(&self, place: Place) -> &Mutex<Slots> {
-        &self.0[place.shard as usize].0
+        &self.shards[place.shard as usize].0
     }
 
     /// Begins a unit of work of a connection; `log`: it appends a record at once, so that it needs its pin.
@@ -86,7 +96,7 @@ impl Units {
         log: Option<&RecoveryLog>,
     ) -> Arc<Unit> {
         let shard = (session % SHARDS as u64) as u32;
-        let mut slots = self.0[shard as usize].0.lock();
+        let mut slots = self.shards[shard as usize].0.lock();
         let slot = slots.take(log.map_or(FREE, RecoveryLog::appended));
         let place = Place { shard, slot };
         let unit = Arc::new(Unit::new(id, started, session, place, log.is_some()));
@@ -116,7 +126,7 @@ impl Units {
     pub(crate) fn hold(self: &Arc<Self>, log: &RecoveryLog, of: u64) -> Pin {
         let shard = (of % SHARDS as u64) as u32;
         let slot = {
-            let mut slots = self.0[shard as usize].0.lock();
+            let mut slots = self.shards[shard as usize].0.lock();
             slots.take(log.appended())
         };
         Pin {
@@ -125,19 +135,66 @@ impl Units {
         }
     }
 
-    /// The lowest LSN that somebody needs.
-    pub(crate) fn lowest(&self) -> Option<Lsn> {
-        let lowest = self.0.iter().filter_map(|shard| {
-            let slots = shard.0.lock();
-            slots.slots.iter().map(|slot| slot.pin).min()
-        });
-        lowest.min().filter(|lsn| *lsn != FREE)
+    /// The unit of work is in doubt: whatever is checkpointed from now on carries it.
+    pub(super) fn carry(&self, place: Place) {
+        let mut slots = self.at(place).lock();
+        let slot = &mut slots.slots[place.slot as usize];
+        (slot.pin, slot.carried) = (FREE, true);
+    }
+
+    /// A unit of work that a restart has found in doubt.
+    pub(super) fn restore(&self, make: impl FnOnce(Place) -> Unit) -> Arc<Unit> {
+        let mut slots = self.shards[0].0.lock();
+        let slot = slots.take(FREE);
+        let unit = Arc::new(make(Place { shard: 0, slot }));
+        let kept = &mut slots.slots[slot as usize];
+        (kept.carried, kept.unit) = (true, Some(Arc::clone(&unit)));
+        unit
+    }
+
+    /// For a checkpoint that has begun: the lowest LSN that somebody needs, and what its image has to carry, which
+    /// needs none.
+    pub(crate) fn look(&self) -> (Option<Lsn>, Vec<Arc<Unit>>) {
+        let (mut lowest, mut carried) = (FREE, Vec::new());
+        for shard in &self.shards {
+            for slot in &shard.0.lock().slots {
+                lowest = lowest.min(slot.pin);
+                carried.extend(slot.unit.clone().filter(|_| slot.carried));
+            }
+        }
+        ((lowest != FREE).then_some(lowest), carried)
+    }
+
+    /// Gives a unit of work the identifier of a branch; false when there is one of it.
+    pub(crate) fn name(&self, xid: &Xid, unit: &Arc<Unit>) -> bool {
+        self.branches.add(xid, unit)
+    }
+
+    /// Nothing has come of it.
+    pub(crate) fn unname(&self, xid: &Xid) {
+        self.branches.remove(xid);
+    }
+
+    /// The branch of an identifier that is not resolved.
+    pub(crate) fn branch(&self, xid: &Xid) -> Option<Arc<Unit>> {
+        self.branches.find(xid)
+    }
+
+    /// Every branch that is not resolved.
+    pub(crate) fn branches(&self) -> Vec<(Xid, Arc<Unit>)> {
+        self.branches.all()
+    }
+
+    /// What an operator sees of them.
+    pub(crate) fn in_doubt(&self) -> Vec<InDoubt> {
+        let all = self.branches().into_iter();
+        all.map(|(xid, unit)| unit.in_doubt(xid)).collect()
     }
 
     /// Every unit of work, with its pin.
     pub(crate) fn all(&self) -> Vec<(Option<Lsn>, Arc<Unit>)> {
         let mut all = Vec::new();
-        for shard in &self.0 {
+        for shard in &self.shards {
             let slots = shard.0.lock();
             all.extend(slots.slots.iter().filter_map(|slot| {
                 let pin = (slot.pin != FREE).then_some(slot.pin);
@@ -173,13 +230,13 @@ mod tests {
                 .map(|session| units.begin(session, (1 + session, 0), None))
                 .collect();
             assert_eq!(units.all().len(), 100);
-            assert_eq!(units.lowest(), None, "none has a record");
+            assert_eq!(units.look().0, None, "none has a record");
             for unit in &begun {
                 units.remove(unit.place);
             }
             assert!(units.all().is_empty(), "{round}");
         }
-        let slots = units.0.iter().map(|shard| shard.0.lock().slots.len());
+        let slots = units.shards.iter().map(|shard| shard.0.lock().slots.len());
         assert_eq!(slots.sum::<usize>(), 100);
     }
 }

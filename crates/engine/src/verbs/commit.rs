@@ -45,7 +45,7 @@ impl SessionInner {
     }
 
     /// MQBACK, of a unit of work whose key has been given up.
-    async fn back_out(&self, unit: Arc<Unit>) -> Result<(), Reason> {
+    pub(super) async fn back_out(&self, unit: Arc<Unit>) -> Result<(), Reason> {
         let backout = unit.begin_backout(&self.qm);
         match backout.map_err(|_| Reason::CONNECTION_BROKEN)? {
             Backout::Done => return Ok(()),

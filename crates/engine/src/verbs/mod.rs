@@ -19,6 +19,7 @@ mod put;
 mod put1;
 pub(crate) mod send;
 mod set;
+mod xa;
 
 use bytes::Bytes;
 use posthaste_mqi::Reason;

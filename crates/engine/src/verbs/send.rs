@@ -298,7 +298,7 @@ pub(crate) async fn together(
                 return Ok(parcel.message);
             }
             Err(error) => {
-                unit.ended(qm);
+                unit.leave(&mut unit.lock(), qm);
                 drop(places);
                 patience.wait(qm, error).await?;
             }
@@ -497,7 +497,7 @@ pub(crate) fn expire(
             });
         }
         Err(error) => {
-            unit.ended(qm);
+            unit.leave(&mut unit.lock(), qm);
             queue.lock().keep_expired(slot);
             if matches!(error, LogError::Full) {
                 qm.want_log_space();

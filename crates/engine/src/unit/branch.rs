@@ -1,0 +1,276 @@
+//! Branches of global transactions (XA): units of work that somebody else decides about.
+//!
+//! Invariants:
+//! * Once [`Unit::prepared`] has happened, its `Prepare` record being forced, a unit of work is in doubt until it is
+//!   resolved: over the end of its connection and over restarts. What it has put and got stays in hand.
+//! * While it is in doubt each image carries its records, and it pins nothing: the log moves past it. The record that
+//!   resolves it has a pin until all of that has happened, so that a restart from an image that carries the unit of
+//!   work meets that record.
+//! * A heuristic completion is remembered under the branch's identifier, carried like one in doubt, until it is
+//!   forgotten.
+//! * Ends of branches are not promised room in the log, they wait for it: a backout that only a restart would do is no
+//!   backout here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use posthaste_env::sync::Mutex;
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::{Class, LogError, Lsn};
+
+use super::effect::Effect;
+use super::{Stage, Unit};
+use crate::manager::Inner;
+use crate::record;
+
+/// The longest parts of an identifier.
+const MOST: usize = 64;
+
+/// The identifier of a branch (XID).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Xid {
+    format_id: i32,
+    global: Vec<u8>,
+    branch: Vec<u8>,
+}
+
+impl Xid {
+    /// `None`: a part is longer than 64 bytes, or there is no global one.
+    pub fn new(format_id: i32, global: &[u8], branch: &[u8]) -> Option<Xid> {
+        let fits = (1..=MOST).contains(&global.len()) && branch.len() <= MOST;
+        fits.then(|| Xid {
+            format_id,
+            global: global.to_vec(),
+            branch: branch.to_vec(),
+        })
+    }
+
+    /// Format.
+    pub fn format_id(&self) -> i32 {
+        self.format_id
+    }
+
+    /// Global transaction.
+    pub fn global(&self) -> &[u8] {
+        &self.global
+    }
+
+    /// Branch qualifier.
+    pub fn branch(&self) -> &[u8] {
+        &self.branch
+    }
+}
+
+/// As MQ shows it (EXTURID): format, global transaction, branch qualifier.
+impl std::fmt::Display for Xid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02X}")).collect() };
+        let (global, branch) = (hex(&self.global), hex(&self.branch));
+        write!(
+            f,
+            "XA_FORMATID[{}] XA_GTRID[{global}] XA_BQUAL[{branch}]",
+            self.format_id
+        )
+    }
+}
+
+/// How a unit of work ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of it happens.
+    Committed,
+    /// None of it happens.
+    BackedOut,
+}
+
+/// What a prepare comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// The branch is in doubt, whatever happens, until it is resolved.
+    Prepared,
+    /// There was nothing to do, and the branch has ended.
+    ReadOnly,
+}
+
+/// Why a call about a branch failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchError {
+    /// There is no such branch (XAER_NOTA).
+    Unknown,
+    /// There is one already (XAER_DUPID).
+    Duplicate,
+    /// The branch is not at a stage for this call (XAER_PROTO).
+    Protocol,
+    /// The branch has been backed out (XA_RBROLLBACK).
+    RolledBack,
+    /// Somebody has decided about the branch (XA_HEURCOM, XA_HEURRB); it is remembered until it is forgotten.
+    Heuristic(Outcome),
+    /// As for any other call.
+    Failed(Reason),
+}
+
+impl From<Reason> for BranchError {
+    fn from(reason: Reason) -> Self {
+        BranchError::Failed(reason)
+    }
+}
+
+/// What an operator sees of a branch that is not resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InDoubt {
+    /// Its identifier.
+    pub xid: Xid,
+    /// When its unit of work began, microseconds since 1970.
+    pub started: i64,
+    /// How it was completed heuristically, if it was.
+    pub heuristic: Option<Outcome>,
+}
+
+/// What is to become of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resolution {
+    Decided(Outcome),
+    Heuristic(Outcome),
+    Forgotten,
+}
+
+/// What a prepare has come to so far.
+pub(crate) enum Prepare {
+    /// It is prepared once the log is forced up to there.
+    Appended(Lsn),
+    ReadOnly,
+    BackedOut,
+    Doomed,
+    Refused(LogError),
+}
+
+/// The branches that are not resolved, by identifier.
+#[derive(Default)]
+pub(super) struct Branches(Mutex<BTreeMap<Xid, Arc<Unit>>>);
+
+impl Branches {
+    pub(super) fn find(&self, xid: &Xid) -> Option<Arc<Unit>> {
+        self.0.lock().get(xid).cloned()
+    }
+
+    /// False: there is one of this identifier.
+    pub(super) fn add(&self, xid: &Xid, unit: &Arc<Unit>) -> bool {
+        let mut branches = self.0.lock();
+        if branches.contains_key(xid) {
+            return false;
+        }
+        branches.insert(xid.clone(), Arc::clone(unit));
+        true
+    }
+
+    pub(super) fn remove(&self, xid: &Xid) {
+        self.0.lock().remove(xid);
+    }
+
+    pub(super) fn all(&self) -> Vec<(Xid, Arc<Unit>)> {
+        let branches = self.0.lock();
+        let both = |(xid, unit): (&Xid, &Arc<Unit>)| (xid.clone(), Arc::clone(unit));
+        branches.iter().map(both).collect()
+    }
+}
+
+impl Unit {
+    /// Begins to prepare it under an identifier that is its own already; after [`Prepare::Appended`] the caller sees it
+    /// through.
+    pub(crate) fn begin_prepare(&self, qm: &Inner, xid: &Xid) -> Prepare {
+        let mut work = self.lock();
+        if work.stage == Stage::BackedOut {
+            return Prepare::BackedOut;
+        }
+        if work.doomed {
+            return Prepare::Doomed;
+        }
+        if work.ops.is_empty() {
+            self.leave(&mut work, qm);
+            return Prepare::ReadOnly;
+        }
+        self.pin(&mut work, qm);
+        match qm.log.append(
+            Class::Essential,
+            &[&record::prepare(self.id, self.started, xid)],
+        ) {
+            Ok(appended) => {
+                work.note(appended.start, 0, qm);
+                work.settle(qm);
+                work.xid = Some(xid.clone());
+                work.stage = Stage::Ending;
+                Prepare::Appended(appended.end)
+            }
+            Err(error) => {
+                self.not_appended(&mut work, qm);
+                Prepare::Refused(error)
+            }
+        }
+    }
+
+    /// Its `Prepare` record is durable.
+    pub(super) fn prepared(&self, qm: &Inner) {
+        let mut work = self.lock();
+        work.stage = Stage::Prepared;
+        qm.units.carry(self.place);
+    }
+
+    /// Begins to resolve it: where the log has to be forced up to, and what happens then.
+    ///
+    /// # Errors
+    /// The outer one: it cannot be resolved so. The inner one is the log's.
+    pub(crate) fn begin_resolution(
+        self: &Arc<Self>,
+        qm: &Inner,
+        resolution: Resolution,
+    ) -> Result<Result<(Lsn, Effect), LogError>, BranchError> {
+        let mut work = self.lock();
+        match (work.stage, resolution) {
+            (Stage::Prepared, Resolution::Decided(_) | Resolution::Heuristic(_))
+            | (Stage::Settled(_), Resolution::Forgotten) => {}
+            (Stage::Settled(outcome), _) => return Err(BranchError::Heuristic(outcome)),
+            _ => return Err(BranchError::Protocol),
+        }
+        let unit = Arc::clone(self);
+        let (record, effect) = match resolution {
+            Resolution::Decided(Outcome::Committed) => {
+                (record::commit(self.id).to_vec(), Effect::Commit(unit))
+            }
+            Resolution::Decided(Outcome::BackedOut) => (
+                record::backout(self.id, &work.counts()),
+                Effect::Backout(unit),
+            ),
+            Resolution::Heuristic(outcome) => {
+                let counts = match outcome {
+                    Outcome::Committed => Vec::new(),
+                    Outcome::BackedOut => work.counts(),
+                };
+                let record = record::heuristic(self.id, outcome, &counts);
+                (record, Effect::Settled(unit, outcome))
+            }
+            Resolution::Forgotten => (record::forgotten(self.id).to_vec(), Effect::Forgotten(unit)),
+        };
+        let pin = qm.units.hold(&qm.log, self.session);
+        match qm.log.append(Class::Essential, &[&record]) {
+            Ok(appended) => {
+                work.stage = Stage::Ending;
+                work.end_pin = Some(pin);
+                Ok(Ok((appended.end, effect)))
+            }
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// What an operator sees of it.
+    pub(crate) fn in_doubt(&self, xid: Xid) -> InDoubt {
+        let heuristic = match self.lock().stage {
+            Stage::Settled(outcome) => Some(outcome),
+            _ => None,
+        };
+        InDoubt {
+            xid,
+            started: self.started,
+            heuristic,
+        }
+    }
+}
