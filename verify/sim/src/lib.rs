@@ -17,6 +17,7 @@
 //! One seed decides everything: the same seed gives the same trace hash and the same verdict.
 
 mod asynchronous;
+mod branches;
 mod caller;
 mod calls;
 mod channel;

@@ -49,6 +49,8 @@ pub const PLANTED: &[Planted] = &[
     engine("forget-undo", Bug::ForgetUndo, 200),
     engine("deliver-twice", Bug::DeliverTwice, 200),
     engine("commit-doomed", Bug::CommitDoomed, 200),
+    engine("drop-prepared", Bug::DropPrepared, 400),
+    engine("undo-prepared", Bug::UndoPrepared, 200),
     engine("visible-early", Bug::VisibleEarly, 200),
     engine("half-commit", Bug::HalfCommit, 400),
     engine("forget-young", Bug::ForgetYoung, 400),

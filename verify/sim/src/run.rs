@@ -11,6 +11,7 @@ use posthaste_env::Clock;
 use posthaste_env_sim::{Area, Fault, Rng};
 use posthaste_model::{Definitions, Harden, Model, QueueSpec, Violation};
 
+use crate::branches::{self, Branches};
 use crate::caller::Caller;
 use crate::channel::{self, Site};
 use crate::coverage::{self, Coverage};
@@ -194,6 +195,7 @@ impl Run {
             coverage: Coverage::default(),
             disk: machine.world.disk().clone(),
             reports: BTreeMap::new(),
+            branches: Branches::default(),
         };
         Ok(Run {
             plan: plan.clone(),
@@ -423,6 +425,9 @@ impl Run {
                     }
                 });
         }
+        let coordinator = self.worker();
+        let executor = self.machine.world.executor();
+        executor.spawn("coordinator", coordinator.coordinate());
         for at in 0..self.plan.definers {
             let worker = self.worker();
             self.machine
@@ -494,6 +499,8 @@ impl Run {
             }
         }
         self.has_started();
+        let looked = self.shared.borrow_mut().branches.look(self.machine.qm());
+        looked.map_err(Failure::Stuck)?;
         self.make_room();
         self.look().map(|()| true)
     }
@@ -510,6 +517,10 @@ impl Run {
     /// One application gets everything; then all has to be accounted for.
     fn audit(&mut self) -> Result<(), Failure> {
         self.look()?;
+        let (shared, session) = (self.shared.clone(), self.machine.connect("coordinator"));
+        let executor = self.machine.world.executor();
+        let decided = executor.block_on(branches::decide_all(shared, session));
+        decided.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
         let mut worker = self.worker();
         let drained = self.machine.world.executor().block_on(async move {
             if worker.open_all().await.is_ok() {

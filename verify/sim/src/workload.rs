@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::Plan;
 use crate::asynchronous::Unanswered;
+use crate::branches::Branches;
 use crate::caller::Caller;
 use crate::channel::Conversation;
 use crate::coverage::Coverage;
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) coverage: Coverage,
     pub(crate) disk: SimDisk,
     pub(crate) reports: Reports,
+    pub(crate) branches: Branches,
 }
 
 impl Shared {
@@ -406,7 +408,10 @@ impl Worker {
             // Keeps its unit of work open: the log has to cope.
             return true;
         }
-        self.commit_now().await
+        match self.below(6) {
+            0 => self.commit_in_two().await,
+            _ => self.commit_now().await,
+        }
     }
 
     pub(crate) async fn commit_now(&self) -> bool {

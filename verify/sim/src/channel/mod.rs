@@ -98,9 +98,11 @@ impl Run {
             return Ok(());
         }
         let queues: Vec<_> = self.shared.borrow().queues.clone();
+        // What branches in doubt have in hand is left by intent.
+        let in_doubt = !site.qm.in_doubt().is_empty();
         let open = queues.iter().any(|(name, _)| {
             let status = site.qm.queue_status(name);
-            status.is_none_or(|s| s.open_input + s.open_output > 0 || s.uncommitted)
+            status.is_none_or(|s| s.open_input + s.open_output > 0 || s.uncommitted && !in_doubt)
         });
         let left = [
             ("instances", site.registry.status().len()),
