@@ -51,19 +51,17 @@ const GAP: u64 = 32;
 
 /// Blocks of a page, the least a file system gives back.
 const PAGE_BLOCKS: u32 = (PAGE / BLOCK) as u32;
-/// Free blocks in one stretch that are worth a call when there is no need (64 KiB).
+/// Free blocks that are worth a call when there is no need (64 KiB): in one stretch, and in all since the last time.
 const WORTH_A_CALL: u32 = 128;
 /// Free blocks that are worth giving back when there is no need (1 MiB), if they are a quarter of those in use.
 const MUCH: u64 = 2048;
-
-/// Free blocks that are never worth it by themselves (64 KiB).
-const LITTLE: u64 = 128;
 
 /// Whether so much is free that a file that is filled and emptied all the time would still not have its room taken
 /// and given back in turns; and so much of it new that more can be expected of it than the last time.
 fn is_much(space: &Space) -> bool {
     let quarter = space.used() / 4;
-    space.released() >= MUCH.max(quarter) && space.untried() >= quarter.clamp(LITTLE, MUCH)
+    space.released() >= MUCH.max(quarter)
+        && space.untried() >= quarter.clamp(WORTH_A_CALL.into(), MUCH)
 }
 
 /// The system's number for "the device failed": of a read, it means that the bytes are lost.

@@ -178,8 +178,13 @@ fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
     Some((slot, ENTRY + group.map_or(0, |_| GROUP)))
 }
 
-/// The bytes of a message as the queue file holds them: head and data.
-pub(crate) fn stored_head(message: &Message) -> Vec<u8> {
+/// Writes a message to the queue file, as it is held there.
+pub(crate) fn write_message(file: &QueueFile, message: &Message) -> Result<Place, StoreError> {
+    file.write(&[&stored_head(message), &message.data])
+}
+
+/// What the queue file holds in front of the data of a message.
+fn stored_head(message: &Message) -> Vec<u8> {
     let mut head = Vec::with_capacity(256);
     message::encode_head(message, &mut head);
     head

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use posthaste_store::{Place, QueueFile, StoreError};
 
 use super::index::{Body, SlotId};
-use super::saved::stored_head;
+use super::saved::write_message;
 use super::{Queue, QueueState, damage};
 use crate::message::Message;
 use crate::tally::Tally;
@@ -162,9 +162,8 @@ impl Queue {
                 return;
             };
             let file = leaving.file.clone().map_or_else(|| self.open_file(), Ok);
-            let head = stored_head(&leaving.message);
             let written = file.and_then(|file| {
-                let place = file.write(&[&head, &leaving.message.data])?;
+                let place = write_message(&file, &leaving.message)?;
                 Ok((file, place))
             });
             let mut state = self.lock();

@@ -38,7 +38,7 @@ use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::disjoint::Disjoint;
-use crate::queue::saved::stored_head;
+use crate::queue::saved::write_message;
 use crate::room::{Needs, Room, Writes};
 use crate::stop::Stop;
 use crate::unit::carried;
@@ -543,7 +543,8 @@ fn save_queue(
     for (slot, message) in unfiled {
         let bytes = message.size() as u64;
         let place = room.write(Writes::Messages, bytes, || {
-            file_of(&queue, &mut file)?.write(&[&stored_head(&message), &message.data])
+            let file = file_of(&queue, &mut file)?;
+            write_message(&file, &message)
         })?;
         let mut state = queue.lock();
         state.file_dirty = true;

@@ -22,7 +22,7 @@ use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::SlotId;
-use crate::queue::saved::stored_head;
+use crate::queue::saved::write_message;
 use crate::queue::uncommitted::Uncommitted;
 use crate::record;
 use crate::report::{self, Report};
@@ -320,9 +320,8 @@ fn join(work: &mut Work, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
 
 /// Moves a message of the session's unit of work to its queue's file, without a lock while it is written.
 fn file_uncommitted(session: &SessionInner, queue: &Queue, message: &Arc<Message>) {
-    let head = stored_head(message);
     let file = queue.open_file();
-    let place = match file.and_then(|file| file.write(&[&head, &message.data])) {
+    let place = match file.and_then(|file| write_message(&file, message)) {
         Ok(place) => place,
         Err(error) => return queue.not_filed_uncommitted(&error),
     };
