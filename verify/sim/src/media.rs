@@ -126,6 +126,12 @@ impl Run {
         self.check()
     }
 
+    /// Whether a log write was lost in an end or a stop, with nothing written after it: no restart can know of that,
+    /// and what was acknowledged last is gone.
+    pub(crate) fn lost_without_proof(&self) -> bool {
+        !self.proven && self.lost_in(EXTENTS)
+    }
+
     /// Starts while reads or opens fail; whether it has started.
     pub(crate) fn start_disturbed(&mut self) -> Result<bool, Failure> {
         let fault = [Fault::ReadError, Fault::OpenError][self.faults.index(2)];

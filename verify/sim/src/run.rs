@@ -478,8 +478,11 @@ impl Run {
     }
 
     /// Starts again; sometimes the power fails during the restart, or right after it. `false`: the start is refused,
-    /// and rightly so.
+    /// and rightly so, or what it would find says nothing.
     pub(crate) fn start_again(&mut self, epoch: u32) -> Result<bool, Failure> {
+        if self.lost_without_proof() {
+            return Ok(false);
+        }
         while self.rng.chance(200_000) {
             let steps = self.rng.below(400);
             self.machine.world.disk().cut_power_after(1 + steps);
