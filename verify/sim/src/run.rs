@@ -17,6 +17,7 @@ use crate::channel::{self, Site};
 use crate::coverage::{self, Coverage};
 use crate::definer::{self, Own};
 use crate::machine::Machine;
+use crate::media::QUEUES;
 use crate::plan::Plan;
 use crate::solo;
 use crate::workload::{Shared, Worker, World, micros};
@@ -399,6 +400,20 @@ impl Run {
         executor.spawn("locks", locks.lock(other));
     }
 
+    /// Lets the next write or sync fail, of any file or of a queue's: most calls are those of the log.
+    fn order_disk_error(&mut self) {
+        let fault = if self.rng.coin() {
+            Fault::WriteError
+        } else {
+            Fault::SyncError
+        };
+        let area = match self.faults.coin() {
+            true => Area::Under(QUEUES.into()),
+            false => Area::Any,
+        };
+        self.machine.world.disk().order(fault, area, 0);
+    }
+
     /// Lets applications work for a while.
     fn work(&mut self) -> Result<(), Failure> {
         let channels = self.plan.channels.clone();
@@ -450,12 +465,7 @@ impl Run {
         if self.rng.chance(self.plan.disk_error) {
             let after = self.rng.below(self.plan.epoch_micros) * 1000;
             self.machine.world.executor().run_for(after);
-            let fault = if self.rng.coin() {
-                Fault::WriteError
-            } else {
-                Fault::SyncError
-            };
-            self.machine.world.disk().order(fault, Area::Any, 0);
+            self.order_disk_error();
         }
         let nanos = self.rng.between(1, self.plan.epoch_micros) * 1000;
         let before = self.faults.below(nanos);
