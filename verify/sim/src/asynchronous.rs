@@ -129,7 +129,12 @@ impl Worker {
         if failed > 0 {
             self.met("MQSTAT tells of a failure");
         }
-        self.tell(&puts, outcome);
+        for put in puts {
+            // The unit of work of one that is not persistent may have been committed without it.
+            let unknown = outcome == NOT_DONE && put.in_uow && !put.persistent;
+            let outcome = if unknown { Outcome::Unknown } else { outcome };
+            self.respond(put.op, outcome);
+        }
         true
     }
 }
