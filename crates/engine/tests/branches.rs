@@ -316,3 +316,101 @@ fn a_controlled_end_keeps_what_a_branch_has_of_a_queue_that_keeps_all() {
         w.qm().check().unwrap();
     }
 }
+
+/// A temporary queue goes with its application while a branch has messages on it, filed and not: they are gone, and
+/// nothing else is.
+#[test]
+fn what_a_branch_has_put_on_a_queue_that_is_gone_does_not_hinder_an_end() {
+    let mut w = World::with(|c| c.q_buffer = 64 << 10);
+    w.run(
+        "DEFINE QMODEL(TEMP) DEFTYPE(TEMPDYN) NPMCLASS(HIGH) DEFSOPT(SHARED) SHARE
+         DEFINE QLOCAL(HIGH) NPMCLASS(HIGH)",
+    );
+    let s = w.connect();
+    let high = open(&s, "HIGH", IN_OUT);
+    put(&s, high, NOT_PERSISTENT, 0, b"kept");
+    let h = open_od(&s, &mut object("TEMP"), IN_OUT).unwrap();
+    for _ in 0..20 {
+        put(&s, h, NOT_PERSISTENT, MQPMO_SYNCPOINT, &[1; 10_000]);
+    }
+    prepare(&s, &xid(1));
+    drop(s);
+    w.restart();
+    assert_eq!(w.depth("HIGH"), 1);
+    resolve(&w, &xid(1), Outcome::Committed).unwrap();
+    assert_eq!(w.heard("AMQ2004S"), 0);
+}
+
+/// While a checkpoint reads the messages of a branch, an operator decides about it, and others take their places.
+#[test]
+fn a_branch_that_is_decided_while_it_is_carried_stops_nothing() {
+    let mut w = World::with(|c| {
+        c.log_config.file_pages = 256;
+        c.pq_buffer = 64 << 10;
+    });
+    w.run("DEFINE QLOCAL(FILL) MAXDEPTH(5000)\nDEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    for n in 0..40 {
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, &[n; 8000]);
+    }
+    prepare(&s, &xid(4));
+    let qm = w.qm().clone();
+    let (done, decided) = std::sync::mpsc::channel();
+    *w.stage.on_queue_read.lock() = Some(Box::new(move || {
+        block_on(qm.decide(&xid(4), Outcome::BackedOut)).unwrap();
+        for n in 0..40 {
+            put(&s, h, PERSISTENT, 0, &[n; 8000]);
+        }
+        done.send(()).unwrap();
+    }));
+    checkpoints(&w, 3);
+    decided.try_recv().unwrap();
+    w.crash();
+    assert_eq!(w.depth("Q"), 40);
+    let heuristic: Vec<_> = w.qm().in_doubt().iter().map(|b| b.heuristic).collect();
+    assert_eq!(heuristic, [Some(Outcome::BackedOut)]);
+}
+
+/// The record that resolves a branch is durable, but what follows from it has not happened when checkpoints are taken
+/// and the process dies.
+#[test]
+fn what_resolves_a_branch_stays_in_the_log_until_it_has_happened() {
+    for way in 0..4 {
+        let mut w = World::with(|c| {
+            c.log_config.writes.plain = true;
+            c.log_config.file_pages = 128;
+        });
+        w.run("DEFINE QLOCAL(FILL) MAXDEPTH(5000)\nDEFINE QLOCAL(Q)");
+        let s = w.connect();
+        let h = open(&s, "Q", IN_OUT);
+        put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+        prepare(&s, &xid(1));
+        if way == 3 {
+            block_on(w.qm().decide(&xid(1), Outcome::Committed)).unwrap();
+        }
+        checkpoints(&w, 2);
+        w.stage.pause();
+        let (other, qm) = (w.connect(), w.qm().clone());
+        let call = match way {
+            0 => Call::begin(async move { other.resolve(&xid(1), Outcome::Committed).await }),
+            1 => Call::begin(async move { other.resolve(&xid(1), Outcome::BackedOut).await }),
+            2 => Call::begin(async move { qm.decide(&xid(1), Outcome::Committed).await }),
+            _ => Call::begin(async move { other.forget(&xid(1)).await }),
+        };
+        w.stage.resume();
+        checkpoints(&w, 2);
+        // Never polled again, and never dropped: its process dies.
+        std::mem::forget(call);
+        w.kill();
+        w.start();
+        let left: Vec<_> = w.qm().in_doubt().iter().map(|b| b.heuristic).collect();
+        let (heuristic, depth) = match way {
+            0 => (vec![], 1),
+            1 => (vec![], 0),
+            2 => (vec![Some(Outcome::Committed)], 1),
+            _ => (vec![], 1),
+        };
+        assert_eq!((left, w.depth("Q")), (heuristic, depth), "{way}");
+    }
+}

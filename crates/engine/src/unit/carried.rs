@@ -7,6 +7,7 @@
 //!   behind the restart point, or all of it is in the queues that the image knows.
 //! * Messages that are not persistent are carried as they are saved: over a controlled end, on queues of
 //!   NPMCLASS(HIGH). A restart that is no such one leaves them out.
+//! * What is on a queue that is gone is not carried: nobody could find it.
 
 use std::sync::Arc;
 
@@ -73,7 +74,8 @@ pub(crate) fn encode(
 impl Work {
     fn items(&self, closing: bool) -> Vec<Item> {
         let kept = |queue: &Queue, persistent: bool| {
-            persistent || closing && queue.lock().attributes.npm_high
+            let state = queue.lock();
+            !state.deleted && (persistent || closing && state.attributes.npm_high)
         };
         let item = |op: &Op| match op {
             Op::Put { queue, put } => match put {
@@ -103,7 +105,7 @@ impl Work {
 
 impl Unit {
     fn carry(&self, qm: &Inner, closing: bool, out: &mut Vec<u8>) -> Result<(), StoreError> {
-        let (items, xid, stage) = {
+        let (items, xid, mut stage) = {
             let work = self.lock();
             (work.items(closing), work.xid.clone(), work.stage)
         };
@@ -112,14 +114,17 @@ impl Unit {
         };
         mark(Mark::Carried);
         let begun = out.len();
-        for item in items {
-            if let Err(error) = self.carry_item(item, out) {
-                if self.lock().stage != Stage::Ended {
-                    return Err(error);
-                }
-                // Its end has happened meanwhile, and its places are others'.
-                out.truncate(begun);
-                return Ok(());
+        let carried = items
+            .into_iter()
+            .try_for_each(|item| self.carry_item(item, out));
+        if let Err(error) = carried {
+            // Perhaps its end has happened meanwhile, and its places are others'.
+            out.truncate(begun);
+            stage = self.lock().stage;
+            match stage {
+                Stage::Ended => return Ok(()),
+                Stage::Settled(_) => {}
+                _ => return Err(error),
             }
         }
         let now = qm.log.appended();

@@ -42,6 +42,8 @@ pub struct Stage {
     pub lose_over: Mutex<Option<u32>>,
     /// What is done when so many bytes, or more, are next written to a queue file in one call.
     pub on_queue_write: Mutex<Option<(usize, Hook)>>,
+    /// What is done before a queue file is next read.
+    pub on_queue_read: Mutex<Option<Hook>>,
 }
 
 impl Default for Stage {
@@ -64,6 +66,7 @@ impl Default for Stage {
             no_image_from: AtomicU64::new(u64::MAX),
             lose_over: Mutex::default(),
             on_queue_write: Mutex::default(),
+            on_queue_read: Mutex::default(),
         }
     }
 }
@@ -123,6 +126,10 @@ impl File for Prop {
         assert_files_allowed();
         if self.queue {
             self.stage.queue_reads.fetch_add(1, Ordering::SeqCst);
+            let hook = self.stage.on_queue_read.lock().take();
+            if let Some(hook) = hook {
+                hook();
+            }
         }
         self.file.read_at(buf, offset)
     }
