@@ -32,7 +32,7 @@ MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO = 16, 1
 PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN = range(1, 13)
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
 DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 5
-PRIORITY, MSG_ID = 8, 10
+PRIORITY, PERSISTENCE, MSG_ID = 8, 9, 10
 
 Slot = namedtuple("Slot", "controlled sequence restart acknowledged generation floor file_pages primary secondary "
                   "anchor")
@@ -197,6 +197,10 @@ def descriptor(body):
     return found, fields.rest()
 
 
+def is_persistent(body):
+    return descriptor(body)[0].get(PERSISTENCE, 0) == 1
+
+
 class Definition:
     """An object, and what is on it if it is a local queue. `damage` says why its messages cannot be read."""
 
@@ -293,7 +297,8 @@ class QueueManager:
                 queue.damage = error
         while units.more():
             lsn = units.number(8)
-            self.redo(lsn, Fields(units.bytes(units.number(4)), f"{path}: the record of a unit in doubt"))
+            record = Fields(units.bytes(units.number(4)), f"{path}: the record of a unit in doubt")
+            self.redo(lsn, record, with_non_persistent=controlled)
 
     @staticmethod
     def read_chunk(queue, payload, with_non_persistent):
@@ -319,12 +324,14 @@ class QueueManager:
         if definition.kind == LOCAL_QUEUE:
             self.queues[definition.queue] = definition
 
-    def redo(self, lsn, fields):
+    def redo(self, lsn, fields, with_non_persistent=True):
         kind = fields.number(1)
         if kind in (PUT, GET):
             unit, queue, number = fields.number(8), fields.number(8), fields.number(8)
             details = (fields.number(8, True), fields.rest()) if kind == PUT else (fields.number(2),)
             change = (kind, queue, number, *details)
+            if kind == PUT and not (with_non_persistent or is_persistent(details[1])):
+                return
             self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)
         elif kind == COMMIT:
             self.commit(fields.number(8))
@@ -382,7 +389,7 @@ class QueueManager:
         elif queue and number not in queue.messages:
             (expires, body), fifo = details, queue.attributes.get(MQIA_MSG_DELIVERY_SEQUENCE) == MQMDS_FIFO
             order_list = 0 if fifo else descriptor(body)[0].get(PRIORITY, 0)
-            queue.messages[number] = Message(number, order_list, True, 0, expires, None, body)
+            queue.messages[number] = Message(number, order_list, is_persistent(body), 0, expires, None, body)
 
     def raise_backouts(self, queue, number, count):
         messages = self.queues[queue].messages if queue in self.queues else {}

@@ -22,8 +22,9 @@
 //! A write that finds the disk full spends the reserve (`room.rs`). When that does not suffice, the checkpoint is begun
 //! again with fewer messages to file, at last with none, and the restart point is the oldest one that was left: such a
 //! checkpoint empties the log less or not at all, but it gives back the room of what is gone. One that finds no room
-//! even so is abandoned, and so is one that cannot open a file that it needs, and one that whoever takes it goes away from: nobody waits once the control file may
-//! name the image. Any other error stops the queue manager, a failed sync whatever its reason.
+//! even so is abandoned, and so is one that cannot open a file that it needs, and one that whoever takes it goes away
+//! from: nobody waits once the control file may name the image. Any other error stops the queue manager, a failed sync
+//! whatever its reason.
 
 use std::sync::Arc;
 
@@ -273,6 +274,8 @@ impl Inner {
         remove_other_images(&self.env.disk, &self.config.data, number)?;
         self.home.room.set_needs(needs);
         self.home.room.given_back();
+        // Whatever is refused from now on, this is no longer why.
+        self.home.room.note_descriptors(false);
         give_back(queues.iter(), self.home.room.is_tight())?;
         Ok(())
     }

@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! * A unit of work is in the table from its beginning until all of its end has happened.
-//! * A pin is an LSN at or before the first record that a restart may still need for its holder: a unit of work, or the
-//!   effect of a call outside one. It is taken before that record is appended and goes with its holder's place in the
+//! * A pin is an LSN at or before the first record that a restart may still need for its holder: a unit of work, the
+//!   effect of a call outside one, or the end of a branch. It is taken before that record is appended and goes with its holder's place in the
 //!   table, once the effect has happened: there is no moment at which it could be cleared for somebody else.
 //! * A pin's LSN is read under the lock of the shard that it is in, and a checkpoint looks at every shard after it has
 //!   begun. So a pin is never below a restart point that was chosen without it, however long its holder takes to append.
@@ -107,7 +107,8 @@ impl Units {
     /// The unit of work has ended.
     pub(super) fn remove(&self, place: Place) {
         let unit = self.at(place).lock().give_back(place.slot);
-        debug_assert!(unit.is_some(), "a unit of work ends twice");
+        // Two units of work would have one place, and one pin.
+        assert!(unit.is_some(), "a unit of work ends twice");
     }
 
     /// Keeps the log from being cut above the record that a unit of work is about to append.
@@ -121,8 +122,8 @@ impl Units {
         self.at(place).lock().slots[place.slot as usize].pin = FREE;
     }
 
-    /// Keeps the log from being cut above what is appended from here on, for a call outside a unit of work. `of`: the
-    /// connection, or 0.
+    /// Keeps the log from being cut above what is appended from here on, for a call outside a unit of work or the end of a
+    /// branch. `of`: the connection, or 0.
     pub(crate) fn hold(self: &Arc<Self>, log: &RecoveryLog, of: u64) -> Pin {
         let shard = (of % SHARDS as u64) as u32;
         let slot = {

@@ -23,18 +23,20 @@ impl SessionInner {
                 return Err(BranchError::Duplicate);
             }
             let prepare = unit.begin_prepare(qm, xid);
-            if let Prepare::Appended(end) = prepare {
-                let pending = Pending {
-                    qm,
-                    end,
-                    effect: Some(Effect::Prepared(unit)),
-                };
-                pending.done().await?;
-                return Ok(Vote::Prepared);
+            if !matches!(prepare, Prepare::Appended(_)) {
+                qm.units.unname(xid);
             }
-            qm.units.unname(xid);
             match prepare {
-                Prepare::ReadOnly | Prepare::Appended(_) => return Ok(Vote::ReadOnly),
+                Prepare::Appended(end) => {
+                    let pending = Pending {
+                        qm,
+                        end,
+                        effect: Some(Effect::Prepared(unit)),
+                    };
+                    pending.done().await?;
+                    return Ok(Vote::Prepared);
+                }
+                Prepare::ReadOnly => return Ok(Vote::ReadOnly),
                 Prepare::BackedOut => return Err(BranchError::RolledBack),
                 Prepare::Doomed => {
                     self.back_out(unit).await?;
