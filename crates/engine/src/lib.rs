@@ -24,7 +24,8 @@
 //! | `meter` | what is counted |
 //!
 //! Lock order (a lock may be taken while holding only locks to its left): catalogue, session,
-//! unit of work, making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not across a file operation.
+//! unit of work, making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not
+//! across a file operation.
 
 mod asynchronous;
 mod catalogue;
@@ -64,7 +65,6 @@ pub use operator::{Operator, Silent};
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;
 pub use queue::QueueStatus;
-#[doc(hidden)]
 pub use session::{Application, Binding, ConnectionStatus, Session};
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};

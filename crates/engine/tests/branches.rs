@@ -4,6 +4,8 @@
 
 mod world;
 
+use std::mem::ManuallyDrop;
+
 use posthaste_engine::{BranchError, Outcome, Session, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_mqi::Reason;
@@ -392,16 +394,15 @@ fn what_resolves_a_branch_stays_in_the_log_until_it_has_happened() {
         checkpoints(&w, 2);
         w.stage.pause();
         let (other, qm) = (w.connect(), w.qm().clone());
-        let call = match way {
+        // Never polled again, and never dropped: its process dies.
+        let _call = ManuallyDrop::new(match way {
             0 => Call::begin(async move { other.resolve(&xid(1), Outcome::Committed).await }),
             1 => Call::begin(async move { other.resolve(&xid(1), Outcome::BackedOut).await }),
             2 => Call::begin(async move { qm.decide(&xid(1), Outcome::Committed).await }),
             _ => Call::begin(async move { other.forget(&xid(1)).await }),
-        };
+        });
         w.stage.resume();
         checkpoints(&w, 2);
-        // Never polled again, and never dropped: its process dies.
-        std::mem::forget(call);
         w.kill();
         w.start();
         let left: Vec<_> = w.qm().in_doubt().iter().map(|b| b.heuristic).collect();

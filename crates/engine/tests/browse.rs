@@ -282,8 +282,8 @@ fn a_locked_message_is_out_of_everybody_elses_sight() {
     assert_eq!(drain(&other, o), ["a", "b"]);
 }
 
-/// Messages stay in memory that should be filed, because no file can be opened. One that is unlocked, and that nobody wants who
-/// waits, stays where it was: it is not left to be filed by nobody.
+/// Messages stay in memory that should be filed, because no file can be opened. One that is unlocked, and that nobody
+/// wants who waits, stays where it was: it is not left to be filed by nobody.
 #[test]
 fn a_message_that_is_unlocked_and_cannot_be_filed_stays_in_memory() {
     let w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));

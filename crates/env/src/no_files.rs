@@ -1,6 +1,7 @@
 //! Where no file may be touched: whoever waits for a disk must not keep others from what it has locked.
 //!
-//! Invariant: in builds with debug assertions the real disk refuses every operation of a thread that has a [`NoFiles`];
+//! Invariant: in builds with debug assertions the real disk refuses every operation but locking and asking a
+//! length to a thread that has a [`NoFiles`];
 //! other builds have nothing of this.
 
 #[cfg(debug_assertions)]

@@ -8,7 +8,9 @@
 //! * `exhausted`: a log that is filled to its last byte, and the start after it.
 //! * `media`: faults of the medium, and what they may do to one queue.
 //! * `full_disk`: a disk without room, and what must be true of it.
-//! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`.
+//! * `ends`: how a run of the queue manager ends; `turn_over`: writes that are lost where it does the worst.
+//! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `asynchronous`.
+//! * `branches`: units of work that are committed in two steps, and those who decide about them.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
 //! * `coverage`: what the runs have met, as numbers.

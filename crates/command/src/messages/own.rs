@@ -457,7 +457,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2403I",
         "{0} (user {1}, connection {2}) has {3}.",
         "The application keeps the queue from being deleted or cleared. What is uncommitted neither is on the queue nor is gone from it yet, so PURGE does not remove it.",
-        "Let the application commit and close the queue, or end it; DISPLAY CONN shows more about the connection.",
+        "Let the application commit and close the queue, or end it; DISPLAY CONN shows more about the connection. A branch in doubt has no connection: its transaction manager has to decide.",
     ),
     message(
         "AMQ2404I",

@@ -59,7 +59,8 @@ fn arrived(
 /// What a forced record makes true.
 pub(crate) enum Effect {
     Commit(Arc<Unit>),
-    /// A backout whose counts are hardened: nobody sees a count that a crash could take back.
+    /// A backout that is forced: of a branch, or with counts that are hardened, so that nobody sees one that a crash
+    /// could take back.
     Backout(Arc<Unit>),
     /// A branch is in doubt from now on.
     Prepared(Arc<Unit>),

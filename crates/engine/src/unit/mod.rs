@@ -11,16 +11,17 @@
 //! Invariants:
 //! * The unit table has every unit of work until its end has happened; a session has a key to its own. Whoever changes
 //!   one, its session or maintenance, does so under its lock and looks first at what stage it is.
-//! * Only an active unit of work grows, and only one that is active can be ended: whoever ends it says so under its lock,
-//!   and nobody else ends it then.
+//! * Only an active unit of work grows. One that is active can be ended or prepared, one that is prepared resolved, one
+//!   that was settled forgotten: whoever does so says it under its lock, and nobody else does it then.
 //! * One that is doomed is not committed, and one that the system has backed out is not gone on with: its application
 //!   learns of it (2003) at its next call about it.
-//! * While records of a unit of work may be needed at restart, its pin keeps the log from being cut above them.
+//! * While records of a unit of work may be needed at restart, its pin keeps the log from being cut above them, or images
+//!   carry them.
 //! * What a unit of work does to one queue becomes visible at once, under one hold of the queue's
 //!   lock; queues follow each other.
 //! * With its first record, and with each persistent get, a unit of work has room for its backout record kept in
-//!   the log, until it ends: gets and the ends of others cannot use up what its own end, or that by a restart,
-//!   will need.
+//!   the log, until it ends or is prepared: gets and the ends of others cannot use up what its own end, or that by a
+//!   restart, will need.
 
 pub(crate) mod branch;
 pub(crate) mod carried;
@@ -86,7 +87,7 @@ pub(crate) enum Stage {
     Ending,
     /// The system has backed it out; its application does not know yet.
     BackedOut,
-    /// In doubt: whoever prepared it decides.
+    /// In doubt: a transaction manager or an operator decides.
     Prepared,
     /// It was in doubt, and somebody else has decided; that is remembered.
     Settled(Outcome),
@@ -99,7 +100,7 @@ pub(crate) struct Unit {
     pub(crate) id: UowId,
     /// When it began, microseconds since 1970.
     pub(crate) started: i64,
-    /// The connection whose it is.
+    /// The connection whose it is; 0: the queue manager's own, or one that a restart has found.
     pub(crate) session: u64,
     place: Place,
     work: Mutex<Work>,

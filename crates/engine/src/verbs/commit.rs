@@ -77,8 +77,8 @@ impl Session {
     /// forced to the log.
     ///
     /// # Errors
-    /// 2003 the system had backed the unit of work out, or does so now because an asynchronous put in it has failed; 2102 the log is full (the unit of work
-    /// stays); 2009 the outcome is decided by the restart.
+    /// 2003 the system had backed the unit of work out, or does so now because an asynchronous put in it has failed;
+    /// 2102 the log is full (the unit of work stays); 2009 the outcome is decided by the restart.
     pub async fn commit(&self) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
