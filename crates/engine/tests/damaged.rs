@@ -206,7 +206,7 @@ fn what_is_put_on_a_cleared_queue_before_the_next_image_survives_a_crash() {
         w.stage.full.store(false, SeqCst);
         let bad = open(&s, "BAD", IN_OUT);
         for text in ["1", "2", "3"] {
-            put(&s, bad, PERSISTENT, 0, text.as_bytes());
+            send_in_time(&s, bad, md(PERSISTENT), 0, text.as_bytes());
         }
         drop(s);
         w.crash();

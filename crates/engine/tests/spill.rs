@@ -41,14 +41,23 @@ fn id(n: usize) -> [u8; 24] {
     id
 }
 
-/// Puts message `n`.
-fn put_one(s: &Session, h: Hobj, n: usize, persistence: i32, options: i32) {
-    let own = Md {
+/// The descriptor of message `n`.
+fn own(n: usize, persistence: i32) -> Md {
+    Md {
         msg_id: id(n),
         correl_id: id(n + 1_000_000),
         ..md(persistence)
-    };
-    send(s, h, own, options, &content(n));
+    }
+}
+
+/// Puts message `n`.
+fn put_one(s: &Session, h: Hobj, n: usize, persistence: i32, options: i32) {
+    send(s, h, own(n, persistence), options, &content(n));
+}
+
+/// The same on a disk that was full.
+fn put_in_time(s: &Session, h: Hobj, n: usize, persistence: i32) {
+    send_in_time(s, h, own(n, persistence), 0, &content(n));
 }
 
 fn fill(s: &Session, h: Hobj, numbers: impl Iterator<Item = usize>, persistence: i32, sync: bool) {
@@ -473,9 +482,7 @@ fn a_full_disk_heals_though_a_unit_of_work_has_the_buffer() {
         assert_eq!(open(&other, LOCAL, IN_OUT), h);
         assert!(refused(&other, 0) && refused(&s, MQPMO_SYNCPOINT));
         w.stage.full.store(false, Ordering::SeqCst);
-        for n in 0..COUNT {
-            put_one(&other, h, n, persistence, 0);
-        }
+        (0..COUNT).for_each(|n| put_in_time(&other, h, n, persistence));
         assert_small(&w, LOCAL);
         assert_eq!(numbers(&other, h, 0), upto(COUNT));
         commit(&s);
@@ -515,10 +522,10 @@ fn a_full_disk_refuses_and_loses_nothing() {
         for n in 0..10 {
             assert_eq!(number(&next(&s, h, 0).unwrap()), n);
         }
-        put_one(&s, h, accepted, persistence, 0);
+        put_in_time(&s, h, accepted, persistence);
         accepted += 1;
         w.stage.full.store(false, Ordering::SeqCst);
-        fill(&s, h, accepted..COUNT, persistence, false);
+        (accepted..COUNT).for_each(|n| put_in_time(&s, h, n, persistence));
         assert_eq!(browsed(&s, h), (10..COUNT).collect::<Vec<_>>());
         drop(s);
         w.restart();

@@ -98,6 +98,20 @@ pub fn send(s: &Session, h: Hobj, md: Md, options: i32, data: &[u8]) -> Md {
     md
 }
 
+/// The same as soon as there is room: on a disk that was full, puts are refused until the reserve for checkpoints is
+/// whole again.
+pub fn send_in_time(s: &Session, h: Hobj, md: Md, options: i32, data: &[u8]) {
+    until("room", || {
+        match try_put(s, h, &mut md.clone(), options, data) {
+            Err(Reason::Q_SPACE_NOT_AVAILABLE) => false,
+            done => {
+                assert_eq!(done, Ok(Reason::NONE));
+                true
+            }
+        }
+    });
+}
+
 pub fn put(s: &Session, h: Hobj, persistence: i32, options: i32, data: &[u8]) -> Md {
     send(s, h, md(persistence), options, data)
 }
