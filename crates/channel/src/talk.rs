@@ -327,14 +327,6 @@ impl Talk {
         }
     }
 
-    /// A put has a message that is too long; gives the reason.
-    fn data_too_long(&self, options: i32) -> Reason {
-        if options & MQPMO_ASYNC_RESPONSE != 0 {
-            self.refuse_put(options, Reason::DATA_LENGTH_ERROR);
-        }
-        Reason::DATA_LENGTH_ERROR
-    }
-
     async fn put(&mut self, header: &Header, handle: Hobj, put: &mut PutRequest) {
         let PutRequest { md, pmo, data } = put;
         let data = std::mem::take(data);
@@ -342,7 +334,9 @@ impl Talk {
         let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;
         let result = match &self.session {
             None => Err(Reason::HCONN_ERROR),
-            Some(_) if self.too_long(length) => Err(self.data_too_long(pmo.options)),
+            Some(session) if self.too_long(length) => {
+                Err(session.put_too_long(handle, md, pmo, Reason::DATA_LENGTH_ERROR))
+            }
             Some(session) => session.put(handle, md, pmo, data).await,
         };
         if asynchronous {
@@ -365,7 +359,9 @@ impl Talk {
         let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;
         let result = match &self.session {
             None => Err(Reason::HCONN_ERROR),
-            Some(_) if self.too_long(length) => Err(self.data_too_long(pmo.options)),
+            Some(session) if self.too_long(length) => {
+                Err(session.put1_too_long(od, md, pmo, Reason::DATA_LENGTH_ERROR))
+            }
             Some(session) => session.put1(od, md, pmo, data).await,
         };
         if asynchronous {

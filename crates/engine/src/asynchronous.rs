@@ -206,6 +206,18 @@ impl Session {
         self.inner().went_wrong(None, &pmo, Err(reason), || true);
     }
 
+    /// An MQPUT has come whose message the front refuses: it ends with `reason`.
+    pub fn put_too_long(&self, hobj: Hobj, md: &Md, pmo: &Pmo, reason: Reason) -> Reason {
+        self.inner().put_ended(hobj, md, pmo, &Err(reason));
+        reason
+    }
+
+    /// The same of an MQPUT1.
+    pub fn put1_too_long(&self, od: &Od, md: &Md, pmo: &Pmo, reason: Reason) -> Reason {
+        self.inner().put1_ended(od, md, pmo, &Err(reason));
+        reason
+    }
+
     /// MQSTAT: what has become of asynchronous puts since it was called last, in the version that was asked for.
     ///
     /// # Errors

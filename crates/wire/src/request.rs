@@ -612,14 +612,22 @@ impl Put1Request {
 const MD_LENGTHS: [usize; 2] = [324, 364];
 
 /// The options of a put whose structures cannot all be read, as whether it is answered depends on them: what lies behind
-/// a message descriptor and looks like put options.
+/// a message descriptor and looks like put options; or else where its version says that they are; or else what looks
+/// like put options.
 pub(crate) fn put_options(body: &[u8], order: ByteOrder) -> Option<i32> {
     let is = |at: usize, name: &[u8]| body.get(at..at + 4) == Some(name);
-    let descriptors = (0..body.len().min(BESIDE_MESSAGE))
-        .step_by(4)
-        .filter(|at| is(*at, b"MD  "));
-    let mut options = descriptors.flat_map(|md| MD_LENGTHS.map(|length| md + length));
-    let pmo = options.find(|pmo| is(*pmo, b"PMO "))?;
+    let places = || (0..body.len().min(BESIDE_MESSAGE)).step_by(4);
+    let descriptors = || places().filter(|at| is(*at, b"MD  "));
+    let behind = || descriptors().flat_map(|md| MD_LENGTHS.map(|length| md + length));
+    let by_version = || {
+        let md = descriptors().next()?;
+        let version = usize::try_from(order.get_i32(body, md + 4)?).ok()?;
+        Some(md + MD_LENGTHS.get(version.checked_sub(1)?)?)
+    };
+    let pmo = behind()
+        .find(|pmo| is(*pmo, b"PMO "))
+        .or_else(by_version)
+        .or_else(|| places().find(|at| is(*at, b"PMO ")))?;
     order.get_i32(body, pmo + 8)
 }
 

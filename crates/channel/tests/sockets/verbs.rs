@@ -3,8 +3,8 @@
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCA_Q_MGR_NAME, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_NO_SYNCPOINT,
     MQGMO_SYNCPOINT, MQIA_COMMAND_LEVEL, MQIA_INHIBIT_PUT, MQOO_BROWSE, MQOO_INQUIRE, MQOO_OUTPUT,
-    MQOO_SET, MQOT_Q_MGR, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE, MQPMO_NO_SYNCPOINT,
-    MQPMO_SYNCPOINT,
+    MQOO_SET, MQOT_Q_MGR, MQPER_NOT_PERSISTENT, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE,
+    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 use posthaste_wire::client::{ClientOffer, FromServer};
@@ -325,32 +325,74 @@ async fn an_asynchronous_put_that_cannot_be_read_is_not_answered_but_counted() {
         ..Md::default()
     };
     let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
-    client.send_put(queue, &persistent, ahead, b"read");
-    let behind = client.out.len();
-    client.send_put(queue, &persistent, ahead, b"not read");
-    let sent = &mut client.out[behind..];
-    let at = sent.windows(4).position(|four| four == b"MD  ").unwrap();
-    sent[at + 4..at + 8].fill(9);
-    // The next reply is that of the next verb; a unit of work without one of its messages is not committed.
-    let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
-    assert_eq!(outcome.reason, Reason::BACKED_OUT);
-    let stat = Request::Stat(Box::new(StatRequest {
-        kind: 0,
-        sts: Sts::default(),
-    }));
-    let (_, reply) = client.call(Hobj::NONE, &stat).await;
-    let Reply::Stat(stat) = reply else {
-        panic!("{reply:?}")
+    // A version, or an identifier, that there is not.
+    let broken = [
+        (b"MD  ", 4, Reason::MD_ERROR),
+        (b"MD  ", 0, Reason::MD_ERROR),
+        (b"PMO ", 0, Reason::PMO_ERROR),
+    ];
+    for (name, place, expected) in broken {
+        client.send_put(queue, &persistent, ahead, b"read");
+        let behind = client.out.len();
+        client.send_put(queue, &persistent, ahead, b"not read");
+        let sent = &mut client.out[behind..];
+        let at = sent.windows(4).position(|four| four == name).unwrap() + place;
+        sent[at..at + 4].fill(9);
+        // The next reply is that of the next verb; a unit of work without one of its messages is not committed.
+        let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
+        assert_eq!(outcome.reason, Reason::BACKED_OUT);
+        let stat = Request::Stat(Box::new(StatRequest {
+            kind: 0,
+            sts: Sts::default(),
+        }));
+        let (_, reply) = client.call(Hobj::NONE, &stat).await;
+        let Reply::Stat(stat) = reply else {
+            panic!("{reply:?}")
+        };
+        let sts = &stat.sts;
+        assert_eq!((sts.put_success_count, sts.put_failure_count), (1, 1));
+        assert_eq!(sts.reason, expected.0);
+        assert_eq!(world.depth("Q3"), 0);
+    }
+}
+
+#[tokio::test]
+async fn an_asynchronous_put_that_is_too_long_counts_as_what_it_would_have_been() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q3").await;
+    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let good = Md {
+        persistence: MQPER_PERSISTENT,
+        ..Md::default()
     };
-    assert_eq!(
-        (
-            stat.sts.put_success_count,
-            stat.sts.put_failure_count,
-            stat.sts.reason
-        ),
-        (1, 1, Reason::MD_ERROR.0)
-    );
-    assert_eq!(world.depth("Q3"), 0);
+    let kinds = [
+        (MQPER_NOT_PERSISTENT, Reason::NONE),
+        (MQPER_PERSISTENT, Reason::BACKED_OUT),
+    ];
+    for (persistence, expected) in kinds {
+        client.send_put(queue, &good, ahead, b"good");
+        let long = Md {
+            persistence,
+            ..Md::default()
+        };
+        client.send_put(queue, &long, ahead, &vec![7; (4 << 20) + 1]);
+        let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
+        assert_eq!(outcome.reason, expected);
+        let stat = Request::Stat(Box::new(StatRequest {
+            kind: 0,
+            sts: Sts::default(),
+        }));
+        let (_, reply) = client.call(Hobj::NONE, &stat).await;
+        let Reply::Stat(stat) = reply else {
+            panic!("{reply:?}")
+        };
+        let sts = &stat.sts;
+        assert_eq!((sts.put_success_count, sts.put_failure_count), (1, 1));
+        assert_eq!(sts.reason, Reason::DATA_LENGTH_ERROR.0);
+        assert_eq!(sts.object_name, Name::new("Q3"));
+    }
+    assert_eq!(world.depth("Q3"), 1, "the first unit of work is committed");
 }
 
 #[tokio::test]

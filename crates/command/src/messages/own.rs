@@ -275,8 +275,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2064I",
-        "{0} files of queues that are no longer defined were removed: {1}.",
-        "They were left by queues that were deleted, or temporary, when the queue manager last ended. Nothing in them is needed. Other files in the folder are not touched.",
+        "{0} files of queues that the last checkpoint does not name were removed: {1}.",
+        "They were left by queues that were deleted, or temporary, when the queue manager last ended, or belong to queues defined since the last checkpoint, whose messages the recovery log has. Nothing in them is needed. Other files in the folder are not touched.",
         "None.",
     ),
     message(
