@@ -68,17 +68,18 @@ impl QueueManager {
         Ok(())
     }
 
-    /// Reads every message of every local queue, those too that have expired or may not be got; how many there are.
-    ///
-    /// # Errors
-    /// The first that cannot be read, or that its queue is damaged.
-    pub fn read_all(&self) -> Result<u64, String> {
-        let mut all = 0;
+    /// Reads every message of every local queue, those too that have expired or may not be got: how many there are on
+    /// queues that can be read, and which cannot, with the reason: the first message that cannot be read, or that the
+    /// queue is known to be damaged.
+    pub fn read_all(&self) -> (u64, Vec<(String, String)>) {
+        let (mut all, mut damaged) = (0, Vec::new());
         for queue in self.inner().catalogue.local_queues() {
-            let read = read_queue(&queue);
-            all += read.map_err(|what| format!("queue {}: {what}", queue.name.text()))?;
+            match read_queue(&queue) {
+                Ok(read) => all += read,
+                Err(what) => damaged.push((queue.name.text().to_string(), what)),
+            }
         }
-        Ok(all)
+        (all, damaged)
     }
 }
 

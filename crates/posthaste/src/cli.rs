@@ -456,8 +456,9 @@ const CHECK_EXAMPLES: &str = "\
   posthaste check --data QM1   ... and read every message
   posthaste check --file FILE  a qm.ini that is nobody's yet
 
-Nothing is changed. The exit code is the one that the start would end with. Of a queue manager that is
-running only qm.ini, permissions and the log's shape are looked at.";
+Nothing is changed. The exit code is the one that the start would end with; 75 too if a queue is damaged,
+which refuses no start. Of a queue manager that is running only qm.ini, permissions and the log's shape
+are looked at.";
 
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]

@@ -359,13 +359,22 @@ pub(crate) fn check(place: Option<&Path>, args: &cli::Check) -> Result<Exit, Fai
     for note in &found.notes {
         complain(&note.to_string());
     }
-    for failure in found.warnings.iter().chain(&found.faults) {
+    let said = found.warnings.iter().chain(&found.damaged);
+    for failure in said.chain(&found.faults) {
         complain(&failure.to_string());
     }
     if let Some(first) = found.faults.first() {
         return Ok(first.exit);
     }
     let shown = home.configuration().display().to_string();
+    if let Some(first) = found.damaged.first() {
+        let queues = counted(found.damaged.len() as u64, "queue");
+        say(&format!(
+            "{shown}: {} would start, with {queues} damaged.",
+            home.name
+        ))?;
+        return Ok(first.exit);
+    }
     say(&match (found.running, args.data) {
         (true, _) => format!(
             "{shown}: no fault was found. {} is running: its log and its messages were not looked at.",

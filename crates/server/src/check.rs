@@ -6,14 +6,17 @@
 //!
 //! Invariants: what was recovered is looked at before anything drives it, so that nothing of it is in the middle of a
 //! change. What is reported as a fault is what the start would say, with the same number and exit code. Only that
-//! what was recovered contradicts itself (`QueueManager::check`) is said by no start: none looks for it.
+//! what was recovered contradicts itself (`QueueManager::check`) is said by no start: none looks for it. Damaged queues
+//! keep no queue manager from starting: they are reported apart.
 
 use std::io;
+use std::panic::Location;
 use std::sync::Arc;
 
 use posthaste_command::ObjectKind;
-use posthaste_engine::{QueueManager, Silent};
+use posthaste_engine::{Operator, QueueManager};
 use posthaste_env::Env;
+use posthaste_env::sync::Mutex;
 use posthaste_mqi::constants::MQSVC_CONTROL_MANUAL;
 use rustix::fs::{Access, access};
 
@@ -33,6 +36,8 @@ pub struct Findings {
     pub faults: Vec<Failure>,
     /// What a start would warn of.
     pub warnings: Vec<Failure>,
+    /// Queues that are damaged.
+    pub damaged: Vec<Failure>,
     /// Keys of qm.ini that do nothing.
     pub notes: Vec<ConfigError>,
     /// Whether it is running, and its log and messages were not looked at.
@@ -95,17 +100,45 @@ fn try_start(
         disk: Arc::new(Overlay::new(Arc::clone(&env.disk))),
         ..env.clone()
     };
-    let started = QueueManager::start(&env, configured.engine.clone(), Arc::new(Silent));
+    let heard = Arc::new(Heard::default());
+    let started = QueueManager::start(&env, configured.engine.clone(), heard.clone());
     let qm = started
         .map_err(|error| Failure::start(&home.name, &home.folder, &error))?
         .qm;
     let refused = |what: String| Failure::new(Exit::StoreRefused, "AMQ2025S", &[&home.name, &what]);
     qm.check().map_err(refused)?;
     try_ports(home, &qm, found);
+    let mut damaged = std::mem::take(&mut *heard.0.lock());
     if messages {
-        found.messages = qm.read_all().map_err(refused)?;
+        let (read, unreadable) = qm.read_all();
+        found.messages = read;
+        for (queue, what) in unreadable {
+            if damaged.iter().all(|known| known.first() != Some(&queue)) {
+                damaged.push(vec![queue, what]);
+            }
+        }
     }
+    let failure = |inserts: Vec<String>| {
+        let inserts: Vec<&str> = inserts.iter().map(String::as_str).collect();
+        Failure::new(Exit::StoreRefused, DAMAGED, &inserts)
+    };
+    found.damaged = damaged.into_iter().map(failure).collect();
     Ok(())
+}
+
+/// "Queue {0} is damaged: {1}."
+const DAMAGED: &str = "AMQ7472E";
+
+/// The damage that a start has told: the inserts of each message.
+#[derive(Default)]
+struct Heard(Mutex<Vec<Vec<String>>>);
+
+impl Operator for Heard {
+    fn record(&self, id: &'static str, inserts: &[String], _from: &'static Location<'static>) {
+        if id == DAMAGED {
+            self.0.lock().push(inserts.to_vec());
+        }
+    }
 }
 
 fn try_ports(home: &Home, qm: &QueueManager, found: &mut Findings) {

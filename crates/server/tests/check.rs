@@ -5,6 +5,7 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,11 +38,8 @@ impl Clock for Late {
     }
 }
 
-#[test]
-fn what_is_checked_stands_still_and_every_message_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = DataDir::at(folder.path());
-    let env = posthaste_env::os();
+/// A queue manager with persistent messages of these expiries on DEV.QUEUE.1.
+fn with_messages(env: &Env, data: &DataDir, expiries: [i32; 3]) -> InProcess {
     let creation = Creation {
         name: "QM1".to_owned(),
         shape: ini::Shape {
@@ -51,16 +49,15 @@ fn what_is_checked_stands_still_and_every_message_is_read() {
         commands: developer_objects(),
         ..Creation::default()
     };
-    create(&env, &data, &creation, &mut |_, _| {}).unwrap();
-    let qm = InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap();
+    create(env, data, &creation, &mut |_, _| {}).unwrap();
+    let qm = InProcess::open(data, "QM1", &InProcessOptions::default()).unwrap();
     let mut connection = qm.connect("test").unwrap();
     let mut od = Od {
         object_name: Name::new("DEV.QUEUE.1"),
         ..Od::default()
     };
     let queue = connection.open_object(&mut od, MQOO_OUTPUT).unwrap();
-    // The first has expired when the check comes.
-    for expiry in [36_000, -1, -1] {
+    for expiry in expiries {
         let mut md = Md {
             version: MQMD_VERSION_2,
             persistence: MQPER_PERSISTENT,
@@ -71,6 +68,16 @@ fn what_is_checked_stands_still_and_every_message_is_read() {
         put.unwrap();
     }
     drop(connection);
+    qm
+}
+
+#[test]
+fn what_is_checked_stands_still_and_every_message_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let env = posthaste_env::os();
+    // The first has expired when the check comes.
+    let qm = with_messages(&env, &data, [36_000, -1, -1]);
     let reply = qm.command("ALTER QLOCAL(DEV.QUEUE.1) GET(DISABLED)");
     assert!(reply.ok, "{reply:?}");
     drop(qm);
@@ -88,4 +95,26 @@ fn what_is_checked_stands_still_and_every_message_is_read() {
     assert_eq!(found.messages, 3);
     let sleeps = late.sleeps.load(Ordering::Relaxed);
     assert_eq!(sleeps, 0, "something ran beside it");
+}
+
+/// A damaged queue refuses no start, and is reported, whether its messages are read or not.
+#[test]
+fn a_damaged_queue_is_found_although_the_queue_manager_would_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let env = posthaste_env::os();
+    drop(with_messages(&env, &data, [-1; 3]));
+    let home = find(&data, Some("QM1")).unwrap();
+    let files = std::fs::read_dir(home.folder.join("queues")).unwrap();
+    let of_queue = |path: &PathBuf| path.to_string_lossy().contains("DEV.QUEUE.1.");
+    let file = files.map(|file| file.unwrap().path()).find(of_queue);
+    std::fs::write(file.unwrap(), b"").unwrap();
+    for messages in [false, true] {
+        let found = check(&env, &data, &home, messages);
+        assert!(found.faults.is_empty(), "{found:?}");
+        let told: Vec<_> = found.damaged.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("AMQ7472E: Queue DEV.QUEUE.1 is damaged"));
+    }
+    drop(InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap());
 }
