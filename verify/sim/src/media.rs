@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use posthaste_env_sim::{Area, Fault};
+use posthaste_env_sim::{Area, Fault, Struck};
 use posthaste_model::{QueueId, Violation};
 use posthaste_mqi::Reason;
 
@@ -96,40 +96,45 @@ impl Run {
         self.machine.world.disk().order(fault, area, skip);
     }
 
-    fn lost_in(&self, folder: &str) -> bool {
+    /// How many writes were lost in a folder.
+    fn lost_in(&self, folder: &str) -> usize {
         let struck = self.machine.world.disk().struck();
         let here = |path: &Path| path.starts_with(folder);
-        struck.iter().any(|s| silent(s.fault) && here(&s.path))
+        let lost = |s: &&Struck| silent(s.fault) && here(&s.path);
+        struck.iter().filter(lost).count()
     }
 
     /// A log write was lost: a few more are made, so that a restart can know.
     pub(crate) fn prove(&mut self) -> Result<(), Failure> {
-        if self.proven || !self.lost_in(EXTENTS) || self.machine.qm().stopped().is_some() {
+        let lost = self.lost_in(EXTENTS);
+        if lost == self.proven || self.machine.qm().stopped().is_some() {
             return Ok(());
         }
-        self.proven = true;
         let mut worker = self.worker();
         worker.plan.cancel = 0;
         let executor = self.machine.world.executor();
         let done = executor.block_on(async move {
             if worker.open().await.is_err() {
-                return;
+                return false;
             }
             let target = worker.handles[worker.handles.len() - 1];
             for _ in 0..PROOF {
                 if !worker.make_put(target, 10, Manner::plain(false)).await {
-                    return;
+                    return false;
                 }
             }
+            true
         });
-        done.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
+        if done.map_err(|stuck| Failure::Stuck(stuck.to_string()))? {
+            self.proven = lost;
+        }
         self.check()
     }
 
-    /// Whether a log write was lost in an end or a stop, with nothing written after it: no restart can know of that,
-    /// and what was acknowledged last is gone.
+    /// Whether a log write was lost and too little written after it, in an end or because nothing could be: no restart
+    /// can know of that, and what was acknowledged last is gone.
     pub(crate) fn lost_without_proof(&self) -> bool {
-        !self.proven && self.lost_in(EXTENTS)
+        self.lost_in(EXTENTS) > self.proven
     }
 
     /// Starts while reads or opens fail; whether it has started.

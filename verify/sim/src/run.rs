@@ -115,8 +115,8 @@ pub(crate) struct Run {
     pub(crate) struck: usize,
     /// The channels of the running queue manager.
     pub(crate) site: Option<Rc<Site>>,
-    /// More log writes have followed a lost one.
-    pub(crate) proven: bool,
+    /// So many lost log writes have been followed by more.
+    pub(crate) proven: usize,
 }
 
 /// Makes applications, whose calls the oracle hears of.
@@ -208,7 +208,7 @@ impl Run {
             stops: (0, 0),
             disk_full: false,
             struck: 0,
-            proven: false,
+            proven: 0,
             site: None,
         })
     }
