@@ -246,7 +246,13 @@ impl App {
             wait_interval: wait,
             ..Gmo::default()
         };
+        let backouts = self.world.system_backouts();
         match block_on(self.session.get(target.handle, &mut md, &mut gmo, MOST)) {
+            // Its unit of work may have been backed out since it got the message, which may be somebody else's now; the
+            // next call will say so.
+            Ok(_) if in_uow && self.world.system_backouts() > backouts => {
+                self.respond(op, Outcome::Unknown)
+            }
             Ok(done) => {
                 let data = &done.value.data;
                 let id = data.first_chunk::<8>();

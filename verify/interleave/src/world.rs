@@ -11,6 +11,7 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
@@ -59,16 +60,23 @@ struct Running {
 struct Listener {
     tell: bool,
     alarm: Mutex<Option<String>>,
+    /// Units of work that were backed out to release log space.
+    backouts: AtomicU64,
 }
 
 /// A queue file does not hold what was written there.
 const ALARM: &str = "AMQ7472E";
+/// A unit of work was backed out to release log space.
+const BACKED_OUT: &str = "AMQ7469W";
 
 impl Operator for Listener {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         if id == ALARM {
             let said = || format!("{id} {inserts:?}");
             self.alarm.lock().get_or_insert_with(said);
+        }
+        if id == BACKED_OUT {
+            self.backouts.fetch_add(1, Ordering::Relaxed);
         }
         if self.tell {
             println!("          {id} {inserts:?}");
@@ -92,6 +100,13 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// How many units of work the queue manager has backed out by itself since it was started.
+    pub(crate) fn system_backouts(&self) -> u64 {
+        let running = self.running.borrow();
+        let count = |running: &Running| running.operator.backouts.load(Ordering::Relaxed);
+        running.as_ref().map_or(0, count)
+    }
+
     pub(crate) fn new(
         sim: SimWorld,
         explorer: Rc<Explorer>,
