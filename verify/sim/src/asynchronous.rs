@@ -9,7 +9,7 @@
 
 use bytes::Bytes;
 use posthaste_model::{OpId, Outcome, Rule, Violation};
-use posthaste_mqi::{Md, Pmo, Sts};
+use posthaste_mqi::{Md, Pmo, Reason, Sts};
 
 use crate::calls::Manner;
 use crate::channel::Conversation;
@@ -101,6 +101,8 @@ impl Worker {
                 self.lost_between(remote).await
             }
             Ok(sts) => self.told(&sts),
+            // The queue manager has stopped; whether it may is for the run to say.
+            Err(Reason::CONNECTION_BROKEN) => self.lost_between(remote).await,
             Err(_) if remote.is_over() => self.lost_between(remote).await,
             Err(reason) => self.violated(Violation {
                 rule: Rule::Refused,
