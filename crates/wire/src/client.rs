@@ -134,7 +134,10 @@ struct Established {
 enum State {
     ExpectAnswer(Box<Expecting>),
     Established(Box<Established>),
+    /// The server has ended it.
     Closed,
+    /// This side has ended it.
+    Left,
     Failed(PeerMisbehaved),
 }
 
@@ -217,6 +220,8 @@ impl ClientSocket {
             State::Established(established) => established.receive(segment, out),
             State::ExpectAnswer(_) => self.receive_initial(segment, out),
             State::Closed => Err(PeerMisbehaved::SegmentUnexpected(segment.header.kind)),
+            // It was sent before the server had heard of the end.
+            State::Left => Ok(None),
             State::Failed(error) => Err(*error),
         };
         match &result {
@@ -346,7 +351,7 @@ impl ClientSocket {
                 .finish();
         }
         if close {
-            self.state = State::Closed;
+            self.state = State::Left;
         }
         close
     }
