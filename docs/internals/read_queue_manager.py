@@ -26,15 +26,19 @@ PAGE, PAGE_HEADER, RECORD_HEADER, BLOCK, ITEM_HEADER = 4096, 32, 8, 512, 16
 LARGEST_RECORD = 134_217_728
 WRAP = 2**64 - 1
 KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue", 5: "remote queue",
-         6: "server-connection channel", 7: "listener"}
+         6: "server-connection channel", 7: "listener", 8: "client-connection channel", 9: "namelist", 10: "process definition",
+         11: "authentication information CRLLDAP", 12: "authentication information OCSP",
+         13: "authentication information IDPWOS", 14: "authentication information IDPWLDAP",
+         15: "communication information", 16: "service"}
 LOCAL_QUEUE = 2
 MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO = 16, 1
 PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN = range(1, 13)
+FILED = 0  # Where an image has a put of a unit in doubt: its message is in the queue's file.
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
 DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 5
 PRIORITY, PERSISTENCE, MSG_ID = 8, 9, 10
 
-Slot = namedtuple("Slot", "controlled sequence restart acknowledged generation floor file_pages primary secondary "
+Slot = namedtuple("Slot", "controlled sequence restart acknowledged generation restart_generation file_pages primary secondary "
                   "anchor")
 # `body` is descriptor and data; None while they are only in the queue file, at `place`.
 Message = namedtuple("Message", "number order_list persistent backouts expires place body")
@@ -91,7 +95,7 @@ def read_control(folder):
             require(form == 1, f"LOG.CTL has the unknown format {form}")
             slot = Slot(*values, raw[64:64 + length])
             if (slot.controlled <= 1 and slot.restart <= slot.acknowledged and slot.acknowledged % PAGE == 0
-                    and slot.floor <= slot.generation and 64 <= slot.file_pages < 65536 and 2 <= slot.primary <= 510
+                    and slot.restart_generation <= slot.generation and 64 <= slot.file_pages < 65536 and 2 <= slot.primary <= 510
                     and 1 <= slot.secondary <= 511 - slot.primary and not any(raw[64 + min(length, 256):])):
                 usable.append(slot)
     require(usable, "neither slot of LOG.CTL is usable")
@@ -136,7 +140,7 @@ class Log:
 
     def pages(self):
         """The usable pages. Where they end is the log's end only if nothing says that more was acknowledged."""
-        expected, generation, control = self.control.restart // PAGE * PAGE, self.control.floor, self.control
+        expected, generation, control = self.control.restart // PAGE * PAGE, self.control.restart_generation, self.control
         for position, page in self.positions(expected):
             if position != expected:
                 break
@@ -201,19 +205,34 @@ def is_persistent(body):
     return descriptor(body)[0].get(PERSISTENCE, 0) == 1
 
 
+def text(fields):
+    return fields.text(fields.number(4))
+
+
+def several(one):
+    return lambda fields: [one(fields) for _ in range(fields.number(4))]
+
+
+# The value of an attribute by its type.
+VALUES = {1: lambda fields: fields.number(4, True), 2: text, 3: lambda fields: fields.number(8, True),
+          4: several(lambda fields: fields.number(8, True)), 5: several(text),
+          6: lambda fields: fields.bytes(fields.number(4)).hex(), 7: text, 8: text, 9: lambda fields: None}
+
+
 class Definition:
     """An object, and what is on it if it is a local queue. `damage` says why its messages cannot be read."""
 
     def __init__(self, fields, lsn):
         self.lsn, self.kind, self.queue = lsn, fields.number(1), fields.number(8)
         require(self.kind in KINDS, f"a definition has the unknown kind {self.kind}")
-        self.name = fields.text(fields.number(1))
+        length = fields.number(1)
+        self.name = fields.text(fields.number(2) if length == 255 else length)
         fields.expect(1, 1)
         self.attributes, self.messages, self.damage = {}, {}, None
         for _ in range(fields.number(4)):
             selector, form = fields.number(4, signed=True), fields.number(1)
-            require(form in (1, 2), f"an attribute of {self.name} has an unknown form")
-            self.attributes[selector] = fields.number(4, True) if form == 1 else fields.text(fields.number(4))
+            require(form in VALUES, f"an attribute of {self.name} has an unknown type")
+            self.attributes[selector] = VALUES[form](fields)
 
 
 def image_sections(path, number):
@@ -247,7 +266,7 @@ class QueueManager:
         self.branches = {}
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
-        anchor.expect(4, 5)
+        anchor.expect(4, 6)
         self.read_image(anchor.number(8), control.controlled)
         log = Log(log_folder, control)
         for lsn, payload in log.records():
@@ -279,7 +298,7 @@ class QueueManager:
         path = os.path.join(self.folder, f"checkpoint-{number}.img")
         sections = image_sections(path, number)
         header, catalogue, queues, units = (Fields(sections[kind], path) for kind in (1, 2, 3, 4))
-        header.expect(4, 5)
+        header.expect(4, 6)
         header.bytes(24)
         controlled = header.number(1) == 1 and controlled
         while catalogue.more():
@@ -296,21 +315,32 @@ class QueueManager:
                 # Of no importance if the log has the record that cleared or deleted it.
                 queue.damage = error
         while units.more():
-            lsn = units.number(8)
-            record = Fields(units.bytes(units.number(4)), f"{path}: the record of a unit in doubt")
-            self.redo(lsn, record, with_non_persistent=controlled)
+            row = Fields(units.bytes(units.number(4)), f"{path}: a row of a unit in doubt")
+            if row.data[:1] != bytes([FILED]):
+                self.redo(0, row)
+                continue
+            row.expect(1, FILED)
+            unit, queue = row.number(8), row.number(8)
+            message, priority = self.entry(row)
+            require(not row.more(), f"{row.what} is too long")
+            if message.persistent or controlled:
+                self.units.setdefault(unit, []).append((FILED, queue, message.number, message, priority))
 
     @staticmethod
-    def read_chunk(queue, payload, with_non_persistent):
+    def entry(entries):
+        """A message that is in its queue's file, and its priority."""
+        number, first, length, _, _, expires, backouts, order_list, priority, in_group, persistent = struct.unpack(
+            "<QIIIIIHBBBB", entries.bytes(34))
+        entries.bytes(36 if in_group else 0)
+        return Message(number, order_list, persistent == 1, backouts, expires * 1_000_000, (first, length), None), priority
+
+    def read_chunk(self, queue, payload, with_non_persistent):
         entries = Fields(payload, f"a chunk of {queue.name}")
         while entries.more():
-            number, first, length, _, _, expires, backouts, order_list, _, in_group, persistent = struct.unpack(
-                "<QIIIIIHBBBB", entries.bytes(34))
-            entries.bytes(36 if in_group else 0)
-            require(number not in queue.messages, f"{queue.name}: message {number} is in the image twice")
-            if persistent or with_non_persistent:
-                queue.messages[number] = Message(number, order_list, persistent == 1, backouts, expires * 1_000_000,
-                                                 (first, length), None)
+            message, _ = self.entry(entries)
+            require(message.number not in queue.messages, f"{queue.name}: message {message.number} is in the image twice")
+            if message.persistent or with_non_persistent:
+                queue.messages[message.number] = message
 
     def define(self, definition):
         before = self.objects.get((definition.kind, definition.name))
@@ -324,14 +354,12 @@ class QueueManager:
         if definition.kind == LOCAL_QUEUE:
             self.queues[definition.queue] = definition
 
-    def redo(self, lsn, fields, with_non_persistent=True):
+    def redo(self, lsn, fields):
         kind = fields.number(1)
         if kind in (PUT, GET):
             unit, queue, number = fields.number(8), fields.number(8), fields.number(8)
             details = (fields.number(8, True), fields.rest()) if kind == PUT else (fields.number(2),)
             change = (kind, queue, number, *details)
-            if kind == PUT and not (with_non_persistent or is_persistent(details[1])):
-                return
             self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)
         elif kind == COMMIT:
             self.commit(fields.number(8))
@@ -387,9 +415,14 @@ class QueueManager:
         if queue and kind == GET:
             queue.messages.pop(number, None)
         elif queue and number not in queue.messages:
-            (expires, body), fifo = details, queue.attributes.get(MQIA_MSG_DELIVERY_SEQUENCE) == MQMDS_FIFO
-            order_list = 0 if fifo else descriptor(body)[0].get(PRIORITY, 0)
-            queue.messages[number] = Message(number, order_list, is_persistent(body), 0, expires, None, body)
+            fifo = queue.attributes.get(MQIA_MSG_DELIVERY_SEQUENCE) == MQMDS_FIFO
+            if kind == FILED:
+                message, priority = details
+            else:
+                expires, body = details
+                message, priority = Message(number, 0, is_persistent(body), 0, expires, None, body), descriptor(
+                    body)[0].get(PRIORITY, 0)
+            queue.messages[number] = message._replace(order_list=0 if fifo else priority)
 
     def raise_backouts(self, queue, number, count):
         messages = self.queues[queue].messages if queue in self.queues else {}

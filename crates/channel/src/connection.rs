@@ -1,36 +1,37 @@
-//! The task of one socket: read, dispatch, run, write.
+//! A connection as a state machine: bytes in; conversations, bytes and deadlines out.
 //!
-//! Invariants: one read is dispatched whole before anything is written; what the conversations answer is written in one
-//! go; the task sleeps only when no conversation is woken, nothing can be written and nothing read. Input is not read
-//! while output or requests have piled up, so a peer's appetite is limited by its own pace.
+//! Invariants: what one read has brought is dispatched whole before anything is written; what the conversations answer
+//! is written in one go. Input is not wanted while output or requests have piled up, so a peer's appetite is limited by
+//! its own pace. All of it belongs to one thread: the lane's, or that of whoever drives it ([`posthaste_net::Protocol`]).
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
-use parking_lot::Mutex;
 use posthaste_engine::plant::{Bug, planted};
+use posthaste_env::Nanos;
 use posthaste_mqi::Reason;
 use posthaste_net::{
-    Accepted, Flush, Inbound, Outbound, Peer, Permit, ReadError, Stream, Timer, Traffic,
+    Accepted, ConnectionWakers, Lanes, Next, Output, Peer, Permit, Protocol, Received, Traffic,
 };
 use posthaste_wire::identity::Authentication;
 use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::{Agreement, InitialData, Offer, PeerMisbehaved, Segment, Status};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::conversation::{Closing, Common, Connect, Conversation, Item, Load};
+use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
-use crate::ready::{Alarm, Ready};
 use crate::registry::{Admitted, Count, Registry};
-use crate::timing::{Due, Now, Timing};
+use crate::timing::{Due, Now, Timing, nanos};
+use crate::worker::{Step, Worker};
 
 /// Requests that wait for their turn or run beyond which no more are read.
 const MOST_REQUESTS: usize = 256;
-/// Bytes that are read and thrown away while a socket is closed, so that the last words arrive.
-const MOST_DISCARDED: usize = 1024 * 1024;
+/// The part of a connection that is not a conversation: who wakes it wants the connection to look around.
+const CONNECTION: u32 = u32::MAX;
 
 /// Who is at the other end of a socket.
 pub struct Caller {
@@ -41,76 +42,94 @@ pub struct Caller {
 }
 
 impl Registry {
-    /// Serves an accepted connection until it ends: what [`posthaste_net::run`] wants.
-    pub async fn serve(self: Arc<Self>, accepted: Accepted) {
+    /// Has a lane serve an accepted connection until it ends.
+    pub fn serve(self: &Arc<Self>, accepted: Accepted, lanes: &Lanes) {
         let Accepted {
             stream,
             peer,
             permit,
         } = accepted;
-        let caller = Caller {
-            peer,
-            traffic: Arc::clone(permit.traffic()),
+        let registry = Arc::clone(self);
+        let begin = move |wakers: ConnectionWakers, now: Nanos| -> Box<dyn Protocol> {
+            let traffic = Arc::clone(permit.traffic());
+            let caller = Caller { peer, traffic };
+            Box::new(Connection::new(caller, Some(permit), registry, wakers, now))
         };
-        let connection = Connection::<Stream>::new(stream, caller, Some(permit), self);
-        connection.serve().await;
+        lanes.serve(stream, Box::new(begin));
     }
 }
 
 /// Serves one connection until it ends; every session on it has ended when this returns.
 pub async fn serve<S>(stream: S, caller: Caller, registry: Arc<Registry>)
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
+    S: AsyncRead + AsyncWrite + Unpin,
 {
-    Connection::new(stream, caller, None, registry)
-        .serve()
-        .await;
+    let clock = Arc::clone(registry.clock());
+    posthaste_net::drive(stream, clock, |wakers, now| {
+        Connection::new(caller, None, registry, wakers, now)
+    })
+    .await;
 }
 
 struct Slot {
     /// The conversation's identifier until it has ended; then another may have it.
     id: Option<u32>,
-    conversation: Arc<Conversation>,
-    future: Pin<Box<dyn Future<Output = ()> + Send>>,
-    alarm: Arc<Alarm>,
-    waker: Waker,
+    worker: Worker,
+    /// It is in the list of the woken.
+    rung: bool,
 }
 
-/// Everything of a connection but the socket.
-struct Core {
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Serving,
+    /// Its sessions end.
+    Ending(End),
+    /// Its sessions have ended; its last words are written, and what comes is thrown away until the peer closes too:
+    /// closing a socket with unread input would make the kernel drop what was just written.
+    Farewell {
+        until: Nanos,
+    },
+    Over,
+}
+
+/// One connection of a server-connection channel.
+pub(crate) struct Connection {
     caller: Caller,
     registry: Arc<Registry>,
     socket: ServerSocket,
-    outbound: Arc<Outbound>,
-    ready: Arc<Ready>,
+    output: Rc<RefCell<Output>>,
+    wakers: ConnectionWakers,
+    /// Wakes the connection itself.
+    nudge: Waker,
     slots: Vec<Option<Slot>>,
-    /// Woken conversations; the buffer of [`Ready::take`].
+    /// Conversations that can go on.
     woken: Vec<usize>,
+    /// Those that go on when the peer has read more.
+    held: Vec<usize>,
+    stage: Stage,
+    /// How it is to end, when what has come was dispatched.
+    end: Option<End>,
     admitted: Option<Admitted>,
     /// The socket's place among all, which is lost to others until the first MQCONN has succeeded.
     place: Option<Permit>,
     established: bool,
-    offer: Option<Offer>,
-    common: Option<Arc<Common>>,
+    /// Until there is an agreement.
+    offer: Option<Box<Offer>>,
+    common: Option<Rc<Common>>,
     quiescing: Option<Status>,
     timing: Timing,
     /// A conversation has run since the timers were looked at.
     ran: bool,
     /// Something was received since then.
-    heard: bool,
+    input_seen: bool,
     /// A password was received.
     secret: bool,
+    /// Bytes and writes that are counted.
+    counted: (u64, u64),
 }
 
-struct Connection<S> {
-    stream: S,
-    inbound: Inbound,
-    flush: Flush,
-    timer: Timer,
-    core: Core,
-}
-
-impl Core {
+impl Connection {
     /// Every complete segment in `bytes`; gives how many bytes they were.
     fn segments(&mut self, bytes: &[u8]) -> Result<usize, End> {
         let mut used = 0;
@@ -119,7 +138,10 @@ impl Core {
             let next = Segment::next(rest, self.socket.limit()).map_err(End::Misbehaved)?;
             let Some(segment) = next else { return Ok(used) };
             let socket = &mut self.socket;
-            let event = self.outbound.append(|out| socket.receive(&segment, out));
+            let event = self
+                .output
+                .borrow_mut()
+                .append(|out| socket.receive(&segment, out));
             if let Some(event) = event.map_err(End::Misbehaved)? {
                 self.event(event)?;
             }
@@ -180,7 +202,7 @@ impl Core {
             Incoming::Userid { userid, .. } => {
                 self.secret = true;
                 if let Some(common) = &self.common {
-                    *common.userid.lock() = Some(userid.name());
+                    *common.userid.borrow_mut() = Some(userid.name());
                 }
                 Ok(())
             }
@@ -196,17 +218,19 @@ impl Core {
     /// Who the application says it is; its password goes no further.
     fn authenticate(&mut self, id: u32, authentication: &Authentication) {
         self.secret = true;
-        if let Some(slot) = self.slot(id) {
+        if let Some(slot) = self.slot(id).and_then(|index| self.at(index)) {
             let user = String::from_utf8_lossy(&authentication.user);
-            *slot.conversation.user.lock() = Some(user.into_owned());
+            *slot.worker.conversation.user.borrow_mut() = Some(user.into_owned());
         }
     }
 
     fn conversation_ended(&mut self, id: u32, close: bool) -> Result<(), End> {
-        if let Some(slot) = self.slot(id) {
-            slot.id = None;
-            slot.conversation.close(Closing::Draining);
-            slot.alarm.ring();
+        if let Some(index) = self.slot(id) {
+            if let Some(slot) = self.at(index) {
+                slot.id = None;
+                slot.worker.conversation.close(Closing::Draining);
+            }
+            self.ring(index);
         }
         if close { Err(End::Closed) } else { Ok(()) }
     }
@@ -226,24 +250,24 @@ impl Core {
     }
 
     fn proposed(&mut self, id: &InitialData) -> Result<(), End> {
-        if self.offer.is_none() {
+        if self.admitted.is_none() {
             let channel = id.channel.text();
             let admitted = self.registry.admit(
                 &channel,
                 &self.caller.peer,
                 &self.caller.traffic,
-                &self.ready,
+                self.nudge.clone(),
             );
             match admitted {
                 Ok(admitted) => {
-                    #[cfg(feature = "plant")]
-                    let _ = admitted.instance.outbound.set(Arc::clone(&self.outbound));
-                    self.offer = Some(self.registry.offer(&admitted.definition));
+                    self.offer = Some(Box::new(self.registry.offer(&admitted.definition)));
                     self.admitted = Some(admitted);
                 }
                 Err(status) => {
                     let socket = &mut self.socket;
-                    self.outbound.append(|out| socket.refuse(status, out));
+                    self.output
+                        .borrow_mut()
+                        .append(|out| socket.refuse(status, out));
                     return Err(End::Refused);
                 }
             }
@@ -252,10 +276,12 @@ impl Core {
             return Ok(());
         };
         let agreed = self
-            .outbound
+            .output
+            .borrow_mut()
             .append(|out| socket.answer(offer, out))
             .map_err(End::Misbehaved)?;
         if let Some(agreement) = agreed {
+            self.offer = None;
             self.agreed(agreement);
         }
         Ok(())
@@ -268,54 +294,65 @@ impl Core {
         admitted.instance.agree(&agreement);
         self.timing
             .agreed(agreement.heartbeat_s, admitted.definition.disconnect_s);
-        self.common = Some(Arc::new(Common {
+        self.common = Some(Rc::new(Common {
             registry: Arc::clone(&self.registry),
             instance: Arc::clone(&admitted.instance),
-            definition: admitted.definition.clone(),
+            user: admitted.definition.user.clone(),
             framing: agreement.framing(),
             agreement,
-            outbound: Arc::clone(&self.outbound),
-            userid: Mutex::new(None),
+            output: Rc::clone(&self.output),
+            userid: RefCell::new(None),
             load: Load::new(self.registry.budget()),
         }));
     }
 
-    /// The slot of a conversation, made if it is new; `None` before anything is agreed.
-    fn slot(&mut self, id: u32) -> Option<&mut Slot> {
-        let found = self
-            .slots
-            .iter()
-            .position(|slot| slot.as_ref().is_some_and(|s| s.id == Some(id)));
-        let index = match found {
-            Some(index) => index,
-            None => {
-                let common = Arc::clone(self.common.as_ref()?);
-                let free = self.slots.iter().position(Option::is_none);
-                let index = free.unwrap_or(self.slots.len());
-                if index == self.slots.len() {
-                    self.slots.push(None);
-                }
-                let conversation = Conversation::new(id, common);
-                let alarm = Alarm::new(&self.ready, index);
-                let slot = Slot {
-                    id: Some(id),
-                    future: Box::pin(Arc::clone(&conversation).run()),
-                    conversation,
-                    waker: Waker::from(Arc::clone(&alarm)),
-                    alarm,
-                };
-                *self.slots.get_mut(index)? = Some(slot);
-                index
-            }
+    /// The number of a conversation's slot, made if it is new; `None` before anything is agreed.
+    fn slot(&mut self, id: u32) -> Option<usize> {
+        let of_this = |slot: &Option<Slot>| slot.as_ref().is_some_and(|s| s.id == Some(id));
+        if let Some(index) = self.slots.iter().position(of_this) {
+            return Some(index);
+        }
+        let common = self.common.as_ref()?;
+        let free = self.slots.iter().position(Option::is_none);
+        let index = free.unwrap_or(self.slots.len());
+        let which = u32::try_from(index).ok()?;
+        let slot = Slot {
+            id: Some(id),
+            worker: Worker::new(id, common, self.wakers.waker(which)),
+            rung: false,
         };
+        match self.slots.get_mut(index) {
+            Some(place) => *place = Some(slot),
+            None => {
+                // Most have one conversation.
+                self.slots.reserve_exact(usize::from(self.slots.is_empty()));
+                self.slots.push(Some(slot));
+            }
+        }
+        Some(index)
+    }
+
+    fn at(&mut self, index: usize) -> Option<&mut Slot> {
         self.slots.get_mut(index)?.as_mut()
+    }
+
+    /// Has a conversation go on.
+    fn ring(&mut self, index: usize) {
+        if let Some(slot) = self.at(index)
+            && !std::mem::replace(&mut slot.rung, true)
+        {
+            self.woken.push(index);
+        }
     }
 
     fn give(&mut self, id: u32, item: Item) -> Result<(), End> {
         self.registry.count(Count::Requests, 1);
-        if let Some(slot) = self.slot(id) {
-            slot.conversation.push(item).map_err(End::Misbehaved)?;
-            slot.alarm.ring();
+        if let Some(index) = self.slot(id) {
+            if let Some(slot) = self.at(index) {
+                let pushed = slot.worker.conversation.push(item);
+                pushed.map_err(End::Misbehaved)?;
+            }
+            self.ring(index);
         }
         Ok(())
     }
@@ -323,36 +360,55 @@ impl Core {
     /// Lets every woken conversation run as far as it can.
     fn run_woken(&mut self) {
         let mut woken = std::mem::take(&mut self.woken);
-        self.ready.take(&mut woken);
         self.ran |= !woken.is_empty();
         for index in woken.drain(..) {
-            let Some(place) = self.slots.get_mut(index) else {
-                continue;
+            let Some(slot) = self.at(index) else { continue };
+            slot.rung = false;
+            let step = slot.worker.step();
+            if step == Step::Held {
+                self.held.push(index);
+            }
+            let Some(slot) = self.at(index) else { continue };
+            let (id, connect) = {
+                let conversation = &slot.worker.conversation;
+                (conversation.id, conversation.take_connect())
             };
-            let Some(slot) = place else { continue };
-            slot.alarm.reset();
-            let mut cx = Context::from_waker(&slot.waker);
-            let over = slot.future.as_mut().poll(&mut cx).is_ready();
-            match slot.conversation.take_connect() {
+            match connect {
                 Some(Connect::Succeeded) => {
-                    self.socket.connected(slot.conversation.id);
+                    self.socket.connected(id);
                     self.established =
                         self.established || self.place.as_ref().is_none_or(Permit::establish);
                 }
-                Some(Connect::Failed) => self.socket.not_connected(slot.conversation.id),
+                Some(Connect::Failed) => self.socket.not_connected(id),
                 None => {}
             }
-            if over {
+            if step == Step::Over
+                && let Some(place) = self.slots.get_mut(index)
+            {
                 *place = None;
             }
         }
         self.woken = woken;
     }
 
+    /// Has those go on that were held, when there is room for what they answer; true if there is one.
+    fn release(&mut self) -> bool {
+        let full = || self.output.borrow().waiting() > self.registry.limits().output;
+        if self.held.is_empty() || full() {
+            return false;
+        }
+        for index in std::mem::take(&mut self.held) {
+            self.ring(index);
+        }
+        true
+    }
+
     fn close_all(&mut self, closing: Closing) {
-        for slot in self.slots.iter().flatten() {
-            slot.conversation.close(closing);
-            slot.alarm.ring();
+        for index in 0..self.slots.len() {
+            if let Some(slot) = self.at(index) {
+                slot.worker.conversation.close(closing);
+            }
+            self.ring(index);
         }
     }
 
@@ -392,17 +448,21 @@ impl Core {
     }
 
     /// Whether the place was lost to somebody else, because nobody has connected in time.
-    fn is_evicted(&self, cx: &mut Context<'_>) -> bool {
+    fn is_evicted(&self) -> bool {
         let place = self.place.as_ref().filter(|_| !self.established);
-        place.is_some_and(|place| place.poll_evicted(cx).is_ready())
+        place.is_some_and(|place| {
+            place
+                .poll_evicted(&mut Context::from_waker(&self.nudge))
+                .is_ready()
+        })
     }
 
-    fn now(&self) -> Now {
+    fn status(&self, time: Nanos) -> Now {
         let connected = |a: &Admitted| a.instance.connected.load(Ordering::Relaxed);
         let gets = self.load().is_some_and(|load| load.gets() > 0);
-        let waiting = self.outbound.waiting();
+        let waiting = self.output.borrow().waiting();
         Now {
-            time: self.registry.clock().monotonic(),
+            time,
             connected: self.admitted.as_ref().is_some_and(connected),
             running: self.running(),
             listening: gets
@@ -415,270 +475,236 @@ impl Core {
             unfinished: self.socket.is_busy(),
         }
     }
-}
 
-impl<S> Connection<S>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    fn new(
-        stream: S,
+    pub(crate) fn new(
         caller: Caller,
         place: Option<Permit>,
         registry: Arc<Registry>,
-    ) -> Connection<S> {
+        wakers: ConnectionWakers,
+        now: Nanos,
+    ) -> Connection {
         let limits = *registry.limits();
-        let now = registry.clock().monotonic();
-        let outbound = Outbound::new(limits.output);
         Connection {
-            stream,
-            inbound: Inbound::new(),
-            flush: Flush::new(Arc::clone(&outbound)),
-            timer: Timer::new(Arc::clone(registry.clock())),
-            core: Core {
-                caller,
-                socket: ServerSocket::within(limits.unfinished, registry.budget()),
-                registry,
-                outbound,
-                ready: Arc::new(Ready::default()),
-                slots: Vec::new(),
-                woken: Vec::new(),
-                admitted: None,
-                place,
-                established: false,
-                offer: None,
-                common: None,
-                quiescing: None,
-                timing: Timing::new(now, limits.handshake, limits.stall),
-                ran: false,
-                heard: false,
-                secret: false,
-            },
+            caller,
+            socket: ServerSocket::within(limits.unfinished, registry.budget()),
+            registry,
+            output: Rc::default(),
+            nudge: wakers.waker(CONNECTION),
+            wakers,
+            slots: Vec::new(),
+            woken: Vec::new(),
+            held: Vec::new(),
+            stage: Stage::Serving,
+            end: None,
+            admitted: None,
+            place,
+            established: false,
+            offer: None,
+            common: None,
+            quiescing: None,
+            timing: Timing::new(now, limits.handshake, limits.stall),
+            ran: false,
+            input_seen: false,
+            secret: false,
+            counted: (0, 0),
         }
     }
 
-    async fn serve(mut self) {
-        let end = poll_fn(|cx| self.poll(cx)).await;
-        self.finish(end).await;
+    /// Whether and how the connection is to end.
+    fn verdict(&mut self) -> Option<End> {
+        if self.load().is_some_and(Load::is_overrun) {
+            return Some(End::Misbehaved(PeerMisbehaved::TooManyRequestsAhead));
+        }
+        if let Some(end) = self.obey() {
+            return Some(end);
+        }
+        self.is_evicted().then_some(End::Evicted)
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
-        self.core.registry.count(Count::Wakes, 1);
+    /// Counts what was written since this was called last.
+    fn count_written(&mut self) {
+        let output = self.output.borrow();
+        let (bytes, writes) = self.counted;
+        let written = (output.progress(), output.writes());
+        if written.0 > bytes {
+            self.registry.count(Count::Writes, written.1 - writes);
+            let traffic = &self.caller.traffic;
+            traffic.count_sent(written.0 - bytes, written.1 - writes);
+            self.counted = written;
+        }
+    }
+
+    /// Does what is due, and says when the next thing will be.
+    fn timers(&mut self, time: Nanos) -> Result<Next, End> {
         loop {
-            self.core.ready.enter(cx.waker());
-            if let Some(end) = self.turn(cx) {
-                return Poll::Ready(end);
+            let now = self.status(time);
+            if std::mem::take(&mut self.input_seen) {
+                self.timing.received(now.time);
             }
-            if self.core.ready.leave() {
-                return Poll::Pending;
+            if now.running || std::mem::take(&mut self.ran) {
+                self.timing.called(now.time);
             }
-        }
-    }
-
-    /// Everything that can be done now.
-    fn turn(&mut self, cx: &mut Context<'_>) -> Option<End> {
-        loop {
-            self.core.run_woken();
-            if let Err(end) = self.write(cx) {
-                return Some(end);
-            }
-            if self.core.load().is_some_and(Load::is_overrun) {
-                return Some(End::Misbehaved(PeerMisbehaved::TooManyRequestsAhead));
-            }
-            if let Some(end) = self.core.obey() {
-                return Some(end);
-            }
-            if self.core.is_evicted(cx) {
-                return Some(End::Silent);
-            }
-            // What a conversation or the drained output has woken meanwhile is found when the task wants to sleep.
-            let more = match self.read(cx) {
-                Ok(true) => Ok(true),
-                Ok(false) => self.timers(cx),
-                Err(end) => Err(end),
-            };
-            match more {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(end) => return Some(end),
-            }
-        }
-    }
-
-    fn write(&mut self, cx: &mut Context<'_>) -> Result<(), End> {
-        if self.core.outbound.waiting() == 0 && planted(Bug::WaitKeepsBuffer) {
-            return Ok(());
-        }
-        let before = self.flush.progress();
-        let writes = self.flush.writes();
-        let result = self.flush.poll(&mut self.stream, cx);
-        let written = self.flush.progress() - before;
-        if written > 0 {
-            self.core
-                .registry
-                .count(Count::Writes, self.flush.writes() - writes);
-            self.core
-                .caller
-                .traffic
-                .count_sent(usize::try_from(written).unwrap_or(usize::MAX));
-        }
-        match result {
-            Poll::Ready(Err(error)) => Err(End::Lost(Some(error.kind()))),
-            Poll::Ready(Ok(())) | Poll::Pending => Ok(()),
-        }
-    }
-
-    /// Reads once; false if nothing has come or nothing is wanted.
-    fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
-        if !self.core.may_read(self.core.outbound.waiting()) {
-            return Ok(false);
-        }
-        let core = &mut self.core;
-        let read = self
-            .inbound
-            .poll_read(&mut self.stream, cx, |bytes| core.segments(bytes));
-        if std::mem::take(&mut core.secret) {
-            self.inbound.erase();
-        }
-        match read {
-            Poll::Pending => Ok(false),
-            Poll::Ready(Ok(0)) => Err(End::Lost(None)),
-            Poll::Ready(Ok(received)) => {
-                self.core.caller.traffic.count_received(received);
-                self.core.heard = true;
-                Ok(true)
-            }
-            Poll::Ready(Err(ReadError::Io(error))) => Err(End::Lost(Some(error))),
-            Poll::Ready(Err(ReadError::Refused(end))) => Err(end),
-        }
-    }
-
-    /// Does what is due, and arms the timer; true if something was done.
-    fn timers(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
-        loop {
-            let core = &mut self.core;
-            let now = core.now();
-            if std::mem::take(&mut core.heard) {
-                core.timing.received(now.time);
-            }
-            if now.running || std::mem::take(&mut core.ran) {
-                core.timing.called(now.time);
-            }
-            core.timing
-                .written(now.time, self.flush.progress(), now.waiting);
+            let progress = self.output.borrow().progress();
+            self.timing.written(now.time, progress, now.waiting);
             if !now.unfinished || !now.reading {
-                core.timing.went_on(now.time);
+                self.timing.went_on(now.time);
             }
-            let next = core.timing.next(&now);
+            let next = self.timing.next(&now);
             match next.filter(|(at, _)| *at <= now.time).map(|(_, due)| due) {
                 Some(Due::Heartbeat) => {
-                    let socket = &core.socket;
-                    core.outbound.append(|out| socket.heartbeat(out));
-                    core.timing.heartbeat_sent();
-                    return Ok(true);
+                    let socket = &self.socket;
+                    self.output.borrow_mut().append(|out| socket.heartbeat(out));
+                    self.timing.heartbeat_sent();
+                    return Ok(Next::Again);
                 }
                 Some(Due::Handshake | Due::Silence) => return Err(End::Silent),
-                Some(Due::Unfinished) if core.socket.stale() => return Err(End::Silent),
-                Some(Due::Unfinished) => {
-                    core.timing.went_on(now.time);
-                    continue;
-                }
+                Some(Due::Unfinished) if self.socket.stale() => return Err(End::Silent),
+                Some(Due::Unfinished) => self.timing.went_on(now.time),
                 Some(Due::Idle) => return Err(End::Idle),
                 Some(Due::Stall) => return Err(End::Stalled),
-                None => {}
-            }
-            self.timer.set(next.map(|(at, _)| at));
-            if self.timer.poll(cx).is_pending() {
-                return Ok(false);
+                None => {
+                    return Ok(Next::Wait {
+                        read: now.reading,
+                        at: next.map(|(at, _)| at),
+                    });
+                }
             }
         }
     }
 
-    /// Ends the sessions, says good-bye and closes the socket.
-    async fn finish(&mut self, end: End) {
-        let core = &mut self.core;
-        let (instance, channel) = match &core.admitted {
+    /// Begins to end the sessions, and tells the operator.
+    fn begin_end(&mut self, end: End) {
+        let (instance, channel) = match &self.admitted {
             Some(admitted) => (Some(&admitted.instance), admitted.instance.channel.as_str()),
             None => (None, ""),
         };
-        let connected = instance.is_some_and(|i| i.connected.load(Ordering::Relaxed));
+        let in_use = self
+            .slots
+            .iter()
+            .flatten()
+            .any(|slot| slot.worker.is_in_use());
+        let connected = in_use && instance.is_some_and(|i| i.connected.load(Ordering::Relaxed));
         // That an application of this machine ended is nobody's error: the system says so, and its work is backed out.
-        if !(core.registry.is_local() && matches!(end, End::Lost(_))) {
+        if !(self.registry.is_local() && matches!(end, End::Lost(_))) {
             end.report(
-                core.registry.operator(),
+                self.registry.operator(),
                 channel,
-                &core.caller.peer.conname(),
+                &self.caller.peer.conname(),
                 connected,
             );
         }
-        let gone = matches!(end, End::Lost(_) | End::Stalled);
-        if gone {
-            core.outbound.close();
+        if end.is_gone() {
+            self.output.borrow_mut().close();
         }
-        core.close_all(if end.drains() {
+        self.close_all(if end.drains() {
             Closing::Draining
         } else {
             Closing::Dropping
         });
-        poll_fn(|cx| self.core.poll_closing(cx)).await;
-        if gone {
-            return;
-        }
-        let core = &mut self.core;
-        if let Some(status) = end.farewell() {
-            let socket = &mut core.socket;
-            core.outbound.append(|out| socket.end(status, out));
-        }
-        let farewell = core.registry.limits().farewell.as_nanos();
-        let now = core.registry.clock().monotonic();
-        self.timer.set(Some(
-            now.saturating_add(u64::try_from(farewell).unwrap_or(u64::MAX)),
-        ));
-        poll_fn(|cx| match self.poll_farewell(cx) {
-            Poll::Pending => self.timer.poll(cx),
-            ready => ready,
-        })
-        .await;
+        self.stage = Stage::Ending(end);
     }
 
-    /// Writes what is left, then reads until the peer closes too: closing a socket with unread input would make the
-    /// kernel drop what was just written.
-    fn poll_farewell(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self.flush.poll(&mut self.stream, cx) {
-            Poll::Ready(Ok(())) => {}
-            Poll::Ready(Err(_)) => return Poll::Ready(()),
-            Poll::Pending => return Poll::Pending,
+    /// The sessions have ended: says good-bye, if anybody hears it.
+    fn say_farewell(&mut self, end: End, now: Nanos) -> Next {
+        if end.is_gone() {
+            self.stage = Stage::Over;
+            return Next::Over;
         }
-        if Pin::new(&mut self.stream).poll_shutdown(cx).is_pending() {
-            return Poll::Pending;
+        if let Some(status) = end.farewell() {
+            let socket = &mut self.socket;
+            self.output
+                .borrow_mut()
+                .append(|out| socket.end(status, out));
         }
-        let mut discarded = 0;
-        while discarded < MOST_DISCARDED {
-            let read = self
-                .inbound
-                .poll_read(&mut self.stream, cx, |bytes| Ok::<usize, End>(bytes.len()));
-            match read {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
-                Poll::Ready(Ok(length)) => discarded += length,
-            }
+        self.stage = Stage::Farewell {
+            until: now.saturating_add(nanos(self.registry.limits().farewell)),
+        };
+        Next::Again
+    }
+
+    /// What a serving connection wants.
+    fn next_of_serving(&mut self, now: Nanos) -> Next {
+        if self.end.is_some() || self.release() || !self.woken.is_empty() {
+            return Next::Again;
         }
-        Poll::Ready(())
+        self.timers(now).unwrap_or_else(|end| {
+            self.begin_end(end);
+            Next::Again
+        })
     }
 }
 
-impl Core {
-    /// Ready when every session has ended.
-    fn poll_closing(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        loop {
-            self.ready.enter(cx.waker());
-            self.run_woken();
-            if self.slots.iter().all(Option::is_none) {
-                return Poll::Ready(());
-            }
-            if self.ready.leave() {
-                return Poll::Pending;
-            }
+impl Protocol for Connection {
+    fn woken(&mut self, which: u32) {
+        if which != CONNECTION {
+            self.ring(which as usize);
         }
+    }
+
+    fn receive(&mut self, bytes: &[u8], fresh: usize) -> Received {
+        self.caller.traffic.count_received(fresh);
+        self.input_seen = true;
+        let used = match self.stage {
+            Stage::Serving if self.end.is_none() => self.segments(bytes).unwrap_or_else(|end| {
+                self.end = Some(end);
+                bytes.len()
+            }),
+            _ => bytes.len(),
+        };
+        Received {
+            used,
+            secret: std::mem::take(&mut self.secret),
+        }
+    }
+
+    fn lost(&mut self, error: Option<io::ErrorKind>) {
+        match self.stage {
+            Stage::Serving => self.end = self.end.or(Some(End::Lost(error))),
+            Stage::Ending(_) => {
+                self.output.borrow_mut().close();
+                self.stage = Stage::Ending(End::Lost(error));
+            }
+            Stage::Farewell { .. } | Stage::Over => self.stage = Stage::Over,
+        }
+    }
+
+    fn run(&mut self, _: Nanos) {
+        self.registry.count(Count::Wakes, 1);
+        // What came before the end, in the same read, is carried out only if its end says so.
+        if let Some(end) = self.end.take() {
+            self.begin_end(end);
+        }
+        self.run_woken();
+        if self.stage == Stage::Serving
+            && let Some(end) = self.verdict()
+        {
+            self.begin_end(end);
+            self.run_woken();
+        }
+    }
+
+    fn next(&mut self, now: Nanos) -> Next {
+        self.count_written();
+        if !planted(Bug::WaitKeepsBuffer) {
+            self.output.borrow_mut().settle();
+        }
+        #[cfg(feature = "plant")]
+        if let Some(admitted) = &self.admitted {
+            let kept = self.output.borrow().kept();
+            admitted.instance.kept.store(kept, Ordering::Relaxed);
+        }
+        match self.stage {
+            Stage::Serving => self.next_of_serving(now),
+            Stage::Ending(end) if self.slots.iter().all(Option::is_none) => {
+                self.say_farewell(end, now)
+            }
+            Stage::Ending(_) => Next::Settle,
+            Stage::Farewell { until } if now < until => Next::Close { at: until },
+            Stage::Farewell { .. } | Stage::Over => Next::Over,
+        }
+    }
+
+    fn output(&self) -> &RefCell<Output> {
+        &self.output
     }
 }

@@ -1,23 +1,22 @@
-//! A conversation: an inbox of requests and one future that serves them, in order, for its whole life.
+//! A conversation: an inbox of requests, a session, and at most one verb that runs.
 //!
 //! Invariants: at most one request of a conversation runs at a time; its answers are appended in the order of its
-//! requests; when the future ends, the session has ended. The inbox is filled by the socket's task, which also polls the
-//! future, so an empty inbox needs no waker.
+//! requests; a future exists only while a verb runs, and is kept only while it waits (`running`); when a conversation is
+//! over, its session has ended. All of it belongs to the thread of its connection.
 
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::task::Poll;
 
-use parking_lot::Mutex;
+use posthaste_engine::Session;
 use posthaste_mqi::{Hobj, Reason};
-use posthaste_net::Outbound;
+use posthaste_net::Output;
 use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::{Agreement, Budget, Framing, Header, PeerMisbehaved, Request};
 
-use crate::registry::{Definition, Instance, Registry};
-use crate::talk::Talk;
+use crate::instance::Instance;
+use crate::registry::Registry;
 
 /// Requests that may come while an MQGET of the conversation waits. A client library sends none.
 const BEHIND_A_GET: usize = 16;
@@ -54,7 +53,7 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         let data = match self {
             Item::Request {
                 request: Request::Put(put),
@@ -74,40 +73,64 @@ impl Item {
     }
 }
 
+/// Something for a conversation's session to do.
+pub(crate) enum Job {
+    /// A request.
+    Serve(Item),
+    /// The conversation is over: whatever its session has not committed is backed out.
+    End,
+}
+
 /// What the conversations of one socket have in common.
 pub(crate) struct Common {
     pub(crate) registry: Arc<Registry>,
     pub(crate) instance: Arc<Instance>,
-    pub(crate) definition: Definition,
+    /// Whom applications run as, by the channel's definition; blank for whom they say.
+    pub(crate) user: String,
     pub(crate) agreement: Agreement,
     pub(crate) framing: Framing,
-    pub(crate) outbound: Arc<Outbound>,
+    pub(crate) output: Rc<RefCell<Output>>,
     /// Who the client's process runs as, by its own word.
-    pub(crate) userid: Mutex<Option<String>>,
+    pub(crate) userid: RefCell<Option<String>>,
     pub(crate) load: Load,
+}
+
+impl Common {
+    /// Whether so much waits for the peer that nothing more is done for it.
+    fn is_full(&self) -> bool {
+        self.output.borrow().waiting() > self.registry.limits().output
+    }
 }
 
 /// What waits or runs on a socket.
 pub(crate) struct Load {
     /// Requests that have come and are not finished.
-    requests: AtomicUsize,
+    requests: Cell<usize>,
     /// What they cost, in bytes, but for MQGETs that wait.
-    cost: AtomicUsize,
+    cost: Cell<usize>,
     /// MQGETs that wait.
-    gets: AtomicUsize,
+    gets: Cell<usize>,
     /// Too much has been sent behind one of them.
-    overrun: AtomicBool,
+    overrun: Cell<bool>,
     /// Counts what costs much.
     budget: Arc<Budget>,
+}
+
+fn add(count: &Cell<usize>, by: usize) {
+    count.set(count.get() + by);
+}
+
+fn take(count: &Cell<usize>, by: usize) {
+    count.set(count.get() - by);
 }
 
 impl Load {
     pub(crate) fn new(budget: &Arc<Budget>) -> Load {
         Load {
-            requests: AtomicUsize::new(0),
-            cost: AtomicUsize::new(0),
-            gets: AtomicUsize::new(0),
-            overrun: AtomicBool::new(false),
+            requests: Cell::new(0),
+            cost: Cell::new(0),
+            gets: Cell::new(0),
+            overrun: Cell::new(false),
             budget: Arc::clone(budget),
         }
     }
@@ -119,11 +142,12 @@ impl Load {
 
     /// Whether a peer has sent more behind an MQGET that waits than is kept.
     pub(crate) fn is_overrun(&self) -> bool {
-        self.overrun.load(Ordering::Relaxed)
+        self.overrun.get()
     }
 
     fn add_cost(&self, bytes: usize) {
-        let before = self.cost.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.cost();
+        self.cost.set(before + bytes);
         let steps = (before + bytes) / BUDGET_STEP - before / BUDGET_STEP;
         if steps > 0 {
             self.budget.add(steps * BUDGET_STEP);
@@ -131,15 +155,16 @@ impl Load {
     }
 
     fn take_cost(&self, bytes: usize) {
-        let before = self.cost.fetch_sub(bytes, Ordering::Relaxed);
-        let steps = before / BUDGET_STEP - before.saturating_sub(bytes) / BUDGET_STEP;
+        let before = self.cost();
+        self.cost.set(before - bytes);
+        let steps = before / BUDGET_STEP - (before - bytes) / BUDGET_STEP;
         if steps > 0 {
             self.budget.give_back(steps * BUDGET_STEP);
         }
     }
 
     pub(crate) fn requests(&self) -> usize {
-        self.requests.load(Ordering::Relaxed)
+        self.requests.get()
     }
 
     /// Requests that wait for their turn or run. An MQGET that waits is neither: whoever sent it may send on other
@@ -149,11 +174,11 @@ impl Load {
     }
 
     pub(crate) fn cost(&self) -> usize {
-        self.cost.load(Ordering::Relaxed)
+        self.cost.get()
     }
 
     pub(crate) fn gets(&self) -> usize {
-        self.gets.load(Ordering::Relaxed)
+        self.gets.get()
     }
 }
 
@@ -165,10 +190,9 @@ impl Drop for Load {
 
 /// What has become of an MQCONN that the protocol's machine does not know of yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
 pub(crate) enum Connect {
-    Succeeded = 1,
-    Failed = 2,
+    Succeeded,
+    Failed,
 }
 
 /// How far a conversation's end has come. Only ever goes forward.
@@ -183,11 +207,11 @@ pub(crate) enum Closing {
     Dropping,
 }
 
+#[derive(Default)]
 struct Inbox {
     items: VecDeque<Item>,
     /// What they cost together.
     cost: usize,
-    closing: Closing,
 }
 
 impl Inbox {
@@ -197,48 +221,53 @@ impl Inbox {
     }
 }
 
-/// A conversation as its socket's task and its own future see it.
+/// A conversation as its connection and its running verb see it.
 pub(crate) struct Conversation {
     pub(crate) id: u32,
-    pub(crate) common: Arc<Common>,
-    inbox: Mutex<Inbox>,
-    getting: AtomicBool,
-    /// A [`Connect`], or 0.
-    connect: AtomicU8,
+    pub(crate) common: Rc<Common>,
+    inbox: RefCell<Inbox>,
+    closing: Cell<Closing>,
+    getting: Cell<bool>,
+    connect: Cell<Option<Connect>>,
     /// The user of the credentials that came for its next MQCONN. Their password is not kept.
-    pub(crate) user: Mutex<Option<String>>,
+    pub(crate) user: RefCell<Option<String>>,
+    /// While a verb runs, that has it.
+    pub(crate) session: RefCell<Option<Session>>,
+}
+
+/// What a conversation has to do next.
+pub(crate) enum ToDo {
+    Nothing,
+    /// Something, when the peer has read what waits for it.
+    Later,
+    Now(Item),
+    End,
 }
 
 impl Conversation {
-    pub(crate) fn new(id: u32, common: Arc<Common>) -> Arc<Conversation> {
-        common
-            .instance
-            .conversations
-            .fetch_add(1, Ordering::Relaxed);
-        Arc::new(Conversation {
+    pub(crate) fn new(id: u32, common: &Rc<Common>) -> Conversation {
+        Conversation {
             id,
-            common,
-            inbox: Mutex::new(Inbox {
-                items: VecDeque::new(),
-                cost: 0,
-                closing: Closing::Open,
-            }),
-            getting: AtomicBool::new(false),
-            connect: AtomicU8::new(0),
-            user: Mutex::new(None),
-        })
+            common: Rc::clone(common),
+            inbox: RefCell::default(),
+            closing: Cell::new(Closing::Open),
+            getting: Cell::new(false),
+            connect: Cell::new(None),
+            user: RefCell::new(None),
+            session: RefCell::new(None),
+        }
     }
 
     /// Adds something to do.
     pub(crate) fn push(&self, item: Item) -> Result<(), PeerMisbehaved> {
         let load = &self.common.load;
         let cost = item.cost();
-        let mut inbox = self.inbox.lock();
-        load.requests.fetch_add(1, Ordering::Relaxed);
+        let mut inbox = self.inbox.borrow_mut();
+        add(&load.requests, 1);
         load.add_cost(cost);
         inbox.cost += cost;
         inbox.items.push_back(item);
-        if self.getting.load(Ordering::Relaxed) && inbox.is_long() {
+        if self.getting.get() && inbox.is_long() {
             return Err(PeerMisbehaved::TooManyRequestsAhead);
         }
         Ok(())
@@ -246,94 +275,63 @@ impl Conversation {
 
     /// Brings the end nearer; the caller wakes the conversation.
     pub(crate) fn close(&self, closing: Closing) {
-        let mut inbox = self.inbox.lock();
-        inbox.closing = inbox.closing.max(closing);
-        if inbox.closing == Closing::Dropping {
-            let dropped: Vec<Item> = inbox.items.drain(..).collect();
-            inbox.cost = 0;
-            drop(inbox);
-            dropped.iter().for_each(|item| self.finished(item.cost()));
+        self.closing.set(closing.max(self.closing.get()));
+        if self.closing.get() == Closing::Dropping {
+            let dropped = self.inbox.take();
+            dropped
+                .items
+                .iter()
+                .for_each(|item| self.finished(item.cost()));
         }
     }
 
     pub(crate) fn closing(&self) -> Closing {
-        self.inbox.lock().closing
+        self.closing.get()
     }
 
     /// What has become of an MQCONN since this was asked last.
     pub(crate) fn take_connect(&self) -> Option<Connect> {
-        // Nearly always nothing, so nothing is written.
-        let connect = match self.connect.load(Ordering::Relaxed) {
-            0 => return None,
-            connect => connect,
-        };
-        self.connect.store(0, Ordering::Relaxed);
-        [Connect::Succeeded, Connect::Failed]
-            .into_iter()
-            .find(|known| *known as u8 == connect)
+        self.connect.take()
     }
 
     /// An MQCONN has been answered.
     pub(crate) fn connect(&self, connect: Connect) {
-        self.connect.store(connect as u8, Ordering::Relaxed);
+        self.connect.set(Some(connect));
     }
 
-    fn finished(&self, cost: usize) {
-        self.common.load.requests.fetch_sub(1, Ordering::Relaxed);
+    pub(crate) fn finished(&self, cost: usize) {
+        take(&self.common.load.requests, 1);
         self.common.load.take_cost(cost);
     }
 
-    /// The next thing to do; `None` at the end.
-    async fn next(&self) -> Option<Item> {
-        poll_fn(|_| {
-            let mut inbox = self.inbox.lock();
-            match (inbox.items.pop_front(), inbox.closing) {
-                (Some(item), _) => {
-                    inbox.cost -= item.cost();
-                    Poll::Ready(Some(item))
-                }
-                (None, Closing::Open | Closing::Quiescing) => Poll::Pending,
-                (None, Closing::Draining | Closing::Dropping) => Poll::Ready(None),
-            }
-        })
-        .await
-    }
-
-    /// Holds while the peer reads too slowly.
-    async fn room(&self) {
-        poll_fn(|cx| {
-            if self.closing() >= Closing::Draining {
-                return Poll::Ready(());
-            }
-            self.common.outbound.poll_room(cx)
-        })
-        .await;
-    }
-
-    /// Serves until the end.
-    pub(crate) async fn run(self: Arc<Self>) {
-        let mut talk = Talk::new(Arc::clone(&self));
-        while let Some(mut item) = self.next().await {
-            self.room().await;
-            let cost = item.cost();
-            talk.serve(&mut item).await;
-            self.finished(cost);
+    pub(crate) fn to_do(&self) -> ToDo {
+        let mut inbox = self.inbox.borrow_mut();
+        let ends = self.closing() >= Closing::Draining;
+        if inbox.items.is_empty() {
+            // What a burst took is not kept.
+            *inbox = Inbox::default();
+            return if ends { ToDo::End } else { ToDo::Nothing };
         }
-        talk.end().await;
-        self.common
-            .instance
-            .conversations
-            .fetch_sub(1, Ordering::Relaxed);
+        if !ends && self.common.is_full() {
+            return ToDo::Later;
+        }
+        match inbox.items.pop_front() {
+            Some(item) => {
+                inbox.cost -= item.cost();
+                ToDo::Now(item)
+            }
+            None => ToDo::Nothing,
+        }
     }
 
     /// An MQGET begins to wait.
     pub(crate) fn begin_get(&self) -> Waiting<'_> {
-        self.getting.store(true, Ordering::Relaxed);
+        self.getting.set(true);
         let load = &self.common.load;
-        load.gets.fetch_add(1, Ordering::Relaxed);
+        add(&load.gets, 1);
         load.take_cost(REQUEST_COST);
-        if self.inbox.lock().is_long() {
-            load.overrun.store(true, Ordering::Relaxed);
+        if self.inbox.borrow().is_long() {
+            load.overrun.set(true);
         }
         Waiting(self)
     }
@@ -344,26 +342,9 @@ pub(crate) struct Waiting<'a>(&'a Conversation);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.getting.store(false, Ordering::Relaxed);
+        self.0.getting.set(false);
         let load = &self.0.common.load;
-        load.gets.fetch_sub(1, Ordering::Relaxed);
+        take(&load.gets, 1);
         load.add_cost(REQUEST_COST);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn size_of_future<F>(_: impl FnOnce(Arc<Conversation>) -> F) -> usize {
-        size_of::<F>()
-    }
-
-    /// The budget for an idle client connection is 10 KB. Besides, a request touches what its conversation keeps, which
-    /// with many connections is in no cache.
-    #[test]
-    fn an_idle_conversation_is_small() {
-        let future = size_of_future(|conversation| conversation.run());
-        assert!(future <= 2_368, "{future} bytes");
     }
 }

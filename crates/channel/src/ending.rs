@@ -18,6 +18,8 @@ pub(crate) enum End {
     Refused,
     /// It did not connect in time, or was silent for too long.
     Silent,
+    /// It had not connected when others wanted its place.
+    Evicted,
     /// It did not read what was sent.
     Stalled,
     /// It made no call for DISCINT.
@@ -30,11 +32,21 @@ impl End {
     /// What the client is told before the socket is closed.
     pub(crate) fn farewell(self) -> Option<Status> {
         match self {
-            End::Closed | End::Lost(_) | End::Refused | End::Stalled | End::Silent => None,
+            End::Closed
+            | End::Lost(_)
+            | End::Refused
+            | End::Stalled
+            | End::Silent
+            | End::Evicted => None,
             End::Misbehaved(error) => Some(error.status()),
             End::Idle => Some(Status::DISC_INTERVAL_EXPIRED),
             End::Stopped(status) => Some(status),
         }
+    }
+
+    /// Whether it is closed at once: nobody reads what is written any more, or others wait for its socket.
+    pub(crate) fn is_gone(self) -> bool {
+        matches!(self, End::Lost(_) | End::Stalled | End::Evicted)
     }
 
     /// Whether requests that have come are still carried out.
@@ -42,7 +54,7 @@ impl End {
         matches!(self, End::Closed | End::Lost(_))
     }
 
-    /// Tells the operator. `connected`: an application was connected.
+    /// Tells the operator. `connected`: an application was, until now.
     pub(crate) fn report(
         self,
         operator: &dyn Operator,
@@ -56,9 +68,10 @@ impl End {
             operator.message(id, &inserts);
         };
         match self {
-            // Whoever refused or stopped it has said so. A connection without a word that is closed is a port check.
+            // Whoever refused or stopped it has said so.
             End::Closed | End::Refused | End::Stopped(_) => return,
-            End::Lost(None) if !connected => return,
+            // A port check, or a client that has disconnected and saves itself the last words.
+            End::Lost(None | Some(io::ErrorKind::ConnectionReset)) if !connected => return,
             End::Lost(None) => tell("AMQ9209E", &[host, channel]),
             End::Lost(Some(error)) => tell("AMQ9208E", &[host, &error.to_string()]),
             End::Misbehaved(error) => match error.message() {
@@ -66,7 +79,7 @@ impl End {
                 "AMQ9503E" => tell("AMQ9503E", &[host, channel, &error.to_string()]),
                 _ => tell("AMQ9504E", &[channel, host, &error.to_string()]),
             },
-            End::Silent | End::Stalled => tell("AMQ9259E", &[host]),
+            End::Silent | End::Stalled | End::Evicted => tell("AMQ9259E", &[host]),
             End::Idle => tell("AMQ9545I", &[channel]),
         }
         if connected && self != End::Idle {

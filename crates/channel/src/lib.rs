@@ -1,13 +1,13 @@
 //! Server-connection channels: the protocol over a socket into the engine.
 //!
-//! One task a socket. It reads what has come, gives every request to its conversation, lets the conversations run until
-//! each waits for something, and writes all their answers at once:
+//! A connection is a state machine that a lane runs. What has come is given to the conversations, which run until each
+//! waits for something; all their answers are written at once:
 //!
-//! * [`serve`] (in `connection`) is that task;
-//! * `conversation` is an MQCONN and what follows it: one future for its whole life, which takes requests from its
-//!   inbox and calls the verbs (`talk`), so that a verb that is ready at once costs no allocation and no wake-up;
-//! * `ready` wakes single conversations of a socket;
-//! * [`turn_away`] refuses a client for whom there is no place;
+//! * `connection` is that machine; [`Registry::serve`] gives it to a lane, [`serve`] runs it on any stream;
+//! * `conversation` is an MQCONN and what follows it: requests in order, a session, at most one verb that runs;
+//! * `dispatch` carries out the verbs; `running` keeps the future of one that waits, and lends storage to those that do not;
+//! * `ending` says how a connection ends, to the client and to the operator; [`TurnedAway`] refuses a client for whom
+//!   there is no place;
 //! * `timing` decides when a peer has been silent, idle or deaf for too long;
 //! * [`Registry`] knows all instances: limits for each definition, stopping, and what DISPLAY CHSTATUS shows.
 //!
@@ -16,14 +16,17 @@
 
 mod connection;
 mod conversation;
+mod dispatch;
 mod ending;
+mod instance;
 mod instances;
-mod ready;
 mod registry;
-mod talk;
+mod running;
 mod timing;
 mod turned_away;
+mod worker;
 
 pub use connection::{Caller, serve};
-pub use registry::{InstanceState, InstanceStatus, Limits, Registry, StopError};
-pub use turned_away::turn_away;
+pub use instance::{InstanceState, InstanceStatus};
+pub use registry::{Counted, Limits, Registry, StopError};
+pub use turned_away::TurnedAway;

@@ -1,18 +1,20 @@
 //! All instances of all server-connection channels of a queue manager.
 //!
 //! Invariants: an instance is in the registry from its admission until its last session has ended; a channel never has
-//! more instances than MAXINST, nor more from one address than MAXINSTC; a stopped channel admits nobody.
+//! more instances than MAXINST, nor more from one address than MAXINSTC; one on which no application has connected keeps
+//! nobody out for long; a stopped channel admits nobody.
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
+use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Meter, Operator, QueueManager};
-use posthaste_env::Clock;
+use posthaste_env::{Clock, Nanos};
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQCACH_RCV_EXIT_NAME, MQCACH_SEC_EXIT_NAME,
     MQCACH_SEND_EXIT_NAME, MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME, MQIA_CODED_CHAR_SET_ID,
@@ -20,12 +22,12 @@ use posthaste_mqi::constants::{
     MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
-use posthaste_net::{Host, Peer, Traffic, coarse_wall_micros};
+use posthaste_net::{Peer, Traffic};
 use posthaste_wire::negotiate::FAP_LEVEL;
-use posthaste_wire::{Agreement, Budget, Offer, Status};
+use posthaste_wire::{Budget, Offer, Status};
 
-use crate::instances::Instances;
-use crate::ready::Ready;
+use crate::instance::{EndRequest, Instance, InstanceStatus, Start};
+use crate::instances::{Full, Instances};
 
 /// Who answers, in twelve characters: a four-letter code for a queue manager and the level of the interface, VVRRMMFF.
 const PRODUCT: &str = "MQMM09040000";
@@ -165,179 +167,6 @@ impl Definition {
     }
 }
 
-/// A request to an instance to end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct EndRequest {
-    pub(crate) status: Status,
-    /// Running verbs are not waited for (waiting MQGETs are given up).
-    pub(crate) force: bool,
-}
-
-/// One connection of a channel.
-pub(crate) struct Instance {
-    pub(crate) id: u64,
-    pub(crate) channel: String,
-    pub(crate) conname: String,
-    pub(crate) host: Option<Host>,
-    started: i64,
-    traffic: Arc<Traffic>,
-    calls: AtomicU64,
-    /// When the last call was handled, microseconds since 1970; 0: none has been.
-    last_call: AtomicI64,
-    pub(crate) conversations: AtomicU32,
-    pub(crate) connected: AtomicBool,
-    agreed: Mutex<Option<Agreed>>,
-    end: Mutex<Option<EndRequest>>,
-    /// There is an end request.
-    ending: AtomicBool,
-    ready: Arc<Ready>,
-    /// For verification, what is kept for its output.
-    #[cfg(feature = "plant")]
-    pub(crate) outbound: std::sync::OnceLock<Arc<posthaste_net::Outbound>>,
-}
-
-#[derive(Clone, Default)]
-struct Agreed {
-    heartbeat_s: u32,
-    max_message: u32,
-    max_conversations: u32,
-    product: String,
-    application: String,
-    user: String,
-}
-
-impl Instance {
-    pub(crate) fn agree(&self, agreement: &Agreement) {
-        *self.agreed.lock() = Some(Agreed {
-            heartbeat_s: agreement.heartbeat_s,
-            max_message: agreement.max_message,
-            max_conversations: agreement.conversations,
-            product: agreement.product.text().into_owned(),
-            ..Agreed::default()
-        });
-    }
-
-    /// An application has connected; the first one gives the instance its name.
-    pub(crate) fn connect(&self, application: &str, user: &str) {
-        self.connected.store(true, Ordering::Relaxed);
-        if let Some(agreed) = &mut *self.agreed.lock()
-            && agreed.application.is_empty()
-        {
-            agreed.application = application.to_owned();
-            agreed.user = user.to_owned();
-        }
-    }
-
-    /// A call of the MQ Interface has been handled.
-    pub(crate) fn count_call(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        self.last_call
-            .store(coarse_wall_micros(), Ordering::Relaxed);
-    }
-
-    pub(crate) fn end_request(&self) -> Option<EndRequest> {
-        // Asked after every batch of a connection, so the answer that is nearly always given takes no lock.
-        if self.ending.load(Ordering::Acquire) {
-            *self.end.lock()
-        } else {
-            None
-        }
-    }
-
-    fn request_end(&self, request: EndRequest) {
-        let mut end = self.end.lock();
-        // A forced end overtakes a quiet one, never the other way round.
-        if end.is_none_or(|now| !now.force) {
-            *end = Some(request);
-            drop(end);
-            self.ending.store(true, Ordering::Release);
-            self.ready.nudge();
-        }
-    }
-
-    fn status(&self) -> InstanceStatus {
-        let agreed = self.agreed.lock().clone();
-        let state = match (self.end_request(), &agreed) {
-            (Some(_), _) => InstanceState::Stopping,
-            (None, Some(_)) => InstanceState::Running,
-            (None, None) => InstanceState::Binding,
-        };
-        let agreed = agreed.unwrap_or_default();
-        InstanceStatus {
-            id: self.id,
-            channel: self.channel.clone(),
-            conname: self.conname.clone(),
-            state,
-            started: self.started,
-            bytes_received: self.traffic.received(),
-            bytes_sent: self.traffic.sent(),
-            buffers_received: self.traffic.reads(),
-            buffers_sent: self.traffic.writes(),
-            calls: self.calls.load(Ordering::Relaxed),
-            last_call: self.last_call.load(Ordering::Relaxed),
-            conversations: self.conversations.load(Ordering::Relaxed),
-            max_conversations: agreed.max_conversations,
-            heartbeat_s: agreed.heartbeat_s,
-            max_message: agreed.max_message,
-            product: agreed.product,
-            application: agreed.application,
-            user: agreed.user,
-        }
-    }
-}
-
-/// STATUS in DISPLAY CHSTATUS.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum InstanceState {
-    /// Negotiating.
-    Binding,
-    /// Running.
-    Running,
-    /// Asked to end.
-    Stopping,
-}
-
-/// What DISPLAY CHSTATUS shows of an instance.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct InstanceStatus {
-    /// A number no other instance has had.
-    pub id: u64,
-    /// CHANNEL.
-    pub channel: String,
-    /// CONNAME.
-    pub conname: String,
-    /// STATUS.
-    pub state: InstanceState,
-    /// CHSTADA and CHSTATI: microseconds since 1970.
-    pub started: i64,
-    /// BYTSRCVD.
-    pub bytes_received: u64,
-    /// BYTSSENT.
-    pub bytes_sent: u64,
-    /// BUFSRCVD.
-    pub buffers_received: u64,
-    /// BUFSSENT.
-    pub buffers_sent: u64,
-    /// MSGS: calls of the MQ Interface that were handled, as the manual has it for these channels.
-    pub calls: u64,
-    /// LSTMSGDA and LSTMSGTI: when the last one was, microseconds since 1970; 0: none has been.
-    pub last_call: i64,
-    /// CURSHCNV: conversations on the socket.
-    pub conversations: u32,
-    /// MAXSHCNV: as agreed; 0 where nothing is shared.
-    pub max_conversations: u32,
-    /// HBINT, as agreed.
-    pub heartbeat_s: u32,
-    /// MAXMSGL, as agreed.
-    pub max_message: u32,
-    /// RPRODUCT and RVERSION together, as the client states them.
-    pub product: String,
-    /// RAPPLTAG of the first conversation.
-    pub application: String,
-    /// MCAUSER: whom the first conversation runs as.
-    pub user: String,
-}
-
 /// Why a channel could not be stopped or started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopError {
@@ -362,13 +191,13 @@ pub struct Registry {
     local: bool,
     budget: Arc<Budget>,
     state: Mutex<State>,
-    meter: Meter<{ COUNTERS.len() }>,
+    meter: Meter<3>,
 }
 
 /// What connections count beside their traffic, which [`posthaste_net::Admission::traffic`] sums.
 #[derive(Clone, Copy)]
 pub(crate) enum Count {
-    /// Times a connection's task was woken and ran.
+    /// Times a connection was run.
     Wakes,
     /// Requests that were dispatched.
     Requests,
@@ -376,8 +205,16 @@ pub(crate) enum Count {
     Writes,
 }
 
-/// The names of the counters, in the order of [`Count`].
-const COUNTERS: [&str; 3] = ["channel.wakes", "channel.requests", "channel.writes"];
+/// What a registry has counted since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Times a connection was run.
+    pub wakes: u64,
+    /// Requests that were dispatched.
+    pub requests: u64,
+    /// Writes that took something; each is a system call.
+    pub writes: u64,
+}
 
 /// An admitted instance; it leaves the registry when this is dropped.
 pub(crate) struct Admitted {
@@ -442,9 +279,14 @@ impl Registry {
         })
     }
 
-    /// What has been counted on all connections since the start, beside their traffic: names and sums.
-    pub fn counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        COUNTERS.into_iter().zip(self.meter.sums())
+    /// What has been counted on all connections since the start, beside their traffic.
+    pub fn counted(&self) -> Counted {
+        let [wakes, requests, writes] = self.meter.sums();
+        Counted {
+            wakes,
+            requests,
+            writes,
+        }
     }
 
     pub(crate) fn count(&self, count: Count, by: u64) {
@@ -488,7 +330,7 @@ impl Registry {
     #[cfg(feature = "plant")]
     pub fn kept_for_output(&self) -> usize {
         let instances = self.state.lock().instances.all();
-        let kept = |i: &Arc<Instance>| i.outbound.get().map_or(0, |outbound| outbound.kept());
+        let kept = |i: &Arc<Instance>| i.kept.load(Ordering::Relaxed);
         instances.iter().map(kept).sum()
     }
 
@@ -564,7 +406,7 @@ impl Registry {
         channel: &str,
         peer: &Peer,
         traffic: &Arc<Traffic>,
-        ready: &Arc<Ready>,
+        nudge: Waker,
     ) -> Result<Admitted, Status> {
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
@@ -578,37 +420,35 @@ impl Registry {
         if self.qm.stopped().is_some() {
             return Err(Status::Q_MGR_UNAVAILABLE);
         }
+        let now = self.clock.monotonic();
         let mut state = self.state.lock();
-        if let Err(refusal) = room(&state, channel, &definition, peer) {
+        if let Err(refusal) = make_room(&mut state, channel, &definition, peer, now) {
             drop(state);
             return Err(refusal.tell(&*self.operator));
         }
         state.next += 1;
-        let instance = Arc::new(Instance {
+        let start = Start {
             id: state.next,
             channel: channel.to_owned(),
             conname,
             host: peer.host(),
             started: self.clock.wall_micros(),
-            traffic: Arc::clone(traffic),
-            calls: AtomicU64::new(0),
-            last_call: AtomicI64::new(0),
-            conversations: AtomicU32::new(0),
-            connected: AtomicBool::new(false),
-            agreed: Mutex::new(None),
-            end: Mutex::new(None),
-            ending: AtomicBool::new(false),
-            ready: Arc::clone(ready),
-            #[cfg(feature = "plant")]
-            outbound: std::sync::OnceLock::new(),
-        });
-        state.instances.insert(&instance);
+        };
+        let instance = Arc::new(Instance::new(start, traffic, nudge));
+        state.instances.insert(&instance, now);
         drop(state);
         Ok(Admitted {
             registry: Arc::clone(self),
             instance,
             definition,
         })
+    }
+
+    /// An application is about to connect on an instance, which keeps its place from then on; false if it has lost it to
+    /// another.
+    pub(crate) fn establish(&self, instance: &Instance) -> bool {
+        instance.connected.load(Ordering::Relaxed)
+            || self.state.lock().instances.establish(instance)
     }
 
     /// Whether this is for applications of this machine, which have no channel that anybody defined.
@@ -654,6 +494,8 @@ impl Registry {
 struct Refusal {
     status: Status,
     message: Option<(&'static str, Vec<String>)>,
+    /// The limit that it is for.
+    full: Option<Full>,
 }
 
 impl Refusal {
@@ -665,31 +507,64 @@ impl Refusal {
     }
 }
 
+/// Has room for one more instance, if need be at the cost of one on which no application has connected.
+fn make_room(
+    state: &mut State,
+    channel: &str,
+    definition: &Definition,
+    peer: &Peer,
+    now: Nanos,
+) -> Result<(), Refusal> {
+    let refusal = match room(state, channel, definition, peer) {
+        Ok(()) => return Ok(()),
+        Err(refusal) => refusal,
+    };
+    let instances = &mut state.instances;
+    let victim = refusal
+        .full
+        .and_then(|full| instances.victim(channel, peer.host(), full, now));
+    let Some(victim) = victim else {
+        return Err(refusal);
+    };
+    instances.remove(&victim);
+    victim.request_end(EndRequest {
+        status: Status::CHANNEL_UNAVAILABLE,
+        force: true,
+    });
+    room(state, channel, definition, peer)
+}
+
 /// Whether there is room for one more instance; the number of those that are there does not matter to its cost.
 fn room(state: &State, channel: &str, definition: &Definition, peer: &Peer) -> Result<(), Refusal> {
     if let Some(status) = state.ending {
-        let message = None;
-        return Err(Refusal { status, message });
+        return Err(Refusal {
+            status,
+            message: None,
+            full: None,
+        });
     }
-    let refuse = |id, inserts: &[&str]| {
+    let refuse = |id, inserts: &[&str], full| {
         let inserts = inserts.iter().map(|&insert| insert.to_owned()).collect();
         Err(Refusal {
             status: Status::CHANNEL_UNAVAILABLE,
             message: Some((id, inserts)),
+            full,
         })
     };
     let conname = peer.conname();
     if state.stopped.contains(channel) {
-        return refuse("AMQ9534E", &[channel, &conname]);
+        return refuse("AMQ9534E", &[channel, &conname], None);
     }
     let (in_all, from_there) = state.instances.count(channel, peer.host());
     let limit = definition.max_instances;
     if in_all >= limit {
-        return refuse("AMQ9489W", &[&limit.to_string(), channel, &conname]);
+        let inserts = [&limit.to_string(), channel, &conname];
+        return refuse("AMQ9489W", &inserts, Some(Full::InAll));
     }
     let limit = definition.max_per_client;
     if from_there >= limit {
-        return refuse("AMQ9490W", &[&limit.to_string(), channel, &conname]);
+        let inserts = [&limit.to_string(), channel, &conname];
+        return refuse("AMQ9490W", &inserts, Some(Full::FromHost));
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ const SECOND: Nanos = 1_000_000_000;
 /// The most that is waited, beyond HBINT, for a sign of life.
 const MOST_GRACE: Nanos = 60 * SECOND;
 
-fn nanos(duration: Duration) -> Nanos {
+pub(crate) fn nanos(duration: Duration) -> Nanos {
     Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
 }
 

@@ -29,7 +29,10 @@ fn connect(port: u16, number: usize) -> Connection {
 /// The median, the 99th percentile and the longest.
 fn shown(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
-    let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_micros();
+    let Some(last) = times.len().checked_sub(1) else {
+        return "none".to_owned();
+    };
+    let at = |percent: usize| times[last * percent / 100].as_micros();
     let (p50, p99, longest) = (at(50), at(99), at(100));
     format!(
         "p50 {p50} µs, p99 {p99} µs, longest {longest} µs of {}",
@@ -60,7 +63,7 @@ fn crowd(port: u16, count: usize, pid: &str) {
     let last = times.split_off(count.saturating_sub(200));
     println!("connecting, the last: {}", shown(last));
     let grown = resident(pid).saturating_sub(before);
-    println!("resident: {} bytes a client", grown / count as u64);
+    println!("resident: {} bytes a client", grown / (count as u64).max(1));
 }
 
 fn beside(port: u16, time: Duration) {
@@ -70,7 +73,7 @@ fn beside(port: u16, time: Duration) {
         ..Od::default()
     };
     let queue = client.open_object(&mut od, MQOO_OUTPUT | MQOO_INPUT_SHARED);
-    let queue = queue.unwrap();
+    let queue = queue.unwrap().value;
     let (begun, mut times) = (Instant::now(), Vec::new());
     while begun.elapsed() < time {
         let mut pmo = Pmo {

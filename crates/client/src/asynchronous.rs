@@ -16,12 +16,11 @@ use posthaste_mqi::constants::{
     MQPMO_PASS_ALL_CONTEXT, MQPMO_PASS_IDENTITY_CONTEXT, MQPMO_SET_ALL_CONTEXT,
     MQPMO_SET_IDENTITY_CONTEXT, MQPMO_SYNC_RESPONSE, MQPRT_ASYNC_RESPONSE,
 };
-use posthaste_mqi::{Chars, Hobj, Md, MsgId, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Chars, Done, Hobj, Md, MsgId, Name, Od, Pmo, Reason};
 use posthaste_wire::client::{ClientPut, ClientPut1, ClientSocket};
 use posthaste_wire::request::OpenDefaults;
 
-use crate::connection::check_length;
-use crate::{ClientError, Connection};
+use crate::{Call, ClientError, Connection};
 
 /// Options with which the context is not that of the application itself.
 const OTHER_CONTEXT: i32 = MQPMO_NO_CONTEXT
@@ -32,7 +31,7 @@ const OTHER_CONTEXT: i32 = MQPMO_NO_CONTEXT
 const NEW_IDS: i32 = MQPMO_NEW_MSG_ID | MQPMO_NEW_CORREL_ID;
 
 /// What a connection knows for its asynchronous puts.
-pub(crate) struct Ahead {
+pub(crate) struct AsyncPuts {
     /// Open handles, and whether puts on them are asynchronous where the application leaves it to the queue.
     handles: BTreeMap<i32, bool>,
     /// What all identifiers made here begin with.
@@ -41,8 +40,8 @@ pub(crate) struct Ahead {
     application: Chars<28>,
 }
 
-impl Ahead {
-    pub(crate) fn new(application: &str) -> Ahead {
+impl AsyncPuts {
+    pub(crate) fn new(application: &str) -> AsyncPuts {
         // Every one of these hashers has keys that the system drew at random.
         let random = |salt: u64| {
             let mut hasher = RandomState::new().build_hasher();
@@ -52,7 +51,7 @@ impl Ahead {
         let mut prefix = *b"AMQ             ";
         prefix[4..12].copy_from_slice(&random(1));
         prefix[12..].copy_from_slice(&random(2)[..4]);
-        Ahead {
+        AsyncPuts {
             handles: BTreeMap::new(),
             prefix,
             next: 0,
@@ -82,7 +81,7 @@ impl Ahead {
     /// Whether an MQPUT is not waited for.
     pub(crate) fn is_asked(&self, handle: Hobj, options: i32) -> Result<bool, ClientError> {
         let by_queue = self.handles.get(&handle.0);
-        match (Ahead::is_asked_by_options(options)?, by_queue) {
+        match (AsyncPuts::is_asked_by_options(options)?, by_queue) {
             (Some(true), None) => Err(ClientError::Reason(Reason::HOBJ_ERROR)),
             (Some(asked), _) => Ok(asked),
             (None, by_queue) => Ok(by_queue == Some(&true)),
@@ -123,14 +122,14 @@ impl Ahead {
 
 impl Connection {
     /// An MQPUT that is not waited for.
-    pub(crate) fn put_ahead(
+    pub(crate) fn put_async(
         &mut self,
         handle: Hobj,
         md: &mut Md,
         pmo: &mut Pmo,
         data: &[u8],
-    ) -> Result<(), ClientError> {
-        self.ahead(md, pmo, data, |socket, out, id, md, pmo| {
+    ) -> Call<()> {
+        self.async_puts(md, pmo, data, |socket, out, id, md, pmo| {
             let put = ClientPut {
                 handle,
                 md,
@@ -149,8 +148,8 @@ impl Connection {
         md: &mut Md,
         pmo: &mut Pmo,
         data: &[u8],
-    ) -> Result<(), ClientError> {
-        self.ahead(md, pmo, data, |socket, out, id, md, pmo| {
+    ) -> Call<()> {
+        self.async_puts(md, pmo, data, |socket, out, id, md, pmo| {
             let put = ClientPut1 {
                 od,
                 md,
@@ -162,27 +161,21 @@ impl Connection {
         })
     }
 
-    fn ahead(
+    fn async_puts(
         &mut self,
         md: &mut Md,
         pmo: &mut Pmo,
         data: &[u8],
         encode: impl FnOnce(&mut ClientSocket, &mut Vec<u8>, u32, &Md, &Pmo),
-    ) -> Result<(), ClientError> {
-        check_length(&self.transport.socket, data)?;
+    ) -> Call<()> {
+        self.check_length(data)?;
         let asked = pmo.options;
-        pmo.options = self.ahead.identify(md, asked);
-        let id = self.id;
-        let sent = self
-            .transport
-            .gather(|socket, out| encode(socket, out, id, md, pmo));
+        pmo.options = self.async_puts.identify(md, asked);
+        let sent = self.gather(|socket, out, id| encode(socket, out, id, md, pmo));
         pmo.options = asked;
-        if let Err(error) = sent {
-            self.broken = true;
-            return Err(ClientError::Broken(error));
-        }
-        self.ahead.fill(md, pmo);
-        Ok(())
+        sent?;
+        self.async_puts.fill(md, pmo);
+        Ok(Done::ok(()))
     }
 }
 
@@ -192,13 +185,13 @@ mod tests {
 
     #[test]
     fn options_come_before_the_queue() {
-        let mut ahead = Ahead::new("test");
+        let mut async_puts = AsyncPuts::new("test");
         for (handle, put_response) in [(1, 1), (2, MQPRT_ASYNC_RESPONSE), (3, -1)] {
             let defaults = OpenDefaults {
                 put_response,
                 ..OpenDefaults::default()
             };
-            ahead.opened(Hobj(handle), Some(&defaults));
+            async_puts.opened(Hobj(handle), Some(&defaults));
         }
         let both = MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE;
         for (handle, options, expected) in [
@@ -212,25 +205,25 @@ mod tests {
             // What is waited for is refused by the queue manager.
             (9, 0, Ok(false)),
         ] {
-            let asked = ahead.is_asked(Hobj(handle), options);
+            let asked = async_puts.is_asked(Hobj(handle), options);
             assert_eq!(
                 asked.map_err(|e| e.reason()),
                 expected,
                 "{handle} {options}"
             );
         }
-        ahead.closed(Hobj(2));
-        assert!(!ahead.is_asked(Hobj(2), 0).unwrap());
+        async_puts.closed(Hobj(2));
+        assert!(!async_puts.is_asked(Hobj(2), 0).unwrap());
     }
 
     #[test]
     fn identifiers_are_made_where_asked_and_never_twice() {
-        let (mut one, mut two) = (Ahead::new("test"), Ahead::new("test"));
+        let (mut one, mut two) = (AsyncPuts::new("test"), AsyncPuts::new("test"));
         let mut seen = std::collections::BTreeSet::new();
-        for ahead in [&mut one, &mut two] {
+        for async_puts in [&mut one, &mut two] {
             for _ in 0..3 {
                 let mut md = Md::default();
-                let sent = ahead.identify(&mut md, NEW_IDS);
+                let sent = async_puts.identify(&mut md, NEW_IDS);
                 assert_eq!(sent, MQPMO_ASYNC_RESPONSE);
                 assert!(seen.insert(md.msg_id) && seen.insert(md.correl_id));
             }

@@ -6,122 +6,47 @@
 //! * After a broken connection every further call says so (2009); nothing is retried, because only
 //!   the application knows whether its last call may be repeated.
 
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use bytes::Bytes;
-use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
-use posthaste_wire::client::{ClientOffer, ClientPut, ClientPut1, ClientSocket, FromServer};
-use posthaste_wire::identity::{Authentication, Userid};
-use posthaste_wire::request::{
-    ConnRequest, InqRequest, OpenDefaults, OpenRequest, Request, SetRequest, StatRequest,
+use posthaste_mqi::constants::{MQIA_FIRST, MQIA_LAST};
+use posthaste_mqi::{
+    CompCode, Done, Gmo, Got, Hobj, Inquired, Md, Mqi, Name, Od, Pmo, Reason, Sts, Verb,
 };
-use posthaste_wire::{Reply, Status};
+use posthaste_wire::Reply;
+use posthaste_wire::client::{ClientPut, ClientPut1, ClientSocket};
+use posthaste_wire::request::{
+    InqRequest, OpenDefaults, OpenRequest, Request, SetRequest, StatRequest,
+};
 
-use crate::asynchronous::Ahead;
-use crate::transport::Transport;
-use crate::{Address, ClientError};
+use crate::asynchronous::AsyncPuts;
+use crate::conversations::Place;
+use crate::exclusive::{Exclusive, SocketParts};
+use crate::{Address, ClientError, Connect};
 
-/// How to connect.
-#[derive(Clone, Debug)]
-pub struct Connect {
-    /// Where.
-    pub address: Address,
-    /// Server-connection channel.
-    pub channel: String,
-    /// Queue manager; empty takes whichever answers.
-    pub queue_manager: String,
-    /// Application name (`APPLTAG`).
-    pub application: String,
-    /// User; none takes the process's.
-    pub user: Option<String>,
-    /// Password, sent as it is: use a connection that nobody can listen on.
-    pub password: Option<String>,
-    /// How long connecting may take.
-    pub timeout: Duration,
-}
+/// What a call over a socket comes to; `Err` is the reason of a completion code `MQCC_FAILED`, and what is known of it
+/// beside.
+pub type Call<T> = Result<Done<T>, ClientError>;
 
-impl Connect {
-    /// To a queue manager at an address, with defaults for the rest.
-    pub fn new(address: Address, channel: &str, queue_manager: &str) -> Connect {
-        Connect {
-            address,
-            channel: channel.to_owned(),
-            queue_manager: queue_manager.to_owned(),
-            application: "posthaste".to_owned(),
-            user: None,
-            password: None,
-            timeout: Duration::from_secs(10),
-        }
-    }
-}
-
-/// A message that was got, beside its descriptor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Got {
-    /// The data, at most as much as was asked for.
-    pub data: Bytes,
-    /// Length of the whole message.
-    pub length: usize,
-    /// `Reason::NONE`, or the reason of a warning (2079, 2080, 2119).
-    pub warning: Reason,
-}
-
-/// Attributes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inquired {
-    /// Integers, in the order of their selectors.
-    pub ints: Vec<i32>,
-    /// Characters, in the order of their selectors, at their full widths.
-    pub chars: Vec<u8>,
-}
-
-/// No message is longer, whatever is agreed.
-const LONGEST: usize = i32::MAX as usize;
-
-/// Whether the channel carries a message of this length. One that is much longer would break the connection.
-///
-/// # Errors
-/// 2010.
-pub fn check_length(socket: &ClientSocket, data: &[u8]) -> Result<(), ClientError> {
-    match data.len() > longest(socket) {
-        true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
-        false => Ok(()),
-    }
-}
-
-fn longest(socket: &ClientSocket) -> usize {
-    let agreed = socket.agreement();
-    let agreed = agreed.map_or(0, |agreed| {
-        usize::try_from(agreed.max_message).unwrap_or(LONGEST)
-    });
-    agreed.min(LONGEST)
-}
-
-/// What a connection consists of.
-pub struct Parts {
-    /// The socket, blocking, perhaps with a read timeout.
-    pub stream: OwnedFd,
-    /// The client's side of the protocol, established.
-    pub socket: ClientSocket,
-    /// The conversation that is connected.
-    pub conversation: u32,
-    /// Bytes that were read and belong to nothing yet.
-    pub input: Vec<u8>,
+/// How the bytes go.
+enum Road {
+    /// A socket of its own, which the calling thread reads.
+    Exclusive(Box<Exclusive>),
+    /// A place on a socket that others use too.
+    Shared(Place),
 }
 
 /// A connection (MQCONN). Dropping it without [`Connection::disconnect`] is a lost connection: the
 /// queue manager backs its unit of work out.
 pub struct Connection {
-    pub(crate) transport: Transport,
-    pub(crate) id: u32,
+    road: Road,
+    id: u32,
     queue_manager: Name,
     /// None over a local socket.
     channel: Option<String>,
     pub(crate) broken: bool,
+    max_message: usize,
     /// For asynchronous puts.
-    pub(crate) ahead: Ahead,
+    pub(crate) async_puts: AsyncPuts,
 }
 
 /// Distribution lists are not in this release; their records would not travel.
@@ -133,122 +58,69 @@ fn no_distribution_list(pmo: &Pmo) -> Result<(), ClientError> {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects. With [`Connect::conversations`] others may share the socket ([`Connection::another`]).
     ///
     /// # Errors
     /// 2538 nobody listens, 2540 unknown channel, 2537 channel not available, 2058 other queue
     /// manager, 2035 not authorised, 2059, 2161, 2162 queue manager not available, quiescing,
     /// stopping.
     pub fn open(connect: &Connect) -> Result<Connection, ClientError> {
-        let offer = ClientOffer {
-            channel: Chars::new(&connect.channel),
-            q_mgr: Name::new(&connect.queue_manager),
-            // On a socket that is not shared the server expects nobody to answer heartbeats between
-            // calls, when nobody listens here; so an application may be idle for as long as it likes.
-            conversations: 0,
-            product: Chars::new("PHCL00010000"),
-            process_id: std::process::id(),
-            // On this machine the system says when the other side is gone; a caller that waits for
-            // something else (its standard input, say) answers no heartbeats meanwhile.
-            heartbeat_s: match connect.address {
-                Address::Unix(_) => 0,
-                Address::Tcp { .. } => ClientOffer::default().heartbeat_s,
-            },
-            ..ClientOffer::default()
+        let (mut socket, queue_manager) = Exclusive::connect(connect)?;
+        let protocol = socket.protocol();
+        let (id, max_message) = (protocol.first_conversation(), protocol.max_message());
+        let road = match protocol.shared() {
+            true => Road::Shared(Place::first(socket)?),
+            false => Road::Exclusive(Box::new(socket)),
         };
-        let transport = Transport::connect(&connect.address, connect.timeout, |out| {
-            ClientSocket::begin(&offer, out)
-        })?;
-        let mut connection = Connection {
-            transport,
-            id: 0,
-            queue_manager: Name::default(),
-            channel: match connect.address {
-                Address::Unix(_) => None,
-                Address::Tcp { .. } => Some(connect.channel.clone()),
-            },
+        let channel = match connect.address {
+            Address::Unix(_) => None,
+            Address::Tcp { .. } => Some(connect.channel.clone()),
+        };
+        let connection = (road, id, queue_manager, channel, max_message);
+        Ok(Connection::new(connect, connection))
+    }
+
+    fn new(
+        connect: &Connect,
+        (road, id, queue_manager, channel, max_message): (Road, u32, Name, Option<String>, usize),
+    ) -> Connection {
+        Connection {
+            road,
+            id,
+            queue_manager,
+            channel,
             broken: false,
-            ahead: Ahead::new(&connect.application),
-        };
-        connection.negotiate(connect)?;
-        connection.connect(connect)?;
-        Ok(connection)
+            max_message,
+            async_puts: AsyncPuts::new(&connect.application),
+        }
     }
 
-    fn negotiate(&mut self, connect: &Connect) -> Result<(), ClientError> {
-        match self.transport.receive()? {
-            FromServer::Agreed(_) => {}
-            FromServer::Refused(status) => return Err(ClientError::Reason(status.refusal())),
-            other => return Err(self.unexpected(&other)),
-        }
-        self.id = self.transport.socket.first_conversation();
-        let process_user = std::env::var("USER").unwrap_or_default();
-        let user = connect.user.as_deref().unwrap_or(&process_user);
-        let userid = Userid {
-            user: Chars::new(&user.to_uppercase()),
-            password: [b' '; 12].into(),
-            long_user: Chars::new(user),
-        };
-        let id = self.id;
-        self.transport
-            .append(|socket, out| socket.userid(out, id, &userid));
-        if let Some(password) = &connect.password {
-            let authentication = Authentication {
-                user: user.as_bytes().to_vec(),
-                password: password.as_bytes().to_vec().into(),
-            };
-            self.transport
-                .append(|socket, out| socket.authenticate(out, id, &authentication));
-            match self.transport.receive()? {
-                FromServer::Conversation { status, .. } if status == Status::OK => {}
-                FromServer::Conversation { status, .. } => {
-                    return Err(ClientError::Reason(status.refusal()));
-                }
-                other => return Err(self.unexpected(&other)),
-            }
-        }
-        Ok(())
-    }
-
-    fn connect(&mut self, connect: &Connect) -> Result<(), ClientError> {
-        let request = ConnRequest {
-            q_mgr: Name::new(&connect.queue_manager),
-            application: Chars::new(&connect.application),
-            application_type: MQAT_UNIX,
-            accounting_token: [0; 32],
-            options: 1,
-            connect_options: 0,
-            fcno: ConnRequest::plain_fcno(ByteOrder::Little),
-        };
-        let (_, _, reply) = self.call(Hobj(0), &Request::Conn(Box::new(request)))?;
-        if let Reply::Conn(conn) = reply {
-            self.queue_manager = conn.q_mgr;
-        }
-        let interval = self
-            .transport
-            .socket
-            .agreement()
-            .map(|a| u64::from(a.heartbeat_s))
-            .filter(|seconds| *seconds > 0)
-            .map(Duration::from_secs);
-        self.transport.established(interval)?;
-        Ok(())
-    }
-
-    /// Takes the connection apart, for a program that carries many connections in one thread and
-    /// speaks the channel protocol itself. No verb is outstanding.
+    /// One more connection over the same socket, for another thread, as `connect` says but for where; none if the
+    /// socket is not shared or has no room for it. Each has its own unit of work, and none waits for another.
     ///
     /// # Errors
-    /// 2009 it has broken.
-    pub fn into_parts(self) -> Result<Parts, ClientError> {
+    /// Those of [`Connection::open`].
+    pub fn another(&self, connect: &Connect) -> Result<Option<Connection>, ClientError> {
+        let Road::Shared(place) = &self.road else {
+            return Ok(None);
+        };
+        let connected = place.another(connect)?;
+        Ok(connected.map(|(place, queue_manager)| {
+            let id = place.conversation();
+            let road = Road::Shared(place);
+            let channel = self.channel.clone();
+            let connection = (road, id, queue_manager, channel, self.max_message);
+            Connection::new(connect, connection)
+        }))
+    }
+
+    /// Gives the socket, which nobody shares, to somebody else.
+    pub(crate) fn hand_over(self) -> Result<SocketParts, ClientError> {
         self.usable()?;
-        let (stream, socket, input) = self.transport.into_parts()?;
-        Ok(Parts {
-            stream,
-            socket,
-            conversation: self.id,
-            input,
-        })
+        match self.road {
+            Road::Exclusive(socket) => Ok(socket.hand_over()?),
+            Road::Shared(_) => Err(ClientError::Reason(Reason::HCONN_ERROR)),
+        }
     }
 
     /// From now on a queue manager that says nothing for so long is not waited for any more: calls end with
@@ -257,7 +129,11 @@ impl Connection {
     /// # Errors
     /// The system refuses it.
     pub fn give_up_after(&mut self, silence: Duration) -> Result<(), ClientError> {
-        Ok(self.transport.give_up_after(silence)?)
+        match &mut self.road {
+            Road::Exclusive(socket) => socket.give_up_after(silence)?,
+            Road::Shared(place) => place.give_up_after(silence),
+        }
+        Ok(())
     }
 
     /// The channel it goes over; none for the socket of a queue manager of this machine, which has no channel that
@@ -268,7 +144,7 @@ impl Connection {
 
     /// Bytes of the longest message that was agreed on when connecting.
     pub fn max_message(&self) -> usize {
-        longest(&self.transport.socket)
+        self.max_message
     }
 
     /// The name of the queue manager that answered.
@@ -276,32 +152,59 @@ impl Connection {
         self.queue_manager.text().into_owned()
     }
 
-    fn unexpected(&mut self, said: &FromServer) -> ClientError {
-        self.broken = true;
-        ClientError::Reason(match said {
-            FromServer::Ended(status) => status.ending(),
-            _ => Reason::CONNECTION_BROKEN,
-        })
+    /// Whether the channel carries a message of this length. One that is much longer would break the connection.
+    pub(crate) fn check_length(&self, data: &[u8]) -> Result<(), ClientError> {
+        match data.len() > self.max_message {
+            true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds what has a reply, which [`Connection::reply`] waits for.
+    fn append(
+        &mut self,
+        encode: impl FnOnce(&mut ClientSocket, &mut Vec<u8>, u32),
+    ) -> Result<(), ClientError> {
+        let id = self.id;
+        match &mut self.road {
+            Road::Exclusive(socket) => socket.append(|socket, out| encode(socket, out, id)),
+            Road::Shared(place) => place.append(encode).inspect_err(|_| self.broken = true)?,
+        }
+        Ok(())
+    }
+
+    /// Sends what has no reply.
+    pub(crate) fn gather(
+        &mut self,
+        encode: impl FnOnce(&mut ClientSocket, &mut Vec<u8>, u32),
+    ) -> Result<(), ClientError> {
+        let id = self.id;
+        let sent = match &mut self.road {
+            Road::Exclusive(socket) => socket
+                .gather(|socket, out| encode(socket, out, id))
+                .map_err(ClientError::Broken),
+            Road::Shared(place) => place.gather(encode),
+        };
+        sent.inspect_err(|_| self.broken = true)
     }
 
     /// Sends nothing more; waits for the reply that is due.
-    pub(crate) fn reply(&mut self) -> Result<(Hobj, Reason, Reply), ClientError> {
-        loop {
-            let said = self
-                .transport
-                .receive()
-                .inspect_err(|_| self.broken = true)?;
-            match said {
-                FromServer::Reply { outcome, reply, .. } => {
-                    if outcome.comp_code == CompCode::Failed {
-                        return Err(ClientError::Reason(outcome.reason));
-                    }
-                    return Ok((outcome.handle, outcome.reason, reply));
-                }
-                FromServer::Notification { .. } => {}
-                other => return Err(self.unexpected(&other)),
-            }
+    fn reply(&mut self) -> Result<(Hobj, Reason, Reply), ClientError> {
+        let reply = match &mut self.road {
+            Road::Exclusive(socket) => socket.reply(),
+            Road::Shared(place) => place.reply(),
+        };
+        let (outcome, reply) = reply.inspect_err(|_| self.broken = true)?;
+        match outcome.comp_code {
+            CompCode::Failed => Err(ClientError::Reason(outcome.reason)),
+            _ => Ok((outcome.handle, outcome.reason, reply)),
         }
+    }
+
+    /// The reply is to the verb that was called, but brings something else.
+    fn wrong_reply(&mut self) -> ClientError {
+        self.broken = true;
+        ClientError::Reason(Reason::CONNECTION_BROKEN)
     }
 
     pub(crate) fn usable(&self) -> Result<(), ClientError> {
@@ -317,9 +220,7 @@ impl Connection {
         request: &Request,
     ) -> Result<(Hobj, Reason, Reply), ClientError> {
         self.usable()?;
-        let id = self.id;
-        self.transport
-            .append(|socket, out| socket.request(out, id, handle, request));
+        self.append(|socket, out, id| socket.request(out, id, handle, request))?;
         self.reply()
     }
 
@@ -327,28 +228,31 @@ impl Connection {
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009.
-    pub fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
+    pub fn open_object(&mut self, od: &mut Od, options: i32) -> Call<Hobj> {
         let request = OpenRequest {
             od: od.clone(),
             options,
             defaults: Some(OpenDefaults::default()),
         };
-        let (handle, _, reply) = self.call(Hobj(0), &Request::Open(Box::new(request)))?;
+        let (handle, warning, reply) = self.call(Hobj(0), &Request::Open(Box::new(request)))?;
         if let Reply::Open(open) = reply {
-            self.ahead.opened(handle, open.defaults.as_ref());
+            self.async_puts.opened(handle, open.defaults.as_ref());
             *od = open.od;
         }
-        Ok(handle)
+        Ok(Done {
+            value: handle,
+            warning,
+        })
     }
 
     /// MQCLOSE.
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009.
-    pub fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
-        self.call(handle, &Request::Close { options })?;
-        self.ahead.closed(handle);
-        Ok(())
+    pub fn close(&mut self, handle: Hobj, options: i32) -> Call<()> {
+        let closed = self.call(handle, &Request::Close { options })?;
+        self.async_puts.closed(handle);
+        Ok(plain(closed))
     }
 
     /// MQPUT. The descriptor and the options come back filled.
@@ -362,20 +266,13 @@ impl Connection {
     /// The reason the queue manager gives, 2009, or 2010 when the message is longer than the channel allows
     /// (MAXMSGL), which is found out before anything is sent. For an asynchronous put only what is known here: 2009,
     /// 2010, 2019, 2046, 2154.
-    pub fn put(
-        &mut self,
-        handle: Hobj,
-        md: &mut Md,
-        pmo: &mut Pmo,
-        data: &[u8],
-    ) -> Result<(), ClientError> {
+    pub fn put(&mut self, handle: Hobj, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Call<()> {
         self.usable()?;
         no_distribution_list(pmo)?;
-        if self.ahead.is_asked(handle, pmo.options)? {
-            return self.put_ahead(handle, md, pmo, data);
+        if self.async_puts.is_asked(handle, pmo.options)? {
+            return self.put_async(handle, md, pmo, data);
         }
-        check_length(&self.transport.socket, data)?;
-        let id = self.id;
+        self.check_length(data)?;
         let put = ClientPut {
             handle,
             md,
@@ -383,13 +280,13 @@ impl Connection {
             data,
             answered: true,
         };
-        self.transport
-            .append(|socket, out| socket.put(out, id, &put));
-        if let (_, _, Reply::Put { md: m, pmo: p }) = self.reply()? {
+        self.append(|socket, out, id| socket.put(out, id, &put))?;
+        let (_, warning, reply) = self.reply()?;
+        if let Reply::Put { md: m, pmo: p } = reply {
             *md = m;
             *pmo = p;
         }
-        Ok(())
+        Ok(Done { value: (), warning })
     }
 
     /// MQPUT1. With `MQPMO_ASYNC_RESPONSE` nothing is waited for, as by [`Connection::put`];
@@ -397,23 +294,16 @@ impl Connection {
     ///
     /// # Errors
     /// Those of [`Connection::put`].
-    pub fn put1(
-        &mut self,
-        od: &mut Od,
-        md: &mut Md,
-        pmo: &mut Pmo,
-        data: &[u8],
-    ) -> Result<(), ClientError> {
+    pub fn put1(&mut self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Call<()> {
         self.usable()?;
         no_distribution_list(pmo)?;
         if od.recs_present != 0 {
             return Err(ClientError::Reason(Reason::RECS_PRESENT_ERROR));
         }
-        if Ahead::is_asked_by_options(pmo.options)? == Some(true) {
+        if AsyncPuts::is_asked_by_options(pmo.options)? == Some(true) {
             return self.put1_ahead(od, md, pmo, data);
         }
-        check_length(&self.transport.socket, data)?;
-        let id = self.id;
+        self.check_length(data)?;
         let put = ClientPut1 {
             od,
             md,
@@ -421,41 +311,33 @@ impl Connection {
             data,
             answered: true,
         };
-        self.transport
-            .append(|socket, out| socket.put1(out, id, &put));
-        if let (_, _, Reply::Put1(filled)) = self.reply()? {
+        self.append(|socket, out, id| socket.put1(out, id, &put))?;
+        let (_, warning, reply) = self.reply()?;
+        if let Reply::Put1(filled) = reply {
             (*od, *md, *pmo) = *filled;
         }
-        Ok(())
+        Ok(Done { value: (), warning })
     }
 
     /// MQGET. `max` is the longest message that is taken, in bytes.
     ///
     /// # Errors
     /// 2033 and the other reasons the queue manager gives, or 2009.
-    pub fn get(
-        &mut self,
-        handle: Hobj,
-        md: &mut Md,
-        gmo: &mut Gmo,
-        max: usize,
-    ) -> Result<Got, ClientError> {
+    pub fn get(&mut self, handle: Hobj, md: &mut Md, gmo: &mut Gmo, max: usize) -> Call<Got> {
         self.usable()?;
         let buffer = i32::try_from(max).unwrap_or(i32::MAX);
-        let id = self.id;
-        self.transport
-            .append(|socket, out| socket.get(out, id, handle, md, gmo, buffer));
+        self.append(|socket, out, id| socket.get(out, id, handle, md, gmo, buffer))?;
         match self.reply()? {
             (_, warning, Reply::Get(got)) => {
                 *md = got.md;
                 *gmo = got.gmo;
-                Ok(Got {
+                let value = Got {
                     data: got.data,
                     length: got.length,
-                    warning,
-                })
+                };
+                Ok(Done { value, warning })
             }
-            (_, reason, _) => Err(ClientError::Reason(reason)),
+            _ => Err(self.wrong_reply()),
         }
     }
 
@@ -464,16 +346,16 @@ impl Connection {
     /// # Errors
     /// 2003 backed out instead; the reason the queue manager gives, or 2009: then the outcome is
     /// not known.
-    pub fn commit(&mut self) -> Result<(), ClientError> {
-        self.call(Hobj(0), &Request::Commit).map(|_| ())
+    pub fn commit(&mut self) -> Call<()> {
+        self.call(Hobj(0), &Request::Commit).map(plain)
     }
 
     /// MQBACK.
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009.
-    pub fn backout(&mut self) -> Result<(), ClientError> {
-        self.call(Hobj(0), &Request::Back).map(|_| ())
+    pub fn backout(&mut self) -> Call<()> {
+        self.call(Hobj(0), &Request::Back).map(plain)
     }
 
     /// MQINQ. `char_length` is the room for characters, in bytes.
@@ -485,7 +367,7 @@ impl Connection {
         handle: Hobj,
         selectors: &[i32],
         char_length: usize,
-    ) -> Result<Inquired, ClientError> {
+    ) -> Call<Inquired> {
         let ints = selectors
             .iter()
             .filter(|s| (MQIA_FIRST..=MQIA_LAST).contains(*s));
@@ -495,11 +377,14 @@ impl Connection {
             char_length: i32::try_from(char_length).unwrap_or(i32::MAX),
         };
         match self.call(handle, &Request::Inq(request))? {
-            (_, _, Reply::Inq(inq)) => Ok(Inquired {
-                ints: inq.ints,
-                chars: inq.chars,
-            }),
-            _ => Ok(Inquired::default()),
+            (_, warning, Reply::Inq(inq)) => {
+                let value = Inquired {
+                    ints: inq.ints,
+                    chars: inq.chars,
+                };
+                Ok(Done { value, warning })
+            }
+            _ => Err(self.wrong_reply()),
         }
     }
 
@@ -507,20 +392,14 @@ impl Connection {
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009.
-    pub fn set(
-        &mut self,
-        handle: Hobj,
-        selectors: &[i32],
-        ints: &[i32],
-        chars: &[u8],
-    ) -> Result<(), ClientError> {
+    pub fn set(&mut self, handle: Hobj, selectors: &[i32], ints: &[i32], chars: &[u8]) -> Call<()> {
         let request = SetRequest {
             selectors: selectors.to_vec(),
             ints: ints.to_vec(),
             chars: chars.to_vec(),
         };
         self.call(handle, &Request::Set(Box::new(request)))
-            .map(|_| ())
+            .map(plain)
     }
 
     /// MQSTAT (type 0): how many asynchronous puts succeeded, gave a warning and failed since it was asked last,
@@ -529,22 +408,25 @@ impl Connection {
     ///
     /// # Errors
     /// The reason the queue manager gives, or 2009.
-    pub fn stat(&mut self) -> Result<Sts, ClientError> {
+    pub fn stat(&mut self) -> Call<Sts> {
         let request = StatRequest {
             kind: 0,
             sts: Sts::default(),
         };
         match self.call(Hobj(0), &Request::Stat(Box::new(request)))? {
-            (_, _, Reply::Stat(stat)) => Ok(stat.sts),
-            _ => Ok(Sts::default()),
+            (_, warning, Reply::Stat(stat)) => Ok(Done {
+                value: stat.sts,
+                warning,
+            }),
+            _ => Err(self.wrong_reply()),
         }
     }
 
-    /// MQDISC: commits and ends the connection.
+    /// MQDISC: commits and ends the connection. The warning 2003 says that the unit of work was backed out instead.
     ///
     /// # Errors
-    /// Those of [`Connection::commit`]; the connection has ended all the same.
-    pub fn disconnect(mut self) -> Result<(), ClientError> {
+    /// Those of [`Connection::commit`] but 2003; the connection has ended all the same.
+    pub fn disconnect(mut self) -> Call<()> {
         self.leave()
     }
 
@@ -552,20 +434,75 @@ impl Connection {
     ///
     /// # Errors
     /// Those of [`Connection::disconnect`].
-    pub fn leave(&mut self) -> Result<(), ClientError> {
-        let said = match self.call(Hobj(0), &Request::Disc) {
-            // A warning of MQDISC, but who asked for a commit has to be told that there was none.
-            Ok((_, Reason::BACKED_OUT, _)) => Err(ClientError::Reason(Reason::BACKED_OUT)),
-            other => other.map(|_| ()),
-        };
+    pub fn leave(&mut self) -> Call<()> {
+        let result = self.call(Hobj(0), &Request::Disc).map(plain);
         if !self.broken {
-            let id = self.id;
-            self.transport
-                .append(|socket, out| socket.end_conversation(out, id));
-            // The verb has been answered; a farewell that does not arrive changes nothing.
-            let _ = self.transport.flush();
+            match &mut self.road {
+                Road::Exclusive(socket) => socket.end(),
+                Road::Shared(place) => place.end(),
+            }
         }
         self.broken = true;
-        said
+        result
+    }
+}
+
+/// What is left of a reply that brings nothing but its codes.
+fn plain((_, warning, _): (Hobj, Reason, Reply)) -> Done<()> {
+    Done { value: (), warning }
+}
+
+/// What a program of the MQ Interface is told.
+fn verb<T>(call: Call<T>) -> Verb<T> {
+    call.map_err(|error| error.reason())
+}
+
+impl Mqi for Connection {
+    fn queue_manager(&self) -> String {
+        Connection::queue_manager(self)
+    }
+
+    fn open_object(&mut self, od: &mut Od, options: i32) -> Verb<Hobj> {
+        verb(Connection::open_object(self, od, options))
+    }
+
+    fn close(&mut self, handle: Hobj, options: i32) -> Verb<()> {
+        verb(Connection::close(self, handle, options))
+    }
+
+    fn put(&mut self, handle: Hobj, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Verb<()> {
+        verb(Connection::put(self, handle, md, pmo, data))
+    }
+
+    fn put1(&mut self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Verb<()> {
+        verb(Connection::put1(self, od, md, pmo, data))
+    }
+
+    fn get(&mut self, handle: Hobj, md: &mut Md, gmo: &mut Gmo, max: usize) -> Verb<Got> {
+        verb(Connection::get(self, handle, md, gmo, max))
+    }
+
+    fn commit(&mut self) -> Verb<()> {
+        verb(Connection::commit(self))
+    }
+
+    fn backout(&mut self) -> Verb<()> {
+        verb(Connection::backout(self))
+    }
+
+    fn inquire(&mut self, handle: Hobj, selectors: &[i32], char_length: usize) -> Verb<Inquired> {
+        verb(Connection::inquire(self, handle, selectors, char_length))
+    }
+
+    fn set(&mut self, handle: Hobj, selectors: &[i32], ints: &[i32], chars: &[u8]) -> Verb<()> {
+        verb(Connection::set(self, handle, selectors, ints, chars))
+    }
+
+    fn stat(&mut self) -> Verb<Sts> {
+        verb(Connection::stat(self))
+    }
+
+    fn disconnect(self: Box<Self>) -> Verb<()> {
+        verb(Connection::disconnect(*self))
     }
 }

@@ -31,6 +31,39 @@ pub enum ClientError {
     BadAddress(String),
 }
 
+/// Why a socket goes no further. Everybody who uses it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The queue manager ended it.
+    Reason(Reason),
+    /// It broke.
+    Broken(std::io::ErrorKind),
+    /// The server broke the protocol.
+    Peer(PeerMisbehaved),
+}
+
+impl From<PeerMisbehaved> for Cause {
+    fn from(error: PeerMisbehaved) -> Self {
+        Cause::Peer(error)
+    }
+}
+
+impl From<std::io::Error> for Cause {
+    fn from(error: std::io::Error) -> Self {
+        Cause::Broken(error.kind())
+    }
+}
+
+impl From<Cause> for ClientError {
+    fn from(cause: Cause) -> Self {
+        match cause {
+            Cause::Reason(reason) => ClientError::Reason(reason),
+            Cause::Broken(kind) => ClientError::Broken(kind.into()),
+            Cause::Peer(error) => ClientError::Peer(error),
+        }
+    }
+}
+
 impl ClientError {
     /// The reason code of this error.
     pub fn reason(&self) -> Reason {
@@ -42,6 +75,12 @@ impl ClientError {
             }
             ClientError::BadAddress(_) => Reason::Q_MGR_NOT_AVAILABLE,
         }
+    }
+}
+
+impl From<Reason> for ClientError {
+    fn from(reason: Reason) -> Self {
+        ClientError::Reason(reason)
     }
 }
 

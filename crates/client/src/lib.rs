@@ -1,22 +1,32 @@
 //! A safe MQ Interface client over a socket, one blocking call a verb.
 //!
-//! * `address`: where a queue manager is, and what `MQSERVER` says.
-//! * `connection`: a connection and its verbs.
-//! * `mqi`: the verbs as a trait, which the in-process binding has too.
-//! * `asynchronous`: puts that wait for no reply.
-//! * `transport`, `outbound`: the socket under it, and what is to be sent on it.
+//! * `address`: where a queue manager is, and what `MQSERVER` says; `connect`: how to connect.
+//! * `protocol`: the client's side of a socket as a pure state machine.
+//! * `transport`: what carries the bytes; `outbound`: what is to be sent on it.
+//! * `exclusive`: a socket that the calling thread reads; `conversations`: one that threads share.
+//! * `event_loop`: many sockets on one thread; `nonblocking`: a connection there.
+//! * `connection`: a connection and its verbs; `asynchronous`: puts that wait for no reply.
 //!
-//! A [`Connection`] is one conversation on a socket of its own and is used by one thread at a time.
+//! A [`Connection`] is one conversation and is used by one thread at a time.
 
 mod address;
 mod asynchronous;
+mod connect;
 mod connection;
+mod conversations;
 mod error;
-mod mqi;
+mod event_loop;
+mod exclusive;
+#[doc(hidden)]
+pub mod fuzzing;
+mod nonblocking;
 mod outbound;
+mod protocol;
 mod transport;
 
 pub use address::{Address, Server};
-pub use connection::{Connect, Connection, Got, Inquired, Parts, check_length};
+pub use connect::Connect;
+pub use connection::{Call, Connection};
 pub use error::ClientError;
-pub use mqi::Mqi;
+pub use event_loop::{EventLoop, Interest, Ready, Waker};
+pub use nonblocking::Nonblocking;

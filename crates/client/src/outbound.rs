@@ -8,8 +8,8 @@
 //!
 //! Invariants:
 //! * Bytes go out in the order in which they were appended; one thread writes at a time.
-//! * No more than `GATHER` bytes and one request are held, and as much again while the thread writes: beyond that
-//!   the caller waits until the server reads.
+//! * No more than `GATHER` bytes and one request of each caller are held, and as much again while somebody writes: beyond
+//!   that a caller waits until the server reads. Nobody holds the lock meanwhile.
 //! * After a write has failed every further one says so.
 
 use std::io;
@@ -34,9 +34,9 @@ const STACK: usize = 64 * 1024;
 
 struct State {
     buffer: Vec<u8>,
-    /// The thread's other buffer.
+    /// The other buffer, for what is being written.
     spare: Vec<u8>,
-    /// The thread is writing what it has taken.
+    /// Somebody is writing what it has taken.
     writing: bool,
     /// Why nothing can be written any more.
     failed: Option<io::ErrorKind>,
@@ -75,7 +75,12 @@ impl Outbound {
 
     /// Adds to what the next [`Outbound::flush`] sends.
     pub(crate) fn append<T>(&self, encode: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        encode(&mut self.state.lock().buffer)
+        let mut state = self.state.lock();
+        let encoded = encode(&mut state.buffer);
+        if state.failed.is_some() {
+            state.buffer.clear();
+        }
+        encoded
     }
 
     /// Sends everything that was added.
@@ -86,14 +91,31 @@ impl Outbound {
 
     /// Adds what no reply is awaited to, by the rule at the head of this file.
     pub(crate) fn gather(self: &Arc<Self>, encode: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        self.append(encode);
+        self.settle()
+    }
+
+    /// Sends what was added, and no reply is awaited to, by the rule at the head of this file.
+    pub(crate) fn settle(self: &Arc<Self>) -> io::Result<()> {
         let mut state = self.state.lock();
         check(&state)?;
-        encode(&mut state.buffer);
         if state.armed && state.buffer.len() < GATHER {
             return Ok(());
         }
         let quiet = !state.writing && state.written.elapsed() >= PROMPT;
         if quiet || state.buffer.len() >= GATHER || !self.has_thread(&mut state) {
+            return self.write(&mut state);
+        }
+        state.armed = true;
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Lets the thread send what was added: whoever reads for others waits for no room to write.
+    pub(crate) fn send_soon(self: &Arc<Self>) -> io::Result<()> {
+        let mut state = self.state.lock();
+        check(&state)?;
+        if !self.has_thread(&mut state) {
             return self.write(&mut state);
         }
         state.armed = true;
@@ -119,16 +141,8 @@ impl Outbound {
             self.changed.wait(state);
         }
         check(state)?;
-        if state.buffer.is_empty() {
-            return Ok(());
-        }
-        let written = self.stream.write_all(&state.buffer);
-        state.buffer.clear();
-        state.after(&written);
-        if state.buffer.capacity() > LARGE {
-            state.buffer = Vec::new();
-        }
-        written
+        self.write_unlocked(state);
+        check(state)
     }
 
     /// The thread: writes what has been held for long enough.
@@ -136,7 +150,7 @@ impl Outbound {
         let mut state = self.state.lock();
         while !state.closing {
             let due = state.written + PROMPT;
-            if !state.armed {
+            if !state.armed || state.writing {
                 self.changed.wait(&mut state);
             } else if Instant::now() < due {
                 self.changed.wait_until(&mut state, due);
@@ -147,7 +161,7 @@ impl Outbound {
         }
     }
 
-    /// Writes without the lock, so that the application goes on meanwhile.
+    /// Writes without the lock, so that others go on meanwhile; what they add goes out with the next write.
     fn write_unlocked(&self, state: &mut MutexGuard<'_, State>) {
         if state.buffer.is_empty() || state.failed.is_some() {
             return;
@@ -225,7 +239,7 @@ mod tests {
         const PIECE: usize = 1_000;
         const PIECES: usize = 20_000;
         // What the system holds on its way is much less.
-        const AHEAD: usize = 4 << 20;
+        const UNREAD: usize = 4 << 20;
         let (outbound, mut theirs) = pair();
         let sent = Arc::new(AtomicUsize::new(0));
         let putting = std::thread::spawn({
@@ -248,8 +262,8 @@ mod tests {
         let mut read = 0;
         let mut piece = [0; PIECE];
         while theirs.read_exact(&mut piece).is_ok() {
-            let ahead = sent.load(Ordering::SeqCst).saturating_sub(read);
-            assert!(ahead < AHEAD, "{ahead} bytes are under way");
+            let unread = sent.load(Ordering::SeqCst).saturating_sub(read);
+            assert!(unread < UNREAD, "{unread} bytes are under way");
             let expected = u8::try_from(read / PIECE % 251).unwrap();
             assert_eq!(piece, [expected; PIECE]);
             read += PIECE;

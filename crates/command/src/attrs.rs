@@ -2,15 +2,35 @@
 //!
 //! Stored form (kept for ever; see `encode`), all numbers little-endian:
 //! `u8` format number 1, `u32` count, then for each attribute in ascending selector order
-//! `i32` selector, `u8` type (1 number, 2 text), and `i32` value, or `u32` length and bytes.
+//! `i32` selector, `u8` type, and the value:
+//!
+//! | type | value |
+//! | --- | --- |
+//! | 1 | number of 32 bits: `i32` |
+//! | 2 | text: `u32` length, bytes |
+//! | 3 | number that needs more: `i64` |
+//! | 4 | numbers: `u32` count, as many `i64` |
+//! | 5 | texts: `u32` count, as many texts |
+//! | 6 | bytes: `u32` length, bytes |
+//! | 7 | day: as text, `yyyy-mm-dd` |
+//! | 8 | time of day: as text, `hh.mm.ss` |
+//! | 9 | nothing |
 
-use crate::object::{ObjectKind, Value};
+use crate::kinds::ObjectKind;
 use crate::table::attributes;
+use crate::value::{Date, Time, Value, trimmed};
 use std::collections::BTreeMap;
 
 const FORMAT: u8 = 1;
 const INT: u8 = 1;
 const TEXT: u8 = 2;
+const LONG: u8 = 3;
+const INTS: u8 = 4;
+const TEXTS: u8 = 5;
+const BYTES: u8 = 6;
+const DATE: u8 = 7;
+const TIME: u8 = 8;
+const BLANK: u8 = 9;
 
 /// Values by selector.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,40 +44,55 @@ impl Attrs {
         Attrs(values.collect())
     }
 
-    /// The number of an attribute; 0 if it is absent or is text.
+    /// The number of an attribute, in the 32 bits that numbers have in the MQ Interface; 0 if it is absent or is no
+    /// number.
     pub fn int(&self, selector: i32) -> i32 {
+        let number = self.long(selector);
+        i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
+    }
+
+    /// The number of an attribute; 0 if it is absent or is no number.
+    pub fn long(&self, selector: i32) -> i64 {
         match self.0.get(&selector) {
             Some(Value::Int(n)) => *n,
-            Some(Value::Text(_)) | None => 0,
+            _ => 0,
         }
     }
 
-    /// The text of an attribute; empty if it is absent or is a number.
+    /// The text of an attribute; empty if it is absent or is no text.
     pub fn text(&self, selector: i32) -> &str {
         match self.0.get(&selector) {
             Some(Value::Text(text)) => text,
-            Some(Value::Int(_)) | None => "",
+            _ => "",
+        }
+    }
+
+    /// The texts of an attribute; none if it is absent or is no list of texts.
+    pub fn texts(&self, selector: i32) -> &[String] {
+        match self.0.get(&selector) {
+            Some(Value::Texts(texts)) => texts,
+            _ => &[],
         }
     }
 
     /// Sets a number.
-    pub fn set_int(&mut self, selector: i32, value: i32) {
-        self.0.insert(selector, Value::Int(value));
+    pub fn set_int(&mut self, selector: i32, value: impl Into<i64>) {
+        self.0.insert(selector, Value::Int(value.into()));
     }
 
     /// Sets text; trailing blanks are dropped, as they have no meaning in MQ.
     pub fn set_text(&mut self, selector: i32, value: impl Into<String>) {
-        let mut text: String = value.into();
-        text.truncate(text.trim_end_matches(' ').len());
-        self.0.insert(selector, Value::Text(text));
+        self.0.insert(selector, Value::text(value));
     }
 
-    /// Sets a value of either type.
+    /// Sets a value of any type.
     pub fn set(&mut self, selector: i32, value: Value) {
-        match value {
-            Value::Int(n) => self.set_int(selector, n),
-            Value::Text(text) => self.set_text(selector, text),
-        }
+        let value = match value {
+            Value::Text(text) => Value::text(text),
+            Value::Texts(texts) => Value::Texts(texts.into_iter().map(trimmed).collect()),
+            other => other,
+        };
+        self.0.insert(selector, value);
     }
 
     /// The value, if there is one.
@@ -98,17 +133,7 @@ impl Attrs {
         out.extend_from_slice(&(self.0.len() as u32).to_le_bytes());
         for (selector, value) in &self.0 {
             out.extend_from_slice(&selector.to_le_bytes());
-            match value {
-                Value::Int(n) => {
-                    out.push(INT);
-                    out.extend_from_slice(&n.to_le_bytes());
-                }
-                Value::Text(text) => {
-                    out.push(TEXT);
-                    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
-                    out.extend_from_slice(text.as_bytes());
-                }
-            }
+            encode(value, out);
         }
     }
 
@@ -125,16 +150,7 @@ impl Attrs {
         let mut attrs = Attrs::default();
         for _ in 0..count {
             let selector = i32::from_le_bytes(take(&mut rest)?);
-            let value = match take::<1>(&mut rest)? {
-                [INT] => Value::Int(i32::from_le_bytes(take(&mut rest)?)),
-                [TEXT] => {
-                    let length = u32::from_le_bytes(take(&mut rest)?) as usize;
-                    let (text, after) = rest.split_at_checked(length)?;
-                    rest = after;
-                    Value::Text(std::str::from_utf8(text).ok()?.to_owned())
-                }
-                _ => return None,
-            };
+            let value = decode(&mut rest)?;
             if attrs.0.insert(selector, value).is_some() {
                 return None;
             }
@@ -151,6 +167,82 @@ impl FromIterator<(i32, Value)> for Attrs {
         }
         attrs
     }
+}
+
+fn encode(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Blank => out.push(BLANK),
+        Value::Int(n) => match i32::try_from(*n) {
+            Ok(n) => {
+                out.push(INT);
+                out.extend_from_slice(&n.to_le_bytes());
+            }
+            Err(_) => {
+                out.push(LONG);
+                out.extend_from_slice(&n.to_le_bytes());
+            }
+        },
+        Value::Text(text) => put_bytes(TEXT, text.as_bytes(), out),
+        Value::Bytes(bytes) => put_bytes(BYTES, bytes, out),
+        Value::Date(date) => put_bytes(DATE, date.to_string().as_bytes(), out),
+        Value::Time(time) => put_bytes(TIME, time.to_string().as_bytes(), out),
+        Value::Ints(list) => {
+            out.push(INTS);
+            out.extend_from_slice(&(list.len() as u32).to_le_bytes());
+            for number in list {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        Value::Texts(list) => {
+            out.push(TEXTS);
+            out.extend_from_slice(&(list.len() as u32).to_le_bytes());
+            for text in list {
+                out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+                out.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
+}
+
+fn put_bytes(type_: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(type_);
+    out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    out.extend_from_slice(bytes);
+}
+
+fn decode(rest: &mut &[u8]) -> Option<Value> {
+    let [type_] = take::<1>(rest)?;
+    Some(match type_ {
+        BLANK => Value::Blank,
+        INT => Value::Int(i32::from_le_bytes(take(rest)?).into()),
+        LONG => Value::Int(i64::from_le_bytes(take(rest)?)),
+        TEXT => Value::Text(take_text(rest)?.to_owned()),
+        BYTES => Value::Bytes(take_bytes(rest)?.to_vec()),
+        DATE => Value::Date(Date::parse(take_text(rest)?)?),
+        TIME => Value::Time(Time::parse(take_text(rest)?)?),
+        INTS => {
+            let count = u32::from_le_bytes(take(rest)?);
+            let list = (0..count).map(|_| take(rest).map(i64::from_le_bytes));
+            Value::Ints(list.collect::<Option<_>>()?)
+        }
+        TEXTS => {
+            let count = u32::from_le_bytes(take(rest)?);
+            let list = (0..count).map(|_| take_text(rest).map(str::to_owned));
+            Value::Texts(list.collect::<Option<_>>()?)
+        }
+        _ => return None,
+    })
+}
+
+fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = u32::from_le_bytes(take(rest)?) as usize;
+    let (bytes, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    Some(bytes)
+}
+
+fn take_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+    std::str::from_utf8(take_bytes(rest)?).ok()
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
@@ -208,11 +300,26 @@ mod tests {
         ];
         assert_eq!(Attrs::decode(&twice), None);
         assert_eq!(Attrs::decode(&[2, 0, 0, 0, 0]), None, "unknown format");
-        assert_eq!(
-            Attrs::decode(&[1, 1, 0, 0, 0, 9, 0, 0, 0, 3, 0]),
-            None,
-            "unknown type"
-        );
+        for (stored, why) in [
+            (&[10, 0][..], "unknown type"),
+            (
+                &[
+                    7, 10, 0, 0, 0, b'2', b'0', b'2', b'6', b'-', b'0', b'2', b'-', b'3', b'0',
+                ],
+                "no day",
+            ),
+            (
+                &[4, 255, 255, 255, 255, 1, 0, 0, 0, 0, 0, 0, 0],
+                "more numbers than bytes",
+            ),
+            (
+                &[5, 255, 255, 255, 255, 0, 0, 0, 0],
+                "more texts than bytes",
+            ),
+        ] {
+            let whole = [&[1, 1, 0, 0, 0, 9, 0, 0, 0][..], stored].concat();
+            assert_eq!(Attrs::decode(&whole), None, "{why}");
+        }
     }
 
     #[test]
@@ -229,5 +336,30 @@ mod tests {
         assert_eq!(base.int(mq::MQIA_MAX_Q_DEPTH), 5000);
         assert_eq!(base.remove(1), Some(Value::Int(7)));
         assert_eq!(base.get(1), None);
+        base.set_int(1, i64::MAX);
+        assert_eq!((base.int(1), base.long(1)), (i32::MAX, i64::MAX));
+    }
+
+    #[test]
+    fn every_type_of_value_goes_through_the_stored_form() {
+        let values = [
+            Value::Blank,
+            Value::Int(-1),
+            Value::Int(i64::MIN),
+            Value::Text("é".into()),
+            Value::Ints(vec![1, i64::MAX]),
+            Value::Ints(Vec::new()),
+            Value::Texts(vec!["A".into(), String::new()]),
+            Value::Bytes(vec![0, 255]),
+            Value::Date(Date::parse("2026-11-22").unwrap()),
+            Value::Time(Time::parse("23.59.59").unwrap()),
+        ];
+        let attrs: Attrs = (1..).zip(values).collect();
+        let mut out = Vec::new();
+        attrs.encode(&mut out);
+        assert_eq!(Attrs::decode(&out), Some((attrs, out.len())));
+        for cut in 0..out.len() {
+            assert_eq!(Attrs::decode(&out[..cut]), None, "cut at {cut}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! A parsed command, and the error that stands in its place.
 
 use crate::attrs::Attrs;
-use crate::object::ObjectKind;
+use crate::kinds::ObjectKind;
+use crate::value::Value;
 use std::fmt;
 
 /// One MQSC command, checked against the attribute table but not yet carried out.
@@ -13,7 +14,7 @@ pub enum Command {
         kind: ObjectKind,
         /// Its name.
         name: String,
-        /// REPLACE: an object of that name may exist; its attributes are overlaid.
+        /// REPLACE: an object of that name may exist; what it was is forgotten, but for the messages of a queue.
         replace: bool,
         /// LIKE: the object whose attributes are the base, instead of the defaults.
         like: Option<String>,
@@ -52,6 +53,8 @@ pub enum Command {
         all: bool,
         /// WHERE.
         filter: Option<Where>,
+        /// What other parameters choose by, such as OPENTYPE.
+        chosen: Vec<Where>,
         /// TYPE or CHLTYPE.
         type_: Option<DisplayType>,
     },
@@ -60,16 +63,16 @@ pub enum Command {
         /// The queue.
         name: String,
     },
-    /// START CHANNEL or START LISTENER.
+    /// START CHANNEL, START LISTENER or START SERVICE.
     Start {
-        /// Channel or listener.
+        /// Channel, listener or service.
         kind: ObjectKind,
         /// Its name.
         name: String,
     },
-    /// STOP CHANNEL or STOP LISTENER.
+    /// STOP CHANNEL, STOP LISTENER or STOP SERVICE.
     Stop {
-        /// Channel or listener.
+        /// Channel, listener or service.
         kind: ObjectKind,
         /// Its name.
         name: String,
@@ -85,16 +88,10 @@ pub enum Command {
 /// What DISPLAY shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DisplayWhat {
-    /// One kind of queue (`DISPLAY QLOCAL`). The other kinds have their own variants.
+    /// The objects whose kinds have the noun of this one: `DISPLAY CHANNEL` shows channels of every type.
     Object(ObjectKind),
     /// Queues of every kind.
     Queue,
-    /// Channels.
-    Channel,
-    /// Listeners.
-    Listener,
-    /// The queue manager.
-    Qmgr,
     /// State of local queues.
     QStatus,
     /// State of the queue manager.
@@ -105,6 +102,8 @@ pub enum DisplayWhat {
     ChStatus,
     /// Running listeners.
     LsStatus,
+    /// Running services.
+    SvStatus,
 }
 
 /// The TYPE of a DISPLAY command.
@@ -172,14 +171,12 @@ impl Op {
 /// WHERE(keyword operator value).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Where {
-    /// The attribute, upper case.
-    pub keyword: String,
+    /// The attribute, upper case, as in its row.
+    pub keyword: &'static str,
     /// How to compare.
     pub op: Op,
-    /// With what; words are as DISPLAY shows them.
-    pub value: String,
-    /// Whether they are compared as numbers.
-    pub number: bool,
+    /// With what: a value of the attribute's type, of a list one item, of what takes a generic name the text of one.
+    pub value: Value,
 }
 
 /// The message for a command of MQ that is not in this release.

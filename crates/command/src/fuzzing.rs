@@ -3,10 +3,12 @@
 
 use crate::attrs::Attrs;
 use crate::command::Command;
-use crate::object::{Object, ObjectKind};
+use crate::kinds::ObjectKind;
+use crate::object::Object;
 use crate::pcf::{self, EscapeReplies, Message};
 use crate::script::ScriptReader;
 use crate::show::{DefineForm, mqsc_of, row_of, script_of};
+use crate::table::attributes;
 use crate::{parse, reply::Reply, reply::render};
 use posthaste_mqi::ByteOrder;
 
@@ -52,6 +54,11 @@ fn again(command: Command) {
     };
     let mut object = Object::new(kind, name);
     object.attrs.merge(&attrs);
+    for attribute in attributes(kind).filter(|attribute| !attribute.saved) {
+        if let Some(default) = attribute.default.value() {
+            object.attrs.set(attribute.selector, default);
+        }
+    }
     row_of(&object, &[], true);
     read_again(&object, &mqsc_of(&object));
     let script = ScriptReader::read(&script_of(&object, DefineForm::All));

@@ -5,13 +5,15 @@
 //! MQSC text into a [`Command`] ([`parse`], [`ScriptReader`]), a [`Reply`] into the text
 //! that runmqsc shows ([`render`]), and PCF bytes into parameters and back ([`pcf`]). The
 //! numbered operator messages live here too ([`messages`]). Nothing in it knows a queue
-//! manager: the engine carries commands out.
+//! manager: `admin` carries commands out.
 
+mod attribute;
 mod attrs;
 mod command;
 mod filter;
 #[doc(hidden)]
 pub mod fuzzing;
+mod kinds;
 pub mod messages;
 mod object;
 mod parse;
@@ -20,17 +22,21 @@ mod reference;
 mod reply;
 mod script;
 mod show;
+mod statuses;
 mod table;
+mod value;
 
+pub use attribute::{Attribute, DefaultValue, Effect, Set, ValueKind, shown};
 pub use attrs::Attrs;
 pub use command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
 pub use filter::{generic_matches, where_matches};
-pub use object::{Attribute, DefaultValue, Effect, Object, ObjectKind, Set, Value, ValueKind};
+pub use kinds::{Kind, KindType, MessageIds, ObjectKind};
+pub use object::Object;
 pub use parse::{is_end, parse};
 pub use reference::{messages_page, reference_page};
-pub use reply::{Reply, Row, Tally, echo, render};
+pub use reply::{Cell, Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
-pub use show::{
-    DefineForm, display_order, mqsc_of, row_of, script_of, shown, shows_all, whole_mqsc_of,
-};
-pub use table::{attributes, by_keyword, by_selector, status_keywords};
+pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shows_all, whole_mqsc_of};
+pub use statuses::status_keywords;
+pub use table::{attributes, by_keyword, by_selector};
+pub use value::{Date, Time, Value, Words, printable};

@@ -12,7 +12,7 @@ mod commands;
 mod control;
 mod own;
 
-use crate::show::printable;
+use crate::value::printable;
 
 /// One message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,8 @@ mod nouns;
 mod values;
 
 use crate::command::{Command, DisplayWhat, SyntaxError};
-use crate::object::ObjectKind;
+use crate::kinds::ObjectKind;
+use crate::table::by_selector;
 use cursor::{Cursor, Item, Parameter};
 use define::Setting;
 use nouns::Verb;
@@ -96,12 +97,13 @@ fn command(
             display::display(cursor, what, name)
         }
         Verb::Define | Verb::Alter | Verb::Delete => {
-            let (word, kinds, setting) = match verb {
-                Verb::Define => ("DEFINE", &ObjectKind::ALL[1..], Some(Setting::Define)),
-                Verb::Alter => ("ALTER", &ObjectKind::ALL[..], Some(Setting::Alter)),
-                _ => ("DELETE", &ObjectKind::ALL[1..], None),
+            let (word, setting) = match verb {
+                Verb::Define => ("DEFINE", Some(Setting::Define)),
+                Verb::Alter => ("ALTER", Some(Setting::Alter)),
+                _ => ("DELETE", None),
             };
-            let kind = kind_of(cursor.text, word, kinds, noun)?;
+            let of = |kind: &ObjectKind| *kind != ObjectKind::Qmgr || verb == Verb::Alter;
+            let kind = kind_of(cursor, word, &kinds_that(of), noun)?;
             let name = object_name(cursor.text, kind, noun)?;
             match setting {
                 Some(setting) => define::set(cursor, setting, kind, name),
@@ -109,7 +111,7 @@ fn command(
             }
         }
         Verb::Clear => {
-            let kind = kind_of(cursor.text, "CLEAR", &[ObjectKind::QLocal], noun)?;
+            let kind = kind_of(cursor, "CLEAR", &[ObjectKind::QLocal], noun)?;
             let name = object_name(cursor.text, kind, noun)?;
             nothing_more(cursor, "CLEAR QLOCAL")?;
             Ok(Command::Clear { name })
@@ -132,7 +134,7 @@ fn of_queue_manager(
     verb: &str,
     noun: &Parameter<'_>,
 ) -> Result<(), SyntaxError> {
-    let kind = kind_of(cursor.text, verb, &[ObjectKind::Qmgr], noun)?;
+    let kind = kind_of(cursor, verb, &[ObjectKind::Qmgr], noun)?;
     object_name(cursor.text, kind, noun)?;
     nothing_more(cursor, &format!("{verb} QMGR"))
 }
@@ -143,8 +145,8 @@ fn start_or_stop(
     noun: &Parameter<'_>,
 ) -> Result<Command, SyntaxError> {
     let word = if verb == Verb::Start { "START" } else { "STOP" };
-    let kinds = [ObjectKind::SvrConn, ObjectKind::Listener];
-    let kind = kind_of(cursor.text, word, &kinds, noun)?;
+    let kinds = kinds_that(|kind| kind.row().started);
+    let kind = kind_of(cursor, word, &kinds, noun)?;
     let name = object_name(cursor.text, kind, noun)?;
     if verb == Verb::Start {
         nothing_more(cursor, "START")?;
@@ -177,23 +179,53 @@ fn start_or_stop(
     Ok(Command::Stop { kind, name, force })
 }
 
-/// The kind that a noun means, if the verb is for it.
+fn kinds_that(fit: impl FnMut(&ObjectKind) -> bool) -> Vec<ObjectKind> {
+    ObjectKind::ALL.into_iter().filter(fit).collect()
+}
+
+/// The kind that a noun means, if the verb is for it. Of kinds that share the noun it is the one whose type the command
+/// states further on, or the first.
 fn kind_of(
-    text: &str,
+    cursor: &Cursor<'_>,
     verb: &str,
     kinds: &[ObjectKind],
     noun: &Parameter<'_>,
 ) -> Result<ObjectKind, SyntaxError> {
-    nouns::find(nouns::KINDS, noun.word)
-        .filter(|kind| kinds.contains(kind))
-        .ok_or_else(|| wrong_noun(text, verb, noun, kinds))
+    let mut meant = ObjectKind::with_noun(noun.word);
+    meant.retain(|kind| kinds.contains(kind));
+    let Some(first) = meant.first().copied() else {
+        return Err(wrong_noun(cursor.text, verb, noun, kinds));
+    };
+    Ok(stated_type(cursor, &meant).unwrap_or(first))
+}
+
+/// The kind whose type a parameter of the command states.
+fn stated_type(cursor: &Cursor<'_>, kinds: &[ObjectKind]) -> Option<ObjectKind> {
+    let mut lookahead = cursor.clone();
+    // What is wrong with the text is found when it is read in earnest.
+    while let Ok(Some(parameter)) = lookahead.parameter() {
+        let [item] = parameter.values.as_deref().unwrap_or_default() else {
+            continue;
+        };
+        let stated = kinds.iter().find(|kind| {
+            kind.row().type_.is_some_and(|type_| {
+                let attribute = by_selector(**kind, type_.selector);
+                attribute.is_some_and(|a| a.is_called(parameter.word))
+                    && type_.word.eq_ignore_ascii_case(&item.text)
+            })
+        });
+        if stated.is_some() {
+            return stated.copied();
+        }
+    }
+    None
 }
 
 fn wrong_noun(text: &str, verb: &str, noun: &Parameter<'_>, kinds: &[ObjectKind]) -> SyntaxError {
     let upper = noun.word.to_ascii_uppercase();
     let command = format!("{verb} {upper}");
     let known_elsewhere =
-        nouns::find(nouns::KINDS, noun.word).is_some() || display::find(noun.word).is_some();
+        !ObjectKind::with_noun(noun.word).is_empty() || display::find(noun.word).is_some();
     let pair = |(other, words): &(Verb, &[&str])| {
         Some(*other) == verb_of(verb) && nouns::has(words, noun.word)
     };
@@ -202,8 +234,7 @@ fn wrong_noun(text: &str, verb: &str, noun: &Parameter<'_>, kinds: &[ObjectKind]
     }
     let mut candidates: Vec<&str> = kinds.iter().map(|kind| kind.noun()).collect();
     if verb == "DISPLAY" {
-        candidates.extend(nouns::long_forms(nouns::DISPLAYS));
-        candidates.extend(ObjectKind::QUEUES.map(ObjectKind::noun));
+        candidates.extend(display::nouns());
     }
     let detail = match fault::meant(noun.word, candidates.iter().copied()) {
         Some(meant) => format!("{command} is not a command; did you mean {verb} {meant}?"),

@@ -1,7 +1,11 @@
-//! The reference pages, made from the tables so that they cannot differ from them.
+//! The reference pages, made from the tables: docs/attributes.md and docs/messages.md.
+//!
+//! Invariant (tested): they are in the repository as the tables have them.
 
+use crate::attribute::shown;
+use crate::attribute::{Attribute, Set, ValueKind};
+use crate::kinds::ObjectKind;
 use crate::messages;
-use crate::object::{Attribute, DefaultValue, ObjectKind, Set, ValueKind};
 use crate::show::display_order;
 use std::fmt::Write;
 
@@ -9,7 +13,7 @@ use std::fmt::Write;
 pub fn reference_page() -> String {
     let mut page = String::from(
         "# Attributes\n\n\
-         Made from the attribute table; do not edit.\n\n\
+         Made from the table of attributes (`crates/command/src/table`); do not edit.\n\n\
          *Set by* says who may change an attribute: DEFINE and ALTER, DEFINE only, or nobody \
          (the queue manager keeps it). *Calls* says whether MQINQ can ask for it and MQSET can \
          change it. *Number* is the selector of those calls and of command messages.\n",
@@ -68,18 +72,20 @@ fn values(attribute: &Attribute) -> String {
         ValueKind::Keywords(_) => format!("list of {}", words.join(", ")),
         ValueKind::Text { max, .. } => format!("text, {max} bytes"),
         ValueKind::Name { max } => format!("name, {max} bytes"),
+        ValueKind::Names { max, most } => format!("{most} names, {max} bytes each"),
+        ValueKind::Bytes { max } => format!("{max} bytes in hexadecimal"),
+        ValueKind::Ints => "numbers".to_owned(),
+        ValueKind::Bits(prefix) => format!("names in {prefix}"),
+        ValueKind::Date => "date, yyyy-mm-dd".to_owned(),
+        ValueKind::Time => "time, hh.mm.ss".to_owned(),
     }
 }
 
 fn default(attribute: &Attribute) -> String {
-    match attribute.default {
-        DefaultValue::None => String::new(),
-        DefaultValue::Int(number) => match attribute.word_of(number) {
-            Some(word) => word.to_owned(),
-            None => number.to_string(),
-        },
-        DefaultValue::Text("") => "blank".to_owned(),
-        DefaultValue::Text(text) => text.to_owned(),
+    match attribute.default.value() {
+        None => String::new(),
+        Some(value) if value.is_blank() => "blank".to_owned(),
+        Some(value) => shown(attribute, &value),
     }
 }
 
@@ -87,7 +93,7 @@ fn default(attribute: &Attribute) -> String {
 pub fn messages_page() -> String {
     let mut page = String::from(
         "# Messages\n\n\
-         Made from the table of messages; do not edit. The last letter is the severity: I \
+         Made from the table of messages (`crates/command/src/messages`); do not edit. The last letter is the severity: I \
          information, W warning, E error, S severe. `{0}`, `{1}` and so on stand for what is \
          put in when the message is written.\n",
     );
@@ -134,6 +140,31 @@ mod tests {
             "| `CURDEPTH` | 0 to 999999999 |  | nobody | MQINQ | 3 |",
         ] {
             assert!(page.contains(wanted), "{wanted}");
+        }
+    }
+
+    /// Both pages are in the repository as the tables have them; the kind that only tests have is left out.
+    #[test]
+    fn the_pages_are_current() {
+        let attributes = reference_page();
+        let (attributes, _) = attributes.split_once("\n## SAMPLE").expect("the last kind");
+        for (name, page, made) in [
+            (
+                "attributes",
+                include_str!("../../../docs/attributes.md"),
+                attributes,
+            ),
+            (
+                "messages",
+                include_str!("../../../docs/messages.md"),
+                &messages_page(),
+            ),
+        ] {
+            assert!(
+                page == made,
+                "docs/{name}.md is not what the table says; write it anew: cargo run -p posthaste-command \
+                 --example reference_page -- {name} > docs/{name}.md"
+            );
         }
     }
 

@@ -1,8 +1,12 @@
 //! The answer to a command, and how runmqsc shows it (manual: "runmqsc").
 
-use crate::command::SyntaxError;
+use crate::attribute::Attribute;
+use crate::attribute::shown;
+use crate::command::{DisplayType, DisplayWhat, SyntaxError};
 use crate::messages;
-use crate::show::printable;
+use crate::statuses::status_rows;
+use crate::value::Value;
+use crate::value::printable;
 use posthaste_mqi::Reason;
 use std::fmt;
 
@@ -10,42 +14,134 @@ use std::fmt;
 const CELL: usize = 40;
 const INDENT: &str = "   ";
 
-/// One object of an answer: keywords and values, in the order shown.
-///
-/// An empty value stands for a keyword without parentheses (`SHARE`); blank text is `" "`,
-/// as in `DESCR( )`. An empty keyword with an empty value ends the line.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Row(pub Vec<(String, String)>);
+/// One value of an answer: what it is, and how much.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    attribute: &'static Attribute,
+    value: Value,
+    ends_line: bool,
+}
+
+impl Cell {
+    /// A value of an attribute or status.
+    pub fn new(attribute: &'static Attribute, value: Value) -> Cell {
+        Cell {
+            attribute,
+            value,
+            ends_line: false,
+        }
+    }
+
+    /// What it is.
+    pub fn attribute(&self) -> &'static Attribute {
+        self.attribute
+    }
+
+    /// How much.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The word that is shown first: the keyword, of a switch its word.
+    pub fn keyword(&self) -> String {
+        match self.attribute.is_switch() {
+            true => shown(self.attribute, &self.value),
+            false => self.attribute.keyword.to_owned(),
+        }
+    }
+
+    /// What is shown in parentheses; `" "` for what is blank, and nothing for a switch.
+    pub fn shown(&self) -> String {
+        match self.attribute.is_switch() {
+            true => String::new(),
+            false => shown(self.attribute, &self.value),
+        }
+    }
+}
+
+/// One object of an answer: values in the order shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    what: Option<DisplayWhat>,
+    cells: Vec<Cell>,
+}
+
+impl From<Vec<Cell>> for Row {
+    fn from(cells: Vec<Cell>) -> Row {
+        Row { what: None, cells }
+    }
+}
 
 impl Row {
-    /// Adds a cell at the end.
-    pub fn push(&mut self, keyword: impl Into<String>, value: impl Into<String>) {
-        self.0.push((keyword.into(), value.into()));
+    /// A row of a DISPLAY command about state, without cells yet.
+    pub fn of(what: DisplayWhat) -> Row {
+        Row {
+            what: Some(what),
+            cells: Vec::new(),
+        }
     }
 
-    /// Adds text at the end; blank text becomes `" "`.
-    pub fn push_text(&mut self, keyword: impl Into<String>, value: &str) {
-        let value = value.trim_end();
-        self.push(keyword, if value.is_empty() { " " } else { value });
-    }
-
-    /// Adds a number at the end.
-    pub fn push_int(&mut self, keyword: impl Into<String>, value: impl Into<i64>) {
-        self.push(keyword, value.into().to_string());
+    /// Adds a cell of the command's table at the end. Text is taken as what the row of the table has: the word or the
+    /// number that it says.
+    pub fn push(&mut self, keyword: &str, value: impl Into<Value>) {
+        let rows = self.what.map(|what| status_rows(what, DisplayType::All));
+        let attribute = rows.and_then(|rows| rows.into_iter().find(|row| row.keyword == keyword));
+        assert!(
+            attribute.is_some(),
+            "{keyword} is in no row of the table of statuses"
+        );
+        let Some(attribute) = attribute else { return };
+        let value = match value.into() {
+            Value::Text(text) if text.is_empty() => Value::Blank,
+            Value::Text(text) => attribute.parsed(&text).unwrap_or(Value::Text(text)),
+            other => other,
+        };
+        self.cells.push(Cell::new(attribute, value));
     }
 
     /// Ends the line: the next cell begins a new one.
     pub fn end_line(&mut self) {
-        self.push("", "");
+        if let Some(last) = self.cells.last_mut() {
+            last.ends_line = true;
+        }
     }
 
-    /// The value of a keyword. For a switch that is off (`NOSHARE`), asking for `SHARE` finds
-    /// nothing.
-    pub fn get(&self, keyword: &str) -> Option<&str> {
-        self.0
-            .iter()
-            .find(|(name, _)| name == keyword)
-            .map(|(_, value)| value.as_str())
+    /// Its cells, in the order shown.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// How many cells it has.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Leaves the cells that are wanted, by their place and keyword.
+    pub fn keep(&mut self, mut wanted: impl FnMut(usize, &'static str) -> bool) {
+        let mut at = 0;
+        self.cells.retain(|cell| {
+            at += 1;
+            wanted(at - 1, cell.attribute.keyword)
+        });
+    }
+
+    /// The cell of a keyword.
+    pub fn cell(&self, keyword: &str) -> Option<&Cell> {
+        let mut cells = self.cells.iter();
+        cells.find(|cell| cell.attribute.keyword == keyword)
+    }
+
+    /// What a keyword shows in parentheses. For a switch that is off (`NOSHARE`), asking for `SHARE` finds nothing.
+    pub fn shown(&self, keyword: &str) -> Option<String> {
+        let mut cells = self.cells.iter();
+        cells
+            .find(|cell| cell.keyword() == keyword)
+            .map(Cell::shown)
     }
 }
 
@@ -143,14 +239,10 @@ pub fn render(reply: &Reply) -> String {
 
 fn render_row(row: &Row, out: &mut String) {
     let mut first: Option<(String, usize)> = None;
-    for (keyword, value) in &row.0 {
-        if keyword.is_empty() {
-            flush(first.take(), out);
-            continue;
-        }
-        let cell = match value.as_str() {
-            "" => keyword.clone(),
-            value => printable(&format!("{keyword}({value})")).into_owned(),
+    for shown in &row.cells {
+        let cell = match (shown.keyword(), shown.shown()) {
+            (keyword, value) if value.is_empty() => keyword,
+            (keyword, value) => printable(&format!("{keyword}({value})")).into_owned(),
         };
         let width = cell.chars().count();
         if width >= CELL {
@@ -164,6 +256,9 @@ fn render_row(row: &Row, out: &mut String) {
             out.push('\n');
         } else {
             first = Some((cell, width));
+        }
+        if shown.ends_line {
+            flush(first.take(), out);
         }
     }
     flush(first, out);

@@ -1,22 +1,14 @@
 //! An object as text: as DISPLAY shows it, and as the command that defines it.
 //!
 //! Invariant: parsing what [`mqsc_of`] gives, over the defaults, gives the object's settable
-//! attributes back.
+//! attributes back, but for those that are not saved.
 
-use crate::object::{Attribute, DefaultValue, Object, ObjectKind, Set, Value, ValueKind};
-use crate::reply::Row;
+use crate::attribute::{Attribute, Set, ValueKind, items, shown};
+use crate::kinds::ObjectKind;
+use crate::object::Object;
+use crate::reply::{Cell, Row};
 use crate::table::attributes;
-use posthaste_mqi::constants as mq;
-use std::borrow::Cow;
-
-/// Text with a full stop in the place of each control character: names and text come from
-/// applications, and must not be able to drive a terminal or forge lines of a log.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    match text.contains(char::is_control) {
-        true => Cow::Owned(text.replace(char::is_control, ".")),
-        false => Cow::Borrowed(text),
-    }
-}
+use crate::value::Value;
 
 /// Whether a DISPLAY command shows every attribute: when it says ALL, and when it names one
 /// object and no attributes (manual: "DISPLAY QUEUE", ALL).
@@ -28,38 +20,25 @@ pub fn shows_all(name: &str, show: &[String], all: bool) -> bool {
 /// then by keyword.
 pub fn display_order(kind: ObjectKind) -> Vec<&'static Attribute> {
     let mut order: Vec<_> = attributes(kind).collect();
-    order.sort_by_key(|attribute| (!is_heading(attribute), attribute.keyword));
+    order.sort_by_key(|attribute| (!is_heading(kind, attribute), attribute.keyword));
     order
 }
 
-/// Whether DISPLAY always shows it, whatever was asked for.
-fn is_heading(attribute: &Attribute) -> bool {
-    is_name(attribute)
-        || matches!(
-            attribute.selector,
-            mq::MQIA_Q_TYPE | mq::MQIACH_CHANNEL_TYPE
-        )
+/// Whether DISPLAY always shows it, whatever was asked for: the name, and what tells kinds apart.
+fn is_heading(kind: ObjectKind, attribute: &Attribute) -> bool {
+    is_name(kind, attribute) || is_type(kind, attribute)
 }
 
 /// Whether it is the object's own name.
-fn is_name(attribute: &Attribute) -> bool {
-    matches!(
-        attribute.selector,
-        mq::MQCA_Q_NAME | mq::MQCA_Q_MGR_NAME | mq::MQCACH_CHANNEL_NAME | mq::MQCACH_LISTENER_NAME
-    )
+fn is_name(kind: ObjectKind, attribute: &Attribute) -> bool {
+    attribute.selector == kind.row().name
 }
 
-/// A value as DISPLAY shows it: words for numbers that have one, `" "` for blank text, and
-/// for a switch the bare word.
-pub fn shown(attribute: &Attribute, value: &Value) -> String {
-    match value {
-        Value::Int(number) => match attribute.word_of(*number) {
-            Some(word) => word.to_owned(),
-            None => number.to_string(),
-        },
-        Value::Text(text) if text.trim_end().is_empty() => " ".to_owned(),
-        Value::Text(text) => printable(text.trim_end()).into_owned(),
-    }
+/// Whether it is what tells the kind from others.
+fn is_type(kind: ObjectKind, attribute: &Attribute) -> bool {
+    kind.row()
+        .type_
+        .is_some_and(|type_| type_.selector == attribute.selector)
 }
 
 /// The cells of DISPLAY for an object: everything when `all`, otherwise the name, the type
@@ -68,45 +47,17 @@ pub fn shown(attribute: &Attribute, value: &Value) -> String {
 pub fn row_of(object: &Object, show: &[String], all: bool) -> Row {
     let asked = |attribute: &&Attribute| {
         let keyword = attribute.keyword;
-        all || is_heading(attribute) || show.iter().any(|asked| asked.as_str() == keyword)
+        all || is_heading(object.kind, attribute)
+            || show.iter().any(|asked| asked.as_str() == keyword)
     };
-    let mut cells: Vec<(bool, String, String)> = display_order(object.kind)
+    let mut cells: Vec<Cell> = display_order(object.kind)
         .into_iter()
         .filter(asked)
-        .map(|attribute| {
-            let value = shown(attribute, &held(object, attribute));
-            match attribute.is_switch() {
-                true => (!is_heading(attribute), value, String::new()),
-                false => (!is_heading(attribute), attribute.keyword.to_owned(), value),
-            }
-        })
+        .map(|attribute| Cell::new(attribute, object.value(attribute)))
         .collect();
     // A switch stands where its word belongs: NOTRIGGER with the Ns.
-    cells.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-    let pairs = cells
-        .into_iter()
-        .map(|(_, keyword, value)| (keyword, value));
-    Row(pairs.collect())
-}
-
-/// The value an object has for an attribute, derived ones included as far as they follow
-/// from its kind and name.
-fn held(object: &Object, attribute: &Attribute) -> Value {
-    if is_name(attribute) {
-        return Value::Text(object.name.clone());
-    }
-    if attribute.selector == mq::MQIA_Q_TYPE {
-        return Value::Int(object.kind.queue_type().unwrap_or_default());
-    }
-    match object.attrs.get(attribute.selector) {
-        Some(value) => value.clone(),
-        None => match attribute.default {
-            DefaultValue::Int(number) => Value::Int(number),
-            DefaultValue::Text(text) => Value::Text(text.to_owned()),
-            DefaultValue::None if attribute.is_int() => Value::Int(0),
-            DefaultValue::None => Value::Text(String::new()),
-        },
-    }
+    cells.sort_by_cached_key(|cell| (!is_heading(object.kind, cell.attribute()), cell.keyword()));
+    Row::from(cells)
 }
 
 /// Which attributes a definition states.
@@ -152,11 +103,11 @@ fn parts(object: &Object, form: DefineForm) -> Vec<String> {
         kind => format!("DEFINE {}({})", kind.noun(), quoted(&object.name)),
     }];
     for attribute in display_order(object.kind) {
-        let required = attribute.selector == mq::MQIACH_CHANNEL_TYPE;
-        if attribute.set == Set::ReadOnly {
+        let required = is_type(object.kind, attribute);
+        if attribute.set == Set::ReadOnly || !attribute.saved {
             continue;
         }
-        let value = held(object, attribute);
+        let value = object.value(attribute);
         let changed = attribute
             .default
             .value()
@@ -175,6 +126,11 @@ fn stated(attribute: &Attribute, value: &Value) -> String {
     }
     let text = match attribute.kind {
         ValueKind::Text { .. } | ValueKind::Name { .. } => quoted(&text),
+        ValueKind::Names { .. } if !value.is_blank() => {
+            let names: Vec<String> = items(attribute, value).iter().map(|n| quoted(n)).collect();
+            names.join(",")
+        }
+        ValueKind::Names { .. } => quoted(""),
         _ => text,
     };
     format!("{}({text})", attribute.keyword)

@@ -13,6 +13,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Instant;
 
 use bytes::Bytes;
+use posthaste_admin::Admin;
 use posthaste_engine::EndMode;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -27,7 +28,7 @@ impl Wake for Nobody {
 fn define(w: &World, name: &str) {
     let text = format!("DEFINE QLOCAL({name}) MAXDEPTH(999999999)");
     let command = posthaste_command::parse(&text).unwrap().unwrap();
-    assert!(block_on(w.qm().execute(&command)).ok);
+    assert!(block_on(Admin::alone(w.qm()).execute(&command)).ok);
 }
 
 /// Nanoseconds a delivery to one of `count` getters waiting by correlation identifier.

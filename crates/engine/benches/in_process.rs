@@ -4,6 +4,7 @@
 //! folder) is where the log is; its disk decides the persistent rates, not the CPU figures.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod put_get;
 #[path = "../tests/world/mod.rs"]
 mod world;
 
@@ -15,13 +16,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use posthaste_engine::Session;
+use posthaste_admin::Admin;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Pmo};
+use posthaste_mqi::{Gmo, Md, Pmo};
+use put_get::{SIZE, put_get};
 use world::*;
 
-const SIZE: usize = 2048;
 const QUEUE: &str = "SYSTEM.DEFAULT.LOCAL.QUEUE";
 
 /// CPU seconds (user and system) this process has used.
@@ -30,29 +31,6 @@ fn cpu() -> f64 {
     let after = stat.rsplit(')').next().unwrap();
     let field = |n: usize| -> f64 { after.split_whitespace().nth(n).unwrap().parse().unwrap() };
     (field(11) + field(12)) / 100.0
-}
-
-fn put_get(s: &Session, h: Hobj, persistence: i32, sync: bool, data: &Bytes) {
-    let mut md = Md {
-        persistence,
-        ..Md::default()
-    };
-    let mut pmo = Pmo {
-        options: if sync { MQPMO_SYNCPOINT } else { 0 },
-        ..Pmo::default()
-    };
-    block_on(s.put(h, &mut md, &mut pmo, Bytes::copy_from_slice(data))).unwrap();
-    if sync {
-        block_on(s.commit()).unwrap();
-    }
-    let mut gmo = Gmo {
-        options: if sync { MQGMO_SYNCPOINT } else { 0 },
-        ..Gmo::default()
-    };
-    block_on(s.get(h, &mut Md::default(), &mut gmo, SIZE)).unwrap();
-    if sync {
-        block_on(s.commit()).unwrap();
-    }
 }
 
 /// Runs `threads` loops for a while; returns pairs, wall seconds, CPU seconds.
@@ -68,7 +46,7 @@ fn run(w: &World, threads: usize, queues: usize, persistence: i32, sync: bool) -
                 let h = open(&s, &name, MQOO_INPUT_SHARED | MQOO_OUTPUT);
                 let data = Bytes::from(vec![7; SIZE]);
                 while !stop.load(Ordering::Relaxed) {
-                    put_get(&s, h, persistence, sync, &data);
+                    put_get(&s, h, persistence, sync, Bytes::copy_from_slice(&data));
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             })
@@ -180,7 +158,7 @@ fn main() {
     for n in 0..10 {
         let command = format!("DEFINE QLOCAL(BENCH.{n}) LIKE({QUEUE}) MAXDEPTH(999999)");
         let command = posthaste_command::parse(&command).unwrap().unwrap();
-        assert!(block_on(w.qm().execute(&command)).ok);
+        assert!(block_on(Admin::alone(w.qm()).execute(&command)).ok);
     }
     println!(
         "{:44} {:>12} {:>10} {:>12}",

@@ -5,40 +5,14 @@
 //! numbers of pairs is what the pairs between them cost.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod put_get;
 #[path = "../tests/world/mod.rs"]
 mod world;
 
 use bytes::Bytes;
-use posthaste_engine::Session;
-use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Pmo};
+use put_get::{SIZE, put_get};
 use world::*;
-
-const SIZE: usize = 2048;
-
-fn pair(session: &Session, queue: Hobj, persistence: i32, sync: bool, data: &Bytes) {
-    let mut md = Md {
-        persistence,
-        ..Md::default()
-    };
-    let mut pmo = Pmo {
-        options: if sync { MQPMO_SYNCPOINT } else { 0 },
-        ..Pmo::default()
-    };
-    block_on(session.put(queue, &mut md, &mut pmo, data.clone())).unwrap();
-    if sync {
-        block_on(session.commit()).unwrap();
-    }
-    let mut gmo = Gmo {
-        options: if sync { MQGMO_SYNCPOINT } else { 0 },
-        ..Gmo::default()
-    };
-    block_on(session.get(queue, &mut Md::default(), &mut gmo, SIZE)).unwrap();
-    if sync {
-        block_on(session.commit()).unwrap();
-    }
-}
 
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
@@ -58,6 +32,6 @@ fn main() {
     let queue = open(&session, name, MQOO_INPUT_SHARED | MQOO_OUTPUT);
     let data = Bytes::from(vec![7; SIZE]);
     for _ in 0..pairs.parse::<u32>().unwrap() {
-        pair(&session, queue, persistence, sync, &data);
+        put_get(&session, queue, persistence, sync, data.clone());
     }
 }

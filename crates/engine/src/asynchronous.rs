@@ -9,22 +9,12 @@
 //! * The first failure since MQSTAT was called last, or else the first warning, is kept (MQSTAT, "MQSTS").
 
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+use posthaste_mqi::{Hobj, Md, Name, Od, Pmo, Reason, Sts};
 
-use crate::session::{Handle, Session, SessionInner, Target};
+use crate::async_puts::Destination;
+use crate::handles::{Handle, Target};
+use crate::session::{Session, SessionInner};
 use crate::verbs::{Done, Verb, persistence_of, persistence_to};
-
-/// One more; who never calls MQSTAT reads the greatest number in the end, not a negative one.
-fn count(counter: &mut i32) {
-    *counter = counter.saturating_add(1);
-}
-
-/// What a put was to put its message on.
-struct Destination {
-    object_type: i32,
-    object: Name,
-    q_mgr: Name,
-}
 
 impl Destination {
     fn of_handle(handle: &Handle) -> Destination {
@@ -54,67 +44,6 @@ impl Destination {
             object_type: od.object_type,
             object: od.object_name,
             q_mgr: od.object_q_mgr_name,
-        }
-    }
-}
-
-/// Asynchronous puts since MQSTAT was called last.
-#[derive(Default)]
-pub(crate) struct AsyncPuts {
-    successes: i32,
-    warnings: i32,
-    failures: i32,
-    /// The first failure, or else the first warning. Rare, so it takes its room only when there is one.
-    first: Option<Box<Sts>>,
-}
-
-impl AsyncPuts {
-    fn succeeded(&mut self) {
-        count(&mut self.successes);
-    }
-
-    fn went_wrong(&mut self, to: Option<Destination>, pmo: &Pmo, result: Result<Reason, Reason>) {
-        let (code, reason) = match result {
-            Ok(warning) => {
-                count(&mut self.warnings);
-                (CompCode::Warning, warning)
-            }
-            Err(reason) => {
-                count(&mut self.failures);
-                (CompCode::Failed, reason)
-            }
-        };
-        let known = self.first.as_ref().map_or(0, |first| first.comp_code);
-        if known >= code as i32 {
-            return;
-        }
-        let mut sts = Sts {
-            comp_code: code as i32,
-            reason: reason.0,
-            ..Sts::default()
-        };
-        if let Some(to) = to {
-            sts.object_type = to.object_type;
-            sts.object_name = to.object;
-            sts.object_q_mgr_name = to.q_mgr;
-            sts.resolved_object_name = if pmo.resolved_q_name.is_blank() {
-                to.object
-            } else {
-                pmo.resolved_q_name
-            };
-            sts.resolved_q_mgr_name = pmo.resolved_q_mgr_name;
-        }
-        self.first = Some(Box::new(sts));
-    }
-
-    fn take(&mut self, version: i32) -> Sts {
-        let taken = std::mem::take(self);
-        Sts {
-            version,
-            put_success_count: taken.successes,
-            put_warning_count: taken.warnings,
-            put_failure_count: taken.failures,
-            ..taken.first.map_or_else(Sts::default, |first| *first)
         }
     }
 }
@@ -165,8 +94,9 @@ impl SessionInner {
 
     /// The operator has to know of a full disk, whoever is told.
     fn tell_refusal(&self, result: &Verb<()>) {
-        if let Err(reason) = result {
-            self.qm.tell_refusal(*reason);
+        if matches!(result, Err(Reason::Q_SPACE_NOT_AVAILABLE)) {
+            let qm = &self.qm;
+            qm.alerts.no_space(&qm.home.room, qm.clock.now());
         }
     }
 
@@ -188,7 +118,7 @@ impl SessionInner {
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
         let dooms = result.is_err() && in_unit && persistent();
         let mut state = self.lock();
-        if dooms {
+        if dooms && !state.is_released() {
             self.unit(&mut state, false).lock().doomed = true;
         }
         state.async_puts.went_wrong(to, pmo, result);
@@ -222,12 +152,14 @@ impl Session {
     ///
     /// # Errors
     /// 2430 another kind; 2009, 2162 queue manager; 2018 connection.
-    pub fn stat(&self, kind: i32, version: i32) -> Result<Sts, Reason> {
+    pub async fn stat(&self, kind: i32, version: i32) -> Result<Sts, Reason> {
         let session = self.inner();
         let _call = session.enter()?;
         if kind != MQSTAT_TYPE_ASYNC_ERROR {
             return Err(Reason::STAT_TYPE_ERROR);
         }
+        // Until then nobody knows what will have become of them.
+        session.settled().await?;
         Ok(session.lock().async_puts.take(version))
     }
 }
@@ -235,47 +167,6 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_failure_is_kept_and_asking_clears() {
-        let mut puts = AsyncPuts::default();
-        let od = Od {
-            object_name: Name::new("Q1"),
-            ..Od::default()
-        };
-        puts.succeeded();
-        for result in [
-            Ok(Reason(2104)),
-            Err(Reason::Q_FULL),
-            Err(Reason::PUT_INHIBITED),
-        ] {
-            puts.went_wrong(Some(Destination::named(&od)), &Pmo::default(), result);
-        }
-        let sts = puts.take(1);
-        assert_eq!((sts.comp_code, sts.reason), (2, Reason::Q_FULL.0));
-        let counts = (
-            sts.put_success_count,
-            sts.put_warning_count,
-            sts.put_failure_count,
-        );
-        assert_eq!(counts, (1, 1, 2));
-        assert_eq!(sts.object_name, Name::new("Q1"));
-        assert_eq!(puts.take(1), Sts::default());
-    }
-
-    #[test]
-    fn counts_stop_at_the_greatest_number() {
-        let mut puts = AsyncPuts {
-            successes: i32::MAX,
-            failures: i32::MAX,
-            ..AsyncPuts::default()
-        };
-        puts.succeeded();
-        puts.went_wrong(None, &Pmo::default(), Err(Reason::MD_ERROR));
-        let sts = puts.take(1);
-        let counts = (sts.put_success_count, sts.put_failure_count);
-        assert_eq!(counts, (i32::MAX, i32::MAX));
-    }
 
     #[test]
     fn what_may_have_been_persistent_counts_as_persistent() {

@@ -1,8 +1,11 @@
 //! The invariants of what is in memory, looked at in a running queue manager.
 //!
 //! * Each local queue: `queue/check.rs`.
+//! * Each unit of work that is active is that of a connection: somebody can end it.
 //! * Each unit of work with a record in the log has a pin at or before it, and the log's restart point is at or
 //!   before every pin.
+//! * What is in memory only the log has behind its restart point, of queues and of units of work, those in doubt
+//!   included.
 //! * The room that the log keeps for the ends of units of work is what they were promised.
 //!
 //! For one thread that drives everything, as in the simulator, or a queue manager at rest, as one that has been started
@@ -14,13 +17,15 @@ use std::sync::Arc;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
-use crate::manager::QueueManager;
+use crate::handles::Target;
+use crate::queue::index::NewSlot;
 use crate::queue::reading::Readings;
 use crate::queue::uncommitted::Uncommitted;
 use crate::queue::{Outside, Queue};
+use crate::queue_manager::QueueManager;
 use crate::record::QueueId;
-use crate::session::{SessionInner, Target};
-use crate::unit::{Op, Unit};
+use crate::session::SessionInner;
+use crate::unit::{Op, Stage, Unit};
 
 /// By queue, what connections have of it.
 type All = BTreeMap<QueueId, Outside>;
@@ -32,27 +37,35 @@ impl QueueManager {
     /// The first that does not hold.
     pub fn check(&self) -> Result<(), String> {
         let inner = self.inner();
-        if inner.ended() {
+        if inner.lifecycle.ended() {
             // What has been cut off is for the restart to decide.
             return Ok(());
         }
-        let sessions = inner.sessions();
-        let whole = inner.orphans.none() && !sessions.iter().any(|session| session.in_call());
+        let sessions = self.sessions().all();
+        let whole = inner.tickets.none()
+            && !sessions
+                .iter()
+                .any(|session| session.in_call() || session.consumes());
         let mut all = All::new();
         let mut promised = 0;
+        let usage = inner.log.usage();
         for session in &sessions {
             note_handles(session, &mut all);
         }
         for (pin, unit) in inner.units.all() {
-            promised += check_unit(&unit, pin, &mut all)?;
+            check_owner(&unit, &sessions)?;
+            promised += check_unit(&unit, (pin, usage.restart), &mut all)?;
         }
         let none = Outside::default();
         for queue in inner.catalogue.local_queues() {
             let outside = all.get(&queue.id).unwrap_or(&none);
             let checked = queue.lock().check(outside, whole);
             checked.map_err(|what| format!("{}: {what}", queue.name.text()))?;
+            let unfiled = queue.lock().unfiled_sizes(usage.restart);
+            if let Some((lsn, _)) = unfiled.first() {
+                return Err(cut(&queue, *lsn, usage.restart));
+            }
         }
-        let usage = inner.log.usage();
         if let Some(lowest) = inner.units.look().0.filter(|pin| *pin < usage.restart) {
             let restart = usage.restart;
             return Err(format!(
@@ -68,13 +81,24 @@ impl QueueManager {
         Ok(())
     }
 
-    /// Reads every message of every local queue, those too that have expired or may not be got: how many there are on
-    /// queues that can be read, and which cannot, with the reason: the first message that cannot be read, or that the
-    /// queue is known to be damaged.
+    /// Reads every message of every local queue, those too that have expired or may not be got, and those that units of
+    /// work in doubt have put in its file: how many there are on queues that can be read, and which cannot, with the
+    /// reason: the first message that cannot be read, or that the queue is known to be damaged.
     pub fn read_all(&self) -> (u64, Vec<(String, String)>) {
         let (mut all, mut damaged) = (0, Vec::new());
+        let mut in_doubt: BTreeMap<QueueId, Vec<NewSlot>> = BTreeMap::new();
+        for (_, unit) in self.inner().units.branches() {
+            for op in &unit.lock().ops {
+                if let Op::Put { queue, put } = op
+                    && let Uncommitted::Filed(slot) = put
+                {
+                    in_doubt.entry(queue.id).or_default().push(*slot);
+                }
+            }
+        }
         for queue in self.inner().catalogue.local_queues() {
-            match read_queue(&queue) {
+            let put = in_doubt.remove(&queue.id).unwrap_or_default();
+            match read_queue(&queue, &put) {
                 Ok(read) => all += read,
                 Err(what) => damaged.push((queue.name.text().to_string(), what)),
             }
@@ -83,7 +107,8 @@ impl QueueManager {
     }
 }
 
-fn read_queue(queue: &Queue) -> Result<u64, String> {
+/// `put`: what units of work have put in its file.
+fn read_queue(queue: &Queue, put: &[NewSlot]) -> Result<u64, String> {
     let slots: Vec<_> = {
         let state = queue.lock();
         state.usable().map_err(|reason| reason.to_string())?;
@@ -98,6 +123,11 @@ fn read_queue(queue: &Queue) -> Result<u64, String> {
         }
         read += 1;
     }
+    for slot in put {
+        let asked = queue.read_uncommitted(slot);
+        asked.map_err(|error| format!("uncommitted message {}: {error}", slot.seq))?;
+        read += 1;
+    }
     Ok(read)
 }
 
@@ -109,8 +139,24 @@ fn note_handles(session: &SessionInner, all: &mut All) {
     }
 }
 
+/// Whether somebody can end a unit of work, if it is active.
+fn check_owner(unit: &Unit, sessions: &[Arc<SessionInner>]) -> Result<(), String> {
+    let active = unit.lock().stage == Stage::Active;
+    match active && sessions.iter().all(|session| session.id != unit.session) {
+        true => Err(format!(
+            "a unit of work of connection {} is nobody's",
+            unit.session
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Adds what a unit of work has of queues; what it was promised.
-fn check_unit(unit: &Unit, pin: Option<Lsn>, all: &mut All) -> Result<u64, String> {
+fn check_unit(
+    unit: &Unit,
+    (pin, restart): (Option<Lsn>, Lsn),
+    all: &mut All,
+) -> Result<u64, String> {
     let work = unit.lock();
     if work.logged && !work.is_carried() && pin.is_none_or(|pin| pin > work.first) {
         return Err(format!(
@@ -124,11 +170,26 @@ fn check_unit(unit: &Unit, pin: Option<Lsn>, all: &mut All) -> Result<u64, Strin
                 let outside = of(all, queue);
                 outside.puts += 1;
                 note_put(put, outside);
+                if let Uncommitted::InMemory { message, .. } = put
+                    && message.persistent()
+                    && message.lsn < restart
+                    && !queue.lock().deleted
+                {
+                    return Err(cut(queue, message.lsn, restart));
+                }
             }
             Op::Got { queue, slot } => of(all, queue).got.push(*slot),
         }
     }
     Ok(work.owed())
+}
+
+/// What only the log had is cut away.
+fn cut(queue: &Queue, lsn: Lsn, restart: Lsn) -> String {
+    format!(
+        "{}: a message with its record at {lsn:?} is in no file, and a restart begins at {restart:?}",
+        queue.name.text()
+    )
 }
 
 fn of<'a>(all: &'a mut All, queue: &Arc<Queue>) -> &'a mut Outside {

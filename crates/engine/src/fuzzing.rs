@@ -20,7 +20,7 @@ pub fn stored_message(bytes: &[u8]) {
 pub fn image(bytes: &[u8]) {
     let _ = crate::recovery::image::decode_catalogue(bytes);
     let _ = crate::recovery::image::decode_queues(bytes);
-    let _ = crate::unit::carried::records(bytes);
+    let _ = crate::unit::carried::rows(bytes);
     let _ = crate::recovery::image::Header::decode(bytes);
     let _ = crate::recovery::image::Anchor::decode(bytes);
     let _ = crate::queue::saved::read_chunk(bytes);

@@ -16,10 +16,9 @@ use std::collections::BTreeSet;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{GroupId, Hobj, Md, Pmo, Reason};
 
-use crate::manager::Inner;
+use crate::consume::selection::Selection;
 use crate::message::Message;
 use crate::queue::index::GroupKeys;
-use crate::queue::matching::Match;
 use crate::queue::{Cursor, QueueState, Start};
 
 /// Where a putter stands: the group it is in, if the group has not had its last message.
@@ -50,7 +49,8 @@ impl GroupPut {
         self.current.is_some_and(|group| group.logical)
     }
 
-    /// Completes the descriptor of the next message. `persistence` is the message's own, resolved.
+    /// Completes the descriptor of the next message. `persistence` is the message's own, resolved; `new_id` makes the
+    /// identifier of a group that begins.
     ///
     /// # Errors
     /// In logical order: 2241 a group was left incomplete, 2185 inconsistent persistence, 2245
@@ -61,7 +61,7 @@ impl GroupPut {
         md: &mut Md,
         pmo: &Pmo,
         persistence: i32,
-        qm: &Inner,
+        new_id: impl FnOnce() -> GroupId,
     ) -> Result<NextPut, Reason> {
         let logical = pmo.options & MQPMO_LOGICAL_ORDER != 0;
         if md.version < MQMD_VERSION_2 {
@@ -82,10 +82,10 @@ impl GroupPut {
                 md.group_id = group.id;
                 md.msg_seq_number = group.sequence + 1;
             } else if logical {
-                md.group_id = qm.new_msg_id(qm.next_seq());
+                md.group_id = new_id();
                 md.msg_seq_number = 1;
             } else if md.group_id == [0; 24] {
-                md.group_id = qm.new_msg_id(qm.next_seq());
+                md.group_id = new_id();
             }
         } else if !segment {
             md.group_id = [0; 24];
@@ -223,13 +223,13 @@ impl Logical {
     }
 
     /// What to search for: inside a group, its next message.
-    pub(crate) fn matches(&mut self, wanted: &Match) -> Match {
+    pub(crate) fn matches(&mut self, wanted: &Selection) -> Selection {
         self.incomplete.clear();
         match self.expected() {
-            Some(group) => Match {
+            Some(group) => Selection {
                 group_id: Some(group.id),
                 seq_number: Some(group.sequence),
-                ..Match::default()
+                ..Selection::default()
             },
             None => wanted.clone(),
         }
@@ -269,7 +269,7 @@ impl Logical {
     ///
     /// # Errors
     /// 2247, the message that is next in the group is not what was asked for.
-    pub(crate) fn check(&self, message: &Message, wanted: &Match) -> Result<(), Reason> {
+    pub(crate) fn check(&self, message: &Message, wanted: &Selection) -> Result<(), Reason> {
         match self.expected().is_none() || wanted.accepts(message) {
             true => Ok(()),
             false => Err(Reason::MATCH_OPTIONS_ERROR),

@@ -2,24 +2,29 @@
 //!
 //! It has no clock, thread, socket or file of its own: the world comes in through
 //! [`posthaste_env::Env`], and a verb that may have to wait is an `async fn` that needs nothing but
-//! std wakers. Whoever owns the queue manager drives two things: the log's
-//! [`Writer`](posthaste_recovery_log::Writer) and [`QueueManager::maintain`].
+//! std wakers. Whoever owns the queue manager drives four things: the log's
+//! [`Writer`](posthaste_recovery_log::Writer), [`QueueManager::maintain`], [`QueueManager::settle`] and
+//! [`QueueManager::serve_files`].
 //!
 //! Where to find what:
 //!
 //! | module | what is there |
 //! | --- | --- |
-//! | `manager` | the queue manager itself: start, connect, stop |
+//! | `queue_manager` | the queue manager itself: start, connect, stop |
+//! | `manager` | what all its connections share |
 //! | `session` | one application connection: its handles, its unit of work |
-//! | `asynchronous` | asynchronous puts: what MQSTAT tells, and the commit that must not happen |
+//! | `asynchronous`, `async_puts` | asynchronous puts: the commit that must not happen, and what MQSTAT tells |
 //! | `verbs/` | one file a verb |
-//! | `queue/` | a queue: its messages, its waiters, its file |
+//! | `consume/` | waiting for messages and holding them: consumers, leases |
+//! | `queue/` | a queue: its messages and its file |
 //! | `unit/` | units of work: their table, how they end, what a forced record makes true |
 //! | `record` | every log record, with its redo and undo |
-//! | `catalogue/` | object definitions, and the commands that change and show them |
+//! | `catalogue/` | object definitions, and the calls that change them |
+//! | `status` | what is true at this moment, as typed values |
 //! | `recovery/` | checkpoint and restart |
 //! | `check` | whether what is in memory keeps its invariants |
 //! | `maintain` | everything that happens without being asked |
+//! | `file_service` | queue files read and written for callers that must not wait for a disk |
 //! | `room` | the disk of the queue files: what is kept for checkpoints |
 //! | `meter` | what is counted |
 //!
@@ -27,47 +32,73 @@
 //! unit of work, making of a queue's file, queue, log tail. No lock is held across an `await`, and that of a queue not
 //! across a file operation.
 
+mod alerts;
+mod application;
+mod async_puts;
 mod asynchronous;
 mod catalogue;
 mod check;
 mod config;
+mod consume;
+mod delivery;
+mod expiry;
+mod file_service;
 mod group;
+mod handles;
+mod lifecycle;
+mod log_space;
 mod maintain;
 mod manager;
 #[doc(hidden)]
 pub mod mark;
 mod message;
 mod meter;
+mod names;
 mod numbers;
 mod operator;
 #[doc(hidden)]
 pub mod plant;
 mod queue;
+mod queue_manager;
 mod record;
 mod recovery;
 mod report;
+mod resolution;
 mod room;
+mod routed;
 mod session;
+mod sessions;
 mod signal;
-mod space;
+mod status;
+mod steady_clock;
 mod stop;
 mod tally;
+mod transmission;
 mod trigger;
 mod unit;
+mod upkeep;
 mod verbs;
 
-pub use catalogue::{Beside, PartState, Restored};
+pub use application::{Application, Binding};
+pub use catalogue::{ChangeError, Held, HeldBy, Holder, NewDefinition, Restored};
 pub use config::{CreateOptions, EngineConfig};
-pub use manager::{EndMode, QueueManager, Started};
-pub use meter::Meter;
+pub use meter::{Count, Counts, Meter};
 pub use numbers::NUMBERS;
 pub use operator::{Operator, Silent};
+/// What the recovery log counts.
+pub use posthaste_recovery_log::LogStatistics;
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;
-pub use queue::QueueStatus;
-pub use session::{Application, Binding, ConnectionStatus, Session};
+pub use queue::{QueueCounts, QueueStatus};
+pub use queue_manager::{EndMode, QueueManager, Started};
+pub use session::Session;
+pub use status::{
+    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, UnitStatus,
+};
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
+pub use verbs::clock::display_stamp;
+pub use verbs::consumer::{Consumer, Delivery};
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};
 
 #[doc(hidden)]

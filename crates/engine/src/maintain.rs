@@ -1,4 +1,5 @@
-//! What happens without being asked: checkpoints, room in the log and on the disk, expiry, orphaned effects.
+//! What happens without being asked: checkpoints, room in the log and on the disk, expiry, and tickets (`unit/ticket.rs`)
+//! where nobody else settles them.
 //!
 //! Invariants:
 //! * A checkpoint is taken when the log has grown by the interval since the last one began.
@@ -12,20 +13,25 @@
 
 use std::sync::Arc;
 
-use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
-use crate::manager::{Inner, QueueManager};
+use crate::alerts::{is_short, next_mark};
+use crate::expiry;
+use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::queue::reading::Readings;
-use crate::queue::{Queue, Swept};
-use crate::report;
+use crate::queue::{Queue, SweepEnd};
+use crate::queue_manager::QueueManager;
+use crate::session::SessionInner;
+use crate::sessions::Sessions;
 use crate::signal::either;
-use crate::space::next_mark;
 use crate::stop::Stop;
 use crate::unit::{Stage, Unit};
+
+/// Who may hold the log.
+type Connections = Sessions<SessionInner>;
 
 /// Slots looked at under one lock while searching for expired messages.
 const SWEEP: usize = 4096;
@@ -38,56 +44,29 @@ const IDLE_NANOS: u64 = 1_000_000_000;
 impl Inner {
     /// Sets when the next checkpoint is due.
     pub(crate) fn plan_checkpoint(&self) {
-        self.checkpoint_at
-            .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
-    }
-
-    /// The log has grown: is a checkpoint due?
-    pub(crate) fn note_progress(&self, end: Lsn) {
-        self.note_holder(end);
-        if end.0 >= self.checkpoint_at.load(Ordering::Relaxed) {
-            // Once is enough; the checkpoint sets the next mark.
-            self.checkpoint_at.store(u64::MAX, Ordering::Relaxed);
-            self.space_wanted.store(true, Ordering::Release);
-            self.kick.raise();
-        }
-    }
-
-    /// The log has grown to where a unit of work may hold so much of it that the operator has to hear of it.
-    fn note_holder(&self, end: Lsn) {
-        if end.0 >= self.look_at.load(Ordering::Relaxed) {
-            // Whoever looks sets the next mark.
-            self.look_at.store(u64::MAX, Ordering::Relaxed);
-            self.look_wanted.store(true, Ordering::Release);
-            self.kick.raise();
-        }
-    }
-
-    /// Somebody waits for room in the log.
-    pub(crate) fn want_log_space(&self) {
-        self.space_wanted.store(true, Ordering::Release);
-        self.kick.raise();
+        let at = self.log.appended().0 + self.interval();
+        self.log_space.plan_checkpoint(at);
     }
 
     /// Makes room in the log: checkpoints, then the oldest unit of work.
-    async fn make_room(self: &Arc<Self>) -> Result<(), Stop> {
-        self.settle_orphans().await;
+    async fn make_room(self: &Arc<Self>, connections: &Connections) -> Result<(), Stop> {
+        self.settle().await;
         let mut saved = self.checkpoint_now(false).await?;
-        self.tell_holder();
+        self.tell_holder(connections);
         // A checkpoint frees what lies before the previous one, so a second one frees more.
-        if saved && self.short_of_space() {
+        if saved && is_short(&self.log) {
             mark(Mark::SecondCheckpoint);
             saved = self.checkpoint_now(false).await?;
         }
         // Before anybody is backed out.
-        self.tell_holder();
+        self.tell_holder(connections);
         while (saved || planted(Bug::BackOutInVain))
-            && self.short_of_space()
-            && self.back_out_oldest()
+            && is_short(&self.log)
+            && self.back_out_oldest(connections)
         {
             saved = self.checkpoint_now(false).await? && self.checkpoint_now(false).await?;
         }
-        self.tell_log_space();
+        self.alerts.log_space(&self.log, self.clock.now());
         Ok(())
     }
 
@@ -105,17 +84,17 @@ impl Inner {
     }
 
     /// Who has a unit of work that begins at `pin`, as inserts of a message.
-    fn holder(&self, unit: &Unit, pin: Lsn) -> [String; 5] {
+    fn holder(&self, unit: &Unit, pin: Lsn, connections: &Connections) -> [String; 5] {
         let (date, time) = crate::verbs::clock::display_stamp(unit.started);
         let held = self.log.appended().0.saturating_sub(pin.0);
-        let (name, user) = match self.session(unit.session) {
+        let (name, user) = match connections.get(unit.session) {
             Some(session) => (session.who.name.clone(), session.who.user.clone()),
             None => Default::default(),
         };
         [
             name,
             user,
-            format!("{:016X}", self.connection_number(unit.session)),
+            format!("{:016X}", self.numbers.of_connection(unit.session)),
             format!("{date} {time}"),
             held.to_string(),
         ]
@@ -124,7 +103,7 @@ impl Inner {
     /// Says who holds much of the log, while there is still time to do something about it. To be called at each
     /// checkpoint, and where it says itself: a unit of work that has begun since the last one does not hold half of
     /// the log before the next one.
-    pub(crate) fn tell_holder(&self) {
+    pub(crate) fn tell_holder(&self, connections: &Connections) {
         let Some((pin, unit)) = self.oldest_unit() else {
             return;
         };
@@ -133,33 +112,31 @@ impl Inner {
         let percent = held * 100 / total;
         if let Some(next) = next_mark(percent) {
             let at = pin.0 + (next * total).div_ceil(100);
-            self.look_at.store(at, Ordering::Relaxed);
-            // It may have come there since.
-            self.note_holder(self.log.appended());
+            self.log_space.plan_look(at, self.log.appended());
         }
-        if !self.holder_is_to_be_told(percent) {
+        if !self.alerts.holder_is_due(percent, self.clock.now()) {
             return;
         }
-        let [name, user, connection, begun, bytes] = self.holder(&unit, pin);
+        let [name, user, connection, begun, bytes] = self.holder(&unit, pin, connections);
         let inserts = [percent.to_string(), name, user, connection, begun, bytes];
         self.operator.message("AMQ2062W", &inserts);
     }
 
     /// Backs out the unit of work with the oldest record, if restart would begin with that record: only
     /// then does it make room.
-    fn back_out_oldest(self: &Arc<Self>) -> bool {
+    fn back_out_oldest(self: &Arc<Self>, connections: &Connections) -> bool {
         let restart = self.log.usage().restart;
         let holds = |pin: Lsn| pin <= restart || planted(Bug::BackOutInVain);
         let Some((pin, oldest)) = self.oldest_unit().filter(|(pin, _)| holds(*pin)) else {
             return false;
         };
-        let inserts = self.holder(&oldest, pin);
-        let Some(behind) = oldest.back_out_by_system(self) else {
+        let inserts = self.holder(&oldest, pin, connections);
+        let Some(deferred) = oldest.back_out_by_system(self) else {
             return false;
         };
-        behind.follow(self);
+        deferred.follow(self);
         if planted(Bug::ClearNextPin)
-            && let Some(session) = self.session(oldest.session)
+            && let Some(session) = connections.get(oldest.session)
             && let Some(next) = &session.lock().unit
             && next.lock().stage == Stage::Active
         {
@@ -170,20 +147,20 @@ impl Inner {
         true
     }
 
-    /// Tells when somebody has set the system's clock back. `ahead`: by how much it was ahead of the
+    /// Tells when somebody has set the system's clock back. `latest`: by how much it was ahead of the
     /// queue manager's own at the last look.
-    fn look_at_clock(&self, ahead: &mut i64) {
-        let now = self.env.clock.wall_micros() - self.now();
-        if now < *ahead - SET_BACK {
-            let seconds = (*ahead - now) / 1_000_000;
+    fn look_at_clock(&self, latest: &mut i64) {
+        let now = self.env.clock.wall_micros() - self.clock.now();
+        if now < *latest - SET_BACK {
+            let seconds = (*latest - now) / 1_000_000;
             self.operator.message("AMQ2012W", &[seconds.to_string()]);
         }
-        *ahead = now;
+        *latest = now;
     }
 
     /// Takes expired messages off all queues.
     fn sweep_expired(self: &Arc<Self>) {
-        let now = self.now();
+        let now = self.clock.now();
         for queue in self.catalogue.local_queues() {
             self.sweep_queue(&queue, now);
         }
@@ -200,12 +177,12 @@ impl Inner {
                 }
                 state.sweep_expired(from, SWEEP, now, (&read, &mut expired))
             };
-            report::expired(self, queue, expired);
+            expiry::expired(self, queue, expired);
             read = Readings::default();
             from = match swept {
-                Swept::All => return,
-                Swept::Part(at) => at,
-                Swept::Unread(at, unread) => {
+                SweepEnd::All => return,
+                SweepEnd::Part(at) => at,
+                SweepEnd::Unread(at, unread) => {
                     if let Err(error) = queue.read(unread, &mut read) {
                         self.read_failed(queue, &error);
                         return;
@@ -217,13 +194,13 @@ impl Inner {
     }
 }
 
-/// Stops the queue manager if maintenance is cut short by a panic.
-struct Watched<'a>(&'a QueueManager);
+/// Stops the queue manager if what drives it is cut short by a panic.
+pub(crate) struct Watched<'a>(pub(crate) &'a QueueManager, pub(crate) &'static str);
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         if posthaste_env::panicking() {
-            self.0.found_defect("maintenance panicked");
+            self.0.found_defect(self.1);
         }
     }
 }
@@ -238,35 +215,49 @@ impl QueueManager {
         inner.end_waits(Reason::CONNECTION_BROKEN);
     }
 
+    /// Reads and writes queue files for callers that must not wait for a disk, until the queue manager ends. Drive it on
+    /// a thread or task of its own, on several if what one waits for is not to hold up all others; where nobody does, such
+    /// callers wait for the disk themselves.
+    pub async fn serve_files(&self) {
+        let _watched = Watched(self, "work on a queue file panicked");
+        let inner = self.inner();
+        let ended = || inner.lifecycle.ended();
+        inner
+            .home
+            .files
+            .serve(ended, &inner.lifecycle.changed)
+            .await;
+    }
+
     /// Does the queue manager's housekeeping until it ends. Drive it on a thread or task of its
     /// own: checkpoints write and sync files.
     pub async fn maintain(&self) {
-        let _watched = Watched(self);
-        let inner = self.inner();
+        let _watched = Watched(self, "maintenance panicked");
+        let (inner, connections) = (self.inner(), self.sessions());
         let interval = u64::from(inner.config.expiry_interval_s) * 1_000_000_000;
         let mut next_sweep = inner.env.clock.monotonic() + interval;
-        let (mut ahead, mut next_room) = (0, 0);
+        let (mut latest, mut next_room) = (0, 0);
         loop {
             let kick = inner.kick.listen();
-            if inner.ended() {
+            if inner.lifecycle.ended() {
                 return inner.end_waits(Reason::CONNECTION_BROKEN);
             }
-            inner.settle_orphans().await;
-            inner.remove_discarded();
-            if inner.space_wanted.swap(false, Ordering::AcqRel) {
-                let made = inner.make_room().await;
-                inner.relief.raise();
+            inner.settle().await;
+            inner.deleted.remove_discarded();
+            if inner.log_space.take_room_wanted() {
+                let made = inner.make_room(connections).await;
+                inner.log_space.relief.raise();
                 if made.is_err() {
                     return inner.end_waits(Reason::CONNECTION_BROKEN);
                 }
             }
-            let Ok(soon) = inner.tend_room(&mut next_room).await else {
+            let Ok(soon) = inner.tend_room(&mut next_room, connections).await else {
                 return inner.end_waits(Reason::CONNECTION_BROKEN);
             };
-            if inner.look_wanted.swap(false, Ordering::AcqRel) {
-                inner.tell_holder();
+            if inner.log_space.take_look_wanted() {
+                inner.tell_holder(connections);
             }
-            inner.look_at_clock(&mut ahead);
+            inner.look_at_clock(&mut latest);
             let now = inner.env.clock.monotonic();
             if interval > 0 && now >= next_sweep {
                 inner.sweep_expired();

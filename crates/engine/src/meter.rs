@@ -64,7 +64,7 @@ impl<const N: usize> Meter<N> {
 
 /// What the engine counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub enum Count {
     /// Messages put.
     Puts,
     /// Their bytes.
@@ -89,29 +89,50 @@ pub(crate) enum Count {
     LockWaits,
     /// Persistent puts and gets outside a unit of work, each of which waited for the log by itself.
     ForcedAlone,
+    /// Asynchronous puts outside a unit of work that did not wait for the log.
+    Tickets,
 }
 
-/// The names of the counters, in the order of [`Count`].
-const NAMES: [&str; 12] = [
-    "engine.puts",
-    "engine.put_bytes",
-    "engine.gets",
-    "engine.got_bytes",
-    "engine.avoided",
-    "engine.handed_over",
-    "engine.queued",
-    "engine.waits",
-    "engine.commits",
-    "engine.backouts",
-    "engine.lock_waits",
-    "engine.forced_alone",
-];
+impl Count {
+    /// Every one of them, in order.
+    pub const ALL: [Count; 13] = [
+        Count::Puts,
+        Count::PutBytes,
+        Count::Gets,
+        Count::GotBytes,
+        Count::Avoided,
+        Count::HandedOver,
+        Count::Queued,
+        Count::Waits,
+        Count::Commits,
+        Count::Backouts,
+        Count::LockWaits,
+        Count::ForcedAlone,
+        Count::Tickets,
+    ];
+}
+
+/// The sums of what the engine counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts([u64; Count::ALL.len()]);
+
+impl Counts {
+    /// Made of a sum for each.
+    pub fn made(mut sum: impl FnMut(Count) -> u64) -> Counts {
+        Counts(Count::ALL.map(&mut sum))
+    }
+
+    /// One of them.
+    pub fn of(&self, count: Count) -> u64 {
+        self.0.get(count as usize).copied().unwrap_or(0)
+    }
+}
 
 /// The engine's counters.
 #[derive(Default)]
-pub(crate) struct Stages(Meter<{ NAMES.len() }>);
+pub(crate) struct Counters(Meter<{ Count::ALL.len() }>);
 
-impl Stages {
+impl Counters {
     pub(crate) fn one(&self, count: Count) {
         self.0.add(count as usize, 1);
     }
@@ -120,9 +141,8 @@ impl Stages {
         self.0.add(count as usize, by as u64);
     }
 
-    /// Names and sums.
-    pub(crate) fn sums(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        NAMES.into_iter().zip(self.0.sums())
+    pub(crate) fn sums(&self) -> Counts {
+        Counts(self.0.sums())
     }
 }
 
@@ -144,9 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn every_counter_has_its_name() {
-        assert_eq!(NAMES[Count::ForcedAlone as usize], "engine.forced_alone");
-        assert_eq!(NAMES[Count::Avoided as usize], "engine.avoided");
-        assert_eq!(Count::ForcedAlone as usize + 1, NAMES.len());
+    fn every_counter_is_at_its_place() {
+        let counters = Counters::default();
+        for (at, count) in Count::ALL.into_iter().enumerate() {
+            assert_eq!(count as usize, at);
+            counters.add(count, at + 1);
+        }
+        let sums = counters.sums();
+        assert!(
+            Count::ALL
+                .iter()
+                .all(|count| sums.of(*count) == *count as u64 + 1)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The numbers of messages and units of work, which are never used twice.
+//! The numbers of messages and units of work, of queues and of connections, which are never used twice.
 //!
 //! Invariants:
 //! * A number is used only while it is below the mark that is durable in the log's anchor, so that a run
@@ -9,10 +9,11 @@
 
 use posthaste_env::sync::atomic::{AtomicU64, Ordering};
 
-use crate::manager::Inner;
 use crate::plant::{Bug, planted};
-use crate::stop::Stop;
+use crate::record::QueueId;
 
+/// Bits of a connection number that count within one run.
+pub(crate) const COUNTER_BITS: u32 = 40;
 /// How many numbers to reserve beyond the last one used: a million a second last for 19 hours.
 pub const NUMBERS: u64 = 1 << 36;
 /// No run begins at or above this: what is left lasts for half a million years at that rate.
@@ -26,19 +27,56 @@ pub(crate) struct Numbers {
     mark: AtomicU64,
     /// How many a checkpoint reserves.
     reserve: u64,
+    /// Which run of the queue manager this is.
+    pub(crate) incarnation: u32,
+    next_queue: AtomicU64,
 }
 
 impl Numbers {
-    /// Numbers from `first` on, below a mark that is durable.
-    pub(crate) fn new(first: u64, mark: u64, reserve: u64) -> Self {
+    /// Numbers from `first` on, below a mark that is durable, for a run; queues are numbered from `next_queue` on.
+    pub(crate) fn new(
+        (first, mark, reserve): (u64, u64, u64),
+        incarnation: u32,
+        next_queue: QueueId,
+    ) -> Self {
         let numbers = Numbers {
             next: AtomicU64::new(first),
             look: AtomicU64::new(0),
             mark: AtomicU64::new(0),
             reserve,
+            incarnation,
+            next_queue: AtomicU64::new(next_queue),
         };
         numbers.raise(mark);
         numbers
+    }
+
+    /// A number that nobody has had; with it the mark, if something has to be done about that.
+    pub(crate) fn take(&self) -> (u64, Option<u64>) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let look = number >= self.look.load(Ordering::Relaxed);
+        (number, look.then(|| self.mark.load(Ordering::SeqCst)))
+    }
+
+    /// Somebody does something about the mark. Once is enough; the checkpoint says when the next look is due. The last
+    /// one is at the mark.
+    pub(crate) fn seen(&self, mark: u64) {
+        self.look.store(mark, Ordering::SeqCst);
+    }
+
+    /// The number of the next queue.
+    pub(crate) fn take_queue(&self) -> QueueId {
+        self.next_queue.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What number the next queue would get.
+    pub(crate) fn next_queue(&self) -> QueueId {
+        self.next_queue.load(Ordering::Relaxed)
+    }
+
+    /// What DISPLAY CONN and the connection identifier show of a connection of this run.
+    pub(crate) fn of_connection(&self, session: u64) -> u64 {
+        u64::from(self.incarnation) << COUNTER_BITS | session
     }
 
     /// The mark that a checkpoint is to make durable: no number below it is used by a later run.
@@ -72,34 +110,6 @@ pub(crate) fn first(mark: u64, highest: u64, starts: u32) -> Option<u64> {
     }
     let first = mark.max(highest.checked_add(1)?);
     (first < LAST).then_some(first)
-}
-
-impl Inner {
-    /// The number of the next message.
-    pub(crate) fn next_seq(&self) -> u64 {
-        let number = self.numbers.next.fetch_add(1, Ordering::Relaxed);
-        if number >= self.numbers.look.load(Ordering::Relaxed) {
-            self.see_to_numbers(number);
-        }
-        number
-    }
-
-    /// The number of the next unit of work: another one than any message has.
-    pub(crate) fn next_uow(&self) -> u64 {
-        self.next_seq()
-    }
-
-    #[cold]
-    fn see_to_numbers(&self, number: u64) {
-        let mark = self.numbers.mark.load(Ordering::SeqCst);
-        if number >= mark {
-            let why = "no checkpoint has reserved more message numbers";
-            return self.stop(Stop::CheckpointFailed(why.to_owned()));
-        }
-        // Once is enough; the checkpoint says when the next look is due. The last one is at the mark.
-        self.numbers.look.store(mark, Ordering::SeqCst);
-        self.want_log_space();
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,16 @@ impl dyn Operator + '_ {
     }
 }
 
+/// How many names an insert has at the most.
+const NAMED: usize = 20;
+
+/// The first names, as one insert, and whether there are more.
+pub(crate) fn in_short(names: &[String]) -> String {
+    let more = if names.len() > NAMED { ", ..." } else { "" };
+    let first = names[..names.len().min(NAMED)].join(", ");
+    format!("{first}{more}")
+}
+
 /// An operator that listens to nothing: for tests and for in-process use without an error log.
 pub struct Silent;
 

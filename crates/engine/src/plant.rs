@@ -17,6 +17,8 @@ pub enum Bug {
     DropPrepared,
     /// Restart undoes units of work that are prepared.
     UndoPrepared,
+    /// Restart gives the places back that units of work in doubt have in queue files.
+    LeaveInDoubtFree,
     /// A message put in a unit of work is visible before the commit.
     VisibleEarly,
     /// Restart redoes only the first operation of a committed unit of work.
@@ -37,20 +39,36 @@ pub enum Bug {
     Resurrect,
     /// Delivery ignores priorities.
     IgnorePriority,
-    /// A message whose getter went away while it was handed over is dropped.
-    DropGift,
+    /// An asynchronous put outside syncpoint is visible before its record is forced.
+    VisibleUnforced,
+    /// MQSTAT, and all else, does not wait for asynchronous puts that are on their way.
+    ForgetTickets,
+    /// Whoever waits for tickets says so after it has looked whether there are any.
+    AwaitedLate,
+    /// What an image carries of units of work in doubt is put together after queues were saved.
+    CarryLate,
+    /// A message whose holder went away is not given back.
+    DropLease,
+    /// A delivery that is accepted when its connection has ended begins a unit of work that nobody ends.
+    JoinReleased,
+    /// A consumer does not ask whether it may wait, once it is listed among those who do.
+    ListedUnasked,
+    /// A start is refused when a queue's file is damaged.
+    RefuseDamaged,
     /// A get is dropped when its connection quiesces, although its message is gone from the queue.
     DropGetPastWait,
     /// Restart lets a log record replace a definition that is newer than it.
     RedoOlderDefinition,
     /// A system backout clears the pin of the unit of work that the application has begun since.
     ClearNextPin,
-    /// Orphaned effects leave the list, with their pins, before they have happened.
-    OrphansTakenEarly,
+    /// Detached effects leave the list, with their pins, before they have happened.
+    DetachedTakenEarly,
     /// A place is given back while a checkpoint that may have named it saves the rest of the queue.
     FreeWhileSaving,
     /// What a checkpoint has saved counts as saved although whoever took it went away before its image was in force.
     KeepUnfinished,
+    /// A checkpoint is taken after one that has failed, and takes what that one has saved for saved.
+    SaveAfterFailure,
     /// A checkpoint gives back the room of what its image no longer names before that image is in force.
     GiveBackEarly,
     /// The place of a message that is gone is not given back: the queue file grows for ever.
@@ -82,6 +100,7 @@ impl Bug {
         Bug::CommitDoomed,
         Bug::DropPrepared,
         Bug::UndoPrepared,
+        Bug::LeaveInDoubtFree,
         Bug::VisibleEarly,
         Bug::HalfCommit,
         Bug::ForgetYoung,
@@ -92,13 +111,21 @@ impl Bug {
         Bug::BackOutInVain,
         Bug::Resurrect,
         Bug::IgnorePriority,
-        Bug::DropGift,
+        Bug::VisibleUnforced,
+        Bug::ForgetTickets,
+        Bug::AwaitedLate,
+        Bug::CarryLate,
+        Bug::DropLease,
+        Bug::JoinReleased,
+        Bug::ListedUnasked,
+        Bug::RefuseDamaged,
         Bug::DropGetPastWait,
         Bug::RedoOlderDefinition,
         Bug::ClearNextPin,
-        Bug::OrphansTakenEarly,
+        Bug::DetachedTakenEarly,
         Bug::FreeWhileSaving,
         Bug::KeepUnfinished,
+        Bug::SaveAfterFailure,
         Bug::GiveBackEarly,
         Bug::LeakPlace,
         Bug::KeepPromise,

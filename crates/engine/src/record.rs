@@ -26,7 +26,7 @@
 use posthaste_mqi::Md;
 
 use crate::message;
-use crate::unit::branch::{Outcome, Xid};
+use crate::unit::xid::{Outcome, Xid};
 
 /// Number of a unit of work; 0 = outside.
 pub(crate) type UowId = u64;

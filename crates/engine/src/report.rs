@@ -11,14 +11,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
-use posthaste_recovery_log::Class;
 
+use crate::handles::Target;
 use crate::manager::Inner;
-use crate::mark::{Mark, mark};
 use crate::message::Message;
-use crate::queue::{Expired, Queue};
-use crate::session::Target;
-use crate::verbs::send::{Parcel, expire, post_report};
+use crate::queue::Queue;
+use crate::resolution::resolve;
+use crate::routed::RoutedMessage;
+use crate::transmission::transmit;
+use crate::verbs::clock::stamp;
 
 const KNOWN: i32 = MQRO_EXCEPTION_WITH_FULL_DATA
     | MQRO_EXPIRATION_WITH_FULL_DATA
@@ -103,7 +104,7 @@ pub(crate) struct Report {
 }
 
 /// The report on a message, if it asks for one of this kind.
-fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Report> {
+pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Report> {
     let (plain, with_data, full) = kind.options();
     if md.report & plain == 0 {
         return None;
@@ -159,7 +160,7 @@ fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Report> {
         original_length: data.len() as i32,
         ..Md::default()
     };
-    crate::verbs::stamp(&mut out, qm.env.clock.wall_micros());
+    stamp(&mut out, qm.env.clock.wall_micros());
     Some(Report {
         md: out,
         data: body,
@@ -172,9 +173,9 @@ impl Report {
     ///
     /// # Errors
     /// Why it cannot be put there, as an application's put would be told.
-    pub(crate) fn parcel(&self, qm: &Inner) -> Result<Parcel, Reason> {
-        let resolved = crate::verbs::resolve(qm, &self.to.0, &self.to.1)?
-            .map_err(|_model| Reason::OBJECT_TYPE_ERROR)?;
+    pub(crate) fn routed(&self, qm: &Inner) -> Result<RoutedMessage, Reason> {
+        let resolved =
+            resolve(qm, &self.to.0, &self.to.1)?.map_err(|_model| Reason::OBJECT_TYPE_ERROR)?;
         let (alias, queue, md, data) = match resolved.target {
             Target::Queue { queue, alias } => (alias, queue, self.md.clone(), self.data.clone()),
             Target::Remote {
@@ -184,7 +185,7 @@ impl Report {
                 queue_manager,
                 ..
             } => {
-                let (md, data) = crate::verbs::transmit(&self.md, &self.data, queue, queue_manager);
+                let (md, data) = transmit(&self.md, &self.data, queue, queue_manager);
                 (alias, transmission, md, data)
             }
             Target::Qmgr | Target::Definition => return Err(Reason::UNKNOWN_OBJECT_NAME),
@@ -192,20 +193,20 @@ impl Report {
         if alias.is_some_and(|alias| alias.put_inhibited()) {
             return Err(Reason::PUT_INHIBITED);
         }
-        parcel(qm, queue, md, data)
+        routed(qm, queue, md, data)
     }
 
     /// Addresses it to the dead-letter queue, behind a header that says why.
     ///
     /// # Errors
     /// There is no dead-letter queue, or it is not a local queue (2085), or it is too small.
-    pub(crate) fn dead_letter(&self, qm: &Inner, reason: Reason) -> Result<Parcel, Reason> {
+    pub(crate) fn dead_letter(&self, qm: &Inner, reason: Reason) -> Result<RoutedMessage, Reason> {
         let name = qm.catalogue.qmgr().dead_letter_q.clone();
         let queue = qm.catalogue.local_queue(&name);
         let queue = queue.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
         let md = &self.md;
-        let mut stamp = Md::default();
-        crate::verbs::stamp(&mut stamp, qm.env.clock.wall_micros());
+        let mut now = Md::default();
+        stamp(&mut now, qm.env.clock.wall_micros());
         let header = Dlh {
             reason: reason.0,
             dest_q_name: self.to.0,
@@ -219,8 +220,8 @@ impl Report {
             format: md.format,
             put_appl_type: MQAT_QMGR,
             put_appl_name: Chars::new(&qm.config.name),
-            put_date: stamp.put_date,
-            put_time: stamp.put_time,
+            put_date: now.put_date,
+            put_time: now.put_time,
         };
         let mut body = Vec::with_capacity(172 + self.data.len());
         header.encode(&mut body, ByteOrder::Little, PointerSize::Four);
@@ -232,12 +233,12 @@ impl Report {
             expiry: MQEI_UNLIMITED,
             ..md.clone()
         };
-        parcel(qm, queue, outer, Bytes::from(body))
+        routed(qm, queue, outer, Bytes::from(body))
     }
 }
 
-fn parcel(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<Parcel, Reason> {
-    let attributes = queue.lock().attributes.clone();
+fn routed(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<RoutedMessage, Reason> {
+    let attributes = queue.attributes();
     if data.len() > attributes.max_msg_length {
         return Err(Reason::MSG_TOO_BIG_FOR_Q);
     }
@@ -246,9 +247,9 @@ fn parcel(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<Parc
     }
     let expires = match md.expiry {
         MQEI_UNLIMITED => 0,
-        tenths => qm.now() + i64::from(tenths) * 100_000,
+        tenths => qm.clock.now() + i64::from(tenths) * 100_000,
     };
-    Ok(Parcel::new(queue, md, data, expires))
+    Ok(RoutedMessage::new(queue, md, data, expires))
 }
 
 /// The COA report of a message that is being put on its destination queue.
@@ -270,28 +271,4 @@ pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Report> {
 /// Says to the operator that a report was discarded.
 pub(crate) fn not_sent(qm: &Inner, reason: Reason) {
     qm.operator.message("AMQ2017W", &[reason.to_string()]);
-}
-
-/// Expired messages have been taken off a queue: notes that in the log and sends their reports.
-pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Expired>) {
-    for Expired { message, held } in messages {
-        mark(Mark::Expired);
-        if let Some(slot) = held
-            && let Some(report) = report(qm, Kind::Expiration, &message.md, &message.data)
-        {
-            expire(qm, (queue, slot, message.seq), &report);
-            continue;
-        }
-        if message.persistent() {
-            let record = crate::record::discarded(queue.id, message.seq);
-            // Not forced, and not missed: without it the message expires once more after a restart.
-            let _ = qm.log.append(Class::Relief, &[&record]);
-        }
-        let md = &message.md;
-        if md.report & MQRO_EXPIRATION != 0
-            && let Some(report) = report(qm, Kind::Expiration, md, &message.data)
-        {
-            post_report(qm, &report);
-        }
-    }
 }

@@ -15,8 +15,8 @@
 //! How large: the image once for this checkpoint and once for the next, which may come before the reserve is made
 //! again; every part of the index anew, as large as it was, and with it half of what the log can have added since and a
 //! seventh of what is filed (the smallest messages of groups have entries of 70 bytes, log records of 146, and blocks of
-//! 512; others 34, 111 and 512); and the messages that have become old since the last
-//! checkpoint. Those are in memory and in the log only, so they are no more than two distances between checkpoints
+//! 512; others 34, 111 and 512); and the messages, those of branches in doubt included, that have become old since the
+//! last checkpoint. Those are in memory and in the log only, so they are no more than two distances between checkpoints
 //! have of log, and no more than the buffers of all queues. Where a unit of work has held the log for long there can
 //! be more: then a checkpoint files the oldest, as far as there is room, and leaves the log from the next on
 //! (`recovery/checkpoint.rs`).
@@ -29,10 +29,8 @@ use posthaste_env::sync::Mutex;
 use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_store::{Reserve, StoreError};
 
-use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::signal::Signal;
-use crate::stop::Stop;
 
 /// Nanoseconds between checkpoints that are taken only to give room back, and between looks whether the reserve can be
 /// made.
@@ -49,7 +47,7 @@ const UNIT: u64 = 64 << 10;
 pub(crate) struct Needs {
     /// The last image.
     pub(crate) image: u64,
-    /// Parts of indexes that it named.
+    /// Parts of indexes that it named, and what it carried of branches in doubt, whose commit adds that to indexes.
     pub(crate) index: u64,
     /// Log between two checkpoints.
     pub(crate) interval: u64,
@@ -235,71 +233,13 @@ impl Room {
     }
 
     /// A checkpoint has given back what there was, and the reserve is whole.
-    fn is_well(&self) {
+    pub(crate) fn is_well(&self) {
         self.tight.store(false, Ordering::Relaxed);
     }
 
     /// Why queue files cannot be written, once they cannot.
     pub(crate) fn broken(&self) -> Option<String> {
         self.broken.lock().clone()
-    }
-}
-
-impl Inner {
-    /// Makes what is missing of the reserve, and tells the operator when puts are refused for want of it and when they
-    /// are not any more. `checkpoint`: one has just given back what there was.
-    pub(crate) fn make_reserve(&self, checkpoint: bool) -> Result<(), Stop> {
-        match self.home.room.make() {
-            Ok(whole) => {
-                if whole && checkpoint {
-                    self.home.room.is_well();
-                }
-                self.tell_reserve(whole);
-                Ok(())
-            }
-            Err(error) => {
-                let stop = Stop::CheckpointFailed(error.to_string());
-                self.stop(stop.clone());
-                Err(stop)
-            }
-        }
-    }
-
-    /// After a start: tells whether puts are refused, and finds what the run before has left to be given back.
-    pub(crate) fn look_at_room(&self) {
-        let room = &self.home.room;
-        self.tell_reserve(room.is_open());
-        let mut files = self.catalogue.local_queues().into_iter();
-        let much = files.any(|queue| {
-            let file = queue.lock().known_file();
-            file.is_some_and(|file| file.has_much_to_give_back())
-        });
-        if much || !self.retired.lock().is_empty() {
-            room.freed(true);
-        }
-    }
-
-    /// Takes a checkpoint if there is room to be given back, or makes the reserve if it is missing; `next`: not before
-    /// then. Returns when to look again, if that is to be soon.
-    pub(crate) async fn tend_room(&self, next: &mut u64) -> Result<Option<u64>, Stop> {
-        let room = &self.home.room;
-        if let Some(why) = room.broken() {
-            let stop = Stop::CheckpointFailed(why);
-            self.stop(stop.clone());
-            return Err(stop);
-        }
-        let now = self.env.clock.monotonic();
-        if now >= *next && (room.is_due() || !room.is_open()) {
-            if room.is_due() {
-                self.checkpoint_now(false).await?;
-                self.tell_holder();
-            } else {
-                self.make_reserve(false)?;
-            }
-            *next = self.env.clock.monotonic() + LOOK_NANOS;
-        }
-        let soon = room.is_due() || !room.is_open();
-        Ok(soon.then_some(*next))
     }
 }
 
@@ -310,21 +250,21 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn a_queue_manager_of_the_default_size_keeps_a_few_megabytes() {
+    fn a_queue_manager_of_the_default_size_keeps_some_megabytes() {
         let needs = Needs {
             image: 20_000,
             index: 0,
-            interval: 12 * MIB,
-            buffers: 30 * (256 << 10),
+            interval: 64 * MIB,
+            buffers: 30 * MIB,
         };
         let wanted = needs.wanted();
-        assert!((12 * MIB..16 * MIB).contains(&wanted), "{wanted}");
+        assert!((64 * MIB..68 * MIB).contains(&wanted), "{wanted}");
         // With a thousand queues the log decides.
         let many = Needs {
-            buffers: 1000 * (256 << 10),
+            buffers: 1000 * MIB,
             ..needs
         };
-        assert!(many.wanted() < 36 * MIB, "{}", many.wanted());
+        assert!(many.wanted() < 180 * MIB, "{}", many.wanted());
         // A million messages of an index are there a second time.
         let full = Needs {
             index: 34_000_000,

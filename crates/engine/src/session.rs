@@ -1,7 +1,7 @@
 //! One application connection: its handles, its unit of work, its place in `DISPLAY CONN`.
 //!
 //! Invariants:
-//! * One verb at a time: a second one is refused with 2219, so nothing but that verb and
+//! * One verb at a time: a second one is refused with 2219, so nothing but that verb, consumers and
 //!   maintenance touches the session's state. The end of a connection counts as one.
 //! * A verb marks the session busy and then looks whether it may run; an end of the queue manager
 //!   first forbids verbs and then looks who is busy. So no verb runs behind the end's back.
@@ -9,182 +9,27 @@
 //!   out (log full), the session keeps the key until the application has been told (2003).
 //! * What ends the wait of a get from outside ends it here, at its waiter: the call itself goes on and
 //!   answers. A get that has its message by then delivers it.
+//! * A unit of work begins only in a session that has not been released: else nobody would have the key to it.
 //! * When the last clone of a session goes, its unit of work is backed out, its handles are closed
 //!   and its temporary dynamic queues deleted.
 
 use std::sync::Arc;
 
-use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use posthaste_env::sync::{Mutex, MutexGuard};
-use posthaste_mqi::{Hobj, Md, Name, Reason};
+use posthaste_mqi::{Hobj, Reason};
 
-use crate::asynchronous::AsyncPuts;
-use crate::catalogue::{Alias, Definition};
-use crate::group::{GroupGet, GroupPut};
-use crate::manager::{Inner, QueueManager};
-use crate::queue::waiters::{Waiter, WaiterState, Wakes};
-use crate::queue::{Cursor, Queue};
-use crate::unit::effect::Effect;
-use crate::unit::orphans::Orphan;
-use crate::unit::{Backout, Stage, Unit, Work};
-
-/// How an application is bound to the queue manager (`CONNOPTS`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Binding {
-    /// In the queue manager's own process.
-    #[default]
-    Fastpath,
-    /// In another process, here or elsewhere.
-    Shared,
-}
-
-/// Who connects.
-#[derive(Clone, Debug, Default)]
-pub struct Application {
-    /// Application name (`APPLTAG`).
-    pub name: String,
-    /// User (`USERID`).
-    pub user: String,
-    /// Channel it came by; empty for applications of this machine.
-    pub channel: String,
-    /// Where it came from (`CONNAME`); empty for applications of this machine.
-    pub conname: String,
-    /// Process.
-    pub pid: u32,
-    /// Thread.
-    pub tid: u32,
-    /// `MQAT_` application type.
-    pub appl_type: i32,
-    /// How it is bound.
-    pub binding: Binding,
-    /// MQCNO options.
-    pub options: i32,
-}
-
-/// What `DISPLAY CONN` shows.
-#[derive(Clone, Debug)]
-pub struct ConnectionStatus {
-    /// The last 8 bytes of the connection identifier, in hexadecimal.
-    pub conn: String,
-    /// Who it is.
-    pub application: Application,
-    /// Whether a call is in progress.
-    pub in_call: bool,
-    /// `NONE`, `STARTED`, `ACTIVE` or `UNRESOLVED`: whether a unit of work is in progress.
-    pub uow_state: &'static str,
-    /// When the unit of work began, microseconds since 1970.
-    pub uow_started: Option<i64>,
-    /// When it wrote its first record to the log; none while it has written nothing.
-    pub uow_logged: Option<i64>,
-    /// Number of the unit of work.
-    pub uow_id: Option<u64>,
-    /// Open handles: object name and open options.
-    pub handles: Vec<(String, i32)>,
-}
-
-/// What a handle is open on.
-#[derive(Clone)]
-pub(crate) enum Target {
-    /// A local queue, perhaps by an alias.
-    Queue {
-        queue: Arc<Queue>,
-        alias: Option<Arc<Alias>>,
-    },
-    /// A queue elsewhere: messages go to a transmission queue with a header.
-    Remote {
-        transmission: Arc<Queue>,
-        alias: Option<Arc<Alias>>,
-        /// The local definition of the remote queue, if there is one.
-        definition: Option<Definition>,
-        queue: Name,
-        queue_manager: Name,
-    },
-    /// The queue manager.
-    Qmgr,
-    /// A definition open for inquiry only.
-    Definition,
-}
-
-/// An open object.
-pub(crate) struct Handle {
-    pub(crate) target: Target,
-    pub(crate) options: i32,
-    /// What MQINQ and MQSET are about: the definition that was opened, before resolution.
-    pub(crate) opened: Definition,
-    pub(crate) cursor: Option<Cursor>,
-    pub(crate) group_put: GroupPut,
-    pub(crate) group_get: GroupGet,
-    /// The message context was saved from (`MQOO_SAVE_ALL_CONTEXT`).
-    pub(crate) saved_context: Option<Box<Md>>,
-    /// The handle created its (dynamic) queue.
-    pub(crate) created_queue: bool,
-}
-
-const INDEX_BITS: u32 = 20;
-
-/// The handles of a connection, found by number.
-#[derive(Default)]
-pub(crate) struct Handles {
-    entries: Vec<(u32, Option<Handle>)>,
-    free: Vec<u32>,
-    pub(crate) open: u32,
-}
-
-impl Handles {
-    /// Adds a handle; `None` when the numbers have run out (about a million handles).
-    pub(crate) fn add(&mut self, handle: Handle) -> Option<Hobj> {
-        let at = match self.free.pop() {
-            Some(at) => at,
-            None if self.entries.len() + 1 >= 1 << INDEX_BITS => return None,
-            None => {
-                self.entries.push((0, None));
-                self.entries.len() as u32 - 1
-            }
-        };
-        let entry = &mut self.entries[at as usize];
-        // Another generation each time, so that a closed handle is not taken for a new one.
-        entry.0 = (entry.0 + 1) & 0x3FF;
-        entry.1 = Some(handle);
-        self.open += 1;
-        Some(Hobj(((entry.0 << INDEX_BITS) | (at + 1)) as i32))
-    }
-
-    fn at(&self, hobj: Hobj) -> Option<usize> {
-        let number = u32::try_from(hobj.0).ok()?;
-        let at = (number & ((1 << INDEX_BITS) - 1)).checked_sub(1)? as usize;
-        let entry = self.entries.get(at)?;
-        (entry.0 == number >> INDEX_BITS).then_some(at)
-    }
-
-    pub(crate) fn get(&mut self, hobj: Hobj) -> Result<&mut Handle, Reason> {
-        self.at(hobj)
-            .and_then(|at| self.entries[at].1.as_mut())
-            .ok_or(Reason::HOBJ_ERROR)
-    }
-
-    pub(crate) fn remove(&mut self, hobj: Hobj) -> Result<Handle, Reason> {
-        let at = self.at(hobj).ok_or(Reason::HOBJ_ERROR)?;
-        let handle = self.entries[at].1.take().ok_or(Reason::HOBJ_ERROR)?;
-        self.free.push(at as u32);
-        self.open -= 1;
-        Ok(handle)
-    }
-
-    pub(crate) fn all(&self) -> Vec<Hobj> {
-        let number = |(at, (generation, handle)): (usize, &(u32, Option<Handle>))| {
-            handle
-                .as_ref()
-                .map(|_| Hobj(((generation << INDEX_BITS) | (at as u32 + 1)) as i32))
-        };
-        self.entries.iter().enumerate().filter_map(number).collect()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Handle> {
-        self.entries
-            .iter()
-            .filter_map(|(_, handle)| handle.as_ref())
-    }
-}
+use crate::application::Application;
+use crate::async_puts::AsyncPuts;
+use crate::consume::waiter::Waiter;
+use crate::handles::Handles;
+use crate::manager::Inner;
+use crate::plant::{Bug, planted};
+use crate::queue::Queue;
+use crate::sessions::Sessions;
+use crate::status::{ConnectionCounts, ConnectionStatus, HandleStatus, UnitStatus};
+use crate::unit::ticket::{Outstanding, TicketHolder};
+use crate::unit::{Stage, Unit, Work};
 
 /// What changes during a connection.
 #[derive(Default)]
@@ -192,7 +37,23 @@ pub(crate) struct SessionState {
     pub(crate) handles: Handles,
     /// The key to the unit of work.
     pub(crate) unit: Option<Arc<Unit>>,
+    /// The connection has ended, and what it had was given up: nobody would end a unit of work that began now.
+    released: bool,
     pub(crate) async_puts: AsyncPuts,
+    pub(crate) counts: ConnectionCounts,
+}
+
+impl SessionState {
+    /// The connection has ended: takes away the key to its unit of work, and lets none begin.
+    pub(crate) fn release(&mut self) -> Option<Arc<Unit>> {
+        self.released = true;
+        self.unit.take()
+    }
+
+    /// Whether the connection has ended, and what it had was given up.
+    pub(crate) fn is_released(&self) -> bool {
+        self.released
+    }
 }
 
 const CONNECTED: u8 = 0;
@@ -221,22 +82,39 @@ impl Waits {
     }
 }
 
-/// The wait of the get that is running, and whether there may be one.
+/// One who waits for messages of a queue.
+type Standing = (Arc<Queue>, Arc<Waiter>);
+
+/// Who waits on behalf of the connection, and whether anybody may.
 #[derive(Default)]
 struct Waiting {
     waits: Waits,
-    get: Option<(Arc<Queue>, Arc<Waiter>)>,
+    /// The get that is running.
+    get: Option<Standing>,
+    /// By the handles that they were made of.
+    consumers: Vec<(Hobj, Standing)>,
 }
 
 /// A connection as the queue manager sees it.
 pub(crate) struct SessionInner {
     pub(crate) qm: Arc<Inner>,
+    /// Where it is found.
+    pub(crate) connections: Arc<Sessions<SessionInner>>,
     pub(crate) id: u64,
     pub(crate) who: Application,
     busy: AtomicBool,
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
     waiting: Mutex<Waiting>,
+    /// Deliveries of consumers that are being accepted.
+    accepting: AtomicUsize,
+    pub(crate) outstanding: Outstanding,
+}
+
+impl TicketHolder for SessionInner {
+    fn outstanding(&self) -> &Outstanding {
+        &self.outstanding
+    }
 }
 
 /// A connection. Clones are the same connection.
@@ -266,16 +144,33 @@ impl Drop for Call<'_> {
     }
 }
 
+/// Held while what a consumer has handed on is being accepted.
+pub(crate) struct Accepting<'a>(&'a AtomicUsize);
+
+impl Drop for Accepting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl SessionInner {
-    pub(crate) fn new(qm: Arc<Inner>, id: u64, who: Application) -> Self {
+    pub(crate) fn new(
+        qm: Arc<Inner>,
+        connections: &Arc<Sessions<SessionInner>>,
+        id: u64,
+        who: Application,
+    ) -> Self {
         SessionInner {
             qm,
+            connections: Arc::clone(connections),
             id,
             who,
             busy: AtomicBool::new(false),
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),
             waiting: Mutex::default(),
+            accepting: AtomicUsize::new(0),
+            outstanding: Outstanding::default(),
         }
     }
 
@@ -287,12 +182,8 @@ impl SessionInner {
     pub(crate) fn enter(&self) -> Result<Call<'_>, Reason> {
         let call = self.occupy();
         // Only now: see the head of this file.
-        match self.life.load(Ordering::SeqCst) {
-            CONNECTED => {}
-            BROKEN => return Err(Reason::CONNECTION_BROKEN),
-            _ => return Err(Reason::HCONN_ERROR),
-        }
-        self.qm.running()?;
+        self.connected()?;
+        self.qm.lifecycle.running()?;
         call.ok_or(Reason::CALL_IN_PROGRESS)
     }
 
@@ -337,23 +228,92 @@ impl SessionInner {
     }
 
     fn end_waits(&self, waits: Waits) {
-        let get = {
+        let standing: Vec<Standing> = {
             let mut waiting = self.waiting.lock();
             if waiting.waits >= waits {
                 return;
             }
             waiting.waits = waits;
-            waiting.get.clone()
+            let consumers = waiting.consumers.iter().map(|(_, standing)| standing);
+            waiting.get.iter().chain(consumers).cloned().collect()
         };
-        let Some((queue, waiter)) = get else { return };
-        let Some(reason) = waits.forbid(waiter.fail_if_quiescing) else {
-            return;
-        };
-        let mut wakes = Wakes::default();
-        if waiter.finish(&mut wakes, || WaiterState::Ended(reason)) {
-            queue.lock().waiters.abandoned();
+        for (queue, waiter) in standing {
+            if let Some(reason) = waits.forbid(waiter.fail_if_quiescing) {
+                queue.end_wait(&waiter, reason);
+            }
         }
-        wakes.wake();
+    }
+
+    /// Whether a consumer may be made, or look for messages.
+    ///
+    /// # Errors
+    /// 2009, 2018, 2202, 2203 connection; 2161, 2162 queue manager.
+    pub(crate) fn may_consume(&self, fail_if_quiescing: bool) -> Result<(), Reason> {
+        self.connected()?;
+        self.qm.lifecycle.running()?;
+        if fail_if_quiescing && self.qm.lifecycle.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        let forbidden = self.waiting.lock().waits.forbid(fail_if_quiescing);
+        forbidden.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn add_consumer(&self, hobj: Hobj, queue: &Arc<Queue>, waiter: &Arc<Waiter>) {
+        let standing = (Arc::clone(queue), Arc::clone(waiter));
+        self.waiting.lock().consumers.push((hobj, standing));
+    }
+
+    pub(crate) fn remove_consumer(&self, waiter: &Arc<Waiter>) {
+        let consumers = &mut self.waiting.lock().consumers;
+        consumers.retain(|(_, (_, other))| !Arc::ptr_eq(other, waiter));
+    }
+
+    /// Ends the consumers of a handle, or all of them; what they were given and have not handed on goes back.
+    pub(crate) fn end_consumers(&self, of: Option<Hobj>, reason: Reason) {
+        let ended: Vec<Standing> = {
+            let waiting = self.waiting.lock();
+            let consumers = waiting.consumers.iter();
+            consumers
+                .filter(|(hobj, _)| of.is_none_or(|of| of == *hobj))
+                .map(|(_, standing)| standing.clone())
+                .collect()
+        };
+        for (queue, waiter) in ended {
+            queue.end_wait(&waiter, reason);
+            queue.leave(&waiter);
+        }
+    }
+
+    /// Whether there are consumers, or messages that they have handed on.
+    pub(crate) fn consumes(&self) -> bool {
+        !self.waiting.lock().consumers.is_empty()
+    }
+
+    /// Begins to accept what a consumer has handed on; the end of the connection waits for it.
+    ///
+    /// # Errors
+    /// 2009, 2018 connection; 2009, 2162 queue manager.
+    pub(crate) fn begin_accept(&self) -> Result<Accepting<'_>, Reason> {
+        self.accepting.fetch_add(1, Ordering::SeqCst);
+        let accepting = Accepting(&self.accepting);
+        // Only now: see the head of this file.
+        self.connected()?;
+        self.qm.lifecycle.running()?;
+        Ok(accepting)
+    }
+
+    pub(crate) fn is_accepting(&self) -> bool {
+        self.accepting.load(Ordering::SeqCst) > 0
+    }
+
+    /// # Errors
+    /// 2009 it was broken off, 2018 it has ended.
+    fn connected(&self) -> Result<(), Reason> {
+        match self.life.load(Ordering::SeqCst) {
+            CONNECTED => Ok(()),
+            BROKEN => Err(Reason::CONNECTION_BROKEN),
+            _ => Err(Reason::HCONN_ERROR),
+        }
     }
 
     /// The queue manager breaks the connection (immediate shutdown).
@@ -365,43 +325,13 @@ impl SessionInner {
 
     /// Marks the end of the connection. One that was broken off stays so: its application is told
     /// that, not that it has no connection.
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         let _ = self.life.compare_exchange(
             CONNECTED,
             DISCONNECTED,
             Ordering::AcqRel,
             Ordering::Acquire,
         );
-    }
-
-    /// Backs out, closes every handle and forgets the connection.
-    pub(crate) fn release(self: &Arc<Self>) {
-        self.end();
-        let unit = self.lock().unit.take();
-        if let Some(unit) = unit {
-            match unit.begin_backout(&self.qm) {
-                // The log has stopped, and the queue manager with it.
-                Err(_) | Ok(Backout::Done) => {}
-                Ok(Backout::Once(end)) => self.qm.orphan(Orphan {
-                    end,
-                    effect: Effect::Backout(unit),
-                }),
-                Ok(Backout::Now) => unit.undo(&self.qm),
-            }
-        }
-        let handles = {
-            let mut state = self.lock();
-            let all = state.handles.all();
-            all.into_iter()
-                .filter_map(|hobj| state.handles.remove(hobj).ok().map(|h| (hobj, h)))
-                .collect::<Vec<_>>()
-        };
-        let mut wakes = Wakes::default();
-        for (hobj, handle) in handles {
-            crate::verbs::close::release(self, hobj, &handle, &mut wakes);
-        }
-        wakes.wake();
-        self.qm.forget_session(self.id);
     }
 
     /// Whether so many more messages may join the unit of work.
@@ -422,12 +352,15 @@ impl SessionInner {
     /// the unit of work has its pin.
     ///
     /// # Errors
-    /// Those of [`Work::check`].
+    /// 2018 the connection has ended meanwhile; those of [`Work::check`].
     pub(crate) fn join<'a>(
         &self,
         state: &'a mut SessionState,
         logs: bool,
     ) -> Result<(&'a Unit, MutexGuard<'a, Work>), Reason> {
+        if state.released && !planted(Bug::JoinReleased) {
+            return Err(Reason::HCONN_ERROR);
+        }
         let unit = self.unit(state, logs);
         let mut work = unit.lock();
         work.check(&self.qm, 1)?;
@@ -441,7 +374,7 @@ impl SessionInner {
     pub(crate) fn unit<'a>(&self, state: &'a mut SessionState, logs: bool) -> &'a Unit {
         let qm = &self.qm;
         state.unit.get_or_insert_with(|| {
-            let beginning = (qm.next_uow(), qm.now());
+            let beginning = (qm.next_uow(), qm.clock.now());
             qm.units.begin(self.id, beginning, logs.then_some(&qm.log))
         })
     }
@@ -455,19 +388,22 @@ impl SessionInner {
         let state = self.lock();
         let active = |unit: &&Arc<Unit>| unit.lock().stage == Stage::Active;
         let unit = state.unit.as_ref().filter(active);
+        let handles = state.handles.iter().map(|handle| HandleStatus {
+            object: handle.opened.name().to_owned(),
+            kind: handle.opened.kind(),
+            options: handle.options,
+        });
         ConnectionStatus {
-            conn: format!("{:016X}", self.qm.connection_number(self.id)),
+            number: self.qm.numbers.of_connection(self.id),
             application: self.who.clone(),
             in_call: self.in_call(),
-            uow_state: if unit.is_some() { "ACTIVE" } else { "NONE" },
-            uow_started: unit.map(|unit| unit.started),
-            uow_logged: unit.and_then(|unit| unit.lock().logged_at),
-            uow_id: unit.map(|unit| unit.id),
-            handles: state
-                .handles
-                .iter()
-                .map(|h| (h.opened.name().to_owned(), h.options))
-                .collect(),
+            unit: unit.map(|unit| UnitStatus {
+                id: unit.id,
+                started: unit.started,
+                logged: unit.lock().logged_at,
+            }),
+            handles: handles.collect(),
+            counts: state.counts,
         }
     }
 }
@@ -477,9 +413,9 @@ impl Session {
         &self.inner.0
     }
 
-    /// The queue manager this is a connection to.
-    pub fn queue_manager(&self) -> QueueManager {
-        QueueManager::from_inner(self.inner().qm.clone())
+    /// Whether an MQGET waits for a message, not for a disk.
+    pub fn waits_for_message(&self) -> bool {
+        self.inner().waiting.lock().get.is_some()
     }
 
     /// The connection is quiescing: an MQGET that waits with MQGMO_FAIL_IF_QUIESCING ends with 2202, now and from now

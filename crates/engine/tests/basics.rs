@@ -3,6 +3,7 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_admin::Admin;
 use posthaste_command::{Attrs, Command, ObjectKind};
 use posthaste_engine::{CreateOptions, EndMode, EngineConfig, QueueManager, StartError};
 use posthaste_env::block_on;
@@ -135,7 +136,7 @@ fn what_happened_is_counted() {
     );
     let other = w.connect();
     let o = open(&other, "SYSTEM.DEFAULT.LOCAL.QUEUE", MQOO_INPUT_SHARED);
-    let now = || w.qm().counters();
+    let now = || Admin::alone(w.qm()).sums();
     let before = now();
     let since = |name: &str| {
         let sum = |counters: &[(&str, u64)]| {
@@ -218,7 +219,7 @@ fn names_that_would_not_fit_are_refused() {
                 like: None,
                 attrs: Attrs::default(),
             };
-            let reply = block_on(w.qm().execute(&define));
+            let reply = block_on(Admin::alone(w.qm()).execute(&define));
             assert_eq!(reply.ok, ok, "{kind} {length} {reply:?}");
         }
     }

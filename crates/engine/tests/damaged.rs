@@ -19,8 +19,12 @@ const BOTH: i32 = IN_OUT | MQOO_BROWSE;
 
 /// A queue manager with two queues of more messages than they keep in memory.
 fn two_queues() -> World {
+    two_queues_with_log_of(64)
+}
+
+fn two_queues_with_log_of(pages: u32) -> World {
     let w = World::with(|c| {
-        c.log_config.file_pages = 64;
+        c.log_config.file_pages = pages;
         (c.q_buffer, c.pq_buffer) = (20_000, 20_000);
     });
     w.run("DEFINE QLOCAL(BAD)\nDEFINE QLOCAL(GOOD)");
@@ -80,11 +84,22 @@ fn assert_bad(w: &World) {
     let one = put1(&s, "BAD", &mut md(PERSISTENT), 0, b"x");
     assert_eq!(one, Err(Reason::OBJECT_DAMAGED));
     assert!(!w.mqsc("DELETE QLOCAL(BAD)").ok, "not without PURGE");
+    // Nobody knows how many messages it has.
+    for display in ["DISPLAY QLOCAL(BAD)", "DISPLAY QSTATUS(BAD)"] {
+        let shown = w.mqsc(&format!("{display} CURDEPTH"));
+        assert_eq!(
+            shown.rows[0].2.shown("CURDEPTH").as_deref(),
+            Some(" "),
+            "{display}"
+        );
+    }
 }
 
 /// It works as if it were new.
 fn assert_like_new(w: &mut World) {
     let s = w.connect();
+    let shown = w.mqsc("DISPLAY QSTATUS(BAD) CURDEPTH");
+    assert_eq!(shown.rows[0].2.shown("CURDEPTH").as_deref(), Some("0"));
     let h = open(&s, "BAD", BOTH);
     assert_eq!(drain(&s, h), Vec::<String>::new());
     fill(&s, h);
@@ -99,7 +114,8 @@ fn assert_like_new(w: &mut World) {
 
 #[test]
 fn damage_that_is_met_by_a_get_concerns_one_queue_only() {
-    let mut w = two_queues();
+    // No checkpoint comes before the damage: no part of an index is damaged with the messages.
+    let mut w = two_queues_with_log_of(1024);
     let s = w.connect();
     let h = open(&s, "BAD", BOTH);
     let waiting = w.connect();
@@ -125,7 +141,7 @@ fn damage_that_is_met_by_a_get_concerns_one_queue_only() {
     assert_eq!(refused, Err(Reason::OBJECT_DAMAGED));
     assert_bad(&w);
     assert_good(&w, COUNT);
-    assert_eq!(w.heard("AMQ7472E"), 1);
+    assert_eq!(w.message_count("AMQ7472E"), 1);
     drop((s, waiting));
     // What is damaged is met again, by whoever gets it; the queue manager starts and the rest runs.
     for how in [EndMode::Immediate, EndMode::Preemptive] {
@@ -140,7 +156,7 @@ fn damage_that_is_met_by_a_get_concerns_one_queue_only() {
     close(&s, h, 0).unwrap();
     drop(s);
     w.run("CLEAR QLOCAL(BAD)");
-    assert_eq!(w.heard("AMQ2061I"), 1);
+    assert_eq!(w.message_count("AMQ2061I"), 1);
     assert_like_new(&mut w);
 }
 
@@ -157,13 +173,13 @@ fn a_queue_file_that_cannot_be_used_at_the_start_does_not_keep_the_others() {
         w.end(EndMode::Immediate);
         harm(&file_of(&w, "BAD"));
         w.start();
-        assert_eq!(w.heard("AMQ7472E"), 1, "case {case}");
+        assert_eq!(w.message_count("AMQ7472E"), 1, "case {case}");
         assert_bad(&w);
         assert_good(&w, COUNT);
         // Checkpoints and restarts leave it as it is.
         w.restart();
         w.crash();
-        assert_eq!(w.heard("AMQ7472E"), 3, "case {case}");
+        assert_eq!(w.message_count("AMQ7472E"), 3, "case {case}");
         assert_bad(&w);
         assert_good(&w, COUNT);
         if case == 0 {
@@ -173,6 +189,45 @@ fn a_queue_file_that_cannot_be_used_at_the_start_does_not_keep_the_others() {
         }
         assert_like_new(&mut w);
     }
+}
+
+/// The first block of a queue file is rotten, and nothing else: what is behind it is there when that block is again.
+#[test]
+fn a_queue_file_with_a_rotten_head_is_not_emptied() {
+    let mut w = two_queues();
+    w.end(EndMode::Immediate);
+    let path = file_of(&w, "BAD");
+    let head = std::fs::read(&path).unwrap()[..512].to_vec();
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(b"garbage!", 0).unwrap();
+    w.start();
+    assert_eq!(w.message_count("AMQ7472E"), 1);
+    assert_bad(&w);
+    w.end(EndMode::Immediate);
+    file.write_all_at(&head, 0).unwrap();
+    w.start();
+    let s = w.connect();
+    let h = open(&s, "BAD", BOTH);
+    assert_eq!(drain(&s, h).len(), COUNT);
+    assert_good(&w, COUNT);
+}
+
+/// The same of a first block that the device cannot read.
+#[test]
+fn a_queue_file_whose_head_cannot_be_read_does_not_keep_the_others() {
+    let mut w = two_queues();
+    w.end(EndMode::Immediate);
+    *w.stage.unreadable_head.lock() = Some("BAD");
+    w.start();
+    assert_eq!(w.message_count("AMQ7472E"), 1);
+    assert_bad(&w);
+    assert_good(&w, COUNT);
+    w.end(EndMode::Immediate);
+    *w.stage.unreadable_head.lock() = None;
+    w.start();
+    let s = w.connect();
+    let h = open(&s, "BAD", BOTH);
+    assert_eq!(drain(&s, h).len(), COUNT);
 }
 
 /// A queue manager is killed right after a damaged queue was cleared.
@@ -200,9 +255,12 @@ fn what_is_put_on_a_cleared_queue_before_the_next_image_survives_a_crash() {
         let good = open(&s, "GOOD", IN_OUT);
         next(&s, good, 0).unwrap();
         let stage = w.stage.clone();
-        w.when_told("AMQ2061I", move || stage.full.store(true, SeqCst));
+        w.on_message("AMQ2061I", move || stage.full.store(true, SeqCst));
         w.run("CLEAR QLOCAL(BAD)");
-        assert_eq!((w.heard("AMQ2061I"), w.heard("AMQ2005E")), (1, 1));
+        assert_eq!(
+            (w.message_count("AMQ2061I"), w.message_count("AMQ2005E")),
+            (1, 1)
+        );
         w.stage.full.store(false, SeqCst);
         let bad = open(&s, "BAD", IN_OUT);
         for text in ["1", "2", "3"] {
@@ -286,7 +344,7 @@ fn an_older_part_of_an_index_is_not_taken_for_one_that_the_disk_lost() {
         w.start();
     }
     w.start();
-    assert_eq!(w.heard("AMQ7472E"), 1);
+    assert_eq!(w.message_count("AMQ7472E"), 1);
     // As `posthaste check --data` has it.
     let damaged = w.qm().read_all().1;
     assert_eq!(damaged.len(), 1, "{damaged:?}");

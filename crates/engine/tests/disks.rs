@@ -43,9 +43,9 @@ fn a_log_whose_disk_is_full_is_told_and_goes_on() {
             assert_eq!(next(&s, h, 0).unwrap().text(), kept.remove(0));
         }
     }
-    assert_eq!(w.heard("AMQ6708E"), 1, "told once a minute");
+    assert_eq!(w.message_count("AMQ6708E"), 1, "told once a minute");
     assert_eq!(block_on(long.commit()), Err(Reason::BACKED_OUT));
-    assert_eq!(w.heard("AMQ7469W"), 1);
+    assert_eq!(w.message_count("AMQ7469W"), 1);
     drop((s, long));
     w.crash();
     let s = w.connect();
@@ -74,7 +74,7 @@ fn a_queue_file_that_cannot_be_synced_ends_with_its_own_code() {
         *w.stage.unsyncable.lock() = Some(kind);
         let stop = block_on(w.qm().end(EndMode::Immediate)).unwrap_err();
         assert!(matches!(stop, Stop::CheckpointFailed(_)), "{stop}");
-        assert_eq!((stop.exit_code(), w.heard("AMQ2004S")), (72, 1));
+        assert_eq!((stop.exit_code(), w.message_count("AMQ2004S")), (72, 1));
         w.end_threads();
         *w.stage.unsyncable.lock() = None;
         w.start();
@@ -107,8 +107,16 @@ fn a_queue_file_that_cannot_be_written_is_not_taken_for_a_full_disk() {
     }
     block_on(w.qm().ended());
     let stop = w.qm().stopped().unwrap();
-    assert_eq!((stop.exit_code(), w.heard("AMQ2004S")), (72, 1), "{stop}");
-    assert_eq!(w.heard("AMQ2005E"), 0, "nobody speaks of a full disk");
+    assert_eq!(
+        (stop.exit_code(), w.message_count("AMQ2004S")),
+        (72, 1),
+        "{stop}"
+    );
+    assert_eq!(
+        w.message_count("AMQ2005E"),
+        0,
+        "nobody speaks of a full disk"
+    );
     drop(s);
     w.kill();
     *w.stage.unwritable.lock() = None;
@@ -137,7 +145,10 @@ fn files_that_cannot_be_opened_are_no_full_and_no_broken_disk() {
     };
     let refused = (0..100).find_map(|n| offer(n).err());
     assert_eq!(refused, Some(Reason::Q_SPACE_NOT_AVAILABLE));
-    assert_eq!((w.heard("AMQ2069E"), w.heard("AMQ2005E")), (1, 0));
+    assert_eq!(
+        (w.message_count("AMQ2069E"), w.message_count("AMQ2005E")),
+        (1, 0)
+    );
     w.stage.no_descriptors.store(false, SeqCst);
     offer(100).unwrap();
     assert!(w.qm().stopped().is_none());
@@ -168,8 +179,11 @@ fn non_persistent_messages_that_an_end_has_no_room_for_are_counted() {
     }
     w.stage.full.store(true, SeqCst);
     w.end(EndMode::Immediate);
-    assert_eq!(w.heard("AMQ2070W"), 1);
-    assert_eq!(w.said("AMQ2070W"), ["7", "QM1", "KEEPS (5), TOO (2)"]);
+    assert_eq!(w.message_count("AMQ2070W"), 1);
+    assert_eq!(
+        w.last_inserts("AMQ2070W"),
+        ["7", "QM1", "KEEPS (5), TOO (2)"]
+    );
     w.stage.full.store(false, SeqCst);
     w.start();
     assert_eq!((w.depth("KEEPS"), w.depth("TOO")), (0, 0));
@@ -342,7 +356,10 @@ fn a_full_disk_of_queue_files_backs_nobody_out() {
         }
         assert!(got < 1_000_000, "the log does not fill");
     }
-    assert_eq!((w.heard("AMQ6709I"), w.heard("AMQ7469W")), (1, 0));
+    assert_eq!(
+        (w.message_count("AMQ6709I"), w.message_count("AMQ7469W")),
+        (1, 0)
+    );
     for s in &applications {
         commit(s);
     }
@@ -365,25 +382,28 @@ fn the_unit_of_work_that_holds_the_log_is_named_and_then_taken_down_alone() {
         put(&s, h, PERSISTENT, 0, &data);
         next(&s, h, 0).unwrap();
     };
-    while w.heard("AMQ2062W") == 0 {
-        assert_eq!(w.heard("AMQ7469W"), 0, "warned before");
+    while w.message_count("AMQ2062W") == 0 {
+        assert_eq!(w.message_count("AMQ7469W"), 0, "warned before");
         work();
     }
     let young = w.connect();
     let h = open(&young, "OPEN", MQOO_OUTPUT);
     put(&young, h, PERSISTENT, MQPMO_SYNCPOINT, b"young");
-    while w.heard("AMQ7469W") == 0 {
+    while w.message_count("AMQ7469W") == 0 {
         work();
     }
     for id in ["AMQ2062W", "AMQ7469W"] {
-        let said = w.said(id);
-        assert!(said.contains(&"long one".to_owned()), "{id}: {said:?}");
-        let bytes: u64 = said.last().unwrap().parse().unwrap();
-        assert!(bytes > w.qm().log().usage().total / 3, "{id}: {said:?}");
+        let inserts = w.last_inserts(id);
+        assert!(
+            inserts.contains(&"long one".to_owned()),
+            "{id}: {inserts:?}"
+        );
+        let bytes: u64 = inserts.last().unwrap().parse().unwrap();
+        assert!(bytes > w.qm().log().usage().total / 3, "{id}: {inserts:?}");
     }
     commit(&young);
     assert_eq!(block_on(long.commit()), Err(Reason::BACKED_OUT));
-    assert_eq!(w.heard("AMQ7469W"), 1);
+    assert_eq!(w.message_count("AMQ7469W"), 1);
 }
 
 /// Whoever holds the log is named when half of it is held and when 70 % are, wherever checkpoints fall.
@@ -403,20 +423,20 @@ fn a_unit_of_work_is_named_as_soon_as_it_holds_half_of_the_log_and_most_of_it() 
     let open = open(&long, "OPEN", MQOO_OUTPUT);
     put(&long, open, PERSISTENT, MQPMO_SYNCPOINT, b"long");
     let from = w.qm().log().appended().0;
-    let mut told = Vec::new();
-    while w.heard("AMQ7469W") == 0 {
+    let mut percents = Vec::new();
+    while w.message_count("AMQ7469W") == 0 {
         work();
         // What maintenance does, it does in its own time.
         let held = (w.qm().log().appended().0 - from) * 100 / w.qm().log().usage().total;
         let due = [51, 71].iter().filter(|mark| held > **mark).count();
         if held < 80 {
-            until("a warning", || w.heard("AMQ2062W") >= due);
+            until("a warning", || w.message_count("AMQ2062W") >= due);
         }
-        if w.heard("AMQ2062W") > told.len() {
-            told.push(w.said("AMQ2062W")[0].parse::<u32>().unwrap());
+        if w.message_count("AMQ2062W") > percents.len() {
+            percents.push(w.last_inserts("AMQ2062W")[0].parse::<u32>().unwrap());
         }
     }
-    assert!(matches!(told[..], [50..=52, 70..=76]), "{told:?}");
+    assert!(matches!(percents[..], [50..=52, 70..=76]), "{percents:?}");
 }
 
 /// A message that the log could not hold if it were empty: the operator hears both sizes.
@@ -430,7 +450,7 @@ fn a_message_too_long_for_the_log_is_refused_with_both_sizes() {
     let refused = try_put(&s, h, &mut md(PERSISTENT), 0, &long);
     assert_eq!(refused, Err(Reason::RESOURCE_PROBLEM));
     let sizes: Vec<u64> = w
-        .said("AMQ2063E")
+        .last_inserts("AMQ2063E")
         .iter()
         .map(|n| n.parse().unwrap())
         .collect();

@@ -4,6 +4,7 @@
 
 mod world;
 
+use posthaste_admin::Admin;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, Reason};
@@ -345,7 +346,7 @@ fn what_is_cleared_does_not_come_back_from_a_unit_of_work() {
     w.stage.pause();
     let (qm, command) = (w.qm().clone(), "CLEAR QLOCAL(A)");
     let command = posthaste_command::parse(command).unwrap().unwrap();
-    let clear = Call::begin(async move { qm.execute(&command).await });
+    let clear = Call::begin(async move { Admin::alone(&qm).execute(&command).await });
     let h = open(&s, "A", IN_OUT);
     assert_eq!(next(&s, h, SYNC).unwrap().text(), "1");
     w.stage.resume();
@@ -389,7 +390,7 @@ fn what_is_cleared_does_not_come_back_from_an_image() {
     w.stage.pause();
     let (qm, command) = (w.qm().clone(), "CLEAR QLOCAL(A)");
     let command = posthaste_command::parse(command).unwrap().unwrap();
-    let clear = Call::begin(async move { qm.execute(&command).await });
+    let clear = Call::begin(async move { Admin::alone(&qm).execute(&command).await });
     let a = open(&s, "A", IN_OUT);
     assert_eq!(next(&s, a, SYNC).unwrap().text(), "1");
     w.stage.resume();

@@ -127,7 +127,7 @@ fn a_disk_that_was_full_takes_as_much_again_once_the_queue_has_been_emptied() {
         }
         until_healed(&w, roomy);
     }
-    assert_eq!(w.heard("AMQ2004S"), 0, "it never stopped by itself");
+    assert_eq!(w.message_count("AMQ2004S"), 0, "it never stopped by itself");
 }
 
 /// Messages in memory that only the log has, in many queues, on a disk that is full to the last page: the reserve
@@ -162,14 +162,14 @@ fn puts_are_refused_from_when_the_reserve_is_spent_until_it_is_whole() {
         }
     };
     assert_eq!(refused, Reason::Q_SPACE_NOT_AVAILABLE);
-    until("the word", || w.heard("AMQ2066W") == 1);
+    until("the word", || w.message_count("AMQ2066W") == 1);
     // Gets, definitions and checkpoints go on, whatever the log holds.
     w.run("DEFINE QLOCAL(LATE)");
     let got: Vec<_> = (0..50)
         .map(|_| next(&s, big, 0).unwrap().text().trim().to_owned())
         .collect();
     assert_eq!(got[49], "49");
-    until("room", || w.heard("AMQ2067I") == 1);
+    until("room", || w.message_count("AMQ2067I") == 1);
     put_one(&other, h, 1);
     drop((s, other));
 }

@@ -252,13 +252,12 @@ fn the_transmission_header_keeps_the_whole_descriptor() {
             assert_eq!(inner.format.text(), MQFMT_STRING.trim_end());
         } else {
             assert_eq!(inner.format.text(), MQFMT_MD_EXTENSION.trim_end());
-            let (extension, length) =
-                Mde::decode(&got.data[used..], order, PointerSize::Four).unwrap();
+            let (mde, length) = Mde::decode(&got.data[used..], order, PointerSize::Four).unwrap();
             used += length;
-            assert_eq!(extension.group_id, sent.group_id);
-            assert_eq!(extension.msg_seq_number, 1);
-            assert_eq!(extension.msg_flags, msg_flags | MQMF_MSG_IN_GROUP);
-            assert_eq!(extension.format.text(), MQFMT_STRING.trim_end());
+            assert_eq!(mde.group_id, sent.group_id);
+            assert_eq!(mde.msg_seq_number, 1);
+            assert_eq!(mde.msg_flags, msg_flags | MQMF_MSG_IN_GROUP);
+            assert_eq!(mde.format.text(), MQFMT_STRING.trim_end());
         }
         assert_eq!(&got.data[used..], b"the data");
     }
@@ -634,8 +633,8 @@ fn object_types_other_than_queues() {
     let w = World::new();
     let s = w.connect();
     for (object_type, reason) in [
-        (MQOT_PROCESS, Reason::UNKNOWN_OBJECT_NAME),
-        (MQOT_NAMELIST, Reason::UNKNOWN_OBJECT_NAME),
+        (MQOT_PROCESS, Reason::OPTION_NOT_VALID_FOR_TYPE),
+        (MQOT_NAMELIST, Reason::OPTION_NOT_VALID_FOR_TYPE),
         (MQOT_TOPIC, Reason::UNKNOWN_OBJECT_NAME),
         (0, Reason::OBJECT_TYPE_ERROR),
         (-1, Reason::OBJECT_TYPE_ERROR),
@@ -646,6 +645,27 @@ fn object_types_other_than_queues() {
         };
         let refused = open_od(&s, &mut od, MQOO_OUTPUT);
         assert_eq!(refused, Err(reason), "{object_type}");
+    }
+    w.run("DEFINE NAMELIST(N)");
+    for (object_type, name, q_mgr, expected) in [
+        (MQOT_NAMELIST, "N", "", None),
+        (MQOT_NAMELIST, "N", "QM1", None),
+        (
+            MQOT_NAMELIST,
+            "N",
+            "FAR",
+            Some(Reason::UNKNOWN_OBJECT_Q_MGR),
+        ),
+        (MQOT_NAMELIST, "M", "", Some(Reason::UNKNOWN_OBJECT_NAME)),
+        (MQOT_PROCESS, "N", "", Some(Reason::UNKNOWN_OBJECT_NAME)),
+        (MQOT_PROCESS, "SYSTEM.DEFAULT.PROCESS", "", None),
+    ] {
+        let mut od = Od {
+            object_type,
+            ..at(name, q_mgr)
+        };
+        let opened = open_od(&s, &mut od, MQOO_INQUIRE);
+        assert_eq!(opened.err(), expected, "{object_type} {name:?} {q_mgr:?}");
     }
     for (name, q_mgr, expected) in [
         ("", "", None),

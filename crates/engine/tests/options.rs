@@ -182,8 +182,7 @@ fn connect_options() {
     let _connected = w.qm().connect(who).unwrap();
     let shown = w.mqsc("DISPLAY CONN(*) CONNOPTS").rows[0]
         .2
-        .get("CONNOPTS")
-        .map(str::to_owned);
+        .shown("CONNOPTS");
     let words = "MQCNO_HANDLE_SHARE_BLOCK,MQCNO_SHARED_BINDING,MQCNO_RECONNECT";
     assert_eq!(shown.as_deref(), Some(words));
 }

@@ -4,8 +4,9 @@
 mod world;
 
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Barrier};
 
-use posthaste_engine::Stop;
+use posthaste_engine::{EndMode, Stop};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use world::*;
@@ -31,7 +32,7 @@ fn a_panic_of_maintenance_stops_the_queue_manager() {
     }
     assert!(matches!(w.qm().stopped(), Some(Stop::Defect(_))));
     assert_eq!(w.qm().stopped().unwrap().exit_code(), 70);
-    assert_eq!(w.heard("AMQ2016S"), 1);
+    assert_eq!(w.message_count("AMQ2016S"), 1);
     let refused = try_put(&s, h, &mut md(PERSISTENT), 0, b"");
     assert_eq!(refused, Err(Reason::CONNECTION_BROKEN));
     assert_eq!(waiter.finish().unwrap_err(), Reason::CONNECTION_BROKEN);
@@ -63,7 +64,7 @@ fn a_panic_of_the_log_s_writer_stops_the_queue_manager() {
     }
     until("the end", || w.qm().stopped().is_some());
     assert!(matches!(w.qm().stopped(), Some(Stop::LogFailed(_))));
-    assert_eq!(w.heard("AMQ2004S"), 1);
+    until("the message", || w.message_count("AMQ2004S") == 1);
     drop(s);
     w.stage.log_panics.store(false, SeqCst);
     w.bury();
@@ -71,4 +72,49 @@ fn a_panic_of_the_log_s_writer_stops_the_queue_manager() {
     let s = w.connect();
     let h = open(&s, LOCAL, MQOO_INPUT_SHARED);
     assert_eq!(drain(&s, h), ["kept"]);
+}
+
+/// Whoever settles asynchronous puts dies of one, perhaps while an end waits for it: unnoticed, all that waits for them
+/// would wait for ever.
+#[test]
+fn a_panic_of_settling_stops_the_queue_manager() {
+    for ending in [false, true] {
+        let mut w = World::pausable();
+        w.run(
+            "DEFINE QLOCAL(INIT) MAXDEPTH(0)
+             DEFINE QLOCAL(TRIGGERS) TRIGGER TRIGTYPE(EVERY) INITQ(INIT)",
+        );
+        let s = w.connect();
+        open(&s, "INIT", MQOO_INPUT_SHARED);
+        let h = open(&s, "TRIGGERS", MQOO_OUTPUT);
+        // Met twice: when it is about to die, and when something waits for it.
+        let meeting = Arc::new(Barrier::new(2));
+        let there = meeting.clone();
+        w.on_message("AMQ2017W", move || {
+            there.wait();
+            there.wait();
+            panic!("settling panics on purpose");
+        });
+        put(&s, h, PERSISTENT, MQPMO_ASYNC_RESPONSE, b"kept");
+        meeting.wait();
+        let (stat, qm) = (s.clone(), w.qm().clone());
+        let call = Call::begin(async move {
+            match ending {
+                true => {
+                    let ended = qm.end(EndMode::Immediate).await;
+                    assert!(matches!(ended, Err(Stop::Defect(_))), "{ended:?}");
+                }
+                false => assert!(stat.stat(MQSTAT_TYPE_ASYNC_ERROR, 1).await.is_err()),
+            }
+        });
+        meeting.wait();
+        call.finish();
+        assert!(matches!(w.qm().stopped(), Some(Stop::Defect(_))));
+        drop(s);
+        w.bury();
+        w.start();
+        let s = w.connect();
+        let h = open(&s, "TRIGGERS", MQOO_INPUT_SHARED);
+        assert_eq!(drain(&s, h), ["kept"]);
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake};
 
+use posthaste_admin::Admin;
 use posthaste_command::parse;
 use posthaste_engine::{EndMode, QueueManager, Session};
 use posthaste_env::block_on;
@@ -50,7 +51,7 @@ fn a_system_backout_leaves_the_next_unit_of_work_its_pin() {
     // As it was in the middle of the backout: the two checkpoints behind it may be over before anybody looks.
     let image = Arc::new(AtomicU64::new(0));
     let (noted, env, config) = (image.clone(), w.env.clone(), w.config.clone());
-    w.when_told("AMQ2017W", move || {
+    w.on_message("AMQ2017W", move || {
         noted.store(image_in_force(&env, &config), SeqCst);
         backout(&next_unit);
         let got = next(&next_unit, other, MQGMO_SYNCPOINT).unwrap();
@@ -58,7 +59,7 @@ fn a_system_backout_leaves_the_next_unit_of_work_its_pin() {
     });
     let filler = w.connect();
     let fill = open(&filler, "FILL", IN_OUT);
-    while w.heard("AMQ7469W") == 0 {
+    while w.message_count("AMQ7469W") == 0 {
         put(&filler, fill, PERSISTENT, 0, &[7; 20_000]);
         next(&filler, fill, 0).unwrap();
     }
@@ -66,7 +67,7 @@ fn a_system_backout_leaves_the_next_unit_of_work_its_pin() {
     assert_ne!(image, 0);
     until("two checkpoints", || w.image() >= image + 2);
     commit(&s);
-    assert_eq!(w.heard("AMQ7469W"), 1);
+    assert_eq!(w.message_count("AMQ7469W"), 1);
     w.crash();
     let s = w.connect();
     let other = open(&s, "OTHER", IN_OUT);
@@ -96,10 +97,10 @@ fn an_end_waits_for_effects_whose_applications_have_gone() {
         close(&s, h, MQCO_NONE).unwrap();
     }
     let tried = Arc::new(AtomicBool::new(false));
-    let (qm, told) = (w.qm().clone(), tried.clone());
-    w.when_told("AMQ2017W", move || {
+    let (qm, flag) = (w.qm().clone(), tried.clone());
+    w.on_message("AMQ2017W", move || {
         try_to_end(&qm);
-        told.store(true, SeqCst);
+        flag.store(true, SeqCst);
     });
     w.stage.pause();
     let committing = s.clone();
@@ -118,7 +119,7 @@ fn an_end_waits_for_effects_whose_applications_have_gone() {
 fn clearing(w: &World, name: &str) -> Call<posthaste_command::Reply> {
     let qm = w.qm().clone();
     let command = parse(&format!("CLEAR QLOCAL({name})")).unwrap().unwrap();
-    Call::begin(async move { qm.execute(&command).await })
+    Call::begin(async move { Admin::alone(&qm).execute(&command).await })
 }
 
 fn one_to_clear() -> World {

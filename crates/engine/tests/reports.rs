@@ -375,7 +375,7 @@ fn what_cannot_be_replied_goes_to_the_dead_letter_queue() {
             assert_eq!(header.put_appl_name.text(), "QM1");
             assert_eq!(header.put_date.text().len(), 8);
             assert_eq!(&dead.data[used..], b"the content", "{what}");
-            assert_eq!(w.heard("AMQ2017W"), 0);
+            assert_eq!(w.message_count("AMQ2017W"), 0);
         }
     }
 }
@@ -412,7 +412,7 @@ fn what_cannot_be_dead_lettered_is_discarded() {
             happen_unseen(kind, &w, &s, h, md);
             drain(&s, h);
             let what = format!("{} {setup}", kind.name);
-            until(&what, || w.heard("AMQ2017W") == 1);
+            until(&what, || w.message_count("AMQ2017W") == 1);
             assert_eq!(w.depth(DEAD), 0, "{what}");
             assert!(!w.status(DEAD).uncommitted, "{what}");
         }
@@ -516,7 +516,7 @@ fn a_full_log_takes_no_expiration_report_away() {
     });
     until("expiry", || next(&s, h, MQGMO_BROWSE_FIRST).is_err());
     assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (1, 0));
-    assert_eq!(w.heard("AMQ2017W"), 0);
+    assert_eq!(w.message_count("AMQ2017W"), 0);
     drop(s);
     w.kill();
     w.stage.no_image_from.store(u64::MAX, SeqCst);

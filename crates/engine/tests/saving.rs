@@ -8,8 +8,9 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
-use posthaste_engine::{EndMode, Session};
+use posthaste_engine::{EndMode, Session, Stop};
 use posthaste_env::block_on;
+use posthaste_env_sim::{Area, Fault, SimDisk};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md};
 use world::*;
@@ -123,4 +124,41 @@ fn an_end_that_gives_way_to_another_loses_nothing() {
         let h = open(&s, "A", IN_OUT);
         assert_eq!(numbers(&s, h), (0..20).collect::<Vec<_>>(), "{first:?}");
     }
+}
+
+/// A checkpoint that has failed stops the queue manager, and what it had saved by then is not in force. The last one of
+/// an end that was under way must not take that for saved: what was got would come again.
+#[test]
+fn nothing_is_saved_after_a_checkpoint_that_failed() {
+    let disk = SimDisk::of_seed(1);
+    let mut w = World::on_simulated(&disk, |c| c.log_config.file_pages = 128);
+    w.run("DEFINE QLOCAL(FILL)");
+    let s = w.connect();
+    let (h, fill) = (open(&s, LOCAL, IN_OUT), open(&s, "FILL", IN_OUT));
+    for text in [b"got", b"now"] {
+        put(&s, h, PERSISTENT, 0, text);
+    }
+    let work = || {
+        let _ = try_put(&s, fill, &mut md(PERSISTENT), 0, &[7; 20_000]);
+        let _ = next(&s, fill, 0);
+    };
+    let wanted = w.image() + 3;
+    until("the messages are filed", || {
+        work();
+        w.image() >= wanted
+    });
+    assert_eq!(next(&s, h, 0).unwrap().text(), "got");
+    disk.order(Fault::NameError, Area::Named("checkpoint-".to_owned()), 0);
+    until("a checkpoint fails", || {
+        work();
+        w.qm().stopped().is_some()
+    });
+    drop(s);
+    let stop = block_on(w.qm().end(EndMode::Immediate)).unwrap_err();
+    assert!(matches!(stop, Stop::CheckpointFailed(_)), "{stop}");
+    w.end_threads();
+    w.start();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    assert_eq!(drain(&s, h), ["now"]);
 }

@@ -517,7 +517,7 @@ fn a_full_disk_refuses_and_loses_nothing() {
             let again = try_put(&s, h, &mut md(persistence), options, b"x");
             assert_eq!(again, Err(Reason::Q_SPACE_NOT_AVAILABLE));
         }
-        assert_eq!(w.heard("AMQ2005E"), 1, "told, and not at every put");
+        assert_eq!(w.message_count("AMQ2005E"), 1, "told, and not at every put");
         // Getting makes room in the buffer.
         for n in 0..10 {
             assert_eq!(number(&next(&s, h, 0).unwrap()), n);
@@ -692,11 +692,14 @@ fn only_files_of_queues_are_removed_at_a_start() {
     assert!(theirs.into_iter().all(left) && left("BACKUP.1"));
     assert!(!ours.into_iter().any(left) && !left("GONE.4713"));
     assert_eq!(
-        (w.heard("AMQ2064I"), w.said("AMQ2064I")[0].as_str()),
+        (
+            w.message_count("AMQ2064I"),
+            w.last_inserts("AMQ2064I")[0].as_str()
+        ),
         (1, "3")
     );
     assert_eq!(
-        w.said("AMQ2064I")[1],
+        w.last_inserts("AMQ2064I")[1],
         "APP&lower.case_%.4712, GONE.4711, GONE.4713"
     );
     let s = w.connect();
@@ -719,11 +722,14 @@ fn a_file_of_a_deleted_queue_that_cannot_be_removed_does_not_refuse_the_start() 
     std::fs::copy(&kept, &stray).unwrap();
     w.stage.unremovable.store(true, Ordering::SeqCst);
     w.start();
-    assert_eq!((w.heard("AMQ2064I"), w.heard("AMQ2068W")), (0, 1));
-    assert_eq!(w.said("AMQ2068W")[..2], ["1", "GONE.4711"]);
+    assert_eq!(
+        (w.message_count("AMQ2064I"), w.message_count("AMQ2068W")),
+        (0, 1)
+    );
+    assert_eq!(w.last_inserts("AMQ2068W")[..2], ["1", "GONE.4711"]);
     w.stage.unremovable.store(false, Ordering::SeqCst);
     w.restart();
-    assert_eq!((w.heard("AMQ2064I"), stray.exists()), (1, false));
+    assert_eq!((w.message_count("AMQ2064I"), stray.exists()), (1, false));
     let s = w.connect();
     let h = open(&s, "KEPT", IN_OUT);
     assert_eq!(numbers(&s, h, 0), upto(100));

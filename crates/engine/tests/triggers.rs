@@ -3,6 +3,9 @@
 
 mod world;
 
+use std::sync::atomic::Ordering::SeqCst;
+
+use posthaste_admin::Admin;
 use posthaste_engine::{CreateOptions, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -62,6 +65,30 @@ impl Triggered {
         }
         close(&self.s, h, 0).unwrap();
     }
+}
+
+/// What the trigger monitor starts is in the process definition, as it is when the message is made.
+#[test]
+fn a_trigger_message_says_what_its_process_definition_says() {
+    let t = Triggered::new("TRIGTYPE(EVERY) PROCESS(PAYROLL)");
+    t.w.run("DEFINE PROCESS(PAYROLL) APPLTYPE(7) APPLICID('/usr/bin/pay') ENVRDATA('&') USERDATA(MONTH)");
+    let process = |t: &Triggered| {
+        t.put(0);
+        let got = next(&t.monitor, t.initiation, 0).unwrap();
+        let (tm, _) = Tm::decode(&got.data, ByteOrder::Little, PointerSize::Four).unwrap();
+        let texts = [
+            tm.appl_id.text().into_owned(),
+            tm.env_data.text().into_owned(),
+            tm.user_data.text().into_owned(),
+        ];
+        (tm.appl_type, texts)
+    };
+    let texts = |texts: [&str; 3]| texts.map(str::to_owned);
+    assert_eq!(process(&t), (7, texts(["/usr/bin/pay", "&", "MONTH"])));
+    t.w.run("ALTER PROCESS(PAYROLL) APPLTYPE(UNIX) USERDATA('')");
+    assert_eq!(process(&t), (MQAT_UNIX, texts(["/usr/bin/pay", "&", ""])));
+    t.w.run("DELETE PROCESS(PAYROLL)");
+    assert_eq!(process(&t), (0, texts(["", "", ""])));
 }
 
 #[test]
@@ -174,7 +201,11 @@ fn depth_fires_once_and_switches_triggering_off() {
     drop((s, monitor));
     w.restart();
     let reply = w.mqsc("DISPLAY QLOCAL(APP) TRIGGER");
-    assert_eq!(reply.rows[0].2.get("NOTRIGGER"), Some(""), "{reply:?}");
+    assert_eq!(
+        reply.rows[0].2.shown("NOTRIGGER").as_deref(),
+        Some(""),
+        "{reply:?}"
+    );
     t = Triggered {
         monitor: w.connect(),
         initiation: Hobj(0),
@@ -183,6 +214,51 @@ fn depth_fires_once_and_switches_triggering_off() {
         w,
     };
     assert_eq!(control(&t), MQTC_OFF);
+}
+
+/// The log has no room to say that triggering is off. It is off all the same, in the definition too, so that it can be
+/// switched on again.
+#[test]
+fn depth_switches_triggering_off_when_the_log_is_full() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 2;
+        c.log_config.secondary_files = 1;
+    });
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let mut t = Triggered::over(w, "TRIGTYPE(DEPTH) TRIGDPTH(3)");
+    let filler = t.w.connect();
+    let fill = open(&filler, "Q", IN_OUT);
+    t.w.stage.no_image_from.store(0, SeqCst);
+    for size in [20_000, 1] {
+        until("the log is full", || {
+            let data = vec![7; size];
+            let refused = try_put(&filler, fill, &mut md(PERSISTENT), 0, &data).err();
+            refused == Some(Reason::RESOURCE_PROBLEM)
+        });
+    }
+    assert!(
+        !t.w.mqsc("ALTER QLOCAL(APP) DESCR('x')").ok,
+        "the log is full"
+    );
+    for expected in [0, 0, 1, 0, 0] {
+        t.put(0);
+        assert_eq!(t.fired(), expected);
+    }
+    let is_off = |w: &World| {
+        let reply = w.mqsc("DISPLAY QLOCAL(APP) TRIGGER");
+        reply.rows[0].2.shown("NOTRIGGER").is_some()
+    };
+    assert!(is_off(&t.w));
+    t.w.stage.no_image_from.store(u64::MAX, SeqCst);
+    until("there is room", || {
+        let _ = next(&filler, fill, 0);
+        t.w.mqsc("ALTER QLOCAL(APP) TRIGGER").ok
+    });
+    assert_eq!(t.fired(), 1, "five messages are there");
+    drop((filler, t.s, t.monitor));
+    t.w.restart();
+    assert!(is_off(&t.w));
 }
 
 #[test]
@@ -278,7 +354,7 @@ fn a_message_that_was_cleared_meanwhile_does_not_fire() {
     let qm = t.w.qm().clone();
     let command = posthaste_command::parse("CLEAR QLOCAL(APP)");
     let command = command.unwrap().unwrap();
-    let clear = Call::begin(async move { qm.execute(&command).await });
+    let clear = Call::begin(async move { Admin::alone(&qm).execute(&command).await });
     let server = t.w.connect();
     let h = open(&server, "APP", MQOO_INPUT_SHARED);
     next(&server, h, MQGMO_SYNCPOINT).unwrap();
@@ -412,7 +488,7 @@ fn a_trigger_message_that_cannot_be_put_is_dead_lettered() {
         // Without a dead-letter queue it is discarded, and the put succeeds all the same.
         t.w.run("ALTER QMGR DEADQ('')");
         t.put(0);
-        assert_eq!(t.w.heard("AMQ2017W"), 1);
+        assert_eq!(t.w.message_count("AMQ2017W"), 1);
         assert_eq!(t.w.depth("APP"), 2);
     }
 }
@@ -481,20 +557,20 @@ fn an_initiation_queue_serves_who_names_it_now() {
     );
     let s = w.connect();
     // Messages that nobody serves: whoever opens their initiation queue is told of them.
-    let told = |initiation: &str| {
+    let triggered = |initiation: &str| {
         let h = open(&s, initiation, MQOO_INPUT_SHARED);
-        let told = drain_all(&s, h);
+        let triggered = drain_all(&s, h);
         close(&s, h, MQCO_NONE).unwrap();
-        told
+        triggered
     };
     put1(&s, "APP", &mut md(0), 0, b"work").unwrap();
-    assert_eq!((told("INIT"), told("OTHER")), (1, 0));
+    assert_eq!((triggered("INIT"), triggered("OTHER")), (1, 0));
     w.run("ALTER QLOCAL(APP) INITQ(OTHER)");
-    assert_eq!((told("INIT"), told("OTHER")), (0, 1));
+    assert_eq!((triggered("INIT"), triggered("OTHER")), (0, 1));
     w.run("ALTER QLOCAL(APP) NOTRIGGER");
-    assert_eq!((told("INIT"), told("OTHER")), (0, 0));
+    assert_eq!((triggered("INIT"), triggered("OTHER")), (0, 0));
     w.run("ALTER QLOCAL(APP) TRIGGER INITQ(INIT)");
-    assert_eq!((told("INIT"), told("OTHER")), (1, 0));
+    assert_eq!((triggered("INIT"), triggered("OTHER")), (1, 0));
     let mut w = w;
     drop(s);
     w.restart();

@@ -308,25 +308,25 @@ fn non_persistent_messages_are_not_logged() {
 }
 
 fn failures(s: &Session) -> (i32, i32) {
-    let sts = s.stat(MQSTAT_TYPE_ASYNC_ERROR, 1).unwrap();
+    let sts = block_on(s.stat(MQSTAT_TYPE_ASYNC_ERROR, 1)).unwrap();
     (sts.put_failure_count, sts.reason)
 }
 
 /// The application is not told of a put that fails, so it is told at its commit, whoever it came by.
 #[test]
 fn a_unit_of_work_that_misses_an_asynchronous_put_is_not_committed() {
-    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
     let mut w = World::new();
     w.run("DEFINE QLOCAL(SHORT) MAXDEPTH(1)");
     let s = w.connect();
     let h = open(&s, "SHORT", IN_OUT);
     for persistence in [PERSISTENT, NOT_PERSISTENT] {
         let lost = |one: bool| {
-            put(&s, h, persistence, ahead, b"there");
-            let (mut od, mut md, mut pmo) = (object("SHORT"), md(persistence), pmo(ahead));
+            put(&s, h, persistence, asynchronous, b"there");
+            let (mut od, mut md, mut pmo) = (object("SHORT"), md(persistence), pmo(asynchronous));
             let refused = match one {
                 true => block_on(s.put1(&mut od, &mut md, &mut pmo, "".into())).map(drop),
-                false => try_put(&s, h, &mut md, ahead, b"missing").map(drop),
+                false => try_put(&s, h, &mut md, asynchronous, b"missing").map(drop),
             };
             assert_eq!(refused.unwrap_err(), Reason::Q_FULL);
             assert_eq!(failures(&s), (1, Reason::Q_FULL.0));
@@ -344,9 +344,9 @@ fn a_unit_of_work_that_misses_an_asynchronous_put_is_not_committed() {
         }
     }
     // The first thing of a unit of work that is doomed, and one that its application backs out itself.
-    for options in [0, ahead] {
+    for options in [0, asynchronous] {
         put(&s, h, PERSISTENT, 0, b"full");
-        let refused = try_put(&s, h, &mut md(PERSISTENT), ahead, b"").unwrap_err();
+        let refused = try_put(&s, h, &mut md(PERSISTENT), asynchronous, b"").unwrap_err();
         assert_eq!(refused, Reason::Q_FULL);
         assert_eq!(drain(&s, h), ["full"]);
         put(&s, h, PERSISTENT, options, b"with it");
@@ -361,7 +361,7 @@ fn a_unit_of_work_that_misses_an_asynchronous_put_is_not_committed() {
     }
     // What never became a call.
     put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"never");
-    s.put_refused(ahead, Reason::MD_ERROR);
+    s.put_refused(asynchronous, Reason::MD_ERROR);
     assert_eq!(
         block_on(s.disconnect()).unwrap().warning,
         Reason::BACKED_OUT

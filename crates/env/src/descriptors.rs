@@ -12,3 +12,8 @@ pub fn allow_descriptors() {
     };
     let _ = setrlimit(Resource::Nofile, raised);
 }
+
+/// How many the process may have open; `None` for as many as it likes.
+pub fn descriptor_limit() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}

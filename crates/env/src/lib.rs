@@ -21,8 +21,10 @@ mod in_front;
 mod no_files;
 mod os;
 mod slow_disk;
+mod spares;
 pub mod sync;
 mod thread;
+mod turns;
 mod wait;
 mod watched_disk;
 
@@ -30,7 +32,7 @@ use std::sync::Arc;
 
 pub use aligned::{AlignedBuf, PAGE};
 pub use clock::{Clock, Nanos, Sleep};
-pub use descriptors::allow_descriptors;
+pub use descriptors::{allow_descriptors, descriptor_limit};
 pub use disk::{Disk, File, Lock, Open, check_forced, check_whole_pages};
 pub use entropy::Entropy;
 pub use event::Event;
@@ -39,6 +41,7 @@ pub use no_files::{NoFiles, assert_files_allowed};
 pub use os::os;
 pub use slow_disk::{Slowness, slow_disk};
 pub use thread::{Thread, block_on, panicking, set_timer_slack, spawn};
+pub use turns::{EndOfTurn, Turns, at_end_of_turn, excused, serves_many};
 pub use wait::wait_until;
 pub use watched_disk::{SlowCall, watch_disk};
 

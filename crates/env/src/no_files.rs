@@ -1,8 +1,7 @@
 //! Where no file may be touched: whoever waits for a disk must not keep others from what it has locked.
 //!
-//! Invariant: in builds with debug assertions the real disk refuses every operation but locking and asking a
-//! length to a thread that has a [`NoFiles`];
-//! other builds have nothing of this.
+//! Invariant: in builds with debug assertions the real disk refuses every operation but locking and asking a length to a
+//! thread that has a [`NoFiles`]; other builds have nothing of this.
 
 #[cfg(debug_assertions)]
 thread_local! {
@@ -41,6 +40,7 @@ pub fn assert_files_allowed() {
         HELD.get() == 0,
         "a file is touched under a lock that no disk may hold up"
     );
+    crate::turns::assert_not_held_up();
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::{Env, os::disk::OsDisk};
 /// The real world. Every call gives the same one: timers share one thread, which the first sleep starts.
 pub fn os() -> Env {
     Env {
-        disk: Arc::new(OsDisk),
+        disk: Arc::new(OsDisk::default()),
         clock: Arc::new(OsClock),
         entropy: Arc::new(OsEntropy),
     }

@@ -155,8 +155,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         std::fs::create_dir(&log).unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let ear = Arc::clone(&heard);
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let recorder = Arc::clone(&recorded);
         // Every look at the clock moves it by `step`, so that is what each call takes.
         let (step, clock) = (Arc::new(AtomicU64::new(0)), AtomicU64::new(0));
         let by = Arc::clone(&step);
@@ -165,7 +165,7 @@ mod tests {
             clock.fetch_add(by, Ordering::Relaxed) + by
         };
         let listener: Listener = Arc::new(move |call: SlowCall| {
-            ear.lock().push((call.bytes, call.write, call.took));
+            recorder.lock().push((call.bytes, call.write, call.took));
         });
         let disk = watch_disk_with(os().disk, &log, 7_000, listener, Arc::new(now));
         let file = disk.open(&log.join("a"), Open::CREATE).unwrap();
@@ -183,9 +183,9 @@ mod tests {
                 file.sync().unwrap();
                 assert_eq!(file.read_at(&mut [0; 10], 0).unwrap(), 10);
             }
-            assert_eq!(*heard.lock(), expected);
+            assert_eq!(*recorded.lock(), expected);
         }
         assert!(file.read_at(&mut [0; 8192], 0).is_ok());
-        assert_eq!(heard.lock().len(), 4);
+        assert_eq!(recorded.lock().len(), 4);
     }
 }

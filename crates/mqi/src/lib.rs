@@ -1,10 +1,11 @@
 //! Vocabulary of the MQ Interface: constants, structures, reason codes, byte codecs.
 //!
-//! Everything here is pure: no operating system calls, no dependencies, no state. The
-//! other crates speak to each other, and to the world, in these terms.
+//! Everything here is pure: no operating system calls, no state. The other crates speak to each other, and to
+//! the world, in these terms.
 //!
 //! - [`constants`]: MQ's names and numbers, unchanged (`MQOO_OUTPUT`, `MQIA_MAX_Q_DEPTH`).
 //! - [`Reason`] and [`CompCode`]: what a call answers.
+//! - [`verbs`]: the calls themselves ([`Mqi`]), and what they give.
 //! - [`Chars`], [`Name`], [`MsgId`], [`Hobj`], ...: the small value types.
 //! - [`Md`], [`Od`], [`Pmo`], [`Gmo`], [`Rfh2`], ...: the structures, each with
 //!   `decode`, `encode` and `length` over [`ByteOrder`] and [`PointerSize`].
@@ -23,9 +24,11 @@ mod ids;
 mod reason;
 mod structures;
 mod text;
+pub mod verbs;
 
 pub use chars::{Chars, Name};
 pub use codec::{ByteOrder, PointerSize, Reader, StructError, Writer};
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use reason::{CompCode, Reason};
 pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sts, Tm, Tmc2, Xqh};
+pub use verbs::{Done, Got, Inquired, Mqi, Verb};

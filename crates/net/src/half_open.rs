@@ -5,10 +5,8 @@
 //! does not help an address against others that have fewer. The number of them does not matter to the cost.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use crate::address::Host;
-use crate::admission::Place;
 use posthaste_env::Nanos;
 
 /// How long a half-open connection has its place for certain, against its like.
@@ -17,32 +15,39 @@ const YOUNG: Nanos = 1_000_000_000;
 /// Whoever is counted together: an address, or this machine's own sockets.
 type Origin = Option<Host>;
 
-struct HalfOpen {
+struct HalfOpen<T> {
     since: Nanos,
-    place: Arc<Place>,
+    place: T,
 }
 
-/// All half-open connections.
-#[derive(Default)]
-pub(crate) struct HalfOpens {
+/// All half-open connections; `T` is what is known of the place of each.
+pub struct HalfOpens<T> {
     /// By where they are from; the oldest first.
-    from: HashMap<Origin, BTreeMap<u64, HalfOpen>>,
+    from: HashMap<Origin, BTreeMap<u64, HalfOpen<T>>>,
     /// How many are from where.
     crowds: BTreeSet<(usize, Origin)>,
     in_all: usize,
 }
 
-impl HalfOpens {
-    pub(crate) fn len(&self) -> usize {
+impl<T> Default for HalfOpens<T> {
+    fn default() -> Self {
+        HalfOpens {
+            from: HashMap::new(),
+            crowds: BTreeSet::new(),
+            in_all: 0,
+        }
+    }
+}
+
+impl<T: Clone> HalfOpens<T> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
         self.in_all
     }
 
     /// `id` is greater than all before.
-    pub(crate) fn insert(&mut self, id: u64, from: Origin, since: Nanos, place: &Arc<Place>) {
-        let half_open = HalfOpen {
-            since,
-            place: Arc::clone(place),
-        };
+    pub fn insert(&mut self, id: u64, from: Origin, since: Nanos, place: T) {
+        let half_open = HalfOpen { since, place };
         let crowd = self.from.entry(from).or_default();
         self.crowds.remove(&(crowd.len(), from));
         crowd.insert(id, half_open);
@@ -51,7 +56,7 @@ impl HalfOpens {
     }
 
     /// Whether it was one.
-    pub(crate) fn remove(&mut self, id: u64, from: Origin) -> bool {
+    pub fn remove(&mut self, id: u64, from: Origin) -> bool {
         let Some(crowd) = self.from.get_mut(&from) else {
             return false;
         };
@@ -69,7 +74,7 @@ impl HalfOpens {
     }
 
     /// Who has to go for a newcomer `from` there, if anybody.
-    pub(crate) fn victim(&self, from: Origin, now: Nanos) -> Option<(u64, Arc<Place>)> {
+    pub fn victim(&self, from: Origin, now: Nanos) -> Option<(u64, T)> {
         let of_newcomer = self.from.get(&from).map_or(0, BTreeMap::len);
         let (most, crowded) = self.crowds.last()?;
         // With the newcomer, his address would have as many: then it is no crowd beside his.
@@ -82,15 +87,15 @@ impl HalfOpens {
     }
 
     /// Who of those from there has to go for one more from there, if anybody.
-    pub(crate) fn victim_of(&self, from: Origin, now: Nanos) -> Option<(u64, Arc<Place>)> {
+    pub fn victim_of(&self, from: Origin, now: Nanos) -> Option<(u64, T)> {
         self.oldest(from, Some(now))
     }
 
     /// The oldest from there; with a time, only if it is not young.
-    fn oldest(&self, from: Origin, now: Option<Nanos>) -> Option<(u64, Arc<Place>)> {
+    fn oldest(&self, from: Origin, now: Option<Nanos>) -> Option<(u64, T)> {
         let (id, oldest) = self.from.get(&from)?.first_key_value()?;
         let young = now.is_some_and(|now| now.saturating_sub(oldest.since) < YOUNG);
-        (!young).then(|| (*id, Arc::clone(&oldest.place)))
+        (!young).then(|| (*id, oldest.place.clone()))
     }
 }
 
@@ -105,11 +110,10 @@ mod tests {
     #[test]
     fn the_oldest_of_the_largest_crowd_goes_and_youth_helps_against_ones_like_only() {
         let mut all = HalfOpens::default();
-        let place = Arc::new(Place::default());
-        let goes = |all: &HalfOpens, from, now| all.victim(from, now).map(|(id, _)| id);
+        let goes = |all: &HalfOpens<()>, from, now| all.victim(from, now).map(|(id, _)| id);
         assert_eq!(goes(&all, host(1), 0), None);
         for (id, from) in [(1, 1), (2, 2), (3, 2), (4, 2)] {
-            all.insert(id, host(from), id * YOUNG, &place);
+            all.insert(id, host(from), id * YOUNG, ());
         }
         // The oldest in all is not from the crowd.
         assert_eq!(goes(&all, host(3), 4 * YOUNG), Some(2));
@@ -129,7 +133,7 @@ mod tests {
         for (id, from) in [(1, 1), (3, 2), (4, 2)] {
             assert!(all.remove(id, host(from)));
         }
-        assert_eq!((all.len(), goes(&all, host(1), 9 * YOUNG)), (0, None));
+        assert_eq!((all.count(), goes(&all, host(1), 9 * YOUNG)), (0, None));
         assert!(all.from.is_empty() && all.crowds.is_empty());
     }
 }

@@ -1,24 +1,39 @@
-//! Sockets: listening, admitting, reading and writing them, and counting what they cost. Knows no protocol.
+//! Sockets: listening, admitting, serving them on lanes, and counting what they cost. Knows no protocol.
 //!
 //! * [`Listener`] binds TCP or Unix-domain sockets and accepts;
 //! * [`Admission`] limits connections in all and for each address, counts bytes, and knows when the last is gone;
-//! * [`Inbound`] reads into a buffer that belongs to the thread: an idle connection keeps no read buffer;
-//! * [`Outbound`] is a connection's output: anyone may append, it is written in order, once per batch;
+//! * [`HalfOpens`] says who of those that have not said who they are loses its place to a newcomer;
+//! * [`Protocol`] is what a connection is to whoever runs it: bytes in; bytes and deadlines out;
+//! * [`Lanes`] are the threads that run connections, [`drive`] runs one on any stream and clock;
+//! * [`ConnectionWakers`] wake parts of a connection from any thread, [`together`] many at one go;
+//! * [`Output`] is what waits for a peer, written once per turn;
 //! * [`Timer`] and [`RuntimeClock`]: the clock of the network side.
 
 mod address;
 mod admission;
+mod drive;
 mod half_open;
 mod inbound;
+mod lane;
+mod lanes;
 mod listener;
-mod outbound;
+mod output;
+mod protocol;
 mod stream;
+mod tally;
 mod timer;
+mod wake;
 
 pub use address::{Address, Host, Peer};
 pub use admission::{Admission, Limits, Permit, Refused, Totals, Traffic};
-pub use inbound::{Inbound, ReadError};
+pub use drive::drive;
+pub use half_open::HalfOpens;
+pub use lane::Begin;
+pub use lanes::{LaneFailed, Lanes};
 pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
-pub use outbound::{Flush, Outbound};
+pub use output::Output;
+pub use protocol::{Next, Protocol, Received};
 pub use stream::Stream;
+pub use tally::LaneCounts;
 pub use timer::{RuntimeClock, Timer, coarse_wall_micros};
+pub use wake::{ConnectionWakers, together};

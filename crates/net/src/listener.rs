@@ -1,6 +1,5 @@
 //! Listening: bind, accept, admit, hand over; and end gracefully.
 
-use std::future::Future;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,8 +73,7 @@ pub struct Accepted {
 
 /// Told about connections that are not taken.
 pub trait Watcher: Send + Sync {
-    /// A connection was refused. It is closed when `stream` is dropped, and counts for nothing meanwhile. Called
-    /// inside a runtime.
+    /// A connection was refused. It is closed when `stream` is dropped, and counts for nothing meanwhile.
     fn refused(&self, peer: &Peer, why: Refused, stream: Stream);
     /// Accepting failed; the listener goes on.
     fn failed(&self, error: &io::Error);
@@ -107,9 +105,12 @@ impl Listener {
         Ok(match &self.kind {
             Kind::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                (Stream::Tcp(stream), Peer::Tcp(address))
+                (Stream::Tcp(stream.into_std()?), Peer::Tcp(address))
             }
-            Kind::Unix { listener, .. } => (Stream::Unix(listener.accept().await?.0), Peer::Local),
+            Kind::Unix { listener, .. } => {
+                let (stream, _) = listener.accept().await?;
+                (Stream::Unix(stream.into_std()?), Peer::Local)
+            }
         })
     }
 }
@@ -156,18 +157,15 @@ fn bind_unix(path: &Path, mode: u32) -> io::Result<Kind> {
     })
 }
 
-/// Accepts until `admission` drains, giving every connection to a task of its own.
+/// Accepts until `admission` drains, giving every connection to `handle`, which must not wait.
 ///
 /// Returns when no more are taken; connections go on ([`Admission::empty`] waits for them).
-pub async fn run<H, F>(
+pub async fn run(
     listener: Listener,
     admission: Admission,
     watcher: Arc<dyn Watcher>,
-    handle: H,
-) where
-    H: Fn(Accepted) -> F,
-    F: Future<Output = ()> + Send + 'static,
-{
+    handle: impl Fn(Accepted),
+) {
     let draining = admission.draining();
     tokio::pin!(draining);
     loop {
@@ -188,11 +186,11 @@ pub async fn run<H, F>(
         };
         match admission.admit(&peer) {
             Ok(permit) => match stream.prepare(listener.options.keepalive) {
-                Ok(()) => drop(tokio::spawn(handle(Accepted {
+                Ok(()) => handle(Accepted {
                     stream,
                     peer,
                     permit,
-                }))),
+                }),
                 Err(error) => watcher.failed(&error),
             },
             Err(refused) => watcher.refused(&peer, refused, stream),
@@ -214,6 +212,7 @@ fn of_one_connection(error: &io::Error) -> bool {
 mod tests {
     use super::*;
     use crate::admission::Limits;
+    use crate::lanes::{self, tests::Echo};
     use parking_lot::Mutex;
     use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -231,13 +230,10 @@ mod tests {
         }
     }
 
-    async fn echo(mut accepted: Accepted) {
-        let mut byte = [0];
-        while accepted.stream.read_exact(&mut byte).await.is_ok() {
-            if accepted.stream.write_all(&byte).await.is_err() {
-                return;
-            }
-        }
+    /// Gives back what comes.
+    fn echo() -> impl Fn(Accepted) {
+        let lanes = lanes::tests::lanes(1);
+        move |accepted| lanes.serve(accepted.stream, Echo::begin(accepted.permit))
     }
 
     fn any_port() -> Address {
@@ -255,7 +251,7 @@ mod tests {
             per_address: 1,
         });
         let seen = Arc::new(Seen::default());
-        let task = tokio::spawn(run(listener, admission.clone(), seen.clone(), echo));
+        let task = tokio::spawn(run(listener, admission.clone(), seen.clone(), echo()));
 
         let mut first = TcpStream::connect(address).await.unwrap();
         first.write_all(b"x").await.unwrap();
@@ -317,7 +313,7 @@ mod tests {
             listener,
             admission.clone(),
             Arc::new(Seen::default()),
-            echo,
+            echo(),
         ));
         let mut stream = UnixStream::connect(&path).await.unwrap();
         stream.write_all(b"x").await.unwrap();

@@ -1,20 +1,22 @@
 //! A connected socket of either kind.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use mio::event::Source;
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
 use rustix::net::sockopt;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
 
 /// How long an answer to a probe is waited for, and how many may stay without one: a dead peer is found a minute after
 /// the first. The system's own would be 75 seconds, nine times.
 const PROBE_INTERVAL: Duration = Duration::from_secs(15);
 const PROBES: u32 = 4;
 
-/// A TCP or Unix-domain connection.
+/// A TCP or Unix-domain connection that never blocks.
 #[derive(Debug)]
 pub enum Stream {
     /// TCP.
@@ -37,53 +39,60 @@ impl Stream {
         }
         Ok(())
     }
+}
 
-    /// The process at the other end of a Unix-domain connection.
-    pub fn peer_process(&self) -> Option<i32> {
+impl Stream {
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Tcp(_) => None,
-            Stream::Unix(stream) => stream.peer_cred().ok()?.pid(),
+            Stream::Tcp(stream) => (&mut &*stream).read(buffer),
+            Stream::Unix(stream) => (&mut &*stream).read(buffer),
+        }
+    }
+
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&mut &*stream).write(bytes),
+            Stream::Unix(stream) => (&mut &*stream).write(bytes),
+        }
+    }
+
+    /// Tells the peer that no more comes.
+    pub(crate) fn shut_down(&self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+        }
+    }
+
+    fn descriptor(&self) -> RawFd {
+        match self {
+            Stream::Tcp(stream) => stream.as_raw_fd(),
+            Stream::Unix(stream) => stream.as_raw_fd(),
         }
     }
 }
 
-impl AsyncRead for Stream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
-            Stream::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
-            Stream::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
-        }
+impl Source for Stream {
+    fn register(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        interests: Interest,
+    ) -> io::Result<()> {
+        SourceFd(&self.descriptor()).register(registry, token, interests)
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Unix(stream) => Pin::new(stream).poll_flush(cx),
-        }
+    fn reregister(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        interests: Interest,
+    ) -> io::Result<()> {
+        SourceFd(&self.descriptor()).reregister(registry, token, interests)
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+    fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        SourceFd(&self.descriptor()).deregister(registry)
     }
 }
 
@@ -91,11 +100,11 @@ impl AsyncWrite for Stream {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_dead_peer_is_found_soon_after_the_first_probe() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    #[test]
+    fn a_dead_peer_is_found_soon_after_the_first_probe() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let stream = Stream::Tcp(TcpStream::connect(address).await.unwrap());
+        let stream = Stream::Tcp(TcpStream::connect(address).unwrap());
         let idle = Duration::from_secs(300);
         stream.prepare(Some(idle)).unwrap();
         let Stream::Tcp(tcp) = &stream else {

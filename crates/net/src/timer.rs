@@ -1,7 +1,8 @@
-//! The clock of the network side: monotonic nanoseconds, and one re-armable timer per connection.
+//! The clock of the network side: monotonic nanoseconds, and one re-armable timer for a connection that [`crate::drive`]
+//! runs.
 //!
-//! A connection is given its clock. In the product that is the runtime's ([`RuntimeClock`]), whose timers wake their
-//! task without another thread; in the simulator it is the simulated one.
+//! Whoever runs connections is given the clock: in the product the runtime's ([`RuntimeClock`]), in the simulator the
+//! simulated one. A lane only reads it, and keeps the deadlines of its connections itself.
 
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};

@@ -15,10 +15,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -115,50 +111,17 @@ pub struct Totals {
     pub last_failure: Option<String>,
 }
 
-#[derive(Default)]
-struct Counters {
-    accepted: AtomicU64,
-    opened: AtomicU64,
-    closed: AtomicU64,
-    refused: AtomicU64,
-    up: AtomicU64,
-    down: AtomicU64,
-    last_failure: Mutex<Option<String>>,
-}
-
-impl Counters {
-    fn accepted(&self) {
-        self.accepted.fetch_add(1, Relaxed);
-    }
-
-    fn opened(&self) {
-        self.opened.fetch_add(1, Relaxed);
-    }
-
-    fn closed(&self) {
-        // Whoever sees a connection closed sees everything that it passed.
-        self.closed.fetch_add(1, Release);
-    }
-
-    fn passed(&self, up: u64, down: u64) {
-        self.up.fetch_add(up, Relaxed);
-        self.down.fetch_add(down, Relaxed);
-    }
-
-    fn refuse(&self, to: SocketAddr, error: &io::Error) {
-        self.refused.fetch_add(1, Relaxed);
-        self.fail(format!("cannot connect to {to}: {error}"));
-    }
-
-    fn fail(&self, what: String) {
-        *self.last_failure.lock() = Some(what);
+impl Totals {
+    fn refuse(&mut self, to: SocketAddr, error: &io::Error) {
+        self.refused += 1;
+        self.last_failure = Some(format!("cannot connect to {to}: {error}"));
     }
 }
 
 /// A running proxy; it ends, with its connections, when this is dropped.
 pub struct DelayProxy {
     address: SocketAddr,
-    counters: Arc<Counters>,
+    totals: Arc<Mutex<Totals>>,
     calibration: Option<Calibration>,
     stop: Arc<OwnedFd>,
     thread: Option<Thread>,
@@ -206,19 +169,19 @@ impl DelayProxy {
         let address = listener.local_addr().map_err(system("find the address"))?;
         let unblocked = listener.set_nonblocking(true);
         unblocked.map_err(system("prepare the listener"))?;
-        let counters = Arc::new(Counters::default());
+        let totals: Arc<Mutex<Totals>> = Arc::default();
         let shapes = (
             shape(&settings.up, settings.buffer, correction_ns),
             shape(&settings.down, settings.buffer, correction_ns),
         );
         let clock = posthaste_env::os().clock;
-        let relay = Relay::new(listener, to, shapes, clock, Arc::clone(&counters));
+        let relay = Relay::new(listener, to, shapes, clock, Arc::clone(&totals));
         let relay = relay.map_err(system("prepare the proxy"))?;
         let stop = relay.stopper();
         let thread = spawn("delayproxy", move || relay.run());
         Ok(DelayProxy {
             address,
-            counters,
+            totals,
             calibration: None,
             stop,
             thread: Some(thread.map_err(system("start a thread"))?),
@@ -237,16 +200,7 @@ impl DelayProxy {
 
     /// What it has done so far.
     pub fn totals(&self) -> Totals {
-        let counters = &self.counters;
-        let closed = counters.closed.load(Acquire);
-        Totals {
-            accepted: counters.accepted.load(Relaxed),
-            open: counters.opened.load(Relaxed).saturating_sub(closed),
-            refused: counters.refused.load(Relaxed),
-            up: counters.up.load(Relaxed),
-            down: counters.down.load(Relaxed),
-            last_failure: counters.last_failure.lock().clone(),
-        }
+        self.totals.lock().clone()
     }
 }
 

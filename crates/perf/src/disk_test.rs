@@ -28,5 +28,7 @@ mod report;
 mod worker;
 mod writing;
 
+pub(crate) use command::forced;
 pub use command::{Sample, run, sample};
+pub(crate) use files::NoFiles;
 pub use options::DiskTestArgs;

@@ -8,10 +8,11 @@
 //!   what went wrong is kept.
 //!
 //! * `blocking`: a thread for each application. `multiplexed`: loops that carry many
-//!   connections, each a `link`, with what is encoded in advance in `template`.
+//!   connections, each a `link`. `application`: what both carry.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
 
+mod application;
 mod blocking;
 mod connect;
 mod control;
@@ -19,7 +20,6 @@ mod course;
 mod link;
 mod multiplexed;
 mod tally;
-mod template;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,13 +29,11 @@ use parking_lot::Mutex;
 use posthaste_mqi::CorrelId;
 
 pub use connect::unreachable;
-pub use tally::histogram;
 
-use crate::measure::Interrupt;
+use crate::measure::{Interrupt, histogram};
 use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
 use connect::Way;
 use control::Control;
-use multiplexed::Group;
 use tally::Tally;
 
 /// What was measured between [`Running::begin_window`] and [`Running::end_window`].
@@ -75,6 +73,15 @@ pub struct Outcome {
     pub each: Vec<u64>,
 }
 
+/// Like applications that are to be carried.
+struct Group {
+    workload: Arc<Workload>,
+    way: Way,
+    machines: Vec<Machine>,
+    data: Arc<[u8]>,
+    control: Arc<Control>,
+}
+
 struct Mark {
     /// Iterations of each application until then.
     each: Vec<u64>,
@@ -86,7 +93,6 @@ pub struct Running {
     control: Arc<Control>,
     tallies: Vec<Arc<Tally>>,
     window: Mutex<Mark>,
-    empty: Histogram<u64>,
     /// How long an application may take to end.
     grace: Duration,
 }
@@ -105,10 +111,9 @@ const LEAVE: Duration = Duration::from_secs(1);
 /// connecting is not answered.
 pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError> {
     let mut running = start_together(std::slice::from_ref(workload), target)?;
-    running.pop().ok_or_else(|| PerfError::System {
-        what: "starting".to_owned(),
-        why: "no workload".to_owned(),
-    })
+    running
+        .pop()
+        .ok_or_else(|| PerfError::system("starting", "no workload"))
 }
 
 /// Starts several workloads on the same queue manager, the last one first: responders are ready
@@ -256,14 +261,12 @@ fn prepare(
     let machines = (0..workload.applications)
         .map(|index| Machine::new(workload, index, identity(index)))
         .collect::<Result<Vec<_>, _>>()?;
-    let empty = histogram()?;
     let group = Group {
         workload: Arc::new(workload.clone()),
         way: Way::find(target, workload)?,
         machines,
         data,
         control: control.clone(),
-        empty: empty.clone(),
     };
     let running = Running {
         control,
@@ -272,7 +275,6 @@ fn prepare(
             each: Vec::new(),
             at: base,
         }),
-        empty,
         // A reply may be waited for, one slice after the other; who waits for ever stops at the next.
         grace: workload.get_wait.unwrap_or_default() + GRACE,
     };
@@ -331,7 +333,7 @@ impl Running {
 
     /// The latencies recorded since [`Running::begin_window`], which are forgotten.
     pub fn take_latency(&self) -> Histogram<u64> {
-        let mut all = Histogram::new_from(&self.empty);
+        let mut all = histogram();
         for tally in &self.tallies {
             tally.take_latency(&mut all);
         }
@@ -340,7 +342,7 @@ impl Running {
 
     /// The latencies recorded since [`Running::begin_window`].
     pub fn latency(&self) -> Histogram<u64> {
-        let mut all = Histogram::new_from(&self.empty);
+        let mut all = histogram();
         for tally in &self.tallies {
             tally.add_latency(&mut all);
         }
@@ -365,7 +367,7 @@ impl Running {
             self.control.give_up();
         }
         let (failures, failed) = self.control.failures();
-        let mut latency = Histogram::new_from(&self.empty);
+        let mut latency = histogram();
         let each: Vec<u64> = self
             .tallies
             .iter()

@@ -22,16 +22,15 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub(crate) use disk::histogram;
-pub use disk::{ForcedWrites, forced_writes};
-pub use driver::{Driver, Load, Seen};
-pub use frames::Sizes;
+pub(crate) use disk::forced_writes;
+pub(crate) use driver::{Driver, Load};
+pub(crate) use frames::Sizes;
 
-use crate::measure::{Child, CpuClock, LabError, Patience};
+use crate::measure::{Child, LabError, Timeout};
 
 /// Which bare server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Bare {
+pub(crate) enum Bare {
     /// Sends back what comes.
     Echo,
     /// The request/reply exchange.
@@ -40,7 +39,7 @@ pub enum Bare {
 
 impl Bare {
     /// The hidden command that runs it.
-    pub fn command(self) -> &'static str {
+    pub(crate) fn command(self) -> &'static str {
         match self {
             Bare::Echo => "floor-echo",
             Bare::Exchange => "floor-exchange",
@@ -49,10 +48,7 @@ impl Bare {
 }
 
 /// Runs a bare server in this process until standard input ends, that is until whoever started it goes.
-///
-/// # Errors
-/// It cannot listen.
-pub fn serve(bare: Bare, message_bytes: usize) -> io::Result<()> {
+pub(crate) fn serve(bare: Bare, message_bytes: usize) -> io::Result<()> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
     let address = listener.local_addr()?;
     {
@@ -76,27 +72,27 @@ pub fn serve(bare: Bare, message_bytes: usize) -> io::Result<()> {
 
 /// A bare server in a process of its own.
 #[derive(Debug)]
-pub struct BareServer {
+pub(crate) struct BareServer {
     child: Child,
     address: SocketAddr,
 }
 
 impl BareServer {
     /// Starts it: `program perf floor-...`.
-    ///
-    /// # Errors
-    /// It does not start.
-    pub fn start(program: &Path, bare: Bare, message_bytes: usize) -> Result<BareServer, LabError> {
+    pub(crate) fn start(
+        program: &Path,
+        bare: Bare,
+        message_bytes: usize,
+    ) -> Result<BareServer, LabError> {
         let mut command = Command::new(program);
         command
             .args(["perf", bare.command(), &message_bytes.to_string()])
             // Kept open by the handle; when this process goes, however it goes, the other sees it.
             .stdin(Stdio::piped());
-        let failed = |error: io::Error| LabError::Workload {
-            what: format!("the bare server ({})", bare.command()),
-            why: error.to_string(),
+        let failed = |error: io::Error| {
+            LabError::workload(format!("the bare server ({})", bare.command()), error)
         };
-        let mut child = Child::start(command, Patience::default()).map_err(failed)?;
+        let mut child = Child::start(command, Timeout::default()).map_err(failed)?;
         let address = child
             .until(|line| line.strip_prefix("Listening")?.trim().parse().ok())
             .map_err(failed)?;
@@ -104,17 +100,12 @@ impl BareServer {
     }
 
     /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Its process.
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.pid()
-    }
-
-    /// Its processor time.
-    pub fn clock(&self) -> CpuClock {
-        CpuClock::of(self.child.pid())
     }
 }

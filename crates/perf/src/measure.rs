@@ -9,6 +9,7 @@
 //! | `under_test` | a queue manager started for a measurement, and ended with it |
 //! | `child` | a process that ends when its owner goes |
 //! | `fault` | why a measurement was not made, and the exit code of it |
+//! | `histogram` | what latencies are recorded in |
 //! | `interrupt` | Ctrl-C ends a run in order |
 //! | `limits` | limits of the process that are to be told of |
 
@@ -17,17 +18,20 @@ mod checkout;
 mod child;
 mod cpu;
 mod fault;
+mod histogram;
 mod interrupt;
 mod limits;
 mod machine;
 mod shape;
 mod under_test;
 
-pub use child::{Child, Patience, kill_all};
-pub use cpu::{CpuClock, CpuReading, CpuUsed, OwnCpu, resident_bytes};
+pub(crate) use child::{Child, Timeout, kill_all};
+pub(crate) use cpu::{CpuClock, CpuReading, OwnCpu, resident_bytes};
 pub use fault::LabError;
+pub(crate) use histogram::histogram;
 pub use interrupt::Interrupt;
-pub use limits::refuse_long_files;
-pub use machine::{Machine, built_from, now_text};
-pub use shape::{Shape, queue_script};
-pub use under_test::{CHANNEL, QUEUE_MANAGER, UnderTest};
+pub(crate) use limits::refuse_long_files;
+pub(crate) use machine::{Machine, built_from, now_text};
+pub(crate) use shape::CHANNEL;
+pub use shape::{QUEUE_MANAGER, Shape};
+pub(crate) use under_test::UnderTest;

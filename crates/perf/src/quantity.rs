@@ -75,8 +75,11 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// A number with a comma between groups of three digits.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+pub(crate) fn grouped(number: u64) -> String {
+    grouped_digits(&number.to_string())
+}
+
+fn grouped_digits(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
@@ -85,6 +88,37 @@ pub fn grouped(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number with so many decimals and commas between thousands.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = match text.split_once('.') {
+        Some((whole, rest)) => (whole, format!(".{rest}")),
+        None => (text.as_str(), String::new()),
+    };
+    let grouped = grouped_digits(whole);
+    let nothing = grouped == "0" && rest.chars().all(|c| c == '.' || c == '0');
+    let sign = if value < 0.0 && !nothing { "−" } else { "" };
+    format!("{sign}{grouped}{rest}")
+}
+
+/// A whole number with commas between thousands.
+pub(crate) fn count(value: f64) -> String {
+    fixed(value, 0)
+}
+
+/// Bytes with a binary unit, and a decimal only where it says something.
+pub(crate) fn shown_size(value: f64) -> String {
+    let mut value = value;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            let decimals = usize::from(unit != "B" && value < 100.0 && value.fract() != 0.0);
+            return format!("{} {unit}", fixed(value, decimals));
+        }
+        value /= 1024.0;
+    }
+    format!("{} TiB", fixed(value, 1))
 }
 
 /// Bits a second with a unit of 1000 and at most three decimals.
@@ -211,5 +245,30 @@ mod tests {
         assert_eq!(shown_bytes(1023), "1023 B");
         assert_eq!(shown_bytes(1536), "1.5 KiB");
         assert_eq!(shown_bytes(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn figures_are_readable() {
+        for (value, decimals, expected) in [
+            (0.0, 0, "0"),
+            (999.0, 0, "999"),
+            (1_000.0, 0, "1,000"),
+            (1_234_567.891, 1, "1,234,567.9"),
+            (-1_234.5, 1, "−1,234.5"),
+            (-0.001, 1, "0.0"),
+            (0.999, 1, "1.0"),
+        ] {
+            assert_eq!(fixed(value, decimals), expected);
+        }
+        for (value, expected) in [
+            (12.0, "12 B"),
+            (2048.0, "2 KiB"),
+            (5_122.0, "5.0 KiB"),
+            (204_800.0, "200 KiB"),
+            (2_097_152.0, "2 MiB"),
+            (5e15, "4,547.5 TiB"),
+        ] {
+            assert_eq!(shown_size(value), expected);
+        }
     }
 }

@@ -12,24 +12,17 @@ use std::path::Path;
 use crate::measure::LabError;
 use crate::results::{Document, write_whole};
 
-pub use charts::headline;
-pub use page::page;
-pub use svg::{Bar, BarChart, Line, LineChart};
+pub(crate) use charts::headline;
+pub(crate) use page::page;
 
 /// Writes the report on all results in `folder` to `path`.
-///
-/// # Errors
-/// There are no results, one is of another format, or the file cannot be written.
-pub fn write(folder: &Path, path: &Path) -> Result<(), LabError> {
+pub(crate) fn write(folder: &Path, path: &Path) -> Result<(), LabError> {
     let documents = Document::load_all(folder)?;
     write_whole(path, &page(&documents))
 }
 
 /// Writes the headline chart alone to `path`.
-///
-/// # Errors
-/// No results have what it shows, or the file cannot be written.
-pub fn write_headline(folder: &Path, path: &Path) -> Result<(), LabError> {
+pub(crate) fn write_headline(folder: &Path, path: &Path) -> Result<(), LabError> {
     let documents = Document::load_all(folder)?;
     let chart = headline(&documents).ok_or_else(|| LabError::Results {
         path: folder.to_owned(),

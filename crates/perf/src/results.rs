@@ -26,21 +26,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::{LabError, Machine};
 
-pub use goal::{Bound, Figure, Goal, Judged, REFERENCE_CASE, REFERENCE_US};
-pub use published::{MESSAGES, PROJECTION, Published, comparisons};
-pub use summary::{Spread, Summary, median, summarise};
-pub use table::{Align, Table, bytes, count, fixed};
-pub use tables::{breakdown, goals, results};
+pub(crate) use goal::{Bound, Figure, Goal, REFERENCE_CASE};
+pub(crate) use published::{MESSAGES, PROJECTION, Published, comparisons};
+pub(crate) use summary::{Summary, median, summarise};
+pub(crate) use table::{Align, Table};
+pub(crate) use tables::{breakdown, goals, results};
 
 /// The format of the files. It changes whenever an older program would misunderstand a newer file.
-pub const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 1;
 /// How a results file's name ends.
-pub const ENDING: &str = ".perf.json";
+pub(crate) const ENDING: &str = ".perf.json";
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub(crate) enum Ended {
     /// Every round of every case was measured.
     Complete,
     /// It was broken off; what had been measured is there. The text says why.
@@ -49,114 +49,114 @@ pub enum Ended {
 
 /// A scenario's results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Document {
+pub(crate) struct Document {
     /// [`FORMAT`].
-    pub format: u32,
+    pub(crate) format: u32,
     /// The scenario's name.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// What it is, in a line.
-    pub title: String,
+    pub(crate) title: String,
     /// What is counted: "round trip", "put".
-    pub operation: String,
+    pub(crate) operation: String,
     /// What the cases of a series differ in, for the axis of a chart.
-    pub axis: String,
+    pub(crate) axis: String,
     /// When it began, in UTC.
-    pub started: String,
+    pub(crate) started: String,
     /// How long it took, in seconds.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// The command, word by word.
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// The program's version.
-    pub version: String,
+    pub(crate) version: String,
     /// The commit that the program was built from, if that is known.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
     /// What it was measured on.
-    pub machine: Machine,
+    pub(crate) machine: Machine,
     /// Few cases and short windows.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// How it ended.
-    pub ended: Ended,
+    pub(crate) ended: Ended,
     /// What a reader must know.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// What was measured.
-    pub cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
     /// What was to be reached.
     #[serde(default)]
-    pub goals: Vec<Goal>,
+    pub(crate) goals: Vec<Goal>,
 }
 
 /// One thing that was measured, once in every round.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Case {
+pub(crate) struct Case {
     /// Its name; no two cases of a document have the same.
-    pub name: String,
+    pub(crate) name: String,
     /// Which line of a chart it belongs to.
-    pub series: String,
+    pub(crate) series: String,
     /// Which charts it belongs to: cases of different groups are not drawn together.
     #[serde(default)]
-    pub group: String,
+    pub(crate) group: String,
     /// Where on the axis it stands.
-    pub at: Option<f64>,
+    pub(crate) at: Option<f64>,
     /// The name of the case that is its floor.
-    pub floor: Option<String>,
+    pub(crate) floor: Option<String>,
     /// The server's processor time includes that of the applications, which run in its process.
     #[serde(default)]
-    pub with_applications: bool,
+    pub(crate) with_applications: bool,
     /// How it was set up.
-    pub settings: BTreeMap<String, String>,
+    pub(crate) settings: BTreeMap<String, String>,
     /// Figures of others.
-    pub published: Vec<Published>,
+    pub(crate) published: Vec<Published>,
     /// What was measured.
-    pub rounds: Vec<Round>,
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// One window of one case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Round {
+pub(crate) struct Round {
     /// Which round of the run; cases of the same round were measured one after the other.
-    pub round: u32,
+    pub(crate) round: u32,
     /// Length of the window.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Operations that were completed in it.
-    pub operations: u64,
+    pub(crate) operations: u64,
     /// Processor time of the server's process, in nanoseconds.
-    pub server_cpu_ns: Option<u64>,
+    pub(crate) server_cpu_ns: Option<u64>,
     /// The part of it that was spent in the kernel.
-    pub server_system_ns: Option<u64>,
+    pub(crate) server_system_ns: Option<u64>,
     /// Processor time of the applications' process, in nanoseconds.
-    pub client_cpu_ns: Option<u64>,
+    pub(crate) client_cpu_ns: Option<u64>,
     /// Resident memory of the server's process at the end of the window.
-    pub resident_bytes: Option<u64>,
+    pub(crate) resident_bytes: Option<u64>,
     /// Latency of an operation.
-    pub latency: Option<Latency>,
+    pub(crate) latency: Option<Latency>,
     /// How much the server's counters grew.
     #[serde(default)]
-    pub counters: BTreeMap<String, u64>,
+    pub(crate) counters: BTreeMap<String, u64>,
     /// What else was measured, by name with its unit.
     #[serde(default)]
-    pub values: BTreeMap<String, f64>,
+    pub(crate) values: BTreeMap<String, f64>,
 }
 
 /// Percentiles of a latency, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
+pub(crate) struct Latency {
     /// Half of them were faster.
-    pub p50: u64,
+    pub(crate) p50: u64,
     /// Nine of ten.
-    pub p90: u64,
+    pub(crate) p90: u64,
     /// 99 of 100.
-    pub p99: u64,
+    pub(crate) p99: u64,
     /// 999 of 1,000.
-    pub p999: u64,
+    pub(crate) p999: u64,
     /// The slowest.
-    pub max: u64,
+    pub(crate) max: u64,
     /// The mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
 }
 
 impl Latency {
     /// Of a histogram of nanoseconds; none of an empty one.
-    pub fn of(histogram: &Histogram<u64>) -> Option<Latency> {
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Option<Latency> {
         let at = |quantile| histogram.value_at_quantile(quantile);
         (!histogram.is_empty()).then(|| Latency {
             p50: at(0.5),
@@ -171,21 +171,18 @@ impl Latency {
 
 impl Document {
     /// The case of that name.
-    pub fn case(&self, name: &str) -> Option<&Case> {
+    pub(crate) fn case(&self, name: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.name == name)
     }
 
     /// The file of a scenario in a folder of results.
-    pub fn path(folder: &Path, scenario: &str) -> PathBuf {
+    pub(crate) fn path(folder: &Path, scenario: &str) -> PathBuf {
         folder.join(format!("{scenario}{ENDING}"))
     }
 
     /// Gives the results of a scenario that lie in `folder` another name, by which no report finds them; none if
     /// there are none.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn put_aside(folder: &Path, scenario: &str) -> Result<Option<PathBuf>, LabError> {
+    pub(crate) fn put_aside(folder: &Path, scenario: &str) -> Result<Option<PathBuf>, LabError> {
         let path = Document::path(folder, scenario);
         if !path.exists() {
             return Ok(None);
@@ -200,10 +197,7 @@ impl Document {
     }
 
     /// Writes the document to its file in `folder`, in one step.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn save(&self, folder: &Path) -> Result<PathBuf, LabError> {
+    pub(crate) fn save(&self, folder: &Path) -> Result<PathBuf, LabError> {
         let path = Document::path(folder, &self.scenario);
         let mut text = serde_json::to_string_pretty(self).map_err(|error| LabError::Results {
             path: path.clone(),
@@ -216,10 +210,7 @@ impl Document {
     }
 
     /// Reads a results file.
-    ///
-    /// # Errors
-    /// It cannot be read, is none, or has another format.
-    pub fn load(path: &Path) -> Result<Document, LabError> {
+    pub(crate) fn load(path: &Path) -> Result<Document, LabError> {
         let text = fs::read_to_string(path).map_err(|error| LabError::io(path, error))?;
         Document::parse(&text).map_err(|why| LabError::Results {
             path: path.to_owned(),
@@ -252,10 +243,7 @@ impl Document {
     }
 
     /// All results in a folder, in the order of their scenarios' names.
-    ///
-    /// # Errors
-    /// There are none, or one of them cannot be read.
-    pub fn load_all(folder: &Path) -> Result<Vec<Document>, LabError> {
+    pub(crate) fn load_all(folder: &Path) -> Result<Vec<Document>, LabError> {
         let failed = |error| LabError::io(folder, error);
         let mut paths = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
@@ -279,9 +267,6 @@ impl Document {
 }
 
 /// Writes a file in one step: a part of one helps nobody. What is no file, a pipe for example, is written to.
-///
-/// # Errors
-/// It cannot be written; a file that was there is as it was.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), LabError> {
     let failed = |error| LabError::io(path, error);
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {

@@ -11,7 +11,7 @@
 //! | `smoke` | counts that must not grow |
 //! | `round_trips` | requesters and responders as cases |
 //! | `plan`, `effort` | what a scenario measures, how long and how often |
-//! | `bench`, `window`, `bursts`, `counters` | what is kept running, one window of one case, the server's counters |
+//! | `bench`, `window`, `bursts`, `meter` | what is kept running, one window of one case, what it costs the server |
 //! | `run`, `claim` | a whole run, and the folder of its results |
 //! | `progress`, `command` | what is told meanwhile, the command line |
 
@@ -20,10 +20,10 @@ mod bench;
 mod bursts;
 mod claim;
 mod command;
-mod counters;
 mod effort;
 mod log;
-pub mod plan;
+mod meter;
+mod plan;
 mod progress;
 mod puts;
 mod request_reply;
@@ -36,10 +36,8 @@ mod window;
 
 use plan::Plan;
 
-pub use command::{PerfCommand, ReportArgs, RunArgs, list, perform, report, run};
-pub use effort::Effort;
-pub use progress::Progress;
-pub use run::{Lab, Ran, run_plan};
+pub use command::{PerfCommand, ReportArgs, RunArgs, perform};
+use effort::Effort;
 
 /// A scenario.
 pub struct Scenario {

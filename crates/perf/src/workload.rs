@@ -3,8 +3,8 @@
 //! Invariant: a [`Workload`] that [`Workload::check`] has passed can be driven; whatever cannot be
 //! done is refused there, in words, and nowhere else.
 //!
-//! * `application`: the trait that a module implements, and the steps it takes.
-//! * `requester`, `responder`, `sender`, `receiver`, `put_get`: the modules.
+//! * `application`: the steps that an application takes, and how they go.
+//! * `machine`: a module at work; `round_trip`, `consumer`, `sender`: the kinds of modules.
 //! * `shape`: descriptors and options that the modules put and get with.
 //! * `unit_of_work`: what they have not committed yet.
 //! * `destinations`: the queues that the applications go round.
@@ -12,11 +12,10 @@
 
 mod application;
 mod body;
+mod consumer;
 mod destinations;
-mod put_get;
-mod receiver;
-mod requester;
-mod responder;
+mod machine;
+mod round_trip;
 mod sender;
 mod shape;
 mod unit_of_work;
@@ -25,11 +24,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use application::{
-    Answer, Application, Body, GetCall, Machine, Message, Nanos, PutCall, Slot, Step,
-};
+pub use application::{Answer, Body, GetCall, Message, Nanos, PutCall, Slot, Step};
 pub use body::{Text, body};
 pub use destinations::Destinations;
+pub use machine::Machine;
 pub use shape::{GetShape, PutShape, Target as PutTarget};
 
 use posthaste_client::Connect;
@@ -288,6 +286,16 @@ pub enum PerfError {
         /// The system's words.
         why: String,
     },
+}
+
+impl PerfError {
+    /// The operating system refused.
+    pub(crate) fn system(what: impl Into<String>, why: impl std::fmt::Display) -> PerfError {
+        PerfError::System {
+            what: what.into(),
+            why: why.to_string(),
+        }
+    }
 }
 
 impl Workload {

@@ -7,12 +7,11 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
-use posthaste_client::Mqi;
 use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPER_NOT_PERSISTENT, MQPER_PERSISTENT,
     MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo};
+use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo};
 use posthaste_perf::measure::{QUEUE_MANAGER, Shape};
 use posthaste_server::{DataDir, InProcess, InProcessOptions};
 
@@ -49,7 +48,7 @@ fn get(connection: &mut dyn Mqi, queue: Hobj) {
         ..Gmo::default()
     };
     let got = connection.get(queue, &mut Md::default(), &mut gmo, 2048);
-    assert_eq!(got.unwrap().length, 2048);
+    assert_eq!(got.unwrap().value.length, 2048);
 }
 
 #[test]
@@ -75,7 +74,7 @@ fn a_put_and_a_get_allocate_no_more_than_their_budgets() {
         ..Od::default()
     };
     let options = MQOO_OUTPUT | MQOO_INPUT_SHARED;
-    let queue = connection.open_object(&mut od, options).unwrap();
+    let queue = connection.open_object(&mut od, options).unwrap().value;
     let data = vec![b'x'; 2048];
     // A queue file or a checkpoint may add a little now and then. On a fast disk this thread, being alone, writes the
     // log itself: one allocation for each of the two writes.

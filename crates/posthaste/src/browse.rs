@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use posthaste_client::{ClientError, Connection, Got};
+use posthaste_client::{ClientError, Connection};
 use posthaste_mqi::constants::{
     MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_NEXT, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_WAIT,
     MQGMO_WAIT, MQMO_NONE, MQOO_BROWSE, MQOO_FAIL_IF_QUIESCING,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_mqi::{Gmo, Got, Hobj, Md, Reason};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli;
@@ -26,7 +26,7 @@ pub(crate) fn browse(place: Option<&Path>, args: &cli::Browse) -> Result<Exit, F
         reach: &args.reach,
         client: false,
         application: "posthaste browse",
-        within: args.patience.within(),
+        within: args.reply_timeout.within(),
     };
     let mut connection = target.connect()?;
     let queue = open(&mut connection, &args.queue)
@@ -45,8 +45,8 @@ pub(crate) fn browse(place: Option<&Path>, args: &cli::Browse) -> Result<Exit, F
         out.line(&dump::data(&got.data, got.length))?;
     }
     out.flush()?;
-    let said = connection.disconnect();
-    said.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
+    let disconnected = connection.disconnect();
+    disconnected.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
     complain(&format!("{} on {}.", counted(shown, "message"), args.queue));
     Ok(Exit::Done)
 }
@@ -80,7 +80,7 @@ pub(crate) fn next(
         ..Gmo::default()
     };
     match connection.get(queue, &mut md, &mut gmo, max) {
-        Ok(got) => Ok(Some((md, got))),
+        Ok(got) => Ok(Some((md, got.value))),
         Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => Ok(None),
         Err(error) => Err(error),
     }

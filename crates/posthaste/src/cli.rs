@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use posthaste_env::Slowness;
-
-use crate::connect::ANSWER;
+use posthaste_server::ini::Shape;
 
 const EXAMPLES: &str = "\
 Try it:
@@ -87,6 +86,8 @@ pub(crate) enum Command {
     /// Show the version and where things are
     #[command(name = "dspmqver")]
     Version(Version),
+    /// Show every number that a running queue manager counts or measures
+    Metrics(Metrics),
     /// Check a queue manager and its machine against recommended practice
     Doctor(Doctor),
     /// Measure how fast a disk takes the forced writes of a recovery log
@@ -152,13 +153,13 @@ pub(crate) struct Perf {
 #[derive(Args, Debug)]
 pub(crate) struct LogShape {
     /// 4 KiB pages of a log file, 64 to 65535 (-lf)
-    #[arg(long = "lf", value_name = "PAGES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(64..=65_535))]
+    #[arg(long = "lf", value_name = "PAGES", default_value_t = Shape::default().file_pages, value_parser = clap::value_parser!(u32).range(64..=65_535))]
     pub(crate) file_pages: u32,
     /// Primary log files, made at once, 2 to 510 (-lp)
-    #[arg(long = "lp", value_name = "FILES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=510))]
+    #[arg(long = "lp", value_name = "FILES", default_value_t = Shape::default().primary, value_parser = clap::value_parser!(u32).range(2..=510))]
     pub(crate) primary: u32,
     /// Secondary log files, made when needed, 1 to 509, with the primary ones at most 511 (-ls)
-    #[arg(long = "ls", value_name = "FILES", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=509))]
+    #[arg(long = "ls", value_name = "FILES", default_value_t = Shape::default().secondary, value_parser = clap::value_parser!(u32).range(1..=509))]
     pub(crate) secondary: u32,
 }
 
@@ -543,6 +544,19 @@ warning also says why it matters and what to type. Nothing is changed. A queue m
 running, or none: only the machine is checked (and with --disk the log's disk). Exit codes: 0 no
 warnings, 3 at least one.";
 
+const METRICS_EXAMPLES: &str = "\
+  posthaste metrics QM1                               all of them
+  posthaste metrics QM1 | grep 'queue=\"DEV.QUEUE.1\"'  those of one queue
+
+The text format is that of Prometheus; docs/metrics.md says what each number tells.";
+
+#[derive(Args, Debug)]
+#[command(after_help = METRICS_EXAMPLES)]
+pub(crate) struct Metrics {
+    /// Queue manager; the default one if left out
+    pub(crate) queue_manager: Option<String>,
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct Doctor {
@@ -561,7 +575,7 @@ pub(crate) struct Doctor {
 
 /// Where the queue manager is, for commands that connect.
 #[derive(Args, Debug, Default)]
-pub(crate) struct Reach {
+pub(crate) struct ConnectArgs {
     /// Connect over the network
     #[arg(long, value_name = "CHANNEL/TCP/host(port)")]
     pub(crate) connect: Option<String>,
@@ -570,15 +584,18 @@ pub(crate) struct Reach {
     pub(crate) user: Option<String>,
 }
 
+/// How long the answer to a call may take, unless the command says otherwise.
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+
 /// How long the queue manager may take to answer, for commands that put and get.
 #[derive(Args, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct ReplyTimeout {
     /// Seconds to wait for the queue manager to answer a call
     #[arg(short = 'w', value_name = "SECONDS", default_value_t = ANSWER.as_secs(), value_parser = clap::value_parser!(u64).range(1..=999_999))]
     answer: u64,
 }
 
-impl Patience {
+impl ReplyTimeout {
     /// As a time.
     pub(crate) fn within(&self) -> Duration {
         Duration::from_secs(self.answer)
@@ -613,7 +630,7 @@ pub(crate) struct Mqsc {
     #[arg(short = 'w', value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=999_999))]
     pub(crate) wait: u32,
     #[command(flatten)]
-    pub(crate) reach: Reach,
+    pub(crate) reach: ConnectArgs,
 }
 
 const SAVE_EXAMPLES: &str = "\
@@ -641,7 +658,7 @@ pub(crate) struct Save {
     #[arg(short = 'w', value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=999_999))]
     pub(crate) wait: u32,
     #[command(flatten)]
-    pub(crate) reach: Reach,
+    pub(crate) reach: ConnectArgs,
 }
 
 const PUT_EXAMPLES: &str = "\
@@ -664,9 +681,9 @@ pub(crate) struct Put {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
     #[command(flatten)]
-    pub(crate) reach: Reach,
+    pub(crate) reach: ConnectArgs,
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) reply_timeout: ReplyTimeout,
     /// A file as one message; may be given more than once
     #[arg(long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -744,9 +761,9 @@ pub(crate) struct Get {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
     #[command(flatten)]
-    pub(crate) reach: Reach,
+    pub(crate) reach: ConnectArgs,
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) reply_timeout: ReplyTimeout,
     /// Seconds to wait for the next message; `forever` (or -1) does not end
     #[arg(long, default_value = "0", value_name = "SECONDS", value_parser = wait, allow_hyphen_values = true)]
     pub(crate) wait: i32,
@@ -780,9 +797,9 @@ pub(crate) struct Browse {
     /// Queue manager; the default one if left out
     pub(crate) queue_manager: Option<String>,
     #[command(flatten)]
-    pub(crate) reach: Reach,
+    pub(crate) reach: ConnectArgs,
     #[command(flatten)]
-    pub(crate) patience: Patience,
+    pub(crate) reply_timeout: ReplyTimeout,
     /// Most messages
     #[arg(long)]
     pub(crate) count: Option<u64>,

@@ -8,12 +8,10 @@ use std::time::Duration;
 use posthaste_client::{Address, ClientError, Connect, Connection, Server};
 use posthaste_server::{DataDir, Exit, Failure, SocketPath, find};
 
-use crate::cli::Reach;
+use crate::cli::ConnectArgs;
 
 /// How long connecting may take, unless the command says less.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the answer to a call may take, unless the command says otherwise.
-pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The channel by which local applications come.
 const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
 
@@ -22,9 +20,9 @@ const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
 pub(crate) struct Attached(Connection);
 
 impl Attached {
-    /// MQDISC, which commits.
+    /// MQDISC, which commits; that it backed out instead is an error here.
     pub(crate) fn disconnect(mut self) -> Result<(), ClientError> {
-        self.0.leave()
+        Ok(self.0.leave()?.or_warning()?)
     }
 }
 
@@ -58,7 +56,7 @@ pub(crate) struct Target<'a> {
     /// Queue manager, if named.
     pub(crate) queue_manager: Option<&'a str>,
     /// Options of the command.
-    pub(crate) reach: &'a Reach,
+    pub(crate) reach: &'a ConnectArgs,
     /// `MQSERVER` comes before a queue manager of this machine.
     pub(crate) client: bool,
     /// What the application calls itself.
@@ -164,7 +162,7 @@ impl Target<'_> {
     fn offer(&self, address: Address, channel: &str, name: &str) -> Connect {
         let mut connect = Connect::new(address, channel, name);
         connect.application = self.application.to_owned();
-        connect.timeout = PATIENCE.min(self.within);
+        connect.timeout = TIMEOUT.min(self.within);
         connect.user = Some(
             self.reach
                 .user

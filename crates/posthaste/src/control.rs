@@ -359,8 +359,8 @@ pub(crate) fn check(place: Option<&Path>, args: &cli::Check) -> Result<Exit, Fai
     for note in &found.notes {
         complain(&note.to_string());
     }
-    let said = found.warnings.iter().chain(&found.damaged);
-    for failure in said.chain(&found.faults) {
+    let messages = found.warnings.iter().chain(&found.damaged);
+    for failure in messages.chain(&found.faults) {
         complain(&failure.to_string());
     }
     if let Some(first) = found.faults.first() {
@@ -431,6 +431,20 @@ mod tests {
         let all = shown(&[Show::All]);
         assert!(all.contains("DATAPATH(/d/qmgrs/QM1)"), "{all}");
         assert!(!all.contains("PID("));
+    }
+
+    /// Who asks for no shape gets the one that is recommended, from every command that creates.
+    #[test]
+    fn commands_create_the_default_log() {
+        use clap::Parser as _;
+        for line in [["posthaste", "create", "QM1"], ["posthaste", "run", "QM1"]] {
+            let asked = match cli::Cli::try_parse_from(line).unwrap().command {
+                cli::Command::Create(create) => create.shape,
+                cli::Command::Run(run) => run.shape,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(shape(&asked).unwrap(), server::ini::Shape::default());
+        }
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn manager(
     let target = Target {
         place,
         queue_manager: Some(&home.name),
-        reach: &cli::Reach::default(),
+        reach: &cli::ConnectArgs::default(),
         client: false,
         application: CommandServer::APPLICATION,
         within: Duration::from_secs(wait_s.into()),

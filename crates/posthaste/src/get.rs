@@ -7,13 +7,13 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use posthaste_client::{ClientError, Connection, Got};
+use posthaste_client::{ClientError, Connection};
 use posthaste_mqi::constants::{
     MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQGMO_NO_WAIT, MQGMO_SYNCPOINT, MQGMO_WAIT,
     MQMO_MATCH_CORREL_ID, MQMO_MATCH_MSG_ID, MQMO_NONE, MQOO_FAIL_IF_QUIESCING,
     MQOO_INPUT_AS_Q_DEF,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_mqi::{Gmo, Got, Hobj, Md, Reason};
 use posthaste_perf::measure::Interrupt;
 use posthaste_server::{Exit, Failure};
 
@@ -33,7 +33,7 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
         reach: &args.reach,
         client: false,
         application: "posthaste get",
-        within: args.patience.within(),
+        within: args.reply_timeout.within(),
     };
     if args.form == Form::Raw && std::io::stdout().is_terminal() {
         return Err(Failure::bad_parameter(
@@ -70,8 +70,8 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
     if getter.out.reader_gone() {
         return Ok(Exit::Done);
     }
-    let said = getter.connection.disconnect();
-    said.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
+    let disconnected = getter.connection.disconnect();
+    disconnected.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
     let text = format!("{} got from {}.", counted(got, "message"), args.queue);
     if getter.interrupt.raised() {
         return Err(Failure::new(Exit::CallFailed, "AMQ2212E", &["get"]).with_detail(text));
@@ -196,7 +196,7 @@ impl Getter<'_> {
                 let error = ClientError::Reason(got.warning);
                 Err(call_failed("MQGET", &args.queue, &error))
             }
-            Ok(got) => Ok(Some(got)),
+            Ok(got) => Ok(Some(got.value)),
             Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => Ok(None),
             Err(error) => Err(call_failed("MQGET", &args.queue, &error)),
         }

@@ -15,6 +15,7 @@ mod get;
 mod help;
 mod inf;
 mod input;
+mod metrics;
 mod mqsc;
 mod names;
 mod output;
@@ -98,6 +99,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::RemoveInf(args) => inf::remove(place, &args),
         Command::DisplayInf(args) => inf::display(place, &args),
         Command::Version(args) => version::show(place, &args),
+        Command::Metrics(args) => metrics::show(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),
         Command::Perf(args) => laboratory(place, &args),

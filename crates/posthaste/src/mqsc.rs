@@ -204,7 +204,7 @@ fn open_reply_queue(connection: &mut Connection) -> Result<(Hobj, Name), Failure
             ..Od::default()
         };
         match connection.open_object(&mut od, options) {
-            Ok(replies) => return Ok((replies, od.object_name)),
+            Ok(replies) => return Ok((replies.value, od.object_name)),
             Err(error) if error.reason() == Reason::UNKNOWN_OBJECT_NAME => {}
             Err(error) => return Err(call_failed("MQOPEN", model, &error)),
         }
@@ -335,7 +335,7 @@ impl CommandServer {
             .connection
             .get(self.replies, &mut md, &mut gmo, LONGEST);
         match got {
-            Ok(got) => Ok(got.data.to_vec()),
+            Ok(got) => Ok(got.value.data.to_vec()),
             Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => {
                 let name = self.connection.queue_manager();
                 let seconds = self.wait_s.to_string();

@@ -40,7 +40,7 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
         reach: &args.reach,
         client: false,
         application: "posthaste put",
-        within: args.patience.within(),
+        within: args.reply_timeout.within(),
     };
     let mut putter = Putter::open(&target, args)?;
     let done = putter.all();
@@ -69,8 +69,8 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
         return Err(failure.with_detail(text));
     }
     putter.out.flush()?;
-    let said = putter.connection.disconnect();
-    said.map_err(|error| call_failed("MQDISC", queue, &error))?;
+    let disconnected = putter.connection.disconnect();
+    disconnected.map_err(|error| call_failed("MQDISC", queue, &error))?;
     if !args.quiet {
         complain(&format!(
             "{} put to {queue}.",
@@ -253,6 +253,7 @@ impl<'a> Putter<'a> {
         }
         let stat = self.connection.stat();
         let sts = stat.map_err(|error| call_failed("MQSTAT", &self.args.queue, &error))?;
+        let sts = sts.value;
         let number = |count: i32| u64::try_from(count).unwrap_or(0);
         let failed = number(sts.put_failure_count);
         let sent = std::mem::take(&mut self.unasked);

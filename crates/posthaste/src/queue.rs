@@ -17,7 +17,7 @@ pub(crate) fn open(
         object_name: name(queue)?,
         ..Od::default()
     };
-    connection.open_object(&mut od, options)
+    Ok(connection.open_object(&mut od, options)?.value)
 }
 
 fn name(text: &str) -> Result<Name, ClientError> {

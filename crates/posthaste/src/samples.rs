@@ -13,7 +13,7 @@ use posthaste_mqi::constants::{
 use posthaste_mqi::{Chars, Gmo, Md, Pmo, Reason};
 use posthaste_server::{Exit, Failure};
 
-use crate::cli::{Reach, Sample};
+use crate::cli::{ConnectArgs, Sample};
 use crate::connect::{Attached, Target};
 use crate::output::{Out, stream_failure};
 use crate::{browse, dump, get, put};
@@ -26,9 +26,9 @@ pub(crate) enum Way {
 }
 
 /// How long amqsget waits for the next message, milliseconds.
-const PATIENCE: i32 = 15_000;
+const TIMEOUT: i32 = 15_000;
 /// How long amqsgbr and amqsbcg wait.
-const SHORT_PATIENCE: i32 = 1_000;
+const SHORT_TIMEOUT: i32 = 1_000;
 
 fn connect(
     place: Option<&Path>,
@@ -40,10 +40,10 @@ fn connect(
     let target = Target {
         place,
         queue_manager: args.queue_manager.as_deref(),
-        reach: &Reach::default(),
+        reach: &ConnectArgs::default(),
         client: way == Way::Client,
         application: name,
-        within: crate::connect::ANSWER,
+        within: crate::cli::ANSWER,
     };
     match target.try_connect() {
         Ok(connection) => Ok(Some(connection)),
@@ -157,14 +157,14 @@ fn get_messages(
         let mut gmo = Gmo {
             version: 2,
             options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_CONVERT,
-            wait_interval: PATIENCE,
+            wait_interval: TIMEOUT,
             match_options: MQMO_NONE,
             ..Gmo::default()
         };
         match connection.get(queue, &mut md, &mut gmo, browse::LONGEST) {
             Ok(got) => {
                 out.bytes(b"message <")?;
-                out.bytes(&got.data)?;
+                out.bytes(&got.value.data)?;
                 out.line(">")?;
             }
             Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => {
@@ -198,12 +198,7 @@ pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample) -> Result<Exit, Failu
     };
     let mut number = 0;
     let exit = loop {
-        match browse::next(
-            &mut connection,
-            queue,
-            browse::LONGEST,
-            Some(SHORT_PATIENCE),
-        ) {
+        match browse::next(&mut connection, queue, browse::LONGEST, Some(SHORT_TIMEOUT)) {
             Ok(Some((md, got))) => {
                 number += 1;
                 out.line(&format!(
@@ -256,7 +251,7 @@ fn browse_texts(
 ) -> Result<Exit, Failure> {
     let mut number = 0;
     loop {
-        match browse::next(connection, queue, browse::LONGEST, Some(SHORT_PATIENCE)) {
+        match browse::next(connection, queue, browse::LONGEST, Some(SHORT_TIMEOUT)) {
             Ok(Some((_, got))) => {
                 number += 1;
                 out.bytes(format!("{number:4} <").as_bytes())?;

@@ -31,8 +31,8 @@ pub(crate) fn save(place: Option<&Path>, args: &cli::Save) -> Result<Exit, Failu
     let name = server.queue_manager();
     let answers = server.execute("SAVE QMGR")?;
     if answers.outcome() != Some(Ok(())) {
-        let said = answers.texts().join(" ");
-        return Err(Failure::new(Exit::CommandsFailed, "AMQ2402E", &[&said]));
+        let text = answers.texts().join(" ");
+        return Err(Failure::new(Exit::CommandsFailed, "AMQ2402E", &[&text]));
     }
     let mut out = Out::new();
     out.line(&format!(

@@ -99,8 +99,8 @@ fn max_message(connection: &mut Connection, kind: i32, name: &str) -> Option<usi
         ..Od::default()
     };
     let options = MQOO_INQUIRE | MQOO_FAIL_IF_QUIESCING;
-    let object = connection.open_object(&mut od, options).ok()?;
+    let object = connection.open_object(&mut od, options).ok()?.value;
     let inquired = connection.inquire(object, &[MQIA_MAX_MSG_LENGTH], 0);
     connection.close(object, 0).ok()?;
-    usize::try_from(*inquired.ok()?.ints.first()?).ok()
+    usize::try_from(*inquired.ok()?.value.ints.first()?).ok()
 }

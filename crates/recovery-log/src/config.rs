@@ -42,7 +42,7 @@ pub struct LogConfig {
     /// `LogSecondaryFiles`: extents made when the primaries do not suffice, 1 to 509.
     pub secondary_files: u32,
     /// `LogBufferPages`: pages that may wait to be written before appenders are held back,
-    /// 18 to 4,096; 0 = 512.
+    /// 18 to 4,096; 0 = 4,096.
     pub buffer_pages: u32,
     /// How long extents are kept.
     pub retention: Retention,
@@ -135,13 +135,17 @@ impl LogConfig {
         }
     }
 
-    /// Bytes that may wait to be written.
-    pub(crate) fn buffer_bytes(&self) -> u64 {
-        let pages = match self.buffer_pages {
+    /// Pages that may wait to be written: what `buffer_pages` stands for.
+    pub fn buffer_pages_in_force(&self) -> u32 {
+        match self.buffer_pages {
             0 => limits::DEFAULT_BUFFER_PAGES,
             pages => pages,
-        };
-        u64::from(pages) * limits::PAGE as u64
+        }
+    }
+
+    /// Bytes that may wait to be written.
+    pub(crate) fn buffer_bytes(&self) -> u64 {
+        u64::from(self.buffer_pages_in_force()) * limits::PAGE as u64
     }
 }
 

@@ -24,7 +24,7 @@
 //!   can never bring an old generation back.
 //! * The restart LSN and the acknowledged LSN never go back. Extents below the restart LSN are
 //!   reused only after the slot is durable.
-//! * `floor` keeps restart from taking a stale page for the first page it reads, which has no predecessor.
+//! * `restart_generation` keeps restart from taking a stale page for the first page it reads, which has no predecessor.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,16 +33,13 @@ use posthaste_env::{AlignedBuf, Disk, File, Open};
 
 use crate::LogError;
 use crate::config::Shape;
-use crate::error::REMEDY;
+use crate::error::{CONTROL, REMEDY};
 use crate::limits::{FORMAT, MAX_ANCHOR, PAGE};
 use crate::page::{array_at, u32_at, u64_at};
 
 const MAGIC: [u8; 4] = *b"PHLC";
 const ANCHOR_AT: usize = 64;
 const CLEAN: u32 = 1;
-
-/// Name of the control file in the log's directory.
-pub(crate) const CONTROL: &str = "LOG.CTL";
 
 /// What a slot says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +49,7 @@ pub(crate) struct Slot {
     pub(crate) restart: u64,
     pub(crate) acknowledged: u64,
     pub(crate) generation: u32,
-    pub(crate) floor: u32,
+    pub(crate) restart_generation: u32,
     pub(crate) shape: Shape,
     pub(crate) anchor: Vec<u8>,
 }
@@ -78,7 +75,7 @@ impl Slot {
         page[24..32].copy_from_slice(&self.restart.to_le_bytes());
         page[32..40].copy_from_slice(&self.acknowledged.to_le_bytes());
         put_u32(page, 40, self.generation);
-        put_u32(page, 44, self.floor);
+        put_u32(page, 44, self.restart_generation);
         put_u32(page, 48, self.shape.file_pages);
         put_u32(page, 52, self.shape.primary);
         put_u32(page, 56, self.shape.secondary);
@@ -107,7 +104,7 @@ impl Slot {
             restart: u64_at(page, 24),
             acknowledged: u64_at(page, 32),
             generation: u32_at(page, 40),
-            floor: u32_at(page, 44),
+            restart_generation: u32_at(page, 44),
             shape: Shape {
                 file_pages: u32_at(page, 48),
                 primary: u32_at(page, 52),
@@ -119,7 +116,7 @@ impl Slot {
             && length <= MAX_ANCHOR
             && page[ANCHOR_AT + length..].iter().all(|byte| *byte == 0)
             && slot.shape.check().is_ok()
-            && slot.floor <= slot.generation
+            && slot.restart_generation <= slot.generation
             && slot.restart <= slot.acknowledged
             && slot.acknowledged.is_multiple_of(PAGE as u64);
         if sound {
@@ -155,7 +152,7 @@ impl Control {
             restart: 0,
             acknowledged: 0,
             generation: 0,
-            floor: 0,
+            restart_generation: 0,
             shape,
             anchor: Vec::new(),
         };
@@ -241,7 +238,7 @@ mod tests {
             restart: 4_100,
             acknowledged: 8_192,
             generation: 5,
-            floor: 4,
+            restart_generation: 4,
             shape: Shape {
                 file_pages: 64,
                 primary: 3,

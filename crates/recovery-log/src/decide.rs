@@ -20,7 +20,7 @@ pub(crate) struct Facts {
     /// It carries the LSN where it lies.
     pub(crate) in_place: bool,
     /// It carries a later LSN than where it lies (an earlier one is a page of the lap before).
-    pub(crate) ahead: bool,
+    pub(crate) later_lsn: bool,
     /// Its generation is not below its predecessor's.
     pub(crate) not_older: bool,
     /// Its generation is not above the control file's.
@@ -95,7 +95,7 @@ impl Facts {
             self.present,
             self.intact,
             self.in_place,
-            self.ahead,
+            self.later_lsn,
             self.not_older,
             self.known_generation,
             self.control_acknowledged,
@@ -143,7 +143,7 @@ mod tests {
                 present: bit(0),
                 intact: bit(1),
                 in_place: bit(2),
-                ahead: bit(3),
+                later_lsn: bit(3),
                 not_older: bit(4),
                 known_generation: bit(5),
                 control_acknowledged: bit(6),

@@ -111,7 +111,7 @@ impl LogError {
     /// other is older.
     pub fn old_control(dir: &Path, why: String) -> Self {
         LogError::ControlDamaged {
-            file: dir.join(crate::control::CONTROL).display().to_string(),
+            file: dir.join(CONTROL).display().to_string(),
             what: format!(
                 "{why}: the newer of its two copies is damaged, or the file is an old one"
             ),
@@ -128,6 +128,8 @@ impl LogError {
     }
 }
 
+/// Name of the control file in the log's directory.
+pub(crate) const CONTROL: &str = "LOG.CTL";
 /// What can be done about a log that cannot be read. There is no automatic repair on purpose: leaving out
 /// a page would silently lose or duplicate messages.
 pub(crate) const REMEDY: &str = "Messages that were acknowledged are recorded here, so the queue manager does not start without it: \

@@ -193,7 +193,7 @@ pub(crate) struct Extents {
     /// Why the last file could not be made, and when to try again.
     blocked: Option<(Arc<str>, Nanos)>,
     /// Why a file could not be made, until somebody has asked; a moment later another may be free.
-    untold: Option<Arc<str>>,
+    unreported: Option<Arc<str>>,
     /// Most bytes in use before each of the last advances.
     peaks: [u64; MEMORY],
     turn: usize,
@@ -226,7 +226,7 @@ impl Extents {
             free,
             pending: None,
             blocked: None,
-            untold: None,
+            unreported: None,
             peaks: [position.saturating_sub(restart); MEMORY],
             turn: 0,
         }
@@ -252,8 +252,8 @@ impl Extents {
     }
 
     /// Why a file could not be made since this was last asked, if one could not.
-    pub(crate) fn take_untold(&mut self) -> Option<Arc<str>> {
-        self.untold.take()
+    pub(crate) fn take_unreported(&mut self) -> Option<Arc<str>> {
+        self.unreported.take()
     }
 
     /// When making the file will be tried again.
@@ -387,7 +387,7 @@ impl Extents {
                 let path = self.active.join(name(number));
                 let why = format!("log extent {} could not be made: {error}", path.display());
                 let why: Arc<str> = why.into();
-                self.untold = Some(Arc::clone(&why));
+                self.unreported = Some(Arc::clone(&why));
                 self.blocked = Some((why, now + RETRY));
             }
             // The file is still there or it is not; the next restart counts anew.
@@ -557,9 +557,9 @@ mod tests {
         );
         extents.finished(Ok(()), retry).unwrap();
         assert_eq!(extents.blocked(), None);
-        let untold = extents.take_untold();
-        assert!(untold.is_some_and(|why| why.contains("S0000003.LOG")));
-        assert_eq!(extents.take_untold(), None, "told once");
+        let unreported = extents.take_unreported();
+        assert!(unreported.is_some_and(|why| why.contains("S0000003.LOG")));
+        assert_eq!(extents.take_unreported(), None, "told once");
         assert_eq!(
             (extents.blocked(), extents.limits().essential),
             (None, 5 * EXTENT)

@@ -11,6 +11,9 @@
 //! * A ticket names its slot with a stamp; a slot that has been used again is not touched by an old ticket.
 //! * A future that is dropped takes its waker out; its slot goes round with its list.
 //! * Wakers are called outside the lock.
+//! * A committer on a thread that serves many is in `gathering` at once, and is *ripe* when that thread's turn ends: only
+//!   then does the writer look after it, so that all commits of a turn go into one write. Whoever is not ripe has a
+//!   turn that will end.
 //! * `parked` means that the driver waits for a signal. Whoever gives it work clears `parked` under the lock
 //!   and signals once. `nudged` keeps a nudge that comes while the writer is still deciding.
 
@@ -19,6 +22,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+use posthaste_env::{EndOfTurn, at_end_of_turn, excused, serves_many};
 
 use crate::log::Shared;
 use crate::{LogError, Lsn};
@@ -75,11 +80,23 @@ struct Ticket {
     stamp: u32,
 }
 
+/// What is left to do for a committer that was listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    Nothing,
+    /// The driver has to be signalled.
+    Signal,
+    /// It has to ripen.
+    Unripe,
+}
+
 /// All who wait, and whether the driver does.
 pub(crate) struct Waiters {
     slots: Vec<Slot>,
     vacant: u32,
     gathering: List,
+    /// Those of them whom the writer looks after; a few too many may be counted, never too few.
+    ripe: usize,
     flights: VecDeque<(u64, List)>,
     released: List,
     rooms: Vec<(u64, Waker)>,
@@ -97,6 +114,7 @@ impl Waiters {
             slots: Vec::new(),
             vacant: NIL,
             gathering: List::EMPTY,
+            ripe: 0,
             flights: VecDeque::new(),
             released: List::EMPTY,
             rooms: Vec::new(),
@@ -109,8 +127,13 @@ impl Waiters {
     }
 
     /// Committers whose LSN is in no write yet.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn gathered(&self) -> usize {
         self.gathering.count
+    }
+
+    /// Those of them whom the writer is to look after now.
+    pub(crate) fn ripe(&self) -> usize {
+        self.ripe
     }
 
     fn slot(&mut self, index: u32) -> Option<&mut Slot> {
@@ -148,8 +171,8 @@ impl Waiters {
         front.highest = front.highest.max(back.highest);
     }
 
-    /// Lists a committer. `true`: the driver has to be signalled.
-    fn register(&mut self, upto: u64, waker: &Waker) -> (Ticket, bool) {
+    /// Lists a committer. `later`: it ripens when the turn of its thread ends.
+    fn register(&mut self, upto: u64, waker: &Waker, later: bool) -> (Ticket, Listed) {
         let index = if self.vacant == NIL {
             self.slots.push(Slot {
                 upto,
@@ -173,7 +196,7 @@ impl Waiters {
         if index == self.vacant {
             self.vacant = next;
         }
-        let mut signal = false;
+        let mut listed = Listed::Nothing;
         if let Some(at) = self.flights.iter().position(|(end, _)| *end >= upto) {
             let mut list = self.flights[at].1;
             self.push(&mut list, index);
@@ -182,12 +205,23 @@ impl Waiters {
             let mut list = self.gathering;
             self.push(&mut list, index);
             self.gathering = list;
-            if self.parked && list.count >= self.wake_at {
-                self.parked = false;
-                signal = true;
+            if later {
+                listed = Listed::Unripe;
+            } else if self.ripen(1) {
+                listed = Listed::Signal;
             }
         }
-        (Ticket { slot: index, stamp }, signal)
+        (Ticket { slot: index, stamp }, listed)
+    }
+
+    /// So many of those who gather are ripe now. `true`: the driver has to be signalled.
+    fn ripen(&mut self, count: usize) -> bool {
+        // Some may have left with a write meanwhile.
+        self.ripe = (self.ripe + count).min(self.gathering.count);
+        if self.ripe < self.wake_at {
+            return false;
+        }
+        std::mem::take(&mut self.parked)
     }
 
     /// The waker of a listed committer; `None` if it is not listed any more.
@@ -215,6 +249,7 @@ impl Waiters {
             }
             self.gathering = kept;
         }
+        self.ripe = self.gathering.count;
         self.flights.push_back((end, carried));
         carried.count
     }
@@ -245,6 +280,7 @@ impl Waiters {
     /// Has those look again whose LSN is in no write yet.
     pub(crate) fn release_gathering(&mut self) {
         let all = std::mem::replace(&mut self.gathering, List::EMPTY);
+        self.ripe = 0;
         self.release(all);
     }
 
@@ -362,6 +398,20 @@ impl Force {
     }
 }
 
+/// The commits of a thread's turn: one signal for all of them. Where there was one only, and the thread has nobody else
+/// to serve, it may write itself.
+impl EndOfTurn for Shared {
+    fn turn_ended(&self, left: usize, lone: bool) {
+        let (signal, one) = {
+            let mut waiters = self.waiters.lock();
+            (waiters.ripen(left), waiters.gathered() == 1)
+        };
+        if signal && !(lone && one && excused(|| self.write_here())) {
+            self.signal();
+        }
+    }
+}
+
 impl Future for Force {
     type Output = Result<Forced, LogError>;
 
@@ -383,17 +433,22 @@ impl Future for Force {
             }
             return Poll::Pending;
         }
-        let (ticket, signal) = waiters.register(this.upto, cx.waker());
+        let (ticket, listed) = waiters.register(this.upto, cx.waker(), serves_many());
         this.ticket = Some(ticket);
-        let alone = signal && waiters.waiting() == 1;
+        let alone = waiters.gathered() == 1;
         drop(waiters);
-        if alone && this.write_alone() {
-            if let Some(outcome) = this.outcome() {
-                this.ticket = None;
-                return Poll::Ready(outcome);
+        match listed {
+            Listed::Nothing => {}
+            Listed::Unripe => {
+                at_end_of_turn(&this.shared);
             }
-        } else if signal {
-            this.shared.signal();
+            Listed::Signal if alone && this.write_alone() => {
+                if let Some(outcome) = this.outcome() {
+                    this.ticket = None;
+                    return Poll::Ready(outcome);
+                }
+            }
+            Listed::Signal => this.shared.signal(),
         }
         Poll::Pending
     }
@@ -501,12 +556,12 @@ mod tests {
         let count = Arc::new(Count::default());
         let waker = Waker::from(Arc::clone(&count));
         for upto in [100, 5000, 300, 9000] {
-            waiters.register(upto, &waker);
+            waiters.register(upto, &waker, false);
         }
         assert_eq!(waiters.fly(4096), 2);
-        assert_eq!(waiters.waiting(), 2);
-        waiters.register(200, &waker);
-        waiters.register(4097, &waker);
+        assert_eq!((waiters.gathered(), waiters.ripe()), (2, 2));
+        waiters.register(200, &waker, false);
+        waiters.register(4097, &waker, false);
         assert_eq!(waiters.fly(12_288), 3);
         assert_eq!(waiters.land(), 3);
         assert_eq!(wake_all(&mut waiters), 3);
@@ -524,14 +579,14 @@ mod tests {
         let mut old = Vec::new();
         for round in 1..=50_u64 {
             for _ in 0..7 {
-                old.push(waiters.register(round * 4096, &waker).0);
+                old.push(waiters.register(round * 4096, &waker, false).0);
             }
             waiters.fly(round * 4096);
             waiters.land();
             assert_eq!(wake_all(&mut waiters), 7);
         }
         assert_eq!(waiters.slots.len(), 7, "no more slots than waiters at once");
-        let fresh = waiters.register(1 << 30, &waker).0;
+        let fresh = waiters.register(1 << 30, &waker, false).0;
         for ticket in old {
             assert!(waiters.waker(ticket).is_none());
         }
@@ -543,13 +598,13 @@ mod tests {
         let mut waiters = Waiters::new();
         let waker = Waker::from(Arc::new(Count::default()));
         waiters.fly(4096);
-        waiters.register(100, &waker);
+        waiters.register(100, &waker, false);
         waiters.fly(8192);
-        waiters.register(8000, &waker);
-        waiters.register(9000, &waker);
+        waiters.register(8000, &waker, false);
+        waiters.register(9000, &waker, false);
         waiters.release_all();
         assert_eq!(wake_all(&mut waiters), 3);
-        assert_eq!(waiters.waiting(), 0);
+        assert_eq!((waiters.gathered(), waiters.ripe()), (0, 0));
     }
 
     #[test]
@@ -561,8 +616,30 @@ mod tests {
         assert!(!waiters.park(1), "and must look again");
         waiters.attend();
         assert!(waiters.park(2));
-        assert!(!waiters.register(10, &waker).1);
-        assert!(waiters.register(11, &waker).1, "the second one wakes it");
-        assert!(!waiters.register(12, &waker).1, "and only once");
+        let mut register = |upto, later| waiters.register(upto, &waker, later).1;
+        assert_eq!(register(10, false), Listed::Nothing);
+        assert_eq!(register(11, false), Listed::Signal, "the second one");
+        assert_eq!(register(12, false), Listed::Nothing, "and only once");
+    }
+
+    #[test]
+    fn commits_of_a_turn_ripen_together() {
+        let mut waiters = Waiters::new();
+        let waker = Waker::from(Arc::new(Count::default()));
+        waiters.attend();
+        assert!(waiters.park(1));
+        for upto in 1..=5 {
+            assert_eq!(waiters.register(upto, &waker, true).1, Listed::Unripe);
+        }
+        assert_eq!((waiters.gathered(), waiters.ripe()), (5, 0));
+        // Another thread's commit has the writer look, and takes all along.
+        assert_eq!(waiters.register(6, &waker, false).1, Listed::Signal);
+        waiters.attend();
+        assert_eq!(waiters.fly(6), 6);
+        assert!(waiters.park(1));
+        assert!(!waiters.ripen(5), "nobody is left of the turn");
+        assert_eq!(waiters.register(7, &waker, true).1, Listed::Unripe);
+        assert!(waiters.ripen(1), "the writer rests");
+        assert_eq!(waiters.ripe(), 1);
     }
 }

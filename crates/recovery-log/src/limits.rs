@@ -42,7 +42,7 @@ pub(crate) const ALL_FILES: u32 = 511;
 /// Range of `LogBufferPages`; 0 stands for [`DEFAULT_BUFFER_PAGES`].
 pub(crate) const BUFFER_PAGES: std::ops::RangeInclusive<u32> = 18..=4_096;
 /// What `LogBufferPages` 0 means.
-pub(crate) const DEFAULT_BUFFER_PAGES: u32 = 512;
+pub(crate) const DEFAULT_BUFFER_PAGES: u32 = 4096;
 
 /// The share of the log that [`crate::Class::Ordinary`] must not use is `capacity / RESERVE_SHARE` ...
 pub(crate) const RESERVE_SHARE: u64 = 8;

@@ -10,9 +10,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use posthaste_env::Disk;
 use posthaste_env::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use posthaste_env::sync::{Mutex, MutexGuard};
-use posthaste_env::{Disk, Nanos};
 
 use crate::config::{LogConfig, Shape};
 use crate::control::{Control, Slot};
@@ -320,8 +320,8 @@ impl RecoveryLog {
         }
         let bytes = RECORD_HEADER + payload;
         let (mut tail, start, end) = self.tail_for(class, bytes, owing)?;
-        let placed = page::ceil(end);
-        let before = page::ceil(tail.next);
+        let placed = page::round_up(end);
+        let before = page::round_up(tail.next);
         let mut source = Source::new(record::encode(start, payload as u32), parts);
         let pieces = if bytes > BIG_RECORD {
             tail.reserve(start, end)
@@ -366,7 +366,7 @@ impl RecoveryLog {
             }
             let start = record::begin(tail.next);
             let end = record::end(start, bytes as u64);
-            if page::ceil(end) > tail.limit(class, owing) {
+            if page::round_up(end) > tail.limit(class, owing) {
                 return Err(LogError::Full);
             }
             let short = tail.buffers_short(start, end);
@@ -428,7 +428,7 @@ impl RecoveryLog {
     /// Why an extent could not be made since this was last asked, if one could not: the log may have found
     /// another place since.
     pub fn take_failure_to_grow(&self) -> Option<Arc<str>> {
-        self.shared.extents.lock().take_untold()
+        self.shared.extents.lock().take_unreported()
     }
 
     /// Makes `restart` the place where restart begins, durably, and `anchor` what it gets there. Extents
@@ -460,17 +460,17 @@ impl RecoveryLog {
             tail.closed.get_or_insert_with(ended);
         }
         let current = state.control.slot.clone();
-        let floor = state
+        let restart_generation = state
             .generations
             .iter()
             .rev()
             .find(|(first, _)| *first <= restart.0)
-            .map_or(current.floor, |(_, generation)| *generation);
+            .map_or(current.restart_generation, |(_, generation)| *generation);
         let slot = Slot {
             clean,
             restart: restart.0,
             acknowledged: forced.max(current.acknowledged),
-            floor,
+            restart_generation,
             anchor: anchor.to_vec(),
             ..current
         };
@@ -575,11 +575,6 @@ impl RecoveryLog {
         shared.released();
         shared.wake_rooms();
         shared.nudge();
-    }
-
-    /// Average time of a write, nanoseconds; 0 before the first.
-    pub fn average_write(&self) -> Nanos {
-        self.shared.counts.lock().average_write_nanos
     }
 }
 

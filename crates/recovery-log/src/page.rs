@@ -80,12 +80,12 @@ pub(crate) fn unseal(page: &[u8]) -> Option<PageHeader> {
 }
 
 /// `lsn` rounded down to its page.
-pub(crate) fn floor(lsn: u64) -> u64 {
+pub(crate) fn round_down(lsn: u64) -> u64 {
     lsn - lsn % PAGE as u64
 }
 
 /// `lsn` rounded up to a page boundary.
-pub(crate) fn ceil(lsn: u64) -> u64 {
+pub(crate) fn round_up(lsn: u64) -> u64 {
     lsn.next_multiple_of(PAGE as u64)
 }
 

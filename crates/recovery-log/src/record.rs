@@ -186,7 +186,7 @@ mod tests {
             let mut region = vec![0; (finish - start) as usize];
             let mut source = Source::new(header, &parts);
             // In two regions, cut at a page boundary, as buffers are.
-            let cut = (crate::page::ceil(start + 1) - start) as usize;
+            let cut = (crate::page::round_up(start + 1) - start) as usize;
             let (one, two) = region.split_at_mut(cut);
             source.spread(one, start);
             source.spread(two, start + cut as u64);

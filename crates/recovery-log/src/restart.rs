@@ -52,7 +52,7 @@ pub fn create(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), LogError> {
     config.check()?;
-    if disk.exists(&dir.join(crate::control::CONTROL)) {
+    if disk.exists(&dir.join(crate::error::CONTROL)) {
         return Err(LogError::Exists(dir.display().to_string()));
     }
     extents::create(disk, dir, config.shape(), progress)?;
@@ -98,6 +98,7 @@ pub fn open(env: &Env, dir: &Path, config: &LogConfig) -> Result<Restart, LogErr
         env: env.clone(),
         config: config.clone(),
         active,
+        hardened: false,
         reader: Reader {
             pages,
             header: None,
@@ -243,6 +244,8 @@ pub struct Restart {
     active: PathBuf,
     control: Control,
     reader: Reader,
+    /// What can be read is durable.
+    hardened: bool,
 }
 
 impl std::fmt::Debug for Restart {
@@ -276,6 +279,33 @@ impl Restart {
         Lsn(self.reader.pages.next_lsn())
     }
 
+    /// Makes durable whatever can be read: a process may have been killed between a write and its sync. Before anything
+    /// that is durable itself (a message in a queue file, where another was that has been got) is built upon a record,
+    /// for a power failure must not take the record back then.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn harden(&mut self) -> Result<(), LogError> {
+        if self.hardened {
+            return Ok(());
+        }
+        let first = self
+            .config
+            .shape()
+            .extent_of(self.control.slot.acknowledged);
+        let existing = self.reader.pages.existing().iter();
+        for number in existing.filter(|number| **number >= first) {
+            let path = self.active.join(extents::name(*number));
+            let failed = |e| LogError::file("syncing", &path, e);
+            let file = self.env.disk.open(&path, Open::READ_WRITE);
+            file.map_err(failed)?.sync().map_err(failed)?;
+        }
+        let synced = self.env.disk.sync_dir(&self.active);
+        synced.map_err(|e| LogError::file("syncing", &self.active, e))?;
+        self.hardened = true;
+        Ok(())
+    }
+
     /// The next record; `None` at the end of the log.
     ///
     /// # Errors
@@ -288,21 +318,21 @@ impl Restart {
         self.reader.next()
     }
 
-    /// Opens the log for appending behind the last record.
+    /// Opens the log for appending behind the last record, all of it durable.
     ///
     /// # Errors
     /// `Misuse` before [`Restart::next`] has given `None`; `Io`.
-    pub fn finish(self) -> Result<(RecoveryLog, Writer), LogError> {
+    pub fn finish(mut self) -> Result<(RecoveryLog, Writer), LogError> {
         if !self.reader.ended {
             return Err(LogError::Misuse(
                 "the log has to be read to its end before it is appended to".to_owned(),
             ));
         }
+        self.harden()?;
         let disk = Arc::clone(&self.env.disk);
         let shape = self.config.shape();
         let pages = self.reader.pages;
         let position = pages.next_lsn();
-        harden(&*disk, &self.active, shape, &self.control.slot, position)?;
         let existing = tidy(
             &*disk,
             &self.active,
@@ -346,28 +376,6 @@ impl Restart {
         let writer = Writer::new(Arc::clone(&shared), self.config.writes, generation, handles);
         Ok((RecoveryLog { shared }, writer))
     }
-}
-
-/// Makes durable what was read but may lie in a cache only: a process may have been killed between a write
-/// and its sync. From now on it is built upon, so a later power failure must not take it back.
-fn harden(
-    disk: &dyn Disk,
-    active: &Path,
-    shape: Shape,
-    slot: &Slot,
-    position: u64,
-) -> Result<(), LogError> {
-    if position > slot.acknowledged {
-        let last = shape.extent_of(position - 1);
-        for number in shape.extent_of(slot.acknowledged)..=last {
-            let path = active.join(extents::name(number));
-            let failed = |e| LogError::file("syncing", &path, e);
-            let file = disk.open(&path, Open::READ_WRITE).map_err(failed)?;
-            file.sync().map_err(failed)?;
-        }
-    }
-    disk.sync_dir(active)
-        .map_err(|e| LogError::file("syncing", active, e))
 }
 
 /// Removes what cannot be used: half-made files, and files of a wrong length outside the part of the log

@@ -199,7 +199,7 @@ impl Chunk {
 
     /// LSN after the last page.
     pub(crate) fn end(&self) -> u64 {
-        page::ceil(self.base + self.filled as u64)
+        page::round_up(self.base + self.filled as u64)
     }
 }
 
@@ -246,7 +246,7 @@ impl Tail {
             ..
         } = self;
         current.get_or_insert_with(|| {
-            let base = page::floor(at);
+            let base = page::round_down(at);
             debug_assert!(at - base <= HEADER as u64, "chunks begin with a page");
             let left = *extent_bytes - base % *extent_bytes;
             let capacity = left.min(CHUNK as u64) as usize;
@@ -262,7 +262,7 @@ impl Tail {
         let mut at = self.current.as_ref().map_or(start, Chunk::limit);
         let mut needed = 0;
         while at < end {
-            let base = page::floor(at);
+            let base = page::round_down(at);
             let left = self.extent_bytes - base % self.extent_bytes;
             at = base + left.min(CHUNK as u64);
             needed += 1;

@@ -94,11 +94,6 @@ impl PrepareJob {
         self.id
     }
 
-    /// Whether a file has to be written full, which takes long.
-    pub fn makes_file(&self) -> bool {
-        matches!(self.action, Action::Make { .. })
-    }
-
     /// Does it.
     pub fn run(&self) -> io::Result<()> {
         let file = extents::perform(&*self.disk, &self.active, self.extent_bytes, self.action)?;
@@ -216,7 +211,7 @@ impl Writer {
     pub(crate) fn rest(&self) -> bool {
         let mut waiters = self.shared.waiters.lock();
         let over = self.shared.is_closing() || self.shared.stopped().is_some();
-        !over && waiters.waiting() == 0 && self.flights.is_empty() && waiters.park(1)
+        !over && waiters.ripe() == 0 && self.flights.is_empty() && waiters.park(1)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -254,7 +249,7 @@ impl Writer {
             };
             let choice = {
                 let mut waiters = shared.waiters.lock();
-                let waiting = waiters.waiting();
+                let waiting = waiters.ripe();
                 let choice = self.policy.choose(View { waiting, ..view });
                 let parked = match choice {
                     Choice::Write => true,
@@ -451,7 +446,7 @@ impl Writer {
                 released += waiters.land();
                 self.flights.pop_front();
             }
-            waiters.waiting()
+            waiters.gathered()
         };
         let in_flight = self.flights.len();
         let took = now.saturating_sub(started);

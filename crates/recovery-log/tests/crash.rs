@@ -322,6 +322,30 @@ fn what_restart_has_read_survives_a_later_power_failure() {
 }
 
 #[test]
+fn what_restart_reads_is_durable_before_it_is_built_upon() {
+    let config = small();
+    let disk = fresh(&config);
+    let (mut rig, _) = Rig::start(&disk, &config).unwrap();
+    rig.commit(&payload(0, 100)).unwrap();
+    let at = rig.append(&payload(1, 100)).unwrap();
+    let mut force = rig.log.force(at.end);
+    assert!(poll_once(&mut force).is_none());
+    rig.take();
+    let Some(Out::Write(job)) = rig.out.first() else {
+        panic!("a write");
+    };
+    disk.leave(job, &extent_path(0), EXTENT, Torn::All, true);
+    let disk = disk.after(Stop::Kill);
+    // Read by a start that comes no further.
+    let mut restart = reopen(&disk, &config).unwrap();
+    restart.harden().unwrap();
+    assert_eq!(read_all(&mut restart).unwrap().len(), 2);
+    drop(restart);
+    let (_, found) = Rig::start(&disk.after(Stop::Power), &config).unwrap();
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
 fn a_record_cut_off_in_the_middle_is_left_out_for_good() {
     let config = small();
     let disk = fresh(&config);

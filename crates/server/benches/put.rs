@@ -3,16 +3,18 @@
 //! `cargo bench -p posthaste-server --bench put [-- ROW...]` (rows by number, from 0; all if none). Rounds of puts
 //! are timed, the queue is emptied in between. The queue manager is in the same process; "caller CPU" is that of the
 //! putting thread alone, "all CPU" that of the process: queue manager and gets too. In the last rows a getter works
-//! at the same time, and the putter waits when it is far ahead: their rate is that of both together.
+//! at the same time, and the putter waits when it is far ahead: their rate is that of both together. The very last row
+//! is of persistent messages outside syncpoint: its rounds are of many, and each ends with MQSTAT, so that all of them
+//! are forced in the time that is measured.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use posthaste_client::{Address, Connect, Connection, Mqi};
+use posthaste_client::{Address, Connect, Connection};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo, Reason};
 use posthaste_server::{
     Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, ini,
 };
@@ -22,6 +24,8 @@ const SIZE: usize = 2048;
 const QUEUE: &str = "DEV.QUEUE.1";
 /// Puts that are timed in one piece, so few that they stay in the processor's caches.
 const ROUND: u64 = 100;
+/// Those of persistent messages.
+const FORCED_ROUND: u64 = 5_000;
 /// Messages that a getter may be behind: the depth must not grow.
 const MOST: u64 = 5_000;
 const LENGTH: Duration = Duration::from_secs(2);
@@ -40,6 +44,7 @@ fn open(connection: &mut dyn Mqi) -> Hobj {
     connection
         .open_object(&mut od, MQOO_OUTPUT | MQOO_INPUT_SHARED)
         .unwrap()
+        .value
 }
 
 fn take(connection: &mut dyn Mqi, queue: Hobj, wait: i32) -> bool {
@@ -51,7 +56,7 @@ fn take(connection: &mut dyn Mqi, queue: Hobj, wait: i32) -> bool {
     match connection.get(queue, &mut Md::default(), &mut gmo, SIZE) {
         Ok(_) => true,
         Err(error) => {
-            assert_eq!(error.reason(), Reason::NO_MSG_AVAILABLE);
+            assert_eq!(error, Reason::NO_MSG_AVAILABLE);
             false
         }
     }
@@ -61,6 +66,29 @@ struct Row {
     name: &'static str,
     options: i32,
     getter: bool,
+    persistent: bool,
+}
+
+impl Row {
+    fn round(&self) -> u64 {
+        match self.persistent {
+            true => FORCED_ROUND,
+            false => ROUND,
+        }
+    }
+}
+
+/// Takes all messages off the queue.
+fn empty(connection: &mut dyn Mqi, queue: Hobj) {
+    let mut gmo = Gmo {
+        options: MQGMO_SYNCPOINT,
+        ..Gmo::default()
+    };
+    while connection
+        .get(queue, &mut Md::default(), &mut gmo, SIZE)
+        .is_ok()
+    {}
+    connection.commit().unwrap();
 }
 
 fn measure(qm: &InProcess, putter: &mut dyn Mqi, row: &Row) {
@@ -96,27 +124,32 @@ fn measure(qm: &InProcess, putter: &mut dyn Mqi, row: &Row) {
     let all_begun = cpu(ClockId::ProcessCPUTime);
     while wall < LENGTH.as_secs_f64() {
         let (begun, cpu_begun) = (Instant::now(), cpu(ClockId::ThreadCPUTime));
-        for _ in 0..ROUND {
-            let mut md = Md::default();
+        for _ in 0..row.round() {
+            let mut md = Md {
+                persistence: i32::from(row.persistent),
+                ..Md::default()
+            };
             let mut pmo = Pmo {
                 options: MQPMO_NO_SYNCPOINT | row.options,
                 ..Pmo::default()
             };
             putter.put(queue, &mut md, &mut pmo, &data).unwrap();
         }
-        if puts.is_multiple_of(200 * ROUND) {
+        if row.persistent || puts.is_multiple_of(200 * ROUND) {
             // What is not waited for counts when it has been done.
-            let sts = putter.stat().unwrap();
+            let sts = putter.stat().unwrap().value;
             assert_eq!(sts.put_failure_count, 0, "{sts:?}");
         }
         used += cpu(ClockId::ThreadCPUTime) - cpu_begun;
-        puts += ROUND;
+        puts += row.round();
         while row.getter && got.load(Ordering::Relaxed) + MOST < puts {
             std::thread::yield_now();
         }
         wall += begun.elapsed().as_secs_f64();
-        if let Some(other) = &mut idle {
-            while take(other, others, 0) {}
+        match &mut idle {
+            Some(other) if row.persistent => empty(other, others),
+            Some(other) => while take(other, others, 0) {},
+            None => {}
         }
     }
     stop.store(true, Ordering::Relaxed);
@@ -147,9 +180,20 @@ fn main() {
     // A getter that is not scheduled for a while must not make this a measurement of queue files.
     let ini = made.home.configuration();
     let text = std::fs::read_to_string(&ini).unwrap();
-    let (absent, larger) = ("#DefaultQBufferSize=262144", "DefaultQBufferSize=104857600");
-    assert!(text.contains(absent), "{text}");
-    let text = text.replace(absent, larger);
+    let mut text = text;
+    for (absent, larger) in [
+        (
+            "#DefaultQBufferSize=4194304",
+            "DefaultQBufferSize=104857600",
+        ),
+        (
+            "#DefaultPQBufferSize=1048576",
+            "DefaultPQBufferSize=104857600",
+        ),
+    ] {
+        assert!(text.contains(absent), "{text}");
+        text = text.replace(absent, larger);
+    }
     std::fs::write(&ini, text).unwrap();
     let options = InProcessOptions {
         listen: true,
@@ -169,13 +213,24 @@ fn main() {
     );
     let mut local: Box<dyn Mqi> = Box::new(qm.connect("putter").unwrap());
     let mut remote: Box<dyn Mqi> = Box::new(remote);
-    let ahead = MQPMO_ASYNC_RESPONSE;
+    let asynchronous = MQPMO_ASYNC_RESPONSE;
     let rows = [
         ("in process", false, 0, false),
         ("over TCP", true, 0, false),
-        ("over TCP, asynchronous", true, ahead, false),
+        ("over TCP, asynchronous", true, asynchronous, false),
         ("in process, one getter", false, 0, true),
-        ("over TCP, asynchronous, one getter", true, ahead, true),
+        (
+            "over TCP, asynchronous, one getter",
+            true,
+            asynchronous,
+            true,
+        ),
+        (
+            "over TCP, asynchronous, persistent",
+            true,
+            asynchronous,
+            false,
+        ),
     ];
     let wanted: Vec<usize> = std::env::args()
         .skip(1)
@@ -188,6 +243,7 @@ fn main() {
                 name,
                 options,
                 getter,
+                persistent: number == 5,
             };
             measure(&qm, &mut **putter, &row);
         }

@@ -1,11 +1,10 @@
 //! A queue manager inside this program: `posthaste create QM1`, then
 //! `cargo run --release -p posthaste-server --example in_process`.
 
-use posthaste_client::Mqi;
 use posthaste_mqi::constants::{
     MQGMO_SYNCPOINT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPER_PERSISTENT, MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{Gmo, Md, Name, Od, Pmo};
+use posthaste_mqi::{Gmo, Md, Mqi, Name, Od, Pmo};
 use posthaste_server::{DataDir, EndMode, InProcess, InProcessOptions};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +15,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         object_name: Name::new("SYSTEM.DEFAULT.LOCAL.QUEUE"),
         ..Od::default()
     };
-    let queue = connection.open_object(&mut od, MQOO_OUTPUT | MQOO_INPUT_SHARED)?;
+    let queue = connection
+        .open_object(&mut od, MQOO_OUTPUT | MQOO_INPUT_SHARED)?
+        .value;
 
     let mut md = Md {
         persistence: MQPER_PERSISTENT,
@@ -31,7 +32,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         options: MQGMO_SYNCPOINT,
         ..Gmo::default()
     };
-    let got = connection.get(queue, &mut Md::default(), &mut gmo, 100)?;
+    let got = connection
+        .get(queue, &mut Md::default(), &mut gmo, 100)?
+        .value;
     connection.commit()?;
     println!("{}", String::from_utf8_lossy(&got.data));
 

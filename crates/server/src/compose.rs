@@ -8,6 +8,15 @@
 //! Invariants: nobody is admitted before recovery is complete; "ready" is said only when a client that
 //! connects now is served; whatever ends the queue manager, it ends with one message and one exit code.
 
+pub(crate) mod engine_run;
+pub(crate) mod fronts;
+pub(crate) mod io_delay;
+mod lanes;
+pub(crate) mod listeners;
+mod places;
+mod services;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,32 +26,31 @@ use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
 use posthaste_mqi::constants::{MQAT_QMGR, MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{
-    Accepted, Address, Admission, Limits, Listener, Options, RuntimeClock, Watcher,
+    Accepted, Address, Admission, Lanes, Listener, Options, RuntimeClock, Watcher,
 };
 use posthaste_recovery_log::RecoveryLog;
 use tokio::runtime::Runtime;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
-use crate::command_server;
-use crate::commands::Commands;
-use crate::configure::{self, Configured};
-use crate::control::{ControlSocket, Counters, Phase};
-use crate::create::LISTENER;
-use crate::ending::{Cause, LastEnd};
-use crate::engine_run::EngineRun;
+use crate::control::socket::SocketPath;
+use crate::control::status::StatusFile;
+use crate::control::{ControlSocket, Numbers, Phase};
 use crate::error_log::{Console, ErrorLog};
-use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::io_delay;
+use crate::failure::exit::Exit;
+use crate::ini::Settings;
+use crate::ini::configure::{self, Configured};
 use crate::layout::{DataDir, Home};
-use crate::listeners::{Listeners, Plan, Reporting, Running, Treatment, Waiting};
-use crate::process_lock::ProcessLock;
-use crate::socket::SocketPath;
-use crate::status::StatusFile;
+use crate::lifecycle::create::LISTENER;
+use crate::lifecycle::ending::{Cause, LastEnd};
+use crate::lifecycle::process_lock::ProcessLock;
+use engine_run::EngineRun;
+use fronts::Fronts;
+use lanes::ServingLanes;
+use listeners::{Listeners, Plan, Reporting, Running, SocketOptions, Waiting};
+use places::Places;
+use services::{Services, Surroundings};
 
-/// Local connections at one time. They have places of their own, so that however many clients come
-/// over the network, the operator can still connect.
-const LOCAL_PLACES: usize = 10_000;
 /// How long connections may take to be closed after the queue manager has ended.
 const FAREWELL: Duration = Duration::from_secs(3);
 
@@ -123,11 +131,11 @@ pub fn run(
     options: &RunOptions,
     ready: impl FnOnce(&Ready) + Send,
 ) -> Result<(), Failure> {
-    let served = |commands: &Arc<Commands>| {
-        let developer = commands.qm.object(ObjectKind::QLocal, DEVELOPER_QUEUE);
+    let served = |fronts: &Arc<Fronts>| {
+        let developer = fronts.qm.object(ObjectKind::QLocal, DEVELOPER_QUEUE);
         ready(&Ready {
-            listeners: commands.listeners.running(),
-            waiting: commands.listeners.waiting(),
+            listeners: fronts.listeners.running(),
+            waiting: fronts.listeners.waiting(),
             developer: developer.is_some(),
         });
     };
@@ -143,7 +151,7 @@ pub(crate) fn run_in(
     options: &RunOptions,
     place: Place,
     ends: (Ask, Asked),
-    served: impl FnOnce(&Arc<Commands>),
+    served: impl FnOnce(&Arc<Fronts>),
 ) -> Result<(), Failure> {
     let home = &options.home;
     let configured = configure::configure(&options.data, home)
@@ -190,7 +198,7 @@ impl Start<'_> {
         &self,
         log: &Arc<ErrorLog>,
         ends: (Ask, Asked),
-        served: impl FnOnce(&Arc<Commands>),
+        served: impl FnOnce(&Arc<Fronts>),
     ) -> Result<(), Failure> {
         let home = &self.options.home;
         if self.place.listens() {
@@ -216,11 +224,22 @@ impl Start<'_> {
         let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
         let runtime = self.runtime()?;
+        let lanes = match self.place.listens() {
+            true => self.configured.settings.lanes,
+            // Only commands and local tools are served.
+            false => 1,
+        };
+        let lanes = ServingLanes::start(lanes, &ends.0)
+            .map_err(|error| Failure::io(&home.folder, &error))?;
         let outcome = runtime.block_on(async {
-            if self.place == Place::Own {
-                hand_over_released(engine.qm.log());
-            }
-            let server = Server::open(self, &operator, &engine.qm, ends).await;
+            tell_lanes_together(engine.qm.log());
+            let name = home.name.clone();
+            tokio::spawn(lanes::watch(
+                lanes.lanes.clone(),
+                name,
+                Arc::clone(&operator),
+            ));
+            let server = Server::open(self, &operator, &engine.qm, ends, &lanes.lanes).await;
             let ended = match server {
                 Ok(server) => server.serve(home, served).await,
                 Err(failure) => {
@@ -232,21 +251,29 @@ impl Start<'_> {
             // Before the control socket is closed: whoever waits there reads it next.
             ended.inspect_err(|failure| Cause::of(failure).record(home))
         });
+        let lanes_ended = lanes.end(FAREWELL);
         engine.qm.log().wake_directly();
         runtime.shutdown_timeout(FAREWELL);
         let joined = engine.join();
         drop(lock);
         outcome?;
-        joined
+        lanes_ended.and(joined)
     }
 
-    fn runtime(&self) -> Result<Runtime, Failure> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        if !self.place.listens() {
-            // Only commands and local tools are served.
-            builder.worker_threads(1);
+    /// What services may do, and with what.
+    fn services(&self) -> Surroundings {
+        Surroundings {
+            queue_manager: self.options.home.name.clone(),
+            data: self.options.data.root().to_owned(),
+            home: self.options.home.folder.clone(),
+            may_run: self.configured.settings.service_programs,
         }
-        builder
+    }
+
+    /// Where commands, signals and listeners are waited for. Connections are served on lanes.
+    fn runtime(&self) -> Result<Runtime, Failure> {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
             .thread_name("posthaste")
             .enable_all()
             .build()
@@ -254,19 +281,13 @@ impl Start<'_> {
     }
 }
 
-/// Has the committers of a log write woken by one task on the runtime, which costs one wake-up across threads for all
-/// of them instead of one each.
-fn hand_over_released(log: &RecoveryLog) {
-    let released = Arc::new(Notify::new());
-    let ring = Arc::clone(&released);
-    log.on_release(Box::new(move || ring.notify_one()));
-    let log = log.clone();
-    tokio::spawn(async move {
-        loop {
-            released.notified().await;
-            log.wake_released();
-        }
-    });
+/// Has each lane told once of all its committers whom a log write has released.
+fn tell_lanes_together(log: &RecoveryLog) {
+    let released = log.clone();
+    // Taken away at the end: it keeps the log.
+    log.on_release(Box::new(move || {
+        posthaste_net::together(|| released.wake_released());
+    }));
 }
 
 /// The world with the disk as slow as it was asked for, which nobody must fail to notice.
@@ -300,11 +321,35 @@ fn end_at_panics(log: &Arc<ErrorLog>, home: &Home) {
     }));
 }
 
-/// Places for so many connections, from wherever they come.
-fn places_for(connections: usize) -> Admission {
-    Admission::new(Limits {
-        connections,
-        per_address: connections,
+/// How many connections are taken; the operator is told if those are fewer than were configured.
+fn places(settings: &Settings, name: &str, operator: &dyn Operator) -> Places {
+    let channels = settings.max_channels;
+    let log = &settings.log;
+    let log_files = log.primary_files.saturating_add(log.secondary_files);
+    let log_files = usize::try_from(log_files).unwrap_or(usize::MAX);
+    let descriptors = posthaste_env::descriptor_limit();
+    let places = Places::within(channels, log_files, descriptors);
+    if let Some(limit) = descriptors.filter(|_| places.network < channels) {
+        let numbers = [
+            places.network.to_string(),
+            channels.to_string(),
+            limit.to_string(),
+        ];
+        let [taken, wanted, limit] = numbers;
+        operator.message("AMQ2071W", &[name.to_owned(), taken, wanted, limit]);
+    }
+    places
+}
+
+/// The channels of clients over the network, and what is one for local applications.
+fn registries(
+    qm: &QueueManager,
+    operator: &Arc<dyn Operator>,
+    clock: &Arc<dyn Clock>,
+) -> [Arc<Registry>; 2] {
+    [Registry::new, Registry::local].map(|make| {
+        let limits = ChannelLimits::default();
+        make(qm.clone(), Arc::clone(operator), limits, Arc::clone(clock))
     })
 }
 
@@ -312,7 +357,7 @@ fn places_for(connections: usize) -> Admission {
 struct Server {
     qm: QueueManager,
     operator: Arc<dyn Operator>,
-    commands: Arc<Commands>,
+    fronts: Arc<Fronts>,
     phase: watch::Sender<Phase>,
     ends: Asked,
     /// The process's, if it is the queue manager's own.
@@ -327,6 +372,7 @@ impl Server {
         operator: &Arc<dyn Operator>,
         qm: &QueueManager,
         (ask, ends): (Ask, Asked),
+        lanes: &Lanes,
     ) -> Result<Server, Failure> {
         let Start {
             env,
@@ -339,52 +385,51 @@ impl Server {
         let control = home.control();
         let socket = ControlSocket::bind(&control).map_err(|e| cannot_listen(&control, &e))?;
         let (phase, phases) = watch::channel(Phase::Starting);
-        let counters = Counters::default();
-        tokio::spawn(socket.run(ask, phases, Arc::clone(&counters)));
+        let numbers = Numbers::default();
+        tokio::spawn(socket.run(ask, phases, Arc::clone(&numbers)));
 
-        let limits = ChannelLimits::default();
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
-        let channels = Registry::new(qm.clone(), Arc::clone(operator), limits, Arc::clone(&clock));
-        let local = Registry::local(qm.clone(), Arc::clone(operator), limits, clock);
-        let places = [configured.settings.max_channels, LOCAL_PLACES].map(places_for);
+        let [channels, local] = registries(qm, operator, &clock);
+        let most = places(&configured.settings, qm.name(), &**operator);
+        let reporting = Reporting::new(operator, lanes, most.turned_away);
+        let places = most.admissions();
         let [network_places, local_places] = &places;
-        let _local = open_local(home, operator, &local, local_places)?;
-        let treatment = Treatment {
-            keep_alive: configured.settings.keep_alive,
-            backlog: configured.settings.backlog,
-        };
-        let now = env.clock.wall_micros();
+        let _local = open_local(home, &local, local_places, &reporting)?;
         let buffer = configured.settings.log.buffer_pages;
         let listeners = Arc::new(Listeners::new(
             Arc::clone(&channels),
             network_places.clone(),
-            Arc::clone(operator),
-            treatment,
-            StatusFile::new(home, now, buffer),
+            reporting,
+            SocketOptions::of(&configured.settings),
+            StatusFile::new(home, env.clock.wall_micros(), buffer),
             Arc::clone(&env.clock),
         ));
+        let services = Services::new(start.services(), operator, &clock);
         if place.listens() && !options.no_listeners {
-            start_listeners(&listeners, plans(options, qm)).await?;
+            start_listeners(&listeners, qm.name(), plans(options, qm)).await?;
+            services.begin(&qm.objects(ObjectKind::Service));
         }
-        let commands = Arc::new(Commands {
+        let fronts = Arc::new(Fronts {
             qm: qm.clone(),
             channels,
             local,
             places,
+            lanes: lanes.clone(),
             listeners,
+            services,
             command_server: Default::default(),
         });
-        let counted = Arc::downgrade(&commands);
+        let counting = Arc::downgrade(&fronts);
         // Set once, here.
-        let _ = counters.set(Box::new(move || {
-            let commands = counted.upgrade();
-            commands.map_or_else(Vec::new, |commands| commands.counters())
+        let _ = numbers.set(Box::new(move |asked| {
+            let fronts = counting.upgrade();
+            fronts.map_or_else(String::new, |fronts| asked.answer(&fronts.admin()))
         }));
-        command_server::start(&commands, operator);
+        fronts.start_command_server(operator, &clock);
         Ok(Server {
             qm: qm.clone(),
             operator: Arc::clone(operator),
-            commands,
+            fronts,
             phase,
             ends,
             signals,
@@ -397,13 +442,13 @@ impl Server {
     async fn serve(
         mut self,
         home: &Home,
-        served: impl FnOnce(&Arc<Commands>),
+        served: impl FnOnce(&Arc<Fronts>),
     ) -> Result<(), Failure> {
         let name = self.qm.name().to_owned();
         self.phase.send_replace(Phase::Running);
         self.operator
             .message("AMQ8003I", std::slice::from_ref(&name));
-        served(&self.commands);
+        served(&self.fronts);
         let qm = &self.qm;
         let first = tokio::select! {
             () = qm.ended() => EndMode::Preemptive,
@@ -447,28 +492,29 @@ impl Server {
         let applications = qm.connection_status().iter().filter(|s| !own(s)).count();
         let inserts = [qm.name().to_owned(), applications.to_string()];
         self.operator.message("AMQ2015I", &inserts);
-        self.commands.listeners.end().await;
-        let [network, local] = &self.commands.places;
+        self.fronts.services.end(&qm.objects(ObjectKind::Service));
+        self.fronts.listeners.end().await;
+        let [network, local] = &self.fronts.places;
         network.drain();
         qm.quiesce();
         if mode == EndMode::Immediate {
             // A command that is being carried out is answered, unless it takes too long.
-            let answered = self.commands.command_server_ended();
+            let answered = self.fronts.command_server_ended();
             let _ = tokio::time::timeout(FAREWELL, answered).await;
         }
         if mode != EndMode::Controlled {
             local.drain();
             let force = mode == EndMode::Preemptive;
-            self.commands.channels.end(force);
-            self.commands.local.end(force);
+            self.fronts.channels.end(force);
+            self.fronts.local.end(force);
         }
     }
 
     /// Closes the connections that are left; a peer that does not read keeps nobody waiting.
     async fn say_farewell(&self) {
-        self.commands.channels.end(true);
-        self.commands.local.end(true);
-        let [network, local] = &self.commands.places;
+        self.fronts.channels.end(true);
+        self.fronts.local.end(true);
+        let [network, local] = &self.fronts.places;
         local.drain();
         let gone = async {
             network.empty().await;
@@ -476,10 +522,13 @@ impl Server {
         };
         // Those that are left after that time are closed with the process.
         let _ = tokio::time::timeout(FAREWELL, gone).await;
+        let services = Arc::clone(&self.fronts.services);
+        // It does not panic.
+        let _ = tokio::task::spawn_blocking(move || services.ended_within(FAREWELL)).await;
     }
 }
 
-fn cannot_listen(path: &std::path::Path, error: &std::io::Error) -> Failure {
+fn cannot_listen(path: &Path, error: &std::io::Error) -> Failure {
     let shown = path.display().to_string();
     Failure::new(
         Exit::CannotListen,
@@ -490,9 +539,9 @@ fn cannot_listen(path: &std::path::Path, error: &std::io::Error) -> Failure {
 
 fn open_local(
     home: &Home,
-    operator: &Arc<dyn Operator>,
     registry: &Arc<Registry>,
     places: &Admission,
+    reporting: &Arc<Reporting>,
 ) -> Result<SocketPath, Failure> {
     let path = home.applications();
     let socket = SocketPath::new(&path).map_err(|e| cannot_listen(&path, &e))?;
@@ -502,18 +551,22 @@ fn open_local(
     };
     let listener = Listener::bind(&Address::Unix(socket.path().to_owned()), options)
         .map_err(|error| cannot_listen(&path, &error.source))?;
-    let registry = Arc::clone(registry);
-    let serve = move |accepted: Accepted| Arc::clone(&registry).serve(accepted);
-    let watcher: Arc<dyn Watcher> = Arc::new(Reporting::new(Arc::clone(operator)));
+    let (registry, lanes) = (Arc::clone(registry), reporting.lanes.clone());
+    let serve = move |accepted: Accepted| registry.serve(accepted, &lanes);
+    let watcher: Arc<dyn Watcher> = reporting.clone();
     tokio::spawn(posthaste_net::run(listener, places.clone(), watcher, serve));
     Ok(socket)
 }
 
-async fn start_listeners(listeners: &Arc<Listeners>, plans: Vec<Plan>) -> Result<(), Failure> {
+async fn start_listeners(
+    listeners: &Arc<Listeners>,
+    queue_manager: &str,
+    plans: Vec<Plan>,
+) -> Result<(), Failure> {
     for plan in plans {
         let name = plan.name.clone();
         let started = listeners.start_or_wait(plan).await;
-        started.map_err(|error| error.failure(&name))?;
+        started.map_err(|error| error.failure(queue_manager, &name))?;
     }
     Ok(())
 }
@@ -552,7 +605,7 @@ struct Signals {
     terminate: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
     /// Signals that have come.
-    heard: u32,
+    received: u32,
 }
 
 impl Signals {
@@ -562,7 +615,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
-            heard: 0,
+            received: 0,
         })
     }
 
@@ -573,8 +626,8 @@ impl Signals {
             _ = self.terminate.recv() => {}
             _ = self.hangup.recv() => {}
         }
-        self.heard += 1;
-        match self.heard {
+        self.received += 1;
+        match self.received {
             1 => EndMode::Immediate,
             _ => EndMode::Preemptive,
         }

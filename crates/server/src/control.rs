@@ -8,6 +8,10 @@
 //!
 //! Invariant: nothing a peer sends (or does not send) keeps the queue manager from ending.
 
+pub(crate) mod list;
+pub(crate) mod socket;
+pub(crate) mod status;
+
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -15,15 +19,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use posthaste_admin::Admin;
 use posthaste_engine::EndMode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, watch};
 
-use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::failure::exit::Exit;
 use crate::layout::Home;
-use crate::socket::SocketPath;
+use socket::SocketPath;
 
 /// A request is shorter than this.
 const LONGEST: usize = 64;
@@ -32,7 +37,7 @@ const LONGEST_ANSWER: u64 = 16 * 1024;
 /// Most peers that are served at one time.
 const PEERS: usize = 64;
 /// How long a peer may take to send its request.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a running queue manager is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +88,40 @@ impl Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     Status,
-    Counters,
+    Numbers(Asked),
     End(EndMode),
+}
+
+/// Which numbers are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// The sums of what the queue manager counts, on one line.
+    Sums,
+    /// Every number of the registry, in its text format.
+    All,
+}
+
+impl Asked {
+    fn word(self) -> &'static str {
+        match self {
+            Asked::Sums => "COUNTERS",
+            Asked::All => "METRICS",
+        }
+    }
+
+    /// What is answered behind OK.
+    pub(crate) fn answer(self, admin: &Admin) -> String {
+        match self {
+            Asked::Sums => {
+                let sums = admin.sums().into_iter();
+                let pairs: Vec<String> = sums
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
+                pairs.join(" ")
+            }
+            Asked::All => admin.metrics(),
+        }
+    }
 }
 
 const MODES: [(EndMode, &str); 3] = [
@@ -97,7 +134,7 @@ impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Status => f.write_str("STATUS"),
-            Request::Counters => f.write_str("COUNTERS"),
+            Request::Numbers(asked) => f.write_str(asked.word()),
             Request::End(mode) => {
                 let row = MODES.iter().find(|(known, _)| known == mode);
                 write!(f, "END {}", row.map_or("controlled", |(_, word)| word))
@@ -110,7 +147,11 @@ impl Request {
     fn parse(line: &str) -> Option<Request> {
         match line.split_once(' ') {
             None if line == "STATUS" => Some(Request::Status),
-            None if line == "COUNTERS" => Some(Request::Counters),
+            None => {
+                let both = [Asked::Sums, Asked::All];
+                let asked = both.into_iter().find(|asked| asked.word() == line);
+                asked.map(Request::Numbers)
+            }
             Some(("END", mode)) => {
                 let row = MODES.iter().find(|(_, word)| *word == mode);
                 row.map(|(mode, _)| Request::End(*mode))
@@ -120,8 +161,8 @@ impl Request {
     }
 }
 
-/// What COUNTERS answers; not there before applications are served.
-pub(crate) type Counters = Arc<OnceLock<Box<dyn Fn() -> Vec<(&'static str, u64)> + Send + Sync>>>;
+/// What requests for numbers are answered; not there before applications are served.
+pub(crate) type Numbers = Arc<OnceLock<Box<dyn Fn(Asked) -> String + Send + Sync>>>;
 
 /// The listening side.
 pub(crate) struct ControlSocket {
@@ -131,7 +172,7 @@ pub(crate) struct ControlSocket {
 
 impl ControlSocket {
     /// Listens. Must be called inside a runtime, by the process that holds the queue manager's
-    /// [`ProcessLock`](crate::process_lock::ProcessLock): a socket file that is there is then left over.
+    /// [`ProcessLock`](crate::lifecycle::process_lock::ProcessLock): a socket file that is there is then left over.
     ///
     /// # Errors
     /// The socket cannot be made.
@@ -150,7 +191,7 @@ impl ControlSocket {
         self,
         ends: mpsc::UnboundedSender<EndMode>,
         phase: watch::Receiver<Phase>,
-        counters: Counters,
+        numbers: Numbers,
     ) {
         let places = Arc::new(tokio::sync::Semaphore::new(PEERS));
         let mut peers = tokio::task::JoinSet::new();
@@ -162,10 +203,10 @@ impl ControlSocket {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
                     let (ends, phase) = (ends.clone(), phase.clone());
-                    let counters = Arc::clone(&counters);
+                    let numbers = Arc::clone(&numbers);
                     peers.spawn(async move {
                         // A peer that goes away has withdrawn nothing: there is nobody to tell.
-                        let _ = serve(stream, ends, phase, &counters).await;
+                        let _ = serve(stream, ends, phase, &numbers).await;
                         drop(place);
                     });
                 }
@@ -187,23 +228,25 @@ async fn serve(
     mut stream: tokio::net::UnixStream,
     ends: mpsc::UnboundedSender<EndMode>,
     phase: watch::Receiver<Phase>,
-    counters: &Counters,
+    numbers: &Numbers,
 ) -> io::Result<()> {
-    let line = tokio::time::timeout(PATIENCE, read_request(&mut stream)).await??;
+    let line = tokio::time::timeout(TIMEOUT, read_request(&mut stream)).await??;
     match Request::parse(&line) {
         Some(Request::Status) => {
             let word = phase.borrow().word();
             stream.write_all(format!("OK {word}\n").as_bytes()).await
         }
-        Some(Request::Counters) => {
-            let counters = counters.get().map(|read| read()).unwrap_or_default();
-            let pairs: Vec<String> = counters
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            stream
-                .write_all(format!("OK {}\n", pairs.join(" ")).as_bytes())
-                .await
+        Some(Request::Numbers(asked)) => {
+            let numbers = Arc::clone(numbers);
+            // There may be very many of them.
+            let answer = move || numbers.get().map(|read| read(asked)).unwrap_or_default();
+            let answer = tokio::task::spawn_blocking(answer).await?;
+            let within = tokio::time::timeout(ANSWER, async {
+                stream.write_all(b"OK ").await?;
+                stream.write_all(answer.as_bytes()).await?;
+                stream.write_all(b"\n").await
+            });
+            within.await?
         }
         Some(Request::End(mode)) => {
             // The receiver is gone only when the queue manager has ended.
@@ -275,7 +318,7 @@ fn ask_within(
     request: Request,
     within: Duration,
 ) -> Result<(String, BufReader<UnixStream>), Failure> {
-    let (patience, hasty) = match request {
+    let (timeout, hasty) = match request {
         Request::End(EndMode::Preemptive) => (SHORT_ANSWER, true),
         _ => (within, false),
     };
@@ -286,12 +329,12 @@ fn ask_within(
         | io::ErrorKind::ConnectionRefused
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::BrokenPipe => Failure::not_running(&home.name),
-        _ if is_timeout(&error) => no_answer(home, patience),
+        _ if is_timeout(&error) => no_answer(home, timeout),
         _ => Failure::io(&path, &error),
     };
     let socket = SocketPath::new(&path).map_err(refused)?;
     let stream = UnixStream::connect(socket.path()).map_err(refused)?;
-    stream.set_read_timeout(Some(patience)).map_err(refused)?;
+    stream.set_read_timeout(Some(timeout)).map_err(refused)?;
     (&stream)
         .write_all(format!("{request}\n").as_bytes())
         .map_err(refused)?;
@@ -351,18 +394,34 @@ pub(crate) fn phase_within(home: &Home, within: Duration) -> Result<Phase, Failu
     Ok(Phase::parse(&word).unwrap_or(Phase::Running))
 }
 
-/// What the process that runs a queue manager has counted since it started: names and sums. Names begin with
-/// `engine.`, `log.` (times in nanoseconds) or `channel.`; none before applications are served.
+/// What the process that runs a queue manager has counted since it started: names, as in docs/metrics.md, and sums;
+/// none before applications are served.
 ///
 /// # Errors
 /// It is not running, or does not answer.
 pub fn counters(home: &Home) -> Result<Vec<(String, u64)>, Failure> {
-    let (line, _) = ask(home, Request::Counters)?;
+    let (line, _) = ask(home, Request::Numbers(Asked::Sums))?;
     let pair = |word: &str| {
         let (name, value) = word.split_once('=')?;
         Some((name.to_owned(), value.parse().ok()?))
     };
     Ok(line.split_whitespace().filter_map(pair).collect())
+}
+
+/// Every number that the process that runs a queue manager counts or measures, in the text format that Prometheus
+/// reads; empty before applications are served.
+///
+/// # Errors
+/// It is not running, or does not answer.
+pub fn metrics(home: &Home) -> Result<String, Failure> {
+    let (mut text, mut rest) = ask(home, Request::Numbers(Asked::All))?;
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    rest.read_to_string(&mut text)
+        .map_err(|error| Failure::io(&home.control(), &error))?;
+    text.truncate(text.trim_end().len() + 1);
+    Ok(text)
 }
 
 /// Asks a queue manager to end. A process that does not even answer a request to break off is killed.
@@ -381,7 +440,12 @@ mod tests {
     #[test]
     fn requests_and_phases_survive_the_socket() {
         let all = MODES.map(|(mode, _)| Request::End(mode));
-        for request in all.into_iter().chain([Request::Status, Request::Counters]) {
+        let others = [
+            Request::Status,
+            Request::Numbers(Asked::Sums),
+            Request::Numbers(Asked::All),
+        ];
+        for request in all.into_iter().chain(others) {
             assert_eq!(Request::parse(&request.to_string()), Some(request));
         }
         for wrong in ["", "END", "END now", "STATUS ", "status", "END controlled "] {
@@ -422,17 +486,22 @@ mod tests {
         let socket = ControlSocket::bind(&home.control()).unwrap();
         let (ends, mut asked) = mpsc::unbounded_channel();
         let (says, phases) = watch::channel(Phase::Starting);
-        let counters = Counters::default();
-        runtime.spawn(socket.run(ends, phases, Arc::clone(&counters)));
+        let numbers = Numbers::default();
+        runtime.spawn(socket.run(ends, phases, Arc::clone(&numbers)));
         assert_eq!(phase(&home).unwrap(), Phase::Starting);
         says.send_replace(Phase::Running);
         assert_eq!(phase(&home).unwrap(), Phase::Running);
 
         assert_eq!(super::counters(&home).unwrap(), [], "nothing is served yet");
-        let counted = [("log.writes", 7), ("engine.puts", u64::MAX)];
-        assert!(counters.set(Box::new(move || counted.to_vec())).is_ok());
-        let pairs = counted.map(|(name, sum)| (name.to_owned(), sum));
+        let answer = |asked| match asked {
+            Asked::Sums => format!("log.writes=7 engine.puts={}", u64::MAX),
+            Asked::All => "# HELP many\nlines 1\n".repeat(10_000),
+        };
+        assert!(numbers.set(Box::new(answer)).is_ok());
+        let pairs = [("log.writes", 7), ("engine.puts", u64::MAX)];
+        let pairs = pairs.map(|(name, sum)| (name.to_owned(), sum));
         assert_eq!(super::counters(&home).unwrap(), pairs);
+        assert_eq!(metrics(&home).unwrap(), answer(Asked::All));
 
         let mut ending = end(&home, EndMode::Immediate).unwrap();
         assert_eq!(asked.blocking_recv(), Some(EndMode::Immediate));

@@ -4,8 +4,9 @@
 //! Invariants: an entry is written with one call and never split over two files; room is kept for the messages of
 //! a full disk; a message that cannot be written all the same goes to the system's log and to standard error, and
 //! nothing here panics or returns an error, because there would be nobody left to tell. Messages about channels
-//! (AMQ9...), which any stranger can cause, are written by a thread of the log's own, and counted when they are many;
-//! every other message is in the file when the call returns.
+//! (AMQ9...), which any stranger can cause, are written by a thread of the log's own, and counted when they are many, and so
+//! is what a thread that serves many has to say, unless it is severe; every other message is in the file when the call
+//! returns.
 
 mod notes;
 mod repeats;
@@ -25,7 +26,7 @@ use jiff::{Timestamp, Zoned};
 use parking_lot::Mutex;
 use posthaste_command::messages;
 use posthaste_engine::Operator;
-use posthaste_env::Thread;
+use posthaste_env::{Thread, serves_many};
 
 use notes::{Notes, Work};
 use repeats::Summary;
@@ -62,7 +63,7 @@ struct State {
     /// Room kept behind the file.
     reserve: Reserve,
     /// The last error of writing has been told.
-    told: bool,
+    failure_reported: bool,
 }
 
 /// The three files of a folder.
@@ -107,7 +108,7 @@ impl ErrorLog {
                 file: None,
                 bytes: 0,
                 reserve: Reserve::default(),
-                told: false,
+                failure_reported: false,
             }),
         };
         ErrorLog {
@@ -234,7 +235,7 @@ impl Files {
         let from = place(from.file(), from.line());
         let entry = entry(at, &self.writer, id, inserts, &from);
         match self.append(state, entry.as_bytes()) {
-            Ok(()) => state.told = false,
+            Ok(()) => state.failure_reported = false,
             Err(error) => self.fall_back(state, &error, id, inserts),
         }
     }
@@ -292,8 +293,8 @@ impl Files {
         state.file = None;
         let now = now();
         let name = self.writer.queue_manager.as_deref();
-        if !state.told {
-            state.told = true;
+        if !state.failure_reported {
+            state.failure_reported = true;
             let inserts = [self.path(1).display().to_string(), error.to_string()];
             say(&short(&now, "AMQ6245E", &inserts));
             syslog::send(&self.syslog, &now, name, "AMQ6245E", &inserts);
@@ -307,7 +308,8 @@ impl Files {
 
 impl Operator for ErrorLog {
     fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>) {
-        if !(id.starts_with("AMQ9") && self.note(id, inserts, from)) {
+        let later = id.starts_with("AMQ9") || serves_many() && !id.ends_with('S');
+        if !(later && self.note(id, inserts, from)) {
             self.write_from(id, inserts, from);
         }
     }
@@ -557,6 +559,21 @@ Compare with what the disk does on a normal day, and look at what else was using
         );
     }
 
+    /// Somebody has the files for as long as a disk takes: a thread that serves many says what it has to, and goes on.
+    #[test]
+    fn a_thread_that_serves_many_does_not_wait_for_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = ErrorLog::new(folder.path(), 1 << 20, None, Console::Silent);
+        let (path, operator): (_, &dyn Operator) = (log.files.path(1), &log);
+        let turns = posthaste_env::Turns::new();
+        let writing = log.files.state.lock();
+        operator.message("AMQ2034I", &texts(&["1"]));
+        drop((writing, turns));
+        drop(log);
+        let text = fs::read_to_string(path).unwrap();
+        assert_eq!(text.matches("\nAMQ2034I: ").count(), 1, "{text}");
+    }
+
     /// More garbage than once erased everything: the entries about it were ten times what the three files hold.
     #[test]
     fn a_flood_of_strangers_does_not_erase_the_history() {
@@ -613,11 +630,11 @@ Compare with what the disk does on a normal day, and look at what else was using
             Console::Silent,
         );
         log.write("AMQ8003I", &["QM1".to_owned()]);
-        assert!(log.files.state.lock().told);
+        assert!(log.files.state.lock().failure_reported);
         fs::remove_file(folder.path().join("errors")).unwrap();
         log.write("AMQ8004I", &["QM1".to_owned()]);
         assert!(
-            !log.files.state.lock().told,
+            !log.files.state.lock().failure_reported,
             "it goes on when the cause is gone"
         );
         let text = fs::read_to_string(folder.path().join("errors/AMQERR01.LOG")).unwrap();
@@ -637,16 +654,16 @@ Compare with what the disk does on a normal day, and look at what else was using
         let system = std::os::unix::net::UnixDatagram::bind(&log.files.syslog).unwrap();
         log.write("AMQ8003I", &["QM1".to_owned()]);
         log.write("AMQ8004I", &["QM1".to_owned()]);
-        assert!(log.files.state.lock().told);
-        let heard = || {
+        assert!(log.files.state.lock().failure_reported);
+        let last_line = || {
             let mut line = [0; 1_024];
             let length = system.recv(&mut line).unwrap();
             String::from_utf8_lossy(&line[..length]).into_owned()
         };
-        let first = heard();
+        let first = last_line();
         assert!(first.starts_with("<27>") && first.contains("AMQ6245E"));
-        assert!(heard().ends_with("]: QM1: AMQ8003I: Queue manager QM1 started."));
-        assert!(heard().ends_with("]: QM1: AMQ8004I: Queue manager QM1 ended."));
+        assert!(last_line().ends_with("]: QM1: AMQ8003I: Queue manager QM1 started."));
+        assert!(last_line().ends_with("]: QM1: AMQ8004I: Queue manager QM1 ended."));
     }
 
     #[test]

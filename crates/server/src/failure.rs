@@ -4,6 +4,8 @@
 //! Invariant: every error of the crates below is turned into a message here and nowhere else, so
 //! that the same condition always has the same number and the same code.
 
+pub(crate) mod exit;
+
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -12,9 +14,9 @@ use posthaste_command::messages;
 use posthaste_engine::{StartError, Stop, StoreError};
 use posthaste_recovery_log::{FORMAT, IoFailure, LogError};
 
-use crate::exit::Exit;
 use crate::ini::ConfigError;
 use crate::layout;
+use exit::Exit;
 
 /// Why a command or a queue manager ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Entry points for fuzzing: any bytes, no panic, and what is accepted survives being written.
 
 use crate::ini::RawConfig;
-use crate::stanza;
+use crate::ini::stanza;
 
 /// `qm.ini`: parses, resolves, writes what was read and reads it again.
 pub fn qm_ini(bytes: &[u8]) {

@@ -16,22 +16,22 @@ mod connection;
 use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 
-use posthaste_client::ClientError;
 use posthaste_command::Reply;
 use posthaste_engine::{Application, EndMode};
 use posthaste_env::{Env, Slowness, block_on};
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::MQAT_UNIX;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::commands::Commands;
+use crate::compose::fronts::Fronts;
+use crate::compose::listeners::Running;
 use crate::compose::{self, Ask, Place, RunOptions};
 use crate::error_log::{Console, user_name};
-use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::failure::exit::Exit;
 use crate::layout::DataDir;
-use crate::listeners::Running;
-use crate::registry;
+use crate::layout::registry;
 
 pub use connection::LocalConnection;
 
@@ -67,7 +67,7 @@ impl Default for InProcessOptions {
 ///
 /// Dropping it ends it as [`EndMode::Immediate`] does; [`InProcess::end`] also says how that went.
 pub struct InProcess {
-    commands: Arc<Commands>,
+    fronts: Arc<Fronts>,
     runtime: Handle,
     ask: Ask,
     user: String,
@@ -77,7 +77,7 @@ pub struct InProcess {
 
 impl std::fmt::Debug for InProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = self.commands.qm.name();
+        let name = self.fronts.qm.name();
         f.debug_struct("InProcess")
             .field("queue_manager", &name)
             .finish_non_exhaustive()
@@ -86,7 +86,7 @@ impl std::fmt::Debug for InProcess {
 
 /// What the serving thread says when it serves.
 struct Serving {
-    commands: Arc<Commands>,
+    fronts: Arc<Fronts>,
     runtime: Handle,
 }
 
@@ -135,15 +135,15 @@ impl InProcess {
             listen: options.listen,
         };
         let (ask, asked) = mpsc::unbounded_channel();
-        let (say, heard) = std_mpsc::channel();
+        let (sender, receiver) = std_mpsc::channel();
         let folder = run.home.folder.clone();
         let serve = {
             let (env, ask) = (env.clone(), ask.clone());
             move || {
-                compose::run_in(&env, &run, place, (ask, asked), |commands| {
+                compose::run_in(&env, &run, place, (ask, asked), |fronts| {
                     // Whoever opens waits for this.
-                    let _ = say.send(Serving {
-                        commands: Arc::clone(commands),
+                    let _ = sender.send(Serving {
+                        fronts: Arc::clone(fronts),
                         runtime: Handle::current(),
                     });
                 })
@@ -153,9 +153,9 @@ impl InProcess {
             .name("queue manager".to_owned())
             .spawn(serve)
             .map_err(|error| Failure::io(&folder, &error))?;
-        match heard.recv() {
-            Ok(Serving { commands, runtime }) => Ok(InProcess {
-                commands,
+        match receiver.recv() {
+            Ok(Serving { fronts, runtime }) => Ok(InProcess {
+                fronts,
                 runtime,
                 ask,
                 user: user_name(),
@@ -170,15 +170,15 @@ impl InProcess {
 
     /// The queue manager's name.
     pub fn name(&self) -> &str {
-        self.commands.qm.name()
+        self.fronts.qm.name()
     }
 
     /// Connects (MQCONNX with `MQCNO_FASTPATH_BINDING`); any number of connections, each for one thread at a time.
     ///
     /// # Errors
     /// 2161 or 2162 it is ending, 2009 it has ended.
-    pub fn connect(&self, application: &str) -> Result<LocalConnection, ClientError> {
-        let session = self.commands.qm.connect(Application {
+    pub fn connect(&self, application: &str) -> Result<LocalConnection, Reason> {
+        let session = self.fronts.qm.connect(Application {
             name: application.to_owned(),
             user: self.user.clone(),
             pid: std::process::id(),
@@ -189,21 +189,19 @@ impl InProcess {
             appl_type: MQAT_UNIX,
             ..Application::default()
         });
-        session
-            .map(LocalConnection::new)
-            .map_err(ClientError::Reason)
+        session.map(LocalConnection::new)
     }
 
     /// Carries out one MQSC command.
     pub fn command(&self, mqsc: &str) -> Reply {
         // Starting a listener needs the runtime that serves it.
         let _inside = self.runtime.enter();
-        block_on(self.commands.run(mqsc))
+        block_on(self.fronts.admin().run(mqsc))
     }
 
     /// The listeners that are running, and where they listen.
     pub fn listening(&self) -> Vec<Running> {
-        self.commands.listeners.running()
+        self.fronts.listeners.running()
     }
 
     /// Whether it has ended: by `endmqm`, or because it could not go on. [`InProcess::end`] then says why.

@@ -3,8 +3,10 @@
 //! Invariants: [`RawConfig::parse`] looks at text only (no system call, no environment); every fault
 //! in the text is reported, each with line and column; nothing that is not understood is skipped.
 
+pub(crate) mod configure;
 pub mod keys;
 mod resolve;
+pub mod stanza;
 mod template;
 
 use std::collections::BTreeMap;
@@ -12,8 +14,8 @@ use std::fmt;
 
 use posthaste_command::messages;
 
-use crate::stanza::{self, Entry, Place, Stanza};
 use keys::{Effect, Kind};
+use stanza::{Entry, Place, Stanza};
 
 pub use resolve::{Settings, Shape};
 pub use template::new_file;

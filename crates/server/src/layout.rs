@@ -15,14 +15,17 @@
 //! Invariants: a queue manager's name never makes a path leave its folder ([`folder_name`]); every
 //! folder made here is private to its owner.
 
+pub(crate) mod private;
+pub(crate) mod registry;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::failure::exit::Exit;
 
 /// The longest name of a queue manager.
 const NAME_LENGTH: usize = 48;

@@ -6,11 +6,13 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
-use posthaste_client::{Address, ClientError, Connect, Connection, Mqi};
+mod qm1;
+
+use posthaste_client::{Address, Connect, Connection};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+use posthaste_mqi::{CompCode, Gmo, Hobj, Md, Mqi, Name, Od, Pmo, Reason, Sts, Verb};
 use posthaste_server::{
-    Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, end, ini,
+    Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, end,
 };
 
 /// A queue manager with a queue that is full at ten, twice, and one that is asynchronous by itself.
@@ -49,13 +51,8 @@ impl World {
             "DEFINE QLOCAL({ELSEWHERE}) USAGE(XMITQ) MAXDEPTH(1) DEFPSIST(YES)"
         ));
         let creation = Creation {
-            name: "QM1".to_owned(),
-            shape: ini::Shape {
-                file_pages: 64,
-                ..ini::Shape::default()
-            },
             commands,
-            ..Creation::default()
+            ..qm1::creation()
         };
         create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
         let options = InProcessOptions {
@@ -108,9 +105,9 @@ impl World {
                 gmo.wait_interval = 60_000;
             }
             match reader.get(queue, &mut Md::default(), &mut gmo, 1 << 20) {
-                Ok(got) => all.push(got.data.to_vec()),
+                Ok(got) => all.push(got.value.data.to_vec()),
                 Err(error) => {
-                    assert_eq!(error.reason(), Reason::NO_MSG_AVAILABLE);
+                    assert_eq!(error, Reason::NO_MSG_AVAILABLE);
                     return all;
                 }
             }
@@ -123,11 +120,11 @@ fn open(connection: &mut dyn Mqi, queue: &str, options: i32) -> Hobj {
         object_name: Name::new(queue),
         ..Od::default()
     };
-    connection.open_object(&mut od, options).unwrap()
+    connection.open_object(&mut od, options).unwrap().value
 }
 
 const OUT: i32 = MQPMO_NO_SYNCPOINT;
-const AHEAD: i32 = MQPMO_ASYNC_RESPONSE | OUT;
+const ASYNCHRONOUS: i32 = MQPMO_ASYNC_RESPONSE | OUT;
 
 fn put(
     connection: &mut dyn Mqi,
@@ -135,7 +132,7 @@ fn put(
     options: i32,
     persistence: i32,
     data: &[u8],
-) -> Result<(), ClientError> {
+) -> Verb<()> {
     let mut md = Md {
         persistence,
         ..Md::default()
@@ -167,14 +164,14 @@ fn what_succeeds_is_counted_and_comes_in_order() {
             let sync = match number % 1_000 {
                 // Now and then one that is waited for, in the same order.
                 999 => OUT | MQPMO_SYNC_RESPONSE,
-                _ => AHEAD,
+                _ => ASYNCHRONOUS,
             };
             put(&mut *one, queue, sync, PLAIN, &number.to_be_bytes()).unwrap();
         }
-        let sts = one.stat().unwrap();
+        let sts = one.stat().unwrap().value;
         assert_eq!(counts(&sts), (2_997, 0, 0), "{binding:?}");
         assert_eq!((sts.comp_code, sts.reason), (CompCode::Ok as i32, 0));
-        let again = one.stat().unwrap();
+        let again = one.stat().unwrap().value;
         assert_eq!(counts(&again), (0, 0, 0), "asking resets, {binding:?}");
         let expected: Vec<_> = (0..3_000_u32).map(|n| n.to_be_bytes().to_vec()).collect();
         assert_eq!(world.drain(ROOMY, 3_000), expected, "{binding:?}");
@@ -188,11 +185,14 @@ fn identifiers_come_back_and_resolved_names_do_not() {
     let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
     let mut md = Md::default();
     let mut pmo = Pmo {
-        options: AHEAD | MQPMO_NEW_MSG_ID | MQPMO_NEW_CORREL_ID,
+        options: ASYNCHRONOUS | MQPMO_NEW_MSG_ID | MQPMO_NEW_CORREL_ID,
         ..Pmo::default()
     };
     one.put(queue, &mut md, &mut pmo, b"first").unwrap();
-    assert_eq!(pmo.options, AHEAD | MQPMO_NEW_MSG_ID | MQPMO_NEW_CORREL_ID);
+    assert_eq!(
+        pmo.options,
+        ASYNCHRONOUS | MQPMO_NEW_MSG_ID | MQPMO_NEW_CORREL_ID
+    );
     assert!(pmo.resolved_q_name.is_blank());
     assert_eq!(md.put_appl_name.text(), "test");
     let first = md.clone();
@@ -202,7 +202,7 @@ fn identifiers_come_back_and_resolved_names_do_not() {
         msg_id: [9; 24],
         ..Md::default()
     };
-    pmo.options = AHEAD;
+    pmo.options = ASYNCHRONOUS;
     let mut sent = own.clone();
     one.put(queue, &mut sent, &mut pmo, b"third").unwrap();
     assert_eq!(sent.msg_id, own.msg_id);
@@ -220,7 +220,7 @@ fn identifiers_come_back_and_resolved_names_do_not() {
             ..Gmo::default()
         };
         let got = one.get(queue, &mut found, &mut gmo, 100).unwrap();
-        assert_eq!(got.data, data.as_bytes());
+        assert_eq!(got.value.data, data.as_bytes());
         assert_eq!(found.correl_id, wanted.correl_id);
         assert_eq!(found.put_appl_name, wanted.put_appl_name);
         assert_eq!(found.put_appl_type, wanted.put_appl_type);
@@ -234,19 +234,19 @@ fn failures_are_told_by_mqstat_with_the_queue() {
         let mut one = world.connect(binding);
         let queue = open(&mut *one, SHORT, MQOO_OUTPUT);
         for _ in 0..25 {
-            put(&mut *one, queue, AHEAD, PLAIN, b"x").unwrap();
+            put(&mut *one, queue, ASYNCHRONOUS, PLAIN, b"x").unwrap();
         }
         let mut od = Od {
             object_name: Name::new("NOT.THERE"),
             ..Od::default()
         };
         let mut pmo = Pmo {
-            options: AHEAD,
+            options: ASYNCHRONOUS,
             ..Pmo::default()
         };
         one.put1(&mut od, &mut Md::default(), &mut pmo, b"x")
             .unwrap();
-        let sts = one.stat().unwrap();
+        let sts = one.stat().unwrap().value;
         assert_eq!(counts(&sts), (10, 0, 16), "{binding:?}");
         assert_eq!(sts.comp_code, CompCode::Failed as i32);
         assert_eq!(sts.reason, Reason::Q_FULL.0, "the first, {binding:?}");
@@ -259,7 +259,7 @@ fn failures_are_told_by_mqstat_with_the_queue() {
         od.object_name = Name::new(SHORT);
         one.put1(&mut od, &mut Md::default(), &mut pmo, b"by put1")
             .unwrap();
-        let sts = one.stat().unwrap();
+        let sts = one.stat().unwrap().value;
         assert_eq!(counts(&sts), (1, 0, 1), "{binding:?}");
         assert_eq!(sts.reason, Reason::UNKNOWN_OBJECT_NAME.0);
         assert_eq!(sts.object_name, Name::new("NOT.THERE"), "{binding:?}");
@@ -278,15 +278,15 @@ fn warnings_are_counted_apart() {
             ..Md::default()
         };
         let mut pmo = Pmo {
-            options: AHEAD,
+            options: ASYNCHRONOUS,
             ..Pmo::default()
         };
         one.put(queue, &mut md, &mut pmo, b"x").unwrap();
-        let sts = one.stat().unwrap();
+        let sts = one.stat().unwrap().value;
         assert_eq!(counts(&sts), (0, 1, 0), "{binding:?}");
-        let said = (sts.comp_code, sts.reason);
+        let status = (sts.comp_code, sts.reason);
         let expected = Reason::PRIORITY_EXCEEDS_MAXIMUM.0;
-        assert_eq!(said, (CompCode::Warning as i32, expected));
+        assert_eq!(status, (CompCode::Warning as i32, expected));
         world.drain(ROOMY, 1);
     }
 }
@@ -301,15 +301,19 @@ fn the_queue_decides_where_the_application_does_not() {
             put(&mut *one, queue, OUT, PLAIN, b"x").unwrap();
         }
         let refused = put(&mut *one, queue, OUT | MQPMO_SYNC_RESPONSE, PLAIN, b"x").unwrap_err();
-        assert_eq!(refused.reason(), Reason::Q_FULL, "{binding:?}");
+        assert_eq!(refused, Reason::Q_FULL, "{binding:?}");
         // The definition that was opened counts, not the one behind it.
         let alias = open(&mut *one, "PATIENT", MQOO_OUTPUT);
         let refused = put(&mut *one, alias, OUT, PLAIN, b"x").unwrap_err();
-        assert_eq!(refused.reason(), Reason::Q_FULL, "{binding:?}");
-        assert_eq!(counts(&one.stat().unwrap()), (10, 0, 2), "{binding:?}");
+        assert_eq!(refused, Reason::Q_FULL, "{binding:?}");
+        assert_eq!(
+            counts(&one.stat().unwrap().value),
+            (10, 0, 2),
+            "{binding:?}"
+        );
         let both = OUT | MQPMO_SYNC_RESPONSE | MQPMO_ASYNC_RESPONSE;
         let refused = put(&mut *one, queue, both, PLAIN, b"x").unwrap_err();
-        assert_eq!(refused.reason(), Reason::OPTIONS_ERROR, "{binding:?}");
+        assert_eq!(refused, Reason::OPTIONS_ERROR, "{binding:?}");
         world.drain(SWIFT, 10);
     }
 }
@@ -317,16 +321,16 @@ fn the_queue_decides_where_the_application_does_not() {
 #[test]
 fn a_unit_of_work_that_misses_a_persistent_message_is_backed_out() {
     let world = World::new();
-    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
     for binding in BINDINGS {
         let mut one = world.connect(binding);
         let queue = open(&mut *one, SHORT, MQOO_OUTPUT);
         for _ in 0..11 {
-            put(&mut *one, queue, ahead, MQPER_PERSISTENT, b"x").unwrap();
+            put(&mut *one, queue, asynchronous, MQPER_PERSISTENT, b"x").unwrap();
         }
         let refused = one.commit().unwrap_err();
-        assert_eq!(refused.reason(), Reason::BACKED_OUT, "{binding:?}");
-        let sts = one.stat().unwrap();
+        assert_eq!(refused, Reason::BACKED_OUT, "{binding:?}");
+        let sts = one.stat().unwrap().value;
         assert_eq!(
             (sts.put_failure_count, sts.reason),
             (1, Reason::Q_FULL.0),
@@ -334,26 +338,26 @@ fn a_unit_of_work_that_misses_a_persistent_message_is_backed_out() {
         );
         assert!(world.drain(SHORT, 0).is_empty(), "{binding:?}");
         // The next unit of work is a new one.
-        put(&mut *one, queue, ahead, MQPER_PERSISTENT, b"kept").unwrap();
+        put(&mut *one, queue, asynchronous, MQPER_PERSISTENT, b"kept").unwrap();
         one.commit().unwrap();
         assert_eq!(world.drain(SHORT, 1), [b"kept".to_vec()]);
         // Of messages that may be lost anyway, those that were put are committed.
         for _ in 0..11 {
-            put(&mut *one, queue, ahead, PLAIN, b"x").unwrap();
+            put(&mut *one, queue, asynchronous, PLAIN, b"x").unwrap();
         }
         one.commit().unwrap();
         assert_eq!(world.drain(SHORT, 10).len(), 10, "{binding:?}");
         // An application that backs out itself may begin again; one that leaves is told.
         for _ in 0..11 {
-            put(&mut *one, queue, ahead, MQPER_PERSISTENT, b"x").unwrap();
+            put(&mut *one, queue, asynchronous, MQPER_PERSISTENT, b"x").unwrap();
         }
         one.backout().unwrap();
         one.commit().unwrap();
         for _ in 0..11 {
-            put(&mut *one, queue, ahead, MQPER_PERSISTENT, b"x").unwrap();
+            put(&mut *one, queue, asynchronous, MQPER_PERSISTENT, b"x").unwrap();
         }
-        let told = one.disconnect().unwrap_err();
-        assert_eq!(told.reason(), Reason::BACKED_OUT, "{binding:?}");
+        let result = one.disconnect().unwrap().warning;
+        assert_eq!(result, Reason::BACKED_OUT, "{binding:?}");
         assert!(world.drain(SHORT, 0).is_empty(), "{binding:?}");
     }
 }
@@ -379,18 +383,18 @@ fn put1_elsewhere(connection: &mut dyn Mqi, queue: &str, options: i32) {
 #[test]
 fn a_message_is_persistent_as_the_queue_it_went_to_says() {
     let world = World::new();
-    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
     let as_queue = MQPER_PERSISTENCE_AS_Q_DEF;
     let doomed = |one: &mut dyn Mqi, case: &str| {
         let refused = one.commit().unwrap_err();
-        assert_eq!(refused.reason(), Reason::BACKED_OUT, "{case}");
+        assert_eq!(refused, Reason::BACKED_OUT, "{case}");
     };
     for binding in BINDINGS {
         let mut one = world.connect(binding);
         // The transmission queue decides, not a local queue that happens to have the name.
         for queue in ["NOWHERE", SHORT] {
             for _ in 0..2 {
-                put1_elsewhere(&mut *one, queue, ahead);
+                put1_elsewhere(&mut *one, queue, asynchronous);
             }
             doomed(&mut *one, &format!("{binding:?}, MQPUT1 to {queue}"));
         }
@@ -399,21 +403,21 @@ fn a_message_is_persistent_as_the_queue_it_went_to_says() {
             object_q_mgr_name: Name::new(ELSEWHERE),
             ..Od::default()
         };
-        let there = one.open_object(&mut od, MQOO_OUTPUT).unwrap();
+        let there = one.open_object(&mut od, MQOO_OUTPUT).unwrap().value;
         for _ in 0..2 {
-            put(&mut *one, there, ahead, as_queue, b"x").unwrap();
+            put(&mut *one, there, asynchronous, as_queue, b"x").unwrap();
         }
         doomed(&mut *one, &format!("{binding:?}, MQPUT"));
         // A queue's own definition counts when the message is put, not when the queue was opened.
         let queue = open(&mut *one, SHORT, MQOO_OUTPUT);
         world.mqsc(&format!("ALTER QLOCAL({SHORT}) DEFPSIST(YES)"));
         for _ in 0..11 {
-            put(&mut *one, queue, ahead, as_queue, b"x").unwrap();
+            put(&mut *one, queue, asynchronous, as_queue, b"x").unwrap();
         }
         doomed(&mut *one, &format!("{binding:?}, altered"));
         world.mqsc(&format!("ALTER QLOCAL({SHORT}) DEFPSIST(NO)"));
         for _ in 0..11 {
-            put(&mut *one, queue, ahead, as_queue, b"x").unwrap();
+            put(&mut *one, queue, asynchronous, as_queue, b"x").unwrap();
         }
         one.commit().unwrap();
         assert_eq!(world.drain(SHORT, 10).len(), 10, "{binding:?}");
@@ -423,7 +427,7 @@ fn a_message_is_persistent_as_the_queue_it_went_to_says() {
             ..Od::default()
         };
         let mut pmo = Pmo {
-            options: ahead,
+            options: asynchronous,
             ..Pmo::default()
         };
         let put1 = one.put1(&mut od, &mut Md::default(), &mut pmo, b"x");
@@ -437,24 +441,24 @@ fn what_a_library_can_know_is_told_at_once_by_every_binding() {
     let world = World::new();
     for binding in BINDINGS {
         let mut one = world.connect(binding);
-        let refused = put(&mut *one, Hobj(77), AHEAD, PLAIN, b"x").unwrap_err();
-        assert_eq!(refused.reason(), Reason::HOBJ_ERROR, "{binding:?}");
-        assert_eq!(counts(&one.stat().unwrap()), (0, 0, 0), "{binding:?}");
+        let refused = put(&mut *one, Hobj(77), ASYNCHRONOUS, PLAIN, b"x").unwrap_err();
+        assert_eq!(refused, Reason::HOBJ_ERROR, "{binding:?}");
+        assert_eq!(counts(&one.stat().unwrap().value), (0, 0, 0), "{binding:?}");
         let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
-        for options in [AHEAD, OUT] {
+        for options in [ASYNCHRONOUS, OUT] {
             let mut pmo = Pmo {
                 options,
                 recs_present: 3,
                 ..Pmo::default()
             };
             let put = one.put(queue, &mut Md::default(), &mut pmo, b"x");
-            let told = put.err().map(|error| error.reason());
+            let result = put.err();
             let expected = match (binding, options) {
                 // Nothing is checked before it is counted.
-                (Binding::InProcess, AHEAD) => None,
+                (Binding::InProcess, ASYNCHRONOUS) => None,
                 _ => Some(Reason::RECS_PRESENT_ERROR),
             };
-            assert_eq!(told, expected, "{binding:?}");
+            assert_eq!(result, expected, "{binding:?}");
         }
         one.commit().unwrap();
     }
@@ -475,7 +479,7 @@ fn a_put_while_the_queue_manager_quiesces_is_counted() {
             ..Gmo::default()
         };
         let quiesces = one.get(reading, &mut Md::default(), &mut until, 1_000);
-        let reason = quiesces.unwrap_err().reason();
+        let reason = quiesces.unwrap_err();
         assert!(
             [Reason::Q_MGR_QUIESCING, Reason::CONNECTION_QUIESCING].contains(&reason),
             "{reason:?}"
@@ -484,16 +488,16 @@ fn a_put_while_the_queue_manager_quiesces_is_counted() {
         let started = world.qm.command("START LISTENER(LATER)");
         assert!(format!("{started:?}").contains("AMQ8146E"), "{started:?}");
         assert!(world.qm.listening().is_empty());
-        let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE | MQPMO_FAIL_IF_QUIESCING;
-        put(&mut *one, queue, ahead, MQPER_PERSISTENT, b"x").unwrap();
-        let sts = one.stat().unwrap();
+        let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE | MQPMO_FAIL_IF_QUIESCING;
+        put(&mut *one, queue, asynchronous, MQPER_PERSISTENT, b"x").unwrap();
+        let sts = one.stat().unwrap().value;
         assert_eq!(
             (counts(&sts), sts.reason),
             ((0, 0, 1), Reason::Q_MGR_QUIESCING.0),
             "{binding:?}"
         );
         let refused = one.commit().unwrap_err();
-        assert_eq!(refused.reason(), Reason::BACKED_OUT, "{binding:?}");
+        assert_eq!(refused, Reason::BACKED_OUT, "{binding:?}");
         drop(one);
         ending.wait(None).unwrap();
     }
@@ -507,7 +511,7 @@ fn who_stops_after_a_few_puts_is_not_held_back() {
         let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
         for burst in [1, 2, 7, 100] {
             for _ in 0..burst {
-                put(&mut *one, queue, AHEAD, PLAIN, &[0; 500]).unwrap();
+                put(&mut *one, queue, ASYNCHRONOUS, PLAIN, &[0; 500]).unwrap();
             }
             // The producer makes no further call, and yet they come.
             assert_eq!(world.drain(ROOMY, burst).len(), burst, "{binding:?}");
@@ -523,7 +527,7 @@ fn a_connection_that_is_dropped_delivers_what_it_holds() {
             let mut one = world.connect(binding);
             let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
             for _ in 0..count {
-                put(&mut *one, queue, AHEAD, PLAIN, &[0; 3_000]).unwrap();
+                put(&mut *one, queue, ASYNCHRONOUS, PLAIN, &[0; 3_000]).unwrap();
             }
             drop(one);
             assert_eq!(world.drain(ROOMY, count).len(), count, "{binding:?}");
@@ -538,15 +542,15 @@ fn messages_longer_than_a_segment_go_too() {
     let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
     let long: Vec<u8> = (0..300_000_u32).flat_map(u32::to_be_bytes).collect();
     for _ in 0..3 {
-        put(&mut *one, queue, AHEAD, PLAIN, b"short").unwrap();
-        put(&mut *one, queue, AHEAD, PLAIN, &long).unwrap();
+        put(&mut *one, queue, ASYNCHRONOUS, PLAIN, b"short").unwrap();
+        put(&mut *one, queue, ASYNCHRONOUS, PLAIN, &long).unwrap();
     }
     let too_long = vec![0; 104_857_601];
-    let refused = put(&mut *one, queue, AHEAD, PLAIN, &too_long).unwrap_err();
-    assert_eq!(refused.reason(), Reason::DATA_LENGTH_ERROR);
-    let refused = put(&mut *one, Hobj(77), AHEAD, PLAIN, b"x").unwrap_err();
-    assert_eq!(refused.reason(), Reason::HOBJ_ERROR);
-    assert_eq!(counts(&one.stat().unwrap()), (6, 0, 0));
+    let refused = put(&mut *one, queue, ASYNCHRONOUS, PLAIN, &too_long).unwrap_err();
+    assert_eq!(refused, Reason::DATA_LENGTH_ERROR);
+    let refused = put(&mut *one, Hobj(77), ASYNCHRONOUS, PLAIN, b"x").unwrap_err();
+    assert_eq!(refused, Reason::HOBJ_ERROR);
+    assert_eq!(counts(&one.stat().unwrap().value), (6, 0, 0));
 }
 
 #[test]
@@ -560,8 +564,8 @@ fn a_queue_manager_that_goes_is_reported() {
             let putting = std::thread::spawn(move || {
                 let mut sent = 0_u32;
                 loop {
-                    if let Err(error) = put(&mut *one, queue, AHEAD, PLAIN, &[0; 2_048]) {
-                        return (one, error.reason());
+                    if let Err(error) = put(&mut *one, queue, ASYNCHRONOUS, PLAIN, &[0; 2_048]) {
+                        return (one, error);
                     }
                     sent += 1;
                     if sent == 1_000 {
@@ -570,7 +574,7 @@ fn a_queue_manager_that_goes_is_reported() {
                     if sent.is_multiple_of(500) {
                         // So that the queue does not grow without end: asking also resets.
                         if let Err(error) = one.stat() {
-                            return (one, error.reason());
+                            return (one, error);
                         }
                     }
                 }
@@ -587,9 +591,9 @@ fn a_queue_manager_that_goes_is_reported() {
             ];
             assert!(gone.contains(&reason), "{binding:?} {reason}");
             let stat = one.stat().unwrap_err();
-            assert_eq!(stat.reason(), Reason::CONNECTION_BROKEN, "{binding:?}");
-            let next = put(&mut *one, queue, AHEAD, PLAIN, b"x").unwrap_err();
-            assert_eq!(next.reason(), Reason::CONNECTION_BROKEN, "{binding:?}");
+            assert_eq!(stat, Reason::CONNECTION_BROKEN, "{binding:?}");
+            let next = put(&mut *one, queue, ASYNCHRONOUS, PLAIN, b"x").unwrap_err();
+            assert_eq!(next, Reason::CONNECTION_BROKEN, "{binding:?}");
         }
     }
 }

@@ -5,17 +5,17 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
+mod qm1;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use posthaste_client::Mqi;
 use posthaste_env::{Clock, Env, Nanos, Sleep};
 use posthaste_mqi::constants::{MQMD_VERSION_2, MQOO_OUTPUT, MQPER_PERSISTENT};
-use posthaste_mqi::{Md, Name, Od, Pmo};
-use posthaste_server::{
-    Creation, DataDir, InProcess, InProcessOptions, check, create, developer_objects, find, ini,
-};
+use posthaste_mqi::{Md, Mqi, Name, Od, Pmo};
+use posthaste_server::{DataDir, InProcess, InProcessOptions, check, create, find};
+use qm1::creation;
 
 /// A day later than it is; counts who waits.
 struct Late {
@@ -40,23 +40,14 @@ impl Clock for Late {
 
 /// A queue manager with persistent messages of these expiries on DEV.QUEUE.1.
 fn with_messages(env: &Env, data: &DataDir, expiries: [i32; 3]) -> InProcess {
-    let creation = Creation {
-        name: "QM1".to_owned(),
-        shape: ini::Shape {
-            file_pages: 64,
-            ..ini::Shape::default()
-        },
-        commands: developer_objects(),
-        ..Creation::default()
-    };
-    create(env, data, &creation, &mut |_, _| {}).unwrap();
+    create(env, data, &creation(), &mut |_, _| {}).unwrap();
     let qm = InProcess::open(data, "QM1", &InProcessOptions::default()).unwrap();
     let mut connection = qm.connect("test").unwrap();
     let mut od = Od {
         object_name: Name::new("DEV.QUEUE.1"),
         ..Od::default()
     };
-    let queue = connection.open_object(&mut od, MQOO_OUTPUT).unwrap();
+    let queue = connection.open_object(&mut od, MQOO_OUTPUT).unwrap().value;
     for expiry in expiries {
         let mut md = Md {
             version: MQMD_VERSION_2,
@@ -112,9 +103,9 @@ fn a_damaged_queue_is_found_although_the_queue_manager_would_start() {
     for messages in [false, true] {
         let found = check(&env, &data, &home, messages);
         assert!(found.faults.is_empty(), "{found:?}");
-        let told: Vec<_> = found.damaged.iter().map(ToString::to_string).collect();
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains("AMQ7472E: Queue DEV.QUEUE.1 is damaged"));
+        let damaged: Vec<_> = found.damaged.iter().map(ToString::to_string).collect();
+        assert_eq!(damaged.len(), 1, "{damaged:?}");
+        assert!(damaged[0].contains("AMQ7472E: Queue DEV.QUEUE.1 is damaged"));
     }
     drop(InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap());
 }

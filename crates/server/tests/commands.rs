@@ -5,10 +5,10 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
-use posthaste_client::{Address, Connect, Connection, Mqi};
+use posthaste_client::{Address, Connect, Connection};
 use posthaste_command::pcf;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Mqi, Name, Od, Pmo, Reason};
 use posthaste_server::{
     COMMAND_QUEUE, Creation, DataDir, EndMode, InProcess, InProcessOptions, create, ini,
 };
@@ -20,7 +20,7 @@ fn open(connection: &mut dyn Mqi, name: &str, options: i32) -> Hobj {
         object_name: Name::new(name),
         ..Od::default()
     };
-    connection.open_object(&mut od, options).unwrap()
+    connection.open_object(&mut od, options).unwrap().value
 }
 
 /// Gets without waiting; none when nothing is there.
@@ -30,8 +30,8 @@ fn next(connection: &mut dyn Mqi, queue: Hobj) -> Option<Vec<u8>> {
         ..Gmo::default()
     };
     match connection.get(queue, &mut Md::default(), &mut gmo, 1 << 20) {
-        Ok(got) => Some(got.data.to_vec()),
-        Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => None,
+        Ok(got) => Some(got.value.data.to_vec()),
+        Err(error) if error == Reason::NO_MSG_AVAILABLE => None,
         Err(error) => panic!("{error}"),
     }
 }
@@ -106,7 +106,7 @@ fn commands_under_way_are_answered_when_the_queue_manager_ends() {
             let got = operator
                 .get(replies, &mut Md::default(), &mut gmo, 1 << 20)
                 .unwrap_or_else(|error| panic!("{mode:?}: {error}, after {answers:?}"));
-            answers.push(pcf::escape_texts(&got.data).unwrap().concat());
+            answers.push(pcf::escape_texts(&got.value.data).unwrap().concat());
         }
         let done = answers.iter().filter(|text| text.starts_with("AMQ8006I"));
         assert_eq!(done.count(), queues, "{mode:?}: {answers:?}");

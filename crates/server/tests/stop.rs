@@ -6,10 +6,12 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
+mod qm1;
+
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use posthaste_client::{Address, ClientError, Connect, Connection};
+use posthaste_client::{Address, Call, Connect, Connection};
 use posthaste_env::{Env, Slowness};
 use posthaste_env_sim::{Area, Fault, SimWorld};
 use posthaste_mqi::constants::{
@@ -17,9 +19,9 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_server::{
-    Console, Created, Creation, DataDir, EndMode, Exit, Failure, RunOptions, create,
-    developer_objects, end, ini, list, run, state,
+    Console, Created, DataDir, EndMode, Exit, Failure, RunOptions, create, end, list, run, state,
 };
+use qm1::creation;
 
 /// The simulated disk with this machine's clock: the queue manager runs on real threads.
 fn env(world: &SimWorld) -> Env {
@@ -30,21 +32,12 @@ fn env(world: &SimWorld) -> Env {
 }
 
 fn created(env: &Env, data: &DataDir) -> Created {
-    let creation = Creation {
-        name: "QM1".to_owned(),
-        shape: ini::Shape {
-            file_pages: 64,
-            ..ini::Shape::default()
-        },
-        commands: developer_objects(),
-        ..Creation::default()
-    };
-    create(env, data, &creation, &mut |_, _| {}).unwrap()
+    create(env, data, &creation(), &mut |_, _| {}).unwrap()
 }
 
 /// Runs the queue manager on a thread; back when it serves.
 fn serving(env: &Env, data: &DataDir, made: &Created) -> JoinHandle<Result<(), Failure>> {
-    let (say, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let options = RunOptions {
         data: data.clone(),
         home: made.home.clone(),
@@ -56,8 +49,8 @@ fn serving(env: &Env, data: &DataDir, made: &Created) -> JoinHandle<Result<(), F
         plain_log: false,
     };
     let env = env.clone();
-    let running = std::thread::spawn(move || run(&env, &options, |_| say.send(()).unwrap()));
-    heard.recv().unwrap();
+    let running = std::thread::spawn(move || run(&env, &options, |_| sender.send(()).unwrap()));
+    receiver.recv().unwrap();
     running
 }
 
@@ -68,11 +61,11 @@ fn connected(made: &Created, options: i32) -> (Connection, Hobj) {
         object_name: Name::new("DEV.QUEUE.1"),
         ..Od::default()
     };
-    let queue = connection.open_object(&mut od, options).unwrap();
+    let queue = connection.open_object(&mut od, options).unwrap().value;
     (connection, queue)
 }
 
-fn put(connection: &mut Connection, queue: Hobj, data: &[u8]) -> Result<(), ClientError> {
+fn put(connection: &mut Connection, queue: Hobj, data: &[u8]) -> Call<()> {
     let mut md = Md {
         persistence: MQPER_PERSISTENT,
         ..Md::default()
@@ -93,7 +86,7 @@ fn got(made: &Created) -> Vec<Vec<u8>> {
             ..Gmo::default()
         };
         match connection.get(queue, &mut Md::default(), &mut gmo, 1_000) {
-            Ok(message) => all.push(message.data.to_vec()),
+            Ok(message) => all.push(message.value.data.to_vec()),
             Err(error) => {
                 assert_eq!(error.reason(), Reason::NO_MSG_AVAILABLE);
                 return all;

@@ -53,7 +53,7 @@ impl StoreError {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => StoreError::Full,
-            _ => StoreError::Io(told(error, act, path)),
+            _ => StoreError::Io(explained(error, act, path)),
         }
     }
 
@@ -63,7 +63,7 @@ impl StoreError {
         if lacks_descriptors(error) {
             return StoreError::Descriptors;
         }
-        StoreError::Sync(told(error, act, path))
+        StoreError::Sync(explained(error, act, path))
     }
 
     /// Damage found at a byte offset.
@@ -84,7 +84,7 @@ fn lacks_descriptors(error: &io::Error) -> bool {
 }
 
 /// The error with what was being done to which file.
-fn told(error: &io::Error, act: &str, path: &Path) -> io::Error {
+fn explained(error: &io::Error, act: &str, path: &Path) -> io::Error {
     let text = format!("cannot {act} {}: {error}", path.display());
     io::Error::new(error.kind(), text)
 }

@@ -42,13 +42,8 @@ pub const LARGEST_FILE: u64 = MAX_BLOCKS as u64 * BLOCK as u64;
 /// A file grows by an eighth of itself, within these bounds (1 MiB and 64 MiB), and shrinks in units of the first.
 const GROW_LEAST: u32 = 2048;
 const GROW_MOST: u32 = 131_072;
-/// Items that lie side by side are written and read in one call up to this many blocks (1 MiB).
-const BATCH: u32 = 2048;
 /// First read when the length of an item is not known.
 const GUESS: usize = 4096;
-/// Free or foreign blocks worth reading over to save a call.
-const GAP: u64 = 32;
-
 /// Blocks of a page, the least a file system gives back.
 const PAGE_BLOCKS: u32 = (PAGE / BLOCK) as u32;
 /// Free blocks that are worth a call when there is no need (64 KiB): in one stretch, and in all since the last time.
@@ -72,8 +67,8 @@ thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Largest buffer a thread keeps: one batch and some.
-const KEEP: usize = 2 * BATCH as usize * BLOCK;
+/// Largest buffer a thread keeps (2 MiB).
+const KEEP: usize = 4096 * BLOCK;
 
 fn with_buffer<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     let mut buffer = BUFFER.take();
@@ -123,7 +118,8 @@ impl QueueFile {
         let file = disk.open(path, Open::READ_WRITE).map_err(failed)?;
         let length = file.len().map_err(failed)?;
         let mut header = [0; 16];
-        let got = file.read_at(&mut header, 0).map_err(failed)?;
+        let got = file.read_at(&mut header, 0);
+        let got = got.map_err(|e| unreadable(&e, path, 0))?;
         if header == [0; 16] {
             file.write_at(&file_header(), 0).map_err(failed)?;
         } else {
@@ -208,23 +204,7 @@ impl QueueFile {
                 self.put_down(buffer, place)?;
                 Ok(Sealed { place, checksum })
             })
-            .inspect_err(|_| self.take_back(&[place]))
-        })
-    }
-
-    /// Stores several items, each given as its parts, side by side where there is room and then in one
-    /// write for up to 1 MiB. All or none: after an error nothing is stored.
-    pub fn write_many(&self, items: &[&[&[u8]]]) -> Result<Vec<Place>, StoreError> {
-        let lengths = items
-            .iter()
-            .map(|parts| self.length_of(parts))
-            .collect::<Result<Vec<u32>, StoreError>>()?;
-        self.twice_if_full(|| {
-            let mut places = Vec::with_capacity(items.len());
-            self.take_many(&lengths, &mut places)
-                .and_then(|()| with_buffer(|buffer| self.write_runs(buffer, &places, items)))
-                .inspect_err(|_| self.take_back(&places))?;
-            Ok(places)
+            .inspect_err(|_| self.take_back(place))
         })
     }
 
@@ -243,30 +223,9 @@ impl QueueFile {
         }
     }
 
-    /// Frees the places of a write that failed.
-    fn take_back(&self, places: &[Place]) {
-        let mut space = self.space.lock();
-        for place in places {
-            space.release(place.block, place.blocks());
-        }
-    }
-
-    fn write_runs(
-        &self,
-        buffer: &mut Vec<u8>,
-        places: &[Place],
-        items: &[&[&[u8]]],
-    ) -> Result<(), StoreError> {
-        let mut items = items.iter();
-        for run in runs(places, 0) {
-            let Some(first) = run.first() else { continue };
-            buffer.clear();
-            for (place, parts) in run.iter().zip(items.by_ref()) {
-                item::encode(buffer, *place, parts);
-            }
-            self.put_down(buffer, *first)?;
-        }
-        Ok(())
+    /// Frees the place of a write that failed.
+    fn take_back(&self, place: Place) {
+        self.space.lock().release(place.block, place.blocks());
     }
 
     /// Reads the payload stored at `block`, whatever its length.
@@ -305,28 +264,6 @@ impl QueueFile {
             let got = self.pick_up(buffer, place.offset(), bytes as usize)?;
             let payload = item::decode_sealed(got, item).map_err(|bad| self.bad(bad, place))?;
             Ok(payload.to_vec())
-        })
-    }
-
-    /// Reads payloads in the order given. Places that follow one another in the file are read in one call for up
-    /// to 1 MiB, so that reading ahead in queue order costs little.
-    pub fn read_many(&self, places: &[Place]) -> Result<Vec<Vec<u8>>, StoreError> {
-        let mut payloads = Vec::with_capacity(places.len());
-        with_buffer(|buffer| {
-            for run in runs(places, GAP) {
-                let (Some(first), Some(last)) = (run.first(), run.last()) else {
-                    continue;
-                };
-                let end = last.offset() + HEADER as u64 + u64::from(last.length);
-                let got = self.pick_up(buffer, first.offset(), (end - first.offset()) as usize)?;
-                for place in run {
-                    let from = (place.offset() - first.offset()) as usize;
-                    let payload = item::decode(got.get(from..).unwrap_or(&[]), *place)
-                        .map_err(|bad| self.bad(bad, *place))?;
-                    payloads.push(payload.to_vec());
-                }
-            }
-            Ok(payloads)
         })
     }
 
@@ -472,32 +409,6 @@ impl QueueFile {
         cut.map_err(|e| self.io(&e, "shrink"))
     }
 
-    /// Finds room for every length, side by side as far as possible. What was found before an error is in
-    /// `places` and stays taken.
-    fn take_many(&self, lengths: &[u32], places: &mut Vec<Place>) -> Result<(), StoreError> {
-        let total: u64 = lengths.iter().map(|n| u64::from(blocks_for(*n))).sum();
-        let [first, rest @ ..] = lengths else {
-            return Ok(());
-        };
-        let together = match u32::try_from(total) {
-            Ok(total) if rest.is_empty() => Some(self.take(total)?),
-            Ok(total) if total <= BATCH => self.space.lock().allocate(total),
-            _ => None,
-        };
-        if let Some(start) = together {
-            let mut block = start;
-            for length in std::iter::once(first).chain(rest) {
-                let length = *length;
-                places.push(Place { block, length });
-                block += blocks_for(length);
-            }
-            return Ok(());
-        }
-        let (front, back) = lengths.split_at(lengths.len() / 2);
-        self.take_many(front, places)?;
-        self.take_many(back, places)
-    }
-
     /// Finds room for one item; the file grows if it has none.
     fn take(&self, blocks: u32) -> Result<u32, StoreError> {
         if let Some(start) = self.space.lock().allocate(blocks) {
@@ -557,12 +468,7 @@ impl QueueFile {
         let got = self
             .file
             .read_at(target, offset)
-            .map_err(|e| match e.raw_os_error() {
-                Some(EIO) => {
-                    StoreError::damaged(&self.path, "the device cannot read what is there", offset)
-                }
-                _ => self.io(&e, "read"),
-            })?;
+            .map_err(|e| unreadable(&e, &self.path, offset))?;
         Ok(target.get(..got).unwrap_or(&[]))
     }
 
@@ -579,20 +485,12 @@ impl QueueFile {
     }
 }
 
-/// Cuts `places` into stretches that can be moved in one call: ascending, with at most `gap` blocks
-/// between neighbours, and not longer than a batch (unless it is one item).
-fn runs(places: &[Place], gap: u64) -> impl Iterator<Item = &[Place]> {
-    let mut start = places.first().map_or(0, |place| place.block);
-    places.chunk_by(move |a, b| {
-        let together = u64::from(b.block)
-            .checked_sub(a.end())
-            .is_some_and(|between| between <= gap)
-            && b.end() - u64::from(start) <= u64::from(BATCH);
-        if !together {
-            start = b.block;
-        }
-        together
-    })
+/// Why nothing could be read at `offset`: what the device has lost is damage, everything else is not.
+fn unreadable(error: &std::io::Error, path: &Path, offset: u64) -> StoreError {
+    match error.raw_os_error() {
+        Some(EIO) => StoreError::damaged(path, "the device cannot read what is there", offset),
+        _ => StoreError::from_io(error, "read queue file", path),
+    }
 }
 
 /// How many blocks a file should have for a stretch of so many to be found at its end.
@@ -643,34 +541,6 @@ fn check_file_header(header: &[u8], path: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn places(list: &[(u32, u32)]) -> Vec<Place> {
-        list.iter()
-            .map(|(block, length)| Place {
-                block: *block,
-                length: *length,
-            })
-            .collect()
-    }
-
-    #[test]
-    fn runs_follow_adjacency_gap_and_batch() {
-        let one = 496; // payload of exactly one block
-        type Row<'a> = (&'a [(u32, u32)], u64, &'a [usize]);
-        let rows: [Row; 6] = [
-            (&[], 0, &[]),
-            (&[(1, one), (2, one), (3, one)], 0, &[3]),
-            (&[(1, one), (3, one)], 0, &[1, 1]),
-            (&[(1, one), (3, one)], 1, &[2]),
-            (&[(3, one), (1, one)], 9, &[1, 1]),
-            (&[(1, 1_048_000), (2049, one), (2050, one)], 0, &[1, 2]),
-        ];
-        for (list, gap, expected) in rows {
-            let places = places(list);
-            let lengths: Vec<usize> = runs(&places, gap).map(<[Place]>::len).collect();
-            assert_eq!(lengths, expected, "{list:?} gap {gap}");
-        }
-    }
 
     #[test]
     fn file_header_is_checked() {

@@ -29,6 +29,11 @@ fn payload(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 31 + n) as u8).collect()
 }
 
+/// Stores the same bytes so many times.
+fn written(file: &QueueFile, bytes: &[u8], count: usize) -> Vec<Place> {
+    (0..count).map(|_| file.write(&[bytes]).unwrap()).collect()
+}
+
 fn damaged(result: Result<impl std::fmt::Debug, StoreError>) -> (String, u64) {
     match result {
         Err(StoreError::Damaged { what, block }) => (what, block),
@@ -53,52 +58,32 @@ fn written_items_are_read_back() {
         assert_eq!(place.length as usize, n);
         assert_eq!(file.read(place.block).unwrap(), payload(n));
     }
-    let all = file.read_many(&places).unwrap();
-    assert!(all.iter().zip(sizes).all(|(got, n)| *got == payload(n)));
-    let backwards: Vec<Place> = places.iter().rev().copied().collect();
-    let all = file.read_many(&backwards).unwrap();
-    let expected = sizes.iter().rev().map(|n| payload(*n));
-    assert!(all.into_iter().eq(expected));
 }
 
 #[test]
-fn one_write_for_an_item_and_for_a_batch() {
+fn one_write_for_an_item() {
     let (fake, disk) = fake();
     let file = QueueFile::create(&disk, Path::new(Q)).unwrap();
     let before = fake.writes();
     file.write(&[&payload(10), &payload(5000)]).unwrap();
     assert_eq!(fake.writes() - before, 1);
-    let bytes = payload(2300);
-    let parts: [&[u8]; 1] = [&bytes];
-    let items = vec![&parts[..]; 300];
-    let before = fake.writes();
-    let places = file.write_many(&items).unwrap();
-    assert_eq!(fake.writes() - before, 1, "1,500 blocks fit one batch");
-    assert!(
-        places
-            .windows(2)
-            .all(|w| w[0].end() == u64::from(w[1].block))
-    );
-    let before = fake.reads();
-    assert_eq!(file.read_many(&places).unwrap(), vec![bytes.clone(); 300]);
-    assert_eq!(fake.reads() - before, 1);
-    assert_eq!(file.write_many(&[]).unwrap(), []);
 }
 
 #[test]
-fn a_batch_larger_than_the_holes_is_spread_over_them() {
+fn holes_are_filled_before_the_file_grows() {
     let (_, disk) = fake();
     let file = QueueFile::create(&disk, Path::new(Q)).unwrap();
     let bytes = payload(2300);
-    let parts: [&[u8]; 1] = [&bytes];
-    let first = file.write_many(&vec![&parts[..]; 409]).unwrap();
+    let first = written(&file, &bytes, 409);
     let blocks = file.file_blocks();
     for place in first.iter().step_by(2) {
         file.free(*place);
     }
-    let again = file.write_many(&vec![&parts[..]; 205]).unwrap();
+    let again = written(&file, &bytes, 205);
     assert_eq!(file.file_blocks(), blocks, "the holes are enough");
-    assert_eq!(file.read_many(&again).unwrap(), vec![bytes; 205]);
+    for place in again {
+        assert_eq!(file.read(place.block).unwrap(), bytes);
+    }
 }
 
 #[test]
@@ -179,10 +164,6 @@ fn no_room_leaks_nothing() {
     assert!(matches!(error, StoreError::Full), "{error}");
     assert!(places.len() >= 5, "{}", places.len());
     assert_eq!(file.used_blocks(), 5 * places.len() as u64);
-    let parts: [&[u8]; 1] = [&bytes];
-    let batch = file.write_many(&vec![&parts[..]; 100]);
-    assert!(matches!(batch, Err(StoreError::Full)));
-    assert_eq!(file.used_blocks(), 5 * places.len() as u64);
     for place in &places {
         assert_eq!(file.read(place.block).unwrap(), bytes);
     }
@@ -190,9 +171,9 @@ fn no_room_leaks_nothing() {
     file.free(places[2]);
     assert_eq!(file.write(&[&bytes]).unwrap(), places[2]);
     file.free(places[3]);
-    assert_eq!(file.write_many(&[&parts]).unwrap(), [places[3]]);
+    assert_eq!(file.write(&[&bytes]).unwrap(), places[3]);
     fake.set_room(u64::MAX);
-    assert_eq!(file.write_many(&vec![&parts[..]; 100]).unwrap().len(), 100);
+    assert_eq!(written(&file, &bytes, 100).len(), 100);
 }
 
 #[test]
@@ -217,7 +198,6 @@ fn damage_is_recognised() {
     let (what, block) = damaged(file.read(a.block));
     assert!(what.contains("checksum") && what.contains(Q), "{what}");
     assert_eq!(block, u64::from(a.block));
-    damaged(file.read_many(&[b, a]));
     // The bytes of one item where another should be.
     let bytes = fake.bytes(Path::new(Q));
     let from = b.block as usize * BLOCK;
@@ -231,7 +211,6 @@ fn damage_is_recognised() {
     damaged(file.read(4_000_000));
     real.set_len((from + 600) as u64).unwrap();
     damaged(file.read(b.block));
-    damaged(file.read_many(&[b]));
 }
 
 #[test]
@@ -280,10 +259,9 @@ fn shrink_gives_the_free_end_back() {
     let short = fake.bytes(Path::new(Q)).len();
     assert!(short <= 1 << 20 && short < long / 8, "{long} -> {short}");
     assert_eq!(file.file_blocks() * BLOCK as u64, short as u64);
-    assert_eq!(
-        file.read_many(&places[..10]).unwrap(),
-        vec![bytes.clone(); 10]
-    );
+    for place in &places[..10] {
+        assert_eq!(file.read(place.block).unwrap(), bytes);
+    }
     // A restart from an older image may still name a place beyond the end, and free it while replaying.
     let file = QueueFile::open(&disk, Path::new(Q)).unwrap();
     file.reserve(places[4999]).unwrap();
@@ -307,9 +285,9 @@ fn a_drained_file_gives_its_room_back_and_keeps_what_is_in_it() {
     assert!(!file.has_much_to_give_back());
     // Every hundredth stays, the last one too: nothing can be cut off.
     let (kept, gone): (Vec<usize>, Vec<usize>) = (0..5000).partition(|n| n % 100 == 99);
-    let told: Vec<bool> = gone.iter().map(|n| file.free(places[*n])).collect();
-    let told = told.iter().position(|much| *much);
-    let released = 5 * (told.unwrap() as u64 + 1);
+    let much: Vec<bool> = gone.iter().map(|n| file.free(places[*n])).collect();
+    let first = much.iter().position(|much| *much);
+    let released = 5 * (first.unwrap() as u64 + 1);
     assert!(
         released >= 2048 && released >= (25_000 - released) / 4 && released < 6000,
         "worth its while after {released} blocks"
@@ -329,9 +307,8 @@ fn a_drained_file_gives_its_room_back_and_keeps_what_is_in_it() {
     }
     let again: Vec<Place> = (0..4950).map(|_| file.write(&[&bytes]).unwrap()).collect();
     assert!(fake.held(path) <= full + 4096);
-    assert_eq!(file.read_many(&again).unwrap(), vec![bytes.clone(); 4950]);
-    for n in &kept {
-        assert_eq!(file.read(places[*n].block).unwrap(), bytes);
+    for place in again.iter().chain(kept.iter().map(|n| &places[*n])) {
+        assert_eq!(file.read(place.block).unwrap(), bytes);
     }
 }
 
@@ -345,8 +322,8 @@ fn what_was_passed_over_is_not_much_again() {
         let file = QueueFile::create(&disk, Path::new(Q)).unwrap();
         let bytes = payload(2300);
         let places: Vec<Place> = (0..5000).map(|_| file.write(&[&bytes]).unwrap()).collect();
-        let told = (0..4000).step_by(2).filter(|n| file.free(places[*n]));
-        assert!(told.count() > 0 && file.has_much_to_give_back());
+        let much = (0..4000).step_by(2).filter(|n| file.free(places[*n]));
+        assert!(much.count() > 0 && file.has_much_to_give_back());
         file.give_back(false).unwrap();
         let passed_over = file.released_blocks();
         assert!(passed_over > 0 && !file.has_much_to_give_back());
@@ -752,12 +729,13 @@ fn the_real_disk_does_the_same() {
     let path = dir.path().join("q");
     let file = QueueFile::create(&disk, &path).unwrap();
     let bytes = payload(2300);
-    let parts: [&[u8]; 1] = [&bytes];
-    let places = file.write_many(&vec![&parts[..]; 1000]).unwrap();
+    let places = written(&file, &bytes, 1000);
     file.sync().unwrap();
     let file = QueueFile::open(&disk, &path).unwrap();
     file.rebuild(places.iter().copied()).unwrap();
-    assert_eq!(file.read_many(&places).unwrap(), vec![bytes; 1000]);
+    for place in &places {
+        assert_eq!(file.read(place.block).unwrap(), bytes);
+    }
     for place in places.iter().skip(1) {
         file.free(*place);
     }

@@ -2,25 +2,28 @@
 //!
 //! A [`ClientSocket`] begins with its proposal, takes the server's answer (proposing once more where that disputes
 //! something) and is then established. Requests go out through it, so that it knows which reply is awaited on which
-//! conversation; anything else is an error, and an error stays.
+//! conversation; anything else is an error, and an error stays. What crosses this side's own end of the socket, or of one
+//! of its conversations, is none: the server had not heard of it.
 
-use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, MsgId, Name, Reason};
 
 use crate::PeerMisbehaved;
-use crate::flow::{Assembler, Body, Envelope, Framing};
+use crate::budget::Budget;
+use crate::flow::{Assembler, BESIDE_MESSAGE, Body, Envelope, Framing};
 use crate::identity::{Authentication, Userid};
 use crate::initial::{Form, InitialData};
 use crate::negotiate::{self, Agreement, FAP_LEVEL};
+use crate::prepared::{GetFields, PreparedGet, PreparedPut};
 use crate::reply::Reply;
 use crate::request::{DecodeError, Request, encode_get, encode_put, encode_put1};
 use crate::segment::{Flags, Header, Scope, Segment, SegmentType};
 use crate::socket::{Action, SocketAction, heartbeat};
 use crate::status::Status;
 use crate::stream::{AsyncMessage, Notification};
-use crate::verb::Outcome;
+use crate::verb::{ApiHeader, Outcome};
 
-/// What a flow may have beside the message.
-const BESIDE_MESSAGE: usize = 64 * 1_024;
+pub use crate::call::{ClientGet, ClientPut, ClientPut1};
+
 /// Longest segment taken before anything is agreed.
 const INITIAL_LIMIT: usize = 4_096;
 
@@ -116,6 +119,63 @@ pub enum FromServer {
     },
 }
 
+/// What a segment from the server means, with a reply as it came.
+#[derive(Debug)]
+pub enum Arrival<'a> {
+    /// The reply to the awaited verb.
+    Reply(ReplyFlow<'a>),
+    /// Everything else, which is rare: in a box, because the room for it would be copied with every reply.
+    Other(Box<FromServer>),
+}
+
+/// A reply as it came: whoever needs all of it decodes it, whoever needs a field reads that where it lies.
+#[derive(Debug)]
+pub struct ReplyFlow<'a> {
+    /// Its conversation; 0 where nothing is shared.
+    pub id: u32,
+    header: Header,
+    body: Body<'a>,
+}
+
+impl ReplyFlow<'_> {
+    /// Everything in it.
+    pub fn decode(&self) -> Result<(Outcome, Reply), PeerMisbehaved> {
+        let kind = self.header.kind;
+        let decoded = Reply::decode(&self.header, &self.body);
+        let (api, reply) = decoded.map_err(|error| peers_fault(error, kind))?;
+        let outcome = if kind.is_xa() {
+            // What an XA verb returned is in the reply itself.
+            Some(Outcome::done(api.handle, Reason::NONE))
+        } else {
+            api.outcome()
+        };
+        let outcome = outcome.ok_or(PeerMisbehaved::StructureUnknown(kind))?;
+        Ok((outcome, reply))
+    }
+
+    /// Which verb it answers.
+    pub fn kind(&self) -> SegmentType {
+        self.header.kind
+    }
+
+    /// How a verb went; not for XA verbs.
+    pub fn outcome(&self) -> Result<Outcome, PeerMisbehaved> {
+        let kind = self.header.kind;
+        let api = ApiHeader::decode(self.body.bytes(), self.header.order, kind)?;
+        api.outcome().ok_or(PeerMisbehaved::StructureUnknown(kind))
+    }
+
+    /// The MsgId that a successful MQPUT gave.
+    pub fn put_msg_id(&self) -> Result<MsgId, PeerMisbehaved> {
+        crate::prepared::put_msg_id(self.body.bytes())
+    }
+
+    /// Fields of what MQGET gave. All data that is said to be there came, but it may not have been kept.
+    pub fn got(&self) -> Result<GetFields<'_>, PeerMisbehaved> {
+        crate::prepared::got(&self.body, self.header.order)
+    }
+}
+
 struct Expecting {
     proposal: InitialData,
     order: ByteOrder,
@@ -128,6 +188,8 @@ struct Established {
     order: ByteOrder,
     /// Conversations and the reply each awaits.
     conversations: Vec<(u32, Option<SegmentType>)>,
+    /// Conversations that this side ended while a reply was awaited: it may still come.
+    left: Vec<u32>,
     assembler: Assembler,
 }
 
@@ -216,9 +278,34 @@ impl ClientSocket {
         segment: &Segment<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<FromServer>, PeerMisbehaved> {
+        let decoded = match self.arrival(segment, out)? {
+            None => return Ok(None),
+            Some(Arrival::Other(event)) => return Ok(Some(*event)),
+            Some(Arrival::Reply(flow)) => flow.decode().map(|(outcome, reply)| FromServer::Reply {
+                id: flow.id,
+                outcome,
+                reply,
+            }),
+        };
+        decoded.map(Some).inspect_err(|error| self.fail(*error))
+    }
+
+    /// What a reply brought was found to be wrong: the socket goes no further.
+    pub fn fail(&mut self, error: PeerMisbehaved) {
+        self.state = State::Failed(error);
+    }
+
+    /// As [`ClientSocket::receive`]; a reply is not decoded.
+    pub fn arrival<'a>(
+        &mut self,
+        segment: &Segment<'a>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Arrival<'a>>, PeerMisbehaved> {
+        let other =
+            |message: Option<FromServer>| message.map(|message| Arrival::Other(Box::new(message)));
         let result = match &mut self.state {
             State::Established(established) => established.receive(segment, out),
-            State::ExpectAnswer(_) => self.receive_initial(segment, out),
+            State::ExpectAnswer(_) => self.receive_initial(segment, out).map(other),
             State::Closed => Err(PeerMisbehaved::SegmentUnexpected(segment.header.kind)),
             // It was sent before the server had heard of the end.
             State::Left => Ok(None),
@@ -226,7 +313,11 @@ impl ClientSocket {
         };
         match &result {
             Err(error) => self.state = State::Failed(*error),
-            Ok(Some(FromServer::Ended(_) | FromServer::Refused(_))) => self.state = State::Closed,
+            Ok(Some(Arrival::Other(message)))
+                if matches!(**message, FromServer::Ended(_) | FromServer::Refused(_)) =>
+            {
+                self.state = State::Closed;
+            }
             Ok(_) => {}
         }
         result
@@ -313,9 +404,9 @@ impl ClientSocket {
         if count >= e.agreement.conversations {
             return None;
         }
-        let id = (1..)
-            .step_by(2)
-            .find(|id| e.conversations.iter().all(|(used, _)| used != id))?;
+        let id = (1..).step_by(2).find(|id| {
+            !e.left.contains(id) && e.conversations.iter().all(|(used, _)| used != id)
+        })?;
         e.conversations.push((id, None));
         let action = SocketAction {
             conversation: id,
@@ -333,7 +424,10 @@ impl ClientSocket {
         let Some(e) = self.established() else {
             return true;
         };
-        e.conversations.retain(|(used, _)| *used != id);
+        if let Some(at) = e.conversations.iter().position(|(used, _)| *used == id) {
+            let (_, awaited) = e.conversations.swap_remove(at);
+            e.left.extend(awaited.map(|_| id));
+        }
         e.assembler.forget(id);
         let close = e.conversations.is_empty();
         if e.framing.shared {
@@ -401,6 +495,46 @@ impl ClientSocket {
         }
     }
 
+    /// Appends an MQPUT that was prepared, on the terms of [`ClientSocket::put`].
+    pub fn put_prepared(
+        &mut self,
+        out: &mut Vec<u8>,
+        id: u32,
+        prepared: &mut PreparedPut,
+        put: &ClientPut<'_>,
+    ) -> Result<(), PeerMisbehaved> {
+        let Some(e) = self.established() else {
+            return Ok(());
+        };
+        if put.answered {
+            e.awaits(id, SegmentType::Put);
+        }
+        prepared.append(out, &e.envelope(id), put)
+    }
+
+    /// Appends an MQGET that was prepared; its reply is awaited.
+    pub fn get_prepared(
+        &mut self,
+        out: &mut Vec<u8>,
+        id: u32,
+        prepared: &mut PreparedGet,
+        get: &ClientGet<'_>,
+    ) -> Result<(), PeerMisbehaved> {
+        let Some(e) = self.established() else {
+            return Ok(());
+        };
+        e.awaits(id, SegmentType::Get);
+        prepared.append(out, &e.envelope(id), get)
+    }
+
+    /// Of long replies only the beginning is kept, with the structures: for drivers, which look at no data.
+    pub fn keep_no_data(&mut self) {
+        if let Some(e) = self.established() {
+            let (max_flow, max_flows) = limits(&e.agreement);
+            e.assembler = Assembler::within(max_flow, max_flows, max_flow, &Budget::new(0));
+        }
+    }
+
     /// Asks whether the server is there.
     pub fn heartbeat(&mut self, out: &mut Vec<u8>) {
         if let Some(e) = self.established() {
@@ -409,42 +543,18 @@ impl ClientSocket {
     }
 }
 
-/// An MQPUT as [`ClientSocket::put`] wants it.
-#[derive(Clone, Copy, Debug)]
-pub struct ClientPut<'a> {
-    /// The queue's handle.
-    pub handle: Hobj,
-    /// Message descriptor.
-    pub md: &'a Md,
-    /// Options.
-    pub pmo: &'a Pmo,
-    /// The message.
-    pub data: &'a [u8],
-    /// Whether a reply is awaited.
-    pub answered: bool,
-}
-
-/// An MQPUT1 as [`ClientSocket::put1`] wants it.
-#[derive(Clone, Copy, Debug)]
-pub struct ClientPut1<'a> {
-    /// The queue.
-    pub od: &'a Od,
-    /// Message descriptor.
-    pub md: &'a Md,
-    /// Options.
-    pub pmo: &'a Pmo,
-    /// The message.
-    pub data: &'a [u8],
-    /// Whether a reply is awaited.
-    pub answered: bool,
+/// Bytes of the longest flow, and how many may be unfinished at a time.
+fn limits(agreement: &Agreement) -> (usize, usize) {
+    let max_flow = usize::try_from(agreement.max_message)
+        .unwrap_or(usize::MAX)
+        .saturating_add(BESIDE_MESSAGE);
+    let max_flows = usize::try_from(agreement.conversations.max(1)).unwrap_or(usize::MAX);
+    (max_flow, max_flows)
 }
 
 impl Established {
     fn new(agreement: Agreement, order: ByteOrder) -> Established {
-        let max_flow = usize::try_from(agreement.max_message)
-            .unwrap_or(usize::MAX)
-            .saturating_add(BESIDE_MESSAGE);
-        let max_flows = usize::try_from(agreement.conversations.max(1)).unwrap_or(usize::MAX);
+        let (max_flow, max_flows) = limits(&agreement);
         let framing = agreement.framing();
         let first = u32::from(framing.shared);
         Established {
@@ -452,6 +562,7 @@ impl Established {
             agreement,
             order,
             conversations: vec![(first, None)],
+            left: Vec::new(),
             assembler: Assembler::new(max_flow, max_flows),
         }
     }
@@ -466,11 +577,11 @@ impl Established {
         }
     }
 
-    fn receive(
+    fn receive<'a>(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment<'a>,
         out: &mut Vec<u8>,
-    ) -> Result<Option<FromServer>, PeerMisbehaved> {
+    ) -> Result<Option<Arrival<'a>>, PeerMisbehaved> {
         let header = segment.header;
         match header.kind {
             SegmentType::Heartbeat => {
@@ -484,13 +595,16 @@ impl Established {
                     Status::decode(segment.body, header.order)?.unwrap_or(Status::USER_CLOSED);
                 let ends = header.flags.has(Flags::CLOSE) || header.scope == Scope::Socket;
                 let id = header.scope.conversation();
-                Ok(Some(if ends {
+                Ok(Some(Arrival::Other(Box::new(if ends {
                     FromServer::Ended(status)
                 } else {
                     FromServer::Conversation { id, status }
-                }))
+                }))))
             }
-            SegmentType::SocketAction => self.socket_action(&header, segment.body, out),
+            SegmentType::SocketAction => {
+                self.socket_action(&header, segment.body, out)?;
+                Ok(None)
+            }
             _ => self.conversation_segment(segment),
         }
     }
@@ -500,31 +614,34 @@ impl Established {
         header: &Header,
         body: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<FromServer>, PeerMisbehaved> {
+    ) -> Result<(), PeerMisbehaved> {
         let action = SocketAction::decode(body, header.order)?;
         match action.action {
-            Action::Other(6..=8) => Ok(None),
+            Action::Other(6..=8) => Ok(()),
             Action::Other(4) => {
                 let echo = SocketAction {
                     conversation: 0,
                     ..action
                 };
                 echo.encode(out, &self.framing, self.order, false);
-                Ok(None)
+                Ok(())
             }
             Action::Other(number) => Err(PeerMisbehaved::SocketActionUnknown(number)),
             Action::Start | Action::End => Err(PeerMisbehaved::SegmentUnexpected(header.kind)),
         }
     }
 
-    fn conversation_segment(
+    fn conversation_segment<'a>(
         &mut self,
-        segment: &Segment<'_>,
-    ) -> Result<Option<FromServer>, PeerMisbehaved> {
+        segment: &Segment<'a>,
+    ) -> Result<Option<Arrival<'a>>, PeerMisbehaved> {
         let kind = segment.header.kind;
         let shared = matches!(segment.header.scope, Scope::Conversation { .. });
         if shared != self.framing.shared || segment.header.scope == Scope::Socket {
             return Err(PeerMisbehaved::HeaderKindWrong(kind));
+        }
+        if self.crossed(&segment.header) {
+            return Ok(None);
         }
         let Some((header, body)) = self.assembler.accept(segment)? else {
             return Ok(None);
@@ -533,39 +650,47 @@ impl Established {
         match kind {
             SegmentType::Notification => {
                 let notification = Notification::decode(body.bytes(), header.order)?;
-                Ok(Some(FromServer::Notification { id, notification }))
+                Ok(Some(Arrival::Other(Box::new(FromServer::Notification {
+                    id,
+                    notification,
+                }))))
             }
             SegmentType::AsyncMessage => {
                 let message = AsyncMessage::decode(body.bytes(), header.order);
                 let message = Box::new(message.map_err(|error| peers_fault(error, kind))?);
                 let last = header.flags.has(Flags::LAST);
-                Ok(Some(FromServer::Message { id, message, last }))
+                Ok(Some(Arrival::Other(Box::new(FromServer::Message {
+                    id,
+                    message,
+                    last,
+                }))))
             }
-            kind if kind.is_reply() => self.reply(&header, &body),
+            kind if kind.is_reply() => self.reply(header, body).map(Some),
             kind => Err(PeerMisbehaved::SegmentUnexpected(kind)),
         }
     }
 
-    fn reply(
-        &mut self,
-        header: &Header,
-        body: &Body<'_>,
-    ) -> Result<Option<FromServer>, PeerMisbehaved> {
+    /// Whether a segment is for a conversation that this side has ended. With the reply that was due there nothing more
+    /// comes, and its number is free again.
+    fn crossed(&mut self, header: &Header) -> bool {
+        let id = header.scope.conversation();
+        let Some(at) = self.left.iter().position(|left| *left == id) else {
+            return false;
+        };
+        if header.kind.is_reply() && header.flags.has(Flags::LAST) {
+            self.left.swap_remove(at);
+        }
+        true
+    }
+
+    fn reply<'a>(&mut self, header: Header, body: Body<'a>) -> Result<Arrival<'a>, PeerMisbehaved> {
         let (id, kind) = (header.scope.conversation(), header.kind);
         let awaited = self.conversations.iter_mut().find(|(used, _)| *used == id);
         match awaited {
             Some((_, awaited)) if *awaited == Some(kind) => *awaited = None,
             _ => return Err(PeerMisbehaved::ReplyUnexpected(kind)),
         }
-        let (api, reply) = Reply::decode(header, body).map_err(|error| peers_fault(error, kind))?;
-        let outcome = if kind.is_xa() {
-            // What an XA verb returned is in the reply itself.
-            Some(Outcome::done(api.handle, Reason::NONE))
-        } else {
-            api.outcome()
-        };
-        let outcome = outcome.ok_or(PeerMisbehaved::StructureUnknown(kind))?;
-        Ok(Some(FromServer::Reply { id, outcome, reply }))
+        Ok(Arrival::Reply(ReplyFlow { id, header, body }))
     }
 }
 

@@ -104,8 +104,13 @@ pub enum Body<'a> {
     Borrowed(&'a [u8]),
     /// It was put together.
     Owned(Bytes),
-    /// There was no room for it: this is its beginning, with the structures.
-    Cut(Bytes),
+    /// There was no room for it: only its beginning is left, with the structures.
+    Cut {
+        /// The beginning.
+        beginning: Bytes,
+        /// How much came.
+        length: usize,
+    },
 }
 
 impl Body<'_> {
@@ -113,7 +118,16 @@ impl Body<'_> {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Body::Borrowed(bytes) => bytes,
-            Body::Owned(bytes) | Body::Cut(bytes) => bytes,
+            Body::Owned(bytes) => bytes,
+            Body::Cut { beginning, .. } => beginning,
+        }
+    }
+
+    /// How long it was when it came.
+    pub fn length(&self) -> usize {
+        match self {
+            Body::Cut { length, .. } => *length,
+            whole => whole.bytes().len(),
         }
     }
 
@@ -123,13 +137,16 @@ impl Body<'_> {
         let end = start.checked_add(length)?;
         match self {
             Body::Borrowed(bytes) => bytes.get(start..end).map(Bytes::copy_from_slice),
-            Body::Owned(bytes) | Body::Cut(bytes) => {
-                (end <= bytes.len()).then(|| bytes.slice(start..end))
-            }
+            Body::Owned(bytes)
+            | Body::Cut {
+                beginning: bytes, ..
+            } => (end <= bytes.len()).then(|| bytes.slice(start..end)),
         }
     }
 }
 
+/// What a flow may have beside the message: structures and their strings.
+pub(crate) const BESIDE_MESSAGE: usize = 64 * 1_024;
 /// What is kept of a flow for which there is no room: the structures of every verb fit.
 const BEGINNING: usize = 4 * 1_024;
 
@@ -321,7 +338,10 @@ impl Assembler {
         Ok(Some((
             header,
             match done.cut {
-                true => Body::Cut(body),
+                true => Body::Cut {
+                    beginning: body,
+                    length: done.length,
+                },
                 false => Body::Owned(body),
             },
         )))

@@ -6,6 +6,7 @@
 //! * [`flow`]: long flows cut into segments of the agreed size, and put together again in bounded memory;
 //! * [`initial`], [`negotiate`], [`identity`]: how a socket starts;
 //! * [`verb`], [`request`], [`reply`], [`spi`], [`subscribe`], [`xa`], [`stream`]: what travels in the segments;
+//! * [`prepared`]: requests that are sent again and again, and fields of replies read where they lie;
 //! * [`server`] and [`client`]: the two sides' state machines. They have the same shape: `receive` takes one
 //!   segment and gives at most one event; after an error the machine keeps that error and repeats it.
 //!
@@ -14,7 +15,9 @@
 //! [`PeerMisbehaved`], mapped in one place to the status code it is told and the message the operator reads.
 
 mod budget;
+mod call;
 pub mod client;
+mod decode;
 pub mod flow;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -23,6 +26,7 @@ pub mod initial;
 mod input;
 mod misbehaviour;
 pub mod negotiate;
+pub mod prepared;
 pub mod reply;
 pub mod request;
 pub mod segment;
@@ -36,12 +40,13 @@ pub mod verb;
 pub mod xa;
 
 pub use budget::Budget;
+pub use decode::DecodeError;
 pub use flow::{Assembler, Body, Envelope, FlowWriter, Framing};
 pub use initial::InitialData;
 pub use misbehaviour::PeerMisbehaved;
 pub use negotiate::{Agreement, Offer};
 pub use reply::{Answer, Reply};
-pub use request::{DecodeError, Request};
+pub use request::Request;
 pub use segment::{Flags, Header, Scope, Segment, SegmentType};
 pub use status::Status;
 pub use verb::{ApiHeader, Outcome};

@@ -8,11 +8,12 @@ use posthaste_mqi::constants::{MQIA_FIRST, MQIA_LAST};
 use posthaste_mqi::{ByteOrder, Gmo, Md, Od, Pmo};
 
 use crate::PeerMisbehaved;
+use crate::decode::{WIRE, read_structure};
 use crate::flow::{Body, Envelope};
 use crate::input::Input;
 use crate::request::{
-    ConnRequest, DecodeError, InqRequest, OpenDefaults, OpenRequest, SetRequest, StatRequest, WIRE,
-    read_ints, read_structure, write_open,
+    ConnRequest, DecodeError, InqRequest, OpenDefaults, OpenRequest, SetRequest, StatRequest,
+    read_ints, write_open,
 };
 use crate::segment::{Flags, Header, SegmentType};
 use crate::spi::{SpiAnswer, SpiReply};

@@ -10,11 +10,11 @@
 
 use std::sync::Arc;
 
-use posthaste_mqi::{Chars, Hobj, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Hobj, Reason};
 
 use crate::PeerMisbehaved;
 use crate::budget::Budget;
-use crate::flow::{Assembler, Body, Envelope, Framing};
+use crate::flow::{Assembler, BESIDE_MESSAGE, Body, Envelope, Framing};
 use crate::identity::{Authentication, Userid};
 use crate::initial::InitialData;
 use crate::negotiate::{self, Agreement, Offer};
@@ -27,8 +27,6 @@ use crate::verb::ApiHeader;
 
 /// Longest segment that is taken before a conversation is connected.
 pub const UNCONNECTED_LIMIT: usize = 4_096;
-/// What a flow may have beside the message: structures and their strings.
-pub(crate) const BESIDE_MESSAGE: usize = 64 * 1_024;
 
 /// What a segment means.
 #[derive(Debug)]
@@ -118,7 +116,7 @@ pub struct Proposal {
 pub struct Established {
     agreement: Agreement,
     framing: Framing,
-    header_order: posthaste_mqi::ByteOrder,
+    header_order: ByteOrder,
     conversations: Vec<Conversation>,
     first_started: bool,
     userid_seen: bool,
@@ -226,11 +224,7 @@ impl Proposal {
 }
 
 impl Established {
-    fn new(
-        agreement: Agreement,
-        header_order: posthaste_mqi::ByteOrder,
-        room: &Room,
-    ) -> Established {
+    fn new(agreement: Agreement, header_order: ByteOrder, room: &Room) -> Established {
         let max_flow = usize::try_from(agreement.max_message)
             .unwrap_or(usize::MAX)
             .saturating_add(BESIDE_MESSAGE);
@@ -421,7 +415,7 @@ impl Established {
         let Some((header, body)) = self.assembler.accept(segment)? else {
             return Ok(None);
         };
-        if let Body::Cut(_) = body {
+        if let Body::Cut { .. } = body {
             return refused(header, &body, Reason::STORAGE_NOT_AVAILABLE).map(Some);
         }
         match header.kind {
@@ -506,7 +500,10 @@ enum State {
     Proposed(Box<Proposal>),
     Established(Box<Established>),
     Refused,
-    Failed(PeerMisbehaved),
+    Failed {
+        error: PeerMisbehaved,
+        agreed: Option<(Framing, ByteOrder)>,
+    },
 }
 
 /// The server's side of one socket, whatever its state.
@@ -569,9 +566,25 @@ impl ServerSocket {
             State::Proposed(_) | State::Refused => {
                 Err(PeerMisbehaved::SegmentUnexpected(segment.header.kind))
             }
-            State::Failed(error) => Err(*error),
+            State::Failed { error, .. } => Err(*error),
         };
-        result.inspect_err(|error| self.state = State::Failed(*error))
+        result.inspect_err(|error| self.fail(*error))
+    }
+
+    fn fail(&mut self, error: PeerMisbehaved) {
+        let agreed = self.agreed();
+        self.state = State::Failed { error, agreed };
+    }
+
+    /// How the socket is spoken to as a whole, once that is agreed; a failure changes nothing about it.
+    fn agreed(&self) -> Option<(Framing, ByteOrder)> {
+        match &self.state {
+            State::Established(established) => {
+                Some((established.framing, established.header_order))
+            }
+            State::Failed { agreed, .. } => *agreed,
+            _ => None,
+        }
     }
 
     fn receive_initial(
@@ -617,7 +630,7 @@ impl ServerSocket {
                     Ok(None)
                 }
                 Err(error) => {
-                    self.state = State::Failed(error);
+                    self.fail(error);
                     Err(error)
                 }
             },
@@ -632,7 +645,7 @@ impl ServerSocket {
     pub fn refuse(&mut self, status: Status, out: &mut Vec<u8>) {
         let envelope = match &self.state {
             State::Proposed(proposal) => proposal.envelope(Framing::INITIAL.ccsid),
-            _ => Envelope::socket(Framing::INITIAL, posthaste_mqi::ByteOrder::Big),
+            _ => Envelope::socket(Framing::INITIAL, ByteOrder::Big),
         };
         status.encode_refusal(out, &envelope);
         self.state = State::Refused;
@@ -641,15 +654,13 @@ impl ServerSocket {
     /// Tells the client that the whole socket ends, for whatever reason.
     pub fn end(&mut self, status: Status, out: &mut Vec<u8>) {
         let flags = Flags::ERROR | Flags::CLOSE;
-        match &self.state {
-            State::Established(established) => {
-                let envelope = Envelope::socket(established.framing, established.header_order);
-                status.encode(out, &envelope, flags);
+        match self.agreed() {
+            Some((framing, order)) => {
+                status.encode(out, &Envelope::socket(framing, order), flags);
             }
-            _ => status.encode_refusal(
-                out,
-                &Envelope::socket(Framing::INITIAL, posthaste_mqi::ByteOrder::Big),
-            ),
+            None => {
+                status.encode_refusal(out, &Envelope::socket(Framing::INITIAL, ByteOrder::Big));
+            }
         }
     }
 

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use posthaste_mqi::{ByteOrder, Md, Od, Pmo};
 
 use crate::PeerMisbehaved;
+use crate::decode::{DecodeError, OpenDefaults, WIRE, read_data, read_structure};
 use crate::flow::Body;
 use crate::input::Input;
-use crate::request::{DecodeError, OpenDefaults, WIRE, read_data, read_structure};
 use crate::subscribe::SpiSubscribe;
 
 /// The verbs, by their numbers.

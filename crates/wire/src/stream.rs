@@ -3,9 +3,9 @@
 use posthaste_mqi::{ByteOrder, CorrelId, GroupId, Hobj, Md, MsgId, MsgToken, Reason};
 
 use crate::PeerMisbehaved;
+use crate::decode::{DecodeError, WIRE, read_structure};
 use crate::flow::Envelope;
 use crate::input::Input;
-use crate::request::{DecodeError, WIRE, read_structure};
 use crate::segment::{Flags, SegmentType};
 
 /// Bytes of the MQMD of version 2 and the stated part of ASYNC_MESSAGE before the name.

@@ -3,8 +3,8 @@
 use posthaste_mqi::{ByteOrder, Chars, CorrelId, Hobj, Name, Reason};
 
 use crate::PeerMisbehaved;
+use crate::decode::DecodeError;
 use crate::input::Input;
-use crate::request::DecodeError;
 
 /// Length of MQSD version 1 with four-byte pointers, before its strings.
 const SD_LENGTH: usize = 312;

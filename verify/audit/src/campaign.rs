@@ -366,7 +366,7 @@ impl<'a> Campaign<'a> {
             self.end_round(server, finish, crew, &mut history)?;
             for thread in threads {
                 match thread.join() {
-                    Ok(told) => history.absorb(told),
+                    Ok(report) => history.absorb(report),
                     Err(_) => return Err(io::Error::other("a connection of the audit panicked")),
                 }
             }
@@ -458,7 +458,7 @@ fn moment(rng: &mut Rng) -> u64 {
 }
 
 /// How often a numbered message stands in what the server said.
-pub(crate) fn said(words: &Path, id: &str) -> usize {
+pub(crate) fn message_count(words: &Path, id: &str) -> usize {
     let text = std::fs::read_to_string(words).unwrap_or_default();
     text.matches(id).count()
 }

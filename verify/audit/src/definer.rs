@@ -65,7 +65,7 @@ pub(crate) struct Definer {
 }
 
 /// What became of a step.
-enum Said {
+enum Answer {
     Done,
     /// Refused: nothing has changed.
     Refused,
@@ -103,7 +103,7 @@ impl Definer {
         while !stage.over() {
             let at = self.rng.index(self.queues.len());
             let (made, certain) = (self.queues[at].made, self.queues[at].certain.clone());
-            let said = match (certain, made) {
+            let result = match (certain, made) {
                 (None, Made::Defined) => self.define(at),
                 (None, Made::Opened) => self.create(at, &mut connection),
                 (Some(content), _) => match (self.rng.below(100), made) {
@@ -118,9 +118,9 @@ impl Definer {
                     (_, Made::Opened) => self.delete(at, &mut connection),
                 },
             };
-            match said {
-                Ok(Said::Done | Said::Refused) => {}
-                Ok(Said::Unknown) => break,
+            match result {
+                Ok(Answer::Done | Answer::Refused) => {}
+                Ok(Answer::Unknown) => break,
                 Err((what, error)) => return self.explained(stage, what, &error),
             }
         }
@@ -135,7 +135,7 @@ impl Definer {
         Err(Violation::new(Broken::Unexpected, text))
     }
 
-    fn define(&mut self, at: usize) -> Result<Said, (&'static str, ClientError)> {
+    fn define(&mut self, at: usize) -> Result<Answer, (&'static str, ClientError)> {
         self.command(at, "DEFINE QLOCAL({}) MAXDEPTH(100000)", Some(Vec::new()))
     }
 
@@ -144,11 +144,11 @@ impl Definer {
         &mut self,
         at: usize,
         connection: &mut Connection,
-    ) -> Result<Said, (&'static str, ClientError)> {
+    ) -> Result<Answer, (&'static str, ClientError)> {
         self.queues[at].possible = Some(Some(Vec::new()));
         let mut od = from_model(MODEL, self.queues[at].name);
         let handle = match connection.open_object(&mut od, MQOO_OUTPUT) {
-            Ok(handle) => handle,
+            Ok(done) => done.value,
             // The model comes first, as with any queue.
             Err(ClientError::Reason(Reason::UNKNOWN_OBJECT_NAME)) => {
                 self.queues[at].possible = None;
@@ -156,17 +156,17 @@ impl Definer {
                     "DEFINE QMODEL({MODEL}) DEFTYPE(PERMDYN) MAXDEPTH(100000) DEFSOPT(SHARED) SHARE REPLACE"
                 );
                 return Ok(match runmqsc(&self.program, &self.data, &model) {
-                    Ok(true) => Said::Done,
-                    Ok(false) | Err(_) => Said::Unknown,
+                    Ok(true) => Answer::Done,
+                    Ok(false) | Err(_) => Answer::Unknown,
                 });
             }
             Err(error) => return self.answered(at, "MQOPEN", Err(error)),
         };
         self.definitions += 1;
         self.permanent += 1;
-        let said = self.answered(at, "MQOPEN", Ok(()))?;
+        let result = self.answered(at, "MQOPEN", Ok(()))?;
         match connection.close(handle, MQCO_NONE) {
-            Ok(()) => Ok(said),
+            Ok(_) => Ok(result),
             Err(error) => Err(("MQCLOSE", error)),
         }
     }
@@ -176,16 +176,16 @@ impl Definer {
         &mut self,
         at: usize,
         connection: &mut Connection,
-    ) -> Result<Said, (&'static str, ClientError)> {
+    ) -> Result<Answer, (&'static str, ClientError)> {
         let mut od = named(self.queues[at].name);
         let handle = match connection.open_object(&mut od, MQOO_INPUT_SHARED) {
-            Ok(handle) => handle,
+            Ok(done) => done.value,
             Err(error) => return self.answered(at, "MQOPEN", Err(error)),
         };
         self.queues[at].possible = Some(None);
         self.definitions += 1;
-        let said = connection.close(handle, MQCO_DELETE_PURGE);
-        self.answered(at, "MQCLOSE", said)
+        let result = connection.close(handle, MQCO_DELETE_PURGE);
+        self.answered(at, "MQCLOSE", result.map(drop))
     }
 
     /// Makes a temporary dynamic queue, uses it as a requester would, and closes it; a crash or a
@@ -193,12 +193,12 @@ impl Definer {
     fn use_temporary(
         &mut self,
         connection: &mut Connection,
-    ) -> Result<Said, (&'static str, ClientError)> {
+    ) -> Result<Answer, (&'static str, ClientError)> {
         let mut od = from_model("SYSTEM.DEFAULT.MODEL.QUEUE", TEMPORARY);
         let opened = connection.open_object(&mut od, MQOO_INPUT_EXCLUSIVE | MQOO_OUTPUT);
         let handle = match explained(opened).map_err(|error| ("MQOPEN", error))? {
-            Some(handle) => handle,
-            None => return Ok(Said::Refused),
+            Some(done) => done.value,
+            None => return Ok(Answer::Refused),
         };
         self.temporary += 1;
         let mut pmo = Pmo {
@@ -218,14 +218,14 @@ impl Definer {
         if explained(put).map_err(|error| ("MQPUT", error))?.is_some() {
             let got = connection.get(handle, &mut Md::default(), &mut gmo, data.len());
             let got = got.map_err(|error| ("MQGET", error))?;
-            if *got.data != data {
+            if *got.value.data != data {
                 let wrong = ClientError::Reason(Reason::UNEXPECTED_ERROR);
                 return Err(("MQGET of what was put just before", wrong));
             }
         }
         let closed = connection.close(handle, MQCO_NONE);
         closed.map_err(|error| ("MQCLOSE", error))?;
-        Ok(Said::Done)
+        Ok(Answer::Done)
     }
 
     /// Lets `runmqsc` carry a command out.
@@ -234,30 +234,30 @@ impl Definer {
         at: usize,
         text: &str,
         after: Content,
-    ) -> Result<Said, (&'static str, ClientError)> {
+    ) -> Result<Answer, (&'static str, ClientError)> {
         let line = text.replace("{}", self.queues[at].name);
         self.queues[at].possible = Some(after);
-        let said = match runmqsc(&self.program, &self.data, &line) {
-            Ok(true) => Said::Done,
+        let result = match runmqsc(&self.program, &self.data, &line) {
+            Ok(true) => Answer::Done,
             // It does not say whether the command was refused or got no reply.
-            Ok(false) | Err(_) => Said::Unknown,
+            Ok(false) | Err(_) => Answer::Unknown,
         };
         self.definitions += 1;
-        self.settle(at, &said);
-        Ok(said)
+        self.settle(at, &result);
+        Ok(result)
     }
 
     /// A step is over: what it came to.
-    fn settle(&mut self, at: usize, said: &Said) {
+    fn settle(&mut self, at: usize, result: &Answer) {
         let queue = &mut self.queues[at];
-        match said {
-            Said::Done => {
+        match result {
+            Answer::Done => {
                 if let Some(after) = queue.possible.take() {
                     queue.certain = after;
                 }
             }
-            Said::Refused => queue.possible = None,
-            Said::Unknown => {}
+            Answer::Refused => queue.possible = None,
+            Answer::Unknown => {}
         }
     }
 
@@ -266,7 +266,7 @@ impl Definer {
         at: usize,
         mut content: Vec<u64>,
         connection: &mut Connection,
-    ) -> Result<Said, (&'static str, ClientError)> {
+    ) -> Result<Answer, (&'static str, ClientError)> {
         let number = self.next;
         self.next += 1;
         let mut data = number.to_le_bytes().to_vec();
@@ -283,9 +283,9 @@ impl Definer {
         let mut od = named(self.queues[at].name);
         content.push(number);
         self.queues[at].possible = Some(Some(content));
-        let said = connection.put1(&mut od, &mut md, &mut pmo, &data);
+        let result = connection.put1(&mut od, &mut md, &mut pmo, &data);
         self.puts += 1;
-        self.answered(at, "MQPUT1", said)
+        self.answered(at, "MQPUT1", result.map(drop))
     }
 
     fn get(
@@ -293,10 +293,10 @@ impl Definer {
         at: usize,
         mut content: Vec<u64>,
         connection: &mut Connection,
-    ) -> Result<Said, (&'static str, ClientError)> {
+    ) -> Result<Answer, (&'static str, ClientError)> {
         let mut od = named(self.queues[at].name);
         let handle = match connection.open_object(&mut od, MQOO_INPUT_SHARED) {
-            Ok(handle) => handle,
+            Ok(done) => done.value,
             Err(error) => return self.answered(at, "MQOPEN", Err(error)),
         };
         if !content.is_empty() {
@@ -308,14 +308,14 @@ impl Definer {
             ..Gmo::default()
         };
         let largest = LARGEST as usize + 8;
-        let said = connection.get(handle, &mut Md::default(), &mut gmo, largest);
-        let said = match said {
+        let result = connection.get(handle, &mut Md::default(), &mut gmo, largest);
+        let result = match result {
             Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => Ok(()),
-            other => other.map(|_| ()),
+            other => other.map(drop),
         };
-        let said = self.answered(at, "MQGET", said)?;
+        let result = self.answered(at, "MQGET", result)?;
         match connection.close(handle, MQCO_NONE) {
-            Ok(()) => Ok(said),
+            Ok(_) => Ok(result),
             Err(error) => Err(("MQCLOSE", error)),
         }
     }
@@ -324,18 +324,18 @@ impl Definer {
         &mut self,
         at: usize,
         what: &'static str,
-        said: Result<(), ClientError>,
-    ) -> Result<Said, (&'static str, ClientError)> {
-        let (said, failed) = match said {
-            Ok(()) => (Said::Done, None),
+        result: Result<(), ClientError>,
+    ) -> Result<Answer, (&'static str, ClientError)> {
+        let (result, failed) = match result {
+            Ok(()) => (Answer::Done, None),
             // The log is full for the moment, or its disk.
-            Err(ClientError::Reason(Reason::RESOURCE_PROBLEM)) => (Said::Refused, None),
-            Err(error) if unanswered(&error) => (Said::Unknown, Some(error)),
-            Err(error) => (Said::Refused, Some(error)),
+            Err(ClientError::Reason(Reason::RESOURCE_PROBLEM)) => (Answer::Refused, None),
+            Err(error) if unanswered(&error) => (Answer::Unknown, Some(error)),
+            Err(error) => (Answer::Refused, Some(error)),
         };
-        self.settle(at, &said);
+        self.settle(at, &result);
         match failed {
-            None => Ok(said),
+            None => Ok(result),
             Some(error) => Err((what, error)),
         }
     }
@@ -355,10 +355,10 @@ impl Definer {
                 let text = format!(
                     "{} holds {} instead of {}{}",
                     queue.name,
-                    told(&content),
-                    told(&queue.certain),
+                    shown(&content),
+                    shown(&queue.certain),
                     match &queue.possible {
-                        Some(possible) => format!(" or {}", told(possible)),
+                        Some(possible) => format!(" or {}", shown(possible)),
                         None => String::new(),
                     }
                 );
@@ -391,15 +391,15 @@ fn from_model(model: &str, name: &str) -> Od {
 }
 
 /// Nothing where the log is full for the moment, or its disk.
-fn explained<T>(said: Result<T, ClientError>) -> Result<Option<T>, ClientError> {
-    match said {
+fn explained<T>(result: Result<T, ClientError>) -> Result<Option<T>, ClientError> {
+    match result {
         Ok(value) => Ok(Some(value)),
         Err(ClientError::Reason(Reason::RESOURCE_PROBLEM)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn told(content: &Content) -> String {
+fn shown(content: &Content) -> String {
     match content {
         None => "no definition".to_owned(),
         Some(all) => format!("{} messages {all:?}", all.len()),
@@ -410,7 +410,7 @@ fn browse(connection: &mut Connection, name: &str) -> Result<Content, ClientErro
     let mut od = named(name);
     let handle = match connection.open_object(&mut od, MQOO_BROWSE) {
         Err(ClientError::Reason(Reason::UNKNOWN_OBJECT_NAME)) => return Ok(None),
-        other => other?,
+        other => other?.value,
     };
     let mut all = Vec::new();
     let mut next = MQGMO_BROWSE_FIRST;
@@ -422,7 +422,7 @@ fn browse(connection: &mut Connection, name: &str) -> Result<Content, ClientErro
         let largest = LARGEST as usize + 8;
         let got = match connection.get(handle, &mut Md::default(), &mut gmo, largest) {
             Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
-            other => other?,
+            other => other?.value,
         };
         next = MQGMO_BROWSE_NEXT;
         let number = got.data.first_chunk::<8>();

@@ -249,7 +249,7 @@ fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
         tally.in_doubt,
         tally.backouts,
         tally.lost_units,
-        campaign::said(&site.words, "AMQ7469W"),
+        campaign::message_count(&site.words, "AMQ7469W"),
         tally.unanswered,
         tally.slowest_start.as_millis()
     );

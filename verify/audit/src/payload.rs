@@ -193,8 +193,8 @@ mod tests {
             (3, 0, 7, "persistence"),
             (3, 1, 4, "priority"),
         ] {
-            let said = payload.agrees(queue, persistence, priority).unwrap_err();
-            assert!(said.contains(word), "{said}");
+            let error = payload.agrees(queue, persistence, priority).unwrap_err();
+            assert!(error.contains(word), "{error}");
         }
     }
 }

@@ -109,15 +109,15 @@ impl PowerSupply {
         self.shared.disk.settle();
     }
 
-    /// Cuts the power inside the `operations`th change of the volume from now, or after `patience` where the
+    /// Cuts the power inside the `operations`th change of the volume from now, or after `timeout` where the
     /// server changes nothing.
-    pub(crate) fn cut(&self, operations: u64, patience: Duration) {
+    pub(crate) fn cut(&self, operations: u64, timeout: Duration) {
         self.shared.disk.cut_power_after(operations);
         let state = self.shared.lock();
         let waited = self
             .shared
             .changed
-            .wait_timeout_while(state, patience, |state| !state.struck);
+            .wait_timeout_while(state, timeout, |state| !state.struck);
         drop(waited);
         if !self.shared.disk.power_is_cut() {
             self.shared.disk.cut_power();

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::stage::{QUEUE_MANAGER, script};
 
 /// How long a start or an orderly end may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// What the line begins with that says where it listens.
 const LISTENING: &str = "Listening";
 
@@ -184,8 +184,8 @@ impl Site {
         match server.ready() {
             Ok(()) => Ok(server),
             Err(error) => {
-                let said = fs::read_to_string(&self.words).unwrap_or_default();
-                let last = said.rsplit("-- start").next().unwrap_or_default().trim();
+                let text = fs::read_to_string(&self.words).unwrap_or_default();
+                let last = text.rsplit("-- start").next().unwrap_or_default().trim();
                 Err(other(format!("{error}; it said:\n{last}")))
             }
         }
@@ -195,7 +195,7 @@ impl Site {
 impl Server {
     /// Waits until it says where it listens.
     fn ready(&mut self) -> io::Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
@@ -209,7 +209,7 @@ impl Server {
                     self.kill()?;
                     return Err(other(format!(
                         "the server is not ready after {} s",
-                        PATIENCE.as_secs()
+                        TIMEOUT.as_secs()
                     )));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -273,7 +273,7 @@ impl Server {
     }
 
     fn ended_in_order(&mut self) -> io::Result<ExitStatus> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
@@ -282,7 +282,7 @@ impl Server {
                 self.kill()?;
                 return Err(other(format!(
                     "no orderly end within {} s",
-                    PATIENCE.as_secs()
+                    TIMEOUT.as_secs()
                 )));
             }
             thread::sleep(Duration::from_millis(5));

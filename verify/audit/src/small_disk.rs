@@ -24,7 +24,7 @@ const MESSAGE: usize = 48 << 10;
 /// What must be free again when the queue is empty, in hundredths of what was free at first.
 const HEALED: u64 = 85;
 /// How long that may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An ext4 file system in a file, mounted while this lives.
 pub(crate) struct SmallDisk {
@@ -63,8 +63,8 @@ impl SmallDisk {
     }
 
     fn free(&self) -> io::Result<u64> {
-        let told = rustix::fs::statvfs(&self.folder)?;
-        Ok(told.f_bavail * told.f_frsize)
+        let statistics = rustix::fs::statvfs(&self.folder)?;
+        Ok(statistics.f_bavail * statistics.f_frsize)
     }
 }
 
@@ -191,7 +191,7 @@ impl<'a> Rounds<'a> {
             };
             self.puts += 1;
             match connection.put(handle, &mut md, &mut pmo, &data) {
-                Ok(()) => self.there.push(self.next),
+                Ok(_) => self.there.push(self.next),
                 Err(ClientError::Reason(
                     Reason::Q_SPACE_NOT_AVAILABLE | Reason::RESOURCE_PROBLEM,
                 )) => break,
@@ -200,7 +200,7 @@ impl<'a> Rounds<'a> {
             self.next += 1;
         }
         self.refusals += 1;
-        client("MQDISC", connection.disconnect())
+        client("MQDISC", connection.disconnect()).map(drop)
     }
 
     /// The numbers of all messages, browsed or got.
@@ -214,7 +214,7 @@ impl<'a> Rounds<'a> {
             };
             let got = match connection.get(handle, &mut Md::default(), &mut gmo, MESSAGE) {
                 Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
-                other => client("MQGET", other)?,
+                other => client("MQGET", other)?.value,
             };
             let number = got.data.first_chunk::<8>();
             all.push(number.map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes)));
@@ -244,7 +244,7 @@ impl<'a> Rounds<'a> {
 
     /// There must be room again, without anybody's doing.
     fn healed(&self, how: Emptied) -> Outcome {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let wanted = self.roomy * HEALED / 100;
         loop {
             let free = self.disk.free()?;
@@ -254,7 +254,7 @@ impl<'a> Rounds<'a> {
             if Instant::now() >= deadline {
                 return broken(format!(
                     "{} s after the queue was emptied ({how:?}) {} MiB are free; {} were at first",
-                    PATIENCE.as_secs(),
+                    TIMEOUT.as_secs(),
                     free >> 20,
                     self.roomy >> 20
                 ));
@@ -271,5 +271,5 @@ fn open(address: &Address, options: i32) -> io::Result<(Connection, Hobj)> {
         ..Od::default()
     };
     let handle = client("MQOPEN", connection.open_object(&mut od, options))?;
-    Ok((connection, handle))
+    Ok((connection, handle.value))
 }

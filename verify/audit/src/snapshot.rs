@@ -76,7 +76,9 @@ fn browse(
         object_name: Name::new(QUEUES.get(number).map_or("", |q| q.name)),
         ..Od::default()
     };
-    let handle = connection.open_object(&mut od, MQOO_BROWSE | MQOO_INQUIRE)?;
+    let handle = connection
+        .open_object(&mut od, MQOO_BROWSE | MQOO_INQUIRE)?
+        .value;
     let mut line = Line::default();
     let mut next = MQGMO_BROWSE_FIRST;
     loop {
@@ -87,7 +89,7 @@ fn browse(
         };
         let got = match connection.get(handle, &mut md, &mut gmo, LARGEST) {
             Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
-            other => other?,
+            other => other?.value,
         };
         next = MQGMO_BROWSE_NEXT;
         line.bytes += got.length as u64;
@@ -116,6 +118,6 @@ fn browse(
 
 fn depth(connection: &mut Connection, handle: Hobj) -> Result<usize, ClientError> {
     let inquired = connection.inquire(handle, &[MQIA_CURRENT_Q_DEPTH], 0)?;
-    let depth = inquired.ints.first().copied().unwrap_or(-1);
+    let depth = inquired.value.ints.first().copied().unwrap_or(-1);
     Ok(usize::try_from(depth).unwrap_or(usize::MAX))
 }

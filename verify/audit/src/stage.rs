@@ -131,14 +131,14 @@ pub(crate) fn connect(address: &Address, name: &str) -> Result<Connection, Clien
 
 /// Whether a call was refused because the queue manager, or the channel, is ending.
 pub(crate) fn ending(error: &ClientError) -> bool {
-    let said = [
+    let expected = [
         Reason::Q_MGR_QUIESCING,
         Reason::Q_MGR_STOPPING,
         Reason::CONNECTION_QUIESCING,
         Reason::CONNECTION_STOPPING,
         Reason::Q_MGR_NOT_AVAILABLE,
     ];
-    matches!(error, ClientError::Reason(reason) if said.contains(reason))
+    matches!(error, ClientError::Reason(reason) if expected.contains(reason))
 }
 
 /// Whether a call got no reply.

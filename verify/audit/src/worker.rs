@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
 
-use posthaste_client::{Address, ClientError, Connection};
+use posthaste_client::{Address, Call, ClientError, Connection};
 use posthaste_env_sim::Rng;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, MsgId, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Done, Gmo, Hobj, Md, MsgId, Name, Od, Pmo, Reason};
 
 use crate::history::{
     Answer, Ending, Expires, Get, History, Id, NEVER, Outcome, Put, Stamp, Unit, UnitId,
@@ -148,7 +148,7 @@ impl<'a> Worker<'a> {
                 ..Od::default()
             };
             let options = MQOO_OUTPUT | MQOO_INPUT_SHARED | MQOO_FAIL_IF_QUIESCING;
-            handles.push(connection.open_object(&mut od, options)?);
+            handles.push(connection.open_object(&mut od, options)?.value);
         }
         Ok(Link {
             connection,
@@ -328,10 +328,10 @@ impl<'a> Worker<'a> {
 
     fn commit(&mut self, link: &mut Link, open: Open) -> Result<(), Over> {
         let called = self.stage.tick();
-        let said = link.connection.commit();
-        self.committed(&open, called, &said);
-        match said {
-            Ok(()) => Ok(()),
+        let result = link.connection.commit();
+        self.committed(&open, called, &result);
+        match result {
+            Ok(_) => Ok(()),
             Err(ClientError::Reason(Reason::RESOURCE_PROBLEM)) => self.back_out(link, open),
             Err(ClientError::Reason(Reason::BACKED_OUT)) => Ok(()),
             Err(_) => Err(Over),
@@ -343,29 +343,31 @@ impl<'a> Worker<'a> {
         let next = self.link()?;
         let old = std::mem::replace(link, next);
         let called = self.stage.tick();
-        let said = old.connection.disconnect();
-        self.committed(&open, called, &said);
-        match said {
+        // A warning of MQDISC says that there was no commit.
+        let result = old.connection.disconnect();
+        let result = result.and_then(|done| Ok(Done::ok(done.or_warning()?)));
+        self.committed(&open, called, &result);
+        match result {
             Err(error) if unanswered(&error) => Err(Over),
             _ => Ok(()),
         }
     }
 
     /// Writes down what a commit came to.
-    fn committed(&mut self, open: &Open, called: Stamp, said: &Result<(), ClientError>) {
+    fn committed(&mut self, open: &Open, called: Stamp, result: &Call<()>) {
         let replied = self.stage.tick();
-        if matches!(said, Err(ClientError::Reason(Reason::RESOURCE_PROBLEM))) {
+        if matches!(result, Err(ClientError::Reason(Reason::RESOURCE_PROBLEM))) {
             // The log is full; the unit of work stays, and is backed out next.
             return;
         }
-        let ending = match said {
-            Ok(()) => Ending::Committed { called, replied },
+        let ending = match result {
+            Ok(_) => Ending::Committed { called, replied },
             Err(error) if unanswered(error) => Ending::InDoubt { called },
             // Backed out by the queue manager.
             Err(_) => Ending::BackedOut { replied },
         };
         self.end(open, ending);
-        if let Err(error) = said
+        if let Err(error) = result
             && !Worker::explained(error)
         {
             self.broke("MQCMIT", error);
@@ -373,10 +375,10 @@ impl<'a> Worker<'a> {
     }
 
     fn back_out(&mut self, link: &mut Link, open: Open) -> Result<(), Over> {
-        let said = link.connection.backout();
+        let result = link.connection.backout();
         let replied = self.stage.tick();
-        match said {
-            Ok(()) => {
+        match result {
+            Ok(_) => {
                 self.end(&open, Ending::BackedOut { replied });
                 Ok(())
             }
@@ -431,7 +433,7 @@ impl<'a> Worker<'a> {
         let by_name = self.chance(5);
         let called_ms = self.stage.ms();
         let called = self.stage.tick();
-        let said = match link.handles.get(usize::from(payload.queue)) {
+        let result = match link.handles.get(usize::from(payload.queue)) {
             Some(handle) if !by_name => link.connection.put(*handle, &mut md, &mut pmo, &data),
             _ => {
                 let name = QUEUES
@@ -445,8 +447,8 @@ impl<'a> Worker<'a> {
             }
         };
         let (replied, replied_ms) = (self.stage.tick(), self.stage.ms());
-        let answer = match &said {
-            Ok(()) => Answer::Done,
+        let answer = match &result {
+            Ok(_) => Answer::Done,
             Err(error) if unanswered(error) => Answer::Unknown,
             Err(_) => Answer::Refused,
         };
@@ -486,7 +488,7 @@ impl<'a> Worker<'a> {
             }
             return Ok(());
         }
-        self.refused("MQPUT", said.err(), unit)
+        self.refused("MQPUT", result.err(), unit)
     }
 
     fn alive(&mut self, open: &Open, called: Stamp) {
@@ -558,7 +560,7 @@ impl<'a> Worker<'a> {
         let handle = link.handles.get(usize::from(queue)).copied();
         let called_ms = self.stage.ms();
         let called = self.stage.tick();
-        let said =
+        let result =
             link.connection
                 .get(handle.unwrap_or(Hobj::UNUSABLE), &mut md, &mut gmo, LARGEST);
         let replied = self.stage.tick();
@@ -571,13 +573,13 @@ impl<'a> Worker<'a> {
             plain: wanted.is_none(),
             outcome: Outcome::Empty,
         };
-        let error = match said {
+        let error = match result {
             Ok(got) => {
-                let read = Payload::read(&got.data, self.stage.run).and_then(|payload| {
+                let read = Payload::read(&got.value.data, self.stage.run).and_then(|payload| {
                     payload.agrees(queue, md.persistence, md.priority)?;
                     Ok(payload)
                 });
-                let bytes = i64::try_from(got.length).unwrap_or(0);
+                let bytes = i64::try_from(got.value.length).unwrap_or(0);
                 self.stage.add_queued(-bytes);
                 if if_persistent && md.persistence != MQPER_PERSISTENT {
                     unit = None;

@@ -50,6 +50,11 @@ impl SimDisk {
         Self::new(Rng::new(seed), Trace::default())
     }
 
+    /// How many have it: handles like this one, and whatever is left of the programs that ran on it.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.state)
+    }
+
     /// The disk for a program that starts now. It stops working at the next crash or kill.
     pub fn mount(&self) -> Arc<dyn Disk> {
         Arc::new(Mounted {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use posthaste_engine::Session;
+use posthaste_engine::{BranchError, Delivery, Outcome as Decided, Session, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put, QueueId};
 use posthaste_mqi::constants::*;
@@ -29,6 +29,8 @@ pub(crate) struct App {
     number: u32,
     /// What it has open, by the names that it asked for.
     handles: RefCell<BTreeMap<&'static str, Target>>,
+    /// Puts that were not waited for.
+    open_puts: RefCell<Vec<OpId>>,
 }
 
 /// An open queue.
@@ -93,6 +95,7 @@ impl App {
             session,
             number,
             handles: RefCell::default(),
+            open_puts: RefCell::default(),
         }
     }
 
@@ -145,7 +148,7 @@ impl App {
 
     fn invoke(&self, op: Op) -> Option<OpId> {
         let now = self.world.micros();
-        let mut judge = self.world.heard();
+        let mut judge = self.world.judge();
         if judge.down || judge.violation.is_some() {
             return None;
         }
@@ -158,7 +161,7 @@ impl App {
 
     fn respond(&self, op: OpId, outcome: Outcome) -> Ended {
         let now = self.world.micros();
-        let mut judge = self.world.heard();
+        let mut judge = self.world.judge();
         if judge.down {
             return Ended::Gone;
         }
@@ -178,11 +181,20 @@ impl App {
 
     /// Puts a persistent message of so many bytes.
     pub(crate) fn put(&self, queue: &'static str, length: usize, in_uow: bool) -> Ended {
+        self.put_with(queue, length, in_uow, 0)
+    }
+
+    /// The same outside units of work, without waiting for the log (MQPMO_ASYNC_RESPONSE).
+    pub(crate) fn put_ahead(&self, queue: &'static str, length: usize) -> Ended {
+        self.put_with(queue, length, false, MQPMO_ASYNC_RESPONSE)
+    }
+
+    fn put_with(&self, queue: &'static str, length: usize, in_uow: bool, options: i32) -> Ended {
         let Some(target) = self.target(queue) else {
             return Ended::Gone;
         };
         let id = {
-            let mut judge = self.world.heard();
+            let mut judge = self.world.judge();
             judge.next_id += 1;
             judge.next_id
         };
@@ -206,20 +218,115 @@ impl App {
             ..Md::default()
         };
         md.msg_id[16..].copy_from_slice(&id.to_be_bytes());
+        let syncpoint = match in_uow {
+            true => MQPMO_SYNCPOINT,
+            false => MQPMO_NO_SYNCPOINT,
+        };
         let mut pmo = Pmo {
-            options: if in_uow {
-                MQPMO_SYNCPOINT
-            } else {
-                MQPMO_NO_SYNCPOINT
-            },
+            options: syncpoint | options,
             ..Pmo::default()
         };
         let ended = block_on(self.session.put(target.handle, &mut md, &mut pmo, data));
+        if ended.is_ok() && options & MQPMO_ASYNC_RESPONSE != 0 {
+            self.open_puts.borrow_mut().push(op);
+            return Ended::Fine;
+        }
         self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
+    }
+
+    /// MQSTAT: all that was not waited for is done when it returns.
+    pub(crate) fn stat(&self) -> Ended {
+        let stat = block_on(self.session.stat(MQSTAT_TYPE_ASYNC_ERROR, 1));
+        let (outcome, ended) = match stat {
+            Ok(_) => (Outcome::Done, Ended::Fine),
+            Err(_) => (Outcome::Unknown, Ended::Gone),
+        };
+        self.end_open_puts(outcome);
+        ended
+    }
+
+    fn end_open_puts(&self, outcome: Outcome) {
+        for op in self.open_puts.take() {
+            self.respond(op, outcome);
+        }
     }
 
     /// Gets the first message; with `wait`, waits for one so many milliseconds.
     pub(crate) fn get(&self, queue: &'static str, in_uow: bool, wait: i32) -> Ended {
+        self.get_by(queue, in_uow, wait, |handle, md, gmo| {
+            let got = block_on(self.session.get(handle, md, gmo, MOST));
+            got.map(|done| done.value.data)
+        })
+    }
+
+    /// The same by a consumer with credit for one message, which goes away if there is none, although one may just be
+    /// handed to it.
+    pub(crate) fn consume(&self, queue: &'static str, in_uow: bool) -> Ended {
+        self.get_by(queue, in_uow, 0, |handle, md, gmo| {
+            let mut consumer = self.session.consumer(handle, md, gmo)?;
+            consumer.credit(1);
+            let delivery = once(consumer.next()).unwrap_or(Err(Reason::NO_MSG_AVAILABLE))?;
+            *md = delivery.descriptor();
+            let data = delivery.data().clone();
+            match in_uow {
+                true => block_on(delivery.accept_in_unit())?,
+                false => block_on(delivery.accept())?,
+            }
+            Ok(data)
+        })
+    }
+
+    /// Gets by one consumer, which waits for each message and wants to be told when the queue manager quiesces.
+    pub(crate) fn consume_on(&self, queue: &'static str) {
+        let mut made = None;
+        let mut next = |handle, md: &mut Md, gmo: &mut Gmo| {
+            gmo.options |= MQGMO_FAIL_IF_QUIESCING;
+            let consumer = match &mut made {
+                Some(consumer) => consumer,
+                none => none.insert(self.session.consumer(handle, md, gmo)?),
+            };
+            consumer.credit(1);
+            let delivery = block_on(consumer.next())?;
+            *md = delivery.descriptor();
+            let data = delivery.data().clone();
+            block_on(delivery.accept())?;
+            Ok(data)
+        };
+        while self.get_by(queue, false, 1, &mut next) == Ended::Fine {}
+    }
+
+    /// Has a message handed over, which somebody else is to accept in the unit of work. To the oracle it is a get that
+    /// nobody learns the end of.
+    pub(crate) fn hold(&self, queue: &'static str) -> Option<(Delivery, OpId)> {
+        let target = self.target(queue)?;
+        let consumer = self
+            .session
+            .consumer(target.handle, &Md::default(), &Gmo::default());
+        let mut consumer = consumer.ok()?;
+        consumer.credit(1);
+        let delivery = once(consumer.next())?.ok()?;
+        let get = Get {
+            queue: target.queue,
+            want: Match::default(),
+            how: How::Syncpoint,
+            wait: false,
+        };
+        Some((delivery, self.invoke(Op::Get(get))?))
+    }
+
+    /// Ends its connection, whatever has become of a call.
+    pub(crate) fn leave_unanswered(self, op: OpId) {
+        self.respond(op, Outcome::Unknown);
+        self.leave();
+    }
+
+    fn get_by(
+        &self,
+        queue: &'static str,
+        in_uow: bool,
+        wait: i32,
+        take: impl FnOnce(Hobj, &mut Md, &mut Gmo) -> Result<Bytes, Reason>,
+    ) -> Ended {
         let Some(target) = self.target(queue) else {
             return Ended::Gone;
         };
@@ -247,18 +354,17 @@ impl App {
             ..Gmo::default()
         };
         let backouts = self.world.system_backouts();
-        match block_on(self.session.get(target.handle, &mut md, &mut gmo, MOST)) {
+        match take(target.handle, &mut md, &mut gmo) {
             // Its unit of work may have been backed out since it got the message, which may be somebody else's now; the
             // next call will say so.
             Ok(_) if in_uow && self.world.system_backouts() > backouts => {
                 self.respond(op, Outcome::Unknown)
             }
-            Ok(done) => {
-                let data = &done.value.data;
+            Ok(data) => {
                 let id = data.first_chunk::<8>();
                 let got = Delivered {
                     id: id.map_or(0, |id| u64::from_le_bytes(*id)),
-                    hash: digest(data),
+                    hash: digest(&data),
                     persistent: md.persistence == MQPER_PERSISTENT,
                     priority: md.priority.clamp(0, 9) as u8,
                     backout_count: u32::try_from(md.backout_count).ok(),
@@ -275,6 +381,27 @@ impl App {
         };
         let ended = block_on(self.session.commit());
         self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
+    }
+
+    /// Commits in two steps, as a branch.
+    pub(crate) fn commit_in_two(&self, number: u8) -> Ended {
+        let Some(xid) = Xid::new(1, &[number], b"") else {
+            return Ended::Gone;
+        };
+        let Some(op) = self.invoke(Op::Commit) else {
+            return Ended::Gone;
+        };
+        let committed = match block_on(self.session.prepare(&xid)) {
+            Ok(Vote::Prepared) => block_on(self.session.resolve(&xid, Decided::Committed)),
+            Ok(Vote::ReadOnly) => Ok(()),
+            Err(error) => Err(error),
+        };
+        let ended = match committed {
+            Ok(()) => Outcome::Done,
+            Err(BranchError::RolledBack) => outcome(Reason::BACKED_OUT),
+            Err(_) => Outcome::Unknown,
+        };
+        self.respond(op, ended)
     }
 
     pub(crate) fn back_out(&self) -> Ended {
@@ -311,11 +438,12 @@ impl App {
 
     /// Whether a unit of work is open, as `DISPLAY CONN` shows it.
     pub(crate) fn has_unit_of_work(&self) -> bool {
-        self.session.status().uow_state != "NONE"
+        self.session.status().unit.is_some()
     }
 
     /// The connection is lost: its unit of work is backed out.
     pub(crate) fn leave(self) {
+        self.end_open_puts(Outcome::Unknown);
         if let Some(op) = self.invoke(Op::Backout) {
             block_on(self.session.terminate());
             // A queue manager that has stopped leaves it to its next start to back out, which counts nothing.

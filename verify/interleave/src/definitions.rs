@@ -112,7 +112,7 @@ impl Definer {
     /// Begins a call of which the oracle has to know; `None` when nothing counts any more.
     fn invoke(&self, op: Op) -> Option<u64> {
         let now = self.world.micros();
-        let mut judge = self.world.heard();
+        let mut judge = self.world.judge();
         if judge.down || judge.violation.is_some() {
             return None;
         }
@@ -122,7 +122,7 @@ impl Definer {
 
     fn respond(&self, op: u64, outcome: Outcome) {
         let now = self.world.micros();
-        let mut judge = self.world.heard();
+        let mut judge = self.world.judge();
         if !judge.down {
             let verdict = judge.model.respond(now, op, outcome);
             keep(&mut judge.violation, verdict);
@@ -132,7 +132,7 @@ impl Definer {
     /// Runs a command; what it came to, unless nothing counts any more.
     fn command(&self, text: &str) -> Option<Outcome> {
         {
-            let judge = self.world.heard();
+            let judge = self.world.judge();
             if judge.down || judge.violation.is_some() {
                 return None;
             }
@@ -144,7 +144,7 @@ impl Definer {
             Ok(()) => Outcome::Done,
             Err(reason) => outcome(reason),
         };
-        let judge = self.world.heard();
+        let judge = self.world.judge();
         if judge.tell {
             println!("{:>9} {text} -> {outcome:?}", self.world.micros());
         }
@@ -154,7 +154,7 @@ impl Definer {
     /// Runs a command that makes the object this, or ends it.
     fn change(&self, to: Option<Definition>, text: &str) -> Option<Outcome> {
         let definitions = |change: &mut dyn FnMut(&mut Definitions)| {
-            change(&mut self.world.heard().own.definitions);
+            change(&mut self.world.judge().own.definitions);
         };
         definitions(&mut |known| known.change(OWN, to));
         let outcome = self.command(text)?;
@@ -163,14 +163,14 @@ impl Definer {
         }
         if outcome == Outcome::Done {
             let alias = to.is_some_and(|to| to.kind == Kind::Alias);
-            self.world.heard().own.alias = alias;
+            self.world.judge().own.alias = alias;
         }
         Some(outcome)
     }
 
     /// A number for the next definition, which stands for this queue, or for a new one.
     fn number(&self, queue: Option<QueueId>) -> (u64, QueueId) {
-        let mut judge = self.world.heard();
+        let mut judge = self.world.judge();
         let queue = queue.unwrap_or_else(|| judge.model.add_queue(spec()));
         judge.own.next += 1;
         let number = judge.own.next;
@@ -189,7 +189,7 @@ impl Definer {
             format!("DEFINE QLOCAL({OWN}) MSGDLVSQ(FIFO) MAXDEPTH(1000000) DESCR('{number}')");
         let outcome = self.change(Some(local), &text)?;
         if outcome == Outcome::Done {
-            self.world.heard().own.queue = Some(queue);
+            self.world.judge().own.queue = Some(queue);
         }
         Some(outcome)
     }
@@ -232,7 +232,7 @@ impl Definer {
         let op = self.invoke(Op::Delete(queue, purge))?;
         let outcome = self.change(None, &format!("DELETE QLOCAL({OWN}) {option}"))?;
         if outcome == Outcome::Done {
-            self.world.heard().own.queue = None;
+            self.world.judge().own.queue = None;
         }
         self.respond(op, outcome);
         Some(outcome)
@@ -245,7 +245,7 @@ impl Definer {
     /// Runs it again and again while it is refused, as somebody does who is told that the queue is in use; whether
     /// it was carried out at last.
     fn insist(&self, command: impl Fn() -> Option<Outcome>) -> Option<bool> {
-        for _ in 0..PATIENCE {
+        for _ in 0..ATTEMPTS {
             match command()? {
                 Outcome::Done => return Some(true),
                 Outcome::Unknown => return None,
@@ -257,7 +257,7 @@ impl Definer {
 }
 
 /// How often a refused command is tried again.
-const PATIENCE: usize = 20;
+const ATTEMPTS: usize = 20;
 
 fn definer(world: &Rc<World>, work: impl FnOnce(&Definer) -> Option<()> + 'static) -> usize {
     let definer = Definer {

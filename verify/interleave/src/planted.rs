@@ -35,8 +35,8 @@ pub const PLANTED: &[Planted] = &[
     planted("free-while-saving", Bug::FreeWhileSaving, "spill", 10_000),
     planted("blame-unseen", Bug::BlameUnseen, "reading", 10_000),
     planted(
-        "orphans-taken-early",
-        Bug::OrphansTakenEarly,
+        "detached-taken-early",
+        Bug::DetachedTakenEarly,
         "orderly-end",
         20_000,
     ),
@@ -46,6 +46,11 @@ pub const PLANTED: &[Planted] = &[
         "redefined",
         2_000,
     ),
+    planted("forget-tickets", Bug::ForgetTickets, "tickets", 2_000),
+    planted("awaited-late", Bug::AwaitedLate, "tickets", 10_000),
+    planted("listed-unasked", Bug::ListedUnasked, "consumers", 10_000),
+    planted("join-released", Bug::JoinReleased, "consumers", 10_000),
+    planted("carry-late", Bug::CarryLate, "branches", 20_000),
     planted(
         "retry-failed-sync",
         Bug::RetryFailedSync,

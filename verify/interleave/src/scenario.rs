@@ -8,6 +8,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use posthaste_engine::plant::{Bug, plant};
+use posthaste_env::block_on;
 use posthaste_env_sim::SimWorld;
 use posthaste_model::Violation;
 
@@ -158,6 +159,33 @@ pub const SCENARIOS: &[Scenario] = &[
         faults: SOMETIMES,
         small: true,
         threads: redefined,
+    },
+    Scenario {
+        name: "tickets",
+        about: "puts that are not waited for, MQSTAT and other calls behind them, and lost connections, beside an end",
+        buffer: SMALL,
+        write_nanos: SLOW,
+        faults: SOMETIMES,
+        small: false,
+        threads: tickets,
+    },
+    Scenario {
+        name: "consumers",
+        about: "a consumer that waits while it quiesces, and one whose connection ends while it accepts",
+        buffer: LARGE,
+        write_nanos: SLOW,
+        faults: SOMETIMES,
+        small: true,
+        threads: consumers,
+    },
+    Scenario {
+        name: "branches",
+        about: "branches that are prepared and resolved beside checkpoints that carry them",
+        buffer: SMALL,
+        write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
+        threads: branches,
     },
     Scenario {
         name: "mixed",
@@ -325,6 +353,7 @@ fn course(world: &Rc<World>, threads: fn(&Rc<World>) -> Vec<usize>) -> Result<()
 fn audit(world: &Rc<World>) -> Result<(), Failure> {
     let looked = world.look();
     looked.map_err(Failure::Violation)?;
+    world.decide();
     if let Some(auditor) = world.connect("auditor") {
         for queue in world.queue_names() {
             auditor.drain(queue);
@@ -562,6 +591,79 @@ fn failing_disk(world: &Rc<World>) -> Vec<usize> {
     threads
 }
 
+fn tickets(world: &Rc<World>) -> Vec<usize> {
+    let mut threads = vec![application(world, "putter", |app| {
+        for _ in 0..2 {
+            going(app.put_ahead("A", SHORT))?;
+            going(app.put_ahead("A", SHORT))?;
+            going(app.put("A", SHORT, false))?;
+        }
+        going(app.put_ahead("A", SHORT))?;
+        going(app.stat())
+    })];
+    // At work before the end begins: what counts is what it leaves behind.
+    if let Some(app) = world.connect("vanishing") {
+        app.put_ahead("B", SHORT);
+        threads.push(world.thread("vanishing", move |_| {
+            app.put_ahead("B", SHORT);
+            app.leave();
+        }));
+    }
+    threads.push(application(world, "getter", |app| {
+        (0..4).try_for_each(|_| going(app.get("A", false, 5)))
+    }));
+    if world.rng.borrow_mut().below(3) == 0 {
+        threads.push(world.thread("end", |world| world.end()));
+    }
+    threads
+}
+
+fn consumers(world: &Rc<World>) -> Vec<usize> {
+    let mut threads = Vec::new();
+    if let Some(app) = world.connect("consumer") {
+        threads.push(world.thread("consumer", move |_| {
+            app.consume_on("A");
+            app.leave();
+        }));
+    }
+    if let Some(app) = world.connect("putter") {
+        threads.push(world.thread("putter", move |_| {
+            let _ = (0..2).try_for_each(|_| going(app.put("A", SHORT, false)));
+            app.leave();
+        }));
+    }
+    if let Some(app) = world.connect("accepting") {
+        app.put("B", SHORT, false);
+        if let Some((delivery, op)) = app.hold("B") {
+            let accept = async move { delivery.accept_in_unit().await.map(drop) };
+            threads.push(world.thread("accepting", move |_| {
+                // Whichever comes first, it is backed out.
+                let _ = block_on(accept);
+            }));
+            threads.push(world.thread("gone", move |_| app.leave_unanswered(op)));
+        }
+    }
+    threads.push(world.thread("stop", |world| world.qm().quiesce()));
+    threads
+}
+
+fn branches(world: &Rc<World>) -> Vec<usize> {
+    let branch = |number: u8| {
+        application(world, "branch", move |app| {
+            for round in 0..3 {
+                going(app.put("A", SHORT, true))?;
+                going(app.put("B", SHORT, true))?;
+                going(app.get("A", true, 0))?;
+                going(app.commit_in_two(3 * number + round))?;
+            }
+            Some(())
+        })
+    };
+    let mut threads: Vec<usize> = (0..2).map(branch).collect();
+    threads.push(filler(world, 8));
+    threads
+}
+
 fn mixed(world: &Rc<World>) -> Vec<usize> {
     let applications = world.rng.borrow_mut().between(2, 4);
     let mut threads: Vec<usize> = (0..applications)
@@ -573,7 +675,8 @@ fn mixed(world: &Rc<World>) -> Vec<usize> {
                     let in_uow = rng.coin();
                     going(match rng.below(10) {
                         0..4 => app.put(queue, rng.between(8, 2000) as usize, in_uow),
-                        4..7 => app.get(queue, in_uow, rng.below(3) as i32),
+                        4..6 => app.get(queue, in_uow, rng.below(3) as i32),
+                        6 => app.consume(queue, in_uow),
                         7..9 => app.commit(),
                         _ => app.back_out(),
                     })?;

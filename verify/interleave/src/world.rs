@@ -13,8 +13,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use posthaste_admin::Admin;
 use posthaste_engine::{
-    Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
+    Application, CreateOptions, EndMode, EngineConfig, Operator, Outcome, QueueManager, Session,
+    StartError,
 };
 use posthaste_env::sync::{Access, Mutex, Scheduler};
 use posthaste_env::{Clock, Env, Nanos, Thread, block_on, spawn};
@@ -29,6 +31,9 @@ use crate::disk::{ScheduledClock, ScheduledDisk};
 use crate::explorer::Explorer;
 use crate::schedule::DiskFault;
 use crate::trace::JUDGE;
+
+/// Longer than a checkpoint takes.
+const CHECKPOINT_NANOS: u64 = 1_000_000_000;
 
 /// What is never woken.
 const NOBODY: usize = 0;
@@ -52,6 +57,7 @@ struct Running {
     qm: QueueManager,
     writer: Driver,
     maintenance: Thread,
+    settling: Thread,
     operator: Arc<Listener>,
 }
 
@@ -72,8 +78,8 @@ const BACKED_OUT: &str = "AMQ7469W";
 impl Operator for Listener {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         if id == ALARM {
-            let said = || format!("{id} {inserts:?}");
-            self.alarm.lock().get_or_insert_with(said);
+            let message = || format!("{id} {inserts:?}");
+            self.alarm.lock().get_or_insert_with(message);
         }
         if id == BACKED_OUT {
             self.backouts.fetch_add(1, Ordering::Relaxed);
@@ -169,7 +175,7 @@ impl World {
     }
 
     /// The oracle, to be told something.
-    pub(crate) fn heard(&self) -> RefMut<'_, Judge> {
+    pub(crate) fn judge(&self) -> RefMut<'_, Judge> {
         self.explorer.touched(JUDGE, Access::Write);
         self.judge.borrow_mut()
     }
@@ -226,10 +232,13 @@ impl World {
         let writer = drive(&env, started.qm.log(), started.writer).map_err(io)?;
         let qm = started.qm.clone();
         let maintenance = spawn("maintenance", move || block_on(qm.maintain())).map_err(io)?;
+        let qm = started.qm.clone();
+        let settling = spawn("settling", move || block_on(qm.settle())).map_err(io)?;
         *self.running.borrow_mut() = Some(Running {
             qm: started.qm,
             writer,
             maintenance,
+            settling,
             operator,
         });
         Ok(())
@@ -268,7 +277,7 @@ impl World {
             Ok(Some(command)) => command,
             other => panic!("{text}: {other:?}"),
         };
-        let reply = block_on(self.qm().execute(&command));
+        let reply = block_on(Admin::alone(&self.qm()).execute(&command));
         if reply.ok { Ok(()) } else { Err(reply.reason) }
     }
 
@@ -298,7 +307,7 @@ impl World {
     }
 
     pub(crate) fn next_session(&self) -> u32 {
-        let mut judge = self.heard();
+        let mut judge = self.judge();
         judge.next_session += 1;
         judge.next_session
     }
@@ -354,7 +363,7 @@ impl World {
             return;
         };
         let ended = block_on(qm.end(EndMode::Immediate));
-        let mut judge = self.heard();
+        let mut judge = self.judge();
         if judge.down {
             return;
         }
@@ -394,8 +403,9 @@ impl World {
                 self.explorer.join(*thread);
             }
             let writer = running.writer.join();
-            let maintenance = running.maintenance.join();
-            assert!(writer.is_ok() && maintenance.is_ok(), "a thread panicked");
+            let threads = [running.maintenance, running.settling].map(Thread::join);
+            let sound = writer.is_ok() && threads.iter().all(Result::is_ok);
+            assert!(sound, "a thread panicked");
         }
         if self.ended_orderly.get() {
             // The process is gone; its machine lives on.
@@ -418,6 +428,9 @@ impl World {
             return None;
         }
         let qm = self.qm();
+        // What a checkpoint is in the middle of may look like a fault; it is one if it stays.
+        qm.check().err()?;
+        self.pause(CHECKPOINT_NANOS);
         qm.check().err()
     }
 
@@ -432,6 +445,18 @@ impl World {
         Ok(())
     }
 
+    /// Commits the branches that nobody has decided about.
+    pub(crate) fn decide(&self) {
+        let qm = self.qm();
+        let Ok(session) = qm.connect(Application::default()) else {
+            return;
+        };
+        for branch in qm.in_doubt() {
+            let decided = block_on(session.resolve(&branch.xid, Outcome::Committed));
+            assert!(decided.is_ok(), "{decided:?}");
+        }
+    }
+
     /// Ends what is left after the audit.
     pub(crate) fn dismantle(&self) {
         let running = self.running.borrow_mut().take();
@@ -439,6 +464,7 @@ impl World {
             let _ = block_on(running.qm.end(EndMode::Preemptive));
             let _ = running.writer.join();
             let _ = running.maintenance.join();
+            let _ = running.settling.join();
         }
     }
 }

@@ -402,12 +402,19 @@ impl Model {
         if !flight.get_inhibited[0] {
             return broken(Rule::Inhibited, format!("message {id} from {name}"));
         }
+        if self.is_late(flight, get, got) {
+            // So the queue manager has backed the unit of work out, and its commit will say so.
+            let uow = self.uow_of(flight.session);
+            return self.settle(uow, false);
+        }
         let browse = destructive(&flight.op).is_none();
         // A browse may have seen the message before whatever happened to it since, and a get may have got it before
         // a clear was answered.
         let before = m.available_until >= flight.since;
         let cleared = before && m.cleared;
-        if !(before && browse || cleared) {
+        // But not before it came back with the count that it shows.
+        let returned = matches!(m.state, State::Held(_)) && got.backout_count > Some(m.backouts);
+        if !(before && browse || cleared) || browse && returned {
             self.seen(id, &name)?;
         }
         self.check_count(flight, got, browse)?;
@@ -491,9 +498,25 @@ impl Model {
             let text = format!("message {} shows {count}, not {least} to {most}", got.id);
             return broken(Rule::BackoutCount, text);
         }
+        let now = self.now;
         let m = self.message(got.id);
-        m.backouts = m.backouts.max(count);
+        if count > m.backouts {
+            // It came back some time before; a browse that is under way may have seen it earlier.
+            (m.backouts, m.backouts_at) = (count, now);
+        }
         Ok(())
+    }
+
+    /// Whether a get in a unit of work is answered late: others have seen the message come back from it meanwhile.
+    fn is_late(&self, flight: &Flight, get: &Get, got: Delivered) -> bool {
+        let m = &self.messages[&got.id];
+        let in_unit = match get.how {
+            How::Syncpoint => true,
+            How::SyncpointIfPersistent => got.persistent,
+            _ => false,
+        };
+        let returned = got.backout_count < Some(m.backouts) && m.backouts_at > flight.since;
+        in_unit && returned && self.system_backouts
     }
 
     fn check_order(&self, flight: &Flight, get: &Get, id: u64) -> Verdict {

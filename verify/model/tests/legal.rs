@@ -288,6 +288,37 @@ fn calls_given_up_and_answers_lost() {
                 h.does(2, Op::Commit, Outcome::Reason(2003))?;
                 h.drains(&[])
             }),
+            ("a browse that began before the get shows that", |h| {
+                h.m.allow_system_backout();
+                h.puts(1, &[1])?;
+                let early = h.call(3, browse());
+                h.does(2, sync(), counted(1, 0))?;
+                h.ends(early, counted(1, 1))?;
+                // Nothing is left to be backed out.
+                h.backs_out(2)?;
+                h.does(3, plain(), counted(1, 1))?;
+                h.drains(&[])
+            }),
+            ("a browse is answered after the message came back", |h| {
+                h.m.allow_system_backout();
+                h.puts(1, &[1])?;
+                let early = h.call(3, browse());
+                let lost = h.call(4, sync());
+                h.does(2, sync(), counted(1, 1))?;
+                h.ends(lost, Outcome::Unknown)?;
+                h.ends(early, counted(1, 0))?;
+                h.does(2, Op::Commit, Outcome::Done)?;
+                h.drains(&[])
+            }),
+            ("a get is answered when its unit of work is gone", |h| {
+                h.m.allow_system_backout();
+                h.puts(1, &[1])?;
+                let late = h.call(2, sync());
+                h.does(3, plain(), counted(1, 1))?;
+                h.ends(late, counted(1, 0))?;
+                h.does(2, Op::Commit, Outcome::Reason(2003))?;
+                h.drains(&[])
+            }),
             ("unknown outcomes without a crash", |h| {
                 h.puts(1, &[1, 2])?;
                 h.does(2, sync(), Outcome::Unknown)?;

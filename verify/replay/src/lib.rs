@@ -74,7 +74,7 @@ pub fn corpus(target: &str) -> std::io::Result<Vec<(String, Vec<u8>)>> {
 /// The target panicked.
 pub fn run(target: &Target, origin: &str, input: &[u8]) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|panic| {
-        let said = panic
+        let text = panic
             .downcast_ref::<String>()
             .cloned()
             .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
@@ -82,7 +82,7 @@ pub fn run(target: &Target, origin: &str, input: &[u8]) -> Result<(), Failure> {
             target: target.name,
             origin: origin.to_owned(),
             input: input.to_vec(),
-            panic: said.unwrap_or_else(|| "panicked".to_owned()),
+            panic: text.unwrap_or_else(|| "panicked".to_owned()),
         }
     })
 }

@@ -4,12 +4,14 @@
 //! `engine`), hence fixed names, numbers and times. A seed that cannot be made is a bug of this crate, so making one panics.
 
 mod captured;
+mod client;
 mod commands;
 mod engine;
 mod files;
 mod structures;
 
 pub use captured::wire;
+pub use client::client;
 pub use commands::{mqsc, pcf, qm_ini};
 pub use engine::{engine_image, engine_records};
 pub use files::{log, store};

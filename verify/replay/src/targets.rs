@@ -24,6 +24,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "client_protocol",
+        run: client_protocol,
+        seeds: seeds::client,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "mqi_structures",
         run: mqi_structures,
         seeds: seeds::mqi,
@@ -75,6 +81,11 @@ pub fn wire_segment(bytes: &[u8]) {
     fuzzing::reply(bytes);
     fuzzing::server(bytes);
     fuzzing::client(bytes);
+}
+
+/// What a client understands of a server, however the bytes are cut.
+pub fn client_protocol(bytes: &[u8]) {
+    posthaste_client::fuzzing::protocol(bytes);
 }
 
 /// Every structure of the MQ Interface, in both byte orders and pointer widths.

@@ -1,4 +1,4 @@
-//! Puts over channels that nobody waits for (MQPMO_ASYNC_RESPONSE), and how an application learns what became of them.
+//! Puts that nobody waits for, over channels and not (MQPMO_ASYNC_RESPONSE), and how an application learns what became of them.
 //!
 //! The rules:
 //! * MQSTAT counts each of them once, as a success or a failure.
@@ -8,8 +8,10 @@
 //! * They are carried out before what the conversation asks for after them.
 
 use bytes::Bytes;
+use posthaste_engine::Session;
 use posthaste_model::{OpId, Outcome, Rule, Violation};
-use posthaste_mqi::{Md, Pmo, Reason, Sts};
+use posthaste_mqi::constants::MQSTAT_TYPE_ASYNC_ERROR;
+use posthaste_mqi::{Md, Od, Pmo, Reason, Sts};
 
 use crate::calls::Manner;
 use crate::channel::Conversation;
@@ -35,17 +37,27 @@ pub(crate) struct Unanswered {
 const NOT_DONE: Outcome = Outcome::Reason(2195);
 
 impl Worker {
-    /// Puts, and does not wait.
+    /// Puts, by a handle or by the queue's name, and does not wait.
     pub(crate) async fn put_unanswered(
         &self,
         remote: &Conversation,
-        target: Target,
+        (target, by_name): (Target, bool),
         (md, pmo): (&Md, &Pmo),
         data: Bytes,
         (op, manner): (OpId, Manner),
     ) -> bool {
         self.met("put not waited for");
-        if let Err(reason) = remote.put_unanswered(target.handle, md, pmo, &data) {
+        let sent = if by_name {
+            self.met("put to a name not waited for");
+            let od = Od {
+                object_name: target.name,
+                ..Od::default()
+            };
+            remote.put1_unanswered(&od, md, pmo, &data)
+        } else {
+            remote.put_unanswered(target.handle, md, pmo, &data)
+        };
+        if let Err(reason) = sent {
             return self.failed(op, reason).await;
         }
         let mut unanswered = self.unanswered.borrow_mut();
@@ -56,6 +68,44 @@ impl Worker {
             persistent: manner.persistent,
         });
         true
+    }
+
+    /// A call to the engine itself has taken a message that is still to be forced: done when MQSTAT says so.
+    pub(crate) fn left_open(&self, op: OpId, manner: Manner) -> bool {
+        self.met("put left to its ticket");
+        self.unanswered.borrow_mut().puts.push(Put {
+            op,
+            in_uow: manner.in_uow,
+            persistent: manner.persistent,
+        });
+        true
+    }
+
+    /// Asks what has become of calls to the engine itself, if there are any.
+    pub(crate) async fn close_open_puts(&self) -> bool {
+        match self.local() {
+            Some(session) if !self.unanswered.borrow().puts.is_empty() => {
+                self.ask_engine(session).await
+            }
+            _ => true,
+        }
+    }
+
+    /// MQSTAT of a call to the engine itself, whose failures were answered.
+    async fn ask_engine(&self, session: &Session) -> bool {
+        self.met("MQSTAT");
+        match session.stat(MQSTAT_TYPE_ASYNC_ERROR, 1).await {
+            Ok(_) => {
+                let puts = self.take(|_| true);
+                self.tell(&puts, Outcome::Done);
+                true
+            }
+            // The queue manager has stopped; whether it may is for the run to say.
+            Err(_) => {
+                self.forget_unanswered(|_| true);
+                true
+            }
+        }
     }
 
     /// Takes those that the filter takes.
@@ -90,8 +140,12 @@ impl Worker {
 
     /// MQSTAT, where there is something to ask for.
     pub(crate) async fn ask(&self) -> bool {
-        let Some(remote) = self.remote() else {
-            return self.depth().await;
+        let remote = match (self.remote(), self.local()) {
+            (Some(remote), _) => remote,
+            (None, Some(session)) if !self.unanswered.borrow().puts.is_empty() => {
+                return self.ask_engine(session).await;
+            }
+            (None, _) => return self.depth().await,
         };
         self.met("MQSTAT");
         match remote.stat().await {
@@ -100,7 +154,7 @@ impl Worker {
                 remote.line.hang_up();
                 self.lost_between(remote).await
             }
-            Ok(sts) => self.told(&sts),
+            Ok(sts) => self.settle(&sts),
             // The queue manager has stopped; whether it may is for the run to say.
             Err(Reason::CONNECTION_BROKEN) => self.lost_between(remote).await,
             Err(_) if remote.is_over() => self.lost_between(remote).await,
@@ -111,7 +165,7 @@ impl Worker {
         }
     }
 
-    fn told(&self, sts: &Sts) -> bool {
+    fn settle(&self, sts: &Sts) -> bool {
         let since = std::mem::take(&mut self.unanswered.borrow_mut().since);
         let failed = sts.put_failure_count;
         let counted = sts.put_success_count + sts.put_warning_count + failed;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use posthaste_engine::{BranchError, Outcome, QueueManager, Session, Vote, Xid};
-use posthaste_model::{BACKED_OUT, Op, Outcome as Told};
+use posthaste_model::{BACKED_OUT, Op, Outcome as ModelOutcome};
 use posthaste_mqi::Reason;
 
 use crate::caller::Caller;
@@ -78,8 +78,10 @@ impl Worker {
         }
         match prepared {
             Ok(Vote::Prepared) => {}
-            Ok(Vote::ReadOnly) => return self.respond(op, Told::Done),
-            Err(BranchError::RolledBack) => return self.respond(op, Told::Reason(BACKED_OUT)),
+            Ok(Vote::ReadOnly) => return self.respond(op, ModelOutcome::Done),
+            Err(BranchError::RolledBack) => {
+                return self.respond(op, ModelOutcome::Reason(BACKED_OUT));
+            }
             Err(BranchError::Failed(reason)) => return self.failed(op, reason).await,
             Err(other) => return self.contradicted(&xid, other),
         }
@@ -101,7 +103,7 @@ impl Worker {
             }
         }
         self.shared.borrow_mut().branches.known.remove(&xid);
-        self.respond(op, Told::Done)
+        self.respond(op, ModelOutcome::Done)
     }
 
     /// Long enough for a crash or a checkpoint to come between.

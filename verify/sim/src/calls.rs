@@ -43,11 +43,14 @@ impl Manner {
     }
 }
 
+/// Bytes of the longest message.
+pub(crate) const LONGEST: u64 = 4_000_000;
+
 impl Worker {
     fn length(&self) -> u64 {
         if self.chance(self.plan.huge) {
             self.met("put of a megabyte");
-            return 1_000_000 + self.below(3_000_000);
+            return LONGEST / 4 + self.below(LONGEST / 4 * 3);
         }
         self.below(self.plan.max_message)
     }
@@ -120,9 +123,9 @@ impl Worker {
         let op = self.invoke(Op::Put(put));
         let limit = self.limit();
         let one = self.below(8) == 0;
-        if let (Some(remote), true, false) = (self.remote(), manner.asynchronous, one) {
+        if let (Some(remote), true) = (self.remote(), manner.asynchronous) {
             return self
-                .put_unanswered(remote, target, (&md, &pmo), data, (op, manner))
+                .put_unanswered(remote, (target, one), (&md, &pmo), data, (op, manner))
                 .await;
         }
         self.met(["MQPUT", "MQPUT1"][usize::from(one)]);
@@ -138,12 +141,21 @@ impl Worker {
             patient(call, limit).await
         };
         match result {
-            Some(Ok(_)) => {
-                (!manner.in_uow || self.still_there(op).await) && self.respond(op, Outcome::Done)
-            }
+            Some(Ok(_)) => self.put_taken(op, manner).await,
             Some(Err(reason)) => self.put_failed(op, manner, reason).await,
             // Whether a put that was given up has happened is known to nobody.
             None => self.gave_up(op).await,
+        }
+    }
+
+    /// A put was answered with success. That of a call to the engine itself may still be to be forced.
+    async fn put_taken(&self, op: OpId, manner: Manner) -> bool {
+        if manner.in_uow {
+            return self.still_there(op).await && self.respond(op, Outcome::Done);
+        }
+        match manner.asynchronous && self.remote().is_none() {
+            true => self.left_open(op, manner),
+            false => self.respond(op, Outcome::Done),
         }
     }
 
@@ -316,10 +328,16 @@ impl Worker {
         buffer: usize,
     ) -> bool {
         let op = self.invoke(Op::Get(get));
-        let call = self.session.get(target.handle, md, gmo, buffer);
-        let result = match self.remote().is_some() && get.wait {
-            true => Some(self.counted(call).await),
-            false => patient(call, self.limit()).await,
+        let (handle, remote) = (target.handle, self.remote().is_some());
+        let result = if let Some(session) = self.consuming(gmo, buffer) {
+            patient(self.consumed(session, handle, md, gmo), self.limit()).await
+        } else if remote && get.wait {
+            Some(
+                self.counted(self.session.get(handle, md, gmo, buffer))
+                    .await,
+            )
+        } else {
+            patient(self.session.get(handle, md, gmo, buffer), self.limit()).await
         };
         match result {
             // A warning, with the beginning of a message that stays.

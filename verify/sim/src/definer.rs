@@ -4,6 +4,7 @@
 //! dynamic queue: so every message under it is known by the queue it was put to, and what a restart makes
 //! of the names is held against the definitions that were reported done.
 
+use posthaste_admin::Admin;
 use posthaste_command::{Command, ObjectKind};
 use posthaste_engine::QueueManager;
 use posthaste_model::{Definition, Harden, Kind, Op, Outcome, QueueId, QueueSpec, Violation};
@@ -101,13 +102,14 @@ impl Worker {
             let stopping = self.shared.borrow().stopping;
             if stopping {
                 self.backout().await;
-                return;
+                break;
             }
             if !self.round(at).await {
-                return;
+                break;
             }
             self.pause().await;
         }
+        self.forget_unanswered(|_| true);
     }
 
     async fn round(&mut self, at: usize) -> bool {
@@ -157,7 +159,8 @@ impl Worker {
         };
         self.met(&format!("{} {}{replace}", words[0], words[1]));
         self.say(text);
-        let reply = self.session.queue_manager().execute(&command).await;
+        let admin = Admin::alone(&self.session.queue_manager());
+        let reply = admin.execute(&command).await;
         let outcome = match reply.ok {
             true => Outcome::Done,
             false => outcome(reply.reason),
@@ -289,7 +292,9 @@ impl Worker {
                         return false;
                     }
                 }
-                self.commit_now().await && self.close_own(at, MQCO_NONE).await
+                self.commit_now().await
+                    && self.close_open_puts().await
+                    && self.close_own(at, MQCO_NONE).await
             }
             Err(reason) => self.damaged(queue, reason) || outcome(reason) != Outcome::Unknown,
         }
@@ -309,10 +314,12 @@ impl Worker {
                 return false;
             }
         }
-        match self.below(3) {
+        let ended = match self.below(3) {
             0 => self.backout().await,
             _ => self.commit_now().await,
-        }
+        };
+        // What is on its way has come before the queue goes.
+        ended && self.close_open_puts().await
     }
 
     async fn open_dynamic(&mut self, at: usize, model: &str) -> bool {

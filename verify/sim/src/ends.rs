@@ -8,7 +8,7 @@ use posthaste_engine::EndMode;
 use posthaste_model::Model;
 
 use crate::channel;
-use crate::machine::PATIENCE;
+use crate::machine::TIMEOUT;
 use crate::run::{Failure, Run};
 
 impl Run {
@@ -18,6 +18,11 @@ impl Run {
         let stopped = self.machine.qm().stopped().is_some();
         if self.plan.tell {
             println!("--- stop {:?}", self.stops);
+        }
+        if stopped && self.ends.coin() {
+            // An end was under way when it stopped by itself.
+            self.met("end after a stop");
+            return self.end(EndMode::Immediate);
         }
         if stopped || self.rng.chance(self.plan.crash) {
             return self.break_off();
@@ -109,7 +114,7 @@ impl Run {
         } else {
             let disk = self.machine.world.disk();
             disk.cut_power_after(1 + self.ends.below(40));
-            let until = self.machine.env().clock.monotonic() + PATIENCE;
+            let until = self.machine.env().clock.monotonic() + TIMEOUT;
             let clock = self.machine.env().clock;
             executor.run_while(|| {
                 !disk.power_is_cut() && !ending.is_finished() && clock.monotonic() < until

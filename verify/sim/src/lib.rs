@@ -23,6 +23,7 @@ mod branches;
 mod caller;
 mod calls;
 mod channel;
+mod consume;
 mod coverage;
 mod definer;
 mod ends;

@@ -176,6 +176,11 @@ impl Worker {
         while going.is_ok() && !pair.connections[0].stopping() {
             going = pair.round().await;
         }
+        for connection in &pair.connections {
+            if let Some(remote) = connection.remote() {
+                remote.line.hang_up();
+            }
+        }
         pair.connections[0].end(going);
     }
 
@@ -370,7 +375,7 @@ impl Pair {
 
     async fn unlock(&mut self, handle: usize) -> Going {
         let done = self.of(handle);
-        let (_, said) = done.look(self.handles[handle], MQGMO_UNLOCK, None).await?;
+        let (_, reason) = done.look(self.handles[handle], MQGMO_UNLOCK, None).await?;
         let locked = self.queue.unlock(handle);
         // Of one that has expired it depends on whether that was found already.
         let expired = locked.is_some_and(|m| m.expired);
@@ -379,14 +384,14 @@ impl Pair {
         } else {
             Reason::NO_MSG_LOCKED
         };
-        self.met(match said {
+        self.met(match reason {
             Reason::NONE => "unlock",
             _ => "unlock without a lock",
         });
         must(
-            said == due || expired && said == Reason::NO_MSG_LOCKED,
+            reason == due || expired && reason == Reason::NO_MSG_LOCKED,
             Rule::Locks,
-            || format!("an unlock by handle {handle} gave {said}, not {due}"),
+            || format!("an unlock by handle {handle} gave {reason}, not {due}"),
         )
     }
 
@@ -410,17 +415,20 @@ impl Pair {
 
     /// The second connection is lost, and another takes its place.
     async fn lose(&mut self) -> Going {
-        let Caller::Local(session) = &self.connections[1].session else {
-            return Ok(());
+        let handle = OWNER.len() - 1;
+        let session = match &self.connections[1].session {
+            Caller::Local(session) => {
+                let qm = session.queue_manager();
+                session.terminate().await;
+                let who = Application {
+                    name: "locks".to_owned(),
+                    ..Application::default()
+                };
+                Caller::Local(qm.connect(who)?)
+            }
+            Caller::Remote(remote) => Caller::Remote(remote.lose("locks").await?),
         };
-        let (qm, handle) = (session.queue_manager(), OWNER.len() - 1);
-        session.terminate().await;
-        let who = Application {
-            name: "locks".to_owned(),
-            ..Application::default()
-        };
-        let session = qm.connect(who)?;
-        self.connections[1].session = Caller::Local(session);
+        self.connections[1].session = session;
         self.connections[1].say("is lost");
         self.queue.ended(1, false);
         if self.queue.closed(handle).is_some() {

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use posthaste_admin::Admin;
 use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
 };
@@ -20,7 +21,7 @@ use posthaste_recovery_log::{Job, LogConfig, RecoveryLog, Step, Writer};
 use crate::Plan;
 
 /// Virtual nanoseconds within which every end comes to its end.
-pub(crate) const PATIENCE: u64 = 60_000_000_000;
+pub(crate) const TIMEOUT: u64 = 60_000_000_000;
 
 /// How log writes behave.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +47,11 @@ impl Operator for Recorder {
 
 impl Recorder {
     /// Whether this message was given.
-    pub fn heard(&self, id: &str) -> bool {
-        self.0.lock().iter().any(|(said, _)| *said == id)
+    pub fn has_message(&self, id: &str) -> bool {
+        self.0
+            .lock()
+            .iter()
+            .any(|(message_id, _)| *message_id == id)
     }
 }
 
@@ -86,7 +90,7 @@ impl Bell {
     }
 
     /// Ends when the bell has rung, or when the timer ends.
-    async fn heard(&self, timer: Option<posthaste_env::Sleep>) {
+    async fn rung(&self, timer: Option<posthaste_env::Sleep>) {
         let mut timer = timer;
         std::future::poll_fn(|context| {
             let mut state = self.state.lock();
@@ -170,6 +174,10 @@ impl Machine {
         );
         let qm = started.qm.clone();
         executor.spawn("maintain", async move { qm.maintain().await });
+        let qm = started.qm.clone();
+        executor.spawn("settle", async move { qm.settle().await });
+        let qm = started.qm.clone();
+        executor.spawn("files", async move { qm.serve_files().await });
         let (qm, broken, every) = (started.qm.clone(), self.broken.clone(), self.look_every);
         let steps = Cell::new(0_u64);
         executor.watch(Some(Rc::new(move || {
@@ -228,7 +236,7 @@ impl Machine {
         let reply = self
             .world
             .executor()
-            .block_on(async move { qm.execute(&command).await });
+            .block_on(async move { Admin::alone(&qm).execute(&command).await });
         assert!(reply.as_ref().is_ok_and(|r| r.ok), "{text}: {reply:?}");
     }
 
@@ -250,7 +258,7 @@ impl Machine {
         };
         let (executor, clock) = (self.world.executor(), self.world.env().clock);
         let ending = executor.spawn("end", async move { qm.end(how).await });
-        let until = clock.monotonic() + PATIENCE;
+        let until = clock.monotonic() + TIMEOUT;
         executor.run_while(|| !ending.is_finished() && clock.monotonic() < until);
         executor.watch(None);
         let Some(ended) = ending.take() else {
@@ -345,8 +353,8 @@ async fn drive(
                 let result = job.run();
                 writer.complete(id, result, now, clock.monotonic());
             }
-            Step::WaitUntil(at) => bell.heard(Some(clock.sleep_until(at))).await,
-            Step::Idle => bell.heard(None).await,
+            Step::WaitUntil(at) => bell.rung(Some(clock.sleep_until(at))).await,
+            Step::Idle => bell.rung(None).await,
             Step::Ended => return,
         }
     }

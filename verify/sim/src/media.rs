@@ -5,7 +5,8 @@
 //! * A fault in a queue's file concerns that queue: its calls get 2101 once it is met, the operator is told, and
 //!   nothing of the others is lost (`model/src/damage.rs`).
 //! * Where the log or an image has lost what was acknowledged, the start is refused; there the run ends.
-//! * A start that a failing read or open refuses has changed nothing: the next one succeeds.
+//! * A start that a failing read or open refuses has changed nothing: the next one succeeds. A queue's file that cannot be
+//!   read refuses none.
 
 use std::path::Path;
 
@@ -54,6 +55,9 @@ impl Shared {
 
     /// A call on a queue got 2101.
     fn found_damaged(&mut self, queue: QueueId) -> Result<(), Violation> {
+        if self.disk.power_is_cut() {
+            return Ok(());
+        }
         self.tell_struck();
         self.coverage.met("reason 2101");
         self.model.damaged(queue)
@@ -110,13 +114,7 @@ impl Run {
         if lost == self.proven || self.machine.qm().stopped().is_some() {
             return Ok(());
         }
-        let mut worker = self.worker();
-        worker.plan.cancel = 0;
-        let executor = self.machine.world.executor();
-        let done = executor.block_on(async move {
-            if worker.open().await.is_err() {
-                return false;
-            }
+        let done = self.alone(async |worker| {
             let target = worker.handles[worker.handles.len() - 1];
             for _ in 0..PROOF {
                 if !worker.make_put(target, 10, Manner::plain(false)).await {
@@ -124,8 +122,8 @@ impl Run {
                 }
             }
             true
-        });
-        if done.map_err(|stuck| Failure::Stuck(stuck.to_string()))? {
+        })?;
+        if done {
             self.proven = lost;
         }
         self.check()
@@ -151,7 +149,7 @@ impl Run {
         match started {
             Ok(()) => Ok(true),
             // The next start says whether it is for good.
-            Err(_) if disk.struck().len() > before || self.lost_outside() => {
+            Err(_) if self.refuses(&disk.struck()[before..]) || self.lost_outside() => {
                 self.met("start refused for a fault");
                 self.machine.kill();
                 Ok(false)
@@ -169,6 +167,12 @@ impl Run {
         lost
     }
 
+    /// Whether a start may be refused for one of these. What cannot be read of a queue's file concerns that queue only.
+    fn refuses(&self, struck: &[Struck]) -> bool {
+        let queue = |s: &Struck| s.fault == Fault::ReadError && s.path.starts_with(QUEUES);
+        !struck.iter().all(queue)
+    }
+
     fn lost_outside(&self) -> bool {
         let struck = self.machine.world.disk().struck();
         let queues = |path: &Path| path.starts_with(QUEUES);
@@ -176,9 +180,9 @@ impl Run {
     }
 
     /// The operator has heard of damage that applications were told of.
-    pub(crate) fn expect_told(&self) -> Result<(), Failure> {
+    pub(crate) fn expect_message(&self) -> Result<(), Failure> {
         let damaged = self.shared.borrow().model.any_damaged();
-        if damaged && !self.machine.operator.heard("AMQ7472E") {
+        if damaged && !self.machine.operator.has_message("AMQ7472E") {
             return Err(Failure::Invariant("damage was not told".to_owned()));
         }
         Ok(())

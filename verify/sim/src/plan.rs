@@ -1,5 +1,6 @@
 //! What a seed decides before anything happens: different seeds explore different worlds.
 
+use crate::calls::LONGEST;
 use crate::channel::Channels;
 use posthaste_engine::plant::Bug;
 use posthaste_env_sim::Rng;
@@ -140,7 +141,15 @@ impl Plan {
             acknowledge_early: false,
         };
         plan.draw_more(&mut rng);
-        plan
+        plan.carried_by_channels()
+    }
+
+    /// Without messages that would be on their way still when all are to have ended.
+    fn carried_by_channels(mut self) -> Plan {
+        if self.channels.as_ref().is_some_and(|c| !c.carries(LONGEST)) {
+            self.huge = 0;
+        }
+        self
     }
 
     /// What bears on something that has been drawn before.
@@ -178,6 +187,7 @@ impl Plan {
             full_disk: 0,
             ..Plan::of(seed)
         }
+        .carried_by_channels()
     }
 
     /// The same without.

@@ -135,13 +135,14 @@ impl Worker {
     /// A message was got; its unit of work is committed.
     async fn finish_asked(&self, md: &Md) -> Going {
         let persistent = md.persistence != 0;
+        self.due(md.msg_id, MQFB_COD, persistent, false);
+        // If that is lost in a crash the message is there again, and may expire.
+        self.commit_one().await?;
+        self.due(md.msg_id, MQFB_COD, persistent, true);
         self.shared
             .borrow_mut()
             .reports
             .remove(&(md.msg_id, MQFB_EXPIRATION));
-        self.due(md.msg_id, MQFB_COD, persistent, false);
-        self.commit_one().await?;
-        self.due(md.msg_id, MQFB_COD, persistent, true);
         Ok(())
     }
 

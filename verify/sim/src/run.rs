@@ -96,7 +96,17 @@ impl Drop for Planting {
 pub fn run_plan(plan: &Plan) -> Result<Report, Failure> {
     let _planting = Planting;
     plant(plan.bug);
-    Run::new(plan)?.go()
+    let run = Run::new(plan)?;
+    let disk = run.machine.world.disk().clone();
+    let report = run.go()?;
+    // Its files are what a queue manager holds for as long as anything of it lives.
+    match disk.holders() {
+        1 => Ok(report),
+        left => Err(Failure::Invariant(format!(
+            "of queue managers that are gone {} parts are in memory",
+            left - 1
+        ))),
+    }
 }
 
 pub(crate) struct Run {
@@ -295,7 +305,7 @@ impl Run {
         let mut shared = self.shared.borrow_mut();
         shared.coverage.take_marks();
         for id in coverage::MESSAGES {
-            if self.machine.operator.heard(id) {
+            if self.machine.operator.has_message(id) {
                 shared.coverage.met(&format!("message {id}"));
             }
         }
@@ -392,12 +402,14 @@ impl Run {
     /// Those who are alone with their queues.
     fn spawn_solo(&self) {
         let (triggers, reports, groups) = (self.worker(), self.worker(), self.worker());
-        let (locks, other) = (self.worker(), self.worker());
         let executor = self.machine.world.executor();
         executor.spawn("triggers", triggers.trigger());
         executor.spawn("reports", reports.report());
         executor.spawn("groups", groups.group());
-        executor.spawn("locks", locks.lock(other));
+        // Where there are channels they come over them.
+        if self.site.is_none() {
+            executor.spawn("locks", self.worker().lock(self.worker()));
+        }
     }
 
     /// Lets the next write or sync fail, of any file or of a queue's: most calls are those of the log.
@@ -514,6 +526,9 @@ impl Run {
         self.has_started();
         let looked = self.shared.borrow_mut().branches.look(self.machine.qm());
         looked.map_err(Failure::Stuck)?;
+        // What the restart has made of the files, before anybody works on it.
+        let checked = self.machine.qm().check();
+        checked.map_err(Failure::Invariant)?;
         self.make_room();
         self.look().map(|()| true)
     }
@@ -525,6 +540,20 @@ impl Run {
             let looked = definer::look(&mut shared, at, self.machine.qm());
             looked.map(drop).map_err(Failure::Violation)
         })
+    }
+
+    /// An application that is not given up does this, with nobody beside it. `false`: it says so, or could not open its
+    /// queues.
+    pub(crate) fn alone(
+        &self,
+        does: impl AsyncFnOnce(&mut Worker) -> bool + 'static,
+    ) -> Result<bool, Failure> {
+        let mut worker = self.worker();
+        worker.plan.cancel = 0;
+        let executor = self.machine.world.executor();
+        let done = executor
+            .block_on(async move { worker.open().await.is_ok() && does(&mut worker).await });
+        done.map_err(|stuck| Failure::Stuck(stuck.to_string()))
     }
 
     /// One application gets everything; then all has to be accounted for.
@@ -543,6 +572,6 @@ impl Run {
         drained.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
         self.check()?;
         self.verdict(Model::audit)?;
-        self.expect_told()
+        self.expect_message()
     }
 }

@@ -66,6 +66,9 @@ impl Worker {
                     Reason::RESOURCE_PROBLEM,
                     Reason::Q_SPACE_NOT_AVAILABLE,
                     Reason::OBJECT_DAMAGED,
+                    // Over a channel.
+                    Reason::CONNECTION_STOPPING,
+                    Reason::CONNECTION_QUIESCING,
                 ];
                 if outcome(reason) != Outcome::Unknown && !any.contains(&reason) {
                     let text = format!("a call was refused with {reason}");

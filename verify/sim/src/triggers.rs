@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use posthaste_admin::Admin;
 use posthaste_model::Rule;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md};
@@ -212,7 +213,8 @@ impl Worker {
 
     async fn switch_on(&self, queue: &mut Triggering) -> Going {
         let command = crate::definer::parsed(&format!("ALTER QLOCAL({}) TRIGGER", queue.name));
-        let reply = self.session.queue_manager().execute(&command).await;
+        let admin = Admin::alone(&self.session.queue_manager());
+        let reply = admin.execute(&command).await;
         if !reply.ok {
             return Err(reply.reason.into());
         }

@@ -42,13 +42,7 @@ impl Run {
     pub(crate) fn turn_over(&mut self, epoch: u32) -> Result<bool, Failure> {
         let disk = self.machine.world.disk().clone();
         for round in 0..ROUNDS {
-            let mut worker = self.worker();
-            worker.plan.cancel = 0;
-            let executor = self.machine.world.executor();
-            let done = executor.block_on(async move {
-                if worker.open().await.is_err() {
-                    return false;
-                }
+            let done = self.alone(async move |worker| {
                 let mut all = true;
                 for target in worker.handles.clone() {
                     if round == 0 {
@@ -57,8 +51,7 @@ impl Run {
                     all &= worker.exchange(target).await;
                 }
                 all
-            });
-            let done = done.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
+            })?;
             self.check()?;
             self.expect_no_stop()?;
             if !done || self.machine.qm().stopped().is_some() {

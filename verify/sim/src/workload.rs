@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
+use posthaste_engine::Session;
 use posthaste_env::{Clock, Sleep};
 use posthaste_env_sim::{Rng, SimDisk};
 use posthaste_model::{Definitions, Model, OBJECT_DAMAGED, Op, OpId, Outcome, QueueId, Violation};
@@ -222,6 +223,9 @@ impl Worker {
         if matches!(outcome, Outcome::Got(_)) {
             shared.delivered += 1;
         }
+        // What cannot be read once the power has failed is not damaged, and nobody learns the answer.
+        let dead = outcome == Outcome::Reason(OBJECT_DAMAGED) && shared.disk.power_is_cut();
+        let outcome = if dead { Outcome::Unknown } else { outcome };
         if let Outcome::Reason(reason) = outcome {
             shared.coverage.met(&format!("reason {reason}"));
             if reason == OBJECT_DAMAGED {
@@ -298,6 +302,13 @@ impl Worker {
     pub(crate) fn target(&self) -> Target {
         let at = self.below(self.handles.len() as u64) as usize;
         self.handles[at]
+    }
+
+    pub(crate) fn local(&self) -> Option<&Session> {
+        match &self.session {
+            Caller::Local(session) => Some(session),
+            Caller::Remote(_) => None,
+        }
     }
 
     pub(crate) fn remote(&self) -> Option<&Conversation> {

@@ -178,7 +178,7 @@ fn a_damaged_queue_file_never_delivers_wrong_data() {
         assert_eq!(&get(&m, &a).unwrap()[..], [n; 2000]);
     }
     assert_eq!(get(&m, &a).unwrap_err(), Reason::OBJECT_DAMAGED);
-    assert!(m.operator.heard("AMQ7472E"));
+    assert!(m.operator.has_message("AMQ7472E"));
     assert!(m.qm().stopped().is_none());
 }
 
@@ -193,7 +193,7 @@ fn a_failed_log_write_stops_the_queue_manager_and_loses_nothing() {
         .order(Fault::WriteError, Area::Under("/qm/log".into()), 0);
     let failed = try_put(&m, &a, b"not acknowledged", 0).unwrap_err();
     assert_eq!(failed, Reason::CONNECTION_BROKEN);
-    assert!(m.operator.heard("AMQ2004S"));
+    assert!(m.operator.has_message("AMQ2004S"));
     assert_eq!(m.qm().stopped().unwrap().exit_code(), 71);
     drop(a);
     m.crash();
@@ -272,7 +272,7 @@ fn a_long_unit_of_work_is_backed_out_and_everyone_else_goes_on() {
         put(&m, &other, &[n as u8; 3000]);
         assert_eq!(&get(&m, &other).unwrap()[..4], [n as u8; 4]);
     }
-    assert!(m.operator.heard("AMQ7469W"));
+    assert!(m.operator.has_message("AMQ7469W"));
     let again = try_put(&m, &hoarder, b"more", MQPMO_SYNCPOINT).unwrap_err();
     assert_eq!(again, Reason::BACKED_OUT);
     assert_eq!(commit(&m, &hoarder).unwrap_err(), Reason::BACKED_OUT);
@@ -337,7 +337,7 @@ fn a_clock_going_backwards_changes_nothing() {
     assert_eq!(&get(&m, &a).unwrap()[..], b"later");
     assert_eq!(get(&m, &a).unwrap_err(), Reason::NO_MSG_AVAILABLE);
     m.world.executor().run_for(600_000_000_000);
-    assert!(m.operator.heard("AMQ2012W"));
+    assert!(m.operator.has_message("AMQ2012W"));
 }
 
 /// A second process on the same folders is refused.
@@ -379,7 +379,7 @@ fn a_start_that_is_refused_for_a_file_changes_nothing() {
         }
         if started && m.world.disk().struck().len() == 1 {
             // A queue whose file could not be read is damaged, and said to be.
-            assert!(m.operator.heard("AMQ7472E"), "{fault:?} {at}");
+            assert!(m.operator.has_message("AMQ7472E"), "{fault:?} {at}");
             continue;
         }
         let a = app(&m);

@@ -1,9 +1,11 @@
 //! The table of rules. A rule that is not in it does not exist.
 
 pub mod attributes;
+pub mod circles;
 pub mod dead_links;
 pub mod dependencies;
 pub mod documented;
+pub mod engine_words;
 pub mod file_head;
 pub mod folders;
 pub mod guards;
@@ -13,6 +15,7 @@ pub mod message_ids;
 pub mod names;
 pub mod os_calls;
 pub mod polling;
+pub mod retired_words;
 pub mod shared_state;
 pub mod size;
 pub mod sleeps;
@@ -37,6 +40,10 @@ pub const ALL: &[Rule] = &[
         check: attributes::check,
     },
     Rule {
+        name: circles::NAME,
+        check: circles::check,
+    },
+    Rule {
         name: dead_links::NAME,
         check: dead_links::check,
     },
@@ -47,6 +54,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: documented::NAME,
         check: documented::check,
+    },
+    Rule {
+        name: engine_words::NAME,
+        check: engine_words::check,
     },
     Rule {
         name: file_head::NAME,
@@ -83,6 +94,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: polling::NAME,
         check: polling::check,
+    },
+    Rule {
+        name: retired_words::NAME,
+        check: retired_words::check,
     },
     Rule {
         name: shared_state::NAME,

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::client::{Client, Fate, Wire, conn};
-use crate::world::World;
+use crate::world::{World, lanes};
 
 type Raw = Client<TcpStream>;
 
@@ -102,8 +102,8 @@ async fn unfinished_messages_have_a_budget_for_each_socket_and_one_for_all() {
     assert_eq!(outcomes, [done, done, refused, done, refused, refused]);
     assert_eq!(world.registry.unfinished(), 0, "everything was given back");
     assert_eq!(world.depth("Q1"), 3);
-    assert_eq!(world.heard.channels(), ["AMQ9211E"; 3]);
-    let inserts = world.heard.inserts("AMQ9211E");
+    assert_eq!(world.operator.channels(), ["AMQ9211E"; 3]);
+    let inserts = world.operator.inserts("AMQ9211E");
     assert_eq!(inserts[..2], ["CH", "127.0.0.1"]);
     // The connection goes on, and later there is room.
     second.id = others[2];
@@ -120,8 +120,8 @@ async fn a_refused_asynchronous_put_dooms_its_unit_of_work() {
     let mut client = world.client().await;
     let queue = client.open("Q3").await;
     client.put(queue, MQPMO_SYNCPOINT, b"small").await;
-    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
-    client.send_put(queue, &Md::default(), ahead, &[7; 90_000]);
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    client.send_put(queue, &Md::default(), asynchronous, &[7; 90_000]);
     let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
     assert_eq!(outcome.reason, Reason::BACKED_OUT);
     assert_eq!(world.depth("Q3"), 0);
@@ -162,7 +162,7 @@ impl Begun {
     async fn was_given_up(self) {
         self.served.await.unwrap();
         assert_eq!(self.world.registry.unfinished(), 0);
-        assert_eq!(self.world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
+        assert_eq!(self.world.operator.channels(), ["AMQ9259E", "AMQ9999E"]);
     }
 }
 
@@ -272,7 +272,7 @@ async fn nothing_is_taken_between_an_mqconn_and_its_answer() {
     client.out.extend(begin);
     assert_eq!(client.fate().await, Fate::Ended(Status::PROTOCOL_ERROR));
     world.admission.empty().await;
-    let [_, _, why] = &world.heard.inserts("AMQ9504E")[..] else {
+    let [_, _, why] = &world.operator.inserts("AMQ9504E")[..] else {
         panic!("three inserts")
     };
     assert!(
@@ -307,7 +307,8 @@ async fn sockets_without_a_word_keep_nobody_out() {
         per_address: 3,
     });
     let registry = Arc::clone(&world.registry);
-    let serve = move |accepted| Arc::clone(&registry).serve(accepted);
+    let lanes = lanes(1);
+    let serve = move |accepted| registry.serve(accepted, &lanes);
     let run = posthaste_net::run(listener, admission.clone(), Arc::new(Closing), serve);
     let listening = tokio::spawn(run);
     let mut silent = Vec::new();

@@ -250,6 +250,11 @@ impl<S: Wire> Client<S> {
         self.got().await.map(|(_, got)| got)
     }
 
+    /// Its socket, with nothing more to come from it.
+    pub(crate) fn into_stream(self) -> S {
+        self.stream
+    }
+
     /// Disconnects the way client libraries do.
     pub(crate) async fn disconnect(mut self) {
         let (outcome, _) = self.call(Hobj::NONE, &Request::Disc).await;

@@ -35,12 +35,12 @@ async fn garbage_is_answered_with_a_status_and_closed() {
         assert_eq!(answer[28..], [0, 0, 0, 8, 0, 0, 0, 10]);
     }
     world.admission.empty().await;
-    assert_eq!(world.heard.channels(), ["AMQ9207E"; 4]);
-    assert_eq!(world.heard.inserts("AMQ9207E"), ["127.0.0.1", "?"]);
+    assert_eq!(world.operator.channels(), ["AMQ9207E"; 4]);
+    assert_eq!(world.operator.inserts("AMQ9207E"), ["127.0.0.1", "?"]);
     // A port check is no reason for a message.
     drop(world.socket().await);
     world.admission.empty().await;
-    assert_eq!(world.heard.channels().len(), 4);
+    assert_eq!(world.operator.channels().len(), 4);
 }
 
 #[tokio::test]
@@ -54,8 +54,8 @@ async fn a_connected_client_that_breaks_a_rule_is_told_and_backed_out() {
     assert_eq!(client.fate().await, Fate::Eof);
     world.admission.empty().await;
     assert_eq!(world.depth("Q1"), 0);
-    assert_eq!(world.heard.channels(), ["AMQ9207E", "AMQ9999E"]);
-    assert_eq!(world.heard.inserts("AMQ9999E"), ["CH", "127.0.0.1"]);
+    assert_eq!(world.operator.channels(), ["AMQ9207E", "AMQ9999E"]);
+    assert_eq!(world.operator.inserts("AMQ9999E"), ["CH", "127.0.0.1"]);
 }
 
 #[tokio::test]
@@ -84,7 +84,27 @@ async fn a_client_that_vanishes_inside_a_unit_of_work_is_backed_out() {
     assert_eq!(other, Err(Reason::NO_MSG_AVAILABLE));
     witness.disconnect().await;
     world.admission.empty().await;
-    assert_eq!(world.heard.channels(), ["AMQ9209E", "AMQ9999E"]);
+    assert_eq!(world.operator.channels(), ["AMQ9209E", "AMQ9999E"]);
+}
+
+/// Nor does a port check, which may end by a reset.
+#[tokio::test]
+async fn a_client_that_has_disconnected_raises_no_alarm_without_last_words() {
+    let world = World::new().await;
+    for reset in [false, true] {
+        let mut client = world.client().await;
+        let (outcome, _) = client.call(Hobj::NONE, &Request::Disc).await;
+        assert_eq!(outcome.reason, Reason::NONE);
+        let mut check = world.socket().await;
+        check.write_all(b"TSH ").await.unwrap();
+        for socket in [client.into_stream(), check] {
+            if reset {
+                socket.set_zero_linger().unwrap();
+            }
+        }
+        world.admission.empty().await;
+        assert_eq!(world.operator.channels(), [""; 0], "reset: {reset}");
+    }
 }
 
 #[tokio::test]
@@ -165,7 +185,7 @@ async fn requests_behind_a_waiting_get_are_limited() {
     }
     assert_eq!(client.fate().await, Fate::Ended(Status::PROTOCOL_ERROR));
     world.admission.empty().await;
-    assert_eq!(world.heard.channels(), ["AMQ9504E", "AMQ9999E"]);
+    assert_eq!(world.operator.channels(), ["AMQ9504E", "AMQ9999E"]);
 }
 
 /// A client that asks for much and reads nothing is held; everybody else goes on; in the end it is cut off.
@@ -205,8 +225,8 @@ async fn a_client_that_does_not_read_is_held_and_then_ended() {
     );
     // The clock runs on by itself while everybody waits.
     served.await.unwrap();
-    let heard = world.heard.channels();
-    assert_eq!(heard, ["AMQ9259E", "AMQ9999E"]);
+    let operator = world.operator.channels();
+    assert_eq!(operator, ["AMQ9259E", "AMQ9999E"]);
     assert_eq!(
         usize::try_from(world.depth("Q1")).unwrap(),
         left,

@@ -1,4 +1,4 @@
-//! A disk on which a test can hold the log's writes up.
+//! A disk on which a test can hold up the log's writes, or queue files.
 
 use std::io;
 use std::path::Path;
@@ -7,27 +7,39 @@ use std::sync::Arc;
 use parking_lot::{Condvar, Mutex};
 use posthaste_env::{Disk, DiskInFront, File, Open};
 
-/// Whether writes are held.
+/// What is held up.
+#[derive(Clone, Copy, PartialEq)]
+enum Held {
+    Log,
+    QueueFiles,
+}
+
+/// Whether something is held up.
 #[derive(Default)]
 pub(crate) struct Hold {
-    held: Mutex<bool>,
+    held: Mutex<Option<Held>>,
     released: Condvar,
 }
 
 impl Hold {
     /// From now on no forced write comes to its end.
     pub(crate) fn hold(&self) {
-        *self.held.lock() = true;
+        *self.held.lock() = Some(Held::Log);
+    }
+
+    /// From now on no queue file is read or written to the end.
+    pub(crate) fn hold_queue_files(&self) {
+        *self.held.lock() = Some(Held::QueueFiles);
     }
 
     pub(crate) fn release(&self) {
-        *self.held.lock() = false;
+        *self.held.lock() = None;
         self.released.notify_all();
     }
 
-    fn pass(&self) {
+    fn pass(&self, what: Held) {
         let mut held = self.held.lock();
-        while *held {
+        while *held == Some(what) {
             self.released.wait(&mut held);
         }
     }
@@ -42,17 +54,27 @@ pub(crate) struct HeldDisk {
 struct HeldFile {
     file: Arc<dyn File>,
     hold: Arc<Hold>,
-    forced: bool,
+    /// What it is a file of.
+    of: Option<Held>,
+}
+
+impl HeldFile {
+    fn pass(&self) {
+        if let Some(of) = self.of {
+            self.hold.pass(of);
+        }
+    }
 }
 
 impl File for HeldFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        if self.of == Some(Held::QueueFiles) {
+            self.pass();
+        }
         self.file.read_at(buf, offset)
     }
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-        if self.forced {
-            self.hold.pass();
-        }
+        self.pass();
         self.file.write_at(buf, offset)
     }
     fn sync(&self) -> io::Result<()> {
@@ -78,10 +100,14 @@ impl DiskInFront for HeldDisk {
     }
 
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        let queue = path.components().any(|part| part.as_os_str() == "queues");
         Ok(Arc::new(HeldFile {
             file: self.disk.open(path, how)?,
             hold: Arc::clone(&self.hold),
-            forced: how.forced,
+            of: match how.forced {
+                true => Some(Held::Log),
+                false => queue.then_some(Held::QueueFiles),
+            },
         }))
     }
 }

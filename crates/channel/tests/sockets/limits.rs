@@ -1,21 +1,24 @@
 //! Who is refused, who is stopped, and what is shown.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_channel::{InstanceState, StopError};
+use posthaste_channel::{InstanceState, StopError, TurnedAway};
 use posthaste_mqi::constants::{
     MQCNO_GENERATE_CONN_TAG, MQCNO_RECONNECT, MQCNO_RESTRICT_CONN_TAG_Q_MGR,
     MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
+use posthaste_net::{RuntimeClock, drive};
 use posthaste_wire::client::FromServer;
 use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::{Request, Status};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 
 use crate::client::{Client, Fate, conn};
-use crate::world::World;
+use crate::world::{World, spawn_here};
 
 type Raw = Client<TcpStream>;
 
@@ -38,9 +41,9 @@ async fn an_unknown_channel_is_refused_with_2540() {
         );
     }
     world.admission.empty().await;
-    assert_eq!(world.heard.channels(), ["AMQ9519E"; 3]);
+    assert_eq!(world.operator.channels(), ["AMQ9519E"; 3]);
     assert_eq!(
-        world.heard.inserts("AMQ9519E"),
+        world.operator.inserts("AMQ9519E"),
         ["NO.SUCH.CHANNEL", "127.0.0.1"]
     );
 }
@@ -73,7 +76,7 @@ async fn a_channel_that_demands_what_is_not_checked_takes_nobody() {
     ] {
         world.mqsc(&format!("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) {attribute}"));
         assert_eq!(refused(&world, "CH").await.refusal(), Reason(reason));
-        assert_eq!(world.heard.inserts(message), inserts);
+        assert_eq!(world.operator.inserts(message), inserts);
         world.mqsc(&format!("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) {blank}"));
         world.client().await.disconnect().await;
     }
@@ -87,7 +90,7 @@ async fn a_channel_whose_user_is_noaccess_lets_nobody_in() {
     let mut client = Client::agreed(socket, &Raw::offer("CH")).await.unwrap();
     let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
     assert_eq!(outcome.reason, Reason::NOT_AUTHORIZED);
-    assert_eq!(world.heard.inserts("AMQ9557E"), ["CH", "127.0.0.1"]);
+    assert_eq!(world.operator.inserts("AMQ9557E"), ["CH", "127.0.0.1"]);
     world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('app')");
     world.client().await.disconnect().await;
 }
@@ -101,8 +104,8 @@ async fn instances_are_limited_in_all_and_per_client() {
     assert_eq!(refused(&world, "CH").await.refusal(), Reason(2537));
     let _old = Client::connected(world.socket().await, &Raw::offer("CH.OLD")).await;
     assert_eq!(refused(&world, "CH.OLD").await.refusal(), Reason(2537));
-    assert_eq!(world.heard.channels(), ["AMQ9489W", "AMQ9490W"]);
-    assert_eq!(world.heard.inserts("AMQ9489W"), ["2", "CH", "127.0.0.1"]);
+    assert_eq!(world.operator.channels(), ["AMQ9489W", "AMQ9490W"]);
+    assert_eq!(world.operator.inserts("AMQ9489W"), ["2", "CH", "127.0.0.1"]);
     let before = world.registry.status().len();
     first.disconnect().await;
     let gone = async {
@@ -114,6 +117,46 @@ async fn instances_are_limited_in_all_and_per_client() {
         .await
         .unwrap();
     drop(world.client().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_never_connects_keeps_nobody_out_of_a_channel_for_long() {
+    let world = World::quiet(Default::default()).await;
+    for limit in ["MAXINST(2)", "MAXINST(9) MAXINSTC(2)"] {
+        world.mqsc(&format!("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) {limit}"));
+        let agreed = async || {
+            let (near, far) = tokio::io::duplex(65_536);
+            drop(world.serve(far));
+            Client::agreed(near, &Client::<DuplexStream>::offer("CH")).await
+        };
+        let refused = async || match agreed().await {
+            Err(fate) => fate,
+            Ok(_) => panic!("it was taken"),
+        };
+        let full = Fate::Refused(Status::CHANNEL_UNAVAILABLE);
+        let mut first = agreed().await.unwrap();
+        let mut second = agreed().await.unwrap();
+        assert_eq!(refused().await, full, "both are young");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let mut third = agreed().await.unwrap();
+        let lost = Fate::Ended(Status::CHANNEL_UNAVAILABLE);
+        assert_eq!(first.fate().await, lost, "the oldest goes");
+        for client in [&mut second, &mut third] {
+            let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
+            assert_eq!(outcome.reason, Reason::NONE);
+        }
+        tokio::time::advance(Duration::from_secs(9)).await;
+        assert_eq!(refused().await, full, "who is connected stays");
+        assert_eq!(world.registry.status().len(), 2);
+        drop((second, third));
+        let gone = async {
+            while !world.registry.status().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(60), gone).await;
+        in_time.expect("both are gone");
+    }
 }
 
 /// What an admission costs does not depend on how many instances there are: it looks at none of them.
@@ -158,15 +201,20 @@ async fn a_stopped_channel_ends_quietly_and_takes_nobody_until_it_is_started() {
     drop(Client::connected(world.socket().await, &Raw::offer("CH.OLD")).await);
     world.registry.start("CH").unwrap();
     world.client().await.disconnect().await;
-    assert!(world.heard.channels().contains(&"AMQ9534E"));
+    assert!(world.operator.channels().contains(&"AMQ9534E"));
+}
+
+fn turn_away(stream: DuplexStream) -> JoinHandle<()> {
+    let begin = |_, now| TurnedAway::new(now, None);
+    spawn_here(drive(stream, Arc::new(RuntimeClock), begin))
 }
 
 #[tokio::test]
 async fn who_is_turned_away_is_told_2537() {
     let (ours, theirs) = tokio::io::duplex(4_096);
-    let away = tokio::spawn(posthaste_channel::turn_away(ours));
-    let told = Client::agreed(theirs, &Raw::offer("CH")).await;
-    let Err(Fate::Refused(status)) = told else {
+    let away = turn_away(ours);
+    let answer = Client::agreed(theirs, &Raw::offer("CH")).await;
+    let Err(Fate::Refused(status)) = answer else {
         panic!("it was taken");
     };
     assert_eq!(status.refusal(), Reason(2537));
@@ -177,11 +225,11 @@ async fn who_is_turned_away_is_told_2537() {
 async fn who_is_turned_away_and_says_nothing_or_nonsense_is_left_soon() {
     for nonsense in [&[][..], &[0; 28], &[0xff; 8_192]] {
         let (ours, mut theirs) = tokio::io::duplex(16_384);
-        let away = tokio::spawn(posthaste_channel::turn_away(ours));
+        let away = turn_away(ours);
         theirs.write_all(nonsense).await.unwrap();
-        let mut told = Vec::new();
-        theirs.read_to_end(&mut told).await.unwrap();
-        assert_eq!(told, []);
+        let mut answer = Vec::new();
+        theirs.read_to_end(&mut answer).await.unwrap();
+        assert_eq!(answer, []);
         away.await.unwrap();
     }
 }
@@ -223,7 +271,7 @@ async fn a_quiescing_queue_manager_refuses_connections_with_its_reason() {
         (outcome.comp_code, outcome.reason),
         (CompCode::Failed, Reason::Q_MGR_QUIESCING)
     );
-    assert_eq!(world.heard.channels(), ["AMQ9508E"]);
+    assert_eq!(world.operator.channels(), ["AMQ9508E"]);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod client;
 mod endings;
 mod faults;
 mod held_disk;
+mod lanes;
 mod limits;
 mod planted;
 mod refused;

@@ -193,7 +193,7 @@ async fn a_compressed_notification_ends_the_channel() {
     client.out[start + 19] = 1;
     assert_eq!(client.fate().await, Fate::Ended(Status::PROTOCOL_ERROR));
     world.admission.empty().await;
-    let [_, _, why] = &world.heard.inserts("AMQ9504E")[..] else {
+    let [_, _, why] = &world.operator.inserts("AMQ9504E")[..] else {
         panic!("three inserts")
     };
     assert!(why.contains("compressed"), "{why}");

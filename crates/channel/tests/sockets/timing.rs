@@ -86,7 +86,7 @@ async fn a_half_open_peer_is_found_and_backed_out() {
         began.elapsed()
     );
     assert_eq!((world.qm.connections(), world.depth("Q1")), (0, 0));
-    assert_eq!(world.heard.channels(), ["AMQ9259E", "AMQ9999E"]);
+    assert_eq!(world.operator.channels(), ["AMQ9259E", "AMQ9999E"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,5 +171,5 @@ async fn discint_ends_an_idle_channel_but_not_a_waiting_one() {
     );
     drop(client);
     served.await.unwrap();
-    assert_eq!(world.heard.channels(), ["AMQ9545I"]);
+    assert_eq!(world.operator.channels(), ["AMQ9545I"]);
 }

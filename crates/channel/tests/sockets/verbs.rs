@@ -13,7 +13,7 @@ use posthaste_wire::spi::{SpiOpen, SpiReply, SpiRequest};
 use posthaste_wire::{Outcome, Reply, Request};
 use tokio::net::TcpStream;
 
-use crate::client::{Client, conn};
+use crate::client::{Client, Wire, conn};
 use crate::world::World;
 
 type Raw = Client<TcpStream>;
@@ -60,7 +60,7 @@ async fn messages_of_every_length_go_in_and_out_on_every_kind_of_socket() {
     }
     world.admission.empty().await;
     assert_eq!(world.qm.connections(), 0);
-    assert_eq!(world.heard.channels(), [""; 0], "nothing went wrong");
+    assert_eq!(world.operator.channels(), [""; 0], "nothing went wrong");
 }
 
 #[tokio::test]
@@ -315,6 +315,20 @@ async fn put1_opens_puts_and_closes() {
     assert_eq!(outcome.reason, Reason::UNKNOWN_OBJECT_NAME);
 }
 
+/// MQSTAT, about asynchronous puts.
+async fn stat<S: Wire>(client: &mut Client<S>) -> Sts {
+    let stat = Request::Stat(Box::new(StatRequest {
+        kind: 0,
+        sts: Sts::default(),
+    }));
+    let (outcome, reply) = client.call(Hobj::NONE, &stat).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let Reply::Stat(stat) = reply else {
+        panic!("{reply:?}")
+    };
+    stat.sts
+}
+
 #[tokio::test]
 async fn an_asynchronous_put_that_cannot_be_read_is_not_answered_but_counted() {
     let world = World::new().await;
@@ -324,7 +338,7 @@ async fn an_asynchronous_put_that_cannot_be_read_is_not_answered_but_counted() {
         persistence: MQPER_PERSISTENT,
         ..Md::default()
     };
-    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
     // A version, or an identifier, that there is not.
     let broken = [
         (b"MD  ", 4, Reason::MD_ERROR),
@@ -332,24 +346,16 @@ async fn an_asynchronous_put_that_cannot_be_read_is_not_answered_but_counted() {
         (b"PMO ", 0, Reason::PMO_ERROR),
     ];
     for (name, place, expected) in broken {
-        client.send_put(queue, &persistent, ahead, b"read");
+        client.send_put(queue, &persistent, asynchronous, b"read");
         let behind = client.out.len();
-        client.send_put(queue, &persistent, ahead, b"not read");
+        client.send_put(queue, &persistent, asynchronous, b"not read");
         let sent = &mut client.out[behind..];
         let at = sent.windows(4).position(|four| four == name).unwrap() + place;
         sent[at..at + 4].fill(9);
         // The next reply is that of the next verb; a unit of work without one of its messages is not committed.
         let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
         assert_eq!(outcome.reason, Reason::BACKED_OUT);
-        let stat = Request::Stat(Box::new(StatRequest {
-            kind: 0,
-            sts: Sts::default(),
-        }));
-        let (_, reply) = client.call(Hobj::NONE, &stat).await;
-        let Reply::Stat(stat) = reply else {
-            panic!("{reply:?}")
-        };
-        let sts = &stat.sts;
+        let sts = stat(&mut client).await;
         assert_eq!((sts.put_success_count, sts.put_failure_count), (1, 1));
         assert_eq!(sts.reason, expected.0);
         assert_eq!(world.depth("Q3"), 0);
@@ -361,7 +367,7 @@ async fn an_asynchronous_put_that_is_too_long_counts_as_what_it_would_have_been(
     let world = World::new().await;
     let mut client = world.client().await;
     let queue = client.open("Q3").await;
-    let ahead = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
     let good = Md {
         persistence: MQPER_PERSISTENT,
         ..Md::default()
@@ -371,23 +377,15 @@ async fn an_asynchronous_put_that_is_too_long_counts_as_what_it_would_have_been(
         (MQPER_PERSISTENT, Reason::BACKED_OUT),
     ];
     for (persistence, expected) in kinds {
-        client.send_put(queue, &good, ahead, b"good");
+        client.send_put(queue, &good, asynchronous, b"good");
         let long = Md {
             persistence,
             ..Md::default()
         };
-        client.send_put(queue, &long, ahead, &vec![7; (4 << 20) + 1]);
+        client.send_put(queue, &long, asynchronous, &vec![7; (4 << 20) + 1]);
         let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
         assert_eq!(outcome.reason, expected);
-        let stat = Request::Stat(Box::new(StatRequest {
-            kind: 0,
-            sts: Sts::default(),
-        }));
-        let (_, reply) = client.call(Hobj::NONE, &stat).await;
-        let Reply::Stat(stat) = reply else {
-            panic!("{reply:?}")
-        };
-        let sts = &stat.sts;
+        let sts = stat(&mut client).await;
         assert_eq!((sts.put_success_count, sts.put_failure_count), (1, 1));
         assert_eq!(sts.reason, Reason::DATA_LENGTH_ERROR.0);
         assert_eq!(sts.object_name, Name::new("Q3"));
@@ -409,20 +407,9 @@ async fn asynchronous_puts_are_not_answered_but_counted() {
         );
     }
     client.send_put(Hobj(1 << 30), &Md::default(), MQPMO_ASYNC_RESPONSE, b"lost");
-    let stat = Request::Stat(Box::new(StatRequest {
-        kind: 0,
-        sts: Sts::default(),
-    }));
-    let (outcome, reply) = client.call(Hobj::NONE, &stat).await;
-    assert_eq!(outcome.comp_code, CompCode::Ok);
-    let Reply::Stat(stat) = reply else {
-        panic!("{reply:?}")
-    };
-    assert_eq!(
-        (stat.sts.put_success_count, stat.sts.put_failure_count),
-        (500, 1)
-    );
-    assert_eq!(stat.sts.reason, Reason::HOBJ_ERROR.0);
+    let sts = stat(&mut client).await;
+    assert_eq!((sts.put_success_count, sts.put_failure_count), (500, 1));
+    assert_eq!(sts.reason, Reason::HOBJ_ERROR.0);
     assert_eq!(world.depth("Q3"), 500);
 }
 

@@ -1,16 +1,24 @@
 //! A queue manager with channels and a listener, for tests.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::Location;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use posthaste_admin::Admin;
 use posthaste_channel::{Caller, Limits, Registry, serve};
 use posthaste_command::parse;
 use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager};
 use posthaste_env::{Env, Thread, block_on, os, spawn};
 use posthaste_net::{
-    Address, Admission, Listener, Options, Peer, Refused, RuntimeClock, Stream, Traffic, Watcher,
+    Address, Admission, LaneFailed, Lanes, Listener, Options, Peer, Refused, RuntimeClock, Stream,
+    Traffic, Watcher,
 };
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -22,19 +30,19 @@ use crate::held_disk::{HeldDisk, Hold};
 
 /// Remembers the operator's messages.
 #[derive(Default)]
-pub(crate) struct Heard(Mutex<Vec<(&'static str, Vec<String>)>>);
+pub(crate) struct RecordingOperator(Mutex<Vec<(&'static str, Vec<String>)>>);
 
-impl Operator for Heard {
+impl Operator for RecordingOperator {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         self.0.lock().push((id, inserts.to_vec()));
     }
 }
 
-impl Heard {
+impl RecordingOperator {
     /// The numbers of the messages about channels so far.
     pub(crate) fn channels(&self) -> Vec<&'static str> {
-        let heard = self.0.lock();
-        heard
+        let operator = self.0.lock();
+        operator
             .iter()
             .map(|(id, _)| *id)
             .filter(|id| id.starts_with("AMQ9"))
@@ -42,8 +50,8 @@ impl Heard {
     }
 
     pub(crate) fn inserts(&self, id: &str) -> Vec<String> {
-        let heard = self.0.lock();
-        heard
+        let operator = self.0.lock();
+        operator
             .iter()
             .find(|(seen, _)| *seen == id)
             .expect("the message was heard")
@@ -52,7 +60,7 @@ impl Heard {
     }
 }
 
-impl Watcher for Heard {
+impl Watcher for RecordingOperator {
     fn refused(&self, _peer: &Peer, why: Refused, _stream: Stream) {
         panic!("refused: {why}");
     }
@@ -64,12 +72,13 @@ impl Watcher for Heard {
 pub(crate) struct World {
     pub(crate) qm: QueueManager,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) heard: Arc<Heard>,
+    pub(crate) operator: Arc<RecordingOperator>,
     pub(crate) admission: Admission,
     /// Holds the log's writes up, on a world that was made for it.
     pub(crate) hold: Arc<Hold>,
     address: Option<SocketAddr>,
-    threads: Option<(Driver, Thread)>,
+    lanes: Option<Lanes>,
+    threads: Option<(Driver, [Thread; 2])>,
     _folder: tempfile::TempDir,
 }
 
@@ -91,13 +100,23 @@ impl World {
 
     /// A queue manager that listens and whose log can be held up: no committer writes it on its own thread.
     pub(crate) async fn held() -> World {
+        Self::held_with_lanes(2).await
+    }
+
+    /// The same, and all its connections are on one lane.
+    pub(crate) async fn held_on_one_lane() -> World {
+        Self::held_with_lanes(1).await
+    }
+
+    async fn held_with_lanes(lanes: usize) -> World {
         let mut env = os();
         let hold = Arc::new(Hold::default());
         env.disk = Arc::new(HeldDisk {
             disk: env.disk.clone(),
             hold: hold.clone(),
         });
-        Self::on(env, Some(hold), Limits::default()).await.listen()
+        let world = Self::on(env, Some(hold), Limits::default()).await;
+        world.listen(lanes)
     }
 
     async fn on(env: Env, hold: Option<Arc<Hold>>, limits: Limits) -> World {
@@ -118,25 +137,28 @@ impl World {
             numbers: posthaste_engine::NUMBERS,
         };
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
-        let heard = Arc::new(Heard::default());
-        let started = QueueManager::start(&env, config, heard.clone()).unwrap();
+        let operator = Arc::new(RecordingOperator::default());
+        let started = QueueManager::start(&env, config, operator.clone()).unwrap();
         let driver = drive(&env, started.qm.log(), started.writer).unwrap();
         let qm = started.qm.clone();
         let thread = spawn("maintain", move || block_on(qm.maintain())).unwrap();
+        let qm = started.qm.clone();
+        let files = spawn("files", move || block_on(qm.serve_files())).unwrap();
         let registry = Registry::new(
             started.qm.clone(),
-            heard.clone(),
+            operator.clone(),
             limits,
             Arc::new(RuntimeClock),
         );
         let world = World {
             qm: started.qm,
             registry,
-            heard,
+            operator,
             admission: Admission::new(posthaste_net::Limits::default()),
             hold: hold.unwrap_or_default(),
             address: None,
-            threads: Some((driver, thread)),
+            lanes: None,
+            threads: Some((driver, [thread, files])),
             _folder: folder,
         };
         for line in DEFINITIONS.lines() {
@@ -151,10 +173,10 @@ impl World {
     }
 
     pub(crate) async fn with(limits: Limits) -> World {
-        Self::quiet(limits).await.listen()
+        Self::quiet(limits).await.listen(2)
     }
 
-    fn listen(mut self) -> World {
+    fn listen(mut self, count: usize) -> World {
         let any = Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
         let listener = Listener::bind(&any, Options::default()).unwrap();
         let Ok(Address::Tcp(address)) = listener.address() else {
@@ -162,8 +184,10 @@ impl World {
         };
         self.address = Some(address);
         let registry = Arc::clone(&self.registry);
-        let handle = move |accepted| Arc::clone(&registry).serve(accepted);
-        let watcher = self.heard.clone();
+        let lanes = lanes(count);
+        self.lanes = Some(lanes.clone());
+        let handle = move |accepted| registry.serve(accepted, &lanes);
+        let watcher = self.operator.clone();
         drop(tokio::spawn(posthaste_net::run(
             listener,
             self.admission.clone(),
@@ -176,7 +200,7 @@ impl World {
     /// Carries out one MQSC command.
     pub(crate) fn mqsc(&self, line: &str) {
         if let Some(command) = parse(line).unwrap() {
-            let reply = block_on(self.qm.execute(&command));
+            let reply = block_on(Admin::alone(&self.qm).execute(&command));
             assert!(reply.ok, "{line}: {reply:?}");
         }
     }
@@ -190,16 +214,16 @@ impl World {
         Client::connected(self.socket().await, &Client::<TcpStream>::offer("CH")).await
     }
 
-    /// Serves the other end of a stream, without a listener.
+    /// Serves the other end of a stream, without a listener and without a lane, on the test's own thread.
     pub(crate) fn serve<S>(&self, stream: S) -> JoinHandle<()>
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: AsyncRead + AsyncWrite + Unpin + 'static,
     {
         let caller = Caller {
             peer: Peer::Local,
             traffic: Arc::new(Traffic::default()),
         };
-        tokio::spawn(serve(stream, caller, Arc::clone(&self.registry)))
+        spawn_here(serve(stream, caller, Arc::clone(&self.registry)))
     }
 
     pub(crate) fn depth(&self, queue: &str) -> u32 {
@@ -209,11 +233,64 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        if let Some((driver, thread)) = self.threads.take() {
+        if let Some((driver, threads)) = self.threads.take() {
             self.hold.release();
             block_on(self.qm.end(EndMode::Preemptive)).unwrap();
-            thread.join().unwrap();
+            if let Some(lanes) = &self.lanes {
+                assert!(lanes.end(Duration::from_secs(60)));
+            }
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
             driver.join().unwrap();
         }
     }
+}
+
+/// Lanes whose failure fails the test.
+pub(crate) fn lanes(count: usize) -> Lanes {
+    let clock: Arc<dyn posthaste_env::Clock> = Arc::new(RuntimeClock);
+    let failed: LaneFailed = Arc::new(|lane, why| panic!("lane {lane}: {why}"));
+    Lanes::start(count, &clock, &failed).unwrap()
+}
+
+type Local = Pin<Box<dyn Future<Output = ()>>>;
+
+thread_local! {
+    /// Tasks that stay on this thread, by number; `None` while one is being polled.
+    static LOCAL: RefCell<HashMap<u64, Option<Local>>> = RefCell::default();
+}
+
+/// Stands for a task of [`LOCAL`] among tasks that may move. Those of a test never do: its runtime has one thread.
+struct Here(u64);
+
+impl Future for Here {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut task = LOCAL
+            .with(|local| local.borrow_mut().get_mut(&self.0).and_then(Option::take))
+            .expect("polled on the thread that spawned it");
+        let polled = task.as_mut().poll(cx);
+        LOCAL.with(|local| local.borrow_mut().insert(self.0, Some(task)));
+        polled
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        let task = LOCAL.try_with(|local| local.borrow_mut().remove(&self.0));
+        drop(task);
+    }
+}
+
+/// Spawns a task that stays on this thread.
+pub(crate) fn spawn_here(task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+    let number = LOCAL.with(|local| {
+        let mut local = local.borrow_mut();
+        let number = (0..).find(|n| !local.contains_key(n)).expect("a number");
+        local.insert(number, Some(Box::pin(task)));
+        number
+    });
+    tokio::spawn(Here(number))
 }

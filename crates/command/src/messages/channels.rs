@@ -123,7 +123,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ9513W",
         "The maximum number of channels was reached.",
-        "The connection from {0} was refused: {1} channels are running, as MaxActiveChannels allows.",
+        "The connection from {0} was refused: {1} channels are running, as many as MaxActiveChannels, or the files that the process may have open (AMQ2071W), allow in all or to one address. An address that has the others does not get the last sixteenth.",
         "Raise MaxActiveChannels, or find out why there are so many clients.",
     ),
     message(

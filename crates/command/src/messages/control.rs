@@ -31,6 +31,24 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ5028I",
+        "The Server {0} has started. ProcessId({1}).",
+        "The program of a service with SERVTYPE(SERVER) runs.",
+        "None.",
+    ),
+    message(
+        "AMQ5029I",
+        "The Server {0} has ended: {2}. ProcessId({1}).",
+        "The program of a service with SERVTYPE(SERVER) has ended, by itself or because it was told to.",
+        "If it was not to end, see what it has written to STDERR of the service, and START SERVICE.",
+    ),
+    message(
+        "AMQ5030I",
+        "The Command {0} has started. ProcessId({1}).",
+        "The program of a service with SERVTYPE(COMMAND) was started. Nobody looks after it any more.",
+        "None.",
+    ),
+    message(
         "AMQ5037I",
         "The queue manager task {0} has started.",
         "A part of the queue manager has begun its work.",

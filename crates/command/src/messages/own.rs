@@ -196,6 +196,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct or unset it, and start the queue manager again.",
     ),
     message(
+        "AMQ2033W",
+        "Lane {0} of queue manager {1} has not come round for {2} milliseconds.",
+        "One of the threads that serve connections is held up. The applications whose connections it has get no answers meanwhile; those of other lanes are served.",
+        "If the machine is short of memory or its disk hangs, see to that. Otherwise take a stack trace of the process while it lasts (for example with gdb) and report a defect.",
+    ),
+    message(
+        "AMQ2034I",
+        "Lane {0} of queue manager {1}, which was held up for {2} milliseconds at least, serves its connections again.",
+        "What AMQ2033W told of is over.",
+        "None.",
+    ),
+    message(
         "AMQ2040W",
         "Queue manager {0} runs without listener {1}: port {2} of address {3} cannot be listened on ({4}).",
         "Another program has the port, or the address is not one of this system, or the port needs a privileged user. Everything else is served. The listener is tried again, at least every 30 seconds, until it can listen, is stopped, or the queue manager ends.",
@@ -308,6 +320,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "{0} non-persistent messages were not kept over the end of queue manager {1}, for want of room on its disk: {2}.",
         "Queues with NPMCLASS(HIGH) keep their non-persistent messages when the queue manager is ended in order. They have to be written to the files of these queues for that, and the disk had no room for them; behind each queue stands how many it lost. Persistent messages are kept.",
         "Give the file system of the queue files room. Messages that must not be lost have to be persistent.",
+    ),
+    message(
+        "AMQ2071W",
+        "Queue manager {0} takes {1} client connections at one time, not the {2} of MaxChannels: it may have {3} files and sockets open.",
+        "Each connection takes a socket. So that connections cannot keep the recovery log and queue files from being opened, some of what the process may have open is kept from them.",
+        "Start the queue manager with a higher limit (ulimit -Hn, LimitNOFILE= of its service), or lower MaxChannels.",
     ),
     message(
         "AMQ2101E",
@@ -470,6 +488,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Not in this release, so nothing was changed: {0}.",
         "The command gives attributes values that ask for something which is not there: a check of who connects, messages about events, statistics and so on. To keep such a value would be to claim what nobody does. The values that are taken are named with each attribute; with them, nothing is asked for.",
         "Give one of the values that are named, or leave the attribute out, and run the command again. What CHLAUTH and CONNAUTH are for must be done by other means until a later release: let the listener listen on an address that only trusted machines reach.",
+    ),
+    message(
+        "AMQ2407E",
+        "Service {0} runs no program: qm.ini says ServicePrograms=NO.",
+        "Who can define and start a service can run any program as the queue manager's user. Here nobody may.",
+        "If everybody who can connect to the queue manager may run programs as its user, set ServicePrograms=YES under TuningParameters in qm.ini and start the queue manager again.",
     ),
     message(
         "AMQ2501E",

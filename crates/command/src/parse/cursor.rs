@@ -35,7 +35,7 @@ pub(super) struct Item {
 }
 
 /// A position in the text of a command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Cursor<'a> {
     /// The whole command.
     pub(super) text: &'a str,

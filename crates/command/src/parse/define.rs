@@ -3,10 +3,11 @@
 use super::cursor::{Cursor, Parameter};
 use super::values::{check_name, value_of};
 use super::{Given, fault, nouns, unknown_keyword};
+use crate::attribute::{Attribute, Set};
 use crate::attrs::Attrs;
 use crate::command::{Command, SyntaxError};
-use crate::object::{ObjectKind, Set};
-use crate::table::by_keyword;
+use crate::kinds::ObjectKind;
+use crate::table::{by_keyword, by_selector};
 use posthaste_mqi::constants as mq;
 
 /// Which of the two commands that set attributes.
@@ -27,12 +28,13 @@ impl Setting {
 
 /// What the parameters of DEFINE or ALTER said.
 #[derive(Debug, Default)]
-struct Said {
+struct Clauses {
     attrs: Attrs,
     replace: bool,
     like: Option<String>,
     force: bool,
-    channel_type: bool,
+    /// What tells kinds with the same noun apart.
+    type_: bool,
 }
 
 pub(super) fn set(
@@ -41,7 +43,7 @@ pub(super) fn set(
     kind: ObjectKind,
     name: String,
 ) -> Result<Command, SyntaxError> {
-    let mut said = Said::default();
+    let mut clauses = Clauses::default();
     let mut given = Given::default();
     while let Some(parameter) = cursor.parameter()? {
         one(
@@ -49,32 +51,31 @@ pub(super) fn set(
             setting,
             kind,
             &parameter,
-            &mut said,
+            &mut clauses,
             &mut given,
         )?;
     }
-    if kind == ObjectKind::SvrConn && setting == Setting::Define && !said.channel_type {
-        let detail = "DEFINE CHANNEL needs CHLTYPE, for example CHLTYPE(SVRCONN)".to_owned();
-        return Err(fault::syntax(
-            cursor.text,
-            cursor.text.len(),
-            cursor.text.len(),
-            detail,
-        ));
+    let needed = kind.row().type_.filter(|type_| type_.word != kind.noun());
+    if let Some(type_) = needed.filter(|_| setting == Setting::Define && !clauses.type_) {
+        let keyword = by_selector(kind, type_.selector).map_or("", |attribute| attribute.keyword);
+        let (noun, word) = (kind.noun(), type_.word);
+        let detail = format!("DEFINE {noun} needs {keyword}, for example {keyword}({word})");
+        let end = cursor.text.len();
+        return Err(fault::syntax(cursor.text, end, end, detail));
     }
     Ok(match setting {
         Setting::Define => Command::Define {
             kind,
             name,
-            replace: said.replace,
-            like: said.like,
-            attrs: said.attrs,
+            replace: clauses.replace,
+            like: clauses.like,
+            attrs: clauses.attrs,
         },
         Setting::Alter => Command::Alter {
             kind,
             name,
-            attrs: said.attrs,
-            force: said.force,
+            attrs: clauses.attrs,
+            force: clauses.force,
         },
     })
 }
@@ -84,7 +85,7 @@ fn one(
     setting: Setting,
     kind: ObjectKind,
     parameter: &Parameter<'_>,
-    said: &mut Said,
+    clauses: &mut Clauses,
     given: &mut Given,
 ) -> Result<(), SyntaxError> {
     let word = parameter.word.to_ascii_uppercase();
@@ -92,7 +93,7 @@ fn one(
         ("REPLACE" | "NOREPLACE", Setting::Define) => {
             given.once(text, "REPLACE", parameter)?;
             parameter.bare(text)?;
-            said.replace = word == "REPLACE";
+            clauses.replace = word == "REPLACE";
             return Ok(());
         }
         ("LIKE", Setting::Define) => {
@@ -102,13 +103,13 @@ fn one(
                 return Err(fault::name(item.start, "LIKE needs a name".to_owned()));
             }
             check_name(&item.text, kind.name_length(), item.start, "LIKE")?;
-            said.like = Some(item.text.clone());
+            clauses.like = Some(item.text.clone());
             return Ok(());
         }
-        ("FORCE", Setting::Alter) if kind.is_queue() || kind == ObjectKind::Qmgr => {
+        ("FORCE", Setting::Alter) if kind.row().force => {
             given.once(text, "FORCE", parameter)?;
             parameter.bare(text)?;
-            said.force = true;
+            clauses.force = true;
             return Ok(());
         }
         _ => {}
@@ -127,15 +128,28 @@ fn one(
         ));
     }
     if attribute.selector == mq::MQIACH_CHANNEL_TYPE {
-        said.channel_type = true;
         other_channel(setting.verb(), parameter)?;
     }
-    let value = value_of(text, attribute, parameter)?;
+    let types = kind.row().type_;
+    clauses.type_ |= types.is_some_and(|type_| type_.selector == attribute.selector);
+    let value = value_of(text, attribute, parameter).map_err(|fault| match types {
+        Some(type_) if type_.selector == attribute.selector => no_type(fault, kind, attribute),
+        _ => fault,
+    })?;
     let stated_only = attribute.set == Set::CreateOnly && setting == Setting::Alter;
     if !stated_only {
-        said.attrs.set(attribute.selector, value);
+        clauses.attrs.set(attribute.selector, value);
     }
     Ok(())
+}
+
+/// The fault of a type that no kind with the noun has: says which there are.
+fn no_type(fault: SyntaxError, kind: ObjectKind, attribute: &Attribute) -> SyntaxError {
+    let kinds = ObjectKind::with_noun(kind.noun()).into_iter();
+    let words = kinds.filter_map(|kind| kind.row().type_.map(|type_| type_.word));
+    let words: Vec<&str> = words.collect();
+    let detail = format!("{} must be one of {}.", attribute.keyword, words.join(", "));
+    SyntaxError { detail, ..fault }
 }
 
 /// Says so when CHLTYPE is one of MQ's that is not here yet.
@@ -162,7 +176,8 @@ fn unknown_attribute(
         .find_map(|other| by_keyword(other, word).map(|attribute| (other, attribute)));
     if let Some((other, attribute)) = elsewhere {
         let keyword = attribute.keyword;
-        let detail = format!("{keyword} is an attribute of {other}s, not of {kind}s");
+        let detail =
+            format!("{keyword} is an attribute of another kind of object: {other}, not {kind}");
         return fault::syntax(text, parameter.start, parameter.word_end, detail);
     }
     let mut candidates: Vec<&str> = crate::table::attributes(kind)
@@ -177,33 +192,61 @@ fn unknown_attribute(
     unknown_keyword(text, &command, parameter, &candidates)
 }
 
+/// What CHLTABLE of DELETE CHANNEL calls the name spaces of channels.
+const CHANNEL_TABLES: [(&str, ObjectKind); 2] = [
+    ("QMGRTAB", ObjectKind::SvrConn),
+    ("CLNTTAB", ObjectKind::ClntConn),
+];
+
+/// The kind in the name space that CHLTABLE says.
+fn channel_table(text: &str, parameter: &Parameter<'_>) -> Result<ObjectKind, SyntaxError> {
+    let item = parameter.one_value(text)?;
+    let named = CHANNEL_TABLES.iter().find(|(word, _)| *word == item.text);
+    named.map(|(_, kind)| *kind).ok_or_else(|| {
+        let detail = "CHLTABLE must be one of QMGRTAB, CLNTTAB".to_owned();
+        fault::syntax(text, item.start, item.end, detail)
+    })
+}
+
 pub(super) fn delete(
     cursor: &mut Cursor<'_>,
-    kind: ObjectKind,
+    mut kind: ObjectKind,
     name: String,
 ) -> Result<Command, SyntaxError> {
     let mut purge = false;
+    let mut stated = false;
     let mut given = Given::default();
     while let Some(parameter) = cursor.parameter()? {
         let word = parameter.word.to_ascii_uppercase();
-        match (word.as_str(), kind) {
-            ("PURGE" | "NOPURGE", ObjectKind::QLocal) => {
+        let type_ = kind.row().type_.filter(|type_| type_.word != kind.noun());
+        let typed = type_.and_then(|type_| by_selector(kind, type_.selector));
+        match (word.as_str(), typed) {
+            ("PURGE" | "NOPURGE", _) if kind.row().purge => {
                 given.once(cursor.text, "PURGE", &parameter)?;
                 parameter.bare(cursor.text)?;
                 purge = word == "PURGE";
             }
-            ("CHLTYPE", ObjectKind::SvrConn) => {
-                given.once(cursor.text, "CHLTYPE", &parameter)?;
+            (_, Some(attribute)) if attribute.is_called(&word) => {
+                given.once(cursor.text, attribute.keyword, &parameter)?;
                 other_channel("DELETE", &parameter)?;
-                if let Some(attribute) = by_keyword(kind, "CHLTYPE") {
-                    value_of(cursor.text, attribute, &parameter)?;
+                value_of(cursor.text, attribute, &parameter)?;
+                stated = true;
+            }
+            ("CHLTABLE", _) if CHANNEL_TABLES.iter().any(|(_, channel)| *channel == kind) => {
+                given.once(cursor.text, "CHLTABLE", &parameter)?;
+                let of_table = channel_table(cursor.text, &parameter)?;
+                if stated && of_table != kind {
+                    let detail = "CHLTABLE and CHLTYPE contradict each other".to_owned();
+                    let (start, end) = (parameter.start, parameter.word_end);
+                    return Err(fault::syntax(cursor.text, start, end, detail));
                 }
+                kind = of_table;
             }
             _ => {
                 let command = format!("DELETE {}", kind.noun());
-                let known = match kind {
-                    ObjectKind::QLocal => &["PURGE", "NOPURGE"][..],
-                    _ => &[],
+                let known = match kind.row().purge {
+                    true => &["PURGE", "NOPURGE"][..],
+                    false => &[],
                 };
                 return Err(unknown_keyword(cursor.text, &command, &parameter, known));
             }

@@ -4,48 +4,53 @@ use super::cursor::{Cursor, Item, Parameter};
 use super::define::other_channel;
 use super::filter::where_of;
 use super::values::check_generic;
-use super::{Given, fault, nouns, unknown_keyword};
-use crate::command::{Command, DisplayType, DisplayWhat, SyntaxError};
-use crate::object::ObjectKind;
-use crate::table::{LOG_KEYWORDS, all_keywords, is_not_here, type_of_keyword, where_keyword};
+use super::{Given, fault, unknown_keyword};
+use crate::command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
+use crate::filter::wanted;
+use crate::kinds::ObjectKind;
+use crate::statuses::{
+    Choice, ChoiceBy, Fit, STATUSES, all_keywords, choice, displayed_kinds, group, groups,
+    is_not_here, noun, shown_by, status, type_of_keyword, where_keyword,
+};
+use crate::table::by_selector;
 use posthaste_mqi::constants as mq;
 
-/// The noun of a DISPLAY command as it is called in messages.
-pub(super) fn noun(what: DisplayWhat) -> &'static str {
-    match what {
-        DisplayWhat::Object(kind) => kind.noun(),
-        DisplayWhat::Queue => "QUEUE",
-        DisplayWhat::Channel => "CHANNEL",
-        DisplayWhat::Listener => "LISTENER",
-        DisplayWhat::Qmgr => "QMGR",
-        DisplayWhat::QStatus => "QSTATUS",
-        DisplayWhat::QMStatus => "QMSTATUS",
-        DisplayWhat::Conn => "CONN",
-        DisplayWhat::ChStatus => "CHSTATUS",
-        DisplayWhat::LsStatus => "LSSTATUS",
+/// The nouns of queues of every kind.
+const QUEUE: &[&str] = &["QUEUE", "Q"];
+
+/// The long nouns of all DISPLAY commands.
+pub(super) fn nouns() -> Vec<&'static str> {
+    let kinds = ObjectKind::ALL.into_iter().map(ObjectKind::noun);
+    let statuses = STATUSES
+        .iter()
+        .filter_map(|status| status.nouns.first().copied());
+    kinds.chain(statuses).chain(["QUEUE"]).collect()
+}
+
+/// The longest name that the command takes; 0: it names nothing.
+fn name_length(what: DisplayWhat) -> usize {
+    match (what, status(what)) {
+        (_, Some(status)) => status.name_length as usize,
+        (DisplayWhat::Object(ObjectKind::Qmgr), _) => 0,
+        (DisplayWhat::Object(kind), _) => kind.name_length(),
+        _ => mq::MQ_OBJECT_NAME_LENGTH as usize,
     }
 }
 
 /// Whether the command names what it shows.
 pub(super) fn is_named(what: DisplayWhat) -> bool {
-    !matches!(what, DisplayWhat::Qmgr | DisplayWhat::QMStatus)
+    name_length(what) > 0
 }
 
 /// Refuses a name that nothing can have.
 pub(super) fn check_displayed_name(what: DisplayWhat, item: &Item) -> Result<(), SyntaxError> {
-    let longest = match what {
-        DisplayWhat::Channel | DisplayWhat::ChStatus => ObjectKind::SvrConn.name_length(),
-        // Eight bytes in hexadecimal, or all twenty-four of a connection's identifier.
-        DisplayWhat::Conn => 2 * mq::MQ_CONNECTION_ID_LENGTH as usize,
-        _ => mq::MQ_OBJECT_NAME_LENGTH as usize,
-    };
     if item.text.is_empty() {
         return Err(fault::name(
             item.start,
             format!("{} needs a name", noun(what)),
         ));
     }
-    check_generic(&item.text, longest, item.start, noun(what))
+    check_generic(&item.text, name_length(what), item.start, noun(what))
 }
 
 pub(super) fn display(
@@ -60,6 +65,7 @@ pub(super) fn display(
     let mut filter = None;
     let mut type_ = None;
     let mut types = Types::default();
+    let mut choices = Vec::new();
     while let Some(parameter) = cursor.parameter()? {
         let word = parameter.word.to_ascii_uppercase();
         match (word.as_str(), &parameter.values) {
@@ -70,25 +76,32 @@ pub(super) fn display(
             ("WHERE", _) => {
                 given.once(text, "WHERE", &parameter)?;
                 let found = where_of(what, &parameter)?;
-                types.add(text, what, &found.keyword, &parameter)?;
+                types.add(text, what, found.keyword, &parameter)?;
                 filter = Some(found);
             }
-            ("TYPE" | "QTYPE" | "CHLTYPE", Some(_)) => {
+            ("TYPE" | "QTYPE" | "CHLTYPE" | "AUTHTYPE", Some(_)) => {
                 given.once(text, "TYPE", &parameter)?;
                 type_ = Some(type_of(text, what, &parameter)?);
             }
-            ("LOG", None) if what == DisplayWhat::QMStatus => {
-                given.once(text, "LOG", &parameter)?;
-                show.extend(LOG_KEYWORDS.iter().map(|&keyword| keyword.to_owned()));
-            }
-            (_, None) => match where_keyword(what, &word) {
-                Some(keyword) => {
+            (_, None) => match (where_keyword(what, &word), group(what, &word)) {
+                (Some(keyword), _) => {
                     given.once(text, keyword, &parameter)?;
                     types.add(text, what, keyword, &parameter)?;
                     show.push(keyword.to_owned());
                 }
-                None => return Err(unknown(text, what, &parameter)),
+                (None, Some((name, keywords))) => {
+                    given.once(text, name, &parameter)?;
+                    for keyword in keywords {
+                        types.add(text, what, keyword, &parameter)?;
+                        show.push((*keyword).to_owned());
+                    }
+                }
+                (None, None) => return Err(unknown(text, what, &parameter)),
             },
+            (_, Some(_)) if let Some(choice) = choice(what, &word) => {
+                given.once(text, choice.keyword, &parameter)?;
+                choices.push(fits(text, choice, &parameter)?);
+            }
             (_, Some(_)) if where_keyword(what, &word).is_some() => {
                 let detail = format!("{word} has no value here; use WHERE to choose by value");
                 return Err(fault::syntax(text, parameter.start, parameter.end, detail));
@@ -97,13 +110,62 @@ pub(super) fn display(
         }
     }
     let type_ = types.fitting(text, type_)?;
+    let chosen = choices.iter().flat_map(|choice| choice.chosen(what, type_));
+    let chosen = chosen.collect();
     Ok(Command::Display {
         what,
         name,
         show,
         all,
         filter,
+        chosen,
         type_,
+    })
+}
+
+/// What a parameter of DISPLAY with a value goes by.
+enum Chosen {
+    /// The value that rows have under a keyword.
+    Value(&'static str, String),
+    /// What rows of each TYPE fit it.
+    Fits(&'static [Fit]),
+}
+
+impl Chosen {
+    /// The filters that it stands for in rows of a TYPE.
+    fn chosen(&self, what: DisplayWhat, type_: Option<DisplayType>) -> Vec<Where> {
+        let filter = |keyword: &str, op, value: &str| {
+            let attribute = *shown_by(what, keyword).first()?;
+            Some(Where {
+                keyword: attribute.keyword,
+                op,
+                value: wanted(attribute, op, value)?,
+            })
+        };
+        match self {
+            Chosen::Value(keyword, value) => filter(keyword, Op::Eq, value).into_iter().collect(),
+            Chosen::Fits(fits) => {
+                let type_ = type_.unwrap_or(DisplayType::Queue);
+                let fits = fits.iter().filter(|(of, ..)| *of == type_);
+                fits.filter_map(|(_, keyword, op, value)| filter(keyword, *op, value))
+                    .collect()
+            }
+        }
+    }
+}
+
+fn fits(text: &str, choice: &Choice, parameter: &Parameter<'_>) -> Result<Chosen, SyntaxError> {
+    let item = parameter.one_value(text)?;
+    let words = match choice.by {
+        ChoiceBy::Value => return Ok(Chosen::Value(choice.keyword, item.text.clone())),
+        ChoiceBy::Word(words) => words,
+    };
+    let mut known = words.iter();
+    let known = known.find(|(word, _)| word.eq_ignore_ascii_case(&item.text));
+    known.map(|(_, fits)| Chosen::Fits(fits)).ok_or_else(|| {
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let detail = format!("{} must be one of {}", choice.keyword, words.join(", "));
+        fault::syntax(text, item.start, item.end, detail)
     })
 }
 
@@ -177,17 +239,12 @@ impl Needed {
 
 fn unknown(text: &str, what: DisplayWhat, parameter: &Parameter<'_>) -> SyntaxError {
     if is_not_here(what, parameter.word) {
-        return not_answered(what, parameter.word, parameter.start);
+        return fault::not_answered(what, parameter.word, parameter.start);
     }
     let mut known = all_keywords(what);
     known.extend(["ALL", "WHERE", "TYPE"]);
+    known.extend(groups(what).iter().map(|(name, _)| *name));
     unknown_keyword(text, &format!("DISPLAY {}", noun(what)), parameter, &known)
-}
-
-/// One of MQ's keywords for which there is no answer here.
-pub(super) fn not_answered(what: DisplayWhat, word: &str, start: usize) -> SyntaxError {
-    let command = format!("DISPLAY {} {}", noun(what), word.to_ascii_uppercase());
-    fault::not_here(start, command)
 }
 
 fn type_of(
@@ -198,34 +255,11 @@ fn type_of(
     let keyword = parameter.word.to_ascii_uppercase();
     let item = parameter.one_value(text)?;
     let word = item.text.to_ascii_uppercase();
-    let queues = [
-        ("QLOCAL", DisplayType::Kind(ObjectKind::QLocal)),
-        ("QMODEL", DisplayType::Kind(ObjectKind::QModel)),
-        ("QALIAS", DisplayType::Kind(ObjectKind::QAlias)),
-        ("QREMOTE", DisplayType::Kind(ObjectKind::QRemote)),
-        ("ALL", DisplayType::All),
-    ];
-    let channels = [
-        ("SVRCONN", DisplayType::Kind(ObjectKind::SvrConn)),
-        ("ALL", DisplayType::All),
-    ];
-    let conns = [
-        ("CONN", DisplayType::Conn),
-        ("HANDLE", DisplayType::Handle),
-        ("ALL", DisplayType::All),
-    ];
-    let statuses = [
-        ("QUEUE", DisplayType::Queue),
-        ("HANDLE", DisplayType::Handle),
-    ];
-    let types: &[(&str, DisplayType)] = match (what, keyword.as_str()) {
-        (DisplayWhat::Queue, "TYPE" | "QTYPE") => &queues,
-        (DisplayWhat::Channel | DisplayWhat::ChStatus, "TYPE" | "CHLTYPE") => &channels,
-        (DisplayWhat::Conn, "TYPE") => &conns,
-        (DisplayWhat::QStatus, "TYPE") => &statuses,
-        _ => return Err(unknown(text, what, parameter)),
-    };
-    if matches!(what, DisplayWhat::Channel | DisplayWhat::ChStatus) {
+    let types = types_of(what, &keyword);
+    if types.is_empty() {
+        return Err(unknown(text, what, parameter));
+    }
+    if types.contains(&("SVRCONN", DisplayType::Kind(ObjectKind::SvrConn))) {
         other_channel("DISPLAY", parameter)?;
     }
     types
@@ -239,11 +273,47 @@ fn type_of(
         })
 }
 
-/// The nouns of DISPLAY: the single kinds of queue besides those of the table.
+/// The types that a keyword of DISPLAY chooses among; none: it is no keyword of this command.
+fn types_of(what: DisplayWhat, keyword: &str) -> Vec<(&'static str, DisplayType)> {
+    let named = match (what, keyword) {
+        (DisplayWhat::Conn, "TYPE") => {
+            vec![("CONN", DisplayType::Conn), ("HANDLE", DisplayType::Handle)]
+        }
+        (DisplayWhat::QStatus, "TYPE") => {
+            return vec![
+                ("QUEUE", DisplayType::Queue),
+                ("HANDLE", DisplayType::Handle),
+            ];
+        }
+        (DisplayWhat::ChStatus, "TYPE" | "CHLTYPE") => {
+            vec![("SVRCONN", DisplayType::Kind(ObjectKind::SvrConn))]
+        }
+        (DisplayWhat::Object(kind), _) if kind.is_queue() => Vec::new(),
+        _ => displayed_kinds(what)
+            .into_iter()
+            .filter_map(|kind| {
+                let type_ = kind.row().type_?;
+                let attribute = by_selector(kind, type_.selector)?;
+                let asked = keyword == "TYPE" || attribute.is_called(keyword);
+                asked.then_some((type_.word, DisplayType::Kind(kind)))
+            })
+            .collect(),
+    };
+    match named.is_empty() {
+        true => named,
+        false => [named, vec![("ALL", DisplayType::All)]].concat(),
+    }
+}
+
+/// The nouns of DISPLAY.
 pub(super) fn find(word: &str) -> Option<DisplayWhat> {
-    nouns::find(nouns::DISPLAYS, word).or_else(|| {
-        nouns::find(nouns::KINDS, word)
-            .filter(|kind| kind.is_queue())
-            .map(DisplayWhat::Object)
-    })
+    let is = |noun: &&str| noun.eq_ignore_ascii_case(word);
+    if QUEUE.iter().any(is) {
+        return Some(DisplayWhat::Queue);
+    }
+    let mut statuses = STATUSES.iter();
+    let status = statuses.find(|status| status.nouns.iter().any(is));
+    let meant = ObjectKind::with_noun(word);
+    let object = meant.first().map(|kind| DisplayWhat::Object(*kind));
+    status.map(|status| status.what).or(object)
 }

@@ -1,8 +1,9 @@
 //! The ways in which a text can fail to be a command, each with its message.
 
-use crate::command::{NOT_HERE, SyntaxError};
+use crate::command::{DisplayWhat, NOT_HERE, SyntaxError};
 use crate::messages;
-use crate::show::printable;
+use crate::statuses::noun;
+use crate::value::printable;
 
 /// AMQ8405I: shows the command up to `end`, where the fault is.
 pub(super) fn syntax(text: &str, start: usize, end: usize, detail: String) -> SyntaxError {
@@ -39,6 +40,12 @@ pub(super) fn not_here(start: usize, command: String) -> SyntaxError {
         column: start,
         detail: String::new(),
     }
+}
+
+/// One of MQ's keywords for which there is no answer here.
+pub(super) fn not_answered(what: DisplayWhat, word: &str, start: usize) -> SyntaxError {
+    let command = format!("DISPLAY {} {}", noun(what), word.to_ascii_uppercase());
+    not_here(start, command)
 }
 
 fn plain(id: &'static str, column: usize, detail: String) -> SyntaxError {

@@ -1,10 +1,12 @@
 //! The WHERE of a DISPLAY command: what it may compare, how, and with what.
 
 use super::cursor::Parameter;
-use super::display::{not_answered, noun};
 use super::fault;
+use crate::attribute::{Attribute, ValueKind};
 use crate::command::{DisplayWhat, Op, SyntaxError, Where};
-use crate::table::{Holds, holds, is_not_here, where_keyword};
+use crate::filter::wanted;
+use crate::statuses::{is_not_here, noun, shown_by, where_keyword};
+use crate::value::Value;
 
 pub(super) fn where_of(what: DisplayWhat, parameter: &Parameter<'_>) -> Result<Where, SyntaxError> {
     let [keyword, op, value] = parameter.values.as_deref().unwrap_or_default() else {
@@ -12,7 +14,7 @@ pub(super) fn where_of(what: DisplayWhat, parameter: &Parameter<'_>) -> Result<W
         return Err(fault::filter(parameter.start, detail));
     };
     if is_not_here(what, &keyword.text) {
-        return Err(not_answered(what, &keyword.text, keyword.start));
+        return Err(fault::not_answered(what, &keyword.text, keyword.start));
     }
     let Some(found) = where_keyword(what, &keyword.text) else {
         let detail = format!("DISPLAY {} does not show {}", noun(what), keyword.text);
@@ -28,22 +30,24 @@ pub(super) fn where_of(what: DisplayWhat, parameter: &Parameter<'_>) -> Result<W
         );
         return Err(fault::filter(op.start, detail));
     };
-    let asked = Where {
-        keyword: found.to_owned(),
-        op: operator,
-        value: value.text.trim_end().to_owned(),
-        number: false,
-    };
+    let given = value.text.trim_end();
     let mut refused = None;
     // The words of an attribute may be others in another kind of object: what one of them can have is asked for.
-    for held in holds(what, found) {
-        check_operator(&asked, &held).map_err(|detail| fault::filter(op.start, detail))?;
-        match checked(&asked, &held) {
-            Ok(filter) => return Ok(filter),
+    for attribute in shown_by(what, found) {
+        check_operator(attribute, operator).map_err(|detail| fault::filter(op.start, detail))?;
+        match checked(attribute, operator, given) {
+            Ok(value) => {
+                return Ok(Where {
+                    keyword: found,
+                    op: operator,
+                    value,
+                });
+            }
             Err(detail) => refused = Some(fault::filter(value.start, detail)),
         }
     }
-    refused.map_or(Ok(asked), Err)
+    let nothing = || fault::filter(keyword.start, format!("{found} is not shown"));
+    Err(refused.unwrap_or_else(nothing))
 }
 
 fn words(operators: &[Op]) -> String {
@@ -52,88 +56,67 @@ fn words(operators: &[Op]) -> String {
     named.map(|(word, _)| word).collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses an operator that means nothing for what a keyword holds.
-fn check_operator(filter: &Where, held: &Holds) -> Result<(), String> {
-    if held.operators().contains(&filter.op) {
-        return Ok(());
+/// The operators that mean something for an attribute, and what it is in words.
+fn operators(attribute: &Attribute) -> (&'static [Op], &'static str) {
+    const ORDER: &[Op] = &[Op::Lt, Op::Gt, Op::Eq, Op::Ne, Op::Le, Op::Ge];
+    const TEXT: &[Op] = &[
+        Op::Lt,
+        Op::Gt,
+        Op::Eq,
+        Op::Ne,
+        Op::Le,
+        Op::Ge,
+        Op::Lk,
+        Op::Nl,
+    ];
+    match attribute.kind {
+        // To compare a secret would be to guess it.
+        _ if attribute.is_switch() || attribute.secret => (&[], ""),
+        ValueKind::Int { .. } | ValueKind::IntOrKeyword { .. } => (ORDER, "a number"),
+        ValueKind::Keyword(_) => (&[Op::Eq, Op::Ne], "one of several words"),
+        ValueKind::Bytes { .. } => (ORDER, "a string of bytes"),
+        ValueKind::Text { .. } | ValueKind::Name { .. } => (TEXT, "text"),
+        ValueKind::Date | ValueKind::Time => (TEXT, "a date or a time"),
+        ValueKind::Keywords(_) | ValueKind::Ints | ValueKind::Bits(_) | ValueKind::Names { .. } => {
+            (&[Op::Ct, Op::Ex, Op::Ctg, Op::Exg], "a list")
+        }
     }
-    let keyword = &filter.keyword;
-    let what = match held {
-        Holds::Number(_) => "a number",
-        Holds::OneOf(_) => "one of several words",
-        Holds::Text => "text",
-        Holds::Stamp(_) => "a date or a time",
-        Holds::List(_) => "a list",
-        Holds::Switch => return Err(format!("{keyword} cannot be used in WHERE")),
-    };
-    let operators = words(held.operators());
-    Err(format!("{keyword} is {what}, and takes {operators}"))
 }
 
-/// The filter, with words as DISPLAY shows them; refuses a value that the keyword can never have.
-fn checked(asked: &Where, held: &Holds) -> Result<Where, String> {
-    let mut filter = asked.clone();
-    let Where {
-        keyword, op, value, ..
-    } = asked;
-    if matches!(op, Op::Lk | Op::Nl | Op::Ctg | Op::Exg) {
-        return Ok(filter);
+/// Refuses an operator that means nothing for an attribute.
+fn check_operator(attribute: &Attribute, op: Op) -> Result<(), String> {
+    let keyword = attribute.keyword;
+    match operators(attribute) {
+        (known, _) if known.contains(&op) => Ok(()),
+        ([], _) => Err(format!("{keyword} cannot be used in WHERE")),
+        (known, what) => Err(format!("{keyword} is {what}, and takes {}", words(known))),
     }
-    if value.len() > 1 && value.ends_with('*') {
-        let operators = match held {
-            Holds::List(_) => "CTG or EXG",
-            _ => "LK or NL",
+}
+
+/// What is compared with; refuses a value that the attribute can never have.
+fn checked(attribute: &Attribute, op: Op, given: &str) -> Result<Value, String> {
+    let is_generic = matches!(op, Op::Lk | Op::Nl | Op::Ctg | Op::Exg);
+    if !is_generic && given.len() > 1 && given.ends_with('*') {
+        let (known, _) = operators(attribute);
+        let needed = match known.contains(&Op::Ctg) {
+            true => "CTG or EXG",
+            false => "LK or NL",
         };
-        return Err(format!("a generic value needs {operators}"));
+        return Err(format!("a generic value needs {needed}"));
     }
-    let words = held.words();
-    let word = words.iter().find(|word| word.eq_ignore_ascii_case(value));
-    if let Some(word) = word {
-        filter.value = (*word).to_owned();
-    }
-    let number = || value.trim_start().parse::<i64>().is_ok();
-    let possible = match held {
-        Holds::Number(_) if !matches!(op, Op::Eq | Op::Ne) => number(),
-        Holds::Number(_) => word.is_some() || number(),
-        Holds::OneOf(_) => word.is_some(),
-        Holds::List(_) => words.is_empty() || word.is_some(),
-        Holds::Stamp(shape) => begins(shape, value),
-        Holds::Text | Holds::Switch => true,
-    };
-    filter.number = matches!(held, Holds::Number(_));
-    match possible {
-        true => Ok(filter),
-        false => Err(impossible(keyword, value, held)),
-    }
+    wanted(attribute, op, given).ok_or_else(|| impossible(attribute, given))
 }
 
-fn impossible(keyword: &str, value: &str, held: &Holds) -> String {
-    let words: Vec<&str> = held
-        .words()
-        .iter()
-        .copied()
-        .filter(|word| !word.is_empty())
-        .collect();
-    let refused = format!("{value} is not a value of {keyword}");
-    match held {
-        Holds::Stamp("0000-00-00") => refused + "; a date is yyyy-mm-dd",
-        Holds::Stamp(_) => refused + "; a time is hh.mm.ss",
+fn impossible(attribute: &Attribute, given: &str) -> String {
+    let words: Vec<&str> = attribute.words().iter().map(|(word, _)| *word).collect();
+    let refused = format!("{given} is not a value of {}", attribute.keyword);
+    match attribute.kind {
+        ValueKind::Date => refused + "; a date is yyyy-mm-dd",
+        ValueKind::Time => refused + "; a time is hh.mm.ss",
         // More would hide what was wrong.
-        Holds::OneOf(_) | Holds::List(_) if words.len() <= 20 => {
+        ValueKind::Keyword(_) | ValueKind::Keywords(_) if words.len() <= 20 => {
             format!("{refused}; it is one of {}", words.join(", "))
         }
         _ => refused,
     }
-}
-
-/// Whether a text is the beginning of a date or time: the part that says which year, or which hour.
-fn begins(shape: &str, value: &str) -> bool {
-    value.len() <= shape.len()
-        && value
-            .bytes()
-            .zip(shape.bytes())
-            .all(|(given, wanted)| match wanted {
-                b'0' => given.is_ascii_digit(),
-                _ => given == wanted,
-            })
 }

@@ -1,8 +1,5 @@
 //! Verbs and nouns with their short forms (manual: "Using MQSC commands").
 
-use crate::command::DisplayWhat;
-use crate::object::ObjectKind;
-
 /// The verbs that are carried out here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -36,38 +33,13 @@ pub(super) const OTHER_VERBS: &[&str] = &[
     "RESUME", "RVERIFY", "SET", "SUSPEND",
 ];
 
-/// Each kind of object with its nouns, the long one first.
-pub(super) const KINDS: &[(&[&str], ObjectKind)] = &[
-    (&["QMGR"], ObjectKind::Qmgr),
-    (&["QLOCAL", "QL"], ObjectKind::QLocal),
-    (&["QMODEL", "QM"], ObjectKind::QModel),
-    (&["QALIAS", "QA"], ObjectKind::QAlias),
-    (&["QREMOTE", "QR"], ObjectKind::QRemote),
-    (&["CHANNEL", "CHL"], ObjectKind::SvrConn),
-    (&["LISTENER", "LSTR"], ObjectKind::Listener),
-];
-
-/// What DISPLAY can show, besides the single kinds of queue.
-pub(super) const DISPLAYS: &[(&[&str], DisplayWhat)] = &[
-    (&["QUEUE", "Q"], DisplayWhat::Queue),
-    (&["CHANNEL", "CHL"], DisplayWhat::Channel),
-    (&["LISTENER", "LSTR"], DisplayWhat::Listener),
-    (&["QMGR"], DisplayWhat::Qmgr),
-    (&["QSTATUS", "QS"], DisplayWhat::QStatus),
-    (&["QMSTATUS"], DisplayWhat::QMStatus),
-    (&["CONN"], DisplayWhat::Conn),
-    (&["CHSTATUS", "CHS"], DisplayWhat::ChStatus),
-    (&["LSSTATUS"], DisplayWhat::LsStatus),
-];
-
 /// MQ's other nouns, so that the answer can say that they are not wrong but not here.
 pub(super) const OTHER_NOUNS: &[&str] = &[
-    "APSTATUS", "ARCHIVE", "AUTHINFO", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS",
-    "CFSTRUCT", "CHI", "CHINIT", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "COMMINFO",
-    "ENTAUTH", "GROUP", "INDOUBT", "LOG", "MAXSMSGS", "NAMELIST", "NL", "POLICY", "PRO", "PROCESS",
-    "PSID", "PUBSUB", "QC", "QCLUSTER", "QSTATS", "SBSTATUS", "SECURITY", "SERVICE", "SMDS",
-    "SMDSCONN", "STC", "STGCLASS", "SUB", "SVSTATUS", "SYSTEM", "TCLUSTER", "THREAD", "TOPIC",
-    "TOPICSTR", "TPIPE", "TPSTATUS", "TRACE", "USAGE",
+    "APSTATUS", "ARCHIVE", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS", "CFSTRUCT",
+    "CHI", "CHINIT", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "ENTAUTH", "GROUP", "INDOUBT",
+    "LOG", "MAXSMSGS", "POLICY", "PSID", "PUBSUB", "QC", "QCLUSTER", "QSTATS", "SBSTATUS",
+    "SECURITY", "SMDS", "SMDSCONN", "STC", "STGCLASS", "SUB", "SYSTEM", "TCLUSTER", "THREAD",
+    "TOPIC", "TOPICSTR", "TPIPE", "TPSTATUS", "TRACE", "USAGE",
 ];
 
 /// What MQ does to kinds of object that are here, and this release does not do.
@@ -79,7 +51,7 @@ pub(super) const OTHER_PAIRS: &[(Verb, &[&str])] = &[
 
 /// CHLTYPE words of channels that are not here yet.
 pub(super) const OTHER_CHANNELS: &[&str] = &[
-    "SDR", "SVR", "RCVR", "RQSTR", "CLNTCONN", "CLUSSDR", "CLUSRCVR", "MQTT", "AMQP",
+    "SDR", "SVR", "RCVR", "RQSTR", "CLUSSDR", "CLUSRCVR", "MQTT", "AMQP",
 ];
 
 /// Finds a word among forms.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::attrs::Attrs;
 use crate::command::{DisplayType, Op, Where};
-use crate::object::Value;
+use crate::value::{Date, Value};
 use posthaste_mqi::constants as mq;
 
 mod faults;
@@ -20,7 +20,7 @@ fn attrs(values: &[(i32, Value)]) -> Attrs {
 }
 
 fn int(selector: i32, value: i32) -> (i32, Value) {
-    (selector, Value::Int(value))
+    (selector, Value::from(value))
 }
 
 fn text(selector: i32, value: &str) -> (i32, Value) {
@@ -212,8 +212,18 @@ fn channels_and_listeners() {
         (
             "DEF CHL(C) CHLTYPE(SVRCONN) COMPMSG(ZLIBFAST, rle NONE) COMPHDR(SYSTEM)",
             channel(&[
-                text(mq::MQIACH_MSG_COMPRESSION, "ZLIBFAST,RLE,NONE"),
-                text(mq::MQIACH_HDR_COMPRESSION, "SYSTEM"),
+                (
+                    mq::MQIACH_MSG_COMPRESSION,
+                    Value::Ints(vec![
+                        mq::MQCOMPRESS_ZLIBFAST.into(),
+                        mq::MQCOMPRESS_RLE.into(),
+                        mq::MQCOMPRESS_NONE.into(),
+                    ]),
+                ),
+                (
+                    mq::MQIACH_HDR_COMPRESSION,
+                    Value::Ints(vec![mq::MQCOMPRESS_SYSTEM.into()]),
+                ),
             ]),
         ),
         (
@@ -264,7 +274,7 @@ fn alter_and_delete() {
         name: name.to_owned(),
         purge,
     };
-    use ObjectKind::{Listener, QLocal, QModel, Qmgr, SvrConn};
+    use ObjectKind::{ClntConn, Listener, QLocal, QModel, Qmgr, SvrConn};
     for (line, expected) in [
         (
             "alter qmgr maxmsgl(104857600)",
@@ -284,7 +294,7 @@ fn alter_and_delete() {
                     text(mq::MQCA_DEAD_LETTER_Q_NAME, ""),
                     int(mq::MQIA_MSG_MARK_BROWSE_INTERVAL, -1),
                     int(mq::MQIA_MEDIA_IMAGE_LOG_LENGTH, 0),
-                    text(mq::MQIA_SUITE_B_STRENGTH, "128_BIT,192_BIT"),
+                    (mq::MQIA_SUITE_B_STRENGTH, Value::Ints(vec![2, 4])),
                 ],
                 true,
             ),
@@ -300,6 +310,13 @@ fn alter_and_delete() {
         ("DEL QM(A)", delete(QModel, "A", false)),
         ("DEL CHL(A)", delete(SvrConn, "A", false)),
         ("DEL CHL(A) CHLTYPE(SVRCONN)", delete(SvrConn, "A", false)),
+        ("DEL CHL(A) CHLTYPE(CLNTCONN)", delete(ClntConn, "A", false)),
+        ("DEL CHL(A) CHLTABLE(QMGRTAB)", delete(SvrConn, "A", false)),
+        ("DEL CHL(A) CHLTABLE(clnttab)", delete(ClntConn, "A", false)),
+        (
+            "DEL CHL(A) CHLTYPE(CLNTCONN) CHLTABLE(CLNTTAB)",
+            delete(ClntConn, "A", false),
+        ),
         ("DEL LSTR('l')", delete(Listener, "l", false)),
     ] {
         assert_eq!(ok(line), expected, "{line}");
@@ -377,14 +394,20 @@ fn display_commands() {
             plain(W::Object(ObjectKind::QAlias), "A", &["TARGET", "DESCR"]),
         ),
         ("DIS Q(*) NOSHARE", plain(W::Queue, "*", &["SHARE"])),
-        ("DIS QMGR", plain(W::Qmgr, "", &[])),
+        ("DIS QMGR", plain(W::Object(ObjectKind::Qmgr), "", &[])),
         (
             "DIS QMGR QMNAME DEADQ",
-            plain(W::Qmgr, "", &["QMNAME", "DEADQ"]),
+            plain(W::Object(ObjectKind::Qmgr), "", &["QMNAME", "DEADQ"]),
         ),
         ("DIS QMSTATUS LOGTYPE", plain(W::QMStatus, "", &["LOGTYPE"])),
-        ("DIS CHANNEL(*)", plain(W::Channel, "*", &[])),
-        ("DIS LISTENER(L*) PORT", plain(W::Listener, "L*", &["PORT"])),
+        (
+            "DIS CHANNEL(*)",
+            plain(W::Object(ObjectKind::SvrConn), "*", &[]),
+        ),
+        (
+            "DIS LISTENER(L*) PORT",
+            plain(W::Object(ObjectKind::Listener), "L*", &["PORT"]),
+        ),
         ("DIS LSSTATUS(*)", plain(W::LsStatus, "*", &[])),
         (
             "DIS CHS(*) CURSHCNV",
@@ -424,7 +447,7 @@ fn display_commands() {
             "DIS CHL(*) CHLTYPE(SVRCONN)",
             Expected {
                 type_: Some(DisplayType::Kind(ObjectKind::SvrConn)),
-                ..plain(W::Channel, "*", &[])
+                ..plain(W::Object(ObjectKind::SvrConn), "*", &[])
             },
         ),
     ] {
@@ -434,6 +457,7 @@ fn display_commands() {
             show: expected.show.iter().map(|word| word.to_string()).collect(),
             all: expected.all,
             filter: None,
+            chosen: Vec::new(),
             type_: expected.type_,
         };
         assert_eq!(ok(line), expected, "{line}");
@@ -441,83 +465,184 @@ fn display_commands() {
 }
 
 #[test]
+fn parameters_that_choose() {
+    let filter = |keyword, op, value| Where { keyword, op, value };
+    let input = filter("INPUT", Op::Ne, Value::Int(0));
+    for (line, expected) in [
+        ("DIS QS(*) OPENTYPE(ALL)", vec![]),
+        (
+            "DIS QS(*) OPENTYPE(input)",
+            vec![filter("IPPROCS", Op::Gt, Value::Int(0))],
+        ),
+        (
+            "DIS QS(*) OPENTYPE(INPUT) TYPE(HANDLE)",
+            vec![input.clone()],
+        ),
+        ("DIS QS(*) PID OPENTYPE(INPUT)", vec![input]),
+        (
+            "DIS QS(*) TYPE(HANDLE) OPENTYPE(OUTPUT)",
+            vec![filter("OUTPUT", Op::Eq, Value::Int(1))],
+        ),
+        (
+            "DIS CHS(*) CONNAME('10.0.0.1')",
+            vec![filter("CONNAME", Op::Eq, Value::text("10.0.0.1"))],
+        ),
+    ] {
+        let Command::Display { chosen, filter, .. } = ok(line) else {
+            panic!("{line}");
+        };
+        assert_eq!((chosen, filter), (expected, None), "{line}");
+    }
+    for line in [
+        "DIS QS(*) OPENTYPE(SET)",
+        "DIS QS(*) OPENTYPE(INPUT) OPENTYPE(ALL)",
+        "DIS QS(*) OPENTYPE",
+        "DIS QL(*) OPENTYPE(INPUT)",
+        "DIS CHS(*) CONNAME()",
+    ] {
+        assert_eq!(parse(line).unwrap_err().id, "AMQ8405I", "{line}");
+    }
+}
+
+#[test]
 fn filters() {
+    let text = |text: &str| Value::text(text);
+    let number = |number: i32| Value::from(number);
+    let day = Date::parse("2026-11-22").map(Value::Date).expect("a day");
     for (line, keyword, op, value) in [
-        ("DIS Q(*) WHERE(CURDEPTH GT 0)", "CURDEPTH", Op::Gt, "0"),
+        (
+            "DIS Q(*) WHERE(CURDEPTH GT 0)",
+            "CURDEPTH",
+            Op::Gt,
+            number(0),
+        ),
         (
             "DIS Q(*) where ( curdepth , le , 5 )",
             "CURDEPTH",
             Op::Le,
-            "5",
+            number(5),
         ),
-        ("DIS Q(*) WHERE(GET EQ disabled)", "GET", Op::Eq, "DISABLED"),
-        ("DIS Q(*) WHERE(DESCR NE 'it''s')", "DESCR", Op::Ne, "it's"),
-        ("DIS Q(*) WHERE(DESCR EQ ' ')", "DESCR", Op::Eq, ""),
-        ("DIS Q(*) WHERE(TARGQ LK DEV.*)", "TARGET", Op::Lk, "DEV.*"),
+        ("DIS Q(*) WHERE(GET EQ disabled)", "GET", Op::Eq, number(1)),
+        (
+            "DIS Q(*) WHERE(DESCR NE 'it''s')",
+            "DESCR",
+            Op::Ne,
+            text("it's"),
+        ),
+        ("DIS Q(*) WHERE(DESCR EQ ' ')", "DESCR", Op::Eq, text("")),
+        (
+            "DIS Q(*) WHERE(TARGQ LK DEV.*)",
+            "TARGET",
+            Op::Lk,
+            text("DEV.*"),
+        ),
         (
             "DIS CONN(*) WHERE(APPLTAG LK 'sb*') ALL",
             "APPLTAG",
             Op::Lk,
-            "sb*",
+            text("sb*"),
         ),
-        ("DIS CONN(*) WHERE(UOWLOGDA NE ' ')", "UOWLOGDA", Op::Ne, ""),
-        ("DIS CHL(*) WHERE(KAINT EQ AUTO)", "KAINT", Op::Eq, "AUTO"),
+        (
+            "DIS CONN(*) WHERE(UOWLOGDA NE ' ')",
+            "UOWLOGDA",
+            Op::Ne,
+            Value::Blank,
+        ),
+        (
+            "DIS CHL(*) WHERE(KAINT EQ AUTO)",
+            "KAINT",
+            Op::Eq,
+            number(-1),
+        ),
         (
             "DIS LSSTATUS(*) WHERE(PORT LT 2000)",
             "PORT",
             Op::Lt,
-            "2000",
+            number(2000),
         ),
         (
             "DIS CHS(*) WHERE(CONNAME NL '10.*')",
             "CONNAME",
             Op::Nl,
-            "10.*",
+            text("10.*"),
         ),
-        ("DIS Q(*) WHERE(QTYPE EQ QLOCAL)", "TYPE", Op::Eq, "QLOCAL"),
+        (
+            "DIS Q(*) WHERE(QTYPE EQ QLOCAL)",
+            "TYPE",
+            Op::Eq,
+            number(mq::MQQT_LOCAL),
+        ),
         (
             "DIS Q(*) WHERE(DEFTYPE EQ predefined)",
             "DEFTYPE",
             Op::Eq,
-            "PREDEFINED",
+            number(mq::MQQDT_PREDEFINED),
         ),
-        ("DIS CHL(*) WHERE(COMPMSG CT rle)", "COMPMSG", Op::Ct, "RLE"),
+        (
+            "DIS CHL(*) WHERE(COMPMSG CT rle)",
+            "COMPMSG",
+            Op::Ct,
+            number(mq::MQCOMPRESS_RLE),
+        ),
         (
             "DIS CHL(*) WHERE(COMPHDR EXG 'S*')",
             "COMPHDR",
             Op::Exg,
-            "S*",
+            text("S*"),
         ),
         (
             "DIS CHS(*) WHERE(STATUS NE 'running')",
             "STATUS",
             Op::Ne,
-            "RUNNING",
+            number(mq::MQCHS_RUNNING),
         ),
-        ("DIS CHS(*) WHERE(SUBSTATE EQ ' ')", "SUBSTATE", Op::Eq, ""),
         (
-            "DIS CHS(*) WHERE(CHSTADA GE 2026-11)",
+            "DIS CHS(*) WHERE(SUBSTATE EQ ' ')",
+            "SUBSTATE",
+            Op::Eq,
+            Value::Blank,
+        ),
+        (
+            "DIS CHS(*) WHERE(CHSTADA GE 2026-11-22)",
             "CHSTADA",
             Op::Ge,
-            "2026-11",
+            day.clone(),
+        ),
+        (
+            "DIS Q(*) WHERE(ALTDATE GE '2026-11-22')",
+            "ALTDATE",
+            Op::Ge,
+            day.clone(),
+        ),
+        (
+            "DIS QL(*) WHERE(CRDATE LT 2026-11-22)",
+            "CRDATE",
+            Op::Lt,
+            day,
+        ),
+        (
+            "DIS CHS(*) WHERE(CHSTADA LK 2026-11*)",
+            "CHSTADA",
+            Op::Lk,
+            text("2026-11*"),
         ),
         (
             "DIS CONN(*) WHERE(OPENOPTS CTG 'MQOO_INPUT*')",
             "OPENOPTS",
             Op::Ctg,
-            "MQOO_INPUT*",
+            text("MQOO_INPUT*"),
+        ),
+        (
+            "DIS CONN(*) WHERE(OPENOPTS CT MQOO_OUTPUT)",
+            "OPENOPTS",
+            Op::Ct,
+            number(mq::MQOO_OUTPUT),
         ),
     ] {
         let Command::Display { filter, .. } = ok(line) else {
             panic!("{line}");
         };
-        let expected = Where {
-            keyword: keyword.to_owned(),
-            op,
-            value: value.to_owned(),
-            number: ["CURDEPTH", "KAINT", "PORT"].contains(&keyword),
-        };
-        assert_eq!(filter, Some(expected), "{line}");
+        assert_eq!(filter, Some(Where { keyword, op, value }), "{line}");
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::cursor::{Item, Parameter};
 use super::fault;
+use crate::attribute::{Attribute, ValueKind, is_name_byte};
 use crate::command::SyntaxError;
-use crate::object::{Attribute, Value, ValueKind, is_name_byte};
+use crate::value::Value;
 
 /// The value that a parameter gives an attribute.
 pub(super) fn value_of(
@@ -22,7 +23,7 @@ pub(super) fn value_of(
     if attribute.is_switch() {
         let code = attribute.code_of(parameter.word);
         return match (&parameter.values, code) {
-            (None, Some(code)) => Ok(Value::Int(code)),
+            (None, Some(code)) => Ok(Value::from(code)),
             _ => Err(refuse(
                 None,
                 format!("{keyword} has no value in parentheses"),
@@ -35,11 +36,11 @@ pub(super) fn value_of(
             format!("{keyword} needs a value in parentheses"),
         ));
     };
-    if let ValueKind::Keywords(_) = attribute.kind {
-        return word_list(attribute, items, refuse);
-    }
     match (items.as_slice(), attribute.kind) {
-        ([], ValueKind::Text { .. } | ValueKind::Name { .. }) => Ok(Value::Text(String::new())),
+        (_, ValueKind::Keywords(_)) => word_list(attribute, items, refuse),
+        (_, ValueKind::Names { max, most }) => names(attribute, items, max, most, refuse),
+        ([], ValueKind::Text { .. } | ValueKind::Name { .. }) => Ok(Value::text("")),
+        ([], ValueKind::Bytes { .. }) => Ok(Value::Bytes(Vec::new())),
         ([], _) => Err(refuse(None, format!("{keyword} needs a value"))),
         ([item], _) => single(attribute, item, refuse),
         ([_, second, ..], _) => {
@@ -49,25 +50,50 @@ pub(super) fn value_of(
     }
 }
 
+/// The names of a list. One that is blank stands for none.
+fn names(
+    attribute: &Attribute,
+    items: &[Item],
+    max: usize,
+    most: usize,
+    refuse: impl Fn(Option<&Item>, String) -> SyntaxError,
+) -> Result<Value, SyntaxError> {
+    let keyword = attribute.keyword;
+    let mut names = Vec::new();
+    for item in items {
+        let name = item.text.trim_end_matches(' ');
+        check_name(name, max, item.start, keyword)?;
+        if names.len() == most {
+            return Err(refuse(
+                Some(item),
+                format!("{keyword} has more than {most} names"),
+            ));
+        }
+        if !name.is_empty() {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(Value::Texts(names))
+}
+
 fn word_list(
     attribute: &Attribute,
     items: &[Item],
     refuse: impl Fn(Option<&Item>, String) -> SyntaxError,
 ) -> Result<Value, SyntaxError> {
-    let mut words: Vec<&str> = Vec::new();
+    let mut codes: Vec<i64> = Vec::new();
     for item in items {
-        let word = attribute
-            .code_of(&item.text)
-            .and_then(|code| attribute.word_of(code))
-            .ok_or_else(|| refuse(Some(item), allowed(attribute)))?;
-        if words.contains(&word) {
+        let code = attribute.code_of(&item.text).map(i64::from);
+        let code = code.ok_or_else(|| refuse(Some(item), allowed(attribute)))?;
+        if codes.contains(&code) {
+            let word = attribute.word_of(code).unwrap_or_default();
             return Err(refuse(Some(item), format!("{word} is given twice")));
         }
-        words.push(word);
+        codes.push(code);
     }
-    match words.is_empty() {
+    match codes.is_empty() {
         true => Err(refuse(None, format!("{} needs a value", attribute.keyword))),
-        false => Ok(Value::Text(words.join(","))),
+        false => Ok(Value::Ints(codes)),
     }
 }
 
@@ -80,7 +106,7 @@ fn single(
     match attribute.kind {
         ValueKind::Int { .. } | ValueKind::IntOrKeyword { .. } | ValueKind::Keyword(_) => {
             let number = match attribute.code_of(&item.text) {
-                Some(code) => Some(code),
+                Some(code) => Some(code.into()),
                 // What does not fit is out of range as well.
                 None if matches!(attribute.kind, ValueKind::Keyword(_)) => None,
                 None => number(&item.text),
@@ -109,7 +135,19 @@ fn single(
             }
             Ok(Value::Text(text.to_owned()))
         }
-        ValueKind::Keywords(_) => Err(refuse(Some(item), allowed(attribute))),
+        ValueKind::Bytes { .. } => {
+            let value = attribute.parsed(item.text.trim_end_matches(' '));
+            value
+                .filter(|value| attribute.accepts(value))
+                .ok_or_else(|| refuse(Some(item), allowed(attribute)))
+        }
+        // Lists are read as such, and the others nobody sets.
+        ValueKind::Keywords(_)
+        | ValueKind::Names { .. }
+        | ValueKind::Ints
+        | ValueKind::Bits(_)
+        | ValueKind::Date
+        | ValueKind::Time => Err(refuse(Some(item), allowed(attribute))),
     }
 }
 
@@ -123,15 +161,15 @@ fn is_written(attribute: &Attribute, value: &Value, item: &Item) -> bool {
     }
 }
 
-/// A decimal number; too great a one is `i32::MAX` or `i32::MIN`, which no row allows.
-fn number(text: &str) -> Option<i32> {
+/// A decimal number; too great a one is `i64::MAX` or `i64::MIN`, which no row allows.
+fn number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     Some(text.parse().unwrap_or(match text.starts_with('-') {
-        true => i32::MIN,
-        false => i32::MAX,
+        true => i64::MIN,
+        false => i64::MAX,
     }))
 }
 
@@ -149,6 +187,14 @@ fn allowed(attribute: &Attribute) -> String {
         ValueKind::Keywords(_) => format!("{keyword} must be some of {words}"),
         ValueKind::Text { max, .. } => format!("{keyword} must be text of at most {max} bytes"),
         ValueKind::Name { max } => format!("{keyword} must be a name of at most {max} bytes"),
+        ValueKind::Names { max, most } => {
+            format!("{keyword} must be at most {most} names of at most {max} bytes")
+        }
+        ValueKind::Bytes { max } => format!("{keyword} must be at most {max} bytes in hexadecimal"),
+        ValueKind::Ints => format!("{keyword} must be numbers"),
+        ValueKind::Bits(prefix) => format!("{keyword} must be names that begin with {prefix}"),
+        ValueKind::Date => format!("{keyword} must be a date, yyyy-mm-dd"),
+        ValueKind::Time => format!("{keyword} must be a time, hh.mm.ss"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Layouts of the manual byte by byte, both byte orders, and wrong fields one at a time.
 
 use super::*;
+use crate::command::DisplayWhat;
 use crate::reply::{Reply, Row};
 
 fn all_forms() -> Message {
@@ -306,7 +307,7 @@ fn requests() {
 fn replies() {
     let mut reply = Reply::default();
     for name in ["A", "B"] {
-        let mut row = Row::default();
+        let mut row = Row::of(DisplayWhat::QStatus);
         row.push("QUEUE", name);
         row.push("TYPE", "QLOCAL");
         reply.add_row("AMQ8409I", row);

@@ -1,14 +1,20 @@
 //! Answers against golden text.
 
 use super::*;
-use crate::object::{Object, ObjectKind};
+use crate::kinds::ObjectKind;
+use crate::object::Object;
 use crate::show::row_of;
+use crate::value::{Date, Time};
 use posthaste_mqi::constants as mq;
 
-fn reply_of(id: &'static str, cells: &[(&str, &str)]) -> Reply {
-    let mut row = Row::default();
+/// An answer of one row; a cell without a keyword ends the line.
+fn reply_of(id: &'static str, what: DisplayWhat, cells: &[(&str, &str)]) -> Reply {
+    let mut row = Row::of(what);
     for (keyword, value) in cells {
-        row.push(*keyword, *value);
+        match *keyword {
+            "" => row.end_line(),
+            keyword => row.push(keyword, *value),
+        }
     }
     let mut reply = Reply::default();
     reply.add_row(id, row);
@@ -18,20 +24,21 @@ fn reply_of(id: &'static str, cells: &[(&str, &str)]) -> Reply {
 #[test]
 fn two_columns() {
     let reply = reply_of(
-        "AMQ8409I",
+        "AMQ8417I",
+        DisplayWhat::ChStatus,
         &[
-            ("QUEUE", "DEV.QUEUE.1"),
-            ("TYPE", "QLOCAL"),
-            ("CURDEPTH", "0"),
-            ("DESCR", " "),
-            ("SHARE", ""),
+            ("CHANNEL", "DEV.APP.SVRCONN"),
+            ("CHLTYPE", "SVRCONN"),
+            ("BUFSRCVD", "0"),
+            ("MCAUSER", " "),
+            ("CURRENT", "CURRENT"),
         ],
     );
     let expected = "\
-AMQ8409I: Display Queue details.
-   QUEUE(DEV.QUEUE.1)                      TYPE(QLOCAL)
-   CURDEPTH(0)                             DESCR( )
-   SHARE
+AMQ8417I: Display Channel Status details.
+   CHANNEL(DEV.APP.SVRCONN)                CHLTYPE(SVRCONN)
+   BUFSRCVD(0)                             MCAUSER( )
+   CURRENT
 ";
     assert_eq!(render(&reply), expected);
 }
@@ -41,6 +48,7 @@ AMQ8409I: Display Queue details.
 fn long_cells_stand_alone() {
     let mut reply = reply_of(
         "AMQ8276I",
+        DisplayWhat::Conn,
         &[
             ("CONN", "6147BA6800DD0740"),
             ("EXTCONN", "414D5143514D31202020202020202020"),
@@ -72,12 +80,14 @@ AMQ8420I: Channel Status not found.
 #[test]
 fn the_second_column_begins_at_the_same_place_whatever_the_first_is() {
     for length in 1..=48 {
-        let reply = reply_of("AMQ8409I", &[("Q", &"X".repeat(length)), ("A", "1")]);
+        let name = "X".repeat(length);
+        let cells = [("USERID", name.as_str()), ("PID", "1")];
+        let reply = reply_of("AMQ8276I", DisplayWhat::Conn, &cells);
         let text = render(&reply);
         let lines: Vec<&str> = text.lines().skip(1).collect();
-        match length + 3 < CELL {
-            true => assert_eq!(lines[0].find("A(1)"), Some(43), "{length}"),
-            false => assert_eq!(lines[1], "   A(1)", "{length}"),
+        match length + 8 < CELL {
+            true => assert_eq!(lines[0].find("PID(1)"), Some(43), "{length}"),
+            false => assert_eq!(lines[1], "   PID(1)", "{length}"),
         }
         assert!(lines.iter().all(|line| *line == line.trim_end()));
     }
@@ -85,17 +95,19 @@ fn the_second_column_begins_at_the_same_place_whatever_the_first_is() {
 
 #[test]
 fn widths_are_in_characters() {
-    let reply = reply_of("AMQ8409I", &[("DESCR", "é\u{1F980}"), ("A", "1")]);
+    let cells = [("USERID", "é\u{1F980}"), ("PID", "1")];
+    let reply = reply_of("AMQ8276I", DisplayWhat::Conn, &cells);
     let text = render(&reply);
     let line = text.lines().nth(1).expect("a row");
-    let column = line.chars().position(|c| c == 'A');
+    let column = line.chars().position(|c| c == 'P');
     assert_eq!(column, Some(43));
 }
 
 /// Text from applications cannot forge lines or drive the terminal.
 #[test]
 fn control_characters_are_not_shown() {
-    let reply = reply_of("AMQ8276I", &[("APPLTAG", "x)\nAMQ8003I: \u{1b}[2J")]);
+    let cells = [("APPLTAG", "x)\nAMQ8003I: \u{1b}[2J")];
+    let reply = reply_of("AMQ8276I", DisplayWhat::Conn, &cells);
     let text = render(&reply);
     assert_eq!(text.lines().count(), 2);
     assert_eq!(text.lines().nth(1), Some("   APPLTAG(x).AMQ8003I: .[2J)"));
@@ -129,12 +141,12 @@ AMQ8409I: Display Queue details.
 fn a_whole_local_queue() {
     let mut object = Object::new(ObjectKind::QLocal, "Q1");
     for (selector, value) in [
-        (mq::MQCA_CREATION_DATE, "2026-05-12"),
-        (mq::MQCA_CREATION_TIME, "20.43.19"),
-        (mq::MQCA_ALTERATION_DATE, "2026-05-13"),
-        (mq::MQCA_ALTERATION_TIME, "20.43.20"),
+        (mq::MQCA_CREATION_DATE, Date::parse("2026-05-12").into()),
+        (mq::MQCA_CREATION_TIME, Time::parse("20.43.19").into()),
+        (mq::MQCA_ALTERATION_DATE, Date::parse("2026-05-13").into()),
+        (mq::MQCA_ALTERATION_TIME, Time::parse("20.43.20").into()),
     ] {
-        object.attrs.set_text(selector, value);
+        object.attrs.set(selector, value);
     }
     object.attrs.set_int(mq::MQIA_CURRENT_Q_DEPTH, 3);
     let mut reply = Reply::default();
@@ -144,16 +156,42 @@ fn a_whole_local_queue() {
 
 #[test]
 fn rows_are_looked_up_and_filled() {
-    let mut row = Row::default();
-    row.push_text("A", "x  ");
-    row.push_text("B", "   ");
-    row.push_int("C", 5_i64);
-    row.push("NOSHARE", "");
-    assert_eq!(row.get("A"), Some("x"));
-    assert_eq!(row.get("B"), Some(" "));
-    assert_eq!(row.get("C"), Some("5"));
-    assert_eq!(row.get("NOSHARE"), Some(""));
-    assert_eq!(row.get("SHARE"), None);
+    let mut row = Row::of(DisplayWhat::ChStatus);
+    row.push("MCAUSER", "x  ");
+    row.push("CONNAME", "   ");
+    row.push("MSGS", 5_u64);
+    row.push("STATUS", "RUNNING");
+    row.push("COMPMSG", "NONE,RLE");
+    row.push("COMPRATE", "0,0");
+    row.push("LSTMSGDA", "2026-11-22");
+    row.push("CURRENT", "CURRENT");
+    let values: Vec<&Value> = row.cells().iter().map(Cell::value).collect();
+    let date = Date::parse("2026-11-22").into();
+    let expected = [
+        "x".into(),
+        Value::Blank,
+        Value::Int(5),
+        Value::from(mq::MQCHS_RUNNING),
+        Value::Ints(vec![0, 1]),
+        Value::Ints(vec![0, 0]),
+        date,
+        Value::from(mq::MQOT_CURRENT_CHANNEL),
+    ];
+    assert!(values.into_iter().eq(&expected));
+    for (keyword, shown) in [
+        ("MCAUSER", Some("x")),
+        ("CONNAME", Some(" ")),
+        ("MSGS", Some("5")),
+        ("STATUS", Some("RUNNING")),
+        ("COMPMSG", Some("NONE,RLE")),
+        ("LSTMSGDA", Some("2026-11-22")),
+        ("CURRENT", Some("")),
+        ("SAVED", None),
+    ] {
+        assert_eq!(row.shown(keyword).as_deref(), shown, "{keyword}");
+    }
+    row.keep(|at, keyword| at == 0 || keyword == "MSGS");
+    assert_eq!(row.len(), 2);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use super::*;
 use crate::command::Command;
 use crate::script::ScriptReader;
+use crate::value::Date;
 use crate::{Attrs, by_keyword, parse};
+use posthaste_mqi::constants as mq;
 use proptest::prelude::*;
 
 #[test]
@@ -13,7 +15,8 @@ fn definitions() {
     queue.attrs.set_int(mq::MQIA_SHAREABILITY, 0);
     queue.attrs.set_text(mq::MQCA_Q_DESC, "it's (mine)");
     queue.attrs.set_int(mq::MQIA_CURRENT_Q_DEPTH, 7);
-    queue.attrs.set_text(mq::MQCA_CREATION_DATE, "2026-01-01");
+    let day = Date::parse("2026-01-01").expect("a day");
+    queue.attrs.set(mq::MQCA_CREATION_DATE, day.into());
     let line = "DEFINE QLOCAL('app.Q') DESCR('it''s (mine)') MAXDEPTH(10) NOSHARE";
     assert_eq!(mqsc_of(&queue), line);
     let script = "\
@@ -34,6 +37,11 @@ DEFINE QLOCAL('app.Q') +
         script_of(&qmgr, DefineForm::Changed),
         "ALTER QMGR +\n   MARKINT(NOLIMIT)\n"
     );
+    let all = script_of(&qmgr, DefineForm::All);
+    for absent in ["ACTCHL", "KEYRPWD", "INITKEY"] {
+        assert!(!all.contains(absent), "{all}");
+    }
+    assert!(all.contains("CERTVPOL(ANY)"), "{all}");
     let all = script_of(&Object::new(ObjectKind::Listener, "L"), DefineForm::All);
     assert!(
         all.contains("PORT(1414)") && all.contains("DESCR(' ')"),
@@ -50,9 +58,9 @@ fn rows_show_what_was_asked_for() {
         let show: Vec<String> = show.iter().map(|word| word.to_string()).collect();
         let row = row_of(&queue, &show, all);
         let cells = row
-            .0
+            .cells()
             .iter()
-            .map(|(keyword, value)| format!("{keyword}={value}"));
+            .map(|cell| format!("{}={}", cell.keyword(), cell.shown()));
         cells.collect::<Vec<_>>().join(" ")
     };
     assert_eq!(cells(&[], false), "QUEUE=Q TYPE=QLOCAL");
@@ -64,20 +72,19 @@ fn rows_show_what_was_asked_for() {
     let count = attributes(ObjectKind::QLocal).count();
     assert_eq!(all.matches('=').count(), count);
     let channel = row_of(&Object::new(ObjectKind::SvrConn, "C"), &[], false);
-    assert_eq!(channel.get("CHANNEL"), Some("C"));
-    assert_eq!(channel.get("CHLTYPE"), Some("SVRCONN"));
+    assert_eq!(channel.shown("CHANNEL").as_deref(), Some("C"));
+    assert_eq!(channel.shown("CHLTYPE").as_deref(), Some("SVRCONN"));
     let qmgr = row_of(
         &Object::new(ObjectKind::Qmgr, "QM"),
         &["SYNCPT".to_owned()],
         false,
     );
-    assert_eq!(
-        qmgr.0,
-        [
-            ("QMNAME".into(), "QM".into()),
-            ("SYNCPT".into(), String::new())
-        ]
-    );
+    let cells = qmgr
+        .cells()
+        .iter()
+        .map(|cell| (cell.keyword(), cell.shown()));
+    let expected = [("QMNAME", "QM"), ("SYNCPT", "")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    assert!(cells.eq(expected));
 }
 
 #[test]
@@ -105,6 +112,12 @@ fn values_as_shown() {
     assert_eq!(value(QLocal, "DESCR", Value::Text(String::new())), " ");
     assert_eq!(value(SvrConn, "KAINT", Value::Int(-1)), "AUTO");
     assert_eq!(value(SvrConn, "KAINT", Value::Int(5)), "5");
+    let list = Value::Ints(vec![2, 0, 77]);
+    assert_eq!(value(SvrConn, "COMPMSG", list), "ZLIBFAST,NONE,77");
+    let day = Date::parse("2026-01-31").expect("a day");
+    assert_eq!(value(QLocal, "ALTDATE", day.into()), "2026-01-31");
+    assert_eq!(value(QLocal, "ALTDATE", Value::Blank), " ");
+    assert_eq!(value(QLocal, "DESCR", Value::Bytes(vec![0, 254])), "00FE");
 }
 
 /// A value that the attribute accepts.
@@ -113,19 +126,27 @@ fn any_value(attribute: &'static Attribute) -> BoxedStrategy<Value> {
     match attribute.kind {
         ValueKind::Int { min, max } => (min..=max).prop_map(Value::Int).boxed(),
         ValueKind::IntOrKeyword { min, max, .. } => {
-            let word = prop::sample::select(words).prop_map(|(_, code)| Value::Int(code));
+            let word = prop::sample::select(words).prop_map(|(_, code)| Value::from(code));
             prop_oneof![word, (min..=max).prop_map(Value::Int)].boxed()
         }
         ValueKind::Keyword(_) => prop::sample::select(words)
-            .prop_map(|(_, code)| Value::Int(code))
+            .prop_map(|(_, code)| Value::from(code))
             .boxed(),
         ValueKind::Keywords(_) => prop::sample::subsequence(words, 1..=words.len())
             .prop_shuffle()
-            .prop_map(|some| {
-                let names: Vec<&str> = some.iter().map(|(name, _)| *name).collect();
-                Value::Text(names.join(","))
-            })
+            .prop_map(|some| Value::Ints(some.iter().map(|(_, code)| i64::from(*code)).collect()))
             .boxed(),
+        ValueKind::Names { max, most } => {
+            let name = matching(format!("[A-Za-z0-9./_%]{{1,{max}}}"));
+            let names = prop::collection::vec(name, 0..most.min(5));
+            names.prop_map(Value::Texts).boxed()
+        }
+        ValueKind::Bytes { max } => prop::collection::vec(any::<u8>(), 0..=max)
+            .prop_map(Value::Bytes)
+            .boxed(),
+        ValueKind::Ints | ValueKind::Bits(_) | ValueKind::Date | ValueKind::Time => {
+            panic!("{} is set by nobody", attribute.keyword)
+        }
         ValueKind::Name { max } => matching(format!("[A-Za-z0-9./_%]{{0,{max}}}"))
             .prop_map(Value::Text)
             .boxed(),
@@ -150,7 +171,7 @@ fn any_object() -> impl Strategy<Value = Object> {
     prop::sample::select(&ObjectKind::ALL[..]).prop_flat_map(|kind| {
         let name = matching(format!("[A-Za-z0-9./_%]{{1,{}}}", kind.name_length()));
         let settable: Vec<&'static Attribute> = attributes(kind)
-            .filter(|attribute| attribute.set != Set::ReadOnly)
+            .filter(|attribute| attribute.set != Set::ReadOnly && attribute.saved)
             .collect();
         let values: Vec<_> = settable
             .iter()

@@ -1,26 +1,27 @@
 //! Attributes of server-connection channels (manual: "DEFINE CHANNEL"). MQINQ does not know
 //! channels, so no row is for it.
 
+use super::rows::{date, int, int_or_word, name, text, time, word, word_list};
 use super::words::{QMGR_OFF_LEVELS, TRANSPORTS, Words};
-use super::{int, int_or_word, name, text, word, word_list};
-use crate::object::ObjectKind::SvrConn;
-use crate::object::{Attribute, ObjectKind};
+use crate::attribute::Attribute;
+use crate::kinds::ObjectKind;
+use crate::kinds::ObjectKind::SvrConn;
 use posthaste_mqi::constants as mq;
 
 const ON: &[ObjectKind] = &[SvrConn];
 const MOST: i32 = 999_999_999;
 
 const CHLTYPE: Words = &[("SVRCONN", mq::MQCHT_SVRCONN)];
-const KAINT: Words = &[("AUTO", mq::MQKAI_AUTO)];
+pub(super) const KAINT: Words = &[("AUTO", mq::MQKAI_AUTO)];
 const SSLCAUTH: Words = &[
     ("REQUIRED", mq::MQSCA_REQUIRED),
     ("OPTIONAL", mq::MQSCA_OPTIONAL),
 ];
-const COMPHDR: Words = &[
+pub(super) const COMPHDR: Words = &[
     ("NONE", mq::MQCOMPRESS_NONE),
     ("SYSTEM", mq::MQCOMPRESS_SYSTEM),
 ];
-const COMPMSG: Words = &[
+pub(super) const COMPMSG: Words = &[
     ("NONE", mq::MQCOMPRESS_NONE),
     ("RLE", mq::MQCOMPRESS_RLE),
     ("ZLIBFAST", mq::MQCOMPRESS_ZLIBFAST),
@@ -31,7 +32,7 @@ const COMPMSG: Words = &[
 ];
 
 #[rustfmt::skip] // one row, one line
-pub(super) const ROWS: &[Attribute] = &[
+pub(crate) const ROWS: &[Attribute] = &[
     name("CHANNEL", mq::MQCACH_CHANNEL_NAME, mq::MQ_CHANNEL_NAME_LENGTH, "", ON, "The channel's name").derived().not_inquired(),
     word("CHLTYPE", mq::MQIACH_CHANNEL_TYPE, CHLTYPE, mq::MQCHT_SVRCONN, ON, "The kind of channel").only(&[mq::MQCHT_SVRCONN]).create_only().not_inquired(),
     word("TRPTYPE", mq::MQIACH_XMIT_PROTOCOL_TYPE, TRANSPORTS, mq::MQXPT_TCP, ON, "Transport").only(&[mq::MQXPT_TCP]).not_inquired(),
@@ -48,8 +49,8 @@ pub(super) const ROWS: &[Attribute] = &[
     word("SSLCAUTH", mq::MQIACH_SSL_CLIENT_AUTH, SSLCAUTH, mq::MQSCA_REQUIRED, ON, "Whether a TLS client must have a certificate").describes().not_inquired(),
     text("SSLPEER", mq::MQCACH_SSL_PEER_NAME, mq::MQ_SSL_PEER_NAME_LENGTH, "", ON, "Distinguished names that a client's certificate may have").not_inquired(),
     text("CERTLABL", mq::MQCA_CERT_LABEL, mq::MQ_CERT_LABEL_LENGTH, "", ON, "The channel's own certificate; blank is the queue manager's").describes().not_inquired(),
-    word_list("COMPHDR", mq::MQIACH_HDR_COMPRESSION, COMPHDR, "NONE", ON, "Header compression, best first").only(&[]).not_inquired(),
-    word_list("COMPMSG", mq::MQIACH_MSG_COMPRESSION, COMPMSG, "NONE", ON, "Message compression, best first").only(&[]).not_inquired(),
+    word_list("COMPHDR", mq::MQIACH_HDR_COMPRESSION, COMPHDR, &[mq::MQCOMPRESS_NONE], ON, "Header compression, best first").only(&[]).not_inquired(),
+    word_list("COMPMSG", mq::MQIACH_MSG_COMPRESSION, COMPMSG, &[mq::MQCOMPRESS_NONE], ON, "Message compression, best first").only(&[]).not_inquired(),
     word("MONCHL", mq::MQIA_MONITORING_CHANNEL, QMGR_OFF_LEVELS, mq::MQMON_Q_MGR, ON, "Collection of online monitoring data").only(&[mq::MQMON_Q_MGR, mq::MQMON_OFF]).not_inquired(),
     text("SCYEXIT", mq::MQCACH_SEC_EXIT_NAME, mq::MQ_EXIT_NAME_LENGTH, "", ON, "Security exit; a channel with one admits nobody in this release").not_inquired(),
     text("SCYDATA", mq::MQCACH_SEC_EXIT_USER_DATA, mq::MQ_EXIT_DATA_LENGTH, "", ON, "Data for the security exit").describes().not_inquired(),
@@ -57,6 +58,6 @@ pub(super) const ROWS: &[Attribute] = &[
     text("SENDDATA", mq::MQCACH_SEND_EXIT_USER_DATA, mq::MQ_TOTAL_EXIT_DATA_LENGTH, "", ON, "Data for the send exits").describes().not_inquired(),
     text("RCVEXIT", mq::MQCACH_RCV_EXIT_NAME, mq::MQ_TOTAL_EXIT_NAME_LENGTH, "", ON, "Receive exits; a channel with one admits nobody in this release").not_inquired(),
     text("RCVDATA", mq::MQCACH_RCV_EXIT_USER_DATA, mq::MQ_TOTAL_EXIT_DATA_LENGTH, "", ON, "Data for the receive exits").describes().not_inquired(),
-    text("ALTDATE", mq::MQCA_ALTERATION_DATE, mq::MQ_DATE_LENGTH, "", ON, "Date of the last change, yyyy-mm-dd").derived().not_inquired(),
-    text("ALTTIME", mq::MQCA_ALTERATION_TIME, mq::MQ_TIME_LENGTH, "", ON, "Time of the last change, hh.mm.ss").derived().not_inquired(),
+    date("ALTDATE", mq::MQCA_ALTERATION_DATE, ON, "Date of the last change, yyyy-mm-dd").derived().not_inquired(),
+    time("ALTTIME", mq::MQCA_ALTERATION_TIME, ON, "Time of the last change, hh.mm.ss").derived().not_inquired(),
 ];

@@ -4,10 +4,11 @@
 //! manual's: there is nothing to switch on, and an attribute must not claim a protection, nor anything else,
 //! that is not there.
 
+use super::rows::{date, int, int_or_word, name, text, time, word, word_list};
 use super::words::{DISABLED_ENABLED, NO_YES, NONE_OFF_LEVELS, NONE_OFF_ON, OFF_ON, Words};
-use super::{int, int_or_word, name, text, word, word_list};
-use crate::object::ObjectKind::Qmgr;
-use crate::object::{Attribute, ObjectKind};
+use crate::attribute::Attribute;
+use crate::kinds::ObjectKind;
+use crate::kinds::ObjectKind::Qmgr;
 use posthaste_mqi::constants as mq;
 
 const ON: &[ObjectKind] = &[Qmgr];
@@ -49,7 +50,7 @@ const CHLEV: Words = &[
 ];
 
 #[rustfmt::skip] // one row, one line
-pub(super) const ROWS: &[Attribute] = &[
+pub(crate) const ROWS: &[Attribute] = &[
     name("QMNAME", mq::MQCA_Q_MGR_NAME, mq::MQ_Q_MGR_NAME_LENGTH, "", ON, "The queue manager's name").derived(),
     text("QMID", mq::MQCA_Q_MGR_IDENTIFIER, mq::MQ_Q_MGR_IDENTIFIER_LENGTH, "", ON, "The queue manager's identifier: its name and when it was created").derived(),
     text("DESCR", mq::MQCA_Q_MGR_DESC, mq::MQ_Q_MGR_DESC_LENGTH, "", ON, "What the queue manager is for, in the operator's words").describes(),
@@ -100,7 +101,7 @@ pub(super) const ROWS: &[Attribute] = &[
     text("SSLKEYR", mq::MQCA_SSL_KEY_REPOSITORY, mq::MQ_SSL_KEY_REPOSITORY_LENGTH, "", ON, "Where keys and certificates are").describes(),
     text("CERTLABL", mq::MQCA_CERT_LABEL, mq::MQ_CERT_LABEL_LENGTH, "", ON, "The queue manager's certificate").describes(),
     word("SSLFIPS", mq::MQIA_SSL_FIPS_REQUIRED, NO_YES, mq::MQSSL_FIPS_NO, ON, "Whether only FIPS-certified algorithms may be used").describes(),
-    word_list("SUITEB", mq::MQIA_SUITE_B_STRENGTH, SUITEB, "NONE", ON, "Suite B strengths that TLS may use").describes().not_inquired(),
+    word_list("SUITEB", mq::MQIA_SUITE_B_STRENGTH, SUITEB, &[1], ON, "Suite B strengths that TLS may use").describes().not_inquired(),
     word("IMGSCHED", mq::MQIA_MEDIA_IMAGE_SCHEDULING, IMGSCHED, 0, ON, "Whether media images are written automatically (linear logging)").describes(),
     int_or_word("IMGINTVL", mq::MQIA_MEDIA_IMAGE_INTERVAL, (1, MOST), OFF, 60, ON, "Minutes between media images (linear logging)").describes(),
     int_or_word("IMGLOGLN", mq::MQIA_MEDIA_IMAGE_LOG_LENGTH, (1, MOST), OFF, 0, ON, "Megabytes of log between media images (linear logging)").describes(),
@@ -108,8 +109,8 @@ pub(super) const ROWS: &[Attribute] = &[
     word("IMGRCOVQ", mq::MQIA_MEDIA_IMAGE_RECOVER_Q, NO_YES, mq::MQIMGRCOV_YES, ON, "Whether media images can recreate queues (linear logging)").describes(),
     word("PSMODE", mq::MQIA_PUBSUB_MODE, PSMODE, mq::MQPSM_DISABLED, ON, "Publish/subscribe").only(&[mq::MQPSM_DISABLED]),
     text("CUSTOM", mq::MQCA_CUSTOM, mq::MQ_CUSTOM_LENGTH, "", ON, "Settings that have no attribute of their own yet").only(&[]),
-    text("CRDATE", mq::MQCA_CREATION_DATE, mq::MQ_CREATION_DATE_LENGTH, "", ON, "Date of creation, yyyy-mm-dd").derived(),
-    text("CRTIME", mq::MQCA_CREATION_TIME, mq::MQ_CREATION_TIME_LENGTH, "", ON, "Time of creation, hh.mm.ss").derived(),
-    text("ALTDATE", mq::MQCA_ALTERATION_DATE, mq::MQ_DATE_LENGTH, "", ON, "Date of the last change, yyyy-mm-dd").derived(),
-    text("ALTTIME", mq::MQCA_ALTERATION_TIME, mq::MQ_TIME_LENGTH, "", ON, "Time of the last change, hh.mm.ss").derived(),
+    date("CRDATE", mq::MQCA_CREATION_DATE, ON, "Date of creation, yyyy-mm-dd").derived(),
+    time("CRTIME", mq::MQCA_CREATION_TIME, ON, "Time of creation, hh.mm.ss").derived(),
+    date("ALTDATE", mq::MQCA_ALTERATION_DATE, ON, "Date of the last change, yyyy-mm-dd").derived(),
+    time("ALTTIME", mq::MQCA_ALTERATION_TIME, ON, "Time of the last change, hh.mm.ss").derived(),
 ];

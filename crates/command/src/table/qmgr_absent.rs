@@ -4,10 +4,11 @@
 //! They are here so that scripts made for MQ are understood. What only says how an absent part would work is kept;
 //! what would call for one, or keep a secret, takes its default alone.
 
+use super::rows::{int, name, text, word};
 use super::words::{DISABLED_ENABLED, NO_YES, OFF_ON, QMGR_OFF_LEVELS, Words};
-use super::{int, name, text, word};
-use crate::object::ObjectKind::Qmgr;
-use crate::object::{Attribute, ObjectKind};
+use crate::attribute::Attribute;
+use crate::kinds::ObjectKind;
+use crate::kinds::ObjectKind::Qmgr;
 use posthaste_mqi::constants as mq;
 
 const ON: &[ObjectKind] = &[Qmgr];
@@ -35,8 +36,8 @@ const PSNPRES: Words = &[("NORMAL", 0), ("SAFE", 1), ("DISCARD", 2), ("KEEP", 3)
 const PSSYNCPT: Words = &[("YES", 0), ("IFPER", 1)];
 
 #[rustfmt::skip] // one row, one line
-pub(super) const ROWS: &[Attribute] = &[
-    int("ACTCHL", mq::MQIA_ACTIVE_CHANNELS, (1, 9_999), 200, ON, "Most channels that may be active (z/OS); MaxActiveChannels of qm.ini is what counts here").only(&[200]),
+pub(crate) const ROWS: &[Attribute] = &[
+    int("ACTCHL", mq::MQIA_ACTIVE_CHANNELS, (1, 9_999), 200, ON, "Most channels that may be active (z/OS); MaxActiveChannels of qm.ini is what counts here").only(&[200]).not_saved(),
     word("ACTVCONO", mq::MQIA_ACTIVITY_CONN_OVERRIDE, DISABLED_ENABLED, mq::MQEVR_DISABLED, ON, "Whether applications may override ACTVTRC").only(DISABLED),
     word("ACTVTRC", mq::MQIA_ACTIVITY_TRACE, OFF_ON, mq::MQMON_OFF, ON, "Collection of activity trace of applications").only(&[mq::MQMON_OFF]),
     word("AMQPCAP", mq::MQIA_AMQP_CAPABILITY, NO_YES, 0, ON, "Whether AMQP channels can be used").read_only(),
@@ -67,8 +68,8 @@ pub(super) const ROWS: &[Attribute] = &[
     word("REVDNS", mq::MQIA_REVERSE_DNS_LOOKUP, REVDNS, mq::MQRDNS_ENABLED, ON, "Whether the host name of a peer is looked up where a rule names hosts").describes(),
     word("IPADDRV", mq::MQIA_IP_ADDRESS_VERSION, IPADDRV, mq::MQIPADDR_IPV4, ON, "Version of IP for channels to hosts that have addresses of both").describes(),
     word("CERTVPOL", mq::MQIA_CERT_VAL_POLICY, CERTVPOL, 0, ON, "How strictly certificates are checked").only(&[0]),
-    text("KEYRPWD", mq::MQCA_SSL_KEY_REPO_PASSWORD, mq::MQ_SSL_KEY_REPO_PWD_LEN, "", ON, "Password of the key repository").only(&[]).not_inquired(),
-    text("INITKEY", mq::MQCA_INITIAL_KEY, mq::MQ_INITIAL_KEY_LENGTH, "", ON, "Key that passwords are stored under").only(&[]).not_inquired(),
+    text("KEYRPWD", mq::MQCA_SSL_KEY_REPO_PASSWORD, mq::MQ_SSL_KEY_REPO_PWD_LEN, "", ON, "Password of the key repository").only(&[]).not_inquired().secret(),
+    text("INITKEY", mq::MQCA_INITIAL_KEY, mq::MQ_INITIAL_KEY_LENGTH, "", ON, "Key that passwords are stored under").only(&[]).not_inquired().secret(),
     name("SSLCRLNL", mq::MQCA_SSL_CRL_NAMELIST, mq::MQ_NAMELIST_NAME_LENGTH, "", ON, "List of where it is asked whether certificates are revoked").only(&[]),
     text("SSLCRYP", mq::MQCA_SSL_CRYPTO_HARDWARE, mq::MQ_SSL_CRYPTO_HARDWARE_LENGTH, "", ON, "Cryptographic hardware and its settings").only(&[]),
     int("SSLRKEYC", mq::MQIA_SSL_RESET_COUNT, (0, MOST), 0, ON, "Bytes after which a TLS channel agrees on a new key").describes(),

@@ -1,9 +1,11 @@
 //! Attributes of queues (manual: "DEFINE queues", "Attributes for queues").
 
+use super::rows::{date, int, int_or_word, name, text, time, word};
+use super::words::QUEUE_TYPES;
 use super::words::{NO_YES, QMGR_OFF_LEVELS, QMGR_OFF_ON, Words};
-use super::{QUEUE_TYPES, int, int_or_word, name, text, word};
-use crate::object::ObjectKind::{QAlias, QLocal, QModel, QRemote};
-use crate::object::{Attribute, ObjectKind};
+use crate::attribute::Attribute;
+use crate::kinds::ObjectKind;
+use crate::kinds::ObjectKind::{QAlias, QLocal, QModel, QRemote};
 use posthaste_mqi::constants as mq;
 
 pub(super) const ALL: &[ObjectKind] = &[QLocal, QModel, QAlias, QRemote];
@@ -103,7 +105,7 @@ const MODEL_DEFTYPE: Words = &[
 ];
 
 #[rustfmt::skip] // one row, one line
-pub(super) const ROWS: &[Attribute] = &[
+pub(crate) const ROWS: &[Attribute] = &[
     name("QUEUE", mq::MQCA_Q_NAME, mq::MQ_Q_NAME_LENGTH, "", ALL, "The queue's name").derived(),
     word("TYPE", mq::MQIA_Q_TYPE, QUEUE_TYPES, mq::MQQT_LOCAL, ALL, "The kind of queue").derived().or(&["QTYPE"]),
     text("DESCR", mq::MQCA_Q_DESC, mq::MQ_Q_DESC_LENGTH, "", ALL, "What the queue is for, in the operator's words").describes(),
@@ -155,8 +157,8 @@ pub(super) const ROWS: &[Attribute] = &[
     int("CURDEPTH", mq::MQIA_CURRENT_Q_DEPTH, (0, MOST), 0, LOCAL, "Messages on the queue, uncommitted ones included").derived(),
     int("IPPROCS", mq::MQIA_OPEN_INPUT_COUNT, (0, MOST), 0, LOCAL, "Handles open for input").derived(),
     int("OPPROCS", mq::MQIA_OPEN_OUTPUT_COUNT, (0, MOST), 0, LOCAL, "Handles open for output").derived(),
-    text("CRDATE", mq::MQCA_CREATION_DATE, mq::MQ_CREATION_DATE_LENGTH, "", STORED, "Date of creation, yyyy-mm-dd").derived(),
-    text("CRTIME", mq::MQCA_CREATION_TIME, mq::MQ_CREATION_TIME_LENGTH, "", STORED, "Time of creation, hh.mm.ss").derived(),
-    text("ALTDATE", mq::MQCA_ALTERATION_DATE, mq::MQ_DATE_LENGTH, "", ALL, "Date of the last change, yyyy-mm-dd").derived(),
-    text("ALTTIME", mq::MQCA_ALTERATION_TIME, mq::MQ_TIME_LENGTH, "", ALL, "Time of the last change, hh.mm.ss").derived(),
+    date("CRDATE", mq::MQCA_CREATION_DATE, STORED, "Date of creation, yyyy-mm-dd").derived(),
+    time("CRTIME", mq::MQCA_CREATION_TIME, STORED, "Time of creation, hh.mm.ss").derived(),
+    date("ALTDATE", mq::MQCA_ALTERATION_DATE, ALL, "Date of the last change, yyyy-mm-dd").derived(),
+    time("ALTTIME", mq::MQCA_ALTERATION_TIME, ALL, "Time of the last change, hh.mm.ss").derived(),
 ];

@@ -2,9 +2,9 @@
 //! (manual: "Starting MQ applications using triggers", "Performance events").
 
 use super::queue::STORED;
+use super::rows::{int, name, text, word};
 use super::words::{DISABLED_ENABLED, Words};
-use super::{int, name, text, word};
-use crate::object::Attribute;
+use crate::attribute::Attribute;
 use posthaste_mqi::constants as mq;
 
 const MOST: i32 = 999_999_999;
@@ -22,7 +22,7 @@ const QSVCIEV: Words = &[
 ];
 
 #[rustfmt::skip] // one row, one line
-pub(super) const ROWS: &[Attribute] = &[
+pub(crate) const ROWS: &[Attribute] = &[
     word("TRIGGER", mq::MQIA_TRIGGER_CONTROL, TRIGGER, mq::MQTC_OFF, STORED, "Whether trigger messages are made").by_mqset(),
     word("TRIGTYPE", mq::MQIA_TRIGGER_TYPE, TRIGTYPE, mq::MQTT_FIRST, STORED, "When a trigger message is made: first message, every message, or depth reached").by_mqset(),
     int("TRIGDPTH", mq::MQIA_TRIGGER_DEPTH, (1, MOST), 1, STORED, "Depth for TRIGTYPE(DEPTH)").by_mqset(),

@@ -6,37 +6,46 @@
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
-use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
-use super::{Catalogue, Definition, Runtime, Stored, kind_code};
+use super::holders::Holder;
+use super::{Catalogue, Definition, Runtime, Stored};
+use crate::consume::waiter::Wakes;
+use crate::delivery;
 use crate::manager::Inner;
 use crate::queue::Queue;
-use crate::queue::waiters::Wakes;
 use crate::record::{self, QueueId};
-use crate::trigger;
-use crate::unit::effect::{Effect, Pending};
+use crate::unit::effect::Effect;
+use crate::unit::happen::Pending;
 use crate::verbs::clock;
 
-/// Why a definition was not changed.
+/// Why a definition was not changed, or a queue not cleared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ChangeError {
+pub enum ChangeError {
+    /// The queue manager takes no commands (any more).
+    NotRunning(Reason),
+    /// What it was to be called is no name of this kind.
+    BadName,
+    /// What is asked for is not in this release: the selectors of the attributes that ask for it.
+    NotSupported(Vec<i32>),
     /// There is such an object, of this kind.
     Exists(ObjectKind),
     /// There is none.
     NotFound,
     /// There is one of that name, but of this other kind.
     WrongKind(ObjectKind),
-    /// Somebody has it open.
-    InUse,
+    /// Somebody has it open: these, as far as they could be found.
+    InUse(Vec<Holder>),
     /// The queue has messages (`DELETE` without `PURGE`).
     NotEmpty,
-    /// The queue has uncommitted messages.
-    Uncommitted,
+    /// The queue has uncommitted messages: of these, as far as they could be found.
+    Uncommitted(Vec<Holder>),
     /// The log has no room for the record: there may be some later.
     LogFull,
+    /// The record was written and could not be forced; the queue manager stops.
+    NotForced,
     /// Anything else.
     Failed(Reason),
 }
@@ -60,6 +69,11 @@ const TRIGGERS: [i32; 6] = [
     MQCA_INITIATION_Q_NAME,
 ];
 
+/// Where the record of a change begins; a temporary queue has none.
+fn start(logged: Option<Appended>) -> Lsn {
+    logged.map_or(Lsn(0), |logged| logged.start)
+}
+
 impl Catalogue {
     /// Defines an object; with `replace`, gives an existing one of the same kind these attributes.
     pub(crate) fn define(
@@ -77,24 +91,27 @@ impl Catalogue {
             }
             Some(known) => {
                 queue = known.queue_id();
+                let attrs = known.attrs();
                 for selector in [MQCA_CREATION_DATE, MQCA_CREATION_TIME] {
-                    object.attrs.set_text(selector, known.text(selector));
+                    if let Some(created) = attrs.get(selector) {
+                        object.attrs.set(selector, created.clone());
+                    }
                 }
             }
             None => {
                 if object.kind == ObjectKind::QLocal {
-                    queue = qm.next_queue.fetch_add(1, Ordering::Relaxed);
+                    queue = qm.numbers.take_queue();
                 }
                 let (date, time) = clock::display_stamp(qm.env.clock.wall_micros());
-                object.attrs.set_text(MQCA_CREATION_DATE, date);
-                object.attrs.set_text(MQCA_CREATION_TIME, time);
+                object.attrs.set(MQCA_CREATION_DATE, date.into());
+                object.attrs.set(MQCA_CREATION_TIME, time.into());
             }
         }
         let logged = self.log_object(qm, &mut object, queue)?;
-        let definition = self.applied(object, queue, logged);
+        let definition = self.applied(object, queue, start(logged));
         drop(order);
         if let (true, Runtime::Local(queue)) = (replace, definition.runtime()) {
-            trigger::changed(qm, queue);
+            delivery::definition_changed(qm, queue);
         }
         Ok((definition, logged.map(|logged| logged.end)))
     }
@@ -124,12 +141,31 @@ impl Catalogue {
             .any(|selector| before.get(*selector) != object.attrs.get(*selector));
         let queue = known.queue_id();
         let logged = self.log_object(qm, &mut object, queue)?;
-        let definition = self.applied(object, queue, logged);
+        let definition = self.applied(object, queue, start(logged));
         drop(order);
         if triggers && let Runtime::Local(queue) = definition.runtime() {
-            trigger::changed(qm, queue);
+            delivery::definition_changed(qm, queue);
         }
         Ok(logged.map(|logged| logged.end))
+    }
+
+    /// A queue has triggered by its depth and does so no more (TRIGGER becomes NOTRIGGER). A full log does not hinder
+    /// that: the definition that an image has next says so, and at worst the queue triggers again after a crash.
+    pub(crate) fn switch_trigger_off(&self, qm: &Arc<Inner>, queue: &Queue) {
+        let _order = self.order.lock();
+        let Some(known) = self.queue(&queue.name.text()) else {
+            return;
+        };
+        if known.queue_id() != queue.id {
+            return;
+        }
+        let (mut object, before) = known.saved();
+        object.attrs.set_int(MQIA_TRIGGER_CONTROL, MQTC_OFF);
+        let changed = match self.log_object(qm, &mut object, queue.id) {
+            Ok(logged) => start(logged),
+            Err(_) => before,
+        };
+        self.applied(object, queue.id, changed);
     }
 
     fn log_object(
@@ -139,8 +175,8 @@ impl Catalogue {
         queue: QueueId,
     ) -> Result<Option<Appended>, ChangeError> {
         let (date, time) = clock::display_stamp(qm.env.clock.wall_micros());
-        object.attrs.set_text(MQCA_ALTERATION_DATE, date);
-        object.attrs.set_text(MQCA_ALTERATION_TIME, time);
+        object.attrs.set(MQCA_ALTERATION_DATE, date.into());
+        object.attrs.set(MQCA_ALTERATION_TIME, time.into());
         let temporary = object.kind == ObjectKind::QLocal
             && object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC;
         if temporary {
@@ -154,8 +190,7 @@ impl Catalogue {
         Ok(Some(appended))
     }
 
-    fn applied(&self, object: Object, queue: QueueId, logged: Option<Appended>) -> Definition {
-        let changed = logged.map_or(Lsn(0), |logged| logged.start);
+    fn applied(&self, object: Object, queue: QueueId, changed: Lsn) -> Definition {
         let definition = self.restore(object, queue, changed);
         let mut wakes = Wakes::default();
         match definition.runtime() {
@@ -190,7 +225,8 @@ impl Catalogue {
     ) -> Result<Option<Lsn>, ChangeError> {
         let _order = self.order.lock();
         let known = self.find(kind, name).ok_or(ChangeError::NotFound)?;
-        if known.kind() != kind {
+        // A noun that means several kinds of one name space means whichever has the name.
+        if known.kind().noun() != kind.noun() {
             return Err(ChangeError::WrongKind(known.kind()));
         }
         self.delete_known(qm, &known, purge, false)
@@ -224,10 +260,10 @@ impl Catalogue {
         if let Runtime::Local(queue) = known.runtime() {
             let mut state = queue.lock();
             if state.is_uncommitted() {
-                return Err(ChangeError::Uncommitted);
+                return Err(ChangeError::Uncommitted(Vec::new()));
             }
             if !even_open && state.is_open() {
-                return Err(ChangeError::InUse);
+                return Err(ChangeError::InUse(Vec::new()));
             }
             if !purge && (state.index.used() > 0 || state.damage.is_some()) {
                 return Err(ChangeError::NotEmpty);
@@ -238,7 +274,7 @@ impl Catalogue {
         let queue = known.queue_id();
         let mut end = None;
         if known.logged() {
-            let record = record::deleted(queue, kind_code(kind), name);
+            let record = record::deleted(queue, kind.row().stored, name);
             match qm.log.append(Class::Essential, &[&record]) {
                 Ok(appended) => end = Some(appended.end),
                 Err(error) => {
@@ -254,7 +290,7 @@ impl Catalogue {
             let mut wakes = Wakes::default();
             queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);
             wakes.wake();
-            qm.retire(queue.clone());
+            qm.deleted.retire(queue.clone());
         }
         Ok(end)
     }
@@ -273,10 +309,10 @@ impl Catalogue {
         };
         let state = queue.lock();
         if state.is_uncommitted() {
-            return Err(ChangeError::Uncommitted);
+            return Err(ChangeError::Uncommitted(Vec::new()));
         }
         if state.is_open() {
-            return Err(ChangeError::InUse);
+            return Err(ChangeError::InUse(Vec::new()));
         }
         // Under the queue's lock, so that every message listed now was put before `below`.
         let below = qm.next_seq();

@@ -34,11 +34,13 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
     let same = |_: &mut Attrs| {};
     let deep = |a: &mut Attrs| a.set_int(MQIA_MAX_Q_DEPTH, 999_999_999);
     let mut all = vec![queue_manager(name, id, options)];
+    // What a definition of each kind begins with.
+    let defaults = ObjectKind::ALL
+        .into_iter()
+        .map(|kind| (kind, kind.row().default_object));
+    let defaults = defaults.filter(|(_, name)| !name.is_empty());
+    all.extend(defaults.map(|(kind, name)| object(kind, name, same)));
     all.extend([
-        object(ObjectKind::QLocal, "SYSTEM.DEFAULT.LOCAL.QUEUE", same),
-        object(ObjectKind::QModel, "SYSTEM.DEFAULT.MODEL.QUEUE", same),
-        object(ObjectKind::QAlias, "SYSTEM.DEFAULT.ALIAS.QUEUE", same),
-        object(ObjectKind::QRemote, "SYSTEM.DEFAULT.REMOTE.QUEUE", same),
         // An answer has a message for each object, and there may be any number of these.
         object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE", deep),
         object(ObjectKind::QLocal, "SYSTEM.DEAD.LETTER.QUEUE", deep),
@@ -50,9 +52,7 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.CHANNEL.EVENT", same),
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.PERFM.EVENT", same),
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.STATISTICS.QUEUE", same),
-        object(ObjectKind::SvrConn, "SYSTEM.DEF.SVRCONN", same),
         object(ObjectKind::SvrConn, "SYSTEM.ADMIN.SVRCONN", same),
-        object(ObjectKind::Listener, "SYSTEM.DEFAULT.LISTENER.TCP", same),
     ]);
     all
 }

@@ -1,24 +1,54 @@
 //! Who keeps a queue from being changed: the connections that have it open, and those whose units of
 //! work have puts or gets on it; branches in doubt, which have no connection.
 //!
-//! Invariant: no session is locked while another is, and no unit of work.
+//! Invariant: no session is locked while another is, and no unit of work while another is.
 
 use std::sync::Arc;
 
-use crate::manager::Inner;
+use crate::handles::Target;
 use crate::queue::Queue;
-use crate::session::{SessionInner, Target};
+use crate::queue_manager::QueueManager;
+use crate::session::SessionInner;
+use crate::unit::xid::Xid;
 use crate::unit::{Op, Unit};
 
 /// The most that are named; whoever has to end them asks again.
 const NAMED: usize = 10;
 
-/// What one connection has of a queue.
-#[derive(Default)]
-struct Held {
-    handles: usize,
-    puts: usize,
-    gets: usize,
+/// Who is in the way of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Who it is.
+    pub who: HeldBy,
+    /// What it has of the queue.
+    pub held: Held,
+}
+
+/// What holds a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// A connection.
+    Connection {
+        /// Its application.
+        application: String,
+        /// The application's user.
+        user: String,
+        /// The connection's number.
+        number: u64,
+    },
+    /// A branch of a global transaction, which has no connection.
+    Branch(Xid),
+}
+
+/// What one connection or branch has of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Open handles.
+    pub handles: usize,
+    /// Uncommitted puts.
+    pub puts: usize,
+    /// Uncommitted gets.
+    pub gets: usize,
 }
 
 impl Held {
@@ -54,49 +84,30 @@ impl Held {
         }
     }
 
-    fn in_words(&self) -> String {
-        let counted = [
-            (self.handles, "open handle", "open handles"),
-            (self.puts, "uncommitted put", "uncommitted puts"),
-            (self.gets, "uncommitted get", "uncommitted gets"),
-        ];
-        let counted = counted.iter().filter(|(count, ..)| *count > 0);
-        let words = counted.map(|(count, one, many)| match count {
-            1 => format!("one {one}"),
-            count => format!("{count} {many}"),
-        });
-        words.collect::<Vec<_>>().join(", ")
+    fn is_something(&self) -> bool {
+        *self != Held::default()
     }
 }
 
-/// The inserts of AMQ2403I for each connection that holds the queue: application, user, connection,
-/// what it has.
-pub(super) fn holders(qm: &Inner, queue: &Arc<Queue>) -> Vec<[String; 4]> {
-    let mut sessions = qm.sessions();
+/// Everything that holds the queue, oldest connection first, branches last.
+pub(super) fn holders(qm: &QueueManager, queue: &Arc<Queue>) -> Vec<Holder> {
+    let mut sessions = qm.sessions().all();
+    let qm = qm.inner();
     sessions.sort_by_key(|session| session.id);
-    let named = sessions.iter().filter_map(|session| {
-        let held = Held::of(session, queue).in_words();
-        (!held.is_empty()).then(|| {
-            [
-                session.who.name.clone(),
-                session.who.user.clone(),
-                format!("{:016X}", qm.connection_number(session.id)),
-                held,
-            ]
-        })
+    let connections = sessions.iter().map(|session| Holder {
+        who: HeldBy::Connection {
+            application: session.who.name.clone(),
+            user: session.who.user.clone(),
+            number: qm.numbers.of_connection(session.id),
+        },
+        held: Held::of(session, queue),
     });
-    let branches = qm.units.branches().into_iter();
-    let branches = branches.filter_map(|(xid, unit)| {
-        let held = Held::of_branch(&unit, queue).in_words();
-        let branch = || {
-            [
-                "branch in doubt".to_owned(),
-                String::new(),
-                xid.to_string(),
-                held.clone(),
-            ]
-        };
-        (!held.is_empty()).then(branch)
+    let branches = qm.units.branches().into_iter().map(|(xid, unit)| Holder {
+        who: HeldBy::Branch(xid),
+        held: Held::of_branch(&unit, queue),
     });
-    named.chain(branches).take(NAMED).collect()
+    let all = connections.chain(branches);
+    all.filter(|holder| holder.held.is_something())
+        .take(NAMED)
+        .collect()
 }

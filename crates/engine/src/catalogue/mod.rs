@@ -13,20 +13,18 @@
 //!   record take the place of what is newer than itself.
 //! * Temporary dynamic queues are not logged: they end with the connection that made them.
 
+mod administer;
+pub(crate) mod alias;
 mod change;
 mod defaults;
-mod execute;
 mod holders;
 mod restore;
-mod show;
-mod status;
 mod stored;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use posthaste_command::{Attrs, Object, ObjectKind, attributes};
-use posthaste_env::sync::atomic::{AtomicBool, Ordering};
+use posthaste_command::{Attrs, Object, ObjectKind, Value, attributes};
 use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::Name;
 use posthaste_mqi::constants::*;
@@ -36,40 +34,13 @@ use crate::plant::{Bug, planted};
 use crate::queue::{Queue, QueueAttributes, QueueHome};
 use crate::record::QueueId;
 
-pub(crate) use change::ChangeError;
+pub use administer::NewDefinition;
+pub(crate) use alias::Alias;
+pub use change::ChangeError;
 pub(crate) use defaults::system_objects;
+pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
-pub use status::{Beside, PartState};
-pub(crate) use stored::{Stored, kind_code, kind_of};
-
-/// An alias queue: another name for a queue, with inhibitions of its own.
-pub(crate) struct Alias {
-    put_inhibited: AtomicBool,
-    get_inhibited: AtomicBool,
-}
-
-impl Alias {
-    fn of(attrs: &Attrs) -> Self {
-        let alias = Alias {
-            put_inhibited: AtomicBool::new(false),
-            get_inhibited: AtomicBool::new(false),
-        };
-        alias.update(attrs);
-        alias
-    }
-    fn update(&self, attrs: &Attrs) {
-        let put = attrs.int(MQIA_INHIBIT_PUT) == MQQA_PUT_INHIBITED;
-        let get = attrs.int(MQIA_INHIBIT_GET) == MQQA_GET_INHIBITED;
-        self.put_inhibited.store(put, Ordering::Relaxed);
-        self.get_inhibited.store(get, Ordering::Relaxed);
-    }
-    pub(crate) fn put_inhibited(&self) -> bool {
-        self.put_inhibited.load(Ordering::Relaxed)
-    }
-    pub(crate) fn get_inhibited(&self) -> bool {
-        self.get_inhibited.load(Ordering::Relaxed)
-    }
-}
+pub(crate) use stored::Stored;
 
 /// What stands behind a definition while the queue manager runs.
 #[derive(Clone)]
@@ -186,33 +157,23 @@ impl QmgrAttributes {
     }
 }
 
-/// Kinds that share names.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Space {
-    Qmgr,
-    Queue,
-    Channel,
-    Listener,
-}
-
-fn space(kind: ObjectKind) -> Space {
-    match kind {
-        ObjectKind::Qmgr => Space::Qmgr,
-        ObjectKind::QLocal | ObjectKind::QModel | ObjectKind::QAlias | ObjectKind::QRemote => {
-            Space::Queue
-        }
-        ObjectKind::SvrConn => Space::Channel,
-        ObjectKind::Listener => Space::Listener,
-    }
-}
-
 /// Gives an object that another release stored the attributes that it could not know, so that verbs and DISPLAY read
 /// the same value; and takes from it what it asks for and nobody does, so that DISPLAY does not claim it.
 fn complete(object: &mut Object) {
     let mut given = std::mem::replace(&mut object.attrs, Attrs::defaults(object.kind));
     for attribute in attributes(object.kind) {
-        let asked = given.get(attribute.selector);
-        if asked.is_some_and(|value| !attribute.takes(value)) {
+        let Some(value) = given.get(attribute.selector) else {
+            continue;
+        };
+        // Another release may have kept as text what has a type of its own here.
+        let typed = match value {
+            Value::Text(text) => attribute.parsed(text),
+            _ => None,
+        };
+        let value = typed.unwrap_or_else(|| value.clone());
+        if attribute.takes(&value) {
+            given.set(attribute.selector, value);
+        } else {
             given.remove(attribute.selector);
         }
     }
@@ -221,7 +182,8 @@ fn complete(object: &mut Object) {
 
 /// All definitions of a queue manager.
 pub(crate) struct Catalogue {
-    entries: RwLock<BTreeMap<(Space, String), Definition>>,
+    /// By name space and name.
+    entries: RwLock<BTreeMap<(ObjectKind, String), Definition>>,
     qmgr: RwLock<Arc<QmgrAttributes>>,
     home: Arc<QueueHome>,
     /// See the head of this file.
@@ -262,7 +224,7 @@ impl Catalogue {
         if object.kind == ObjectKind::Qmgr {
             *self.qmgr.write() = Arc::new(QmgrAttributes::of(&object.attrs));
         }
-        let key = (space(object.kind), object.name.clone());
+        let key = (object.kind.row().space, object.name.clone());
         // The list's lock is a leaf: no queue is locked while it is held.
         if let Some(known) = self.find(object.kind, &object.name)
             && known.kind() == object.kind
@@ -304,7 +266,7 @@ impl Catalogue {
         name: &str,
         queue: QueueId,
     ) -> Option<Definition> {
-        let key = (space(kind), name.to_owned());
+        let key = (kind.row().space, name.to_owned());
         let removed = {
             let mut entries = self.entries.write();
             match entries.get(&key) {
@@ -327,7 +289,7 @@ impl Catalogue {
     pub(crate) fn find(&self, kind: ObjectKind, name: &str) -> Option<Definition> {
         self.entries
             .read()
-            .get(&(space(kind), name.to_owned()))
+            .get(&(kind.row().space, name.to_owned()))
             .cloned()
     }
 
@@ -335,7 +297,7 @@ impl Catalogue {
     pub(crate) fn qmgr_definition(&self) -> Option<Definition> {
         let entries = self.entries.read();
         let mut all = entries.iter();
-        all.find(|((s, _), _)| *s == Space::Qmgr)
+        all.find(|((s, _), _)| *s == ObjectKind::Qmgr)
             .map(|(_, d)| d.clone())
     }
 
@@ -391,7 +353,7 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use posthaste_command::row_of;
+    use posthaste_command::{Date, row_of};
 
     fn catalogue() -> Catalogue {
         Catalogue::new(Arc::new(QueueHome {
@@ -400,9 +362,10 @@ mod tests {
             tag_seed: 0,
             q_buffer: 0,
             pq_buffer: 0,
-            stages: Default::default(),
+            counters: Default::default(),
             triggered: Default::default(),
             room: crate::room::Room::new(&posthaste_env::os().disk, "never made".as_ref()),
+            files: Default::default(),
         }))
     }
 
@@ -441,9 +404,12 @@ mod tests {
         stored.attrs.set_int(MQIA_CHLAUTH_RECORDS, MQCHLA_ENABLED);
         stored.attrs.set_text(MQCA_CONN_AUTH, "CHECK");
         stored.attrs.set_text(MQCA_Q_MGR_DESC, "kept");
+        stored.attrs.set_text(MQCA_CREATION_DATE, "2026-11-22");
         let attrs = catalogue().restore(stored, 0, Lsn(0)).attrs();
         assert_eq!(attrs.int(MQIA_CHLAUTH_RECORDS), MQCHLA_DISABLED);
         assert_eq!(attrs.text(MQCA_CONN_AUTH), "");
         assert_eq!(attrs.text(MQCA_Q_MGR_DESC), "kept");
+        let created = Date::parse("2026-11-22").map(Value::Date);
+        assert_eq!(attrs.get(MQCA_CREATION_DATE), created.as_ref());
     }
 }

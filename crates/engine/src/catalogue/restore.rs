@@ -9,7 +9,7 @@ use posthaste_recovery_log::Lsn;
 use super::change::ChangeError;
 use super::system_objects;
 use crate::config::CreateOptions;
-use crate::manager::QueueManager;
+use crate::queue_manager::QueueManager;
 use crate::stop::Stop;
 
 /// What became of the system objects.

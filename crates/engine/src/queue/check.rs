@@ -37,10 +37,11 @@ impl QueueState {
         self.check_residents()?;
         self.check_browse_locks()?;
         self.check_units(outside, whole)?;
-        if whole && self.spills() {
+        let whole_files = whole && !self.filing.left;
+        if whole_files && self.spills() {
             return Err("messages are to be filed, and nobody does".to_owned());
         }
-        if whole && self.filing.writing.get() > 0 {
+        if whole_files && self.filing.writing.get() > 0 {
             return Err(format!(
                 "{} messages are being filed by nobody",
                 self.filing.writing.get()

@@ -17,10 +17,10 @@ use posthaste_store::{Place, QueueFile, StoreError};
 
 use super::disjoint::Disjoint;
 use super::index::{Body, NewSlot};
-use super::saved::load_chunk;
+use super::saved::{Places, load_chunk};
 use super::{Queue, QueueState};
+use crate::consume::waiter::Wakes;
 use crate::manager::Inner;
-use crate::queue::waiters::Wakes;
 use crate::recovery::image::SavedQueue;
 use crate::stop::Stop;
 
@@ -50,6 +50,11 @@ impl QueueState {
             None => Ok(()),
             Some(_) => Err(Reason::OBJECT_DAMAGED),
         }
+    }
+
+    /// Whether it is unknown what is on the queue: it is damaged and has not been cleared.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damage.as_ref().is_some_and(|damage| !damage.cleared)
     }
 
     /// Every message of a damaged queue has been given up (`CLEAR`).
@@ -158,8 +163,16 @@ impl Inner {
 }
 
 /// Loads what can be read of a damaged queue, as held slots. Without `keep_np`, non-persistent messages are left out.
-pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StoreError> {
+/// `in_doubt`: what units of work have in the file.
+pub(crate) fn load(
+    queue: &Queue,
+    saved: &SavedQueue,
+    keep_np: bool,
+    in_doubt: &Places,
+) -> Result<(), StoreError> {
     let file = QueueFile::open_damaged(&queue.home.disk, &queue.file_path)?;
+    let ends = in_doubt.values().map(|place| place.end());
+    file.leave_out(ends.max().unwrap_or(0));
     let (mut chunks, mut lost, mut dirty) = (Vec::new(), Vec::new(), Vec::new());
     for (number, chunk) in saved.chunks.iter().enumerate() {
         let mut entries = match chunk.map(|chunk| load_chunk(&file, chunk)) {
@@ -170,14 +183,10 @@ pub(crate) fn load(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(
                 Vec::new()
             }
         };
-        let of_entry = |entry: &NewSlot| match entry.body {
-            Body::Filed(place) => Some(place),
-            Body::Resident(_) => None,
-        };
         let named = chunk
             .iter()
             .map(|chunk| chunk.place)
-            .chain(entries.iter().filter_map(of_entry));
+            .chain(entries.iter().filter_map(NewSlot::place));
         file.leave_out(named.map(Place::end).max().unwrap_or(0));
         if entries.iter().any(|e| !e.persistent) {
             dirty.push(number);

@@ -18,42 +18,49 @@
 
 pub(crate) mod attributes;
 mod check;
+mod counts;
 pub(crate) mod damage;
+pub(crate) mod deleted;
 pub(crate) mod disjoint;
 pub(crate) mod index;
 mod lock;
-pub(crate) mod matching;
 pub(crate) mod reading;
 mod residents;
 pub(crate) mod saved;
 mod search;
 mod spill;
+pub(crate) mod triggered;
 pub(crate) mod uncommitted;
-pub(crate) mod waiters;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use posthaste_env::Disk;
-use posthaste_env::sync::Mutex;
+use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::{Hobj, Name, Reason};
-use posthaste_store::{Place, QueueFile};
+use posthaste_store::{LARGEST_FILE, Place, QueueFile};
 
+use crate::catalogue::alias::Alias;
+use crate::consume::held::Held;
+use crate::consume::waiter::{Offered, Service, Wakes};
+use crate::consume::waiters::{Tags, Waiters};
+use crate::file_service::FileService;
 use crate::message::Message;
-use crate::meter::{Count, Stages};
+use crate::meter::{Count, Counters};
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
 use crate::room::Room;
 use crate::tally::Tally;
-use crate::trigger::{TriggerState, Triggered};
+
 pub(crate) use attributes::QueueAttributes;
 pub(crate) use check::Outside;
+pub use counts::QueueCounts;
 use index::{Body, GroupKeys, Index, NIL, NewSlot, SlotId};
 use lock::Locked;
 use residents::{Resident, Residents};
-pub(crate) use search::{Cursor, Expired, Found, Start, Swept};
+pub(crate) use search::{Cursor, Expired, Found, Start, SweepEnd};
 use spill::Filing;
-use waiters::{Gift, Service, WaiterState, Waiters, Wakes};
+use triggered::{TriggerState, Triggered};
 
 /// What all queues of a queue manager have in common.
 pub(crate) struct QueueHome {
@@ -63,9 +70,10 @@ pub(crate) struct QueueHome {
     pub(crate) tag_seed: u64,
     pub(crate) q_buffer: usize,
     pub(crate) pq_buffer: usize,
-    pub(crate) stages: Stages,
-    pub(crate) triggered: Triggered,
+    pub(crate) counters: Counters,
+    pub(crate) triggered: Triggered<Queue>,
     pub(crate) room: Room,
+    pub(crate) files: FileService,
 }
 
 /// A local queue.
@@ -76,14 +84,19 @@ pub(crate) struct Queue {
     file_path: PathBuf,
     /// Whether its file has been removed for good. Whoever makes or removes the file holds this.
     file_removed: Mutex<bool>,
+    /// What its definition says, for whoever needs nothing else of the queue: a put, which then has one lock to take for
+    /// its place and one to be seen.
+    definition: RwLock<Arc<QueueAttributes>>,
     state: Mutex<QueueState>,
 }
 
 /// What is true of a queue at this moment (`DISPLAY QSTATUS`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueStatus {
-    /// Messages, uncommitted puts included (`CURDEPTH`).
+    /// Messages, uncommitted puts included (`CURDEPTH`). Of a damaged queue, those that are known of.
     pub depth: u32,
+    /// Whether its file does not hold what was written there, so that nobody knows what is on it.
+    pub damaged: bool,
     /// Handles open for input (`IPPROCS`).
     pub open_input: u32,
     /// Handles open for output (`OPPROCS`).
@@ -94,8 +107,12 @@ pub struct QueueStatus {
     pub resident_bytes: usize,
     /// 512-byte blocks in use in the queue file.
     pub file_blocks: u64,
+    /// The most bytes that the queue file may have.
+    pub largest_file: u64,
     /// Links between messages followed so far: what finding messages has cost.
     pub steps: u64,
+    /// What has been counted since this run began.
+    pub counts: QueueCounts,
 }
 
 /// The part of a queue behind its lock.
@@ -132,6 +149,7 @@ pub(crate) struct QueueState {
     pub(crate) damage: Option<damage::Damage>,
     /// Where the previous put of the commit in progress was listed.
     near: SlotId,
+    counts: QueueCounts,
 }
 
 impl Queue {
@@ -143,8 +161,9 @@ impl Queue {
     ) -> Arc<Self> {
         let file = file_name(&name, id);
         let trigger = attributes.trigger.clone();
+        let attributes = Arc::new(attributes);
         let state = QueueState {
-            attributes: Arc::new(attributes),
+            attributes: Arc::clone(&attributes),
             index: Index::new(),
             residents: Residents::default(),
             file: None,
@@ -167,6 +186,7 @@ impl Queue {
             cleared_below: 0,
             damage: None,
             near: NIL,
+            counts: QueueCounts::default(),
             home: Arc::clone(&home),
         };
         let initiation = trigger.map(|trigger| trigger.initiation_q);
@@ -176,9 +196,10 @@ impl Queue {
             file_path: home.directory.join(file),
             home,
             file_removed: Mutex::new(false),
+            definition: RwLock::new(attributes),
             state: Mutex::new(state),
         });
-        queue.home.triggered.note(&queue, initiation);
+        queue.home.triggered.note(queue.id, &queue, initiation);
         queue
     }
 
@@ -189,9 +210,16 @@ impl Queue {
 
     pub(crate) fn lock(&self) -> Locked<'_> {
         Locked::new(self.state.try_lock().unwrap_or_else(|| {
-            self.home.stages.one(Count::LockWaits);
-            self.state.lock()
+            self.home.counters.one(Count::LockWaits);
+            let mut state = self.state.lock();
+            state.counts.lock_waits += 1;
+            state
         }))
+    }
+
+    /// What its definition says.
+    pub(crate) fn attributes(&self) -> Arc<QueueAttributes> {
+        Arc::clone(&self.definition.read())
     }
 
     /// Whether messages of it have been in a file.
@@ -203,13 +231,15 @@ impl Queue {
     pub(crate) fn set_attributes(self: &Arc<Self>, attributes: QueueAttributes) {
         let trigger = attributes.trigger.as_ref();
         let initiation = trigger.map(|trigger| trigger.initiation_q.clone());
-        self.lock().attributes = Arc::new(attributes);
-        self.home.triggered.note(self, initiation);
+        let attributes = Arc::new(attributes);
+        *self.definition.write() = Arc::clone(&attributes);
+        self.lock().attributes = attributes;
+        self.home.triggered.note(self.id, self, initiation);
     }
 
     /// It is no longer defined.
     pub(crate) fn undefined(self: &Arc<Self>) {
-        self.home.triggered.note(self, None);
+        self.home.triggered.note(self.id, self, None);
     }
 
     /// The queue's state, if nobody has it locked at this moment.
@@ -221,13 +251,16 @@ impl Queue {
         let state = self.lock();
         QueueStatus {
             depth: state.depth(),
+            damaged: state.is_damaged(),
             open_input: state.open_input.get(),
             open_output: state.open_output.get(),
             uncommitted: state.is_uncommitted(),
             resident_bytes: state.residents.bytes()
                 + state.uncommitted.iter().map(Tally::get).sum::<usize>(),
             file_blocks: state.file.as_ref().map_or(0, |f| f.used_blocks()),
+            largest_file: LARGEST_FILE,
             steps: state.index.steps(),
+            counts: state.counts,
         }
     }
 }
@@ -247,6 +280,21 @@ impl QueueState {
     pub(crate) fn is_open(&self) -> bool {
         let handles = [self.open_input, self.open_output, self.open_browse];
         handles.iter().any(|handles| handles.get() > 0)
+    }
+
+    /// Whether messages may be got, by this alias if by one.
+    ///
+    /// # Errors
+    /// 2052 it is deleted, 2101 damaged, 2016 gets are inhibited.
+    pub(crate) fn gettable(&self, alias: Option<&Arc<Alias>>) -> Result<(), Reason> {
+        if self.deleted {
+            return Err(Reason::Q_DELETED);
+        }
+        self.usable()?;
+        if self.attributes.get_inhibited || alias.is_some_and(|a| a.get_inhibited()) {
+            return Err(Reason::GET_INHIBITED);
+        }
+        Ok(())
     }
 
     /// Whether one more message may be put.
@@ -339,31 +387,32 @@ impl QueueState {
         slot
     }
 
-    /// A message becomes available: to a waiting getter, or on the queue.
+    /// A message becomes available: to a consumer that waits, or on the queue.
     pub(crate) fn arrive(&mut self, message: &Arc<Message>, wakes: &mut Wakes) {
+        self.count_arrival(message);
         while let Some(waiter) = self.waiters.choose(message) {
             let direct = waiter.service == (Service::HandOver { direct: true });
             let avoids = direct && !message.persistent();
-            let given = waiter.finish(wakes, || {
-                WaiterState::Given(if avoids {
-                    Gift::Direct(message.clone())
-                } else {
-                    Gift::Held {
-                        slot: self.hold_new(message, 0),
-                        message: message.clone(),
-                    }
-                })
+            let offered = waiter.offer(wakes, || Held {
+                slot: (!avoids).then(|| self.hold_new(message, 0)),
+                message: message.clone(),
+                backout_count: 0,
             });
-            if given {
+            if let Offered::Taken { more } = offered {
+                if more {
+                    self.waiters.keep(waiter);
+                }
                 let how = [Count::HandedOver, Count::Avoided];
-                self.home.stages.one(how[usize::from(avoids)]);
+                self.home.counters.one(how[usize::from(avoids)]);
+                self.counts.avoided += u64::from(avoids);
+                self.counts.handed_over += u64::from(!avoids);
                 return;
             }
         }
-        self.home.stages.one(Count::Queued);
+        self.home.counters.one(Count::Queued);
         let slot = self.hold_new(message, 0);
         self.list(slot);
-        self.waiters.notify(wakes);
+        self.waiters.notify(message, wakes);
     }
 
     /// Lists a held slot, near the one listed before, and has its bytes filed if the buffer is full.
@@ -373,7 +422,7 @@ impl QueueState {
         self.limit_memory(slot);
     }
 
-    /// Gives a held message back to the queue, or to the next getter that waits for it. One that is in the file only
+    /// Gives a held message back to the queue, or to the next consumer that waits for it. One that is in the file only
     /// is put on the queue, and whoever may be waiting for it looks for himself. False: it has been cleared
     /// meanwhile, and is gone.
     pub(crate) fn give_back(&mut self, slot: SlotId, wakes: &mut Wakes) -> bool {
@@ -395,8 +444,9 @@ impl QueueState {
 
     /// Whoever may be waiting for a listed message is to look for it.
     fn look_again(&mut self, slot: SlotId, wakes: &mut Wakes) {
-        let (msg_tag, correl_tag) = Index::tags(self.index.slot(slot));
-        self.waiters.look_again(msg_tag, correl_tag, wakes);
+        let (msg, correl) = Index::tags(self.index.slot(slot));
+        let group = index::tag_of(&self.index.group(slot).id, self.home.tag_seed);
+        self.waiters.look_again(Tags([msg, correl, group]), wakes);
     }
 
     /// The same for a message that is at hand.
@@ -408,20 +458,22 @@ impl QueueState {
     ) {
         if !self.was_cleared(slot) && !self.offer(slot, message, wakes) {
             self.list(slot);
-            self.waiters.notify(wakes);
+            self.waiters.notify(message, wakes);
         }
     }
 
-    /// Hands a held message to a getter that waits for it, if there is one.
+    /// Hands a held message to a consumer that waits for it, if there is one.
     fn offer(&mut self, slot: SlotId, message: &Arc<Message>, wakes: &mut Wakes) -> bool {
         while let Some(waiter) = self.waiters.choose(message) {
-            let given = waiter.finish(wakes, || {
-                WaiterState::Given(Gift::Held {
-                    slot,
-                    message: message.clone(),
-                })
+            let offered = waiter.offer(wakes, || Held {
+                slot: Some(slot),
+                message: message.clone(),
+                backout_count: self.index.slot(slot).backout_count,
             });
-            if given {
+            if let Offered::Taken { more } = offered {
+                if more {
+                    self.waiters.keep(waiter);
+                }
                 return true;
             }
         }
@@ -439,6 +491,7 @@ impl QueueState {
     /// Removes a held message for good. `forced`: the log has made its end durable, or never knew
     /// the message.
     pub(crate) fn destroy(&mut self, slot: SlotId, forced: bool) {
+        self.counts.removed += 1;
         let place = match self.index.slot(slot).body() {
             Body::Filed(place) => Some(place),
             Body::Resident(at) => self.residents.remove(at).place,
@@ -565,7 +618,7 @@ impl QueueState {
                 return;
             }
             self.index.list(slot, self.near);
-            self.waiters.notify(wakes);
+            self.waiters.notify(&message, wakes);
         } else {
             self.look_again(slot, wakes);
         }
@@ -600,7 +653,7 @@ pub(crate) fn names_queue_file(name: &str) -> bool {
     };
     let number = id.parse::<QueueId>();
     number.is_ok_and(|number| number.to_string() == id)
-        && crate::verbs::open::valid_name(&queue.replace('&', "/"))
+        && crate::names::valid_name(&queue.replace('&', "/"))
 }
 
 fn lock_key(owner: (u64, Hobj)) -> u64 {

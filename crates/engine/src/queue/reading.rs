@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use posthaste_store::{Place, QueueFile, StoreError};
 
-use super::index::{Body, SlotId};
+use super::index::{Body, NIL, NewSlot, SlotId};
 use super::{Queue, QueueState};
+use crate::mark::{Mark, mark};
 use crate::message::{self, Message};
 use crate::plant::{Bug, planted};
 
@@ -98,15 +99,59 @@ impl QueueState {
 }
 
 impl Queue {
-    /// Reads a message that a look at the queue asked for.
+    /// Reads a message that a unit of work has in the file.
+    ///
+    /// # Errors
+    /// The file does not hold what was written there, or cannot be read.
+    pub(crate) fn read_uncommitted(&self, slot: &NewSlot) -> Result<(), StoreError> {
+        let Some(place) = slot.place() else {
+            return Ok(());
+        };
+        let unread = Unread {
+            slot: NIL,
+            seq: slot.seq,
+            place,
+            file: self.lock().known_file(),
+        };
+        unread.read().map(drop)
+    }
+
+    /// Reads a message that a look at the queue asked for, on this thread.
     ///
     /// # Errors
     /// The file does not hold what was written there, or cannot be read.
     pub(crate) fn read(&self, unread: Unread, readings: &mut Readings) -> Result<(), StoreError> {
-        match unread.read() {
+        let read = unread.read();
+        self.was_read(&unread, read, readings)
+    }
+
+    /// The same for a call, whose thread may serve many: then others read for it.
+    ///
+    /// # Errors
+    /// Those of [`Queue::read`].
+    pub(crate) async fn have_read(
+        &self,
+        unread: Unread,
+        readings: &mut Readings,
+    ) -> Result<(), StoreError> {
+        if self.home.files.hands_over() {
+            mark(Mark::ReadByOthers);
+        }
+        let work = move || (unread.read(), unread);
+        let (read, unread) = self.home.files.run(work).await;
+        self.was_read(&unread, read, readings)
+    }
+
+    fn was_read(
+        &self,
+        unread: &Unread,
+        read: Result<Arc<Message>, StoreError>,
+        readings: &mut Readings,
+    ) -> Result<(), StoreError> {
+        match read {
             Ok(message) => readings.add(message),
             Err(error) => {
-                if self.lock().is_still(&unread) || planted(Bug::BlameUnseen) {
+                if self.lock().is_still(unread) || planted(Bug::BlameUnseen) {
                     return Err(error);
                 }
             }

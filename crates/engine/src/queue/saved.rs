@@ -10,8 +10,10 @@
 //!   longer points at it is durable.
 //! * A chunk is known by its place and its checksum. What an older image knew may still be in the same place,
 //!   because the disk has lost the write: that is damage, not an older state of the queue.
-//! * No two entries of an image, and no entry and chunk, have a block in common.
+//! * No two entries of an image, and no entry and chunk, have a block in common. What the image carries of units of work
+//!   in doubt has entries too; one that is committed meanwhile may be named by both, in the same place.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use posthaste_recovery_log::Lsn;
@@ -22,6 +24,9 @@ use super::disjoint::Disjoint;
 use super::index::{Body, CHUNK, GroupKeys, Index, NewSlot, Slot, SlotId};
 use crate::message::{self, Message};
 use crate::plant::{Bug, planted};
+
+/// Where a queue's file has messages, by their numbers.
+pub(crate) type Places = BTreeMap<u64, Place>;
 
 const ENTRY: usize = 34;
 const GROUP: usize = 36;
@@ -51,10 +56,7 @@ impl QueueState {
     /// Of each message that [`Self::unfiled`] finds: where its record begins, and the room it takes in the file.
     pub(crate) fn unfiled_sizes(&self, cut: Lsn) -> Vec<(Lsn, u64)> {
         let unfiled = self.unfiled(cut, false).into_iter();
-        let sized = |(_, message): (SlotId, Arc<Message>)| {
-            let bytes = HEADER + stored_head(&message).len() + message.data.len();
-            (message.lsn, bytes.next_multiple_of(BLOCK) as u64)
-        };
+        let sized = |(_, message): (SlotId, Arc<Message>)| (message.lsn, room_of(&message));
         unfiled.map(sized).collect()
     }
 
@@ -89,10 +91,17 @@ impl QueueState {
         })
     }
 
-    /// Notes the places that an image names for a chunk; false when one is named already.
-    pub(crate) fn name_chunk(&self, number: usize, keep_np: bool, places: &mut Disjoint) -> bool {
+    /// Notes the places that an image names for a chunk; false when one is named already, but for the same message
+    /// (`in_doubt`).
+    pub(crate) fn name_chunk(
+        &self,
+        number: usize,
+        keep_np: bool,
+        places: &mut Disjoint,
+        in_doubt: &Places,
+    ) -> bool {
         let mut named = self.named(number, keep_np);
-        named.all(|(_, _, place)| places.name(place))
+        named.all(|(_, slot, place)| in_doubt.get(&slot.seq) == Some(&place) || places.name(place))
     }
 
     /// The bytes of a chunk as an image has them, or `None` when it has no entry to save.
@@ -100,25 +109,40 @@ impl QueueState {
         let mut out = Vec::new();
         for (id, slot, place) in self.named(number, keep_np) {
             let group = self.index.group(id);
-            let grouped = group != GroupKeys::default();
             let (msg_tag, correl_tag) = Index::tags(slot);
-            out.extend_from_slice(&slot.seq.to_le_bytes());
-            out.extend_from_slice(&place.block.to_le_bytes());
-            out.extend_from_slice(&place.length.to_le_bytes());
-            out.extend_from_slice(&msg_tag.to_le_bytes());
-            out.extend_from_slice(&correl_tag.to_le_bytes());
-            out.extend_from_slice(&slot.expires_s.to_le_bytes());
-            out.extend_from_slice(&slot.backout_count.to_le_bytes());
-            out.extend_from_slice(&[slot.list, slot.priority()]);
-            out.extend_from_slice(&[u8::from(grouped), u8::from(slot.persistent())]);
-            if grouped {
-                out.extend_from_slice(&group.id);
-                for field in [group.sequence, group.offset, group.flags] {
-                    out.extend_from_slice(&field.to_le_bytes());
-                }
-            }
+            let entry = NewSlot {
+                seq: slot.seq,
+                body: Body::Filed(place),
+                list: slot.list,
+                priority: slot.priority(),
+                persistent: slot.persistent(),
+                expires_s: slot.expires_s,
+                backout_count: slot.backout_count,
+                msg_tag,
+                correl_tag,
+                group: (group != GroupKeys::default()).then_some(group),
+            };
+            put_entry(&mut out, &entry, place);
         }
         (!out.is_empty()).then_some(out)
+    }
+}
+
+/// Appends the entry of a message that is in the queue file at `place`.
+pub(crate) fn put_entry(out: &mut Vec<u8>, entry: &NewSlot, place: Place) {
+    out.extend_from_slice(&entry.seq.to_le_bytes());
+    for field in [place.block, place.length, entry.msg_tag, entry.correl_tag] {
+        out.extend_from_slice(&field.to_le_bytes());
+    }
+    out.extend_from_slice(&entry.expires_s.to_le_bytes());
+    out.extend_from_slice(&entry.backout_count.to_le_bytes());
+    out.extend_from_slice(&[entry.list, entry.priority]);
+    out.extend_from_slice(&[u8::from(entry.group.is_some()), u8::from(entry.persistent)]);
+    if let Some(group) = entry.group {
+        out.extend_from_slice(&group.id);
+        for field in [group.sequence, group.offset, group.flags] {
+            out.extend_from_slice(&field.to_le_bytes());
+        }
     }
 }
 
@@ -147,7 +171,7 @@ pub(crate) fn read_chunk(bytes: &[u8]) -> Result<Vec<NewSlot>, StoreError> {
 }
 
 /// One entry, and how many bytes it takes.
-fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
+pub(crate) fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
     let entry = bytes.get(..ENTRY)?;
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let field = |at: usize| word(at).map(u32::cast_signed);
@@ -181,6 +205,12 @@ fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
 /// Writes a message to the queue file, as it is held there.
 pub(crate) fn write_message(file: &QueueFile, message: &Message) -> Result<Place, StoreError> {
     file.write(&[&stored_head(message), &message.data])
+}
+
+/// The room that a message takes in the file.
+pub(crate) fn room_of(message: &Message) -> u64 {
+    let bytes = HEADER + stored_head(message).len() + message.data.len();
+    bytes.next_multiple_of(BLOCK) as u64
 }
 
 /// What the queue file holds in front of the data of a message.

@@ -16,8 +16,9 @@ use posthaste_mqi::{GroupId, Hobj};
 
 use super::QueueState;
 use super::index::{Body, CHUNK, Chain, GroupKeys, Index, NIL, Slot, SlotId, tag_of};
-use super::matching::{Match, seq_of};
+
 use super::reading::{Readings, Unread};
+use crate::consume::selection::{Selection, seq_of};
 use crate::message::Message;
 
 /// A place in the delivery order: where a browse stands, or where a search goes on.
@@ -60,7 +61,7 @@ pub(crate) struct Found {
 }
 
 /// How far a sweep has come.
-pub(crate) enum Swept {
+pub(crate) enum SweepEnd {
     All,
     /// It goes on from here.
     Part(SlotId),
@@ -77,7 +78,7 @@ enum Walk {
 }
 
 impl Walk {
-    fn of(wanted: &Match, seed: u64) -> Walk {
+    fn of(wanted: &Selection, seed: u64) -> Walk {
         let tag = |id| tag_of(id, seed);
         match (&wanted.msg_id, &wanted.correl_id) {
             (Some(msg), Some(correl)) => Walk::Both((tag(msg), tag(correl))),
@@ -123,7 +124,7 @@ impl QueueState {
     /// A message has to be read before it can be said.
     pub(crate) fn find(
         &mut self,
-        wanted: &Match,
+        wanted: &Selection,
         start: Start,
         owner: (u64, Hobj),
         now: i64,
@@ -216,6 +217,7 @@ impl QueueState {
     /// The same for one that is held already.
     pub(crate) fn expire(&mut self, slot: SlotId, message: Arc<Message>) -> Expired {
         let held = message.owes_expiration();
+        self.counts.expired += 1;
         if held {
             self.uncommitted_gets += 1;
         } else {
@@ -282,14 +284,14 @@ impl QueueState {
         limit: usize,
         now: i64,
         (read, expired): (&Readings, &mut Vec<Expired>),
-    ) -> Swept {
+    ) -> SweepEnd {
         let seconds = now / 1_000_000;
         let total = self.index.end();
         let mut at = from;
         let mut looked = 0;
         while at < total && !self.deleted {
             if looked == limit {
-                return Swept::Part(at);
+                return SweepEnd::Part(at);
             }
             looked += 1;
             let Some(slot) = self.index.get(at).copied() else {
@@ -310,11 +312,11 @@ impl QueueState {
                         self.discard_expired(at, message, expired);
                     }
                     Ok(_) => {}
-                    Err(unread) => return Swept::Unread(at, unread),
+                    Err(unread) => return SweepEnd::Unread(at, unread),
                 }
             }
             at += 1;
         }
-        Swept::All
+        SweepEnd::All
     }
 }

@@ -9,6 +9,8 @@
 //! * Nothing is dropped: what cannot be filed stays in memory, and puts are refused until the file takes messages
 //!   again, which each put that would be refused finds out.
 //! * While something is on its way to the file, the file is not begun anew.
+//! * A thread that serves many leaves the filing to others (`file_service.rs`). Where they have come far behind, a put
+//!   waits for them before it is let in, so that the buffer bounds the memory all the same.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,11 +20,14 @@ use posthaste_store::{Place, QueueFile, StoreError};
 use super::index::{Body, SlotId};
 use super::saved::write_message;
 use super::{Queue, QueueState, damage};
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::tally::Tally;
 
 /// How many of the messages that had to stay in memory are filed before a put is let in again.
 const STUCK: usize = 16;
+/// Messages that may be due to be filed, by others, before a put waits for them.
+const BEHIND: usize = 16;
 
 /// What is to be filed, and what is being filed.
 #[derive(Default)]
@@ -31,6 +36,8 @@ pub(super) struct Filing {
     due: VecDeque<(SlotId, u64)>,
     /// How many are being written.
     pub(super) writing: Tally<u32>,
+    /// What is due is filed by others, to whom it was left.
+    pub(super) left: bool,
 }
 
 /// A message that is being filed.
@@ -67,6 +74,11 @@ impl QueueState {
     /// Whether there is something to file.
     pub(crate) fn spills(&self) -> bool {
         !self.filing.due.is_empty()
+    }
+
+    /// Whether those who file come so far behind that a put has to wait for them.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.filing.due.len() > BEHIND
     }
 
     /// Takes on the next message that has to be filed.
@@ -155,8 +167,41 @@ impl QueueState {
 }
 
 impl Queue {
-    /// Moves messages to the queue file as long as the buffer is fuller than it may be.
-    pub(crate) fn spill(&self) {
+    /// Has messages moved to the queue file as long as the buffer is fuller than it may be: here, or by others if the
+    /// caller serves many.
+    pub(crate) fn spill(self: &Arc<Self>) {
+        if !self.home.files.hands_over() {
+            return self.spill_here();
+        }
+        if std::mem::replace(&mut self.lock().filing.left, true) {
+            return;
+        }
+        mark(Mark::FiledByOthers);
+        let queue = Arc::clone(self);
+        self.home.files.leave(move || {
+            loop {
+                queue.spill_here();
+                let mut state = queue.lock();
+                if !state.spills() {
+                    state.filing.left = false;
+                    return;
+                }
+            }
+        });
+    }
+
+    /// The same, and waits for it; more so, if a put of so many bytes was refused because the disk was full: finds out
+    /// whether it still is.
+    pub(crate) async fn make_room(self: &Arc<Self>, refused: Option<usize>) {
+        let queue = Arc::clone(self);
+        let work = move || match refused {
+            Some(bytes) => queue.file_again_here(bytes),
+            None => queue.spill_here(),
+        };
+        self.home.files.run(work).await;
+    }
+
+    fn spill_here(&self) {
         loop {
             let Some(leaving) = self.lock().next_to_file() else {
                 return;
@@ -177,13 +222,29 @@ impl Queue {
         }
     }
 
-    /// A put of a message of so many bytes was refused because the disk was full: finds out whether it still is.
-    pub(crate) fn file_again(&self, bytes: usize) {
+    /// A put of a message of so many bytes was refused because the disk was full: finds out whether it still is. A
+    /// caller that serves many has it found out for the next one.
+    pub(crate) fn file_again(self: &Arc<Self>, bytes: usize) {
+        let queue = Arc::clone(self);
+        self.home.files.leave(move || queue.file_again_here(bytes));
+    }
+
+    fn file_again_here(&self, bytes: usize) {
         let tries = self.lock().try_again();
         match tries {
             true => self.try_file(bytes),
-            false => self.spill(),
+            false => self.spill_here(),
         }
+    }
+
+    /// Writes a message of a unit of work to the file; gives its place.
+    pub(crate) async fn write_uncommitted(
+        self: &Arc<Self>,
+        message: &Arc<Message>,
+    ) -> Result<Place, StoreError> {
+        let (queue, message) = (Arc::clone(self), Arc::clone(message));
+        let work = move || write_message(&*queue.open_file()?, &message);
+        self.home.files.run(work).await
     }
 
     /// Whether the file takes as many bytes: if so, the message that is to be put can be filed in their stead.
@@ -199,6 +260,13 @@ impl Queue {
             }
             Err(error) => state.could_not_file(&error),
         }
+    }
+
+    /// Opens the file of which an image says something: it is not made anew, whatever is wrong with it.
+    pub(crate) fn open_saved_file(&self) -> Result<Arc<QueueFile>, StoreError> {
+        let file = Arc::new(QueueFile::open(&self.home.disk, &self.file_path)?);
+        self.lock().file = Some(Arc::clone(&file));
+        Ok(file)
     }
 
     /// The queue file, made when it is first needed.

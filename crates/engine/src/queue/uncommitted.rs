@@ -2,7 +2,9 @@
 //!
 //! Invariants:
 //! * Such a message is in no index. Its unit of work has it: in memory, or as a place in the queue file that no index
-//!   and no image names, so that it can be given back at once, and is free again after a crash.
+//!   names. An image names it only for a unit of work in doubt (`unit/carried.rs`): else it is free again after a crash.
+//! * The end of one in doubt is forced before its places are given back, like the end of any message that an image may
+//!   name.
 //! * `uncommitted` is the sum of the sizes of those that are in memory and counted, by kind.
 //! * The file is written without the queue's lock.
 
@@ -10,9 +12,10 @@ use std::sync::Arc;
 
 use posthaste_store::{Place, StoreError};
 
-use super::index::{Body, NewSlot};
-use super::waiters::Wakes;
+use super::index::{Body, NewSlot, SlotId};
+use super::saved::write_message;
 use super::{Queue, QueueState};
+use crate::consume::waiter::Wakes;
 use crate::message::Message;
 use crate::meter::Count;
 
@@ -57,6 +60,24 @@ impl Queue {
         due
     }
 
+    /// A message of a unit of work that a restart has found in doubt; it is filed if the buffer for its kind is full.
+    pub(crate) fn hold_uncommitted(&self, message: Arc<Message>) -> Uncommitted {
+        self.lock().pending_puts += 1;
+        let due = self.count_uncommitted(&message);
+        let mut put = Uncommitted::InMemory {
+            message: Arc::clone(&message),
+            counted: true,
+        };
+        if due {
+            let file = self.open_file();
+            match file.and_then(|file| write_message(&file, &message)) {
+                Ok(place) => self.lock().filed_uncommitted(Some(&mut put), place),
+                Err(error) => self.not_filed_uncommitted(&error),
+            }
+        }
+        put
+    }
+
     /// It stays in memory: nothing is dropped. New puts are refused meanwhile.
     pub(crate) fn not_filed_uncommitted(&self, error: &StoreError) {
         let mut state = self.lock();
@@ -76,6 +97,11 @@ impl QueueState {
     /// meanwhile.
     pub(crate) fn filed_uncommitted(&mut self, put: Option<&mut Uncommitted>, place: Place) {
         self.filing.writing -= 1;
+        self.now_filed(put, place);
+    }
+
+    /// The same without [`Queue::count_uncommitted`]; none: its unit of work has ended meanwhile.
+    pub(crate) fn now_filed(&mut self, put: Option<&mut Uncommitted>, place: Place) {
         self.file_dirty = true;
         let Some(put) = put else {
             return self.free(vec![place]);
@@ -89,29 +115,40 @@ impl QueueState {
         *put = Uncommitted::Filed(slot);
     }
 
-    /// A message of a unit of work that a restart has found in doubt.
-    pub(crate) fn hold_uncommitted(&mut self, message: &Message) {
-        self.pending_puts += 1;
-        self.uncommitted[usize::from(message.persistent())] += message.size();
+    /// A message of a unit of work, in the file, that a restart has found to be backed out.
+    pub(crate) fn give_up_place(&mut self, place: Place) {
+        self.release(place, true);
     }
 
-    /// A put that never happened, or whose queue has gone.
-    pub(crate) fn forget_uncommitted(&mut self, put: &Uncommitted) {
+    /// What is in the index of a message that was uncommitted and is in the file.
+    pub(crate) fn add_filed(&mut self, slot: &NewSlot) -> SlotId {
+        let mut slot = *slot;
+        // The definition may have changed since it was put.
+        slot.list = self.list_of(i32::from(slot.priority));
+        let slot = self.index.add(slot);
+        // An image has to name its place from now on.
+        self.index.mark_dirty(slot);
+        slot
+    }
+
+    /// A put that never happened, or whose queue has gone. `in_doubt`: an image may name its place, and the log has
+    /// forced that it never happened.
+    pub(crate) fn forget_uncommitted(&mut self, put: &Uncommitted, in_doubt: bool) {
         self.pending_puts -= 1;
         match put {
             Uncommitted::InMemory { message, counted } => self.uncount(message, *counted),
-            Uncommitted::Filed(slot) => {
-                if let Body::Filed(place) = slot.body {
-                    self.free(vec![place]);
-                }
-            }
+            Uncommitted::Filed(slot) => match slot.place() {
+                Some(place) if in_doubt => self.release(place, true),
+                Some(place) => self.free(vec![place]),
+                None => {}
+            },
         }
     }
 
     /// A committed message becomes available, unless its queue has gone.
     pub(crate) fn arrive_uncommitted(&mut self, put: &Uncommitted, wakes: &mut Wakes) {
         if self.deleted {
-            return self.forget_uncommitted(put);
+            return self.forget_uncommitted(put, true);
         }
         self.pending_puts -= 1;
         match put {
@@ -120,13 +157,12 @@ impl QueueState {
                 self.arrive(message, wakes);
             }
             Uncommitted::Filed(slot) => {
-                let mut slot = *slot;
-                // The definition may have changed since it was put.
-                slot.list = self.list_of(i32::from(slot.priority));
-                let slot = self.index.add(slot);
-                // An image has to name its place from now on.
-                self.index.mark_dirty(slot);
-                self.home.stages.one(Count::Queued);
+                let slot = self.add_filed(slot);
+                self.home.counters.one(Count::Queued);
+                if let Some(place) = self.place_of(slot) {
+                    let persistent = self.index.slot(slot).persistent();
+                    self.count_arrived(persistent, u64::from(place.length));
+                }
                 self.give_back(slot, wakes);
             }
         }

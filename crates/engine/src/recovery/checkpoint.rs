@@ -5,10 +5,11 @@
 //! 1. A `Checkpoint` record begins it, at LSN `begin`; or none, at the end of the log, where there is no room for one
 //!    or the attempt before found none on the disk. Pins are read after that, so every record
 //!    appended before `begin` whose effect is not yet in the queues is covered by a pin. Units of work in doubt have
-//!    none: the image carries their records, which are gathered now, before any queue is saved.
+//!    none: the image carries them (`unit/carried.rs`).
 //! 2. Persistent messages whose record lies before the *previous* checkpoint's begin (`cut`) are
 //!    written to their queue files; younger ones stay in the log only, because most of them will be
-//!    gone by the next checkpoint.
+//!    gone by the next checkpoint. Those of units of work in doubt first; then what the image carries of these is put
+//!    together, before any queue is saved.
 //! 3. Index chunks that have changed are written to new places in the queue files. Each is a
 //!    snapshot of its own moment; that is enough, because redo from the restart point is idempotent
 //!    and covers everything since `begin`. Places that are freed meanwhile are given back only when
@@ -24,48 +25,30 @@
 //! checkpoint empties the log less or not at all, but it gives back the room of what is gone. One that finds no room
 //! even so is abandoned, and so is one that cannot open a file that it needs, and one that whoever takes it goes away
 //! from: nobody waits once the control file may name the image. Any other error stops the queue manager, a failed sync
-//! whatever its reason.
+//! whatever its reason; and once that has happened, for whatever cause, there is no further checkpoint: what the failed
+//! one has written is taken for saved here and is named by no image.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use posthaste_env::sync::atomic::Ordering;
 use posthaste_recovery_log::{Class, Lsn};
 use posthaste_store::{ImageWriter, Place, QueueFile, Sealed, StoreError, remove_other_images};
 
+use super::checkpoint_state::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue};
-use crate::catalogue::{Runtime, Stored};
+use crate::catalogue::{Definition, Runtime, Stored};
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
+use crate::operator::in_short;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::disjoint::Disjoint;
-use crate::queue::saved::write_message;
+use crate::queue::saved::{Places, room_of, write_message};
+use crate::record::QueueId;
 use crate::room::{Needs, Room, Writes};
 use crate::stop::Stop;
-use crate::unit::carried;
-
-/// What the next checkpoint has to know of the last one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CheckpointState {
-    pub(crate) number: u64,
-    pub(crate) begin: Lsn,
-    /// It was the last one of a controlled shutdown: no other follows.
-    pub(crate) closing: bool,
-    /// An attempt since then found no room: the next ones write no record, so that the log is not used up by them.
-    pub(crate) failed: bool,
-}
-
-impl CheckpointState {
-    /// After a start from an image.
-    pub(crate) fn of_image(number: u64, begin: Lsn) -> Self {
-        CheckpointState {
-            number,
-            begin,
-            closing: false,
-            failed: false,
-        }
-    }
-}
+use crate::unit::Unit;
+use crate::unit::carried::{Carried, Kept};
 
 /// Puts the state back when a checkpoint ends, however it ends.
 struct Turn<'a> {
@@ -81,7 +64,7 @@ impl Drop for Turn<'_> {
             abandon(&mut self.saved);
         }
         *self.qm.checkpoint.lock() = Some(self.state);
-        self.qm.relief.raise();
+        self.qm.log_space.relief.raise();
     }
 }
 
@@ -96,6 +79,19 @@ struct Saved {
     left_out: usize,
 }
 
+impl Saved {
+    /// From now on nothing is used again that is given up of the queue's file.
+    fn begin(queue: &Arc<Queue>) -> Saved {
+        Saved {
+            queue: Arc::clone(queue),
+            chunks: Vec::new(),
+            written: Vec::new(),
+            given_up: queue.lock().begin_saving(),
+            left_out: 0,
+        }
+    }
+}
+
 /// A checkpoint that has begun.
 struct Begun {
     number: u64,
@@ -105,8 +101,8 @@ struct Begun {
     /// The oldest record whose effect was on its way.
     pin: Option<Lsn>,
     closing: bool,
-    /// The records of units of work in doubt.
-    carried: Vec<u8>,
+    /// The units of work that the image carries, as far as they do not end before.
+    in_doubt: Vec<Arc<Unit>>,
 }
 
 /// Which messages a checkpoint files.
@@ -140,12 +136,6 @@ struct Filing {
     non_persistent: bool,
 }
 
-/// How many queues are named that lose non-persistent messages.
-const TOLD: usize = 20;
-
-/// What an image says of definitions and of queues.
-type Contents = (Vec<SavedObject>, Vec<SavedQueue>);
-
 enum Failure {
     /// The disk is full: go on without this checkpoint.
     Full,
@@ -175,7 +165,7 @@ impl Inner {
     /// room on the disk for it.
     pub(crate) async fn checkpoint_now(&self, closing: bool) -> Result<bool, Stop> {
         let state = loop {
-            let relief = self.relief.listen();
+            let relief = self.log_space.relief.listen();
             if let Some(state) = self.checkpoint.lock().take() {
                 break state;
             }
@@ -189,6 +179,11 @@ impl Inner {
         if state.closing {
             return Ok(true);
         }
+        if let Some(stop) = self.lifecycle.why_stopped()
+            && !planted(Bug::SaveAfterFailure)
+        {
+            return Err(stop);
+        }
         let Turn { state, saved, .. } = &mut turn;
         match self.take_checkpoint(state, closing, saved).await {
             Ok(()) => {
@@ -199,9 +194,9 @@ impl Inner {
                 state.failed = true;
                 let descriptors = matches!(lack, Failure::Descriptors);
                 self.numbers.look_again();
-                self.tell_full_disk(descriptors);
-                self.checkpoint_at
-                    .store(self.log.appended().0 + self.interval(), Ordering::Relaxed);
+                self.home.room.note_descriptors(descriptors);
+                self.alerts.no_space(&self.home.room, self.clock.now());
+                self.plan_checkpoint();
                 if closing {
                     let why = match descriptors {
                         true => "no more files can be opened",
@@ -233,24 +228,23 @@ impl Inner {
     ) -> Result<(), Failure> {
         let number = state.number + 1;
         let begin = self.begin(number, state.failed)?;
-        let (pin, in_doubt) = self.units.look();
-        let carried = match planted(Bug::DropPrepared) {
-            true => Vec::new(),
-            false => carried::encode(self, &in_doubt, closing)?,
-        };
+        let (pin, mut in_doubt) = self.units.look();
+        if planted(Bug::DropPrepared) {
+            in_doubt.clear();
+        }
         let begun = Begun {
             number,
             begin,
             cut: if closing { begin } else { state.begin },
             pin: pin.filter(|_| !planted(Bug::IgnorePins)),
             closing,
-            carried,
+            in_doubt,
         };
-        let retired = self.retired.lock().len();
+        let retired = self.deleted.retired();
         let (restart, needs) = self.save(&begun, saved).await?;
         let anchor = Anchor {
             image: number,
-            incarnation: self.incarnation,
+            incarnation: self.numbers.incarnation,
             numbers: self.numbers.to_reserve(),
         };
         self.advance(restart, &anchor, closing)
@@ -263,12 +257,10 @@ impl Inner {
             closing,
             failed: false,
         };
-        self.checkpoint_at
-            .store(begin.0 + self.interval(), Ordering::Relaxed);
+        self.log_space.plan_checkpoint(begin.0 + self.interval());
         self.tell_left_out(saved);
         let queues: Vec<_> = saved.drain(..).map(put_in_force).collect();
-        let gone: Vec<_> = self.retired.lock().drain(..retired).collect();
-        for queue in gone {
+        for queue in self.deleted.take_retired(retired) {
             queue.drop_file()?;
         }
         remove_other_images(&self.env.disk, &self.config.data, number)?;
@@ -320,8 +312,23 @@ impl Inner {
         scope: Scope,
         saved: &mut Vec<Saved>,
     ) -> Result<(Lsn, Needs), Failure> {
-        let filing = self.plan_filing(begun, scope)?;
-        let (objects, queues) = self.save_all(&filing, begun.closing, saved)?;
+        let mut definitions = self.catalogue.unchanged(|| self.catalogue.all());
+        definitions.retain(Definition::logged);
+        let kept = Kept {
+            queues: local_queues(&definitions).map(|queue| queue.id).collect(),
+            closing: begun.closing,
+        };
+        let filing = self.plan_filing(begun, scope, &kept)?;
+        let mut carried = self.carry(begun, &filing, &kept, saved)?;
+        let objects = saved_objects(&definitions);
+        let queues = self.save_all(&definitions, &filing, &carried, begun.closing, saved)?;
+        if planted(Bug::CarryLate) {
+            carried = Carried::default();
+            begun
+                .in_doubt
+                .iter()
+                .for_each(|unit| unit.carry(&kept, &mut carried));
+        }
         self.log
             .force(self.log.appended())
             .await
@@ -332,15 +339,18 @@ impl Inner {
         }
         let header = Header {
             begin: begun.begin,
-            next_queue: self.next_queue.load(Ordering::Relaxed),
+            next_queue: self.numbers.next_queue(),
             tag_seed: self.home.tag_seed,
             clean: begun.closing,
         };
+        let header = header.encode();
+        let objects = image::encode_catalogue(&objects);
+        let saved_queues = image::encode_queues(&queues);
         let sections = [
-            (image::HEADER, header.encode()),
-            (image::CATALOGUE, image::encode_catalogue(&objects)),
-            (image::QUEUES, image::encode_queues(&queues)),
-            (image::UNITS, begun.carried.clone()),
+            (image::HEADER, header.as_slice()),
+            (image::CATALOGUE, &objects),
+            (image::QUEUES, &saved_queues),
+            (image::UNITS, &carried.bytes),
         ];
         let bytes = sections.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         self.home.room.write(Writes::Image, bytes, || {
@@ -348,7 +358,7 @@ impl Inner {
         })?;
         let needs = Needs {
             image: bytes,
-            index: index_bytes(&queues),
+            index: index_bytes(&queues) + carried.bytes.len() as u64,
             interval: self.interval(),
             buffers: queues.len() as u64 * self.config.pq_buffer as u64,
         };
@@ -361,8 +371,8 @@ impl Inner {
     }
 
     /// Says which messages to file. Looks at them only after pins have been read: one whose effect happens in between
-    /// is found here.
-    fn plan_filing(&self, begun: &Begun, scope: Scope) -> Result<Filing, StoreError> {
+    /// is found here. At units of work in doubt first: what they commit meanwhile is found on its queue.
+    fn plan_filing(&self, begun: &Begun, scope: Scope, kept: &Kept) -> Result<Filing, StoreError> {
         // At a controlled shutdown every persistent message counts as old.
         let cut = if begun.closing {
             Lsn(u64::MAX)
@@ -376,20 +386,22 @@ impl Inner {
                 non_persistent: true,
             });
         }
-        let queues = self.catalogue.local_queues();
         let mut old: Vec<(Lsn, u64)> = Vec::new();
-        for queue in queues {
+        for unit in &begun.in_doubt {
+            let messages = unit.unfiled(kept).into_iter().map(|put| put.message);
+            let old_ones = messages.filter(|message| message.persistent() && message.lsn < cut);
+            old.extend(old_ones.map(|message| (message.lsn, room_of(&message))));
+        }
+        for queue in self.catalogue.local_queues() {
             old.extend(queue.lock().unfiled_sizes(cut));
         }
         old.sort_unstable();
-        let kept = self.log.usage().restart;
         let mut room = match scope {
             Scope::WhatFits => self.home.room.for_messages(),
             _ => 0,
         };
         let left = old.into_iter().find_map(|(lsn, bytes)| {
-            // What a unit of work in doubt has put may be in the log no more when it is committed.
-            let fits = bytes <= room || lsn < kept;
+            let fits = bytes <= room;
             room = room.saturating_sub(bytes);
             (!fits).then_some(lsn)
         });
@@ -407,14 +419,9 @@ impl Inner {
         if all == 0 {
             return;
         }
-        let mut queues: Vec<String> = short()
-            .take(TOLD)
-            .map(|saved| format!("{} ({})", saved.queue.name.text(), saved.left_out))
-            .collect();
-        if short().count() > TOLD {
-            queues.push("...".to_owned());
-        }
-        let inserts = [all.to_string(), self.config.name.clone(), queues.join(", ")];
+        let named = |saved: &Saved| format!("{} ({})", saved.queue.name.text(), saved.left_out);
+        let queues: Vec<String> = short().map(named).collect();
+        let inserts = [all.to_string(), self.config.name.clone(), in_short(&queues)];
         self.operator.message("AMQ2070W", &inserts);
     }
 
@@ -439,52 +446,110 @@ impl Inner {
         }
     }
 
-    /// Files and saves every queue; returns what the image says of definitions and of queues.
-    fn save_all(
+    /// Files the messages of units of work in doubt, and puts together what the image carries of these. The queues whose
+    /// places it names are being saved from then on.
+    fn carry(
         &self,
+        begun: &Begun,
         filing: &Filing,
-        closing: bool,
+        kept: &Kept,
         saved: &mut Vec<Saved>,
-    ) -> Result<Contents, Failure> {
-        let definitions = self.catalogue.unchanged(|| self.catalogue.all());
-        let (mut objects, mut queues) = (Vec::new(), Vec::new());
-        for definition in definitions.iter().filter(|d| d.logged()) {
-            let (object, changed) = definition.saved();
-            objects.push(SavedObject {
-                changed,
-                stored: Stored {
-                    queue: definition.queue_id(),
-                    object,
-                },
-            });
-            if let Runtime::Local(queue) = definition.runtime() {
-                saved.push(Saved {
-                    queue: queue.clone(),
-                    chunks: Vec::new(),
-                    written: Vec::new(),
-                    given_up: Vec::new(),
-                    left_out: 0,
-                });
-                if let Some(last) = saved.last_mut() {
-                    self.begin_anew(queue)?;
-                    save_queue(&self.home.room, last, filing, closing)?;
-                    queues.push(SavedQueue {
-                        queue: queue.id,
-                        chunks: last.chunks.clone(),
-                    });
+    ) -> Result<Carried, StoreError> {
+        let mut queues = BTreeMap::new();
+        for unit in &begun.in_doubt {
+            for put in unit.unfiled(kept) {
+                let message = &put.message;
+                let wanted = match message.persistent() {
+                    true => message.lsn < filing.cut,
+                    false => filing.non_persistent,
+                };
+                if wanted {
+                    let file = put.queue.open_file()?;
+                    let bytes = message.size() as u64;
+                    let place = self
+                        .home
+                        .room
+                        .write(Writes::Messages, bytes, || write_message(&file, message))?;
+                    unit.filed(&put, place);
                 }
             }
+            unit.puts_on(kept, &mut queues);
         }
-        Ok((objects, queues))
+        saved.extend(queues.values().map(Saved::begin));
+        let mut carried = Carried::default();
+        for unit in &begun.in_doubt {
+            unit.carry(kept, &mut carried);
+        }
+        Ok(carried)
     }
 
-    fn write_image(&self, number: u64, sections: &[(u32, Vec<u8>)]) -> Result<(), StoreError> {
+    /// Files and saves every queue; returns what the image says of them. Some are begun already.
+    fn save_all(
+        &self,
+        definitions: &[Definition],
+        filing: &Filing,
+        carried: &Carried,
+        closing: bool,
+        saved: &mut Vec<Saved>,
+    ) -> Result<Vec<SavedQueue>, Failure> {
+        let begun: BTreeMap<QueueId, usize> = {
+            let ids = saved.iter().map(|saved| saved.queue.id);
+            ids.zip(0..).collect()
+        };
+        let (mut queues, none) = (Vec::new(), Places::default());
+        for queue in local_queues(definitions) {
+            let at = match begun.get(&queue.id) {
+                Some(at) => *at,
+                None => {
+                    self.begin_anew(queue)?;
+                    saved.push(Saved::begin(queue));
+                    saved.len() - 1
+                }
+            };
+            let in_doubt = carried.places.get(&queue.id).unwrap_or(&none);
+            let saved = &mut saved[at];
+            saved.left_out = carried.left_out.get(&queue.id).copied().unwrap_or(0);
+            save_queue(&self.home.room, saved, filing, in_doubt, closing)?;
+            queues.push(SavedQueue {
+                queue: queue.id,
+                chunks: saved.chunks.clone(),
+            });
+        }
+        Ok(queues)
+    }
+
+    fn write_image(&self, number: u64, sections: &[(u32, &[u8])]) -> Result<(), StoreError> {
         let mut writer = ImageWriter::begin(&self.env.disk, &self.config.data, number)?;
         for (kind, bytes) in sections {
             writer.section(*kind, bytes)?;
         }
         writer.finish()
     }
+}
+
+/// The local queues among definitions.
+fn local_queues(definitions: &[Definition]) -> impl Iterator<Item = &Arc<Queue>> {
+    definitions
+        .iter()
+        .filter_map(|definition| match definition.runtime() {
+            Runtime::Local(queue) => Some(queue),
+            _ => None,
+        })
+}
+
+/// What an image says of definitions.
+fn saved_objects(definitions: &[Definition]) -> Vec<SavedObject> {
+    let saved = |definition: &Definition| {
+        let (object, changed) = definition.saved();
+        SavedObject {
+            changed,
+            stored: Stored {
+                queue: definition.queue_id(),
+                object,
+            },
+        }
+    };
+    definitions.iter().map(saved).collect()
 }
 
 /// Bytes that the parts of indexes take that an image names.
@@ -524,20 +589,21 @@ fn give_back<'a>(
     Ok(())
 }
 
-/// Files old messages and changed chunks of a queue, and syncs its file.
+/// Files old messages and changed chunks of a queue, and syncs its file. `in_doubt`: places in it that the image names
+/// for units of work.
 fn save_queue(
     room: &Room,
     saved: &mut Saved,
     filing: &Filing,
+    in_doubt: &Places,
     closing: bool,
 ) -> Result<(), StoreError> {
     let queue = saved.queue.clone();
     let (unfiled, keep_np) = {
-        let mut state = queue.lock();
+        let state = queue.lock();
         let keep_np = closing && state.attributes.npm_high;
-        saved.given_up = state.begin_saving();
         if keep_np && !filing.non_persistent {
-            saved.left_out = state.unfiled(Lsn(0), true).len();
+            saved.left_out += state.unfiled(Lsn(0), true).len();
         }
         let unfiled = state.unfiled(filing.cut, keep_np && filing.non_persistent);
         (unfiled, keep_np)
@@ -553,7 +619,7 @@ fn save_queue(
         state.file_dirty = true;
         state.filed(slot, message.seq, place);
     }
-    save_chunks(room, saved, keep_np, &mut file)?;
+    save_chunks(room, saved, keep_np, in_doubt, &mut file)?;
     sync_file(&queue, file, !saved.written.is_empty())
 }
 
@@ -593,18 +659,26 @@ fn save_chunks(
     room: &Room,
     saved: &mut Saved,
     keep_np: bool,
+    in_doubt: &Places,
     file: &mut Option<Arc<QueueFile>>,
 ) -> Result<(), StoreError> {
     let queue = saved.queue.clone();
     let mut places = Disjoint::default();
-    let chunks = queue.lock().index.chunk_states.len();
+    let apart = in_doubt.values().all(|place| places.name(*place));
+    let chunks = {
+        let state = queue.lock();
+        if !apart && state.damage.is_none() {
+            return Err(named_twice(&queue));
+        }
+        state.index.chunk_states.len()
+    };
     for number in 0..chunks {
         let damaged;
         let bytes = {
             let mut state = queue.lock();
             // What is found in a damaged file may overlap; nothing of it is given back.
             damaged = state.damage.is_some();
-            if !state.name_chunk(number, keep_np, &mut places) && !damaged {
+            if !state.name_chunk(number, keep_np, &mut places, in_doubt) && !damaged {
                 return Err(named_twice(&queue));
             }
             let chunk = state.index.chunk_states[number];

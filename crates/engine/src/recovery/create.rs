@@ -14,9 +14,10 @@ use super::image::{self, Anchor, Header, SavedObject};
 use super::restart::lock_folder;
 use crate::catalogue::{Stored, system_objects};
 use crate::config::{CreateOptions, EngineConfig};
-use crate::manager::QueueManager;
+use crate::names::valid_name;
+use crate::queue_manager::QueueManager;
 use crate::stop::StartError;
-use crate::verbs::{clock, valid_name};
+use crate::verbs::clock;
 use posthaste_command::ObjectKind;
 
 fn random(env: &Env) -> u64 {
@@ -82,10 +83,10 @@ impl QueueManager {
         let (mut numbered, mut next_queue) = (Vec::new(), 1);
         for object in &mut objects {
             for selector in [MQCA_CREATION_DATE, MQCA_ALTERATION_DATE] {
-                object.attrs.set_text(selector, date.clone());
+                object.attrs.set(selector, date.into());
             }
             for selector in [MQCA_CREATION_TIME, MQCA_ALTERATION_TIME] {
-                object.attrs.set_text(selector, time.clone());
+                object.attrs.set(selector, time.into());
             }
         }
         for object in objects {

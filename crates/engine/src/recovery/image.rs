@@ -5,7 +5,7 @@
 //! | 1 header | format, where the checkpoint began in the log, next queue number, tag seed, clean |
 //! | 2 catalogue | every logged definition: the LSN of the record that made it so, then [`Stored`] |
 //! | 3 queues | queue number, then the places and checksums of its saved chunks |
-//! | 4 units | the log records of units of work in doubt: where each began in the log, its length, its bytes |
+//! | 4 units | what is carried of units of work in doubt: the length of each row, then a log record, or a message in its queue's file (`unit/carried.rs`) |
 //!
 //! The anchor (in the log's control file) names the image to start from, the incarnation, and where
 //! the numbers of later runs begin. Its format
@@ -26,8 +26,8 @@ pub(crate) const QUEUES: u32 = 3;
 pub(crate) const UNITS: u32 = 4;
 
 /// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts. 4:
-/// saved chunks with checksums. 5: units of work in doubt.
-const FORMAT: u32 = 5;
+/// saved chunks with checksums. 5: units of work in doubt. 6: what they have put by its place.
+const FORMAT: u32 = 6;
 /// Stands for a chunk that has nothing saved.
 const ABSENT: Sealed = Sealed {
     place: Place {

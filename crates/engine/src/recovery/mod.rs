@@ -6,6 +6,7 @@
 //! * `create` – a queue manager's first image.
 
 pub(crate) mod checkpoint;
+pub(crate) mod checkpoint_state;
 mod create;
 pub(crate) mod image;
 mod replay;

@@ -9,25 +9,26 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_command::ObjectKind;
 use posthaste_mqi::Md;
-use posthaste_mqi::constants::MQPER_PERSISTENT;
 use posthaste_recovery_log::Lsn;
 
-use crate::catalogue::{Catalogue, Runtime, Stored, kind_of};
-use crate::mark;
+use crate::catalogue::{Catalogue, Runtime, Stored};
+use crate::mark::{self, Mark, mark};
 use crate::message::Message;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
-use crate::queue::index::SlotId;
+use crate::queue::index::{NewSlot, SlotId};
 use crate::queue::uncommitted::Uncommitted;
-use crate::record::{self, BackoutCount, QueueId, Record, UowId};
+use crate::record::{BackoutCount, QueueId, Record, UowId};
 use crate::stop::StartError;
 use crate::unit::Op;
-use crate::unit::branch::{Outcome, Xid};
-use crate::unit::carried::{self, Found};
+use crate::unit::carried::{Found, Row};
+use crate::unit::xid::{Outcome, Xid};
 
 /// A put or get of a unit of work whose end is not known yet.
 enum Pending {
     Put(QueueId, Arc<Message>),
+    /// Its message is in the queue's file.
+    Filed(QueueId, NewSlot),
     Get(BackoutCount),
 }
 
@@ -35,6 +36,8 @@ enum Pending {
 #[derive(Default)]
 struct InFlight {
     pending: Vec<Pending>,
+    /// The messages that are in files: what the log has of them is known.
+    filed: BTreeSet<u64>,
     /// It is prepared: when it began, and its identifier.
     branch: Option<(i64, Xid)>,
     /// It was completed heuristically.
@@ -97,14 +100,20 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Redoes the records that an image carries; without `keep_np`, messages that are not persistent are left out.
-    pub(crate) fn carried(&mut self, bytes: &[u8], keep_np: bool) -> Result<(), StartError> {
-        let carried = carried::records(bytes);
-        for (start, bytes) in carried.ok_or_else(|| nonsense("units of work in doubt"))? {
-            let record = record::decode(bytes).ok_or_else(|| nonsense("a carried record"))?;
-            let lost = |md: &Md| md.persistence != MQPER_PERSISTENT && !keep_np;
-            if !matches!(&record, Record::Put { md, .. } if lost(md)) {
-                self.redo(start, record)?;
+    /// Redoes what an image carries; without `keep_np`, messages that are not persistent are left out.
+    pub(crate) fn carried(&mut self, rows: Vec<Row<'_>>, keep_np: bool) -> Result<(), StartError> {
+        for row in rows {
+            match row {
+                Row::Record(record) => self.redo(Lsn(0), record)?,
+                Row::Filed { uow, queue, slot } => {
+                    self.highest = self.highest.max(uow).max(slot.seq);
+                    if slot.persistent || keep_np {
+                        mark(Mark::RedoFiled);
+                        let unit = self.units.entry(uow).or_default();
+                        unit.filed.insert(slot.seq);
+                        unit.pending.push(Pending::Filed(queue, slot));
+                    }
+                }
             }
         }
         Ok(())
@@ -128,12 +137,14 @@ impl<'a> Replay<'a> {
                 md,
                 data,
             } => {
-                let message = message(start, seq, expires, *md, data);
+                let message = || message(start, seq, expires, *md, data);
                 if uow == 0 {
-                    self.put(queue, &message);
-                } else {
-                    let unit = self.units.entry(uow).or_default();
-                    unit.pending.push(Pending::Put(queue, message));
+                    self.put(queue, &message());
+                    return Ok(());
+                }
+                let unit = self.units.entry(uow).or_default();
+                if !unit.filed.contains(&seq) {
+                    unit.pending.push(Pending::Put(queue, message()));
                 }
             }
             Record::Get {
@@ -157,8 +168,8 @@ impl<'a> Replay<'a> {
                 self.commit(unit.pending);
             }
             Record::Backout { uow, counts } => {
-                self.units.remove(&uow);
-                self.back_out(counts);
+                let unit = self.units.remove(&uow).unwrap_or_default();
+                self.back_out(unit.pending, counts);
             }
             Record::Prepare { uow, started, xid } => {
                 self.units.entry(uow).or_default().branch = Some((started, xid));
@@ -168,10 +179,13 @@ impl<'a> Replay<'a> {
                 outcome,
                 counts,
             } => self.settle(uow, outcome, counts),
-            Record::Forgotten { uow } => drop(self.units.remove(&uow)),
+            Record::Forgotten { uow } => {
+                let unit = self.units.remove(&uow).unwrap_or_default();
+                self.forget(&unit.pending);
+            }
             Record::Object { queue, object } => self.object(start, queue, object)?,
             Record::Deleted { queue, kind, name } => {
-                let kind = kind_of(kind).ok_or_else(|| nonsense("an object kind"))?;
+                let kind = ObjectKind::stored_as(kind).ok_or_else(|| nonsense("an object kind"))?;
                 self.deleted(start, queue, kind, name);
             }
             Record::Cleared { queue, below } => self.cleared(queue, below),
@@ -187,14 +201,29 @@ impl<'a> Replay<'a> {
         for pending in unit {
             match pending {
                 Pending::Put(queue, message) => self.put(queue, &message),
+                Pending::Filed(queue, slot) => self.put_filed(queue, &slot),
                 Pending::Get(got) => self.gone(got.queue, got.seq),
             }
         }
     }
 
-    fn back_out(&mut self, counts: Vec<BackoutCount>) {
+    fn back_out(&mut self, unit: Vec<Pending>, counts: Vec<BackoutCount>) {
+        self.forget(&unit);
         for count in counts {
             self.backed_out(count);
+        }
+    }
+
+    /// What a unit of work has put never happened.
+    fn forget(&mut self, unit: &[Pending]) {
+        for pending in unit {
+            if let Pending::Filed(queue, slot) = pending
+                && let Some(known) = self.queues.get_mut(queue)
+                && !known.slots().contains_key(&slot.seq)
+                && let Some(place) = slot.place()
+            {
+                known.queue.lock().give_up_place(place);
+            }
         }
     }
 
@@ -207,7 +236,7 @@ impl<'a> Replay<'a> {
         let pending = std::mem::take(&mut unit.pending);
         match outcome {
             Outcome::Committed => self.commit(pending),
-            Outcome::BackedOut => self.back_out(counts),
+            Outcome::BackedOut => self.back_out(pending, counts),
         }
     }
 
@@ -224,6 +253,16 @@ impl<'a> Replay<'a> {
         let slot = known.queue.lock().hold_replayed(message);
         known.queue.spill();
         known.slots().insert(message.seq, slot);
+    }
+
+    /// The same of a message that is in the queue's file.
+    fn put_filed(&mut self, queue: QueueId, message: &NewSlot) {
+        if let Some(known) = self.queues.get_mut(&queue)
+            && !known.slots().contains_key(&message.seq)
+        {
+            let slot = known.queue.lock().add_filed(message);
+            known.slots().insert(message.seq, slot);
+        }
     }
 
     fn gone(&mut self, queue: QueueId, seq: u64) {
@@ -296,12 +335,13 @@ impl<'a> Replay<'a> {
         units.sort_by_key(|(uow, _)| *uow);
         let mut undone = Vec::new();
         for (uow, unit) in units {
+            self.forget(&unit.pending);
             let gets = unit
                 .pending
                 .into_iter()
                 .filter_map(|pending| match pending {
                     Pending::Get(count) => Some(count),
-                    Pending::Put(..) => None,
+                    Pending::Put(..) | Pending::Filed(..) => None,
                 });
             let counts = gets.filter(|count| self.backed_out(*count)).collect();
             undone.push((uow, counts));
@@ -319,7 +359,7 @@ impl<'a> Replay<'a> {
             let Some((started, xid)) = unit.branch else {
                 continue;
             };
-            // A record that the image carries may be in the log as well.
+            // What the image carries may be in the log as well.
             let mut met = BTreeSet::new();
             let pending = unit.pending.into_iter();
             let ops = pending.filter_map(|pending| self.in_hand(pending, &mut met));
@@ -338,6 +378,7 @@ impl<'a> Replay<'a> {
     fn in_hand(&mut self, pending: Pending, met: &mut BTreeSet<(bool, u64)>) -> Option<Op> {
         let (queue, get, seq) = match &pending {
             Pending::Put(queue, message) => (*queue, false, message.seq),
+            Pending::Filed(queue, slot) => (*queue, false, slot.seq),
             Pending::Get(got) => (got.queue, true, got.seq),
         };
         let known = self.queues.get_mut(&queue)?;
@@ -347,11 +388,17 @@ impl<'a> Replay<'a> {
         let queue = Arc::clone(&known.queue);
         match pending {
             Pending::Put(_, message) => {
-                queue.lock().hold_uncommitted(&message);
-                let put = Uncommitted::InMemory {
-                    message,
-                    counted: true,
-                };
+                let put = queue.hold_uncommitted(message);
+                Some(Op::Put { queue, put })
+            }
+            Pending::Filed(_, slot) => {
+                let mut state = queue.lock();
+                state.pending_puts += 1;
+                if let Some(place) = slot.place().filter(|_| planted(Bug::LeaveInDoubtFree)) {
+                    state.give_up_place(place);
+                }
+                drop(state);
+                let put = Uncommitted::Filed(slot);
                 Some(Op::Put { queue, put })
             }
             Pending::Get(_) => {

@@ -4,32 +4,35 @@
 //! writes only to free places of queue files and to the end of the log, so it can be interrupted
 //! and repeated at any point.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock, PAGE};
 use posthaste_recovery_log::{Class, LogError, RecoveryLog, Writer};
 use posthaste_store::{Place, QueueFile, StoreError, image_number, read_image};
 
-use super::checkpoint::{CheckpointState, index_bytes, interval};
+use super::checkpoint::{index_bytes, interval};
+use super::checkpoint_state::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
 use super::replay::Replay;
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
-use crate::manager::{Inner, Parts, QueueManager, Started};
+use crate::file_service::FileService;
+use crate::manager::{Inner, Parts};
 use crate::mark::{Mark, mark};
-use crate::meter::Stages;
+use crate::meter::Counters;
 use crate::numbers::{self, Numbers};
-use crate::operator::Operator;
+use crate::operator::{Operator, in_short};
 use crate::plant::{Bug, planted};
 use crate::queue::damage;
-use crate::queue::saved::load_chunk;
+use crate::queue::index::NewSlot;
+use crate::queue::saved::{Places, load_chunk};
 use crate::queue::{Queue, QueueHome, names_queue_file};
-use crate::record;
+use crate::queue_manager::{QueueManager, Started};
+use crate::record::{self, QueueId};
 use crate::room::{Needs, Room};
 use crate::stop::StartError;
-use crate::trigger::Triggered;
-use crate::unit::carried;
+use crate::unit::carried::{self, Row};
 
 /// Takes the lock that keeps a second process off the same files.
 pub(super) fn lock_folder(
@@ -54,12 +57,12 @@ struct Image {
     header: Header,
     catalogue: Vec<SavedObject>,
     queues: Vec<SavedQueue>,
-    /// Records of units of work in doubt.
+    /// What it carries of units of work in doubt.
     units: Vec<u8>,
 }
 
 fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, StartError> {
-    let sections = match read_image(&env.disk, &config.data, number) {
+    let mut sections = match read_image(&env.disk, &config.data, number) {
         Err(StoreError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(without_image(env, config, number, error));
         }
@@ -72,13 +75,18 @@ fn load_image(env: &Env, config: &EngineConfig, number: u64) -> Result<Image, St
     let header = section(image::HEADER).map(Header::decode).transpose()?;
     let catalogue = section(image::CATALOGUE).and_then(image::decode_catalogue);
     let queues = section(image::QUEUES).and_then(image::decode_queues);
-    match (header, catalogue, queues, section(image::UNITS)) {
+    let bytes = sections.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    let units = sections
+        .iter_mut()
+        .find(|(kind, _)| *kind == image::UNITS)
+        .map(|(_, bytes)| std::mem::take(bytes));
+    match (header, catalogue, queues, units) {
         (Some(header), Some(catalogue), Some(queues), Some(units)) => Ok(Image {
-            bytes: sections.iter().map(|(_, bytes)| bytes.len() as u64).sum(),
+            bytes,
             header,
             catalogue,
             queues,
-            units: units.to_vec(),
+            units,
         }),
         _ => Err(nonsense("the checkpoint image lacks a part")),
     }
@@ -104,12 +112,19 @@ fn without_image(
 }
 
 /// Loads a queue's saved messages as held slots. Without `keep_np`, the non-persistent messages in
-/// it (of an earlier controlled shutdown) are left out.
-fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), StartError> {
-    if saved.chunks.iter().all(Option::is_none) {
+/// it (of an earlier controlled shutdown) are left out. What units of work in doubt have in the file is theirs
+/// (`in_doubt`), unless it is among the saved messages: it was committed then.
+fn load_queue(
+    queue: &Queue,
+    saved: &SavedQueue,
+    keep_np: bool,
+    in_doubt: &Places,
+) -> Result<(), StartError> {
+    if saved.chunks.iter().all(Option::is_none) && in_doubt.is_empty() {
         return Ok(());
     }
-    let file = queue.open_file()?;
+    let file = queue.open_saved_file()?;
+    let mut in_doubt = in_doubt.clone();
     let mut chunks = Vec::with_capacity(saved.chunks.len());
     let mut places: Vec<Place> = Vec::new();
     let mut dirty = Vec::new();
@@ -126,12 +141,13 @@ fn load_queue(queue: &Queue, saved: &SavedQueue, keep_np: bool) -> Result<(), St
             }
         }
         places.extend(chunk.map(|chunk| chunk.place));
-        places.extend(entries.iter().filter_map(|e| match e.body {
-            crate::queue::index::Body::Filed(place) => Some(place),
-            crate::queue::index::Body::Resident(_) => None,
-        }));
+        places.extend(entries.iter().filter_map(NewSlot::place));
+        for entry in &entries {
+            in_doubt.remove(&entry.seq);
+        }
         chunks.push((*chunk, entries));
     }
+    places.extend(in_doubt.into_values());
     file.rebuild(places.into_iter())?;
     let mut state = queue.lock();
     state.index.restore(chunks);
@@ -147,13 +163,16 @@ fn load_or_mark(
     queue: &Queue,
     saved: &SavedQueue,
     keep_np: bool,
+    in_doubt: &Places,
     operator: &dyn Operator,
 ) -> Result<(), StartError> {
-    match load_queue(queue, saved, keep_np) {
-        Err(StartError::Store(error)) if damage::is_damage(&error) => {
+    match load_queue(queue, saved, keep_np, in_doubt) {
+        Err(StartError::Store(error))
+            if damage::is_damage(&error) && !planted(Bug::RefuseDamaged) =>
+        {
             let inserts = [queue.name.text().to_string(), error.to_string()];
             operator.message("AMQ7472E", &inserts);
-            Ok(damage::load(queue, saved, keep_np)?)
+            Ok(damage::load(queue, saved, keep_np, in_doubt)?)
         }
         loaded => loaded,
     }
@@ -163,22 +182,22 @@ fn load_queues(
     catalogue: &Catalogue,
     saved: &[SavedQueue],
     keep_np: bool,
+    in_doubt: &BTreeMap<QueueId, Places>,
     operator: &dyn Operator,
 ) -> Result<(), StartError> {
+    let none = Places::default();
     let queues: HashMap<_, _> = {
         let queues = catalogue.local_queues().into_iter();
         queues.map(|queue| (queue.id, queue)).collect()
     };
     for saved in saved {
         if let Some(queue) = queues.get(&saved.queue) {
-            load_or_mark(queue, saved, keep_np, operator)?;
+            let in_doubt = in_doubt.get(&saved.queue).unwrap_or(&none);
+            load_or_mark(queue, saved, keep_np, in_doubt, operator)?;
         }
     }
     Ok(())
 }
-
-/// How many names of files are told.
-const TOLD: usize = 20;
 
 /// The files of queues that the image does not know are leftovers of deleted queues. What is not the file of a queue,
 /// by its name and by its first bytes, is somebody else's and stays. One that cannot be removed stays too, and is told:
@@ -214,20 +233,14 @@ fn remove_strays(
         }
     }
     if !removed.is_empty() {
-        operator.message("AMQ2064I", &counted(&removed));
+        let inserts = [removed.len().to_string(), in_short(&removed)];
+        operator.message("AMQ2064I", &inserts);
     }
     if !left.is_empty() {
-        let [count, names] = counted(&left);
-        operator.message("AMQ2068W", &[count, names, why]);
+        let inserts = [left.len().to_string(), in_short(&left), why];
+        operator.message("AMQ2068W", &inserts);
     }
     Ok(())
-}
-
-/// How many files there are, and the names of the first.
-fn counted(names: &[String]) -> [String; 2] {
-    let more = if names.len() > TOLD { ", ..." } else { "" };
-    let first = names[..names.len().min(TOLD)].join(", ");
-    [names.len().to_string(), format!("{first}{more}")]
 }
 
 fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
@@ -237,9 +250,10 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
         tag_seed,
         q_buffer: config.q_buffer,
         pq_buffer: config.pq_buffer,
-        stages: Stages::default(),
-        triggered: Triggered::default(),
+        counters: Counters::default(),
+        triggered: Default::default(),
         room: Room::new(&env.disk, &config.data),
+        files: FileService::default(),
     })
 }
 
@@ -261,6 +275,24 @@ fn keep_room(
         buffers: catalogue.local_queues().len() as u64 * config.pq_buffer as u64,
     });
     home.room.make().map(drop)
+}
+
+/// Loads what an image says of messages, and makes the reserve; returns what it carries of units of work in doubt.
+fn load_messages<'a>(
+    catalogue: &Catalogue,
+    home: &QueueHome,
+    config: &EngineConfig,
+    image: &'a Image,
+    keep_np: bool,
+    operator: &dyn Operator,
+) -> Result<Vec<Row<'a>>, StartError> {
+    let carried = carried::rows(&image.units)
+        .ok_or_else(|| nonsense("the checkpoint image has units of work that cannot be read"))?;
+    let in_doubt = carried::places(&carried, keep_np);
+    load_queues(catalogue, &image.queues, keep_np, &in_doubt, operator)?;
+    let index = index_bytes(&image.queues) + image.units.len() as u64;
+    keep_room(catalogue, home, config, image.bytes, index)?;
+    Ok(carried)
 }
 
 /// Makes damaged queues usable that the log says were cleared.
@@ -306,9 +338,10 @@ fn begin_run(
     restart: posthaste_recovery_log::Lsn,
     anchor: Anchor,
     (highest, reserve): (u64, u64),
-) -> Result<(u32, Numbers), StartError> {
+    next_queue: QueueId,
+) -> Result<Numbers, StartError> {
     let incarnation = anchor.incarnation + 1;
-    if incarnation >> (64 - crate::manager::COUNTER_BITS) != 0 {
+    if incarnation >> (64 - numbers::COUNTER_BITS) != 0 {
         return Err(nonsense(
             "the queue manager has been started 16 million times",
         ));
@@ -321,7 +354,8 @@ fn begin_run(
         ..anchor
     };
     log.advance(restart, &anchor.encode(), false)?;
-    Ok((incarnation, Numbers::new(first, anchor.numbers, reserve)))
+    let marks = (first, anchor.numbers, reserve);
+    Ok(Numbers::new(marks, incarnation, next_queue))
 }
 
 /// A log that stops, for a failed write or because its writer has gone, stops the queue manager: not only when the
@@ -353,19 +387,18 @@ impl QueueManager {
         let anchor = Anchor::decode(restart.anchor())?;
         let clean = restart.clean();
         let point = restart.restart();
-        let loaded = load_image(env, &config, anchor.image)?;
+        let mut loaded = load_image(env, &config, anchor.image)?;
         let home = home_of(env, &config, loaded.header.tag_seed);
         let catalogue = Catalogue::new(home.clone());
-        for SavedObject { changed, stored } in loaded.catalogue {
+        for SavedObject { changed, stored } in std::mem::take(&mut loaded.catalogue) {
             catalogue.restore(stored.object, stored.queue, changed);
         }
         remove_strays(env, &home, &catalogue, &*operator)?;
+        restart.harden()?;
         let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);
-        load_queues(&catalogue, &loaded.queues, keep_np, &*operator)?;
-        let (image, index) = (loaded.bytes, index_bytes(&loaded.queues));
-        keep_room(&catalogue, &home, &config, image, index)?;
+        let carried = load_messages(&catalogue, &home, &config, &loaded, keep_np, &*operator)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
-        replay.carried(&loaded.units, keep_np)?;
+        replay.carried(carried, keep_np)?;
         while let Some(read) = restart.next()? {
             let decoded = record::decode(&read.payload)
                 .ok_or_else(|| nonsense("a log record has an unknown shape"))?;
@@ -383,7 +416,8 @@ impl QueueManager {
         drop(replay);
         expect_filed(&home)?;
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
-        let (incarnation, numbers) = begin_run(&log, point, anchor, (highest, config.numbers))?;
+        let ends = (highest, config.numbers);
+        let numbers = begin_run(&log, point, anchor, ends, next_queue)?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
         note_undone(&log, &undone)?;
         begin_anew(&catalogue, &*operator);
@@ -398,9 +432,7 @@ impl QueueManager {
             catalogue,
             home,
             lock,
-            incarnation,
             numbers,
-            next_queue,
             retired,
             units,
             checkpoint: CheckpointState::of_image(anchor.image, loaded.header.begin),
@@ -409,7 +441,7 @@ impl QueueManager {
         inner.look_at_room();
         let inner = Arc::new(inner);
         stop_with_log(&inner);
-        let qm = QueueManager::from_inner(inner);
+        let qm = QueueManager::new(inner);
         Ok(Started { qm, writer })
     }
 }

@@ -3,85 +3,24 @@
 //! Invariants:
 //! * Once [`Unit::prepared`] has happened, its `Prepare` record being forced, a unit of work is in doubt until it is
 //!   resolved: over the end of its connection and over restarts. What it has put and got stays in hand.
-//! * While it is in doubt each image carries its records, and it pins nothing: the log moves past it. The record that
-//!   resolves it has a pin until all of that has happened, so that a restart from an image that carries the unit of
-//!   work meets that record.
+//! * While it is in doubt each image carries it, and it pins nothing: the log moves past it. The record that resolves it
+//!   has a pin until all of that has happened, so that a restart from an image that carries the unit of work meets that
+//!   record.
 //! * A heuristic completion is remembered under the branch's identifier, carried like one in doubt, until it is
 //!   forgotten.
 //! * Ends of branches are not promised room in the log, they wait for it: a backout that only a restart would do is no
 //!   backout here.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use posthaste_env::sync::Mutex;
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, LogError, Lsn};
 
 use super::effect::Effect;
-use super::{Stage, Unit};
+pub use super::xid::{Outcome, Xid};
+use super::{Stage, Unit, Units};
 use crate::manager::Inner;
 use crate::record;
-
-/// The longest parts of an identifier.
-const MOST: usize = 64;
-
-/// The identifier of a branch (XID).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Xid {
-    format_id: i32,
-    global: Vec<u8>,
-    branch: Vec<u8>,
-}
-
-impl Xid {
-    /// `None`: a part is longer than 64 bytes, or there is no global one.
-    pub fn new(format_id: i32, global: &[u8], branch: &[u8]) -> Option<Xid> {
-        let fits = (1..=MOST).contains(&global.len()) && branch.len() <= MOST;
-        fits.then(|| Xid {
-            format_id,
-            global: global.to_vec(),
-            branch: branch.to_vec(),
-        })
-    }
-
-    /// Format.
-    pub fn format_id(&self) -> i32 {
-        self.format_id
-    }
-
-    /// Global transaction.
-    pub fn global(&self) -> &[u8] {
-        &self.global
-    }
-
-    /// Branch qualifier.
-    pub fn branch(&self) -> &[u8] {
-        &self.branch
-    }
-}
-
-/// As MQ shows it (EXTURID): format, global transaction, branch qualifier.
-impl std::fmt::Display for Xid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02X}")).collect() };
-        let (global, branch) = (hex(&self.global), hex(&self.branch));
-        write!(
-            f,
-            "XA_FORMATID[{}] XA_GTRID[{global}] XA_BQUAL[{branch}]",
-            self.format_id
-        )
-    }
-}
-
-/// How a unit of work ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All of it happens.
-    Committed,
-    /// None of it happens.
-    BackedOut,
-}
 
 /// What a prepare comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,36 +83,6 @@ pub(crate) enum Prepare {
     Refused(LogError),
 }
 
-/// The branches that are not resolved, by identifier.
-#[derive(Default)]
-pub(super) struct Branches(Mutex<BTreeMap<Xid, Arc<Unit>>>);
-
-impl Branches {
-    pub(super) fn find(&self, xid: &Xid) -> Option<Arc<Unit>> {
-        self.0.lock().get(xid).cloned()
-    }
-
-    /// False: there is one of this identifier.
-    pub(super) fn add(&self, xid: &Xid, unit: &Arc<Unit>) -> bool {
-        let mut branches = self.0.lock();
-        if branches.contains_key(xid) {
-            return false;
-        }
-        branches.insert(xid.clone(), Arc::clone(unit));
-        true
-    }
-
-    pub(super) fn remove(&self, xid: &Xid) {
-        self.0.lock().remove(xid);
-    }
-
-    pub(super) fn all(&self) -> Vec<(Xid, Arc<Unit>)> {
-        let branches = self.0.lock();
-        let both = |(xid, unit): (&Xid, &Arc<Unit>)| (xid.clone(), Arc::clone(unit));
-        branches.iter().map(both).collect()
-    }
-}
-
 impl Unit {
     /// Begins to prepare it under an identifier that is its own already; after [`Prepare::Appended`] the caller sees it
     /// through.
@@ -209,7 +118,7 @@ impl Unit {
     }
 
     /// Its `Prepare` record is durable.
-    pub(super) fn prepared(&self, qm: &Inner) {
+    pub(crate) fn prepared(&self, qm: &Inner) {
         let mut work = self.lock();
         work.stage = Stage::Prepared;
         qm.units.carry(self.place);
@@ -261,16 +170,25 @@ impl Unit {
         }
     }
 
-    /// What an operator sees of it.
-    pub(crate) fn in_doubt(&self, xid: Xid) -> InDoubt {
-        let heuristic = match self.lock().stage {
+    /// What is seen of it, once it is prepared for certain and until that is no longer so for certain.
+    pub(crate) fn in_doubt(&self, xid: Xid) -> Option<InDoubt> {
+        let work = self.lock();
+        let heuristic = match work.stage {
             Stage::Settled(outcome) => Some(outcome),
             _ => None,
         };
-        InDoubt {
+        work.is_carried().then_some(InDoubt {
             xid,
             started: self.started,
             heuristic,
-        }
+        })
+    }
+}
+
+impl Units {
+    /// What is seen of those that are prepared.
+    pub(crate) fn in_doubt(&self) -> Vec<InDoubt> {
+        let all = self.branches().into_iter();
+        all.filter_map(|(xid, unit)| unit.in_doubt(xid)).collect()
     }
 }

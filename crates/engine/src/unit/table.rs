@@ -3,21 +3,21 @@
 //! Invariants:
 //! * A unit of work is in the table from its beginning until all of its end has happened.
 //! * A pin is an LSN at or before the first record that a restart may still need for its holder: a unit of work, the
-//!   effect of a call outside one, or the end of a branch. It is taken before that record is appended and goes with its holder's place in the
-//!   table, once the effect has happened: there is no moment at which it could be cleared for somebody else.
+//!   effect of a call outside one, or the end of a branch. It is taken before that record is appended and goes with its
+//!   holder's place in the table, once the effect has happened: there is no moment at which it could be cleared for
+//!   somebody else.
 //! * A pin's LSN is read under the lock of the shard that it is in, and a checkpoint looks at every shard after it has
 //!   begun. So a pin is never below a restart point that was chosen without it, however long its holder takes to append.
 //! * The lock of a shard is a leaf: nothing is locked while it is held. A connection keeps to one shard, so that
 //!   connections do not meet here.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use posthaste_env::sync::Mutex;
 use posthaste_recovery_log::{Lsn, RecoveryLog};
 
-use super::Unit;
-use super::branch::{Branches, InDoubt, Xid};
-use crate::record::UowId;
+use super::branches::Branches;
+use super::xid::Xid;
 
 /// A place that holds nothing back.
 const FREE: Lsn = Lsn(u64::MAX);
@@ -32,25 +32,23 @@ pub(crate) struct Place {
     slot: u32,
 }
 
-struct Slot {
+struct Slot<U> {
     pin: Lsn,
     /// It is in doubt: images carry it, and it needs no pin.
     carried: bool,
-    unit: Option<Arc<Unit>>,
+    unit: Option<Arc<U>>,
 }
 
 /// A part of the table, on cache lines of its own.
-#[derive(Default)]
 #[repr(align(128))]
-struct Shard(Mutex<Slots>);
+struct Shard<U>(Mutex<Slots<U>>);
 
-#[derive(Default)]
-struct Slots {
-    slots: Vec<Slot>,
+struct Slots<U> {
+    slots: Vec<Slot<U>>,
     free: Vec<u32>,
 }
 
-impl Slots {
+impl<U> Slots<U> {
     fn take(&mut self, pin: Lsn) -> u32 {
         match self.free.pop() {
             Some(at) => {
@@ -68,7 +66,7 @@ impl Slots {
         }
     }
 
-    fn give_back(&mut self, at: u32) -> Option<Arc<Unit>> {
+    fn give_back(&mut self, at: u32) -> Option<Arc<U>> {
         let slot = &mut self.slots[at as usize];
         (slot.pin, slot.carried) = (FREE, false);
         self.free.push(at);
@@ -76,75 +74,89 @@ impl Slots {
     }
 }
 
-/// All units of work of a queue manager, and all pins.
-#[derive(Default)]
-pub(crate) struct Units {
-    shards: [Shard; SHARDS],
-    pub(super) branches: Branches,
+/// All units of work of a queue manager, and all pins. `U` is a unit of work.
+pub(crate) struct Table<U> {
+    shards: [Shard<U>; SHARDS],
+    pub(crate) branches: Branches<U>,
 }
 
-impl Units {
-    fn at(&self, place: Place) -> &Mutex<Slots> {
+impl<U> Default for Table<U> {
+    fn default() -> Self {
+        let shard = |_| {
+            Shard(Mutex::new(Slots {
+                slots: Vec::new(),
+                free: Vec::new(),
+            }))
+        };
+        Table {
+            shards: std::array::from_fn(shard),
+            branches: Branches::default(),
+        }
+    }
+}
+
+impl<U> Table<U> {
+    fn at(&self, place: Place) -> &Mutex<Slots<U>> {
         &self.shards[place.shard as usize].0
     }
 
-    /// Begins a unit of work of a connection; `log`: it appends a record at once, so that it needs its pin.
-    pub(crate) fn begin(
+    /// Takes in a unit of work of a connection, that `make` makes for its place; `log`: it appends a record at once, so
+    /// that it needs its pin.
+    pub(crate) fn insert(
         &self,
         session: u64,
-        (id, started): (UowId, i64),
         log: Option<&RecoveryLog>,
-    ) -> Arc<Unit> {
+        make: impl FnOnce(Place) -> U,
+    ) -> Arc<U> {
         let shard = (session % SHARDS as u64) as u32;
         let mut slots = self.shards[shard as usize].0.lock();
         let slot = slots.take(log.map_or(FREE, RecoveryLog::appended));
-        let place = Place { shard, slot };
-        let unit = Arc::new(Unit::new(id, started, session, place, log.is_some()));
+        let unit = Arc::new(make(Place { shard, slot }));
         slots.slots[slot as usize].unit = Some(Arc::clone(&unit));
         unit
     }
 
     /// The unit of work has ended.
-    pub(super) fn remove(&self, place: Place) {
+    pub(crate) fn remove(&self, place: Place) {
         let unit = self.at(place).lock().give_back(place.slot);
         // Two units of work would have one place, and one pin.
         assert!(unit.is_some(), "a unit of work ends twice");
     }
 
     /// Keeps the log from being cut above the record that a unit of work is about to append.
-    pub(super) fn pin(&self, place: Place, log: &RecoveryLog) {
+    pub(crate) fn pin(&self, place: Place, log: &RecoveryLog) {
         let mut slots = self.at(place).lock();
         slots.slots[place.slot as usize].pin = log.appended();
     }
 
     /// The unit of work has no record in the log.
-    pub(super) fn unpin(&self, place: Place) {
+    pub(crate) fn unpin(&self, place: Place) {
         self.at(place).lock().slots[place.slot as usize].pin = FREE;
     }
 
     /// Keeps the log from being cut above what is appended from here on, for a call outside a unit of work or the end of a
     /// branch. `of`: the connection, or 0.
-    pub(crate) fn hold(self: &Arc<Self>, log: &RecoveryLog, of: u64) -> Pin {
+    pub(crate) fn hold(self: &Arc<Self>, log: &RecoveryLog, of: u64) -> Pin<U> {
         let shard = (of % SHARDS as u64) as u32;
         let slot = {
             let mut slots = self.shards[shard as usize].0.lock();
             slots.take(log.appended())
         };
         Pin {
-            units: Arc::clone(self),
+            units: Arc::downgrade(self),
             place: Place { shard, slot },
         }
     }
 
     /// The unit of work is in doubt: whatever is checkpointed from now on carries it.
-    pub(super) fn carry(&self, place: Place) {
+    pub(crate) fn carry(&self, place: Place) {
         let mut slots = self.at(place).lock();
         let slot = &mut slots.slots[place.slot as usize];
         (slot.pin, slot.carried) = (FREE, true);
     }
 
     /// A unit of work that a restart has found in doubt.
-    pub(super) fn restore(&self, make: impl FnOnce(Place) -> Unit) -> Arc<Unit> {
+    pub(crate) fn restore(&self, make: impl FnOnce(Place) -> U) -> Arc<U> {
         let mut slots = self.shards[0].0.lock();
         let slot = slots.take(FREE);
         let unit = Arc::new(make(Place { shard: 0, slot }));
@@ -155,7 +167,7 @@ impl Units {
 
     /// For a checkpoint that has begun: the lowest LSN that somebody needs, and what its image has to carry, which
     /// needs none.
-    pub(crate) fn look(&self) -> (Option<Lsn>, Vec<Arc<Unit>>) {
+    pub(crate) fn look(&self) -> (Option<Lsn>, Vec<Arc<U>>) {
         let (mut lowest, mut carried) = (FREE, Vec::new());
         for shard in &self.shards {
             for slot in &shard.0.lock().slots {
@@ -167,7 +179,7 @@ impl Units {
     }
 
     /// Gives a unit of work the identifier of a branch; false when there is one of it.
-    pub(crate) fn name(&self, xid: &Xid, unit: &Arc<Unit>) -> bool {
+    pub(crate) fn name(&self, xid: &Xid, unit: &Arc<U>) -> bool {
         self.branches.add(xid, unit)
     }
 
@@ -177,23 +189,17 @@ impl Units {
     }
 
     /// The branch of an identifier that is not resolved.
-    pub(crate) fn branch(&self, xid: &Xid) -> Option<Arc<Unit>> {
+    pub(crate) fn branch(&self, xid: &Xid) -> Option<Arc<U>> {
         self.branches.find(xid)
     }
 
-    /// Every branch that is not resolved.
-    pub(crate) fn branches(&self) -> Vec<(Xid, Arc<Unit>)> {
+    /// Every branch that is not resolved, those too that are just being prepared.
+    pub(crate) fn branches(&self) -> Vec<(Xid, Arc<U>)> {
         self.branches.all()
     }
 
-    /// What an operator sees of them.
-    pub(crate) fn in_doubt(&self) -> Vec<InDoubt> {
-        let all = self.branches().into_iter();
-        all.map(|(xid, unit)| unit.in_doubt(xid)).collect()
-    }
-
     /// Every unit of work, with its pin.
-    pub(crate) fn all(&self) -> Vec<(Option<Lsn>, Arc<Unit>)> {
+    pub(crate) fn all(&self) -> Vec<(Option<Lsn>, Arc<U>)> {
         let mut all = Vec::new();
         for shard in &self.shards {
             let slots = shard.0.lock();
@@ -207,21 +213,25 @@ impl Units {
 }
 
 /// Holds the log back as long as it lives.
-pub(crate) struct Pin {
-    units: Arc<Units>,
+pub(crate) struct Pin<U> {
+    /// Not the table itself: a branch that is ending keeps one, and the table keeps the branch.
+    units: Weak<Table<U>>,
     place: Place,
 }
 
-impl Drop for Pin {
+impl<U> Drop for Pin<U> {
     fn drop(&mut self) {
-        self.units.at(self.place).lock().give_back(self.place.slot);
+        // Without a table nothing is checkpointed any more.
+        if let Some(units) = self.units.upgrade() {
+            units.at(self.place).lock().give_back(self.place.slot);
+        }
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
+    use crate::unit::Units;
 
     #[test]
     fn a_place_is_used_again_and_nothing_stays_behind() {

@@ -1,5 +1,6 @@
 //! Dates and times as the MQ Interface writes them.
 
+use posthaste_command::{Date, Time};
 use posthaste_mqi::Chars;
 
 /// Year, month, day of a day number (days since 1970-01-01), proleptic Gregorian.
@@ -46,14 +47,20 @@ pub(crate) fn put_stamp(micros: i64) -> (Chars<8>, Chars<8>) {
     (Chars::from_bytes(date), Chars::from_bytes(time))
 }
 
-/// `ALTDATE` (YYYY-MM-DD) and `ALTTIME` (HH.MM.SS) of a moment, in GMT.
-pub(crate) fn display_stamp(micros: i64) -> (String, String) {
-    let (date, time) = put_stamp(micros);
-    let (date, time) = (date.text().into_owned(), time.text().into_owned());
-    (
-        format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..]),
-        format!("{}.{}.{}", &time[..2], &time[2..4], &time[4..6]),
-    )
+/// `ALTDATE` and `ALTTIME` of a moment, in GMT.
+pub fn display_stamp(micros: i64) -> (Date, Time) {
+    let (year, month, day) = civil(micros.div_euclid(86_400_000_000));
+    let date = Date::new(year.clamp(0, 9999) as u16, month as u8, day as u8);
+    let seconds = micros.rem_euclid(86_400_000_000) / 1_000_000;
+    let of_hour = (seconds / 60 % 60, seconds % 60);
+    let time = Time::new((seconds / 3600) as u8, of_hour.0 as u8, of_hour.1 as u8);
+    // Beyond the year 9999 the calendar here has not every day.
+    (date.unwrap_or(Date::EPOCH), time.unwrap_or(Time::MIDNIGHT))
+}
+
+/// Sets `PutDate` and `PutTime`.
+pub(crate) fn stamp(md: &mut posthaste_mqi::Md, wall: i64) {
+    (md.put_date, md.put_time) = put_stamp(wall);
 }
 
 #[cfg(test)]
@@ -72,6 +79,9 @@ mod tests {
             assert_eq!((&*d.text(), &*t.text()), (date, time));
         }
         let shown = display_stamp(1_709_251_199_990_000);
-        assert_eq!(shown, ("2024-02-29".into(), "23.59.59".into()));
+        assert_eq!(
+            (shown.0.to_string().as_str(), shown.1.to_string().as_str()),
+            ("2024-02-29", "23.59.59")
+        );
     }
 }

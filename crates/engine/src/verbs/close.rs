@@ -2,88 +2,17 @@
 
 use std::sync::Arc;
 
-use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_recovery_log::Lsn;
 
+use super::release::release;
 use super::{Done, Verb};
 use crate::catalogue::ChangeError;
+use crate::consume::waiter::Wakes;
+use crate::handles::{Handle, Target};
 use crate::queue::Queue;
-use crate::queue::waiters::Wakes;
-use crate::session::{Handle, Session, SessionInner, Target};
-use crate::trigger;
-
-/// Takes a handle out of its queue's counts.
-pub(crate) fn count_out(target: &Target, options: i32) {
-    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
-    match target {
-        Target::Queue { queue, .. } => {
-            let mut state = queue.lock();
-            if options & input != 0 {
-                state.open_input -= 1;
-                state.exclusive = false;
-            }
-            if options & MQOO_BROWSE != 0 {
-                state.open_browse -= 1;
-            }
-            if options & MQOO_OUTPUT != 0 {
-                state.open_output -= 1;
-            }
-            if options & (input | MQOO_BROWSE | MQOO_OUTPUT) == 0 {
-                state.open_browse -= 1;
-            }
-        }
-        Target::Remote { transmission, .. } => transmission.lock().open_output -= 1,
-        Target::Qmgr | Target::Definition => {}
-    }
-}
-
-/// Ends a handle without options: as a broken connection does, and as MQCLOSE with MQCO_NONE.
-/// Returns true when the handle's temporary dynamic queue went with it.
-pub(crate) fn release(
-    session: &Arc<SessionInner>,
-    hobj: Hobj,
-    handle: &Handle,
-    wakes: &mut Wakes,
-) -> bool {
-    if let Target::Queue { queue, .. } = &handle.target {
-        queue.lock().browse_unlock((session.id, hobj), wakes);
-    }
-    count_out(&handle.target, handle.options);
-    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
-    if handle.options & input != 0
-        && let Target::Queue { queue, .. } = &handle.target
-    {
-        trigger::closed(&session.qm, queue);
-    }
-    handle.created_queue && delete_temporary(session, handle)
-}
-
-/// Deletes the temporary dynamic queue that a handle created, with its messages.
-fn delete_temporary(session: &Arc<SessionInner>, handle: &Handle) -> bool {
-    let Target::Queue { queue, .. } = &handle.target else {
-        return false;
-    };
-    let deleted = {
-        let mut state = queue.lock();
-        let temporary = state.attributes.temporary();
-        if temporary {
-            state.deleted = true;
-        }
-        temporary
-    };
-    if deleted {
-        let qm = &session.qm;
-        let mut wakes = Wakes::default();
-        queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);
-        wakes.wake();
-        qm.catalogue
-            .remove(ObjectKind::QLocal, &queue.name.text(), queue.id);
-        qm.discard(queue.clone());
-    }
-    deleted
-}
+use crate::session::Session;
 
 /// The queue to delete, if the close option asks for that and the queue lets it.
 fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason> {
@@ -115,13 +44,14 @@ impl Session {
     pub async fn close(&self, hobj: Hobj, options: i32) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
+        session.settled().await?;
         let qm = &session.qm;
         let mut end = None;
         let delete = to_delete(session.lock().handles.get(hobj)?, options)?;
         if let Some(queue) = delete {
             let purge = options == MQCO_DELETE_PURGE;
-            let deleted = qm.catalogue.delete_open(qm, &queue, purge);
-            end = deleted.or_else(refused)?;
+            let delete = || qm.catalogue.delete_open(qm, &queue, purge);
+            end = qm.with_log_room(delete).await.or_else(refused)?;
         }
         let handle = session.lock().handles.remove(hobj)?;
         let mut wakes = Wakes::default();
@@ -148,9 +78,8 @@ impl Session {
 /// Why a dynamic queue could not be deleted.
 fn refused(error: ChangeError) -> Result<Option<Lsn>, Reason> {
     match error {
-        ChangeError::NotEmpty | ChangeError::Uncommitted => Err(Reason::Q_NOT_EMPTY),
-        ChangeError::LogFull => Err(Reason::RESOURCE_PROBLEM),
-        ChangeError::Failed(reason) => Err(reason),
+        ChangeError::NotEmpty | ChangeError::Uncommitted(_) => Err(Reason::Q_NOT_EMPTY),
+        ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => Err(reason),
         // Somebody else deleted it meanwhile.
         _ => Ok(None),
     }

@@ -4,19 +4,27 @@ use std::sync::Arc;
 
 use posthaste_mqi::Reason;
 
-use super::send::Patience;
 use super::{Done, Verb};
 use crate::meter::Count;
 use crate::session::{Session, SessionInner};
-use crate::unit::effect::{Effect, Pending};
+use crate::unit::effect::Effect;
+use crate::unit::happen::Pending;
+use crate::unit::log_space_wait::LogSpaceWait;
 use crate::unit::{Backout, Commit, Unit};
 
 impl SessionInner {
     async fn commit(&self) -> Verb<()> {
+        self.settled().await?;
         let qm = &self.qm;
-        let mut patience = Patience::new();
+        let mut log_space_wait = LogSpaceWait::new();
         loop {
-            let Some(unit) = self.lock().unit.take() else {
+            let unit = {
+                let mut state = self.lock();
+                let unit = state.unit.take();
+                state.counts.commits += u64::from(unit.is_some());
+                unit
+            };
+            let Some(unit) = unit else {
                 return Ok(Done::ok(()));
             };
             match unit.begin_commit(qm) {
@@ -27,7 +35,7 @@ impl SessionInner {
                         effect: Some(Effect::Commit(unit)),
                     };
                     pending.done().await?;
-                    qm.home.stages.one(Count::Commits);
+                    qm.home.counters.one(Count::Commits);
                     return Ok(Done::ok(()));
                 }
                 Commit::BackedOut => return Err(Reason::BACKED_OUT),
@@ -37,11 +45,18 @@ impl SessionInner {
                     return Err(Reason::BACKED_OUT);
                 }
                 Commit::Refused(error) => {
-                    self.lock().unit = Some(unit);
-                    patience.wait(qm, error).await?;
+                    self.keep_unit(unit);
+                    log_space_wait.wait(qm, error).await?;
                 }
             }
         }
+    }
+
+    /// A commit that could not begin: the session keeps the key.
+    fn keep_unit(&self, unit: Arc<Unit>) {
+        let mut state = self.lock();
+        state.unit = Some(unit);
+        state.counts.commits -= 1;
     }
 
     /// MQBACK, of a unit of work whose key has been given up.
@@ -59,12 +74,17 @@ impl SessionInner {
                 pending.done().await?;
             }
         }
-        self.qm.home.stages.one(Count::Backouts);
+        self.qm.home.counters.one(Count::Backouts);
         Ok(())
     }
 
     async fn back_out_own(&self) -> Verb<()> {
-        let unit = self.lock().unit.take();
+        let unit = {
+            let mut state = self.lock();
+            let unit = state.unit.take();
+            state.counts.backouts += u64::from(unit.is_some());
+            unit
+        };
         if let Some(unit) = unit {
             self.back_out(unit).await?;
         }

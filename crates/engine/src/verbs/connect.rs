@@ -5,12 +5,13 @@
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
+use crate::application::{Application, Binding};
+
 /// How the application is bound. Clients and applications of this machine are in other processes than the queue
 /// manager, whatever they ask for; the in-process binding is asked for by its own call.
-pub(crate) const BINDINGS: i32 =
-    MQCNO_FASTPATH_BINDING | MQCNO_SHARED_BINDING | MQCNO_ISOLATED_BINDING;
+const BINDINGS: i32 = MQCNO_FASTPATH_BINDING | MQCNO_SHARED_BINDING | MQCNO_ISOLATED_BINDING;
 /// Where its queue manager is looked for: its client library has done that.
-pub(crate) const PLACES: i32 = MQCNO_LOCAL_BINDING | MQCNO_CLIENT_BINDING;
+const PLACES: i32 = MQCNO_LOCAL_BINDING | MQCNO_CLIENT_BINDING;
 /// Whether threads of the application may share the connection's handles: its client library sees to that.
 const HANDLE_SHARING: i32 =
     MQCNO_HANDLE_SHARE_NONE | MQCNO_HANDLE_SHARE_BLOCK | MQCNO_HANDLE_SHARE_NO_BLOCK;
@@ -26,6 +27,17 @@ const DEFINITIONS: i32 = MQCNO_CD_FOR_OUTPUT_ONLY | MQCNO_USE_CD_SELECTION;
 const RECONNECTION: i32 = MQCNO_RECONNECT | MQCNO_RECONNECT_DISABLED | MQCNO_RECONNECT_Q_MGR;
 /// A connection tag may be generated; what a tag is for, to keep others from connecting with it, is refused.
 const TAGS: i32 = MQCNO_GENERATE_CONN_TAG;
+
+impl Application {
+    /// The options in force: the application's, but for the binding, which is what it is.
+    pub fn options_in_force(&self) -> i32 {
+        let binding = match self.binding {
+            Binding::Fastpath => MQCNO_FASTPATH_BINDING,
+            Binding::Shared => MQCNO_SHARED_BINDING,
+        };
+        self.options & !(BINDINGS | PLACES) | binding
+    }
+}
 
 /// Options of which at most one may be given.
 const EITHER: [i32; 9] = [

@@ -4,8 +4,9 @@
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Md, Reason};
 
-use super::clock;
-use crate::session::{Handle, SessionInner};
+use super::clock::stamp;
+use crate::handles::Handle;
+use crate::session::SessionInner;
 
 const CONTEXT: i32 = MQPMO_DEFAULT_CONTEXT
     | MQPMO_NO_CONTEXT
@@ -69,11 +70,6 @@ fn default_origin(md: &mut Md, session: &SessionInner) {
     md.put_appl_name = Chars::new(&session.who.name);
     md.appl_origin_data = Chars::default();
     stamp(md, session.qm.env.clock.wall_micros());
-}
-
-/// Sets `PutDate` and `PutTime`.
-pub(crate) fn stamp(md: &mut Md, wall: i64) {
-    (md.put_date, md.put_time) = clock::put_stamp(wall);
 }
 
 /// Fills the context fields of a message being put.

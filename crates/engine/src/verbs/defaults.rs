@@ -10,10 +10,11 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Hobj, Md, Od};
 
-use super::open::resolve;
 use super::put::Route;
+use crate::handles::Handle;
 use crate::manager::Inner;
-use crate::session::{Handle, Session};
+use crate::resolution::resolve;
+use crate::session::Session;
 
 /// Defaults of the object that a handle is open on; attributes that it does not have are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,16 +1,15 @@
 //! MQGET: a message from a queue, destructively or by browsing.
 //!
 //! Invariants:
-//! * A message is held (out of everybody's sight) before anything is done about it, and whoever
-//!   holds it gives it back unless the get went through: [`Hold`] does that when it is dropped.
-//! * What a waiter was given belongs to the waiting call; should the call be dropped, or given up,
-//!   it goes back.
+//! * A message is held (out of everybody's sight) before anything is done about it, and goes back
+//!   unless the get goes through: that is what its [`Lease`] does when it is dropped.
+//! * A get that waits is a consumer with credit for one message. What it was given belongs to the
+//!   waiting call; should the call be dropped, or given up, it goes back.
 //! * Past its wait a get is seen through: whoever wants it to end ends its wait
 //!   ([`Session::quiesce`], [`Session::give_up_waits`]) and awaits what it says.
 //! * A persistent message got outside syncpoint is delivered after its get record is forced.
 
-use std::future::Future;
-use std::pin::Pin as StdPin;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -18,27 +17,24 @@ use bytes::Bytes;
 use posthaste_env::{Nanos, Sleep};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
-use posthaste_recovery_log::{Class, LogError};
 
-use super::send::Patience;
-use super::{Done, Got, Verb, extension};
+use super::{Done, Got, Verb, mde};
 use crate::catalogue::Alias;
+use crate::consume::held::Held;
+use crate::consume::lease::Lease;
+use crate::consume::selection::{Selection, token_of};
+use crate::consume::waiter::{Service, WaitOutcome, Waiter, Wakes};
+use crate::expiry;
 use crate::group::{GroupGet, Logical};
+use crate::handles::Target;
 use crate::manager::Inner;
-use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
-use crate::queue::index::SlotId;
-use crate::queue::matching::{Match, token_of};
 use crate::queue::reading::{Readings, Unread};
-use crate::queue::waiters::{Gift, Service, Waiter, WaiterState, Wakes};
 use crate::queue::{Cursor, Expired, Found, Queue, QueueState};
-use crate::record;
 use crate::report;
-use crate::session::{Session, SessionInner, Target};
-use crate::unit::Op;
-use crate::unit::effect::{Effect, Pending};
+use crate::session::{Session, SessionInner};
 
 const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
 const SYNCS: i32 = MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
@@ -69,7 +65,7 @@ struct Request {
     alias: Option<Arc<Alias>>,
     owner: (u64, Hobj),
     options: i32,
-    matches: Match,
+    matches: Selection,
     buffer: usize,
     /// Version of the getter's descriptor.
     version: i32,
@@ -88,16 +84,21 @@ impl Request {
             || (self.has(MQGMO_SYNCPOINT_IF_PERSISTENT) && message.persistent())
     }
     /// How this get waits.
-    fn waiter(&self, logical: &Logical) -> Arc<Waiter> {
-        let service = if self.browses() || logical.active() || !self.matches.simple() {
+    fn waiter(&self, logical: &Logical, seed: u64) -> Arc<Waiter> {
+        let service = if self.browses() || logical.active() {
             Service::Notify
         } else {
             Service::HandOver {
                 direct: !self.has(MQGMO_SYNCPOINT),
             }
         };
+        // In logical order any message may be what was missing.
+        let wanted = match logical.active() {
+            true => Selection::default(),
+            false => self.matches.clone(),
+        };
         let quiesces = self.has(MQGMO_FAIL_IF_QUIESCING);
-        Waiter::new(self.matches.clone(), service, quiesces, self.alias.clone())
+        Waiter::new((wanted, seed), service, quiesces, self.alias.clone(), 1)
     }
     fn fits(&self, message: &Message) -> bool {
         self.length(message) <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
@@ -111,11 +112,11 @@ impl Request {
     }
     /// Bytes that this get delivers of a message, if its buffer holds them.
     fn length(&self, message: &Message) -> usize {
-        message.data.len() + extension::length(self.version, &message.md)
+        message.data.len() + mde::length(self.version, &message.md)
     }
 }
 
-fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason> {
+pub(super) fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason> {
     let options = gmo.options;
     let browses = (options & BROWSES).count_ones();
     let under = options & MQGMO_MSG_UNDER_CURSOR != 0;
@@ -181,36 +182,6 @@ fn check_versions(md: &Md, gmo: &Gmo) -> Result<(), Reason> {
     Ok(())
 }
 
-/// A message out of everybody's sight, given back unless it is kept.
-struct Hold<'a> {
-    queue: &'a Arc<Queue>,
-    slot: SlotId,
-    message: Arc<Message>,
-    kept: bool,
-}
-
-impl Hold<'_> {
-    fn keep(mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for Hold<'_> {
-    fn drop(&mut self) {
-        if !self.kept {
-            let mut wakes = Wakes::default();
-            let mut state = self.queue.lock();
-            state.give_back_known(self.slot, &self.message, &mut wakes);
-            let spills = state.spills();
-            drop(state);
-            wakes.wake();
-            if spills {
-                self.queue.spill();
-            }
-        }
-    }
-}
-
 /// What one look at the queue came to.
 enum Look {
     /// A message, still listed (browse) or too long for the buffer.
@@ -218,7 +189,7 @@ enum Look {
     /// A message taken off the queue for good: non-persistent, outside syncpoint.
     Taken(Arc<Message>, u16),
     /// A message held for this get.
-    Held(SlotId, Arc<Message>),
+    Held(Lease),
     Nothing,
 }
 
@@ -242,16 +213,15 @@ impl From<Unread> for NoLook {
 }
 
 /// What lies beside a look at the queue.
-#[derive(Default)]
-struct Beside {
+struct LookEffects<'a> {
     /// Messages that were read for it.
-    read: Readings,
+    read: &'a Readings,
     /// Messages that it took off the queue, because they had expired.
     expired: Vec<Expired>,
     wakes: Wakes,
 }
 
-/// Waits for a gift. Whatever was given and not taken goes back to the queue.
+/// The wait of a get. What it was given and not taken goes back to the queue.
 struct Wait<'a> {
     session: &'a SessionInner,
     queue: &'a Arc<Queue>,
@@ -259,64 +229,25 @@ struct Wait<'a> {
     timer: Option<Sleep>,
 }
 
-impl Future for Wait<'_> {
-    type Output = WaiterState;
-
-    fn poll(mut self: StdPin<&mut Self>, context: &mut Context<'_>) -> Poll<WaiterState> {
-        {
-            let mut state = self.waiter.state.lock();
-            match &mut *state {
-                WaiterState::Waiting(waker) => {
-                    if !waker.as_ref().is_some_and(|w| w.will_wake(context.waker())) {
-                        *waker = Some(context.waker().clone());
-                    }
-                }
-                _ => return Poll::Ready(std::mem::replace(&mut *state, WaiterState::Gone)),
-            }
-        }
-        let Some(timer) = &mut self.timer else {
-            return Poll::Pending;
+impl Wait<'_> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<WaitOutcome> {
+        let outcome = self.waiter.poll(context);
+        let Some(timer) = self.timer.as_mut().filter(|_| outcome.is_pending()) else {
+            return outcome;
         };
         if timer.as_mut().poll(context).is_pending() {
             return Poll::Pending;
         }
-        // Time is up, unless something was given at the last moment.
-        let came = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
-        if matches!(came, WaiterState::Waiting(_)) {
-            self.queue.lock().waiters.abandoned();
-            return Poll::Ready(WaiterState::Ended(Reason::NO_MSG_AVAILABLE));
-        }
-        Poll::Ready(came)
+        // Time is up, unless something was given at the last moment: that comes first.
+        self.queue.end_wait(&self.waiter, Reason::NO_MSG_AVAILABLE);
+        self.waiter.poll(context)
     }
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
         self.session.end_wait();
-        let left = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
-        match left {
-            WaiterState::Waiting(_) => self.queue.lock().waiters.abandoned(),
-            WaiterState::Given(_) if planted(Bug::DropGift) => {}
-            WaiterState::Given(gift) => return_gift(self.queue, gift),
-            WaiterState::Retry | WaiterState::Ended(_) | WaiterState::Gone => {}
-        }
-    }
-}
-
-fn return_gift(queue: &Arc<Queue>, gift: Gift) {
-    mark(Mark::GiftReturned);
-    let mut wakes = Wakes::default();
-    let spills = {
-        let mut state = queue.lock();
-        match gift {
-            Gift::Direct(message) => state.arrive(&message, &mut wakes),
-            Gift::Held { slot, message } => state.give_back_known(slot, &message, &mut wakes),
-        }
-        state.spills()
-    };
-    wakes.wake();
-    if spills {
-        queue.spill();
+        self.queue.leave(&self.waiter);
     }
 }
 
@@ -336,11 +267,11 @@ fn describe(
         ..message.md.clone()
     };
     if request.length(message) > message.data.len() {
-        extension::describe(md, qm.catalogue.qmgr().coded_char_set_id);
+        mde::describe(md, qm.catalogue.qmgr().coded_char_set_id);
     }
     if message.expires != 0 {
         // Tenths of a second that are left, at least one: it has not expired.
-        let left = (message.expires - qm.now() + 99_999) / 100_000;
+        let left = (message.expires - qm.clock.now() + 99_999) / 100_000;
         md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
     }
     gmo.resolved_q_name = request.queue.name;
@@ -372,7 +303,7 @@ fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Re
         value: Got {
             data: match length == message.data.len() {
                 true => message.data.slice(..length.min(request.buffer)),
-                false => extension::in_front(&message.md, &message.data, request.buffer),
+                false => mde::in_front(&message.md, &message.data, request.buffer),
             },
             length,
         },
@@ -384,14 +315,6 @@ fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Re
         } else {
             Reason::NONE
         },
-    }
-}
-
-/// What the log lets the record of a get use.
-fn class_of_get() -> Class {
-    match planted(Bug::SpendReserve) {
-        true => Class::Essential,
-        false => Class::Relief,
     }
 }
 
@@ -409,7 +332,7 @@ impl SessionInner {
         state: &mut QueueState,
         logical: &mut Logical,
         cursor: &mut Option<Cursor>,
-        beside: &mut Beside,
+        beside: &mut LookEffects<'_>,
     ) -> Result<Look, NoLook> {
         let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR;
         let found = if request.has(under) {
@@ -445,7 +368,12 @@ impl SessionInner {
             state.destroy(slot, true);
             return Ok(Look::Taken(message, count));
         }
-        Ok(Look::Held(slot, message))
+        let held = Held {
+            slot: Some(slot),
+            message,
+            backout_count: count,
+        };
+        Ok(Look::Held(Lease::new(&request.queue, held)))
     }
 
     fn under_cursor(
@@ -453,7 +381,7 @@ impl SessionInner {
         request: &Request,
         state: &mut QueueState,
         cursor: &Option<Cursor>,
-        beside: &mut Beside,
+        beside: &mut LookEffects<'_>,
     ) -> Result<Found, NoLook> {
         let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
         let there = state.index.holds(cursor.slot, cursor.seq())
@@ -462,8 +390,8 @@ impl SessionInner {
         if !there {
             return Err(Reason::NO_MSG_UNDER_CURSOR.into());
         }
-        let message = state.message(cursor.slot, &beside.read)?;
-        if message.expired(self.qm.now()) {
+        let message = state.message(cursor.slot, beside.read)?;
+        if message.expired(self.qm.clock.now()) {
             state.discard_expired(cursor.slot, message, &mut beside.expired);
             return Err(Reason::NO_MSG_UNDER_CURSOR.into());
         }
@@ -479,118 +407,18 @@ impl SessionInner {
         state: &mut QueueState,
         logical: &mut Logical,
         cursor: &Option<Cursor>,
-        beside: &mut Beside,
+        beside: &mut LookEffects<'_>,
     ) -> Result<Option<Found>, NoLook> {
         let start = logical.start(*cursor);
-        let (owner, now) = (request.owner, self.qm.now());
+        let (owner, now) = (request.owner, self.qm.clock.now());
         let matches = logical.matches(&request.matches);
-        let Beside { read, expired, .. } = beside;
+        let LookEffects { read, expired, .. } = beside;
         let may = |state: &QueueState, keys: &_| logical.may_accept(state, keys, owner, now);
         let found = state.find(&matches, start, owner, now, (read, expired), may)?;
         if let Some(found) = &found {
             logical.check(&found.message, &request.matches)?;
         }
         Ok(found)
-    }
-
-    /// Makes a held message the application's: in its unit of work, or for good.
-    async fn acquire(
-        &self,
-        request: &Request,
-        slot: SlotId,
-        message: &Arc<Message>,
-    ) -> Result<(), Reason> {
-        let qm = &self.qm;
-        let hold = Hold {
-            queue: &request.queue,
-            slot,
-            message: message.clone(),
-            kept: false,
-        };
-        let in_unit = request.in_unit(message);
-        if !message.persistent() && !in_unit {
-            hold.keep();
-            request.queue.lock().destroy(slot, true);
-            return Ok(());
-        }
-        let mut patience = Patience::new();
-        loop {
-            if message.persistent() {
-                // Nothing may be promised a place in a log file that turns out not to fit on the disk.
-                qm.log.room().await;
-            }
-            let tried = if in_unit {
-                self.join_unit(request, slot, message)?
-            } else {
-                self.end_alone(request, slot, message)
-            };
-            match tried {
-                Ok(None) => {
-                    hold.keep();
-                    return Ok(());
-                }
-                Ok(Some(pending)) => {
-                    hold.keep();
-                    return pending.done().await;
-                }
-                Err(error) => patience.wait(qm, error).await?,
-            }
-            if self.given_up() {
-                return Err(Reason::CONNECTION_STOPPING);
-            }
-        }
-    }
-
-    /// Makes a held message part of the unit of work. The inner error is the log's.
-    fn join_unit(
-        &self,
-        request: &Request,
-        slot: SlotId,
-        message: &Arc<Message>,
-    ) -> Result<Result<Option<Pending<'_>>, LogError>, Reason> {
-        let qm = &self.qm;
-        let mut state = self.lock();
-        let (unit, mut work) = self.join(&mut state, message.persistent())?;
-        if message.persistent() {
-            // Nobody else can change the count of a message that is held.
-            let count = request.queue.lock().index.slot(slot).backout_count;
-            let undone = count.saturating_add(1);
-            let record = record::get(unit.id, request.queue.id, message.seq, undone);
-            let owing = work.owing(true);
-            match qm.log.append_owing(class_of_get(), &[&record], owing) {
-                Ok(appended) => work.note(appended.start, owing, qm),
-                Err(error) => {
-                    unit.not_appended(&mut work, qm);
-                    return Ok(Err(error));
-                }
-            }
-        }
-        work.ops.push(Op::Got {
-            queue: request.queue.clone(),
-            slot,
-        });
-        request.queue.lock().uncommitted_gets += 1;
-        Ok(Ok(None))
-    }
-
-    /// Appends the record of a get outside a unit of work; what it returns is still to be forced.
-    fn end_alone(
-        &self,
-        request: &Request,
-        slot: SlotId,
-        message: &Arc<Message>,
-    ) -> Result<Option<Pending<'_>>, LogError> {
-        let qm = &self.qm;
-        let pin = qm.units.hold(&qm.log, self.id);
-        let record = record::get(0, request.queue.id, message.seq, 0);
-        let appended = qm.log.append(class_of_get(), &[&record])?;
-        let queue = request.queue.clone();
-        queue.lock().uncommitted_gets += 1;
-        Ok(Some(Pending {
-            qm,
-            end: appended.end,
-            effect: Some(Effect::Got { queue, slot, pin }),
-        }))
     }
 
     fn read_request(
@@ -611,57 +439,49 @@ impl SessionInner {
             alias: alias.clone(),
             owner: (self.id, hobj),
             options: gmo.options,
-            matches: Match::of(md, gmo),
+            matches: Selection::of(md, gmo),
             buffer,
             version: md.version,
         };
         Ok((request, handle.cursor, handle.group_get))
     }
 
-    fn check_gets(&self, request: &Request, state: &QueueState) -> Result<(), Reason> {
-        if state.deleted {
-            return Err(Reason::Q_DELETED);
-        }
-        state.usable()?;
-        let alias = request.alias.as_ref();
-        if state.attributes.get_inhibited || alias.is_some_and(|a| a.get_inhibited()) {
-            return Err(Reason::GET_INHIBITED);
-        }
-        Ok(())
-    }
-
-    /// Looks at the queue, reading what it has to. If there is nothing and the get waits, it is listed as a waiter.
-    fn look_or_wait(
-        &self,
-        request: &Request,
+    /// Looks at the queue once. If there is nothing and the get waits, its waiter is listed.
+    fn look_or_wait<'a>(
+        &'a self,
+        request: &'a Request,
         logical: &mut Logical,
         cursor: &mut Option<Cursor>,
-    ) -> Result<(Look, Option<Arc<Waiter>>), Reason> {
-        let mut beside = Beside::default();
-        loop {
-            let (looked, waiter) = {
-                let mut state = request.queue.lock();
-                self.check_gets(request, &state)?;
-                let looked = self.look(request, &mut state, logical, cursor, &mut beside);
-                let waits = matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT);
-                let waiter = waits.then(|| {
-                    let waiter = request.waiter(logical);
-                    state.waiters.add(waiter.clone());
-                    waiter
-                });
-                (looked, waiter)
-            };
-            std::mem::take(&mut beside.wakes).wake();
-            let expired = std::mem::take(&mut beside.expired);
-            report::expired(&self.qm, &request.queue, expired);
-            match looked {
-                Ok(looked) => return Ok((looked, waiter)),
-                Err(NoLook::Refused(reason)) => return Err(reason),
-                Err(NoLook::Unread(unread)) => {
-                    let read = request.queue.read(unread, &mut beside.read);
-                    read.map_err(|e| self.qm.read_failed(&request.queue, &e))?;
-                }
+        wait: &mut Option<Wait<'a>>,
+        read: &Readings,
+    ) -> Result<Look, NoLook> {
+        let (expired, wakes) = (Vec::new(), Wakes::default());
+        let mut beside = LookEffects {
+            read,
+            expired,
+            wakes,
+        };
+        let looked = {
+            let mut state = request.queue.lock();
+            state.gettable(request.alias.as_ref())?;
+            let looked = self.look(request, &mut state, logical, cursor, &mut beside);
+            if matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT) {
+                let wait = wait.get_or_insert_with(|| self.wait(request, logical));
+                state.waiters.list(&wait.waiter);
             }
+            looked
+        };
+        beside.wakes.wake();
+        expiry::expired(&self.qm, &request.queue, beside.expired);
+        looked
+    }
+
+    fn wait<'a>(&'a self, request: &'a Request, logical: &Logical) -> Wait<'a> {
+        Wait {
+            session: self,
+            queue: &request.queue,
+            waiter: request.waiter(logical, self.qm.home.tag_seed),
+            timer: None,
         }
     }
 
@@ -674,70 +494,67 @@ impl SessionInner {
         until: Option<Nanos>,
     ) -> Result<Look, Reason> {
         let qm = &self.qm;
+        let (mut waits, mut read) = (None, Readings::default());
         loop {
-            let (looked, waiter) = self.look_or_wait(request, logical, cursor)?;
-            let wait = waiter.map(|waiter| Wait {
-                session: self,
-                queue: &request.queue,
-                waiter,
-                timer: until.map(|at| qm.env.clock.sleep_until(at)),
-            });
-            let Some(wait) = wait else {
-                return Ok(looked);
+            match self.look_or_wait(request, logical, cursor, &mut waits, &read) {
+                Ok(Look::Nothing) => read = Readings::default(),
+                Ok(found) => return Ok(found),
+                Err(NoLook::Refused(reason)) => return Err(reason),
+                Err(NoLook::Unread(unread)) => {
+                    let read = request.queue.have_read(unread, &mut read).await;
+                    read.map_err(|e| qm.read_failed(&request.queue, &e))?;
+                    continue;
+                }
+            }
+            let Some(wait) = &mut waits else {
+                return Ok(Look::Nothing);
             };
-            qm.running()?;
-            if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
+            qm.lifecycle.running()?;
+            if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.lifecycle.quiescing() {
                 return Err(Reason::Q_MGR_QUIESCING);
             }
             self.begin_wait(&request.queue, &wait.waiter)?;
-            qm.home.stages.one(Count::Waits);
-            match wait.await {
-                WaiterState::Given(gift) if self.given_up() => {
-                    return_gift(&request.queue, gift);
-                    return Err(Reason::CONNECTION_STOPPING);
-                }
-                WaiterState::Given(gift) => {
-                    if let Some(look) = self.unwrap_gift(request, gift) {
+            if wait.timer.is_none() {
+                wait.timer = until.map(|at| qm.env.clock.sleep_until(at));
+            }
+            qm.home.counters.one(Count::Waits);
+            match poll_fn(|context| wait.poll(context)).await {
+                WaitOutcome::Given(held) => {
+                    let lease = Lease::new(&request.queue, held);
+                    if self.given_up() {
+                        return Err(Reason::CONNECTION_STOPPING);
+                    }
+                    if let Some(look) = self.receive(request, lease) {
                         return Ok(look);
                     }
+                    wait.waiter.add_credit(1);
                 }
-                WaiterState::Retry => {}
-                WaiterState::Ended(reason) => return Err(reason),
-                WaiterState::Waiting(_) | WaiterState::Gone => {
-                    return Err(Reason::UNEXPECTED_ERROR);
-                }
+                WaitOutcome::Look => {}
+                WaitOutcome::Ended(reason) => return Err(reason),
             }
         }
     }
 
     /// What a waiter was given, or `None` if it had expired by now. A message that is too long for
     /// the buffer goes back to the queue.
-    fn unwrap_gift(&self, request: &Request, gift: Gift) -> Option<Look> {
-        match gift {
-            Gift::Direct(message) => {
-                if request.fits(&message) {
-                    return Some(Look::Taken(message, 0));
-                }
-                return_gift(&request.queue, Gift::Direct(message.clone()));
-                Some(Look::Seen(message, 0))
+    fn receive(&self, request: &Request, mut lease: Lease) -> Option<Look> {
+        let message = lease.message().clone();
+        let Some(slot) = lease.slot() else {
+            if !request.fits(&message) {
+                return Some(Look::Seen(message, 0));
             }
-            Gift::Held { slot, message } => {
-                if message.expired(self.qm.now()) {
-                    let expired = request.queue.lock().expire(slot, message);
-                    report::expired(&self.qm, &request.queue, vec![expired]);
-                    return None;
-                }
-                if request.fits(&message) {
-                    return Some(Look::Held(slot, message));
-                }
-                let count = request.queue.lock().index.slot(slot).backout_count;
-                let back = Gift::Held {
-                    slot,
-                    message: message.clone(),
-                };
-                return_gift(&request.queue, back);
-                Some(Look::Seen(message, count))
-            }
+            lease.keep();
+            return Some(Look::Taken(message, 0));
+        };
+        if message.expired(self.qm.clock.now()) {
+            lease.keep();
+            let expired = request.queue.lock().expire(slot, message);
+            expiry::expired(&self.qm, &request.queue, vec![expired]);
+            return None;
+        }
+        match request.fits(&message) {
+            true => Some(Look::Held(lease)),
+            false => Some(Look::Seen(message, lease.backout_count())),
         }
     }
 
@@ -767,10 +584,13 @@ impl SessionInner {
         hobj: Hobj,
         request: &Request,
         message: &Arc<Message>,
+        delivered: usize,
         cursor: Option<Cursor>,
         logical: &mut Logical,
     ) -> Result<Reason, Reason> {
         let mut state = self.lock();
+        state.counts.gets += 1;
+        state.counts.got_bytes += delivered as u64;
         let handle = state.handles.get(hobj)?;
         if request.browses() {
             handle.cursor = cursor;
@@ -783,12 +603,13 @@ impl SessionInner {
     }
 
     async fn get(&self, hobj: Hobj, md: &mut Md, gmo: &mut Gmo, buffer: usize) -> Verb<Got> {
+        self.settled().await?;
         let qm = &self.qm;
         let (request, mut cursor, group) = self.read_request(hobj, md, gmo, buffer)?;
         if request.has(MQGMO_UNLOCK) {
             return self.unlock(&request);
         }
-        if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.quiescing() {
+        if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         if request.has(MQGMO_SYNCPOINT) {
@@ -809,22 +630,29 @@ impl SessionInner {
             Look::Nothing => return Err(Reason::NO_MSG_AVAILABLE),
             Look::Seen(message, count) => (message, count, request.truncated()),
             Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
-            Look::Held(slot, message) => {
-                let count = request.queue.lock().index.slot(slot).backout_count;
-                self.acquire(&request, slot, &message).await?;
-                (message, count, Reason::TRUNCATED_MSG_ACCEPTED)
+            Look::Held(mut lease) => {
+                let in_unit = request.in_unit(lease.message());
+                lease.accept(self, in_unit).await?;
+                let message = lease.message().clone();
+                (
+                    message,
+                    lease.backout_count(),
+                    Reason::TRUNCATED_MSG_ACCEPTED,
+                )
             }
         };
         let mut done = deliver_data(&request, md, &message, warning);
         describe(qm, &request, &message, count, md, gmo);
         let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;
         if consumed {
-            let warning = self.move_on(hobj, &request, &message, cursor, &mut logical)?;
+            let delivered = done.value.data.len();
+            let warning =
+                self.move_on(hobj, &request, &message, delivered, cursor, &mut logical)?;
             if done.warning == Reason::NONE {
                 done.warning = warning;
             }
-            qm.home.stages.one(Count::Gets);
-            qm.home.stages.add(Count::GotBytes, done.value.data.len());
+            qm.home.counters.one(Count::Gets);
+            qm.home.counters.add(Count::GotBytes, delivered);
         }
         if consumed
             && !request.browses()
@@ -843,7 +671,7 @@ impl SessionInner {
     /// Drops a get as soon as its connection quiesces, wherever the get is: a planted bug.
     async fn dropped_at_quiesce(&self, get: impl Future<Output = Verb<Got>>) -> Verb<Got> {
         let mut get = std::pin::pin!(get);
-        std::future::poll_fn(|context| match get.as_mut().poll(context) {
+        poll_fn(|context| match get.as_mut().poll(context) {
             Poll::Pending if self.quiescing() => Poll::Ready(Err(Reason::CONNECTION_QUIESCING)),
             other => other,
         })

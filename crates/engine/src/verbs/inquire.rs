@@ -1,12 +1,11 @@
 //! MQINQ: attributes of an open object.
 
-use posthaste_command::{Attribute, ObjectKind, Value, by_selector};
+use posthaste_command::{Attribute, Object, ObjectKind, Value, by_selector};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
 
 use super::{Done, Inquired, Verb};
 use crate::catalogue::{Definition, Runtime};
-use crate::manager::Inner;
 use crate::session::Session;
 
 /// Integer attributes that are true of the moment and stand in no definition.
@@ -25,33 +24,23 @@ fn live(definition: &Definition, selector: i32) -> Option<i32> {
     Some(i32::try_from(value).unwrap_or(i32::MAX))
 }
 
-/// Integer attributes of every queue manager of this level.
-fn fixed(kind: ObjectKind, selector: i32) -> Option<i32> {
-    Some(match (kind, selector) {
-        (ObjectKind::QLocal, MQIA_Q_TYPE) => MQQT_LOCAL,
-        (ObjectKind::QModel, MQIA_Q_TYPE) => MQQT_MODEL,
-        (ObjectKind::QAlias, MQIA_Q_TYPE) => MQQT_ALIAS,
-        (ObjectKind::QRemote, MQIA_Q_TYPE) => MQQT_REMOTE,
-        _ => return None,
-    })
+/// The texts of a character attribute: one, but for a list.
+fn texts(object: &Object, attribute: &Attribute) -> Vec<String> {
+    match object.value(attribute) {
+        Value::Text(text) => vec![text],
+        Value::Texts(texts) => texts,
+        Value::Date(date) => vec![date.to_string()],
+        Value::Time(time) => vec![time.to_string()],
+        _ => vec![String::new()],
+    }
 }
 
-fn text(
-    definition: &Definition,
-    qm: &Inner,
-    attribute: Option<&Attribute>,
-    selector: i32,
-) -> Option<String> {
-    let kind = definition.kind();
-    match (kind, selector) {
-        (ObjectKind::Qmgr, MQCA_Q_MGR_NAME) => return Some(qm.config.name.clone()),
-        (
-            ObjectKind::QLocal | ObjectKind::QModel | ObjectKind::QAlias | ObjectKind::QRemote,
-            MQCA_Q_NAME,
-        ) => return Some(definition.name().to_owned()),
-        _ => {}
+/// The number of an integer attribute.
+fn number(object: &Object, attribute: &Attribute) -> i32 {
+    match object.value(attribute) {
+        Value::Int(number) => i32::try_from(number).unwrap_or(i32::MAX),
+        _ => 0,
     }
-    attribute.map(|_| definition.text(selector))
 }
 
 /// The length of a character attribute that other platforms' objects have and that clients ask for
@@ -65,22 +54,17 @@ fn elsewhere(kind: ObjectKind, selector: i32) -> Option<usize> {
 
 /// The attribute behind a selector, on whatever kind of object; `None`: there is none such.
 fn known(selector: i32) -> Option<&'static Attribute> {
-    const INQUIRED: [ObjectKind; 5] = [
-        ObjectKind::Qmgr,
-        ObjectKind::QLocal,
-        ObjectKind::QModel,
-        ObjectKind::QAlias,
-        ObjectKind::QRemote,
-    ];
-    let mut found = INQUIRED.iter().filter_map(|k| by_selector(*k, selector));
+    let mut found = ObjectKind::ALL
+        .into_iter()
+        .filter_map(|kind| by_selector(kind, selector));
     found.find(|attribute| attribute.inquire)
 }
 
-fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inquired> {
+fn inquire(definition: &Definition, selectors: &[i32]) -> Verb<Inquired> {
     let mut out = Inquired::default();
     let mut warning = Reason::NONE;
-    let kind = definition.kind();
-    let attrs = definition.attrs();
+    let object = definition.object();
+    let kind = object.kind;
     for selector in selectors {
         if let Some(width) = elsewhere(kind, *selector) {
             out.chars.resize(out.chars.len() + width, b' ');
@@ -91,11 +75,7 @@ fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inqui
         match *selector {
             MQIA_FIRST..=MQIA_LAST => {
                 let value = live(definition, *selector)
-                    .or_else(|| fixed(kind, *selector))
-                    .or_else(|| match attrs.get(*selector) {
-                        Some(Value::Int(value)) => Some(*value),
-                        _ => attribute.map(|_| 0),
-                    });
+                    .or_else(|| attribute.map(|attribute| number(&object, attribute)));
                 // Known selectors that this kind of object does not have: -1 and a warning
                 // (MQINQ, "MQIAV_NOT_APPLICABLE").
                 out.ints.push(value.unwrap_or(MQIAV_NOT_APPLICABLE));
@@ -104,14 +84,15 @@ fn inquire(qm: &Inner, definition: &Definition, selectors: &[i32]) -> Verb<Inqui
                 }
             }
             MQCA_FIRST..=MQCA_LAST => {
-                let value = text(definition, qm, attribute, *selector);
                 let width = anywhere.char_length;
-                match value {
-                    Some(value) => {
-                        let bytes = value.as_bytes();
-                        let length = bytes.len().min(width);
-                        out.chars.extend_from_slice(&bytes[..length]);
-                        out.chars.resize(out.chars.len() + width - length, b' ');
+                match attribute.map(|attribute| texts(&object, attribute)) {
+                    Some(texts) => {
+                        for text in texts {
+                            let bytes = text.as_bytes();
+                            let length = bytes.len().min(width);
+                            out.chars.extend_from_slice(&bytes[..length]);
+                            out.chars.resize(out.chars.len() + width - length, b' ');
+                        }
                     }
                     None => {
                         warning = Reason::SELECTOR_NOT_FOR_TYPE;
@@ -145,6 +126,6 @@ impl Session {
             }
             handle.opened.clone()
         };
-        inquire(&session.qm, &definition, selectors)
+        inquire(&definition, selectors)
     }
 }

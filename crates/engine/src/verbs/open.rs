@@ -1,8 +1,7 @@
 //! MQOPEN: from a name to a handle.
 //!
-//! Resolution (MQI reference, "Name resolution"): a queue name is looked up among all kinds of
-//! queue. An alias leads to its target once; a model queue makes a dynamic queue; a remote queue
-//! definition, or a queue manager name that is not ours, leads to a transmission queue.
+//! Invariant: an open counts on its queue from the moment it is admitted, and a dynamic queue of which nobody has heard
+//! goes again.
 
 use std::sync::Arc;
 
@@ -11,11 +10,14 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
 use super::{Done, Verb};
-use crate::catalogue::{Alias, ChangeError, Definition, Runtime};
+use crate::catalogue::{ChangeError, Definition, Runtime};
+use crate::handles::{Handle, Target};
 use crate::manager::Inner;
+use crate::names::valid_name;
 use crate::plant::{Bug, planted};
 use crate::queue::{Queue, QueueState};
-use crate::session::{Handle, Session, SessionInner, Target};
+use crate::resolution::{Resolved, ours, resolve};
+use crate::session::{Session, SessionInner};
 
 const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
 const CONTEXT: i32 = MQOO_PASS_IDENTITY_CONTEXT
@@ -52,15 +54,6 @@ pub(super) fn check_descriptor(od: &Od) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Letters that may stand in an object name (MQ: "Rules for naming objects").
-pub(crate) fn valid_name(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= 48
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"._/%".contains(&b))
-}
-
 fn check_options(options: i32) -> Result<(), Reason> {
     let inputs = (options & INPUT).count_ones();
     if options & !KNOWN != 0 || inputs > 1 {
@@ -86,210 +79,6 @@ fn check_options(options: i32) -> Result<(), Reason> {
     Ok(())
 }
 
-/// What a name came to.
-pub(crate) struct Resolved {
-    pub(crate) target: Target,
-    pub(crate) opened: Definition,
-    pub(crate) q_name: Name,
-    pub(crate) q_mgr_name: Name,
-    pub(crate) created_queue: bool,
-    /// Only putting is possible: there is no local definition, or a queue manager alias led here.
-    pub(crate) output_only: bool,
-}
-
-impl Resolved {
-    fn local(opened: Definition, queue: Arc<Queue>, alias: Option<Arc<Alias>>, qm: &Inner) -> Self {
-        Resolved {
-            q_name: queue.name,
-            q_mgr_name: Name::new(&qm.config.name),
-            target: Target::Queue { queue, alias },
-            opened,
-            created_queue: false,
-            output_only: false,
-        }
-    }
-}
-
-/// Whether a queue manager name means this queue manager.
-fn ours(qm: &Inner, name: &Name) -> bool {
-    name.is_blank() || name.text() == qm.config.name
-}
-
-/// A transmission queue by name, checked.
-fn transmission(qm: &Inner, name: &str) -> Result<Arc<Queue>, Reason> {
-    let definition = qm.catalogue.queue(name).ok_or(Reason::UNKNOWN_XMIT_Q)?;
-    let Runtime::Local(queue) = definition.runtime() else {
-        return Err(Reason::XMIT_Q_TYPE_ERROR);
-    };
-    if !queue.lock().attributes.transmission {
-        return Err(Reason::XMIT_Q_USAGE_ERROR);
-    }
-    Ok(queue.clone())
-}
-
-/// The transmission queue to another queue manager: named, or of that name, or the default one.
-fn route(qm: &Inner, q_mgr: &str, named: &str) -> Result<Arc<Queue>, Reason> {
-    if !named.is_empty() {
-        return transmission(qm, named);
-    }
-    if qm.catalogue.queue(q_mgr).is_some() {
-        return transmission(qm, q_mgr);
-    }
-    let default = qm.catalogue.qmgr().default_xmit_q.clone();
-    if default.is_empty() {
-        return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
-    }
-    transmission(qm, &default).map_err(|reason| match reason {
-        Reason::XMIT_Q_TYPE_ERROR => Reason::DEF_XMIT_Q_TYPE_ERROR,
-        Reason::XMIT_Q_USAGE_ERROR => Reason::DEF_XMIT_Q_USAGE_ERROR,
-        _ => Reason::UNKNOWN_DEF_XMIT_Q,
-    })
-}
-
-fn remote(
-    qm: &Inner,
-    opened: Definition,
-    alias: Option<Arc<Alias>>,
-    definition: Option<Definition>,
-    (queue, q_mgr): (Name, Name),
-    named: &str,
-) -> Result<Resolved, Reason> {
-    let transmission = route(qm, &q_mgr.text(), named)?;
-    Ok(Resolved {
-        target: Target::Remote {
-            transmission,
-            alias,
-            definition,
-            queue,
-            queue_manager: q_mgr,
-        },
-        opened,
-        q_name: queue,
-        q_mgr_name: q_mgr,
-        created_queue: false,
-        output_only: false,
-    })
-}
-
-/// Follows an alias, once.
-fn follow(qm: &Inner, opened: &Definition, alias: Arc<Alias>) -> Result<Resolved, Reason> {
-    let target = opened.text(MQCA_BASE_OBJECT_NAME);
-    let base = qm
-        .catalogue
-        .queue(&target)
-        .ok_or(Reason::UNKNOWN_ALIAS_BASE_Q)?;
-    match (base.kind(), base.runtime()) {
-        (_, Runtime::Local(queue)) => Ok(Resolved::local(
-            opened.clone(),
-            queue.clone(),
-            Some(alias),
-            qm,
-        )),
-        (ObjectKind::QRemote, _) => remote_definition(qm, opened.clone(), &base, Some(alias)),
-        _ => Err(Reason::ALIAS_BASE_Q_TYPE_ERROR),
-    }
-}
-
-fn remote_definition(
-    qm: &Inner,
-    opened: Definition,
-    definition: &Definition,
-    alias: Option<Arc<Alias>>,
-) -> Result<Resolved, Reason> {
-    let queue = Name::new(&definition.text(MQCA_REMOTE_Q_NAME));
-    let q_mgr = Name::new(&definition.text(MQCA_REMOTE_Q_MGR_NAME));
-    if queue.is_blank() {
-        return Err(Reason::REMOTE_Q_NAME_ERROR);
-    }
-    // A definition that leads nowhere else is in error, even if it names a transmission queue.
-    if ours(qm, &q_mgr) {
-        return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
-    }
-    remote(
-        qm,
-        opened,
-        alias,
-        Some(definition.clone()),
-        (queue, q_mgr),
-        &definition.text(MQCA_XMIT_Q_NAME),
-    )
-}
-
-/// Resolves a queue of another queue manager, by that queue manager's name.
-fn resolve_elsewhere(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, Reason> {
-    if !valid_name(&q_mgr.text()) {
-        return Err(Reason::UNKNOWN_OBJECT_Q_MGR);
-    }
-    if name.is_blank() {
-        return Err(Reason::REMOTE_Q_NAME_ERROR);
-    }
-    let Some(definition) = qm.catalogue.queue(&q_mgr.text()) else {
-        return by_name(qm, name, q_mgr);
-    };
-    match definition.kind() {
-        ObjectKind::QLocal => by_name(qm, name, q_mgr),
-        // A remote definition without a queue name is a queue manager alias.
-        ObjectKind::QRemote if definition.text(MQCA_REMOTE_Q_NAME).is_empty() => {
-            let real = Name::new(&definition.text(MQCA_REMOTE_Q_MGR_NAME));
-            if real.is_blank() {
-                return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
-            }
-            let mut resolved = if ours(qm, &real) {
-                resolve(qm, name, &Name::default())?.map_err(|_model| Reason::Q_TYPE_ERROR)?
-            } else {
-                let named = definition.text(MQCA_XMIT_Q_NAME);
-                remote(qm, definition.clone(), None, None, (*name, real), &named)?
-            };
-            resolved.output_only = true;
-            Ok(resolved)
-        }
-        _ => Err(Reason::UNKNOWN_REMOTE_Q_MGR),
-    }
-}
-
-/// A queue of another queue manager whose transmission queue the name leads to.
-fn by_name(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, Reason> {
-    let transmission = route(qm, &q_mgr.text(), "")?;
-    let opened = qm.catalogue.queue(&transmission.name.text());
-    Ok(Resolved {
-        target: Target::Remote {
-            transmission,
-            alias: None,
-            definition: None,
-            queue: *name,
-            queue_manager: *q_mgr,
-        },
-        opened: opened.ok_or(Reason::UNKNOWN_XMIT_Q)?,
-        q_name: *name,
-        q_mgr_name: *q_mgr,
-        created_queue: false,
-        output_only: true,
-    })
-}
-
-/// Resolves a queue name without making anything. The inner error is a model queue.
-pub(crate) fn resolve(
-    qm: &Inner,
-    name: &Name,
-    q_mgr: &Name,
-) -> Result<Result<Resolved, Definition>, Reason> {
-    if !ours(qm, q_mgr) {
-        return resolve_elsewhere(qm, name, q_mgr).map(Ok);
-    }
-    let definition = qm
-        .catalogue
-        .queue(&name.text())
-        .ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
-    match (definition.kind(), definition.runtime().clone()) {
-        (_, Runtime::Local(queue)) => Ok(Ok(Resolved::local(definition, queue, None, qm))),
-        (_, Runtime::Alias(alias)) => follow(qm, &definition, alias).map(Ok),
-        (ObjectKind::QRemote, _) => {
-            remote_definition(qm, definition.clone(), &definition, None).map(Ok)
-        }
-        _ => Ok(Err(definition)),
-    }
-}
-
 /// The name of a new dynamic queue: a trailing `*` is replaced by something unique.
 fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
     let text = pattern.text().into_owned();
@@ -313,7 +102,7 @@ fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
 struct Made<'a>(&'a Arc<Inner>, Option<Arc<Queue>>);
 
 impl Made<'_> {
-    fn told(mut self) {
+    fn report(mut self) {
         self.1 = None;
     }
 }
@@ -341,11 +130,11 @@ async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Re
         name,
         attrs,
     };
-    let made = qm.catalogue.define(qm, object, false);
+    let define = || qm.catalogue.define(qm, object.clone(), false);
+    let made = qm.with_log_room(define).await;
     let (definition, end) = made.map_err(|error| match error {
         ChangeError::Exists(_) | ChangeError::WrongKind(_) => Reason::OBJECT_ALREADY_EXISTS,
-        ChangeError::LogFull => Reason::RESOURCE_PROBLEM,
-        ChangeError::Failed(reason) => reason,
+        ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => reason,
         _ => Reason::UNEXPECTED_ERROR,
     })?;
     let Runtime::Local(queue) = definition.runtime().clone() else {
@@ -357,7 +146,7 @@ async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Re
             qm.log_failed(&error);
             return Err(Reason::CONNECTION_BROKEN);
         }
-        made.told();
+        made.report();
     }
     let mut resolved = Resolved::local(definition, queue, None, qm);
     resolved.created_queue = true;
@@ -446,6 +235,26 @@ impl SessionInner {
         })
     }
 
+    /// An object that can only be inquired.
+    fn resolve_other(&self, od: &Od, options: i32, kind: ObjectKind) -> Result<Resolved, Reason> {
+        let qm = &self.qm;
+        if options & (INPUT | MQOO_BROWSE | MQOO_OUTPUT | MQOO_SET) != 0 {
+            return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+        }
+        if !ours(qm, &od.object_q_mgr_name) {
+            return Err(Reason::UNKNOWN_OBJECT_Q_MGR);
+        }
+        let opened = qm.catalogue.find(kind, &od.object_name.text());
+        Ok(Resolved {
+            target: Target::Definition,
+            opened: opened.ok_or(Reason::UNKNOWN_OBJECT_NAME)?,
+            q_name: Name::default(),
+            q_mgr_name: Name::new(&qm.config.name),
+            created_queue: false,
+            output_only: false,
+        })
+    }
+
     fn count_in(&self, resolved: &Resolved, options: &mut i32) -> Result<(), Reason> {
         let receives = INPUT | MQOO_BROWSE;
         if resolved.output_only && *options & (receives | MQOO_INQUIRE | MQOO_SET) != 0 {
@@ -472,7 +281,7 @@ impl SessionInner {
     ) -> Verb<Hobj> {
         check_options(options)?;
         let qm = &self.qm;
-        if options & MQOO_FAIL_IF_QUIESCING != 0 && qm.quiescing() {
+        if options & MQOO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         if counted && self.lock().handles.open >= qm.catalogue.qmgr().max_handles {
@@ -482,7 +291,9 @@ impl SessionInner {
         let resolved = match od.object_type {
             MQOT_Q => self.resolve_queue(od, options).await?,
             MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
-            MQOT_TOPIC | MQOT_PROCESS | MQOT_NAMELIST => return Err(Reason::UNKNOWN_OBJECT_NAME),
+            MQOT_NAMELIST => self.resolve_other(od, options, ObjectKind::Namelist)?,
+            MQOT_PROCESS => self.resolve_other(od, options, ObjectKind::Process)?,
+            MQOT_TOPIC => return Err(Reason::UNKNOWN_OBJECT_NAME),
             _ => return Err(Reason::OBJECT_TYPE_ERROR),
         };
         let temporary_mine = resolved.created_queue;
@@ -512,12 +323,12 @@ impl SessionInner {
                 if options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE) != 0
                     && let Target::Queue { queue, .. } = &target
                 {
-                    crate::trigger::opened(qm, queue);
+                    crate::delivery::initiation_opened(qm, queue);
                 }
                 Ok(Done::ok(hobj))
             }
             None => {
-                super::close::count_out(&target, options);
+                super::release::count_out(&target, options);
                 Err(Reason::HANDLE_NOT_AVAILABLE)
             }
         }

@@ -5,17 +5,20 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, Xqh};
+use posthaste_mqi::{Hobj, Md, Name, Pmo, Reason};
 
-use super::send::{self, Parcel};
-use super::{Done, Verb, context, extension};
+use super::send;
+use super::{Done, Verb, context, mde};
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
+use crate::handles::{Handle, Target};
 use crate::message::Message;
 use crate::meter::Count;
-use crate::queue::Queue;
+use crate::queue::{Queue, QueueAttributes};
 use crate::report::{self, Report};
-use crate::session::{Handle, Session, SessionInner, Target};
+use crate::routed::RoutedMessage;
+use crate::session::{Session, SessionInner};
+use crate::transmission::transmit;
 
 const KNOWN: i32 = MQPMO_SYNCPOINT
     | MQPMO_NO_SYNCPOINT
@@ -43,6 +46,8 @@ const SEGMENT: i32 = MQMF_SEGMENT | MQMF_LAST_SEGMENT;
 /// Where a put goes: what a handle says, or what MQPUT1 resolved.
 pub(super) struct Route {
     pub(super) queue: Arc<Queue>,
+    /// What the queue's definition said when the call began.
+    attributes: Arc<QueueAttributes>,
     pub(super) alias: Option<Arc<Alias>>,
     pub(super) definition: Option<Definition>,
     pub(super) remote: Option<Box<(Name, Name)>>,
@@ -54,6 +59,7 @@ impl Route {
         match target {
             Target::Queue { queue, alias } => Ok(Route {
                 queue: queue.clone(),
+                attributes: queue.attributes(),
                 alias: alias.clone(),
                 definition: None,
                 remote: None,
@@ -67,6 +73,7 @@ impl Route {
                 queue_manager,
             } => Ok(Route {
                 queue: transmission.clone(),
+                attributes: transmission.attributes(),
                 alias: alias.clone(),
                 definition: definition.clone(),
                 remote: Some(Box::new((*queue, *queue_manager))),
@@ -85,29 +92,20 @@ impl Route {
     }
 
     /// The message as the queue of this route gets it.
-    fn parcel(&self, md: Md, data: Bytes, expires: i64) -> Parcel {
+    fn routed(&self, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
         let (md, data) = match self.remote.as_deref() {
             None => (md, data),
             Some((queue, q_mgr)) => transmit(&md, &data, *queue, *q_mgr),
         };
-        Parcel::new(self.queue.clone(), md, data, expires)
-    }
-
-    /// The name of the queue and queue manager the message goes to; `local`: of the queue here that takes it first.
-    fn destination(&self, qm_name: &str, local: bool) -> (Name, Name) {
-        match self.remote.as_deref() {
-            Some(elsewhere) if !local => *elsewhere,
-            _ => (self.queue.name, Name::new(qm_name)),
-        }
+        RoutedMessage::new(self.queue.clone(), md, data, expires)
     }
 
     /// Attributes that a put consults: of the queue itself, or of the first definition on the way.
     fn defaults(&self) -> (i32, i32) {
         if self.alias.is_none() && self.remote.is_none() {
-            let state = self.queue.lock();
             return (
-                state.attributes.def_priority,
-                state.attributes.def_persistence,
+                self.attributes.def_priority,
+                self.attributes.def_persistence,
             );
         }
         (
@@ -182,50 +180,12 @@ pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Puts the header of a transmission queue in front of a message, whose descriptor becomes part of
-/// the data (MQXQH; a version 2 descriptor's extra fields follow as MQMDE).
-pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, Bytes) {
-    let mut embedded = md.clone();
-    embedded.version = MQMD_VERSION_1;
-    let mut body = Vec::with_capacity(data.len() + 512);
-    let grouped = md.version >= MQMD_VERSION_2 && extension::needed(md);
-    if grouped {
-        embedded.format = Chars::new(MQFMT_MD_EXTENSION);
-    }
-    let header = Xqh {
-        remote_q_name: queue,
-        remote_q_mgr_name: q_mgr,
-        msg_desc: embedded,
-    };
-    let order = posthaste_mqi::ByteOrder::Little;
-    header.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
-    if grouped {
-        extension::of(md).encode(&mut body, order, posthaste_mqi::PointerSize::Four);
-    }
-    body.extend_from_slice(data);
-    let outer = Md {
-        version: MQMD_VERSION_1,
-        report: 0,
-        msg_type: MQMT_DATAGRAM,
-        encoding: MQENC_NATIVE,
-        coded_char_set_id: MQCCSI_DEFAULT,
-        format: Chars::new(MQFMT_XMIT_Q_HEADER),
-        reply_to_q: Name::default(),
-        reply_to_q_mgr: Name::default(),
-        group_id: [0; 24],
-        msg_seq_number: 1,
-        offset: 0,
-        msg_flags: 0,
-        original_length: -1,
-        ..md.clone()
-    };
-    (outer, Bytes::from(body))
-}
-
 /// A put up to the moment where it may have to wait. It lies in the put's future, so what is rare is boxed.
 pub(super) struct Begun {
-    route: Route,
-    parcel: Parcel,
+    queue: Arc<Queue>,
+    /// The queue and queue manager that it is for, if that is not the queue.
+    remote: Option<Box<(Name, Name)>>,
+    routed: RoutedMessage,
     length: usize,
     warning: Reason,
     /// The descriptor that the application is shown, where the queue gets another (MQXQH).
@@ -250,21 +210,15 @@ impl SessionInner {
         {
             return Err(Reason::PUT_INHIBITED);
         }
-        let (max, temporary) = {
-            let state = route.queue.lock();
-            (
-                state.attributes.max_msg_length,
-                state.attributes.temporary(),
-            )
-        };
+        let attributes = &route.attributes;
         let length = length + if route.remote.is_some() { 428 } else { 0 };
-        if length > max {
+        if length > attributes.max_msg_length {
             return Err(Reason::MSG_TOO_BIG_FOR_Q);
         }
         if length > self.qm.catalogue.qmgr().max_msg_length {
             return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
         }
-        if temporary && md.persistence == MQPER_PERSISTENT {
+        if attributes.temporary() && md.persistence == MQPER_PERSISTENT {
             return Err(Reason::PERSISTENT_NOT_ALLOWED);
         }
         Ok(())
@@ -311,41 +265,41 @@ impl SessionInner {
     pub(super) fn begin_put(
         &self,
         route: Route,
-        md: &Md,
+        mut md: Md,
         pmo: &Pmo,
         data: Bytes,
         passed: Option<&Md>,
     ) -> Result<Begun, Reason> {
         let qm = &self.qm;
-        if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.quiescing() {
+        if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        check_md(md)?;
+        check_md(&md)?;
         let warning = if md.priority > 9 {
             Reason::PRIORITY_EXCEEDS_MAXIMUM
         } else {
             Reason::NONE
         };
-        let mut full = md.clone();
-        self.complete(&route, &mut full, pmo, passed);
-        self.check_fit(&route, data.len(), &full)?;
-        let expires = match full.expiry {
+        self.complete(&route, &mut md, pmo, passed);
+        self.check_fit(&route, data.len(), &md)?;
+        let expires = match md.expiry {
             MQEI_UNLIMITED => 0,
-            tenths => qm.now() + i64::from(tenths) * 100_000,
+            tenths => qm.clock.now() + i64::from(tenths) * 100_000,
         };
         let (arrival, shown) = match &route.remote {
-            None => (report::arrival(qm, &full, &data).map(Box::new), None),
-            Some(_) => (None, Some(Box::new(full.clone()))),
+            None => (report::arrival(qm, &md, &data).map(Box::new), None),
+            Some(_) => (None, Some(Box::new(md.clone()))),
         };
         if arrival.is_some() && pmo.options & MQPMO_SYNCPOINT != 0 {
             // The report counts among the messages of the unit of work.
             self.check_unit(2)?;
         }
         let length = data.len();
-        let parcel = route.parcel(full, data, expires);
+        let routed = route.routed(md, data, expires);
         Ok(Begun {
-            route,
-            parcel,
+            queue: route.queue,
+            remote: route.remote,
+            routed,
             length,
             warning,
             shown,
@@ -361,23 +315,27 @@ impl SessionInner {
         pmo: &mut Pmo,
     ) -> Verb<()> {
         let Begun {
-            route,
-            parcel,
+            queue,
+            remote,
+            routed,
             length,
             warning,
             shown,
             arrival,
         } = begun;
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        let asynchronous =
+            pmo.options & MQPMO_ASYNC_RESPONSE != 0 && (routed.persistent() || self.is_unsettled());
         let put = match (arrival, in_unit) {
-            (None, false) => send::alone(self, parcel).await?,
-            (None, true) => send::in_unit(self, parcel).await?,
+            (None, true) => send::in_unit(self, routed).await?,
+            (None, false) if asynchronous => Box::pin(send::with_ticket(self, routed)).await?,
+            (None, false) => send::alone(self, routed).await?,
             // A future of its own, so that all the other puts need no room for it.
-            (Some(report), _) => Box::pin(self.put_with_report(parcel, &report, in_unit)).await?,
+            (Some(report), _) => Box::pin(self.put_with_report(routed, &report, in_unit)).await?,
         };
-        let stages = &self.qm.home.stages;
-        stages.one(Count::Puts);
-        stages.add(Count::PutBytes, length);
+        let counters = &self.qm.home.counters;
+        counters.one(Count::Puts);
+        counters.add(Count::PutBytes, length);
         let shown = shown.as_deref().unwrap_or(&put.md);
         // What is not an output field of MQPUT stays as the application has it.
         let done = Md {
@@ -386,11 +344,14 @@ impl SessionInner {
             backout_count: md.backout_count,
             ..shown.clone()
         };
-        *md = extension::given_back(md, done);
+        *md = mde::given_back(md, done);
         let local = pmo.options & MQPMO_RESOLVE_LOCAL_Q != 0;
-        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) =
-            route.destination(&self.qm.config.name, local);
-        let remote = i32::from(route.remote.is_some());
+        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = match remote.as_deref() {
+            Some(elsewhere) if !local => *elsewhere,
+            // Of the queue here that takes it first.
+            _ => (queue.name, Name::new(&self.qm.config.name)),
+        };
+        let remote = i32::from(remote.is_some());
         (pmo.known_dest_count, pmo.unknown_dest_count) = (1 - remote, remote);
         pmo.invalid_dest_count = 0;
         Ok(Done { value: (), warning })
@@ -399,14 +360,14 @@ impl SessionInner {
     /// Puts a message with the report on its arrival.
     async fn put_with_report(
         &self,
-        parcel: Parcel,
+        routed: RoutedMessage,
         report: &Report,
         in_unit: bool,
     ) -> Result<Arc<Message>, Reason> {
         if !in_unit {
-            return send::together(self, parcel, report).await;
+            return send::together(self, routed, report).await;
         }
-        let put = send::in_unit(self, parcel).await?;
+        let put = send::in_unit(self, routed).await?;
         send::send_report(self, report, true).await;
         Ok(put)
     }
@@ -420,19 +381,21 @@ impl SessionInner {
         data: Bytes,
     ) -> Result<(Begun, NextPut), Reason> {
         check_options(pmo)?;
-        let (mut changed, data) = extension::absorb(md, data)?;
+        let (mut changed, data) = mde::absorb(md, data)?;
         let Prepared {
             route,
             passed,
             group,
         } = self.prepare(hobj, &mut changed, pmo)?;
-        let begun = self.begin_put(route, &changed, pmo, data, passed.as_deref())?;
+        let begun = self.begin_put(route, changed, pmo, data, passed.as_deref())?;
         Ok((begun, group))
     }
 
     /// The message is put: notes at its handle how far its group has come.
     fn grouped(&self, hobj: Hobj, group: NextPut, mut done: Done<()>) -> Done<()> {
-        if let Ok(handle) = self.lock().handles.get(hobj) {
+        let mut state = self.lock();
+        state.counts.puts += 1;
+        if let Ok(handle) = state.handles.get(hobj) {
             handle.group_put = group.state;
         }
         if done.warning == Reason::NONE {
@@ -450,9 +413,9 @@ impl SessionInner {
         }
         context::check(pmo.options, open.options)?;
         let route = Route::of(&open.target, &open.opened)?;
-        let group = open
-            .group_put
-            .next(md, pmo, route.persistence(md), &self.qm)?;
+        let group = open.group_put.next(md, pmo, route.persistence(md), || {
+            self.qm.new_msg_id(self.qm.next_seq())
+        })?;
         let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
         let passed = if pmo.options & passes != 0 {
             let from: &Handle = state

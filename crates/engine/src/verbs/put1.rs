@@ -4,10 +4,11 @@ use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Md, Od, Pmo, Reason};
 
-use super::open::{check_descriptor, resolve};
+use super::open::check_descriptor;
 use super::put::{Begun, Route, check_options};
-use super::{Verb, context, extension};
+use super::{Verb, context, mde};
 use crate::group::GroupPut;
+use crate::resolution::resolve;
 use crate::session::{Session, SessionInner};
 
 impl SessionInner {
@@ -40,9 +41,10 @@ impl SessionInner {
         } else {
             None
         };
-        let (mut changed, data) = extension::absorb(md, data)?;
-        GroupPut::default().next(&mut changed, pmo, md.persistence, &self.qm)?;
-        self.begin_put(route, &changed, pmo, data, passed.as_deref())
+        let (mut changed, data) = mde::absorb(md, data)?;
+        let new_id = || self.qm.new_msg_id(self.qm.next_seq());
+        GroupPut::default().next(&mut changed, pmo, md.persistence, new_id)?;
+        self.begin_put(route, changed, pmo, data, passed.as_deref())
     }
 }
 

@@ -1,26 +1,12 @@
 //! MQSET: the few queue attributes that a program may change.
 
-use posthaste_command::{Attrs, ObjectKind, ValueKind, by_selector};
+use posthaste_command::{Attrs, ObjectKind, Value, by_selector};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
 
 use super::{Done, Verb};
 use crate::catalogue::{ChangeError, Definition};
 use crate::session::Session;
-
-/// Checks one integer against its attribute.
-fn check_int(kind: &ValueKind, value: i32) -> Result<(), Reason> {
-    let good = match kind {
-        ValueKind::Int { min, max } => (*min..=*max).contains(&value),
-        ValueKind::Keyword(words) => words.iter().any(|(_, v)| *v == value),
-        ValueKind::IntOrKeyword { .. } => true,
-        _ => false,
-    };
-    if good {
-        return Ok(());
-    }
-    Err(Reason::INHIBIT_VALUE_ERROR)
-}
 
 fn value_error(selector: i32) -> Reason {
     match selector {
@@ -54,7 +40,9 @@ fn changes(
             .ok_or(Reason::SELECTOR_NOT_FOR_TYPE)?;
         if (MQIA_FIRST..=MQIA_LAST).contains(selector) {
             let value = *ints.next().ok_or(Reason::INT_ATTR_COUNT_ERROR)?;
-            check_int(&attribute.kind, value).map_err(|_| value_error(*selector))?;
+            if !attribute.accepts(&Value::from(value)) {
+                return Err(value_error(*selector));
+            }
             out.set_int(*selector, value);
         } else {
             let (value, rest) = chars
@@ -88,19 +76,20 @@ impl Session {
             handle.opened.clone()
         };
         let changes = changes(&definition, selectors, ints, chars)?;
-        let altered = qm
-            .catalogue
-            .alter(qm, definition.kind(), definition.name(), &changes);
-        match altered {
+        let (kind, name) = (definition.kind(), definition.name());
+        let alter = || qm.catalogue.alter(qm, kind, name, &changes);
+        match qm.with_log_room(alter).await {
             Ok(Some(end)) => {
                 if let Err(error) = qm.log.force(end).await {
                     qm.log_failed(&error);
                     return Err(Reason::CONNECTION_BROKEN);
                 }
+                qm.log_space.note_progress(end);
             }
             Ok(None) => {}
-            Err(ChangeError::LogFull) => return Err(Reason::RESOURCE_PROBLEM),
-            Err(ChangeError::Failed(reason)) => return Err(reason),
+            Err(ChangeError::Failed(reason) | ChangeError::NotRunning(reason)) => {
+                return Err(reason);
+            }
             Err(_) => return Err(Reason::OBJECT_CHANGED),
         }
         Ok(Done::ok(()))

@@ -3,20 +3,25 @@
 
 use posthaste_mqi::Reason;
 
-use super::send::Patience;
-use crate::manager::{Inner, QueueManager};
+use crate::manager::Inner;
+use crate::queue_manager::QueueManager;
 use crate::session::{Session, SessionInner};
 use crate::unit::branch::{BranchError, InDoubt, Outcome, Prepare, Resolution, Vote, Xid};
-use crate::unit::effect::{Effect, Pending};
+use crate::unit::effect::Effect;
+use crate::unit::happen::Pending;
+use crate::unit::log_space_wait::LogSpaceWait;
 use std::sync::Arc;
 
 impl SessionInner {
     async fn prepare_branch(&self, xid: &Xid) -> Result<Vote, BranchError> {
         let qm = &self.qm;
-        let mut patience = Patience::new();
+        let mut log_space_wait = LogSpaceWait::new();
         loop {
             let Some(unit) = self.lock().unit.take() else {
-                return Ok(Vote::ReadOnly);
+                return match qm.units.branch(xid) {
+                    Some(_) => Err(BranchError::Duplicate),
+                    None => Ok(Vote::ReadOnly),
+                };
             };
             if !qm.units.name(xid, &unit) {
                 self.lock().unit = Some(unit);
@@ -44,7 +49,7 @@ impl SessionInner {
                 }
                 Prepare::Refused(error) => {
                     self.lock().unit = Some(unit);
-                    patience.wait(qm, error).await?;
+                    log_space_wait.wait(qm, error).await?;
                 }
             }
         }
@@ -53,7 +58,7 @@ impl SessionInner {
 
 impl Inner {
     async fn resolve(self: &Arc<Self>, xid: &Xid, how: Resolution) -> Result<(), BranchError> {
-        let mut patience = Patience::new();
+        let mut log_space_wait = LogSpaceWait::new();
         loop {
             let unit = self.units.branch(xid).ok_or(BranchError::Unknown)?;
             match unit.begin_resolution(self, how)? {
@@ -65,7 +70,7 @@ impl Inner {
                     };
                     return Ok(pending.done().await?);
                 }
-                Err(error) => patience.wait(self, error).await?,
+                Err(error) => log_space_wait.wait(self, error).await?,
             }
         }
     }
@@ -81,6 +86,7 @@ impl Session {
     pub async fn prepare(&self, xid: &Xid) -> Result<Vote, BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
+        session.settled().await?;
         session.prepare_branch(xid).await
     }
 
@@ -129,7 +135,7 @@ impl QueueManager {
     /// # Errors
     /// As [`Session::resolve`].
     pub async fn decide(&self, xid: &Xid, outcome: Outcome) -> Result<(), BranchError> {
-        self.inner().running()?;
+        self.inner().lifecycle.running()?;
         let resolution = Resolution::Heuristic(outcome);
         self.inner().resolve(xid, resolution).await
     }

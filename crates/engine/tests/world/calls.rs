@@ -241,12 +241,17 @@ impl Wake for Count {
 impl<T> Call<T> {
     /// Begins the call; it must not end at once.
     pub fn begin(future: impl Future<Output = T> + 'static) -> Self {
-        let mut call = Call {
-            future: Box::pin(future),
-            woken: Arc::default(),
-        };
+        let mut call = Call::of(future);
         assert!(call.poll().is_none(), "the call did not have to wait");
         call
+    }
+
+    /// A call that has not begun.
+    pub fn of(future: impl Future<Output = T> + 'static) -> Self {
+        Call {
+            future: Box::pin(future),
+            woken: Arc::default(),
+        }
     }
 
     /// Begins a call and looks once: its result, or `None` if it would have to wait; it is dropped then.

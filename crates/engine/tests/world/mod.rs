@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use posthaste_admin::Admin;
 use posthaste_command::{Reply, parse};
 use posthaste_engine::{
     Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, QueueStatus, Session,
@@ -25,12 +26,12 @@ type Hook = Box<dyn FnOnce() + Send>;
 
 /// What the queue manager said to its operator.
 #[derive(Default)]
-pub struct Heard {
+pub struct RecordingOperator {
     messages: Mutex<Vec<(&'static str, Vec<String>)>>,
     hook: Mutex<Option<(&'static str, Hook)>>,
 }
 
-impl Operator for Heard {
+impl Operator for RecordingOperator {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         self.messages.lock().push((id, inserts.to_vec()));
         let hook = self.hook.lock().take_if(|hook| hook.0 == id);
@@ -45,9 +46,9 @@ pub struct World {
     pub env: Env,
     pub config: EngineConfig,
     pub stage: Arc<Stage>,
-    heard: Arc<Heard>,
+    operator: Arc<RecordingOperator>,
     _folder: tempfile::TempDir,
-    running: Option<(QueueManager, Driver, Thread)>,
+    running: Option<(QueueManager, Driver, Thread, Thread)>,
 }
 
 impl World {
@@ -139,7 +140,7 @@ impl World {
             env,
             config,
             stage,
-            heard: Arc::default(),
+            operator: Arc::default(),
             _folder: folder,
             running: None,
         };
@@ -149,11 +150,13 @@ impl World {
 
     pub fn start(&mut self) {
         let started =
-            QueueManager::start(&self.env, self.config.clone(), self.heard.clone()).unwrap();
+            QueueManager::start(&self.env, self.config.clone(), self.operator.clone()).unwrap();
         let driver = drive(&self.env, started.qm.log(), started.writer).unwrap();
         let qm = started.qm.clone();
         let thread = spawn("maintain", move || block_on(qm.maintain())).unwrap();
-        self.running = Some((started.qm, driver, thread));
+        let qm = started.qm.clone();
+        let settling = spawn("settle", move || block_on(qm.settle())).unwrap();
+        self.running = Some((started.qm, driver, thread, settling));
     }
 
     pub fn qm(&self) -> &QueueManager {
@@ -165,33 +168,37 @@ impl World {
     }
 
     pub fn end(&mut self, how: EndMode) {
-        let (qm, driver, thread) = self.running.take().unwrap();
+        let (qm, driver, thread, settling) = self.running.take().unwrap();
         block_on(qm.end(how)).unwrap();
+        settling.join().unwrap();
         thread.join().unwrap();
         driver.join().unwrap();
     }
 
     /// The queue manager has been ended by hand: its threads end too.
     pub fn end_threads(&mut self) {
-        let (_, driver, thread) = self.running.take().unwrap();
+        let (_, driver, thread, settling) = self.running.take().unwrap();
+        settling.join().unwrap();
         thread.join().unwrap();
         driver.join().unwrap();
     }
 
     /// Ends without a checkpoint and without telling the log that it was clean.
     pub fn kill(&mut self) {
-        let (qm, driver, thread) = self.running.take().unwrap();
+        let (qm, driver, thread, settling) = self.running.take().unwrap();
         self.stage.resume();
         let _ = block_on(qm.end(EndMode::Preemptive));
+        settling.join().unwrap();
         thread.join().unwrap();
         driver.join().unwrap();
     }
 
     /// One of its threads has panicked: forgets this run, as the end of the process would.
     pub fn bury(&mut self) {
-        let (qm, driver, thread) = self.running.take().unwrap();
+        let (qm, driver, thread, settling) = self.running.take().unwrap();
         let _ = block_on(qm.end(EndMode::Preemptive));
-        let panicked = [thread.join().is_err(), driver.join().is_err()];
+        let threads = [thread, settling].map(|thread| thread.join().is_err());
+        let panicked = [threads[0], threads[1], driver.join().is_err()];
         assert!(panicked.contains(&true), "no thread has panicked");
     }
 
@@ -212,7 +219,7 @@ impl World {
         let command = parse(text)
             .unwrap_or_else(|e| panic!("{text}: {e}"))
             .unwrap_or_else(|| panic!("{text}: no command"));
-        block_on(self.qm().execute(&command))
+        block_on(Admin::alone(self.qm()).execute(&command))
     }
 
     /// Carries out MQSC commands, one a line, that must succeed.
@@ -238,23 +245,23 @@ impl World {
     }
 
     /// The inserts of the last message with this number.
-    pub fn said(&self, id: &str) -> Vec<String> {
-        let heard = self.heard.messages.lock();
-        let last = heard.iter().rev().find(|m| m.0 == id);
+    pub fn last_inserts(&self, id: &str) -> Vec<String> {
+        let messages = self.operator.messages.lock();
+        let last = messages.iter().rev().find(|m| m.0 == id);
         last.unwrap_or_else(|| panic!("{id} was not said"))
             .1
             .clone()
     }
 
     /// How often the operator heard a message.
-    pub fn heard(&self, id: &str) -> usize {
-        let messages = self.heard.messages.lock();
+    pub fn message_count(&self, id: &str) -> usize {
+        let messages = self.operator.messages.lock();
         messages.iter().filter(|m| m.0 == id).count()
     }
 
     /// Has something done when the operator hears a message next, on the thread that says it.
-    pub fn when_told(&self, id: &'static str, hook: impl FnOnce() + Send + 'static) {
-        *self.heard.hook.lock() = Some((id, Box::new(hook)));
+    pub fn on_message(&self, id: &'static str, hook: impl FnOnce() + Send + 'static) {
+        *self.operator.hook.lock() = Some((id, Box::new(hook)));
     }
 }
 

@@ -34,8 +34,12 @@ pub struct Stage {
     pub log_panics: AtomicBool,
     /// Bytes written to queue files.
     pub queue_bytes: AtomicU64,
+    /// The first block of this queue's file cannot be read: the device says that it failed.
+    pub unreadable_head: Mutex<Option<&'static str>>,
     /// Reads from queue files.
     pub queue_reads: AtomicU64,
+    /// As long as a test has it, no checkpoint image gets its name.
+    pub images: Mutex<()>,
     /// Checkpoint images from this number on find the disk full.
     pub no_image_from: AtomicU64,
     /// The next item of so many bytes that replaces one of that length is lost: the disk says that it has written it.
@@ -62,7 +66,9 @@ impl Default for Stage {
             sync_panics: AtomicBool::default(),
             log_panics: AtomicBool::default(),
             queue_bytes: AtomicU64::default(),
+            unreadable_head: Mutex::default(),
             queue_reads: AtomicU64::default(),
+            images: Mutex::default(),
             no_image_from: AtomicU64::new(u64::MAX),
             lose_over: Mutex::default(),
             on_queue_write: Mutex::default(),
@@ -73,6 +79,8 @@ impl Default for Stage {
 
 /// The system's number for "too many open files".
 const EMFILE: i32 = 24;
+/// And for "the device failed".
+const EIO: i32 = 5;
 
 /// Something to be done once.
 pub type Hook = Box<dyn FnOnce() + Send>;
@@ -101,6 +109,7 @@ struct Prop {
     stage: Arc<Stage>,
     forced: bool,
     queue: bool,
+    name: String,
 }
 
 impl Prop {
@@ -129,6 +138,14 @@ impl File for Prop {
             let hook = self.stage.on_queue_read.lock().take();
             if let Some(hook) = hook {
                 hook();
+            }
+            let named = |queue: &str| {
+                self.name
+                    .rsplit_once('.')
+                    .is_some_and(|(of, _)| of == queue)
+            };
+            if offset < 512 && self.stage.unreadable_head.lock().is_some_and(named) {
+                return Err(io::Error::from_raw_os_error(EIO));
             }
         }
         self.file.read_at(buf, offset)
@@ -224,6 +241,11 @@ impl DiskInFront for Staged {
             stage: self.stage.clone(),
             forced,
             queue,
+            name: path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
         }))
     }
 
@@ -232,6 +254,9 @@ impl DiskInFront for Staged {
         let number = name.and_then(super::image_number);
         if number >= Some(self.stage.no_image_from.load(Ordering::SeqCst)) {
             return Err(io::ErrorKind::StorageFull.into());
+        }
+        if number.is_some() {
+            drop(self.stage.images.lock());
         }
         self.disk.rename(from, to)
     }

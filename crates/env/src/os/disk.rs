@@ -1,7 +1,9 @@
 //! Files of the real machine.
 //!
 //! Invariants: nothing is buffered here; every handle is close-on-exec; interrupted calls are repeated;
-//! short reads and writes are continued until done, end of file, or error.
+//! short reads and writes are continued until done, end of file, or error. A file of forced writes (a log) and the name of
+//! a file that is to be made durable get a descriptor where nobody else does: some are kept for them from the time that
+//! the first of them was opened.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -16,6 +18,7 @@ use rustix::io::{Errno, retry_on_intr};
 use crate::aligned::{AlignedBuf, PAGE};
 use crate::disk::{Disk, File, Lock, Open, check_forced, check_whole_pages};
 use crate::no_files::assert_files_allowed;
+use crate::spares::{Refill, Spares};
 
 /// Message data is nobody else's business: owner may write, group may read.
 const FILE_MODE: u32 = 0o640;
@@ -24,13 +27,18 @@ const DIRECTORY_MODE: u32 = 0o750;
 const ZEROS: usize = 1 << 20;
 
 /// The machine's file systems.
-pub(super) struct OsDisk;
+#[derive(Default)]
+pub(crate) struct OsDisk {
+    spares: Arc<Spares>,
+}
 
 struct OsFile {
     fd: OwnedFd,
     forced: bool,
     /// Past the page cache: the kernel, too, wants alignment.
     direct: bool,
+    // Dropped last: the descriptor is free then.
+    refill: Option<Refill>,
 }
 
 impl OsFile {
@@ -55,6 +63,7 @@ impl OsFile {
                 fd,
                 forced: false,
                 direct: false,
+                refill: None,
             });
         }
         flags |= OFlags::DSYNC;
@@ -63,6 +72,7 @@ impl OsFile {
                 fd,
                 forced: true,
                 direct: true,
+                refill: None,
             }),
             // The file system has no direct access. It says so after making the file, hence no EXCL the
             // second time: had the file been there before, the first call would have said EEXIST.
@@ -70,6 +80,7 @@ impl OsFile {
                 fd: open(flags - OFlags::EXCL)?,
                 forced: true,
                 direct: false,
+                refill: None,
             }),
             Err(other) => Err(other.into()),
         }
@@ -176,7 +187,13 @@ impl Lock for OsLock {}
 impl Disk for OsDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         assert_files_allowed();
-        Ok(Arc::new(OsFile::open(path, how)?))
+        if !how.forced {
+            return Ok(Arc::new(OsFile::open(path, how)?));
+        }
+        let mut file = self.spares.open(|| OsFile::open(path, how))?;
+        self.spares.begin();
+        file.refill = Some(Refill(Arc::clone(&self.spares)));
+        Ok(Arc::new(file))
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
@@ -219,8 +236,16 @@ impl Disk for OsDisk {
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         assert_files_allowed();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = retry_on_intr(|| rustix::fs::open(dir, flags, Mode::empty()))?;
-        Ok(retry_on_intr(|| rustix::fs::fsync(&fd))?)
+        let open = || {
+            Ok(retry_on_intr(|| {
+                rustix::fs::open(dir, flags, Mode::empty())
+            })?)
+        };
+        let fd = self.spares.open(open)?;
+        let synced = retry_on_intr(|| rustix::fs::fsync(&fd));
+        drop(fd);
+        self.spares.refill();
+        Ok(synced?)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {

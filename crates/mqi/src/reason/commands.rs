@@ -104,6 +104,9 @@ reasons! {
     CCF_TOO_MANY_FILTERS MQRCCF_TOO_MANY_FILTERS 3248 "The command has more filters than one.";
     CCF_LISTENER_RUNNING MQRCCF_LISTENER_RUNNING 3249 "The listener runs already.";
     CCF_LSTR_STATUS_NOT_FOUND MQRCCF_LSTR_STATUS_NOT_FOUND 3250 "No status is there for the listener.";
+    CCF_SERVICE_RUNNING MQRCCF_SERVICE_RUNNING 3251 "The service runs already.";
+    CCF_SERV_STATUS_NOT_FOUND MQRCCF_SERV_STATUS_NOT_FOUND 3252 "No status is there for the service.";
+    CCF_SERVICE_STOPPED MQRCCF_SERVICE_STOPPED 3253 "The service does not run.";
     CCF_CFBS_DUPLICATE_PARM MQRCCF_CFBS_DUPLICATE_PARM 3254 "A byte string parameter is given twice.";
     CCF_CFBS_LENGTH_ERROR MQRCCF_CFBS_LENGTH_ERROR 3255 "The structure length of a byte string parameter is wrong.";
     CCF_CFBS_PARM_ID_ERROR MQRCCF_CFBS_PARM_ID_ERROR 3256 "The identifier of a byte string parameter is not valid for the command.";
@@ -111,6 +114,9 @@ reasons! {
     CCF_CFGR_LENGTH_ERROR MQRCCF_CFGR_LENGTH_ERROR 3258 "The structure length of a group parameter is wrong.";
     CCF_CFGR_PARM_COUNT_ERROR MQRCCF_CFGR_PARM_COUNT_ERROR 3259 "The number of parameters in a group is wrong.";
     CCF_CONN_NOT_STOPPED MQRCCF_CONN_NOT_STOPPED 3260 "The connection could not be stopped.";
+    CCF_SERVICE_REQUEST_PENDING MQRCCF_SERVICE_REQUEST_PENDING 3261 "The service is being started or stopped.";
+    CCF_NO_START_CMD MQRCCF_NO_START_CMD 3262 "The service names no program to start.";
+    CCF_NO_STOP_CMD MQRCCF_NO_STOP_CMD 3263 "The service names no program that stops it.";
     CCF_CFBF_LENGTH_ERROR MQRCCF_CFBF_LENGTH_ERROR 3264 "The structure length of a byte string filter parameter is wrong.";
     CCF_CFBF_PARM_ID_ERROR MQRCCF_CFBF_PARM_ID_ERROR 3265 "The identifier of a byte string filter parameter is not valid for the command.";
     CCF_CFBF_OPERATOR_ERROR MQRCCF_CFBF_OPERATOR_ERROR 3266 "The operator of a byte string filter parameter is not valid.";

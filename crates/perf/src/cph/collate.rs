@@ -4,30 +4,27 @@
 //! Invariants: children are in a process group of their own and are told to end once; their results
 //! are counted only if they came whole; a child that fails makes the whole run fail.
 
-use std::io::{self, BufRead, BufReader};
-use std::os::unix::process::CommandExt;
+use std::io;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use posthaste_server::{Exit, Failure};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use super::failure;
 use super::output::{self, Exact, Prefix, Printer};
 use super::session::unwritable;
 use super::settings::Settings;
-use crate::drive::histogram;
-use crate::measure::Interrupt;
+use crate::measure::{Child, Interrupt, histogram};
 
 /// How often is looked whether the run is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What a child printed; none when it has printed everything.
-type Said = (usize, Option<String>);
+type Output = (usize, Option<String>);
 
 /// Runs the processes.
 pub(crate) fn run(
@@ -36,13 +33,11 @@ pub(crate) fn run(
     flags: &[String],
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let latency = histogram().map_err(|error| failure::of(&error))?;
     let (say, hear) = channel();
     let mut children = Vec::new();
     for number in 0..settings.processes {
-        let started = start(place, &child_flags(flags, number + 1))
-            .and_then(|mut child| read(&mut child, children.len(), say.clone()).map(|()| child));
-        match started {
+        let flags = child_flags(flags, number + 1);
+        match start(place, &flags, children.len(), say.clone()) {
             Ok(child) => children.push(child),
             Err(error) => {
                 end(&children);
@@ -55,7 +50,7 @@ pub(crate) fn run(
         }
     }
     drop(say);
-    let mut collator = Collator::new(children.len(), latency, settings.summary);
+    let mut collator = Collator::new(children.len(), settings.summary);
     let mut printer = Printer::stdout(Prefix::default());
     let listened = listen(&hear, &children, interrupt, |number, line| {
         for line in collator.take(number, line) {
@@ -98,57 +93,41 @@ fn child_flags(flags: &[String], id: u32) -> Vec<String> {
     out
 }
 
-fn start(place: Option<&Path>, flags: &[String]) -> io::Result<Child> {
+fn start(
+    place: Option<&Path>,
+    flags: &[String],
+    number: usize,
+    say: Sender<Output>,
+) -> io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(place) = place {
         command.arg("--data-dir").arg(place);
     }
-    command
-        .arg("perf")
-        .args(flags)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        // Ctrl-C at the terminal reaches them through us, once.
-        .process_group(0)
-        .spawn()
-}
-
-fn read(child: &mut Child, number: usize, say: Sender<Said>) -> io::Result<()> {
-    let Some(out) = child.stdout.take() else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
-    thread::Builder::new()
-        .name(format!("process {number}"))
-        .spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                if say.send((number, Some(line))).is_err() {
-                    return;
-                }
-            }
-            // When nobody hears it, nobody waits for it.
-            let _ = say.send((number, None));
-        })
-        .map(|_| ())
+    command.arg("perf").args(flags).stdin(Stdio::null());
+    Child::start_for(command, move |line| {
+        // When nobody hears it, nobody waits for it.
+        let _ = say.send((number, line));
+    })
 }
 
 /// Takes what the children print until each has ended.
 fn listen(
-    hear: &Receiver<Said>,
+    hear: &Receiver<Output>,
     children: &[Child],
     interrupt: &Interrupt,
     mut take: impl FnMut(usize, &str) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (mut told, mut result) = (false, Ok(()));
+    let (mut raised, mut result) = (false, Ok(()));
     loop {
-        if interrupt.raised() && !told {
-            told = true;
+        if interrupt.raised() && !raised {
+            raised = true;
             end(children);
         }
         match hear.recv_timeout(LOOK) {
             Ok((number, Some(line))) if result.is_ok() => {
                 result = take(number, &line);
                 if result.is_err() {
-                    told = true;
+                    raised = true;
                     end(children);
                 }
             }
@@ -160,21 +139,17 @@ fn listen(
 
 fn end(children: &[Child]) {
     for child in children {
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
-            // It has not been waited for, so the number is still its own; it may have ended.
-            let _ = kill_process(pid, Signal::INT);
-        }
+        // It may have ended by itself.
+        let _ = child.signal(Signal::INT);
     }
 }
 
 /// Waits for every child; how many did not end well.
 fn reap(children: &mut [Child]) -> usize {
-    let mut bad = 0;
-    for child in children {
-        bad += usize::from(!matches!(child.wait(), Ok(status) if status.success()));
-    }
-    bad
+    let ended = children.iter_mut().map(Child::wait);
+    ended
+        .filter(|ended| !matches!(ended, Ok(status) if status.success()))
+        .count()
 }
 
 /// What the children have said so far.
@@ -188,11 +163,11 @@ struct Collator {
 }
 
 impl Collator {
-    fn new(children: usize, latency: Histogram<u64>, summary: bool) -> Collator {
+    fn new(children: usize, summary: bool) -> Collator {
         Collator {
             rates: vec![Vec::new(); children],
             totals: vec![None; children],
-            latency,
+            latency: histogram(),
             summary,
         }
     }
@@ -295,7 +270,7 @@ mod tests {
 
     #[test]
     fn lines_of_children_are_summed_up() {
-        let mut collator = Collator::new(2, histogram().unwrap(), true);
+        let mut collator = Collator::new(2, true);
         let first = "id=1,rate=100.00,threads=3";
         assert_eq!(collator.take(0, first), [first]);
         // A child that is ahead waits for the other.
@@ -329,7 +304,7 @@ mod tests {
     #[test]
     fn short_runs_have_a_rate_and_marked_results_mark_the_sum() {
         let settings = Settings::read(&flags("-tc Sender")).unwrap();
-        let mut collator = Collator::new(1, histogram().unwrap(), true);
+        let mut collator = Collator::new(1, true);
         collator.take(0, "id=1,exact=4:0.002:true");
         assert_eq!(
             collator.end(&settings),

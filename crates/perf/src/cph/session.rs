@@ -15,8 +15,8 @@ use posthaste_server::{DataDir, EndMode, Exit, Failure, InProcess, InProcessOpti
 use super::failure;
 use super::output::{self, Exact, Prefix, Printer};
 use super::settings::{Choice, HOST, PORT, Settings};
-use crate::drive::{Outcome, Running, histogram, start_unless};
-use crate::measure::Interrupt;
+use crate::drive::{Outcome, Running, start_unless};
+use crate::measure::{Interrupt, histogram};
 use crate::workload::Target;
 
 /// How often is looked whether the run is to end.
@@ -185,7 +185,7 @@ fn stopped(settings: &Settings) -> Result<Exit, Failure> {
     let mut end = End {
         settings,
         printer: printer(settings),
-        latency: histogram().map_err(|error| failure::of(&error))?,
+        latency: histogram(),
     };
     if settings.summary || settings.child {
         end.summary(0, 0.0, 0, false)?;
@@ -344,13 +344,14 @@ impl End<'_> {
         let Some(first) = first else {
             return Err(failure::incomplete("an application ended before it was to"));
         };
-        let mut told = failure::of(first);
+        let mut failure_found = failure::of(first);
         // Once it is running, whatever goes wrong is a call that failed.
-        told.exit = Exit::CallFailed;
+        failure_found.exit = Exit::CallFailed;
         if failed > 1 {
-            told = told.with_detail(format!("{failed} failures; the first of them:"));
+            failure_found =
+                failure_found.with_detail(format!("{failed} failures; the first of them:"));
         }
-        Err(told)
+        Err(failure_found)
     }
 
     fn summary(

@@ -29,7 +29,7 @@ const MOST: u32 = 400;
 /// Exchanges before those that count.
 const WARM_UP: u32 = 10;
 /// Nothing on loopback is that late; a machine that is, cannot be calibrated.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a calibration found. Errors are of one way, positive when a byte comes too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ fn round_trips(to: SocketAddr, expected: Duration) -> io::Result<Vec<i64>> {
     let count = u32::try_from(fits).unwrap_or(MOST).clamp(FEWEST, MOST);
     let mut stream = TcpStream::connect(to)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(expected + PATIENCE))?;
+    stream.set_read_timeout(Some(expected + TIMEOUT))?;
     let mut found = Vec::new();
     let mut message = [7; 64];
     for number in 0..WARM_UP + count {

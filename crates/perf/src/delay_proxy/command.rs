@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 use posthaste_server::{Exit, Failure};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Calibration, DelayProxy, ProxyError, Settings, Totals, Way};
+use crate::measure::Interrupt;
 use crate::quantity;
 use posthaste_env::allow_descriptors;
 
@@ -142,21 +142,15 @@ pub fn run(args: &DelayProxyArgs) -> Result<Exit, Failure> {
         tell(&format!("{}Calibrating ...\n", start_of_line()));
     }
     // Made first: connections may leave no descriptors for it.
-    let system = |error| failure(&ProxyError::System("wait for its end", error));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(system)?;
-    let signals = {
-        let _inside = runtime.enter();
-        signals().map_err(system)?
-    };
+    let interrupt = Interrupt::on_signals();
+    let interrupt =
+        interrupt.map_err(|error| failure(&ProxyError::System("wait for its end", error)))?;
     let proxy = DelayProxy::start(listen, to, settings).map_err(|error| failure(&error))?;
-    let mut said = format!("Listening on {}, passing to {to}.\n", proxy.address());
-    said.push_str(&about(&settings, proxy.calibration()));
-    said.push_str("Ctrl-C ends it.\n");
-    say(&said);
-    runtime.block_on(watch(&proxy, signals));
+    let mut text = format!("Listening on {}, passing to {to}.\n", proxy.address());
+    text.push_str(&about(&settings, proxy.calibration()));
+    text.push_str("Ctrl-C ends it.\n");
+    say(&text);
+    watch(&proxy, &interrupt);
     let totals = proxy.totals();
     drop(proxy);
     say(&format!("{}{}\n", start_of_line(), shown(&totals)));
@@ -232,36 +226,23 @@ fn shown(totals: &Totals) -> String {
     out
 }
 
-/// SIGINT and SIGTERM.
-fn signals() -> std::io::Result<[Signal; 2]> {
-    Ok([
-        signal(SignalKind::interrupt())?,
-        signal(SignalKind::terminate())?,
-    ])
-}
-
 /// Waits for a signal; shows meanwhile what passes, and tells a failure once while it lasts.
-async fn watch(proxy: &DelayProxy, [mut interrupt, mut terminate]: [Signal; 2]) {
-    let mut ticks = tokio::time::interval(Duration::from_secs(1));
+fn watch(proxy: &DelayProxy, interrupt: &Interrupt) {
     let mut before = Totals::default();
-    let mut told: Option<String> = None;
+    let mut last: Option<String> = None;
     let mut ended = false;
     while !ended {
-        tokio::select! {
-            _ = interrupt.recv() => ended = true,
-            _ = terminate.recv() => ended = true,
-            _ = ticks.tick() => {}
-        }
+        ended = interrupt.pass(Duration::from_secs(1));
         // What has happened since the last tick is told at the end too.
         let totals = proxy.totals();
         let failed =
             (totals.refused, &totals.last_failure) != (before.refused, &before.last_failure);
         let what = totals.last_failure.as_ref().filter(|_| failed);
-        if let Some(what) = what.filter(|what| told.as_ref() != Some(what)) {
+        if let Some(what) = what.filter(|what| last.as_ref() != Some(what)) {
             tell(&format!("{}delayproxy: {what}\n", start_of_line()));
         }
         // After a second without it, it is told again.
-        told = what.cloned();
+        last = what.cloned();
         if totals != before && std::io::stderr().is_terminal() {
             tell(&format!("\r\x1b[K{}", shown(&totals)));
         }

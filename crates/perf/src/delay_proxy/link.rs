@@ -116,7 +116,7 @@ impl Link {
     }
 
     /// What the kernel tells about a side.
-    pub(super) fn event(&mut self, now: Nanos, who: Who, event: Told) {
+    pub(super) fn event(&mut self, now: Nanos, who: Who, event: Readiness) {
         let side = self.side(who);
         side.readable |= event.readable;
         side.writable |= event.writable;
@@ -275,7 +275,7 @@ impl Link {
 
 /// An event about a socket.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Readiness {
     pub(super) readable: bool,
     pub(super) writable: bool,
     pub(super) hung_up: bool,

@@ -14,15 +14,16 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use posthaste_env::{Clock, Nanos, set_timer_slack};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use super::Counters;
+use super::Totals;
 use super::line::{Line, Shape};
-use super::link::{After, Link, Told, Who};
+use super::link::{After, Link, Readiness, Who};
 
 /// How long before a time the sleep ends.
 const EARLY: Nanos = 40_000;
@@ -58,7 +59,7 @@ pub(super) struct Relay {
     up: Shape,
     down: Shape,
     clock: Arc<dyn Clock>,
-    counters: Arc<Counters>,
+    totals: Arc<Mutex<Totals>>,
     places: Vec<Place>,
     free: Vec<usize>,
     due: BTreeSet<(Nanos, usize)>,
@@ -74,7 +75,7 @@ impl Relay {
         to: SocketAddr,
         (up, down): (Shape, Shape),
         clock: Arc<dyn Clock>,
-        counters: Arc<Counters>,
+        totals: Arc<Mutex<Totals>>,
     ) -> io::Result<Relay> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
@@ -93,7 +94,7 @@ impl Relay {
             up,
             down,
             clock,
-            counters,
+            totals,
             places: Vec::new(),
             free: Vec::new(),
             due: BTreeSet::new(),
@@ -119,7 +120,7 @@ impl Relay {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    self.counters.fail(format!("events: {error}"));
+                    self.totals.lock().last_failure = Some(format!("events: {error}"));
                     return;
                 }
             }
@@ -158,7 +159,7 @@ impl Relay {
                 STOP => return Ok(false),
                 LISTENER => self.accept(),
                 token => {
-                    if let Some(index) = self.told(now, token, flags) {
+                    if let Some(index) = self.readiness(now, token, flags) {
                         touched.insert(index);
                     }
                 }
@@ -190,7 +191,7 @@ impl Relay {
         }
     }
 
-    fn told(&mut self, now: Nanos, token: u64, flags: EventFlags) -> Option<usize> {
+    fn readiness(&mut self, now: Nanos, token: u64, flags: EventFlags) -> Option<usize> {
         let index = (token & 0x7fff_ffff) as usize;
         let place = self.places.get_mut(index)?;
         if place.generation != (token >> 32) as u32 {
@@ -201,16 +202,16 @@ impl Relay {
             _ => Who::Server,
         };
         let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
-        let told = Told {
+        let readiness = Readiness {
             readable: hung_up || flags.contains(EventFlags::IN),
             writable: flags.contains(EventFlags::OUT),
             hung_up,
             broken: flags.contains(EventFlags::ERR),
         };
         let link = place.link.as_mut()?;
-        link.event(now, who, told);
+        link.event(now, who, readiness);
         if let Some(error) = link.take_refused() {
-            self.counters.refuse(self.to, &error);
+            self.totals.lock().refuse(self.to, &error);
         }
         Some(index)
     }
@@ -240,7 +241,7 @@ impl Relay {
     fn rest(&mut self, error: &io::Error) {
         let hint = if exhausted(error) { " (ulimit -n)" } else { "" };
         let what = format!("no connection can be accepted for now: {error}{hint}");
-        self.counters.fail(what);
+        self.totals.lock().last_failure = Some(what);
         let _ = epoll::delete(&self.epoll, &self.listener);
         self.rests_until = Some(self.clock.monotonic() + REST);
     }
@@ -256,7 +257,7 @@ impl Relay {
 
     /// Makes the other half of a connection. Without it the client is told by a reset. `false`: no more for now.
     fn connect(&mut self, client: TcpStream) -> bool {
-        self.counters.accepted();
+        self.totals.lock().accepted += 1;
         let made = self.begin(&client);
         let added = made.and_then(|server| self.add(&client, server));
         match added {
@@ -267,11 +268,11 @@ impl Relay {
                 if let Some(place) = self.places.get_mut(index) {
                     place.link = Some(Link::new(client, server, up, down));
                 }
-                self.counters.opened();
+                self.totals.lock().open += 1;
                 true
             }
             Err(error) => {
-                self.counters.refuse(self.to, &error);
+                self.totals.lock().refuse(self.to, &error);
                 let exhausted = exhausted(&error);
                 if exhausted {
                     self.rest(&error);
@@ -348,7 +349,10 @@ impl Relay {
         };
         let after = link.pump(now, buffer);
         let (up, down) = link.take_passed();
-        self.counters.passed(up, down);
+        let mut totals = self.totals.lock();
+        totals.up += up;
+        totals.down += down;
+        drop(totals);
         let next = link.next_due(now);
         if let Some(at) = place.due.take() {
             self.due.remove(&(at, index));
@@ -359,7 +363,7 @@ impl Relay {
         place.due = next;
         if after == After::Over {
             self.release(index);
-            self.counters.closed();
+            self.totals.lock().open -= 1;
         }
         after == After::More
     }

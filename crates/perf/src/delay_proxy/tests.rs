@@ -39,9 +39,9 @@ fn pair(proxy: &DelayProxy, listener: &TcpListener) -> (TcpStream, TcpStream) {
     let (server, _) = listener.accept().unwrap();
     for stream in [&client, &server] {
         // A test that would hang fails instead.
-        let patience = Some(Duration::from_secs(60));
-        stream.set_read_timeout(patience).unwrap();
-        stream.set_write_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_secs(60));
+        stream.set_read_timeout(timeout).unwrap();
+        stream.set_write_timeout(timeout).unwrap();
     }
     (client, server)
 }
@@ -231,10 +231,10 @@ fn a_server_that_is_not_there_is_a_reset_and_is_told() {
     is_reset(client);
     let totals = proxy.totals();
     assert_eq!((totals.accepted, totals.refused), (1, 1));
-    let told = totals.last_failure.unwrap();
+    let failure = totals.last_failure.unwrap();
     assert!(
-        told.starts_with(&format!("cannot connect to {to}: ")),
-        "{told}"
+        failure.starts_with(&format!("cannot connect to {to}: ")),
+        "{failure}"
     );
 }
 

@@ -59,7 +59,7 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
             let seconds = found.elapsed_ns / 1_000_000_000;
             let when = format!(
                 "after {seconds} of {} seconds, of which the figures are",
-                plan.seconds
+                plan.time.as_secs()
             );
             return Ok(interrupted(&when));
         }
@@ -95,46 +95,45 @@ pub struct Sample {
 /// # Errors
 /// The folder cannot be written to or is too small, the disk refuses, or Ctrl-C ended it.
 pub fn sample(folder: &Path) -> Result<Sample, Failure> {
-    let plan = Plan {
-        dir: folder.to_owned(),
-        prefix: format!("disktest_{}_", std::process::id()),
-        blocks: vec![Block {
-            text: "4K".to_owned(),
-            bytes: 4096,
-        }],
-        file_size: 2 << 20,
-        files: 1,
-        seconds: 1,
-        csv: None,
-        queue_managers: 1,
-        alignment: 4096,
-        pause: Duration::ZERO,
-        background: 0,
-    };
     let refused = |error| Failure::io(folder, &error);
-    files::check_room(&plan)?;
     refuse_long_files().map_err(refused)?;
     let removal = Removal::default();
     let last = removal.clone();
     let interrupt = Interrupt::on_signals_then(move || drop(last.now())).map_err(refused)?;
-    let ended = || Failure::new(Exit::CallFailed, "AMQ2502E", &["it was interrupted"]);
-    let files = files::create(&plan, &removal, |_, _| !interrupt.raised());
-    let files = files.map_err(|none| match none {
-        NoFiles::Interrupted => ended(),
+    let plan = Plan::small(folder, 4096, 2 << 20, Duration::from_secs(1));
+    let found = one(&plan, &removal, &interrupt).map_err(|none| match none {
+        NoFiles::Interrupted => Failure::new(Exit::CallFailed, "AMQ2502E", &["it was interrupted"]),
         NoFiles::Failed(failure) => failure,
     })?;
-    let mut found = None;
-    for block in &plan.blocks {
-        let mut tick = |_| !interrupt.raised();
-        found = Some(worker::execute(&plan, &files, block, &mut tick)?);
-    }
-    let found = found.filter(|found| !found.interrupted && !interrupt.raised());
-    let found = found.ok_or_else(ended)?;
     let [p99_ns] = found.percentiles([99.0]);
     Ok(Sample {
         average_ns: found.average_ns(),
         p99_ns,
     })
+}
+
+/// The same of blocks of any size, to a file of any, for any time.
+pub(crate) fn forced(
+    folder: &Path,
+    bytes: usize,
+    file_size: u64,
+    time: Duration,
+    interrupt: &Interrupt,
+) -> Result<Measured, NoFiles> {
+    let plan = Plan::small(folder, bytes, file_size, time);
+    one(&plan, &Removal::default(), interrupt)
+}
+
+/// Measures the only block size of a plan, without a word.
+fn one(plan: &Plan, removal: &Removal, interrupt: &Interrupt) -> Result<Measured, NoFiles> {
+    files::check_room(plan)?;
+    let files = files::create(plan, removal, |_, _| !interrupt.raised())?;
+    let block = plan.blocks.first().ok_or(NoFiles::Interrupted)?;
+    let found = worker::execute(plan, &files, block, &mut |_| !interrupt.raised())?;
+    match found.interrupted || interrupt.raised() {
+        true => Err(NoFiles::Interrupted),
+        false => Ok(found),
+    }
 }
 
 fn interrupted(when: &str) -> Exit {
@@ -180,10 +179,10 @@ fn measure(
     interrupt: &Interrupt,
 ) -> Result<Measured, Failure> {
     let terminal = io::stdout().is_terminal();
-    let line = |done: u64| report::progress(block.bytes as u64, done, plan.seconds);
+    let line = |done: u64| report::progress(block.bytes as u64, done, plan.time.as_secs());
     let mut shown = 0;
     let mut tick = |passed: Duration| {
-        let seconds = passed.as_secs().min(plan.seconds.into());
+        let seconds = passed.as_secs().min(plan.time.as_secs());
         if terminal && seconds > shown {
             shown = seconds;
             say(&format!("\r{}", line(seconds)));
@@ -196,7 +195,7 @@ fn measure(
     let found = worker::execute(plan, files, block, &mut tick);
     if let Ok(found) = &found {
         let done = found.elapsed_ns / 1_000_000_000;
-        let done = line(done.min(plan.seconds.into()));
+        let done = line(done.min(plan.time.as_secs()));
         say(&match terminal {
             true => format!("\r{done}\n"),
             false => format!("{done}\n"),

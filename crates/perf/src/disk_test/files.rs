@@ -119,7 +119,7 @@ impl Removal {
 
 /// Why there are no files.
 #[derive(Debug)]
-pub(super) enum NoFiles {
+pub(crate) enum NoFiles {
     /// The person at the terminal ended it.
     Interrupted,
     /// The file system refused.

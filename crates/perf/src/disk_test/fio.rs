@@ -63,7 +63,7 @@ pub(super) fn job_file(plan: &Plan, name: &str) -> String {
         files = plan.files,
         size = plan.file_size,
         jobs = plan.queue_managers,
-        seconds = plan.seconds,
+        seconds = plan.time.as_secs(),
     );
     if !plan.pause.is_zero() {
         out.push_str(&format!("thinktime={}\n", plan.pause.as_micros()));

@@ -6,50 +6,47 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::measure::histogram;
+
 const SECOND: u64 = 1_000_000_000;
 
 /// The longest or shortest write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Extreme {
-    pub(super) ns: u64,
+pub(crate) struct Extreme {
+    pub(crate) ns: u64,
     /// Which write of its queue manager, from 1.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Which queue manager, from 1.
-    pub(super) queue_manager: u32,
+    pub(crate) queue_manager: u32,
 }
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     /// Bytes of a write.
-    pub(super) block: u64,
-    pub(super) writes: u64,
-    pub(super) elapsed_ns: u64,
+    pub(crate) block: u64,
+    pub(crate) writes: u64,
+    pub(crate) elapsed_ns: u64,
     /// All latencies together.
-    pub(super) total_ns: u64,
-    pub(super) max: Extreme,
-    pub(super) min: Extreme,
+    pub(crate) total_ns: u64,
+    pub(crate) max: Extreme,
+    pub(crate) min: Extreme,
     /// Writes that ended in each whole second.
-    pub(super) seconds: Vec<u64>,
+    pub(crate) seconds: Vec<u64>,
     /// Latency and number of writes that took as long.
-    pub(super) latencies: Vec<(u64, u64)>,
+    pub(crate) latencies: Vec<(u64, u64)>,
     /// It ended before its time.
-    pub(super) interrupted: bool,
-}
-
-/// Latencies from a nanosecond to an hour.
-fn histogram() -> Option<Histogram<u64>> {
-    Histogram::new_with_bounds(1, 3_600 * SECOND, 3).ok()
+    pub(crate) interrupted: bool,
 }
 
 /// Counts while the loop runs.
-pub(super) struct Tally {
+pub(crate) struct Tally {
     found: Measured,
-    latencies: Option<Histogram<u64>>,
+    latencies: Histogram<u64>,
 }
 
 impl Tally {
-    pub(super) fn new(block: u64) -> Tally {
+    pub(crate) fn new(block: u64) -> Tally {
         Tally {
             found: Measured {
                 block,
@@ -67,7 +64,7 @@ impl Tally {
     }
 
     /// Write `number` took `ns` and ended `elapsed_ns` after the beginning.
-    pub(super) fn write(&mut self, number: u64, ns: u64, elapsed_ns: u64) {
+    pub(crate) fn write(&mut self, number: u64, ns: u64, elapsed_ns: u64) {
         let found = &mut self.found;
         let this = Extreme {
             ns,
@@ -90,29 +87,25 @@ impl Tally {
         if let Some(count) = found.seconds.get_mut(second) {
             *count += 1;
         }
-        if let Some(latencies) = &mut self.latencies {
-            latencies.saturating_record(ns.max(1));
-        }
+        self.latencies.saturating_record(ns.max(1));
     }
 
-    pub(super) fn end(self, interrupted: bool) -> Measured {
+    pub(crate) fn end(self, interrupted: bool) -> Measured {
         let mut found = self.found;
         found.interrupted = interrupted;
         let whole = usize::try_from(found.elapsed_ns / SECOND).unwrap_or(usize::MAX);
         found.seconds.truncate(whole);
-        if let Some(latencies) = self.latencies {
-            let steps = latencies.iter_recorded();
-            found.latencies = steps
-                .map(|step| (step.value_iterated_to(), step.count_at_value()))
-                .collect();
-        }
+        let steps = self.latencies.iter_recorded();
+        found.latencies = steps
+            .map(|step| (step.value_iterated_to(), step.count_at_value()))
+            .collect();
         found
     }
 }
 
 impl Measured {
     /// Several queue managers that wrote at the same time, as one.
-    pub(super) fn together(all: Vec<Measured>) -> Option<Measured> {
+    pub(crate) fn together(all: Vec<Measured>) -> Option<Measured> {
         let mut all = all.into_iter().zip(1..).map(|(mut found, number)| {
             found.max.queue_manager = number;
             found.min.queue_manager = number;
@@ -139,22 +132,22 @@ impl Measured {
         Some(sum)
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.writes * self.block
     }
 
     /// Writes a second.
-    pub(super) fn iops(&self) -> u64 {
+    pub(crate) fn iops(&self) -> u64 {
         rate(self.writes, self.elapsed_ns)
     }
 
     /// Bytes a second over the whole time.
-    pub(super) fn bytes_per_second(&self) -> u64 {
+    pub(crate) fn bytes_per_second(&self) -> u64 {
         rate(self.bytes(), self.elapsed_ns)
     }
 
     /// Bytes in the best and the worst whole second; the average if there was none.
-    pub(super) fn best_and_worst_second(&self) -> (u64, u64) {
+    pub(crate) fn best_and_worst_second(&self) -> (u64, u64) {
         let average = self.bytes_per_second();
         let best = self.seconds.iter().max();
         let worst = self.seconds.iter().min();
@@ -165,18 +158,22 @@ impl Measured {
     }
 
     /// Mean latency.
-    pub(super) fn average_ns(&self) -> u64 {
+    pub(crate) fn average_ns(&self) -> u64 {
         self.total_ns.checked_div(self.writes).unwrap_or(0)
     }
 
-    /// Latencies below which so many per cent of the writes were.
-    pub(super) fn percentiles<const N: usize>(&self, percents: [f64; N]) -> [u64; N] {
-        let Some(mut all) = histogram() else {
-            return [0; N];
-        };
+    /// All latencies.
+    pub(crate) fn histogram(&self) -> Histogram<u64> {
+        let mut all = histogram();
         for (ns, count) in &self.latencies {
             all.saturating_record_n(*ns, *count);
         }
+        all
+    }
+
+    /// Latencies below which so many per cent of the writes were.
+    pub(crate) fn percentiles<const N: usize>(&self, percents: [f64; N]) -> [u64; N] {
+        let all = self.histogram();
         percents.map(|percent| all.value_at_percentile(percent))
     }
 }

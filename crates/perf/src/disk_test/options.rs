@@ -93,7 +93,8 @@ pub(super) struct Plan {
     pub(super) file_size: u64,
     /// Files of each queue manager.
     pub(super) files: u32,
-    pub(super) seconds: u32,
+    /// For each block size.
+    pub(super) time: Duration,
     pub(super) csv: Option<PathBuf>,
     pub(super) queue_managers: u32,
     pub(super) alignment: usize,
@@ -102,6 +103,26 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// One file of one queue manager, and blocks of one size.
+    pub(super) fn small(dir: &Path, bytes: usize, file_size: u64, time: Duration) -> Plan {
+        Plan {
+            dir: dir.to_owned(),
+            prefix: format!("disktest_{}_", std::process::id()),
+            blocks: vec![Block {
+                text: format!("{}K", bytes >> 10),
+                bytes,
+            }],
+            file_size,
+            files: 1,
+            time,
+            csv: None,
+            queue_managers: 1,
+            alignment: 4096,
+            pause: Duration::ZERO,
+            background: 0,
+        }
+    }
+
     /// The block sizes as they were written.
     pub(super) fn block_list(&self) -> String {
         let texts: Vec<&str> = self
@@ -164,7 +185,7 @@ impl DiskTestArgs {
             blocks,
             file_size: self.file_size,
             files: self.num_files,
-            seconds: self.duration,
+            time: Duration::from_secs(self.duration.into()),
             csv: self.csv_file.clone(),
             queue_managers: self.qm,
             alignment,
@@ -227,7 +248,7 @@ pub(super) mod tests {
         let plan = args("").unwrap().plan().unwrap();
         assert_eq!(plan.block_list(), "4K,16K,64K,128K");
         assert_eq!(
-            (plan.files, plan.file_size, plan.seconds),
+            (plan.files, plan.file_size, plan.time.as_secs()),
             (8, 1_638_400, 10)
         );
         assert_eq!(plan.path(1, 3), Path::new("./mqldt_testfile3"));

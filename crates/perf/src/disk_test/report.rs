@@ -50,7 +50,10 @@ pub(super) fn options(plan: &Plan) -> String {
             "Size of test files (--fileSize)",
             plan.file_size.to_string(),
         ),
-        ("Test duration (--duration)", plan.seconds.to_string()),
+        (
+            "Test duration (--duration)",
+            plan.time.as_secs().to_string(),
+        ),
     ];
     for (label, value) in rows {
         out.push_str(&option(label, &value));
@@ -68,7 +71,7 @@ pub(super) fn options(plan: &Plan) -> String {
 }
 
 /// The line that tells how far a test is.
-pub(super) fn progress(block: u64, done: u64, seconds: u32) -> String {
+pub(super) fn progress(block: u64, done: u64, seconds: u64) -> String {
     format!(
         "Executing test for write blocksize {block} ({}k). Seconds elapsed -> {done}/{seconds}",
         block / 1024

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 use posthaste_env::{Thread, os, spawn, wait_until};
 use posthaste_server::{Exit, Failure};
 use serde::{Deserialize, Serialize};
+
+use crate::measure::Child;
 
 use super::files::{AlignedMemory, TestFiles, open, write_all, write_failed};
 use super::measured::Measured;
@@ -65,7 +67,7 @@ impl Refusal {
 
 /// What a loop says.
 #[derive(Debug, Serialize, Deserialize)]
-enum Said {
+enum Answer {
     Ready,
     Measured(Measured),
     Refused(Refusal),
@@ -112,7 +114,7 @@ impl Order {
             alignment: plan.alignment,
             block: block.bytes,
             blocks_per_file: plan.file_size / block.bytes as u64,
-            duration_ns: u64::from(plan.seconds) * 1_000_000_000,
+            duration_ns: u64::try_from(plan.time.as_nanos()).unwrap_or(u64::MAX),
             pause: plan.pause,
             background: plan.background,
         }
@@ -186,7 +188,7 @@ impl Drop for Load {
 
 /// Loops that have been started.
 struct Running {
-    heard: Receiver<(usize, Option<Said>)>,
+    receiver: Receiver<(usize, Option<Answer>)>,
     /// Set, or closed, to end the loops early.
     stop: Arc<AtomicBool>,
     inputs: Vec<ChildStdin>,
@@ -208,11 +210,8 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
         self.inputs.clear();
-        for child in &mut self.children {
-            // Normally it has ended; otherwise it must not go on writing.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // Normally they have ended; otherwise they must not go on writing.
+        self.children.clear();
     }
 }
 
@@ -240,14 +239,14 @@ pub(super) fn execute(
     let mut next = TICK;
     while found.iter().any(Option::is_none) {
         let left = next.saturating_sub(begun.elapsed());
-        match running.heard.recv_timeout(left) {
-            Ok((index, Some(Said::Measured(measured)))) => {
+        match running.receiver.recv_timeout(left) {
+            Ok((index, Some(Answer::Measured(measured)))) => {
                 if let Some(place) = found.get_mut(index) {
                     *place = Some(measured);
                 }
             }
-            Ok((_, Some(Said::Refused(refusal)))) => return Err(refusal.failure(plan.alignment)),
-            Ok((_, Some(Said::Ready))) => {}
+            Ok((_, Some(Answer::Refused(refusal)))) => return Err(refusal.failure(plan.alignment)),
+            Ok((_, Some(Answer::Ready))) => {}
             Ok((index, None)) if found.get(index).is_some_and(Option::is_some) => {}
             Ok((index, None)) => return Err(running.ended(index)),
             Err(RecvTimeoutError::Disconnected) => return Err(no_result()),
@@ -293,18 +292,18 @@ fn here(order: Order) -> Result<Running, Failure> {
     let mut device = order
         .open(&stop)
         .map_err(|refusal| refusal.failure(order.alignment))?;
-    let (say, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let thread = spawn("writer", move || {
-        let said = match order.run(&mut device) {
-            Ok(measured) => Said::Measured(measured),
-            Err(refusal) => Said::Refused(refusal),
+        let answer = match order.run(&mut device) {
+            Ok(measured) => Answer::Measured(measured),
+            Err(refusal) => Answer::Refused(refusal),
         };
         // Nobody listens any more when the test has failed otherwise.
-        let _ = say.send((0, Some(said)));
+        let _ = sender.send((0, Some(answer)));
     });
     thread.map_err(|error| no_process(&error))?;
     Ok(Running {
-        heard,
+        receiver,
         stop,
         inputs: Vec::new(),
         children: Vec::new(),
@@ -313,22 +312,22 @@ fn here(order: Order) -> Result<Running, Failure> {
 
 /// The loops in processes, all ready and told to begin.
 fn processes(orders: &[Order]) -> Result<Running, Failure> {
-    let (say, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let mut running = Running {
-        heard,
+        receiver,
         stop: Arc::new(AtomicBool::new(false)),
         inputs: Vec::new(),
         children: Vec::new(),
     };
     for (index, order) in orders.iter().enumerate() {
-        let started = start(order, index, say.clone(), &mut running);
+        let started = start(order, index, sender.clone(), &mut running);
         started.map_err(|error| no_process(&error))?;
     }
-    drop(say);
+    drop(sender);
     for _ in orders {
-        match running.heard.recv() {
-            Ok((_, Some(Said::Ready))) => {}
-            Ok((_, Some(Said::Refused(refusal)))) => {
+        match running.receiver.recv() {
+            Ok((_, Some(Answer::Ready))) => {}
+            Ok((_, Some(Answer::Refused(refusal)))) => {
                 let alignment = orders.first().map_or(0, |order| order.alignment);
                 return Err(refusal.failure(alignment));
             }
@@ -346,34 +345,26 @@ fn processes(orders: &[Order]) -> Result<Running, Failure> {
 fn start(
     order: &Order,
     index: usize,
-    say: Sender<(usize, Option<Said>)>,
+    sender: Sender<(usize, Option<Answer>)>,
     running: &mut Running,
 ) -> io::Result<()> {
     let mut order = serde_json::to_vec(order)?;
     order.push(b'\n');
-    let mut child = Command::new(std::env::current_exe()?)
-        // A copy of the program by the name of mqldt would take that for the subcommand.
-        .arg0("posthaste")
-        .args(["disktest", "--worker"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        // Ctrl-C is for whoever started it, and who then ends it in order.
-        .process_group(0)
-        .spawn()?;
-    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let mut command = Command::new(std::env::current_exe()?);
+    // A copy of the program by the name of mqldt would take that for the subcommand.
+    command.arg0("posthaste").args(["disktest", "--worker"]);
+    command.stdin(Stdio::piped());
+    let mut child = Child::start_for(command, move |line| {
+        let answer = line.and_then(|line| serde_json::from_str(&line).ok());
+        // Nobody listens any more when the test has failed otherwise.
+        let _ = sender.send((index, answer));
+    })?;
+    let input = child.input();
     running.children.push(child);
-    let (Some(mut input), Some(output)) = (input, output) else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
+    let mut input = input.ok_or(io::ErrorKind::BrokenPipe)?;
     // One that has gone already is noticed by the end of its output.
     let _ = input.write_all(&order);
     running.inputs.push(input);
-    spawn("worker output", move || {
-        for line in BufReader::new(output).lines().map_while(Result::ok) {
-            let _ = say.send((index, serde_json::from_str(&line).ok()));
-        }
-        let _ = say.send((index, None));
-    })?;
     Ok(())
 }
 
@@ -386,9 +377,9 @@ pub(super) fn serve() -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut device = match order.open(&stop) {
         Ok(device) => device,
-        Err(refusal) => return answer(&Said::Refused(refusal)),
+        Err(refusal) => return answer(&Answer::Refused(refusal)),
     };
-    answer(&Said::Ready)?;
+    answer(&Answer::Ready)?;
     line.clear();
     if input.read_line(&mut line)? == 0 {
         return Ok(());
@@ -400,13 +391,13 @@ pub(super) fn serve() -> io::Result<()> {
         stopping.store(true, Relaxed);
     })?;
     match order.run(&mut device) {
-        Ok(measured) => answer(&Said::Measured(measured)),
-        Err(refusal) => answer(&Said::Refused(refusal)),
+        Ok(measured) => answer(&Answer::Measured(measured)),
+        Err(refusal) => answer(&Answer::Refused(refusal)),
     }
 }
 
-fn answer(said: &Said) -> io::Result<()> {
-    let mut text = serde_json::to_vec(said)?;
+fn answer(answer: &Answer) -> io::Result<()> {
+    let mut text = serde_json::to_vec(answer)?;
     text.push(b'\n');
     let mut out = io::stdout().lock();
     out.write_all(&text)?;

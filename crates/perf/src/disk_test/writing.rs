@@ -9,10 +9,10 @@ use super::measured::{Measured, Tally};
 
 /// Where blocks lie.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub(super) block: u64,
-    pub(super) blocks_per_file: u64,
-    pub(super) files: usize,
+pub(crate) struct Layout {
+    pub(crate) block: u64,
+    pub(crate) blocks_per_file: u64,
+    pub(crate) files: usize,
 }
 
 impl Layout {
@@ -26,7 +26,7 @@ impl Layout {
 }
 
 /// What is written to, and the time it takes.
-pub(super) trait Device {
+pub(crate) trait Device {
     /// Makes the block ready for write `number`, counted from 1; its time is not measured.
     fn prepare(&mut self, number: u64);
     /// Writes the block into a file at an offset.
@@ -39,13 +39,13 @@ pub(super) trait Device {
 
 /// A write that failed: to which file, and why.
 #[derive(Debug)]
-pub(super) struct WriteError {
-    pub(super) file: usize,
-    pub(super) error: io::Error,
+pub(crate) struct WriteError {
+    pub(crate) file: usize,
+    pub(crate) error: io::Error,
 }
 
 /// Writes for `duration_ns`.
-pub(super) fn run(
+pub(crate) fn run(
     device: &mut dyn Device,
     layout: Layout,
     duration_ns: u64,

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use posthaste_client::{Address, ClientError, Connect, Connection, Mqi};
-use posthaste_mqi::Reason;
+use posthaste_client::{Address, ClientError, Connect, Connection};
+use posthaste_mqi::constants::MQOT_Q;
+use posthaste_mqi::{Mqi, Name, Od, Reason};
 use posthaste_server::{DataDir, InProcess, SocketPath, find};
 
 use crate::workload::{PerfError, Target, Workload};
@@ -13,7 +14,7 @@ use crate::workload::{PerfError, Target, Workload};
 const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
 
 /// What a failed connection is called.
-pub fn unreachable(queue_manager: &str, error: &ClientError) -> PerfError {
+pub fn unreachable(queue_manager: &str, error: ClientError) -> PerfError {
     let queue_manager = match queue_manager {
         "" => "(any)",
         name => name,
@@ -29,9 +30,9 @@ pub fn unreachable(queue_manager: &str, error: &ClientError) -> PerfError {
 }
 
 /// The same, where it is known who was asked: another queue manager than the one that was named may be there.
-fn refused(connect: &Connect, error: &ClientError) -> PerfError {
+fn refused(connect: &Connect, error: ClientError) -> PerfError {
     let name = connect.queue_manager.as_str();
-    match (error, &connect.address) {
+    match (&error, &connect.address) {
         (ClientError::Reason(reason @ Reason::Q_MGR_NAME_ERROR), Address::Tcp { .. }) => {
             PerfError::Call {
                 call: "MQCONN",
@@ -45,7 +46,12 @@ fn refused(connect: &Connect, error: &ClientError) -> PerfError {
 }
 
 /// A call that failed.
-pub(crate) fn call_failed(call: &'static str, object: &str, error: &ClientError) -> PerfError {
+pub(crate) fn call_failed(
+    call: &'static str,
+    object: &str,
+    error: impl Into<ClientError>,
+) -> PerfError {
+    let error = error.into();
     let reason = error.reason();
     let why = match error {
         ClientError::Reason(_) => reason.describe().to_owned(),
@@ -106,27 +112,21 @@ impl Way {
     /// Connects.
     pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, PerfError> {
         match self {
-            Way::Socket { connect, .. } => {
-                let connected = Connection::open(connect);
-                let connected = connected.map_err(|error| refused(connect, &error))?;
-                Ok(Box::new(connected) as Box<dyn Mqi>)
-            }
+            Way::Socket { .. } => Ok(Box::new(self.connect_socket()?)),
             Way::InProcess(inside, name) => {
                 let connected = inside.connect(name);
                 let connected =
-                    connected.map_err(|error| unreachable(self.queue_manager(), &error))?;
-                Ok(Box::new(connected) as Box<dyn Mqi>)
+                    connected.map_err(|error| unreachable(self.queue_manager(), error.into()))?;
+                Ok(Box::new(connected))
             }
         }
     }
-}
 
-impl Way {
     /// Connects over a socket, which an application inside this process has not.
     pub(crate) fn connect_socket(&self) -> Result<Connection, PerfError> {
         match self {
             Way::Socket { connect, .. } => {
-                Connection::open(connect).map_err(|error| refused(connect, &error))
+                Connection::open(connect).map_err(|error| refused(connect, error))
             }
             Way::InProcess(..) => Err(PerfError::Usage(
                 "multiplexed connections need sockets; inside one process each application is a thread"
@@ -153,4 +153,24 @@ fn local(
     let address = Address::Unix(socket.path().to_owned());
     let connect = Connect::new(address, LOCAL_CHANNEL, &home.name);
     Ok((connect, Some(Arc::new(socket))))
+}
+
+/// Asynchronous puts that failed.
+pub(crate) fn rejected(count: u64, reason: Reason, queue: &str) -> PerfError {
+    PerfError::Call {
+        call: "MQPUT",
+        object: queue.to_owned(),
+        reason,
+        why: format!("MQSTAT tells of {count} asynchronous puts that were not done."),
+    }
+}
+
+/// What is opened to get at a queue.
+pub(crate) fn object(queue: Name, queue_manager: Name) -> Od {
+    Od {
+        object_type: MQOT_Q,
+        object_name: queue,
+        object_q_mgr_name: queue_manager,
+        ..Od::default()
+    }
 }

@@ -226,10 +226,10 @@ impl Control {
     pub(crate) fn give_up(&self) {
         let left = self.at_work();
         self.state.lock().partial = true;
-        self.fail(PerfError::System {
-            what: "stopping".to_owned(),
-            why: format!("{left} applications get no answer from the queue manager"),
-        });
+        self.fail(PerfError::system(
+            "stopping",
+            format!("{left} applications get no answer from the queue manager"),
+        ));
     }
 
     pub(crate) fn at_work(&self) -> u32 {

@@ -3,37 +3,25 @@
 //! Invariants:
 //! * At most one verb is outstanding (asynchronous puts are not); its reply is the only one that is
 //!   taken, anything else breaks the connection.
-//! * Output that the system does not take waits in `out`; asynchronous puts stop while it is full.
+//! * Asynchronous puts stop while too much output waits for the system.
 //! * A link that has failed or left is not used again.
 
-use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-
-use posthaste_client::{ClientError, check_length};
+use posthaste_client::{ClientError, Nonblocking};
 use posthaste_mqi::constants::MQMI_NONE;
-use posthaste_mqi::{CompCode, Hobj, Name, Reason};
-use posthaste_wire::client::FromServer;
+use posthaste_mqi::{CompCode, Gmo, Hobj, Md, Name, Reason};
+use posthaste_wire::client::{ClientGet, ClientPut, ReplyFlow};
+use posthaste_wire::prepared::{PreparedGet, PreparedPut};
 use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request, StatRequest};
-use posthaste_wire::{
-    ApiHeader, Flags, Header, PeerMisbehaved, Reply, Request, Segment, SegmentType,
-};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use posthaste_wire::{PeerMisbehaved, Reply, Request};
 
-use super::blocking::{handle, object, rejected};
-use super::connect::call_failed;
-use super::control::Control;
+use super::application::{Application, Around};
+use super::connect::{call_failed, object};
 use super::course::{Course, Turn};
-use super::tally::{Done, Tally};
-use super::template::{self, GetTemplate, PutTemplate, Speech};
-use crate::workload::{
-    Answer, Application, Body, GetCall, Machine, Nanos, PerfError, PutCall, PutTarget, Step,
-};
+use super::tally::Tally;
+use crate::workload::{Answer, Body, GetCall, Message, Nanos, PerfError, PutCall, PutTarget, Step};
 
 /// Bytes that may wait in the output before asynchronous puts pause.
 const FULL: usize = 256 * 1024;
-/// How much of a long reply is kept when its data is of no use.
-const KEPT: usize = 2 * 1024;
 
 /// The reply that is due.
 enum Awaited {
@@ -45,25 +33,6 @@ enum Awaited {
     Put1(Name),
     Stat,
     Disc,
-}
-
-/// A reply of several segments, on its way.
-#[derive(Default)]
-struct Flow {
-    begun: bool,
-    body: Vec<u8>,
-    total: usize,
-}
-
-/// What a link shares with the others of its group.
-pub(crate) struct Around<'a> {
-    pub(crate) control: &'a Control,
-    pub(crate) tally: &'a Tally,
-    pub(crate) data: &'a [u8],
-    /// Iterations that are counted after the batch.
-    pub(crate) done: &'a mut Vec<Done>,
-    /// The time, as of the batch.
-    pub(crate) now: Nanos,
 }
 
 /// What the loop does with a link next.
@@ -81,24 +50,14 @@ pub(crate) enum Next {
 
 /// One application's connection.
 pub(crate) struct Link {
-    stream: OwnedFd,
-    speech: Speech,
-    queue_manager: String,
-    machine: Machine,
-    /// Place in the group's tally.
-    place: usize,
-    course: Option<Course>,
-    open: Vec<(Name, Hobj)>,
-    put: PutTemplate,
-    get: GetTemplate,
-    commit: Vec<u8>,
-    out: Vec<u8>,
-    sent: usize,
-    /// A segment that has not come completely.
-    rest: Vec<u8>,
-    flow: Flow,
-    /// Data is put again, so long replies are kept.
-    keeps_data: bool,
+    line: Nonblocking,
+    application: Application,
+    own: PreparedPut,
+    other: PreparedPut,
+    get: PreparedGet,
+    put_md: Md,
+    get_md: Md,
+    gmo: Gmo,
     /// A message that was got and waits until its reply queue is open.
     kept: Vec<u8>,
     awaited: Awaited,
@@ -110,30 +69,17 @@ pub(crate) struct Link {
 
 impl Link {
     /// Of a connection that has open what its machine wants open.
-    pub(crate) fn new(
-        (stream, mut speech, input): (OwnedFd, Speech, Vec<u8>),
-        (machine, place): (Machine, usize),
-        open: Vec<(Name, Hobj)>,
-        queue_manager: &str,
-        keeps_data: bool,
-    ) -> Link {
-        let commit = template::commit(&mut speech);
+    pub(crate) fn new(line: Nonblocking, application: Application) -> Link {
+        let machine = &application.machine;
         Link {
-            stream,
-            speech,
-            queue_manager: queue_manager.to_owned(),
-            machine,
-            place,
-            course: None,
-            open,
-            put: PutTemplate::default(),
-            get: GetTemplate::default(),
-            commit,
-            out: Vec::new(),
-            sent: 0,
-            rest: input,
-            flow: Flow::default(),
-            keeps_data,
+            line,
+            put_md: machine.put_shape().md.clone(),
+            get_md: machine.get_shape().md.clone(),
+            gmo: machine.get_shape().gmo.clone(),
+            application,
+            own: PreparedPut::of_same_data(),
+            other: PreparedPut::default(),
+            get: PreparedGet::default(),
             kept: Vec::new(),
             awaited: Awaited::Nothing,
             pause: None,
@@ -143,14 +89,14 @@ impl Link {
         }
     }
 
-    /// The socket.
-    pub(crate) fn stream(&self) -> BorrowedFd<'_> {
-        std::os::fd::AsFd::as_fd(&self.stream)
+    /// The connection, as a loop watches it.
+    pub(crate) fn line(&self) -> &Nonblocking {
+        &self.line
     }
 
     /// Whether output waits for the system.
     pub(crate) fn blocked(&self) -> bool {
-        self.sent < self.out.len()
+        self.line.waiting() > 0
     }
 
     /// Whether it ended before it was to.
@@ -160,7 +106,7 @@ impl Link {
 
     /// It goes no further: it is known what is done for good. Everything it did has been counted.
     pub(crate) fn settle(&self, tally: &Tally) {
-        tally.settle(self.place, self.machine.uncommitted());
+        self.application.settle(tally);
     }
 
     /// The group has been let go.
@@ -169,7 +115,7 @@ impl Link {
         course: Course,
         around: &mut Around<'_>,
     ) -> Result<Next, PerfError> {
-        self.course = Some(course);
+        self.application.course = Some(course);
         self.resume(around)
     }
 
@@ -190,7 +136,7 @@ impl Link {
 
     /// Between two iterations.
     fn resting(&self) -> bool {
-        self.course.is_some() && !self.gone && matches!(self.awaited, Awaited::Nothing)
+        self.application.course.is_some() && !self.gone && matches!(self.awaited, Awaited::Nothing)
     }
 
     /// The socket has room again.
@@ -204,7 +150,7 @@ impl Link {
 
     /// The group is to end: whoever waits for a moment, or for the start, waits no longer.
     pub(crate) fn end(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if self.course.is_none() {
+        if self.application.course.is_none() {
             self.early = true;
             self.leave();
             self.flush()?;
@@ -223,47 +169,24 @@ impl Link {
         buffer: &mut [u8],
         around: &mut Around<'_>,
     ) -> Result<Next, PerfError> {
-        let before = self.rest.len();
-        let Some((head, room)) = buffer.split_at_mut_checked(before) else {
-            return Err(self.broken(&ClientError::Peer(PeerMisbehaved::NotASegment)));
-        };
-        head.copy_from_slice(&self.rest);
-        let read = match recv(&self.stream, room, RecvFlags::empty()) {
-            Ok((0, _)) => Err(self.broken(&io::Error::from(io::ErrorKind::UnexpectedEof).into())),
-            Ok((read, _)) => Ok(read),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(error) => Err(self.broken(&io::Error::from(error).into())),
-        }?;
-        let bytes = buffer.get(..before + read).unwrap_or_default();
-        let mut at = 0;
-        let limit = self.speech.socket.limit();
-        while let Some(segment) = Segment::next(bytes.get(at..).unwrap_or_default(), limit)
-            .map_err(|error| self.broken(&error.into()))?
-        {
-            at += segment.length;
-            self.segment(&segment, around)?;
+        let bytes = self.line.read(buffer);
+        let mut bytes = bytes.map_err(|error| self.broken(error))?;
+        loop {
+            let reply = self.line.next(&mut bytes);
+            match reply.map_err(|error| self.broken(error))? {
+                Some(reply) => self.reply(&reply, around)?,
+                None => break,
+            }
         }
-        self.rest.clear();
-        self.rest
-            .extend_from_slice(bytes.get(at..).unwrap_or_default());
+        self.line.keep(bytes);
         self.flush()?;
         Ok(self.next())
     }
 
     /// Sends as much as the system takes.
     pub(crate) fn flush(&mut self) -> Result<(), PerfError> {
-        while self.sent < self.out.len() {
-            let waiting = self.out.get(self.sent..).unwrap_or_default();
-            match send(&self.stream, waiting, SendFlags::NOSIGNAL) {
-                Ok(sent) => self.sent += sent,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(error) => return Err(self.broken(&io::Error::from(error).into())),
-            }
-        }
-        self.out.clear();
-        self.sent = 0;
-        Ok(())
+        let sent = self.line.flush();
+        sent.map_err(|error| self.broken(error))
     }
 
     /// What the loop is to do.
@@ -276,76 +199,38 @@ impl Link {
         }
     }
 
-    fn segment(&mut self, segment: &Segment<'_>, around: &mut Around<'_>) -> Result<(), PerfError> {
-        let header = segment.header;
-        let due = matches!(
-            (&self.awaited, header.kind),
-            (Awaited::Put(_), SegmentType::PutReply)
-                | (Awaited::Get(_), SegmentType::GetReply)
-                | (Awaited::Commit, SegmentType::CmitReply)
-        );
-        if !due {
-            return self.other(segment, around);
+    /// The reply to the verb that is outstanding.
+    fn reply(&mut self, flow: &ReplyFlow<'_>, around: &mut Around<'_>) -> Result<(), PerfError> {
+        let wrong = |link: &Link, error: PeerMisbehaved| link.broken(error.into());
+        if !matches!(
+            self.awaited,
+            Awaited::Put(_) | Awaited::Get(_) | Awaited::Commit
+        ) {
+            let (outcome, reply) = flow.decode().map_err(|error| wrong(self, error))?;
+            let done = outcome.comp_code != CompCode::Failed;
+            return self.rare(done, outcome.reason, outcome.handle, &reply, around);
         }
-        let last = header.flags.has(Flags::LAST);
-        let first = header.flags.has(Flags::FIRST);
-        if first == self.flow.begun || header.flags2 != 0 {
-            let wrong = PeerMisbehaved::FlowNotBegun(header.kind);
-            return Err(self.broken(&wrong.into()));
-        }
-        if last && !self.flow.begun {
-            return self.reply(&header, segment.body, segment.body.len(), around);
-        }
-        let mut flow = std::mem::take(&mut self.flow);
-        flow.begun = true;
-        flow.total += segment.body.len();
-        let most = match self.keeps_data {
-            true => usize::MAX,
-            false => KEPT.saturating_sub(flow.body.len()),
-        };
-        let kept = segment.body.get(..most).unwrap_or(segment.body);
-        flow.body.extend_from_slice(kept);
-        if last {
-            flow.begun = false;
-            let total = std::mem::take(&mut flow.total);
-            self.reply(&header, &flow.body, total, around)?;
-            flow.body.clear();
-        }
-        self.flow = flow;
-        Ok(())
-    }
-
-    /// A complete reply to a put, get or commit. `total` is the length of the body that came.
-    fn reply(
-        &mut self,
-        header: &Header,
-        body: &[u8],
-        total: usize,
-        around: &mut Around<'_>,
-    ) -> Result<(), PerfError> {
-        let api = ApiHeader::decode(body, header.order, header.kind)
-            .map_err(|error| self.broken(&error.into()))?;
-        let awaited = std::mem::replace(&mut self.awaited, Awaited::Nothing);
-        let fine = api.comp_code == CompCode::Ok as i32;
-        match awaited {
+        let outcome = flow.outcome().map_err(|error| wrong(self, error))?;
+        let fine = outcome.comp_code == CompCode::Ok;
+        match std::mem::replace(&mut self.awaited, Awaited::Nothing) {
             Awaited::Put(_) if fine => {
-                let msg_id =
-                    template::put_msg_id(body).map_err(|error| self.broken(&error.into()))?;
+                let msg_id = flow.put_msg_id().map_err(|error| wrong(self, error))?;
                 self.advance(Answer::Put { msg_id }, &[], around)
             }
-            Awaited::Get(slot) => self.got(slot, header, api.reason, (body, total), around),
+            Awaited::Get(slot) => self.got(slot, outcome.reason, flow, around),
             Awaited::Commit if fine => self.advance(Answer::Done, &[], around),
-            Awaited::Put(slot) => Err(self.failed("MQPUT", &self.name(slot), api.reason)),
-            _ => Err(self.failed("MQCMIT", &self.queue_manager, api.reason)),
+            Awaited::Put(slot) => {
+                Err(self.failed("MQPUT", &self.application.name(slot), outcome.reason))
+            }
+            _ => Err(self.failed("MQCMIT", &self.application.queue_manager, outcome.reason)),
         }
     }
 
     fn got(
         &mut self,
         slot: usize,
-        header: &Header,
         reason: Reason,
-        (body, total): (&[u8], usize),
+        flow: &ReplyFlow<'_>,
         around: &mut Around<'_>,
     ) -> Result<(), PerfError> {
         match reason {
@@ -354,40 +239,24 @@ impl Link {
                 let ending = around.control.ending();
                 return self.advance(Answer::NoMessage { ending }, &[], around);
             }
-            reason => return Err(self.failed("MQGET", &self.name(slot), reason)),
+            reason => return Err(self.failed("MQGET", &self.application.name(slot), reason)),
         }
-        let view = template::got(body, header.order).map_err(|error| self.broken(&error.into()))?;
-        let length = view.length;
+        let got = flow.got().map_err(|error| self.broken(error.into()))?;
+        let length = got.length;
         if reason == Reason::TRUNCATED_MSG_FAILED {
             return self.advance(Answer::TooLong { length }, &[], around);
         }
-        if total.checked_sub(view.data_at) != Some(length) {
-            let wrong = PeerMisbehaved::StructureUnknown(header.kind);
-            return Err(self.broken(&wrong.into()));
+        if got.came != length {
+            let wrong = PeerMisbehaved::StructureUnknown(flow.kind());
+            return Err(self.broken(wrong.into()));
         }
-        let data = body.get(view.data_at..).unwrap_or_default();
-        self.advance(Answer::Got(&view.message), data, around)
-    }
-
-    /// What is not the reply to a put, get or commit.
-    fn other(&mut self, segment: &Segment<'_>, around: &mut Around<'_>) -> Result<(), PerfError> {
-        let said = self
-            .speech
-            .socket
-            .receive(segment, &mut self.out)
-            .map_err(|error| self.broken(&error.into()))?;
-        match said {
-            None | Some(FromServer::Notification { .. }) => Ok(()),
-            Some(FromServer::Reply { outcome, reply, .. }) => {
-                let reason = outcome.reason;
-                let done = outcome.comp_code != CompCode::Failed;
-                self.rare(done, reason, outcome.handle, &reply, around)
-            }
-            Some(FromServer::Ended(status)) => {
-                Err(self.broken(&ClientError::Reason(status.ending())))
-            }
-            Some(_) => Err(self.broken(&ClientError::Reason(Reason::CONNECTION_BROKEN))),
-        }
+        let message = Message {
+            msg_id: got.msg_id,
+            correl_id: got.correl_id,
+            reply_to: got.reply_to_q,
+            reply_to_q_mgr: got.reply_to_q_mgr,
+        };
+        self.advance(Answer::Got(&message), got.data, around)
     }
 
     /// The reply to a verb that is not called all the time.
@@ -402,9 +271,7 @@ impl Link {
         let awaited = std::mem::replace(&mut self.awaited, Awaited::Nothing);
         match (awaited, reply) {
             (Awaited::Open(slot), _) if done => {
-                if let Some(place) = self.open.get_mut(slot) {
-                    place.1 = handle;
-                }
+                self.application.opened(slot, handle);
                 let kept = std::mem::take(&mut self.kept);
                 self.advance(Answer::Done, &kept, around)
             }
@@ -417,18 +284,18 @@ impl Link {
             }
             // Who asked for a commit has to be told that there was none.
             (Awaited::Disc, _) if done && reason != Reason::BACKED_OUT => {
-                let Speech {
-                    socket,
-                    conversation,
-                } = &mut self.speech;
-                socket.end_conversation(&mut self.out, *conversation);
+                self.line.end();
                 self.gone = true;
                 Ok(())
             }
-            (Awaited::Open(slot), _) => Err(self.failed("MQOPEN", &self.name(slot), reason)),
+            (Awaited::Open(slot), _) => {
+                Err(self.failed("MQOPEN", &self.application.name(slot), reason))
+            }
             (Awaited::Put1(queue), _) => Err(self.failed("MQPUT1", &queue.text(), reason)),
-            (Awaited::Stat, _) => Err(self.failed("MQSTAT", &self.queue_manager, reason)),
-            _ => Err(self.failed("MQDISC", &self.queue_manager, reason)),
+            (Awaited::Stat, _) => {
+                Err(self.failed("MQSTAT", &self.application.queue_manager, reason))
+            }
+            _ => Err(self.failed("MQDISC", &self.application.queue_manager, reason)),
         }
     }
 
@@ -440,7 +307,7 @@ impl Link {
         got: &[u8],
         around: &mut Around<'_>,
     ) -> Result<(), PerfError> {
-        let mut step = self.machine.next(answer);
+        let mut step = self.application.machine.next(answer);
         loop {
             match step {
                 Step::Put(put) => {
@@ -448,16 +315,16 @@ impl Link {
                     if !matches!(self.awaited, Awaited::Nothing) {
                         return Ok(());
                     }
-                    if self.out.len() - self.sent >= FULL {
+                    if self.line.waiting() >= FULL {
                         self.stalled = true;
                         return Ok(());
                     }
                     let msg_id = MQMI_NONE;
-                    step = self.machine.next(Answer::Put { msg_id });
+                    step = self.application.machine.next(Answer::Put { msg_id });
                 }
                 Step::Get(get) => return self.send_get(&get),
                 Step::Commit => {
-                    self.out.extend_from_slice(&self.commit);
+                    self.line.request(Hobj(0), &Request::Commit);
                     self.awaited = Awaited::Commit;
                     return Ok(());
                 }
@@ -466,22 +333,18 @@ impl Link {
                     self.send_rare(&step);
                     return Ok(());
                 }
-                Step::Iterated { .. } | Step::Idle | Step::Unanswered { .. } => {
-                    let now = self.account(step, around);
+                Step::Iterated { .. }
+                | Step::Idle
+                | Step::Unanswered { .. }
+                | Step::Rejected { .. } => {
+                    let now = self.application.account(step, around)?;
                     match self.turn(now, around) {
-                        Some(answer) => step = self.machine.next(answer),
+                        Some(answer) => step = self.application.machine.next(answer),
                         None => return Ok(()),
                     }
                 }
-                Step::Rejected { count, reason } => {
-                    around.tally.count_all(around.done);
-                    let open = self.machine.uncommitted();
-                    around.tally.take_back(self.place, count, open);
-                    return Err(rejected(count, reason, &self.name(0)));
-                }
                 Step::Finished | Step::Ready => {
-                    let unfinished = self.course.as_ref().is_some_and(Course::unfinished);
-                    self.early |= unfinished && !around.control.ending();
+                    self.early |= self.application.unfinished() && !around.control.ending();
                     self.leave();
                     return Ok(());
                 }
@@ -489,45 +352,13 @@ impl Link {
         }
     }
 
-    /// Counts what came of an iteration; gives the time as far as it is needed.
-    fn account(&mut self, step: Step, around: &mut Around<'_>) -> Nanos {
-        let mut now = around.now;
-        match step {
-            Step::Iterated { began } => {
-                if began.is_some() {
-                    now = around.control.now();
-                }
-                around.done.push(Done {
-                    place: self.place,
-                    at: now,
-                    latency: began.map(|began| now.saturating_sub(began)),
-                    open: self.machine.uncommitted(),
-                });
-                if let Some(course) = &mut self.course {
-                    course.iterated();
-                }
-            }
-            Step::Idle => {
-                around.tally.count_all(around.done);
-                self.settle(around.tally);
-            }
-            Step::Unanswered { slot } => around.control.fail(PerfError::NoReply {
-                queue: self.name(slot),
-            }),
-            _ => {}
-        }
-        now
-    }
-
     fn turn(&mut self, now: Nanos, around: &Around<'_>) -> Option<Answer<'static>> {
-        let course = self.course.as_mut()?;
+        let course = self.application.course.as_ref()?;
         let now = match course.is_rated() {
             true => around.control.now(),
             false => now,
         };
-        let turn = course.turn(now, around.control.ending(), around.control.over());
-        around.tally.missed_more(course.take_missed());
-        match turn {
+        match self.application.turn(now, around) {
             Turn::Go { at } => Some(Answer::Next { at }),
             Turn::End => Some(Answer::Last),
             Turn::Wait { until } => {
@@ -538,42 +369,42 @@ impl Link {
     }
 
     fn send_put(&mut self, put: &PutCall, got: &[u8], own: &[u8]) -> Result<(), PerfError> {
-        let (data, same) = match put.body {
-            Body::Own => (own, true),
-            Body::Got => (got, false),
+        let (data, prepared) = match put.body {
+            Body::Own => (own, &mut self.own),
+            Body::Got => (got, &mut self.other),
         };
-        let shape = self.machine.put_shape();
-        let fits = check_length(&self.speech.socket, data);
+        let shape = self.application.machine.put_shape();
+        let fits = self.line.check_length(data);
+        self.put_md.correl_id = put.correl_id;
         match put.to {
             PutTarget::Open(slot) => {
-                fits.map_err(|error| call_failed("MQPUT", &self.name(slot), &error))?;
-                let handle = handle(&self.open, slot);
-                let emitted = self.put.emit(
-                    &mut self.out,
-                    &mut self.speech,
-                    shape,
-                    (handle, &put.correl_id),
-                    (data, same),
-                );
+                let put = ClientPut {
+                    handle: self.application.handle(slot),
+                    md: &self.put_md,
+                    pmo: &shape.pmo,
+                    data,
+                    answered: shape.answered,
+                };
+                let sent = fits.and_then(|()| self.line.put(prepared, &put));
+                sent.map_err(|error| call_failed("MQPUT", &self.application.name(slot), error))?;
                 if shape.answered {
                     self.awaited = Awaited::Put(slot);
                 }
-                emitted.map_err(|error| self.broken(&error.into()))
+                Ok(())
             }
             PutTarget::Named {
                 queue,
                 queue_manager,
             } => {
-                fits.map_err(|error| call_failed("MQPUT1", &queue.text(), &error))?;
-                let mut md = shape.md.clone();
-                md.correl_id = put.correl_id;
+                fits.map_err(|error| call_failed("MQPUT1", &queue.text(), error))?;
                 let request = Put1Request {
                     od: object(queue, queue_manager),
-                    md,
+                    md: self.put_md.clone(),
                     pmo: shape.pmo.clone(),
                     data: bytes::Bytes::copy_from_slice(data),
                 };
-                self.request(&Request::Put1(Box::new(request)));
+                self.line
+                    .request(Hobj(0), &Request::Put1(Box::new(request)));
                 self.awaited = Awaited::Put1(queue);
                 Ok(())
             }
@@ -581,16 +412,17 @@ impl Link {
     }
 
     fn send_get(&mut self, get: &GetCall) -> Result<(), PerfError> {
-        let handle = handle(&self.open, get.slot);
+        self.get_md.correl_id = get.correl_id;
+        self.gmo.wait_interval = get.wait_ms;
         self.awaited = Awaited::Get(get.slot);
-        let emitted = self.get.emit(
-            &mut self.out,
-            &mut self.speech,
-            self.machine.get_shape(),
-            (handle, &get.correl_id),
-            (get.wait_ms, get.buffer),
-        );
-        emitted.map_err(|error| self.broken(&error.into()))
+        let get = ClientGet {
+            handle: self.application.handle(get.slot),
+            md: &self.get_md,
+            gmo: &self.gmo,
+            buffer_length: i32::try_from(get.buffer).unwrap_or(i32::MAX),
+        };
+        let sent = self.line.get(&mut self.get, &get);
+        sent.map_err(|error| self.broken(error))
     }
 
     fn send_rare(&mut self, step: &Step) {
@@ -601,18 +433,14 @@ impl Link {
                 queue_manager,
                 options,
             } => {
-                if self.open.len() <= slot {
-                    self.open.resize(slot + 1, (Name::BLANK, Hobj::UNUSABLE));
-                }
-                if let Some(place) = self.open.get_mut(slot) {
-                    place.0 = queue;
-                }
+                self.application.opens(slot, queue);
                 let request = OpenRequest {
                     od: object(queue, queue_manager),
                     options,
                     defaults: Some(OpenDefaults::default()),
                 };
-                self.request(&Request::Open(Box::new(request)));
+                self.line
+                    .request(Hobj(0), &Request::Open(Box::new(request)));
                 self.awaited = Awaited::Open(slot);
             }
             _ => {
@@ -620,47 +448,35 @@ impl Link {
                     kind: 0,
                     sts: posthaste_mqi::Sts::default(),
                 };
-                self.request(&Request::Stat(Box::new(request)));
+                self.line
+                    .request(Hobj(0), &Request::Stat(Box::new(request)));
                 self.awaited = Awaited::Stat;
             }
         }
     }
 
-    fn request(&mut self, request: &Request) {
-        let Speech {
-            socket,
-            conversation,
-        } = &mut self.speech;
-        socket.request(&mut self.out, *conversation, Hobj(0), request);
-    }
-
     fn leave(&mut self) {
         if matches!(self.awaited, Awaited::Nothing) && !self.gone {
-            self.request(&Request::Disc);
+            self.line.request(Hobj(0), &Request::Disc);
             self.awaited = Awaited::Disc;
         }
     }
 
-    fn name(&self, slot: usize) -> String {
-        let open = self.open.get(slot);
-        open.map_or_else(String::new, |(name, _)| name.text().into_owned())
-    }
-
     fn failed(&self, call: &'static str, object: &str, reason: Reason) -> PerfError {
-        call_failed(call, object, &ClientError::Reason(reason))
+        call_failed(call, object, reason)
     }
 
     /// The connection cannot go on; which call found out matters to nobody.
-    fn broken(&self, error: &ClientError) -> PerfError {
+    fn broken(&self, error: ClientError) -> PerfError {
         let (call, object) = match &self.awaited {
-            Awaited::Put(slot) => ("MQPUT", self.name(*slot)),
-            Awaited::Get(slot) => ("MQGET", self.name(*slot)),
+            Awaited::Put(slot) => ("MQPUT", self.application.name(*slot)),
+            Awaited::Get(slot) => ("MQGET", self.application.name(*slot)),
             Awaited::Put1(queue) => ("MQPUT1", queue.text().into_owned()),
-            Awaited::Open(slot) => ("MQOPEN", self.name(*slot)),
-            Awaited::Commit => ("MQCMIT", self.queue_manager.clone()),
-            Awaited::Stat => ("MQSTAT", self.queue_manager.clone()),
-            Awaited::Disc => ("MQDISC", self.queue_manager.clone()),
-            Awaited::Nothing => ("The connection", self.queue_manager.clone()),
+            Awaited::Open(slot) => ("MQOPEN", self.application.name(*slot)),
+            Awaited::Commit => ("MQCMIT", self.application.queue_manager.clone()),
+            Awaited::Stat => ("MQSTAT", self.application.queue_manager.clone()),
+            Awaited::Disc => ("MQDISC", self.application.queue_manager.clone()),
+            Awaited::Nothing => ("The connection", self.application.queue_manager.clone()),
         };
         call_failed(call, &object, error)
     }

@@ -5,42 +5,24 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-use posthaste_client::Connection;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
-use rustix::io::Errno;
+use posthaste_client::{Connection, EventLoop, Interest, Ready};
 
+use super::Group;
+use super::application::{Application, Around};
 use super::blocking::Caller;
 use super::connect::{Way, call_failed};
 use super::control::Control;
 use super::course::{Course, be_punctual};
-use super::link::{Around, Link, Next};
-use super::tally::{Done, Tally};
-use super::template::Speech;
+use super::link::{Link, Next};
+use super::tally::{Iteration, Tally};
 use crate::workload::{Machine, Module, Nanos, PerfError, Workload};
 
 /// One read takes at most so much.
 const BUFFER: usize = 512 * 1024;
-/// Events of one look.
-const EVENTS: usize = 256;
-/// The event of the waking descriptor.
-const WAKE: u64 = u64::MAX;
-
-/// Like applications that loops are to carry.
-pub(crate) struct Group {
-    pub(crate) workload: Arc<Workload>,
-    pub(crate) way: Way,
-    pub(crate) machines: Vec<Machine>,
-    pub(crate) data: Arc<[u8]>,
-    pub(crate) control: Arc<Control>,
-    pub(crate) empty: Histogram<u64>,
-}
 
 /// A group's share of one loop.
 struct Share {
@@ -51,7 +33,7 @@ struct Share {
     control: Arc<Control>,
     tally: Arc<Tally>,
     /// Iterations that are not in the tally yet.
-    done: Vec<Done>,
+    done: Vec<Iteration>,
     went: bool,
     told_to_end: bool,
 }
@@ -71,7 +53,7 @@ pub(crate) fn spawn(groups: Vec<Group>, threads: u32) -> Result<Vec<Vec<Arc<Tall
             thread::Builder::new()
                 .name(format!("loop {number}"))
                 .spawn(move || own.run())
-                .map_err(|error| system("a loop's thread cannot be started", &error))
+                .map_err(|error| PerfError::system("a loop's thread cannot be started", error))
         });
         if let Err(error) = started {
             controls.iter().for_each(|control| control.end());
@@ -89,7 +71,7 @@ fn deal(group: Group, shares: &mut [Vec<Share>]) -> Vec<Arc<Tally>> {
     for (number, share) in shares.iter_mut().enumerate() {
         let count = all * (number + 1) / threads - all * number / threads;
         let machines: Vec<(u32, Machine)> = machines.by_ref().take(count).collect();
-        let tally = Arc::new(Tally::new(count, &group.empty));
+        let tally = Arc::new(Tally::new(count));
         tallies.push(tally.clone());
         share.push(Share {
             workload: group.workload.clone(),
@@ -106,13 +88,6 @@ fn deal(group: Group, shares: &mut [Vec<Share>]) -> Vec<Arc<Tally>> {
     tallies
 }
 
-fn system(what: &str, why: &dyn std::fmt::Display) -> PerfError {
-    PerfError::System {
-        what: what.to_owned(),
-        why: why.to_string(),
-    }
-}
-
 /// A link, its application's number, and which share it belongs to.
 struct Seat {
     link: Link,
@@ -123,8 +98,7 @@ struct Seat {
 }
 
 struct Loop {
-    epoll: OwnedFd,
-    wake: Arc<OwnedFd>,
+    events: EventLoop,
     shares: Vec<Share>,
     seats: Vec<Option<Seat>>,
     left: usize,
@@ -135,21 +109,13 @@ struct Loop {
 
 impl Loop {
     fn new(shares: Vec<Share>) -> Result<Loop, PerfError> {
-        let failed = |error: Errno| system("epoll", &error);
-        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed)?;
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let wake = Arc::new(eventfd(0, flags).map_err(failed)?);
-        epoll::add(&epoll, &*wake, EventData::new_u64(WAKE), EventFlags::IN).map_err(failed)?;
+        let events = EventLoop::new().map_err(|error| PerfError::system("epoll", error))?;
         for share in &shares {
-            let wake = wake.clone();
-            share.control.on_change(move || {
-                // It can only be refused when it is full, and then the loop is awake.
-                let _ = rustix::io::write(&*wake, &1u64.to_ne_bytes());
-            });
+            let waker = events.waker();
+            share.control.on_change(move || waker.wake());
         }
         Ok(Loop {
-            epoll,
-            wake,
+            events,
             shares,
             seats: Vec::new(),
             left: 0,
@@ -165,16 +131,13 @@ impl Loop {
         }
         self.connect();
         self.controls();
-        let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
+        let mut ready = Vec::new();
         while self.left > 0 {
-            events.clear();
-            let timeout = self.timeout();
-            let room = rustix::buffer::spare_capacity(&mut events);
-            match epoll::wait(&self.epoll, room, timeout.as_ref()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return self.give_up(&system("epoll", &error)),
+            let at_most = self.at_most();
+            if let Err(error) = self.events.wait(at_most, &mut ready) {
+                return self.give_up(&PerfError::system("epoll", error));
             }
-            self.batch(&events);
+            self.batch(&ready);
         }
     }
 
@@ -201,9 +164,8 @@ impl Loop {
             return control.ended(true);
         }
         let linked = link(share, place, machine).and_then(|link| {
-            let event = EventData::new_u64(self.seats.len() as u64);
-            epoll::add(&self.epoll, link.stream(), event, EventFlags::IN)
-                .map_err(|error| system("epoll", &error))?;
+            let added = self.events.add(link.line(), self.seats.len());
+            added.map_err(|error| PerfError::system("epoll", error))?;
             Ok(link)
         });
         match linked {
@@ -224,30 +186,28 @@ impl Loop {
         }
     }
 
-    fn timeout(&self) -> Option<Timespec> {
+    /// How long nothing is to be done.
+    fn at_most(&self) -> Option<Duration> {
         if !self.soon.is_empty() {
-            return Some(Timespec::default());
+            return Some(Duration::ZERO);
         }
         let Reverse((until, _)) = self.moments.peek()?;
         let now = self.shares.first().map_or(0, |share| share.control.now());
-        let left = Duration::from_nanos(until.saturating_sub(now));
-        Timespec::try_from(left).ok()
+        Some(Duration::from_nanos(until.saturating_sub(now)))
     }
 
-    fn batch(&mut self, events: &[Event]) {
+    fn batch(&mut self, ready: &[Ready]) {
         let now = self.shares.first().map_or(0, |share| share.control.now());
         let soon = std::mem::take(&mut self.soon);
         let mut woken = false;
-        for event in events {
-            match event.data.u64() {
-                WAKE => woken = true,
-                number => {
-                    let number = usize::try_from(number).unwrap_or(usize::MAX);
-                    let flags = event.flags;
+        for ready in ready {
+            match *ready {
+                Ready::Woken => woken = true,
+                Ready::Room(number) => {
+                    self.serve(number, now, |link, _, around| link.writable(around));
+                }
+                Ready::Read(number) => {
                     self.serve(number, now, |link, buffer, around| {
-                        if flags == EventFlags::OUT {
-                            return link.writable(around);
-                        }
                         link.receive(buffer, around)
                     });
                 }
@@ -264,9 +224,6 @@ impl Loop {
             self.serve(number, now, |link, _, around| link.resume(around));
         }
         if woken {
-            let mut number = [0; 8];
-            // Whether it was read before changes nothing.
-            let _ = rustix::io::read(&*self.wake, &mut number);
             self.controls();
         }
         for share in &mut self.shares {
@@ -304,13 +261,13 @@ impl Loop {
         let blocked = seat.link.blocked();
         if blocked != seat.watched {
             seat.watched = blocked;
-            let flags = match blocked {
-                true => EventFlags::IN | EventFlags::OUT,
-                false => EventFlags::IN,
+            let interest = match blocked {
+                true => Interest::Both,
+                false => Interest::Input,
             };
-            let event = EventData::new_u64(number as u64);
-            if let Err(error) = epoll::modify(&self.epoll, seat.link.stream(), event, flags) {
-                share.control.fail(system("epoll", &error));
+            let watched = self.events.watch(seat.link.line(), number, interest);
+            if let Err(error) = watched {
+                share.control.fail(PerfError::system("epoll", error));
                 return self.remove(number, true);
             }
         }
@@ -388,20 +345,15 @@ impl Loop {
 fn link(share: &Share, place: usize, machine: Machine) -> Result<Link, PerfError> {
     let connection: Connection = share.way.connect_socket()?;
     let name = &connection.queue_manager();
-    let mut caller = Caller::new(Box::new(connection), machine, name);
+    let application = Application::new(machine, place, name);
+    let mut caller = Caller::new(Box::new(connection), application);
     caller.until_ready(&share.data)?;
-    let (connection, machine, open) = caller.into_parts();
-    let parts = connection
-        .into_parts()
-        .map_err(|error| call_failed("MQCONN", name, &error))?;
-    rustix::io::ioctl_fionbio(parts.stream.as_fd(), true)
-        .map_err(|error| system("a socket", &error))?;
+    let (connection, application) = caller.into_parts();
+    let line = connection.into_nonblocking();
+    let mut line = line.map_err(|error| call_failed("MQCONN", name, error))?;
     let keeps_data = share.workload.module == Module::Responder && share.workload.copy_request;
-    Ok(Link::new(
-        Speech::of(parts),
-        (machine, place),
-        open,
-        name,
-        keeps_data,
-    ))
+    if !keeps_data {
+        line.keep_no_data();
+    }
+    Ok(Link::new(line, application))
 }

@@ -8,25 +8,12 @@
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::workload::{Nanos, PerfError};
-
-/// The longest latency that is told apart, in nanoseconds: ten minutes.
-const LONGEST: u64 = 600_000_000_000;
-
-/// A histogram of nanoseconds with three significant digits.
-///
-/// # Errors
-/// There is no memory for it.
-pub fn histogram() -> Result<Histogram<u64>, PerfError> {
-    Histogram::new_with_bounds(1, LONGEST, 3).map_err(|error| PerfError::System {
-        what: "a histogram cannot be made".to_owned(),
-        why: error.to_string(),
-    })
-}
+use crate::measure::histogram;
+use crate::workload::Nanos;
 
 /// An iteration that is done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
+pub(crate) struct Iteration {
     /// Which application of the thread.
     pub(crate) place: usize,
     /// When.
@@ -63,7 +50,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn count(&mut self, done: Done) {
+    fn count(&mut self, done: Iteration) {
         self.last = done.at;
         let Some(place) = self.places.get_mut(done.place) else {
             return;
@@ -97,25 +84,20 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// For so many applications; `empty` is what latencies are recorded in.
-    pub(crate) fn new(applications: usize, empty: &Histogram<u64>) -> Tally {
+    /// For so many applications.
+    pub(crate) fn new(applications: usize) -> Tally {
         Tally {
             counts: Mutex::new(Counts {
                 places: vec![Place::default(); applications],
                 missed: 0,
                 last: 0,
-                latency: Histogram::new_from(empty),
+                latency: histogram(),
             }),
         }
     }
 
-    /// One more iteration.
-    pub(crate) fn count(&self, done: Done) {
-        self.counts.lock().count(done);
-    }
-
-    /// Several, which are taken out.
-    pub(crate) fn count_all(&self, all: &mut Vec<Done>) {
+    /// Iterations that are done; they are taken out.
+    pub(crate) fn count_all(&self, all: &mut Vec<Iteration>) {
         if all.is_empty() {
             return;
         }
@@ -212,8 +194,8 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn done(open: u64) -> Done {
-        Done {
+    fn done(open: u64) -> Iteration {
+        Iteration {
             place: 0,
             at: 7,
             latency: Some(1_000),
@@ -222,20 +204,20 @@ mod tests {
     }
 
     fn settled(tally: &Tally) -> (u64, u64) {
-        let mut latency = histogram().unwrap();
+        let mut latency = histogram();
         let each = tally.settled(&mut latency);
         (each[0], latency.len())
     }
 
     #[test]
     fn what_may_be_undone_is_neither_done_nor_timed_until_it_is_settled() {
-        let tally = Tally::new(1, &histogram().unwrap());
-        tally.count(done(1));
+        let tally = Tally::new(1);
+        tally.count_all(&mut vec![done(1)]);
         tally.count_all(&mut vec![done(2)]);
         assert_eq!((tally.iterations(), settled(&tally)), (2, (0, 0)));
-        tally.count(done(0));
+        tally.count_all(&mut vec![done(0)]);
         assert_eq!(settled(&tally), (3, 3));
-        tally.count(done(1));
+        tally.count_all(&mut vec![done(1)]);
         tally.settle(0, 1);
         assert_eq!(settled(&tally), (3, 3));
         tally.settle(0, 0);
@@ -244,19 +226,19 @@ mod tests {
 
     #[test]
     fn a_window_has_neither_count_nor_latency_of_what_was_before_it() {
-        let tally = Tally::new(1, &histogram().unwrap());
-        tally.count(done(1));
+        let tally = Tally::new(1);
+        tally.count_all(&mut vec![done(1)]);
         assert_eq!(tally.begin_window(), [1]);
-        tally.count(done(2));
-        tally.count(done(0));
+        tally.count_all(&mut vec![done(2)]);
+        tally.count_all(&mut vec![done(0)]);
         assert_eq!(settled(&tally), (3, 2));
     }
 
     #[test]
     fn what_was_not_done_is_taken_back_but_never_below_nothing() {
-        let tally = Tally::new(1, &histogram().unwrap());
+        let tally = Tally::new(1);
         for open in 1..=5 {
-            tally.count(done(open));
+            tally.count_all(&mut vec![done(open)]);
         }
         tally.take_back(0, 2, 1);
         assert_eq!(settled(&tally), (2, 0));

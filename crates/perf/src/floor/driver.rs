@@ -11,56 +11,47 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
-use rustix::buffer::spare_capacity;
-use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::fd::OwnedFd;
+use posthaste_client::{EventLoop, Interest, Ready};
 use rustix::io::Errno;
 
 use super::Bare;
-use super::disk::histogram;
 use super::exchange::PAIRS;
 use super::frames::{HEADER, Header, Kind, Sizes};
-use crate::measure::LabError;
+use crate::measure::{LabError, histogram};
 
-/// Most events taken at once.
-const EVENTS: usize = 256;
 /// Bytes read at once.
 const READ: usize = 256 << 10;
 /// How long a thread sleeps at most before it looks whether it should end.
-const LOOK: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000_000,
-};
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What runs against a bare server.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub(crate) struct Load {
     /// Which server.
-    pub bare: Bare,
+    pub(crate) bare: Bare,
     /// Applications that ask; for the echo, all there are.
-    pub requesters: u32,
+    pub(crate) requesters: u32,
     /// Applications that answer; none for the echo.
-    pub responders: u32,
+    pub(crate) responders: u32,
     /// Bytes of a message.
-    pub message_bytes: usize,
+    pub(crate) message_bytes: usize,
     /// Threads that carry them, 1 or 2: with 2, requesters and responders have one each.
-    pub threads: u32,
+    pub(crate) threads: u32,
 }
 
 /// What was seen in a window.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Operations that were completed.
-    pub operations: u64,
+    pub(crate) operations: u64,
     /// Length of the window.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Their latencies, in nanoseconds.
-    pub latency: Histogram<u64>,
+    pub(crate) latency: Histogram<u64>,
 }
 
 #[derive(Default)]
@@ -70,7 +61,7 @@ struct Shared {
 }
 
 /// A running load.
-pub struct Driver {
+pub(crate) struct Driver {
     shared: Arc<Shared>,
     counted: Vec<Arc<Mutex<Histogram<u64>>>>,
     threads: Vec<JoinHandle<()>>,
@@ -79,14 +70,9 @@ pub struct Driver {
 
 impl Driver {
     /// Connects all applications and lets them run.
-    ///
-    /// # Errors
-    /// A connection is refused.
-    pub fn start(address: SocketAddr, load: &Load) -> Result<Driver, LabError> {
-        let failed = |error: io::Error| LabError::Workload {
-            what: format!("the bare server at {address}"),
-            why: error.to_string(),
-        };
+    pub(crate) fn start(address: SocketAddr, load: &Load) -> Result<Driver, LabError> {
+        let failed =
+            |error: io::Error| LabError::workload(format!("the bare server at {address}"), error);
         let mut groups: Vec<Vec<Application>> = Vec::new();
         groups.resize_with(
             usize::try_from(load.threads.clamp(1, 2)).unwrap_or(1),
@@ -141,7 +127,7 @@ impl Driver {
     }
 
     /// Begins to count anew.
-    pub fn begin_window(&mut self) {
+    pub(crate) fn begin_window(&mut self) {
         for counted in &self.counted {
             counted.lock().reset();
         }
@@ -149,7 +135,7 @@ impl Driver {
     }
 
     /// What was seen since [`Driver::begin_window`].
-    pub fn end_window(&self) -> Seen {
+    pub(crate) fn end_window(&self) -> Seen {
         let seconds = self.began.elapsed().as_secs_f64();
         let mut latency = histogram();
         for counted in &self.counted {
@@ -164,12 +150,11 @@ impl Driver {
     }
 
     /// Why it has ended by itself, if it has.
-    pub fn failure(&self) -> Option<LabError> {
+    pub(crate) fn failure(&self) -> Option<LabError> {
         let failure = self.shared.failure.lock();
-        failure.as_ref().map(|why| LabError::Workload {
-            what: "the load on the bare server".to_owned(),
-            why: why.clone(),
-        })
+        failure
+            .as_ref()
+            .map(|why| LabError::workload("the load on the bare server", why.clone()))
     }
 }
 
@@ -332,26 +317,24 @@ fn carry(
     shared: &Shared,
     counted: &Mutex<Histogram<u64>>,
 ) -> io::Result<()> {
-    let poll = epoll::create(CreateFlags::CLOEXEC)?;
+    let mut events = EventLoop::new()?;
     for (number, application) in applications.iter_mut().enumerate() {
-        let data = EventData::new_u64(number as u64);
-        epoll::add(&poll, &application.stream, data, EventFlags::IN)?;
+        events.add(&application.stream, number)?;
         application.begin()?;
-        watch(&poll, application, number)?;
+        watch(&events, application, number)?;
     }
-    let mut events = Vec::with_capacity(EVENTS);
+    let mut ready = Vec::new();
     let mut buffer = vec![0; READ];
     while !shared.stop.load(Ordering::Acquire) {
-        match epoll::wait(&poll, spare_capacity(&mut events), Some(&LOOK)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        if events.is_empty() {
+        events.wait(Some(LOOK), &mut ready)?;
+        if ready.is_empty() {
             continue;
         }
         let mut counted = counted.lock();
-        for event in events.drain(..) {
-            let number = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
+        for ready in &ready {
+            let (Ready::Read(number) | Ready::Room(number)) = *ready else {
+                continue;
+            };
             let Some(application) = applications.get_mut(number) else {
                 continue;
             };
@@ -368,7 +351,7 @@ fn carry(
                 Err(error) => return Err(error.into()),
             }
             if stuck || !application.rest.is_empty() {
-                watch(&poll, application, number)?;
+                watch(&events, application, number)?;
             }
         }
     }
@@ -376,21 +359,18 @@ fn carry(
 }
 
 /// Asks to hear when there is room again, if something is left to send.
-fn watch(poll: &OwnedFd, application: &Application, number: usize) -> io::Result<()> {
-    let flags = match application.rest.is_empty() {
-        true => EventFlags::IN,
-        false => EventFlags::IN | EventFlags::OUT,
+fn watch(events: &EventLoop, application: &Application, number: usize) -> io::Result<()> {
+    let interest = match application.rest.is_empty() {
+        true => Interest::Input,
+        false => Interest::Both,
     };
-    let data = EventData::new_u64(number as u64);
-    epoll::modify(poll, &application.stream, data, flags)?;
-    Ok(())
+    events.watch(&application.stream, number, interest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::TcpListener;
-    use std::time::Duration;
 
     /// A bare server on a thread of the test; it ends with the test's process.
     fn server(bare: Bare, bytes: usize) -> SocketAddr {

@@ -5,14 +5,11 @@
 use std::io;
 use std::net::{TcpListener, TcpStream};
 
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use posthaste_client::{EventLoop, Interest, Ready};
 use rustix::io::Errno;
 
-/// Which event is the listener's.
-const LISTENER: u64 = u64::MAX;
-/// Most events taken at once.
-const EVENTS: usize = 256;
+/// Which socket is the listener's.
+const LISTENER: usize = usize::MAX - 1;
 /// Bytes read at once.
 const READ: usize = 256 << 10;
 
@@ -24,39 +21,31 @@ struct Peer {
 
 /// Serves for ever.
 pub(super) fn serve(listener: &TcpListener) -> io::Result<()> {
-    let poll = epoll::create(CreateFlags::CLOEXEC)?;
-    epoll::add(
-        &poll,
-        listener,
-        EventData::new_u64(LISTENER),
-        EventFlags::IN,
-    )?;
+    let mut events = EventLoop::new()?;
+    events.add(listener, LISTENER)?;
     let mut peers: Vec<Option<Peer>> = Vec::new();
-    let mut events = Vec::with_capacity(EVENTS);
+    let mut ready = Vec::new();
     let mut buffer = vec![0; READ];
     loop {
-        match epoll::wait(&poll, spare_capacity(&mut events), None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        for event in events.drain(..) {
-            let number = event.data.u64();
+        events.wait(None, &mut ready)?;
+        for ready in &ready {
+            let (Ready::Read(number) | Ready::Room(number)) = *ready else {
+                continue;
+            };
             if number == LISTENER {
                 let (stream, _) = listener.accept()?;
                 stream.set_nodelay(true)?;
                 stream.set_nonblocking(true)?;
-                let data = EventData::new_u64(peers.len() as u64);
-                epoll::add(&poll, &stream, data, EventFlags::IN)?;
+                events.add(&stream, peers.len())?;
                 let rest = Vec::new();
                 peers.push(Some(Peer { stream, rest }));
                 continue;
             }
-            let place = usize::try_from(number).ok();
-            let Some(slot) = place.and_then(|place| peers.get_mut(place)) else {
+            let Some(slot) = peers.get_mut(number) else {
                 continue;
             };
             let gone = match slot {
-                Some(peer) => peer.turn(&mut buffer, &poll, number).is_err(),
+                Some(peer) => peer.turn(&mut buffer, &events, number).is_err(),
                 None => false,
             };
             if gone {
@@ -68,21 +57,14 @@ pub(super) fn serve(listener: &TcpListener) -> io::Result<()> {
 
 impl Peer {
     /// Sends back what has come. An error means that the peer is gone.
-    fn turn(
-        &mut self,
-        buffer: &mut [u8],
-        poll: &rustix::fd::OwnedFd,
-        number: u64,
-    ) -> io::Result<()> {
+    fn turn(&mut self, buffer: &mut [u8], events: &EventLoop, number: usize) -> io::Result<()> {
         if !self.rest.is_empty() {
             let taken = written(&self.stream, &self.rest)?;
             self.rest.drain(..taken);
             if !self.rest.is_empty() {
                 return Ok(());
             }
-            let data = EventData::new_u64(number);
-            epoll::modify(poll, &self.stream, data, EventFlags::IN)?;
-            return Ok(());
+            return events.watch(&self.stream, number, Interest::Input);
         }
         let count = match rustix::io::read(&self.stream, &mut *buffer) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -97,8 +79,7 @@ impl Peer {
         if let Some(rest) = bytes.get(taken..).filter(|rest| !rest.is_empty()) {
             self.rest.extend_from_slice(rest);
             // Nothing more is read from a peer that does not read.
-            let data = EventData::new_u64(number);
-            epoll::modify(poll, &self.stream, data, EventFlags::OUT)?;
+            events.watch(&self.stream, number, Interest::Room)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The bare exchange: what remains of a request/reply when the queue manager is taken away.
 //!
-//! Written as the product's channels are: tokio with a worker for each processor, one read parsed for all its
+//! Written as a good asynchronous server is: tokio with a worker for each processor, one read parsed for all its
 //! requests, an output buffer per connection that whoever delivers appends to and that is written once per batch.
 //! A put that meets a waiting get goes straight into the getter's buffer; otherwise it waits in a queue in memory.
 //!

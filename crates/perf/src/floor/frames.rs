@@ -15,20 +15,20 @@ pub(super) const HEADER: usize = 16;
 
 /// Lengths of the four flows, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// A request to put a message.
-    pub put: usize,
+    pub(crate) put: usize,
     /// The reply to it.
-    pub done: usize,
+    pub(crate) done: usize,
     /// A request to get one.
-    pub get: usize,
+    pub(crate) get: usize,
     /// The reply with the message.
-    pub message: usize,
+    pub(crate) message: usize,
 }
 
 impl Sizes {
     /// For messages of so many bytes.
-    pub fn of(message_bytes: usize) -> Sizes {
+    pub(crate) fn of(message_bytes: usize) -> Sizes {
         let framing = Framing {
             shared: true,
             ..Framing::INITIAL

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::process::{self, Command, ExitStatus, Stdio};
+use std::process::{self, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// Kills every process that was started here: for the one end that cannot wait for handles to be dropped.
-pub fn kill_all() {
+pub(crate) fn kill_all() {
     let running = RUNNING.lock();
     for pid in running.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
         if let Some(pid) = Pid::from_raw(pid) {
@@ -31,28 +31,39 @@ pub fn kill_all() {
 
 /// How long to wait for a process to be ready, and for it to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience(pub Duration);
+pub(crate) struct Timeout(pub Duration);
 
-impl Default for Patience {
+impl Default for Timeout {
     fn default() -> Self {
-        Patience(Duration::from_secs(120))
+        Timeout(Duration::from_secs(120))
     }
 }
 
 /// A running process.
 #[derive(Debug)]
-pub struct Child {
+pub(crate) struct Child {
     process: process::Child,
     lines: Receiver<String>,
-    patience: Patience,
+    timeout: Timeout,
 }
 
 impl Child {
     /// Starts it, in a process group of its own, so that the terminal's Ctrl-C reaches its owner only.
-    ///
-    /// # Errors
-    /// The program cannot be started.
-    pub fn start(mut command: Command, patience: Patience) -> io::Result<Child> {
+    pub(crate) fn start(command: Command, timeout: Timeout) -> io::Result<Child> {
+        let (sender, lines) = mpsc::channel();
+        let mut child = Child::start_for(command, move |line| {
+            // Nobody may listen any more; the pipe is kept empty all the same.
+            let _ = line.map(|line| sender.send(line));
+        })?;
+        (child.lines, child.timeout) = (lines, timeout);
+        Ok(child)
+    }
+
+    /// The same; `take` gets each line that it prints, and none when it has printed everything.
+    pub(crate) fn start_for(
+        mut command: Command,
+        mut take: impl FnMut(Option<String>) + Send + 'static,
+    ) -> io::Result<Child> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut process = command
             .stdout(Stdio::piped())
@@ -60,35 +71,38 @@ impl Child {
             .spawn()
             .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
         RUNNING.lock().insert(process.id());
-        let (sender, lines) = mpsc::channel();
-        if let Some(output) = process.stdout.take() {
+        let output = process.stdout.take();
+        let child = Child {
+            process,
+            lines: mpsc::channel().1,
+            timeout: Timeout::default(),
+        };
+        if let Some(output) = output {
             thread::Builder::new()
                 .name("child output".to_owned())
                 .spawn(move || {
                     for line in BufReader::new(output).lines().map_while(Result::ok) {
-                        // Nobody may listen any more; the pipe is kept empty all the same.
-                        let _ = sender.send(line);
+                        take(Some(line));
                     }
+                    take(None);
                 })?;
         }
-        Ok(Child {
-            process,
-            lines,
-            patience,
-        })
+        Ok(child)
+    }
+
+    /// Its standard input, if that was asked for.
+    pub(crate) fn input(&mut self) -> Option<ChildStdin> {
+        self.process.stdin.take()
     }
 
     /// Its number.
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
     /// Waits for the first line that `wanted` makes something of.
-    ///
-    /// # Errors
-    /// It ended first, or said nothing of the kind in time.
-    pub fn until<T>(&mut self, wanted: impl Fn(&str) -> Option<T>) -> io::Result<T> {
-        let deadline = Instant::now() + self.patience.0;
+    pub(crate) fn until<T>(&mut self, wanted: impl Fn(&str) -> Option<T>) -> io::Result<T> {
+        let deadline = Instant::now() + self.timeout.0;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
@@ -98,7 +112,7 @@ impl Child {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let seconds = self.patience.0.as_secs();
+                    let seconds = self.timeout.0.as_secs();
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,
                         format!("it is not ready after {seconds} s"),
@@ -115,7 +129,7 @@ impl Child {
     }
 
     /// How it ended, if it has.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         let mut running = RUNNING.lock();
         let status = self.process.try_wait().ok().flatten();
         if status.is_some() {
@@ -125,7 +139,7 @@ impl Child {
     }
 
     /// The same, but it is given so long to end.
-    pub fn ends_within(&mut self, time: Duration) -> Option<ExitStatus> {
+    pub(crate) fn ends_within(&mut self, time: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + time;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -139,7 +153,7 @@ impl Child {
     }
 
     /// Waits for its end, which has been brought about.
-    fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn wait(&mut self) -> io::Result<ExitStatus> {
         let mut running = RUNNING.lock();
         let status = self.process.wait()?;
         running.remove(&self.process.id());
@@ -147,26 +161,25 @@ impl Child {
     }
 
     /// SIGKILL, and waits until it is gone.
-    ///
-    /// # Errors
-    /// It cannot be signalled.
-    pub fn kill(&mut self) -> io::Result<()> {
+    pub(crate) fn kill(&mut self) -> io::Result<()> {
         self.process.kill()?;
         self.wait().map(|_| ())
     }
 
+    /// Sends it a signal; it may have ended, but has not been waited for, so its number is its own.
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("it has no process number"))?;
+        Ok(kill_process(pid, signal)?)
+    }
+
     /// SIGTERM, and waits for an orderly end.
-    ///
-    /// # Errors
-    /// It does not end in time (it is then killed), or cannot be signalled.
-    pub fn end(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.ended() {
             return Ok(status);
         }
-        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| io::Error::other("it has no process number"))?;
-        kill_process(pid, Signal::TERM)?;
-        let deadline = Instant::now() + self.patience.0;
+        self.signal(Signal::TERM)?;
+        let deadline = Instant::now() + self.timeout.0;
         // Its standard output closes when it ends; what it still says is of no interest.
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -175,7 +188,7 @@ impl Child {
                 Err(RecvTimeoutError::Disconnected) => return self.wait(),
                 Err(RecvTimeoutError::Timeout) => {
                     self.kill()?;
-                    let seconds = self.patience.0.as_secs();
+                    let seconds = self.timeout.0.as_secs();
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,
                         format!("no orderly end within {seconds} s"),
@@ -209,7 +222,7 @@ mod tests {
     fn a_line_is_waited_for_and_an_early_end_is_told() {
         let mut child = Child::start(
             shell("echo one; echo two; exec sleep 600"),
-            Patience::default(),
+            Timeout::default(),
         )
         .unwrap();
         let found = child.until(|line| (line == "two").then_some(2)).unwrap();
@@ -218,17 +231,17 @@ mod tests {
         assert!(child.ends_within(Duration::ZERO).is_none());
         assert!(!child.end().unwrap().success());
 
-        let mut child = Child::start(shell("exit 7"), Patience::default()).unwrap();
+        let mut child = Child::start(shell("exit 7"), Timeout::default()).unwrap();
         let error = child.until(|_| Some(())).unwrap_err();
         assert!(
             error
                 .to_string()
                 .contains("ended before it was ready: exit status: 7")
         );
-        let mut child = Child::start(shell("exit 7"), Patience::default()).unwrap();
+        let mut child = Child::start(shell("exit 7"), Timeout::default()).unwrap();
         let status = child.ends_within(Duration::from_secs(600)).unwrap();
         assert_eq!(status.code(), Some(7));
-        let missing = Child::start(Command::new("/no/such/program"), Patience::default());
+        let missing = Child::start(Command::new("/no/such/program"), Timeout::default());
         assert!(
             missing
                 .unwrap_err()
@@ -239,8 +252,8 @@ mod tests {
 
     #[test]
     fn silence_is_told_and_dropping_ends_it() {
-        let patience = Patience(Duration::from_millis(20));
-        let mut child = Child::start(shell("exec sleep 600"), patience).unwrap();
+        let timeout = Timeout(Duration::from_millis(20));
+        let mut child = Child::start(shell("exec sleep 600"), timeout).unwrap();
         let pid = child.pid();
         let error = child.until(|_| Some(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 
 /// Reads how much processor time a process has used.
 #[derive(Clone, Debug)]
-pub struct CpuClock {
+pub(crate) struct CpuClock {
     folder: PathBuf,
     tick_ns: u64,
 }
 
 /// One reading of a [`CpuClock`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpuReading {
+pub(crate) struct CpuReading {
     /// Thread and its nanoseconds; empty where the kernel keeps no such account.
     threads: BTreeMap<u32, u64>,
     /// User time of the process, all its threads, those gone included.
@@ -29,16 +29,16 @@ pub struct CpuReading {
 
 /// Processor time between two readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuUsed {
+pub(crate) struct CpuUsed {
     /// All of it, in nanoseconds.
-    pub total_ns: u64,
+    pub(crate) total_ns: u64,
     /// The part spent in the kernel, in nanoseconds, as fine as the kernel's tick.
-    pub system_ns: u64,
+    pub(crate) system_ns: u64,
 }
 
 impl CpuClock {
     /// Of the process with this number.
-    pub fn of(pid: u32) -> CpuClock {
+    pub(crate) fn of(pid: u32) -> CpuClock {
         let ticks = rustix::param::clock_ticks_per_second().max(1);
         CpuClock {
             folder: Path::new("/proc").join(pid.to_string()),
@@ -47,10 +47,7 @@ impl CpuClock {
     }
 
     /// What it has used so far.
-    ///
-    /// # Errors
-    /// The process is gone.
-    pub fn read(&self) -> io::Result<CpuReading> {
+    pub(crate) fn read(&self) -> io::Result<CpuReading> {
         let stat = fs::read_to_string(self.folder.join("stat"))?;
         let (user, system) = ticks(&stat).ok_or_else(|| {
             io::Error::new(
@@ -82,7 +79,7 @@ impl CpuClock {
 
 impl CpuReading {
     /// What was used since an earlier reading of the same process.
-    pub fn since(&self, earlier: &CpuReading) -> CpuUsed {
+    pub(crate) fn since(&self, earlier: &CpuReading) -> CpuUsed {
         let user = self.user_ns.saturating_sub(earlier.user_ns);
         let system = self.system_ns.saturating_sub(earlier.system_ns);
         let same = !self.threads.is_empty() && self.threads.keys().eq(earlier.threads.keys());
@@ -108,11 +105,11 @@ fn ticks(stat: &str) -> Option<(u64, u64)> {
 
 /// Processor time of this process, exact.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnCpu;
+pub(crate) struct OwnCpu;
 
 impl OwnCpu {
     /// Nanoseconds used so far by all threads of this process.
-    pub fn read() -> u64 {
+    pub(crate) fn read() -> u64 {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
         let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
         let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
@@ -121,10 +118,7 @@ impl OwnCpu {
 }
 
 /// Resident memory of a process, in bytes.
-///
-/// # Errors
-/// The process is gone.
-pub fn resident_bytes(pid: u32) -> io::Result<u64> {
+pub(crate) fn resident_bytes(pid: u32) -> io::Result<u64> {
     let text = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("statm"))?;
     let pages: u64 = text
         .split_whitespace()

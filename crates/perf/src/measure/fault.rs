@@ -28,12 +28,12 @@ pub enum LabError {
     #[error("the disk is full: {0}")]
     NoSpace(String),
     /// The queue manager under test did not start, or ended while it was measured.
-    #[error("the queue manager under test: {what}{}", Said(.said))]
+    #[error("the queue manager under test: {what}{}", LastOutput(.output))]
     Server {
         /// What happened.
         what: String,
         /// The end of what it said on standard error.
-        said: String,
+        output: String,
     },
     /// The workload failed: a call, a connection.
     #[error("{what}: {why}")]
@@ -59,9 +59,9 @@ pub enum LabError {
     Interrupted,
 }
 
-struct Said<'a>(&'a str);
+struct LastOutput<'a>(&'a str);
 
-impl fmt::Display for Said<'_> {
+impl fmt::Display for LastOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.is_empty() {
             true => Ok(()),
@@ -72,7 +72,7 @@ impl fmt::Display for Said<'_> {
 
 impl LabError {
     /// The operating system refused something about a file.
-    pub fn io(path: &Path, error: io::Error) -> LabError {
+    pub(crate) fn io(path: &Path, error: io::Error) -> LabError {
         match is_no_space(&error) {
             true => LabError::NoSpace(path.display().to_string()),
             false => LabError::Io {
@@ -82,19 +82,40 @@ impl LabError {
         }
     }
 
-    /// A queue manager's own failure.
-    pub fn server(doing: &str, failure: &Failure) -> LabError {
+    /// A workload that failed.
+    pub(crate) fn workload(what: impl Into<String>, why: impl fmt::Display) -> LabError {
+        LabError::Workload {
+            what: what.into(),
+            why: why.to_string(),
+        }
+    }
+
+    /// A queue manager under test that failed without a word.
+    pub(crate) fn broken(what: impl Into<String>) -> LabError {
+        LabError::Server {
+            what: what.into(),
+            output: String::new(),
+        }
+    }
+
+    /// A command's failure about a folder.
+    pub(crate) fn refused(folder: &Path, failure: &Failure) -> LabError {
         match failure.exit {
             Exit::NoSpace => LabError::NoSpace(failure.line()),
-            _ => LabError::Server {
-                what: format!("{doing}: {}", failure.line()),
-                said: String::new(),
-            },
+            _ => LabError::io(folder, io::Error::other(failure.line())),
+        }
+    }
+
+    /// A queue manager's own failure.
+    pub(crate) fn server(doing: &str, failure: &Failure) -> LabError {
+        match failure.exit {
+            Exit::NoSpace => LabError::NoSpace(failure.line()),
+            _ => LabError::broken(format!("{doing}: {}", failure.line())),
         }
     }
 
     /// The exit code of a command that failed so.
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         match self {
             LabError::BadInput(_) => Exit::BadParameter,
             LabError::Io { .. } => Exit::Unusable,
@@ -122,7 +143,7 @@ mod tests {
         assert_eq!(denied.exit(), Exit::Unusable);
         let dead = LabError::Server {
             what: "it ended".to_owned(),
-            said: "AMQ2020E".to_owned(),
+            output: "AMQ2020E".to_owned(),
         };
         assert_eq!(
             dead.to_string(),

@@ -7,10 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Has a write beyond the largest file that is allowed (`ulimit -f`) fail, where by default it ends the process
 /// with nothing said and nothing put in order. It lasts as long as the process does.
-///
-/// # Errors
-/// The signal cannot be caught.
-pub fn refuse_long_files() -> io::Result<()> {
+pub(crate) fn refuse_long_files() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;

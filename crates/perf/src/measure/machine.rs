@@ -16,28 +16,28 @@ const UNKNOWN: &str = "unknown";
 
 /// A machine and the disk that was measured on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// Model of the processors.
-    pub processor: String,
+    pub(crate) processor: String,
     /// Processors this process may use.
-    pub processors: u32,
+    pub(crate) processors: u32,
     /// Memory, in bytes.
-    pub memory_bytes: u64,
+    pub(crate) memory_bytes: u64,
     /// Operating system and release.
-    pub kernel: String,
+    pub(crate) kernel: String,
     /// Architecture.
-    pub architecture: String,
+    pub(crate) architecture: String,
     /// File system of the folder that was measured.
-    pub file_system: String,
+    pub(crate) file_system: String,
     /// Device below it, with what is known of its cache.
-    pub disk: String,
+    pub(crate) disk: String,
     /// Processes waiting for a processor, averaged over the last minute, when the run began.
-    pub load: String,
+    pub(crate) load: String,
 }
 
 impl Machine {
     /// This machine, and the disk that holds `folder`.
-    pub fn describe(folder: &Path) -> Machine {
+    pub(crate) fn describe(folder: &Path) -> Machine {
         let name = rustix::system::uname();
         let text = |field: &std::ffi::CStr| field.to_string_lossy().into_owned();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -60,7 +60,7 @@ impl Machine {
     }
 
     /// In one line, as it stands above a table.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         format!(
             "{} × {}, {} GiB, {}, {} on {}",
             self.processors,
@@ -147,14 +147,14 @@ fn disk_of(folder: &Path, source: &str) -> String {
 }
 
 /// Now, in UTC.
-pub fn now_text() -> String {
+pub(crate) fn now_text() -> String {
     let now = OffsetDateTime::now_utc();
     let whole = now.replace_nanosecond(0).unwrap_or(now);
     whole.format(&Rfc3339).unwrap_or_default()
 }
 
 /// The commit that was checked out where this program was built; none if that was no checkout.
-pub fn built_from() -> Option<String> {
+pub(crate) fn built_from() -> Option<String> {
     let commit = env!("POSTHASTE_COMMIT");
     (!commit.is_empty()).then(|| commit.to_owned())
 }

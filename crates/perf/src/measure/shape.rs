@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::LabError;
 use super::interrupt::Interrupt;
-use super::under_test::{CHANNEL, QUEUE_MANAGER};
 
+/// The name of a queue manager under test.
+pub const QUEUE_MANAGER: &str = "PERF";
+/// Its server-connection channel.
+pub(crate) const CHANNEL: &str = "PERF.SVRCONN";
 /// How soon an interruption is noticed while one is created.
 const INTERRUPTED: Duration = Duration::from_millis(50);
 
@@ -57,7 +60,7 @@ impl Default for Shape {
 }
 
 /// MQSC that a queue manager under test is created with.
-pub fn queue_script(pairs: u32) -> Vec<String> {
+pub(crate) fn queue_script(pairs: u32) -> Vec<String> {
     let mut script = vec![
         format!("DEFINE CHANNEL({CHANNEL}) CHLTYPE(SVRCONN) SHARECNV(1) MAXMSGL(104857600)"),
         "ALTER QMGR MAXMSGL(104857600)".to_owned(),
@@ -104,10 +107,11 @@ impl Shape {
 
     /// The same, unless the run is interrupted meanwhile. Creation itself cannot be stopped: it is left alone, and
     /// ends when the process does, or when `folder` gets another name.
-    ///
-    /// # Errors
-    /// The disk does not take it, or the run was interrupted.
-    pub fn create_unless(&self, interrupt: &Interrupt, folder: &Path) -> Result<Home, LabError> {
+    pub(crate) fn create_unless(
+        &self,
+        interrupt: &Interrupt,
+        folder: &Path,
+    ) -> Result<Home, LabError> {
         let (sender, made) = mpsc::channel();
         let (shape, place) = (self.clone(), folder.to_owned());
         let create = move || {
@@ -130,10 +134,7 @@ impl Shape {
                 Ok(made) => return made,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(LabError::Server {
-                        what: "its creation broke off".to_owned(),
-                        said: String::new(),
-                    });
+                    return Err(LabError::broken("its creation broke off"));
                 }
             }
         }
@@ -148,10 +149,8 @@ impl Shape {
             ("DefaultPQBufferSize", self.queue_buffer.to_string()),
             ("MaxChannels", "20000".to_owned()),
         ] {
-            text = with_key(&text, key, &value).ok_or_else(|| LabError::Server {
-                what: format!("{} has no {key}", path.display()),
-                said: String::new(),
-            })?;
+            text = with_key(&text, key, &value)
+                .ok_or_else(|| LabError::broken(format!("{} has no {key}", path.display())))?;
         }
         fs::write(path, text).map_err(failed)
     }

@@ -12,16 +12,11 @@ use std::time::{Duration, Instant};
 use posthaste_client::Address;
 use posthaste_server::Home;
 
-use super::child::{Child, Patience};
-use super::cpu::CpuClock;
+use super::child::{Child, Timeout};
 use super::fault::LabError;
 use super::interrupt::Interrupt;
-use super::shape::Shape;
+use super::shape::{QUEUE_MANAGER, Shape};
 
-/// The queue manager's name.
-pub const QUEUE_MANAGER: &str = "PERF";
-/// Its server-connection channel.
-pub const CHANNEL: &str = "PERF.SVRCONN";
 /// What the line begins with that says where it listens.
 const LISTENING: &str = "Listening";
 /// How much of what a server said is shown when it fails, in bytes.
@@ -32,7 +27,7 @@ const ENDING: Duration = Duration::from_millis(200);
 
 /// A running queue manager.
 #[derive(Debug)]
-pub struct UnderTest {
+pub(crate) struct UnderTest {
     child: Child,
     program: PathBuf,
     folder: PathBuf,
@@ -43,10 +38,7 @@ pub struct UnderTest {
 
 impl UnderTest {
     /// Creates a queue manager below `folder`, which must not hold one, and starts it.
-    ///
-    /// # Errors
-    /// The disk does not take it, it does not start, or the run was interrupted.
-    pub fn start(
+    pub(crate) fn start(
         program: &Path,
         folder: &Path,
         shape: &Shape,
@@ -57,10 +49,7 @@ impl UnderTest {
     }
 
     /// Starts one that was created before.
-    ///
-    /// # Errors
-    /// It does not start.
-    pub fn start_again(
+    pub(crate) fn start_again(
         program: &Path,
         folder: &Path,
         home: Home,
@@ -84,9 +73,9 @@ impl UnderTest {
             .stderr(file);
         let failed = |error: std::io::Error| LabError::Server {
             what: error.to_string(),
-            said: last_words(&words),
+            output: last_words(&words),
         };
-        let mut child = Child::start(command, Patience::default()).map_err(failed)?;
+        let mut child = Child::start(command, Timeout::default()).map_err(failed)?;
         let tcp = child.until(listening).map_err(failed)?;
         Ok(UnderTest {
             child,
@@ -99,38 +88,33 @@ impl UnderTest {
     }
 
     /// Where applications connect over TCP.
-    pub fn tcp(&self) -> &Address {
+    pub(crate) fn tcp(&self) -> &Address {
         &self.tcp
     }
 
     /// Where local applications connect.
-    pub fn local(&self) -> Address {
+    pub(crate) fn local(&self) -> Address {
         Address::Unix(self.home.applications())
     }
 
     /// Its files.
-    pub fn home(&self) -> &Home {
+    pub(crate) fn home(&self) -> &Home {
         &self.home
     }
 
     /// Its process.
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.pid()
     }
 
-    /// Its processor time.
-    pub fn clock(&self) -> CpuClock {
-        CpuClock::of(self.pid())
-    }
-
     /// What happened, if it has ended.
-    pub fn ended(&mut self) -> Option<LabError> {
+    pub(crate) fn ended(&mut self) -> Option<LabError> {
         let status = self.child.ended()?;
         Some(self.ended_with(status))
     }
 
     /// Why a call failed: because the queue manager has ended or is ending, or as the call says.
-    pub fn why(&mut self, error: LabError) -> LabError {
+    pub(crate) fn why(&mut self, error: LabError) -> LabError {
         match error {
             LabError::Workload { .. } => match self.child.ends_within(ENDING) {
                 Some(status) => self.ended_with(status),
@@ -143,18 +127,15 @@ impl UnderTest {
     fn ended_with(&self, status: ExitStatus) -> LabError {
         LabError::Server {
             what: format!("it ended while it was measured ({status})"),
-            said: last_words(&self.folder.join("server.err")),
+            output: last_words(&self.folder.join("server.err")),
         }
     }
 
     /// Ends it in order.
-    ///
-    /// # Errors
-    /// It does not end, or says that something went wrong.
-    pub fn end(&mut self) -> Result<(), LabError> {
+    pub(crate) fn end(&mut self) -> Result<(), LabError> {
         let failed = |what: String| LabError::Server {
             what,
-            said: last_words(&self.folder.join("server.err")),
+            output: last_words(&self.folder.join("server.err")),
         };
         let status = self
             .child
@@ -167,21 +148,14 @@ impl UnderTest {
     }
 
     /// SIGKILL.
-    ///
-    /// # Errors
-    /// It cannot be signalled.
-    pub fn kill(&mut self) -> Result<(), LabError> {
-        self.child.kill().map_err(|error| LabError::Server {
-            what: error.to_string(),
-            said: String::new(),
-        })
+    pub(crate) fn kill(&mut self) -> Result<(), LabError> {
+        self.child
+            .kill()
+            .map_err(|error| LabError::broken(error.to_string()))
     }
 
     /// Starts it again after its end; how long that took until it served.
-    ///
-    /// # Errors
-    /// It does not start.
-    pub fn again(self) -> Result<(UnderTest, Duration), LabError> {
+    pub(crate) fn again(self) -> Result<(UnderTest, Duration), LabError> {
         let UnderTest {
             child,
             program,

@@ -5,7 +5,8 @@
 //! has more than a point.
 
 use super::svg::{Bar, BarChart, Line, LineChart};
-use crate::results::{Case, Document, Figure, REFERENCE_CASE, Summary, fixed, summarise};
+use crate::quantity::fixed;
+use crate::results::{Case, Document, Figure, REFERENCE_CASE, Summary, summarise};
 
 /// A figure of a case that can be drawn.
 type Drawn = fn(&Summary) -> Option<f64>;
@@ -139,7 +140,7 @@ fn rates(document: &Document, wanted: impl Fn(&&Case) -> bool) -> BarChart {
 
 /// Server CPU per round trip beside the bare exchange and the published figures, from the first results that
 /// have a bare exchange with 60 requesters.
-pub fn headline(documents: &[Document]) -> Option<BarChart> {
+pub(crate) fn headline(documents: &[Document]) -> Option<BarChart> {
     documents.iter().find_map(headline_of)
 }
 

@@ -21,7 +21,7 @@ figure{margin:0;overflow-x:auto}svg{width:100%;min-width:31.25rem;height:auto;di
 @media print{body{max-width:none;padding:0;font-size:11pt;background:#fff;color:#000}nav{display:none}h2{break-before:page}h2:first-of-type{break-before:auto}figure,tr{break-inside:avoid}.scroll,figure{overflow:visible}svg{min-width:0}.charts{grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr))}table{font-size:8pt}th,td{padding:.15rem .3rem;white-space:normal}}";
 
 /// The whole page.
-pub fn page(documents: &[Document]) -> String {
+pub(crate) fn page(documents: &[Document]) -> String {
     let mut out = String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     // Writing to a String does not fail.
     let _ = write!(
@@ -185,7 +185,7 @@ mod tests {
             addresses,
             text.matches("http://www.w3.org/2000/svg").count()
         );
-        for told in [
+        for expected in [
             "name=\"viewport\"",
             "@media print",
             "prefers-color-scheme:dark",
@@ -199,7 +199,7 @@ mod tests {
             "id=\"rr-cc\"",
             "0123456789ab",
         ] {
-            assert!(text.contains(told), "{told}");
+            assert!(text.contains(expected), "{expected}");
         }
         assert_eq!(text.matches("<table>").count(), 2);
         assert_eq!(text, page(&[document]));

@@ -53,50 +53,50 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub(crate) struct Line {
     /// What the legend calls it.
-    pub name: String,
+    pub(crate) name: String,
     /// Its colour, by number; lines that belong together have the same.
-    pub colour: usize,
+    pub(crate) colour: usize,
     /// Dashed.
-    pub dashed: bool,
+    pub(crate) dashed: bool,
     /// Where it goes, from left to right.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// Lines over an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LineChart {
+pub(crate) struct LineChart {
     /// What it shows, with the unit of the upright axis.
-    pub title: String,
+    pub(crate) title: String,
     /// What the level axis is.
-    pub axis: String,
+    pub(crate) axis: String,
     /// The lines.
-    pub lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
 }
 
 /// A bar.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// What it is.
-    pub name: String,
+    pub(crate) name: String,
     /// How long it is.
-    pub value: f64,
+    pub(crate) value: f64,
     /// The figure beside it.
-    pub label: String,
+    pub(crate) label: String,
     /// Its colour, by number.
-    pub colour: usize,
+    pub(crate) colour: usize,
 }
 
 /// Bars one below the other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BarChart {
+pub(crate) struct BarChart {
     /// What it shows.
-    pub title: String,
+    pub(crate) title: String,
     /// What stands below it.
-    pub note: String,
+    pub(crate) note: String,
     /// The bars.
-    pub bars: Vec<Bar>,
+    pub(crate) bars: Vec<Bar>,
 }
 
 /// The next larger of 1, 2, 2.5, 5 times a power of ten.
@@ -172,12 +172,12 @@ impl Level {
 
 impl LineChart {
     /// Whether there is anything to draw.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.points.is_empty())
     }
 
     /// As an element.
-    pub fn svg(&self, alone: bool) -> String {
+    pub(crate) fn svg(&self, alone: bool) -> String {
         let mut across: Vec<f64> = self.points().map(|(x, _)| x).collect();
         across.sort_by(f64::total_cmp);
         across.dedup();
@@ -303,7 +303,7 @@ impl Line {
 
 impl BarChart {
     /// As an element.
-    pub fn svg(&self, alone: bool) -> String {
+    pub(crate) fn svg(&self, alone: bool) -> String {
         let longest = self.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
         let note = if self.note.is_empty() { 8.0 } else { 30.0 };
         let height = TOP + BAR * 1.35 * self.bars.len() as f64 + note;

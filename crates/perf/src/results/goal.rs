@@ -8,16 +8,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Spread, Summary, median};
-use super::table::{count, fixed};
 use super::{Case, Document, Round, summarise};
+use crate::quantity::{count, fixed};
 
 /// Server CPU of the bare exchange with 60 requesters on the machine that absolute goals are for, µs.
-pub const REFERENCE_US: f64 = 9.1;
+pub(crate) const REFERENCE_US: f64 = 9.1;
 
 /// Which figure of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Figure {
+pub(crate) enum Figure {
     /// Server CPU per operation, µs.
     ServerCpu,
     /// Operations per second.
@@ -30,7 +30,7 @@ pub enum Figure {
 
 impl Figure {
     /// A value of this kind, with its unit.
-    pub fn show(&self, value: f64) -> String {
+    pub(crate) fn show(&self, value: f64) -> String {
         match self {
             Figure::ServerCpu => format!("{} µs", fixed(value, 1)),
             Figure::Rate => format!("{}/s", count(value)),
@@ -66,7 +66,11 @@ fn unit(name: &str) -> &str {
 /// What a figure has to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bound {
+#[expect(
+    clippy::enum_variant_names,
+    reason = "at most, at least; and these are the names in results files"
+)]
+pub(crate) enum Bound {
     /// At most so many times the floor's.
     AtMostTimesFloor(f64),
     /// At least so many times the floor's.
@@ -79,37 +83,37 @@ pub enum Bound {
 
 /// A goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Goal {
+pub(crate) struct Goal {
     /// What is measured, in words.
-    pub measure: String,
+    pub(crate) measure: String,
     /// Where: a case of the same document.
-    pub case: String,
+    pub(crate) case: String,
     /// Which figure of it.
-    pub figure: Figure,
+    pub(crate) figure: Figure,
     /// What it has to be.
-    pub bound: Bound,
+    pub(crate) bound: Bound,
 }
 
 /// A goal beside what was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// What is measured.
-    pub measure: String,
+    pub(crate) measure: String,
     /// What was to be reached.
-    pub target: String,
+    pub(crate) target: String,
     /// What was measured, or why it was not.
-    pub measured: String,
+    pub(crate) measured: String,
     /// The floor's figure, if there is one.
-    pub floor: String,
+    pub(crate) floor: String,
     /// The ratio that was judged, with its range over the rounds.
-    pub ratio: String,
+    pub(crate) ratio: String,
     /// Whether it was reached; none if it was not measured.
-    pub met: Option<bool>,
+    pub(crate) met: Option<bool>,
 }
 
 impl Goal {
     /// Whether it was reached in `document`.
-    pub fn judge(&self, document: &Document) -> Judged {
+    pub(crate) fn judge(&self, document: &Document) -> Judged {
         let case = document.case(&self.case);
         let floor = case
             .and_then(|case| case.floor.as_deref())
@@ -198,7 +202,7 @@ fn speed(document: &Document) -> f64 {
 }
 
 /// The case that the machine's speed is taken from.
-pub const REFERENCE_CASE: &str = "bare exchange 60";
+pub(crate) const REFERENCE_CASE: &str = "bare exchange 60";
 
 #[cfg(test)]
 mod tests {

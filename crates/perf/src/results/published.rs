@@ -6,36 +6,36 @@
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Summary, summarise};
-use super::table::{count, fixed};
 use super::{Document, Figure};
+use crate::quantity::{count, fixed};
 
 /// How a rate on few processors is set beside one on 64 hardware threads. Stated wherever it is used.
-pub const PROJECTION: &str = "Projection rule: rate on 64 hardware threads = 64 ÷ (server CPU µs per operation) × 10⁶. It assumes perfect scaling and is a projection, not a measurement.";
+pub(crate) const PROJECTION: &str = "Projection rule: rate on 64 hardware threads = 64 ÷ (server CPU µs per operation) × 10⁶. It assumes perfect scaling and is a projection, not a measurement.";
 
 /// The value of a round that says how many messages it was about.
-pub const MESSAGES: &str = "messages";
+pub(crate) const MESSAGES: &str = "messages";
 
 /// Hardware threads of the machine of the published figures.
 const THREADS: f64 = 64.0;
 
 /// A figure of others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Published {
+pub(crate) struct Published {
     /// What it is a figure of.
-    pub figure: Figure,
+    pub(crate) figure: Figure,
     /// The figure: operations per second, or µs.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Whose, of what, on what.
-    pub source: String,
+    pub(crate) source: String,
     /// It is what a whole large machine made: only a projection can stand beside it.
     #[serde(default)]
-    pub whole_machine: bool,
+    pub(crate) whole_machine: bool,
     /// How many messages it is a figure of, where that counts. One of another amount has no ratio to it.
     #[serde(default)]
-    pub messages: Option<u64>,
+    pub(crate) messages: Option<u64>,
     /// How many hardware threads made it is not known: no projection stands beside it.
     #[serde(default)]
-    pub unknown_threads: bool,
+    pub(crate) unknown_threads: bool,
 }
 
 impl Published {
@@ -51,17 +51,17 @@ impl Published {
     }
 
     /// Server CPU per operation, µs.
-    pub fn server_us(value: f64, source: &str) -> Published {
+    pub(crate) fn server_us(value: f64, source: &str) -> Published {
         Published::new(Figure::ServerCpu, value, source)
     }
 
     /// Operations per second of one thread, or of something else that more processors do not make faster.
-    pub fn rate(value: f64, source: &str) -> Published {
+    pub(crate) fn rate(value: f64, source: &str) -> Published {
         Published::new(Figure::Rate, value, source)
     }
 
     /// Operations per second of a whole machine with 64 hardware threads.
-    pub fn rate_of_a_machine(value: f64, source: &str) -> Published {
+    pub(crate) fn rate_of_a_machine(value: f64, source: &str) -> Published {
         Published {
             whole_machine: true,
             ..Published::rate(value, source)
@@ -69,7 +69,7 @@ impl Published {
     }
 
     /// Operations per second of a whole machine of which only the cores are known.
-    pub fn rate_of_cores(value: f64, source: &str) -> Published {
+    pub(crate) fn rate_of_cores(value: f64, source: &str) -> Published {
         Published {
             unknown_threads: true,
             ..Published::rate_of_a_machine(value, source)
@@ -77,7 +77,7 @@ impl Published {
     }
 
     /// A value that is neither, of so many messages.
-    pub fn value(name: &str, value: f64, messages: u64, source: &str) -> Published {
+    pub(crate) fn value(name: &str, value: f64, messages: u64, source: &str) -> Published {
         Published {
             messages: Some(messages),
             ..Published::new(Figure::Value(name.to_owned()), value, source)
@@ -85,13 +85,13 @@ impl Published {
     }
 
     /// Whether a projection stands beside it.
-    pub fn projected(&self) -> bool {
+    pub(crate) fn projected(&self) -> bool {
         (self.whole_machine || self.figure == Figure::ServerCpu) && !self.unknown_threads
     }
 }
 
 /// Every published figure of a document beside the measured one, a line each, and whether one of them is a projection.
-pub fn comparisons(document: &Document) -> (Vec<String>, bool) {
+pub(crate) fn comparisons(document: &Document) -> (Vec<String>, bool) {
     let mut lines = Vec::new();
     let mut projected = false;
     for case in &document.cases {
@@ -224,7 +224,7 @@ mod tests {
             }
         }
         let nothing = Summary {
-            server_us: Some(crate::results::Spread {
+            server_us: Some(crate::results::summary::Spread {
                 median: f64::MIN_POSITIVE,
                 least: 0.0,
                 greatest: 0.0,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{Case, Document, Round};
 
 /// The median; the mean of the middle two where there are two; none of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -24,13 +24,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// A median with the least and the greatest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The median.
-    pub median: f64,
+    pub(crate) median: f64,
     /// The least.
-    pub least: f64,
+    pub(crate) least: f64,
     /// The greatest.
-    pub greatest: f64,
+    pub(crate) greatest: f64,
 }
 
 impl Spread {
@@ -46,42 +46,42 @@ impl Spread {
 
 /// A case in figures. What was not measured is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Rounds.
-    pub rounds: usize,
+    pub(crate) rounds: usize,
     /// Operations per second.
-    pub rate: Option<Spread>,
+    pub(crate) rate: Option<Spread>,
     /// Server CPU per operation, µs.
-    pub server_us: Option<Spread>,
+    pub(crate) server_us: Option<Spread>,
     /// Client CPU per operation, µs.
-    pub client_us: Option<Spread>,
+    pub(crate) client_us: Option<Spread>,
     /// Latency: median, 90 %, 99 %, 99.9 %, longest, µs; each the median over the rounds.
-    pub latency_us: Option<[f64; 5]>,
+    pub(crate) latency_us: Option<[f64; 5]>,
     /// Bytes of log records per operation.
-    pub log_bytes: Option<f64>,
+    pub(crate) log_bytes: Option<f64>,
     /// Bytes written to the log per operation.
-    pub log_physical: Option<f64>,
+    pub(crate) log_physical: Option<f64>,
     /// Mean size of a log write, bytes.
-    pub log_write_bytes: Option<f64>,
+    pub(crate) log_write_bytes: Option<f64>,
     /// Mean time of a log write, µs.
-    pub log_write_us: Option<f64>,
+    pub(crate) log_write_us: Option<f64>,
     /// Megabytes (10⁶) per second written to the log.
-    pub log_mb_s: Option<f64>,
+    pub(crate) log_mb_s: Option<f64>,
     /// Resident memory of the server, bytes.
-    pub resident: Option<f64>,
+    pub(crate) resident: Option<f64>,
     /// Server CPU per operation as a multiple of the floor's.
-    pub cpu_ratio: Option<Spread>,
+    pub(crate) cpu_ratio: Option<Spread>,
     /// Rate as a multiple of the floor's.
-    pub rate_ratio: Option<Spread>,
+    pub(crate) rate_ratio: Option<Spread>,
     /// Median latency as a multiple of the floor's.
-    pub p50_ratio: Option<Spread>,
+    pub(crate) p50_ratio: Option<Spread>,
     /// The named values.
-    pub values: BTreeMap<String, f64>,
+    pub(crate) values: BTreeMap<String, f64>,
 }
 
 impl Round {
     /// Operations per second.
-    pub fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0 && self.operations > 0).then(|| self.operations as f64 / self.seconds)
     }
 
@@ -91,17 +91,17 @@ impl Round {
     }
 
     /// Server CPU per operation, µs.
-    pub fn server_us(&self) -> Option<f64> {
+    pub(crate) fn server_us(&self) -> Option<f64> {
         self.per_operation(self.server_cpu_ns)
     }
 
     /// Client CPU per operation, µs.
-    pub fn client_us(&self) -> Option<f64> {
+    pub(crate) fn client_us(&self) -> Option<f64> {
         self.per_operation(self.client_cpu_ns)
     }
 
     /// Median latency, µs.
-    pub fn p50_us(&self) -> Option<f64> {
+    pub(crate) fn p50_us(&self) -> Option<f64> {
         self.latency.map(|latency| latency.p50 as f64 / 1000.0)
     }
 
@@ -129,7 +129,7 @@ fn values(case: &Case) -> BTreeMap<String, f64> {
 }
 
 /// The figures of a case of a document.
-pub fn summarise(document: &Document, case: &Case) -> Summary {
+pub(crate) fn summarise(document: &Document, case: &Case) -> Summary {
     let floor = case.floor.as_deref().and_then(|name| document.case(name));
     let all = |figure: &dyn Fn(&Round) -> Option<f64>| -> Vec<f64> {
         case.rounds.iter().filter_map(figure).collect()

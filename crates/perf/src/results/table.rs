@@ -1,8 +1,8 @@
-//! Text in aligned columns, and figures as people read them.
+//! Text in aligned columns.
 
 /// How a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// Words.
     Left,
     /// Figures.
@@ -11,7 +11,7 @@ pub enum Align {
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub(crate) struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
@@ -28,7 +28,7 @@ impl Align {
 
 impl Table {
     /// With these columns.
-    pub fn new(columns: &[(&str, Align)]) -> Table {
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
         Table {
             columns: columns
                 .iter()
@@ -39,27 +39,27 @@ impl Table {
     }
 
     /// Adds a row; what is missing in it stays empty.
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
     /// Whether it has no rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// The names of the columns and how they are aligned.
-    pub fn columns(&self) -> &[(String, Align)] {
+    pub(crate) fn columns(&self) -> &[(String, Align)] {
         &self.columns
     }
 
     /// The rows.
-    pub fn rows(&self) -> &[Vec<String>] {
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
 
     /// Without the columns in which no row has anything.
-    pub fn without_empty_columns(&self) -> Table {
+    pub(crate) fn without_empty_columns(&self) -> Table {
         let used = |column: &usize| {
             let filled = |row: &&Vec<String>| row.get(*column).is_some_and(|c| !c.is_empty());
             self.rows.iter().any(|row| filled(&row))
@@ -81,7 +81,7 @@ impl Table {
     }
 
     /// As lines for a terminal.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             let name = self.columns.get(column).map(|(name, _)| name);
@@ -112,7 +112,7 @@ impl Table {
     }
 
     /// As Markdown.
-    pub fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = String>| {
             format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
         };
@@ -133,71 +133,9 @@ impl Table {
     }
 }
 
-/// A number with so many decimals and commas between thousands.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", value.abs());
-    let (whole, rest) = match text.split_once('.') {
-        Some((whole, rest)) => (whole, format!(".{rest}")),
-        None => (text.as_str(), String::new()),
-    };
-    let mut grouped = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    let nothing = grouped == "0" && rest.chars().all(|c| c == '.' || c == '0');
-    let sign = if value < 0.0 && !nothing { "−" } else { "" };
-    format!("{sign}{grouped}{rest}")
-}
-
-/// A whole number with commas between thousands.
-pub fn count(value: f64) -> String {
-    fixed(value, 0)
-}
-
-/// Bytes with a binary unit.
-pub fn bytes(value: f64) -> String {
-    let mut value = value;
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-        if value < 1024.0 {
-            let decimals = usize::from(unit != "B" && value < 100.0 && value.fract() != 0.0);
-            return format!("{} {unit}", fixed(value, decimals));
-        }
-        value /= 1024.0;
-    }
-    format!("{} TiB", fixed(value, 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn figures_are_readable() {
-        for (value, decimals, expected) in [
-            (0.0, 0, "0"),
-            (999.0, 0, "999"),
-            (1_000.0, 0, "1,000"),
-            (1_234_567.891, 1, "1,234,567.9"),
-            (-1_234.5, 1, "−1,234.5"),
-            (-0.001, 1, "0.0"),
-            (0.999, 1, "1.0"),
-        ] {
-            assert_eq!(fixed(value, decimals), expected);
-        }
-        for (value, expected) in [
-            (12.0, "12 B"),
-            (2048.0, "2 KiB"),
-            (5_122.0, "5.0 KiB"),
-            (204_800.0, "200 KiB"),
-            (2_097_152.0, "2 MiB"),
-            (5e15, "4,547.5 TiB"),
-        ] {
-            assert_eq!(bytes(value), expected);
-        }
-    }
 
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {

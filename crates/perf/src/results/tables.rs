@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::table::{Align, Table, bytes, count, fixed};
+use super::table::{Align, Table};
 use super::{Case, Document, Round, Summary, median, summarise};
+use crate::quantity::{count, fixed, shown_size};
 
 /// Every case with all its figures; columns that no case fills are left out.
-pub fn results(document: &Document) -> Table {
+pub(crate) fn results(document: &Document) -> Table {
     let per = format!("{}s/s", document.operation);
     let mut values: BTreeSet<&str> = BTreeSet::new();
     for round in document.cases.iter().flat_map(|case| &case.rounds) {
@@ -65,10 +66,10 @@ fn cells(case: &Case, summary: &Summary) -> Vec<String> {
         latency(2),
         latency(3),
         shown(summary.log_bytes, 0),
-        summary.log_write_bytes.map_or_else(String::new, bytes),
+        summary.log_write_bytes.map_or_else(String::new, shown_size),
         shown(summary.log_write_us, 0),
         shown(summary.log_mb_s, 1),
-        summary.resident.map_or_else(String::new, bytes),
+        summary.resident.map_or_else(String::new, shown_size),
         shown(summary.cpu_ratio.map(|s| s.median), 2),
         shown(summary.rate_ratio.map(|s| s.median), 2),
     ]
@@ -80,7 +81,7 @@ fn shown_value(value: f64) -> String {
 }
 
 /// What was to be reached, beside what was measured.
-pub fn goals(document: &Document) -> Table {
+pub(crate) fn goals(document: &Document) -> Table {
     let mut table = Table::new(&[
         ("measure", Align::Left),
         ("target", Align::Left),
@@ -109,7 +110,7 @@ pub fn goals(document: &Document) -> Table {
 }
 
 /// How much each of the server's counters grew per operation: a column per case, at most `columns` in a table.
-pub fn breakdown(document: &Document, columns: usize) -> Vec<Table> {
+pub(crate) fn breakdown(document: &Document, columns: usize) -> Vec<Table> {
     let counted: Vec<&Case> = document
         .cases
         .iter()

@@ -61,7 +61,7 @@ fn a_folder_without_results_says_how_to_make_some() {
 
 #[test]
 fn a_latency_is_taken_from_a_histogram() {
-    let mut histogram = crate::floor::histogram();
+    let mut histogram = crate::measure::histogram();
     assert_eq!(Latency::of(&histogram), None);
     for micros in 1..=1000_u64 {
         histogram.record(micros * 1000).unwrap();

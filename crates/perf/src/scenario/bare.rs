@@ -3,7 +3,7 @@
 use super::effort::Effort;
 use super::plan::{LARGE, MEDIUM, Plan, SMALL, Subject, bare_echo, named};
 use super::round_trips::RoundTrips;
-use crate::results::bytes;
+use crate::quantity::shown_size;
 
 /// The plan.
 pub(super) fn plan(effort: &Effort) -> Plan {
@@ -24,7 +24,7 @@ pub(super) fn plan(effort: &Effort) -> Plan {
         }
     }
     for size in [4_096, 65_536] {
-        let name = format!("forced writes {}", bytes(f64::from(size)));
+        let name = format!("forced writes {}", shown_size(f64::from(size)));
         plan.add(named(&name, Subject::ForcedWrites(size as usize)));
     }
     plan.notes.push(

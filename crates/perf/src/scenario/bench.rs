@@ -4,11 +4,13 @@
 //! measure its first seconds only. Invariant: whatever was started is ended with the bench, in order if it can be, and
 //! its files are removed.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use posthaste_client::{Address, Connect};
 use posthaste_env::Slowness;
@@ -16,9 +18,13 @@ use posthaste_server::{DataDir, EndMode, Home, InProcess, InProcessOptions};
 
 use super::plan::{Place, Via};
 use crate::delay_proxy::{DelayProxy, Settings};
+use crate::drive::Running;
 use crate::floor::{Bare, BareServer};
 use crate::measure::{CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest};
 use crate::workload::Target;
+
+/// The longest run of a workload that has an end.
+const LONGEST: Duration = Duration::from_secs(1_200);
 
 /// A queue manager inside this process.
 pub(super) struct Inside {
@@ -34,10 +40,10 @@ pub(super) struct Bench {
     root: PathBuf,
     pub(super) interrupt: Interrupt,
     folders: u32,
-    servers: Vec<(Shape, UnderTest)>,
-    insides: Vec<(Shape, Inside)>,
-    bares: Vec<((Bare, usize), BareServer)>,
-    proxies: Vec<((SocketAddr, u64), DelayProxy)>,
+    servers: BTreeMap<Shape, UnderTest>,
+    insides: BTreeMap<Shape, Inside>,
+    bares: BTreeMap<(Bare, usize), BareServer>,
+    proxies: BTreeMap<(SocketAddr, u64), DelayProxy>,
 }
 
 impl Bench {
@@ -53,10 +59,10 @@ impl Bench {
             root: root.to_owned(),
             interrupt: interrupt.clone(),
             folders: 0,
-            servers: Vec::new(),
-            insides: Vec::new(),
-            bares: Vec::new(),
-            proxies: Vec::new(),
+            servers: BTreeMap::new(),
+            insides: BTreeMap::new(),
+            bares: BTreeMap::new(),
+            proxies: BTreeMap::new(),
         })
     }
 
@@ -72,56 +78,34 @@ impl Bench {
 
     /// A new folder.
     pub(super) fn folder(&mut self) -> PathBuf {
-        self.folders += 1;
-        self.root.join(self.folders.to_string())
+        next_folder(&self.root, &mut self.folders)
     }
 
     /// The queue manager of this shape in a process of its own.
     pub(super) fn server(&mut self, shape: &Shape) -> Result<&mut UnderTest, LabError> {
-        let place = self.servers.iter().position(|(made, _)| made == shape);
-        let place = match place {
-            Some(place) => place,
-            None => {
-                let folder = self.folder();
-                let server = UnderTest::start(&self.program, &folder, shape, &self.interrupt)?;
-                self.servers.push((shape.clone(), server));
-                self.servers.len() - 1
-            }
-        };
-        match self.servers.get_mut(place) {
-            Some((_, server)) => Ok(server),
-            None => Err(LabError::BadInput("no such queue manager".to_owned())),
-        }
+        let (program, interrupt) = (&self.program, &self.interrupt);
+        let folder = next_folder(&self.root, &mut self.folders);
+        kept(&mut self.servers, shape.clone(), || {
+            UnderTest::start(program, &folder, shape, interrupt)
+        })
     }
 
     /// The queue manager of this shape in this process.
-    pub(super) fn inside(&mut self, shape: &Shape) -> Result<&Inside, LabError> {
-        let place = self.insides.iter().position(|(made, _)| made == shape);
-        let place = match place {
-            Some(place) => place,
-            None => {
-                let folder = self.folder();
-                let inside = open_inside(shape, folder, &self.interrupt)?;
-                self.insides.push((shape.clone(), inside));
-                self.insides.len() - 1
-            }
-        };
-        match self.insides.get(place) {
-            Some((_, inside)) => Ok(inside),
-            None => Err(LabError::BadInput("no such queue manager".to_owned())),
-        }
+    pub(super) fn inside(&mut self, shape: &Shape) -> Result<&mut Inside, LabError> {
+        let interrupt = &self.interrupt;
+        let folder = next_folder(&self.root, &mut self.folders);
+        kept(&mut self.insides, shape.clone(), || {
+            open_inside(shape, folder, interrupt)
+        })
     }
 
     /// The bare server for messages of this size.
     pub(super) fn bare(&mut self, bare: Bare, bytes: usize) -> Result<(SocketAddr, u32), LabError> {
-        let known = self.bares.iter().find(|(key, _)| *key == (bare, bytes));
-        if let Some((_, server)) = known {
-            return Ok((server.address(), server.pid()));
-        }
-        let server = BareServer::start(&self.program, bare, bytes)?;
-        let found = (server.address(), server.pid());
-        self.bares.push(((bare, bytes), server));
-        Ok(found)
+        let program = &self.program;
+        let server = kept(&mut self.bares, (bare, bytes), || {
+            BareServer::start(program, bare, bytes)
+        })?;
+        Ok((server.address(), server.pid()))
     }
 
     /// How applications reach the queue manager at `place` this way.
@@ -138,10 +122,7 @@ impl Bench {
                 }
                 let listening = inside.manager.listening();
                 let address = listening.first().map(|listener| listener.address);
-                let address = address.ok_or_else(|| LabError::Server {
-                    what: "it does not listen".to_owned(),
-                    said: String::new(),
-                })?;
+                let address = address.ok_or_else(|| LabError::broken("it does not listen"))?;
                 (inside.home.clone(), tcp_address(address))
             }
         };
@@ -164,53 +145,42 @@ impl Bench {
 
     /// The address behind which the queue manager at `to` seems so far away.
     fn delayed(&mut self, to: &Address, micros: u64) -> Result<Address, LabError> {
-        let failed = |why: String| LabError::Workload {
-            what: "the delay proxy".to_owned(),
-            why,
-        };
+        let failed = |why: String| LabError::workload("the delay proxy", why);
         let Address::Tcp { host, port } = to else {
             return Err(failed("it passes TCP only".to_owned()));
         };
         let to: SocketAddr = format!("{host}:{port}")
             .parse()
             .map_err(|error| failed(format!("{host}:{port}: {error}")))?;
-        let known = self.proxies.iter().find(|(key, _)| *key == (to, micros));
-        if let Some((_, proxy)) = known {
-            return Ok(tcp_address(proxy.address()));
-        }
-        let settings = Settings::delay(Duration::from_micros(micros));
-        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        let proxy =
-            DelayProxy::start(listen, to, settings).map_err(|error| failed(error.to_string()))?;
-        let address = tcp_address(proxy.address());
-        self.proxies.push(((to, micros), proxy));
-        Ok(address)
+        let proxy = kept(&mut self.proxies, (to, micros), || {
+            let settings = Settings::delay(Duration::from_micros(micros));
+            let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+            DelayProxy::start(listen, to, settings).map_err(|error| failed(error.to_string()))
+        })?;
+        Ok(tcp_address(proxy.address()))
     }
 
     /// What happened, if a queue manager has ended by itself.
     pub(super) fn ended(&mut self) -> Option<LabError> {
         let inside = self
             .insides
-            .iter()
-            .any(|(_, inside)| inside.manager.has_ended());
+            .values()
+            .any(|inside| inside.manager.has_ended());
         if inside {
-            return Some(LabError::Server {
-                what: "it ended while it was measured; its error log says why".to_owned(),
-                said: String::new(),
-            });
+            return Some(LabError::broken(
+                "it ended while it was measured; its error log says why",
+            ));
         }
-        self.servers
-            .iter_mut()
-            .find_map(|(_, server)| server.ended())
+        self.servers.values_mut().find_map(UnderTest::ended)
     }
 
     /// Ends everything in order.
     pub(super) fn end(mut self) -> Result<(), LabError> {
         let mut result = Ok(());
-        for (_, server) in &mut self.servers {
+        for server in self.servers.values_mut() {
             result = result.and(server.end());
         }
-        for (_, inside) in self.insides.drain(..) {
+        for (_, inside) in std::mem::take(&mut self.insides) {
             // Connections that still hold it would end it when they go.
             if let Some(manager) = Arc::into_inner(inside.manager) {
                 let ended = manager.end(EndMode::Immediate);
@@ -231,6 +201,23 @@ impl Drop for Bench {
     }
 }
 
+/// What was started for a key before, or is now.
+fn kept<K: Ord, V>(
+    all: &mut BTreeMap<K, V>,
+    key: K,
+    start: impl FnOnce() -> Result<V, LabError>,
+) -> Result<&mut V, LabError> {
+    match all.entry(key) {
+        Entry::Occupied(known) => Ok(known.into_mut()),
+        Entry::Vacant(free) => Ok(free.insert(start()?)),
+    }
+}
+
+fn next_folder(root: &Path, folders: &mut u32) -> PathBuf {
+    *folders += 1;
+    root.join(folders.to_string())
+}
+
 /// Removes the folder of a bench, also while a queue manager is still being created in it: by its new name nobody
 /// makes anything in it. Whatever cannot be removed is in the way of nobody: the folder's name is this process's.
 pub(super) fn clear(root: &Path) {
@@ -246,6 +233,30 @@ pub(super) fn clear(root: &Path) {
             return;
         }
     }
+}
+
+/// Waits until a workload that has an end has ended; `ended` tells when its queue manager has.
+pub(super) fn until_ended(
+    interrupt: &Interrupt,
+    measured: &Running,
+    mut ended: impl FnMut() -> Option<LabError>,
+) -> Result<(), LabError> {
+    let deadline = Instant::now() + LONGEST;
+    while !measured.wait(Duration::from_millis(100)) {
+        if interrupt.raised() {
+            return Err(LabError::Interrupted);
+        }
+        if let Some(ended) = ended() {
+            return Err(ended);
+        }
+        if Instant::now() >= deadline {
+            return Err(LabError::workload(
+                "the workload",
+                format!("it has not ended after {} s", LONGEST.as_secs()),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn tcp_address(address: SocketAddr) -> Address {

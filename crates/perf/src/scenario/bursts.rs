@@ -4,23 +4,21 @@
 //! and a queue that grows would measure memory. Invariant: time, processor time and counters are taken around the puts
 //! of a burst only; an asynchronous burst ends when MQSTAT has said that all its puts succeeded.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use posthaste_client::{ClientError, Connection, Mqi};
+use posthaste_client::Connection;
 use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPER_NOT_PERSISTENT,
     MQPMO_ASYNC_RESPONSE, MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo};
+use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo};
 
 use super::bench::Bench;
-use super::counters;
 use super::effort::Effort;
-use super::plan::{Place, Puts, Via};
-use crate::floor::histogram;
-use crate::measure::{CpuClock, LabError, OwnCpu, resident_bytes};
+use super::meter::Meter;
+use super::plan::{Puts, Via};
+use crate::measure::{LabError, histogram};
 use crate::results::{Latency, Round};
 use crate::workload::Target;
 
@@ -29,23 +27,7 @@ const BURST: u32 = 1_000;
 /// Asynchronous puts of a burst: so many that the question at its end costs nothing.
 const ASYNCHRONOUS: u32 = 10_000;
 /// How long a get waits that cannot find its queue empty, in milliseconds.
-const PATIENCE_MS: i32 = 30_000;
-
-/// Measures one window of bursts.
-pub(super) fn measure(bench: &mut Bench, puts: &Puts, effort: &Effort) -> Result<Round, LabError> {
-    let result = try_measure(bench, puts, effort);
-    match (result, bench.ended()) {
-        (_, Some(ended)) => Err(ended),
-        (result, None) => result,
-    }
-}
-
-fn failed(call: &str, error: &ClientError) -> LabError {
-    LabError::Workload {
-        what: call.to_owned(),
-        why: error.to_string(),
-    }
-}
+const TIMEOUT_MS: i32 = 30_000;
 
 /// A connection with the queue open.
 struct Application {
@@ -57,11 +39,11 @@ impl Application {
     fn open(bench: &mut Bench, puts: &Puts) -> Result<Application, LabError> {
         let mut connection: Box<dyn Mqi> = match bench.target(&puts.place, puts.via)? {
             Target::Client(connect) => {
-                Box::new(Connection::open(&connect).map_err(|e| failed("MQCONN", &e))?)
+                Box::new(Connection::open(&connect).map_err(|e| LabError::workload("MQCONN", e))?)
             }
             Target::InProcess(manager) => {
                 let connected = manager.connect("posthaste perf");
-                Box::new(connected.map_err(|e| failed("MQCONN", &e))?)
+                Box::new(connected.map_err(|e| LabError::workload("MQCONN", e))?)
             }
             Target::Local { .. } => {
                 return Err(LabError::BadInput("no way to connect".to_owned()));
@@ -73,7 +55,8 @@ impl Application {
         };
         let queue = connection
             .open_object(&mut od, MQOO_OUTPUT | MQOO_INPUT_SHARED)
-            .map_err(|error| failed("MQOPEN", &error))?;
+            .map_err(|error| LabError::workload("MQOPEN", error))?
+            .value;
         Ok(Application { connection, queue })
     }
 
@@ -87,7 +70,8 @@ impl Application {
             ..Pmo::default()
         };
         let put = self.connection.put(self.queue, &mut md, &mut pmo, data);
-        put.map_err(|error| failed("MQPUT", &error))
+        put.map(drop)
+            .map_err(|error| LabError::workload("MQPUT", error))
     }
 
     /// A burst of asynchronous puts, all of which succeeded.
@@ -95,15 +79,17 @@ impl Application {
         for _ in 0..count {
             self.put(MQPMO_ASYNC_RESPONSE, data)?;
         }
-        let said = self.connection.stat();
-        let said = said.map_err(|error| failed("MQSTAT", &error))?;
-        match u32::try_from(said.put_success_count) == Ok(count) {
+        let status = self.connection.stat();
+        let status = status
+            .map_err(|error| LabError::workload("MQSTAT", error))?
+            .value;
+        match u32::try_from(status.put_success_count) == Ok(count) {
             true => Ok(()),
             false => Err(LabError::Workload {
                 what: "asynchronous puts".to_owned(),
                 why: format!(
                     "{} of {count} succeeded, {} had a warning, {} failed",
-                    said.put_success_count, said.put_warning_count, said.put_failure_count
+                    status.put_success_count, status.put_warning_count, status.put_failure_count
                 ),
             }),
         }
@@ -130,68 +116,34 @@ impl Application {
         for _ in 0..count {
             let mut gmo = Gmo {
                 options: MQGMO_NO_SYNCPOINT | MQGMO_WAIT,
-                wait_interval: PATIENCE_MS,
+                wait_interval: TIMEOUT_MS,
                 ..Gmo::default()
             };
             let got = self
                 .connection
                 .get(self.queue, &mut Md::default(), &mut gmo, bytes);
-            got.map_err(|error| failed("MQGET", &error))?;
+            got.map_err(|error| LabError::workload("MQGET", error))?;
         }
         Ok(())
     }
 }
 
-/// The bursts so far.
-#[derive(Default)]
-struct Sum {
-    round: Round,
-}
-
-impl Sum {
-    fn seconds(&self) -> f64 {
-        self.round.seconds
-    }
-
-    /// Adds a burst: puts, time, processor time of this process and of the server's, growth of counters.
-    fn add(
-        &mut self,
-        count: u32,
-        took: Duration,
-        (own, server): (u64, Option<u64>),
-        grown: BTreeMap<String, u64>,
-    ) {
-        let round = &mut self.round;
-        round.seconds += took.as_secs_f64();
-        round.operations += u64::from(count);
-        // Inside, this process is the server's.
-        let more = |sum: Option<u64>, used: u64| Some(sum.unwrap_or(0) + used);
-        round.server_cpu_ns = more(round.server_cpu_ns, server.unwrap_or(own));
-        if server.is_some() {
-            round.client_cpu_ns = more(round.client_cpu_ns, own);
-        }
-        for (name, grown) in grown {
-            *round.counters.entry(name).or_default() += grown;
-        }
+/// Adds a burst to those before it.
+fn add(all: &mut Round, burst: Round) {
+    let more = |sum: Option<u64>, used: Option<u64>| Some(sum.unwrap_or(0) + used?);
+    all.seconds += burst.seconds;
+    all.operations += burst.operations;
+    all.server_cpu_ns = more(all.server_cpu_ns, burst.server_cpu_ns);
+    all.client_cpu_ns = more(all.client_cpu_ns, burst.client_cpu_ns);
+    all.resident_bytes = burst.resident_bytes;
+    for (name, grown) in burst.counters {
+        *all.counters.entry(name).or_default() += grown;
     }
 }
 
-fn gone(error: &std::io::Error) -> LabError {
-    LabError::Server {
-        what: format!("it ended while it was measured ({error})"),
-        said: String::new(),
-    }
-}
-
-fn try_measure(bench: &mut Bench, puts: &Puts, effort: &Effort) -> Result<Round, LabError> {
-    let (home, pid) = match &puts.place {
-        Place::Server(shape) => {
-            let server = bench.server(shape)?;
-            (server.home().clone(), Some(server.pid()))
-        }
-        Place::Inside(shape) => (bench.inside(shape)?.home.clone(), None),
-    };
-    let clock = pid.map(CpuClock::of);
+/// Measures one window of bursts.
+pub(super) fn measure(bench: &mut Bench, puts: &Puts, effort: &Effort) -> Result<Round, LabError> {
+    let meter = Meter::of_place(bench, &puts.place)?;
     let mut application = Application::open(bench, puts)?;
     let data = vec![b'x'; puts.message_bytes];
     let count = match (puts.asynchronous, puts.via) {
@@ -200,80 +152,69 @@ fn try_measure(bench: &mut Bench, puts: &Puts, effort: &Effort) -> Result<Round,
         (false, Via::Delayed(_)) => BURST / 10,
         (false, _) => BURST,
     };
-    let mut all = Sum::default();
+    let mut all = Round::default();
     let mut latency = histogram();
     let began = Instant::now();
     // The first burst warms up: it is not counted.
     let mut warm = false;
-    while all.seconds() < effort.window.as_secs_f64() && began.elapsed() < effort.window * 20 {
+    while all.seconds < effort.window.as_secs_f64() && began.elapsed() < effort.window * 20 {
         if bench.interrupt.raised() {
             return Err(LabError::Interrupted);
         }
-        let counters = counters::read(&home)?;
-        let cpu = clock.as_ref().map(CpuClock::read).transpose();
-        let cpu = cpu.map_err(|error| gone(&error))?;
-        let (own, start) = (OwnCpu::read(), Instant::now());
+        let (before, start) = (meter.read()?, Instant::now());
         match puts.asynchronous {
             true => application.put_asynchronously(count, &data)?,
             false => application.put_and_wait(count, &data, &mut latency)?,
         }
-        let (took, own) = (start.elapsed(), OwnCpu::read().saturating_sub(own));
-        let server = match (&clock, &cpu) {
-            (Some(clock), Some(cpu)) => {
-                let now = clock.read().map_err(|error| gone(&error))?;
-                Some(now.since(cpu).total_ns)
-            }
-            _ => None,
+        let took = start.elapsed();
+        let burst = Round {
+            seconds: took.as_secs_f64(),
+            operations: count.into(),
+            ..meter.since(&before)?
         };
-        let grown = counters::grown(&counters, &counters::read(&home)?);
         application.drain(count, puts.message_bytes)?;
         match warm {
-            true => all.add(count, took, (own, server), grown),
+            true => add(&mut all, burst),
             false => latency.reset(),
         }
         warm = true;
     }
-    let mut round = all.round;
-    round.latency = Latency::of(&latency);
-    round.resident_bytes = resident_bytes(pid.unwrap_or(std::process::id())).ok();
+    all.latency = Latency::of(&latency);
     application
         .connection
         .disconnect()
-        .map_err(|error| failed("MQDISC", &error))?;
-    Ok(round)
+        .map_err(|error| LabError::workload("MQDISC", error))?;
+    Ok(all)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn bursts_are_added_up() {
-        let grown = |n| BTreeMap::from([("engine.puts".to_owned(), n)]);
-        let mut outside = Sum::default();
-        outside.add(
-            100,
-            Duration::from_millis(500),
-            (7_000, Some(30_000)),
-            grown(100),
-        );
-        outside.add(
-            100,
-            Duration::from_millis(500),
-            (3_000, Some(10_000)),
-            grown(101),
-        );
-        let round = &outside.round;
-        assert_eq!((round.operations, outside.seconds()), (200, 1.0));
+        let burst = |server, client, puts| Round {
+            seconds: 0.5,
+            operations: 100,
+            server_cpu_ns: Some(server),
+            client_cpu_ns: client,
+            counters: BTreeMap::from([("engine.puts".to_owned(), puts)]),
+            ..Round::default()
+        };
+        let mut outside = Round::default();
+        add(&mut outside, burst(30_000, Some(7_000), 100));
+        add(&mut outside, burst(10_000, Some(3_000), 101));
+        assert_eq!((outside.operations, outside.seconds), (200, 1.0));
         assert_eq!(
-            (round.server_cpu_ns, round.client_cpu_ns),
+            (outside.server_cpu_ns, outside.client_cpu_ns),
             (Some(40_000), Some(10_000))
         );
-        assert_eq!(round.counters["engine.puts"], 201);
-        let mut inside = Sum::default();
-        inside.add(10, Duration::from_millis(1), (5_000, None), grown(10));
+        assert_eq!(outside.counters["engine.puts"], 201);
+        let mut inside = Round::default();
+        add(&mut inside, burst(5_000, None, 10));
         assert_eq!(
-            (inside.round.server_cpu_ns, inside.round.client_cpu_ns),
+            (inside.server_cpu_ns, inside.client_cpu_ns),
             (Some(5_000), None)
         );
     }

@@ -16,9 +16,6 @@ pub(super) struct Claim {
 
 impl Claim {
     /// Makes the folder if it is not there, writes a file in it, and holds it.
-    ///
-    /// # Errors
-    /// It cannot be written, or another run holds it.
     pub(super) fn of(folder: &Path) -> Result<Claim, LabError> {
         let failed = |error| LabError::io(folder, error);
         fs::create_dir_all(folder).map_err(failed)?;

@@ -44,7 +44,8 @@ pub enum PerfCommand {
 /// Carries a command out; its exit code, and what is to be printed.
 ///
 /// # Errors
-/// As [`run()`] and [`report()`].
+/// A scenario could not be measured, what had been is kept; or there are no results, or they have another format, or a
+/// file cannot be written.
 pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
     match command {
         PerfCommand::Run(args) => run(args).map(|exit| (exit, String::new())),
@@ -89,28 +90,28 @@ Exit codes: 0 measured, 1 a measurement failed or a budget was missed, 39 not po
 pub struct RunArgs {
     /// Scenarios, or `all`
     #[arg(required = true, value_name = "SCENARIO")]
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Few cases and short windows
     #[arg(long)]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// How often every case is measured; medians are shown [default: 5, quick 3]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub rounds: Option<u32>,
+    pub(crate) rounds: Option<u32>,
     /// Seconds of a window [default: 4, quick 0.8]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub window: Option<Duration>,
+    pub(crate) window: Option<Duration>,
     /// Folder for results [default: perf-results/DATE-MACHINE]
     #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Folder for the queue managers that are measured [default: one beside the results]
     #[arg(long, value_name = "DIR")]
-    pub work: Option<PathBuf>,
+    pub(crate) work: Option<PathBuf>,
     /// Only cases whose name contains this, with their floors
     #[arg(long, value_name = "TEXT")]
-    pub only: Option<String>,
+    pub(crate) only: Option<String>,
     /// Show by how much each of the server's counters grew per operation
     #[arg(long)]
-    pub explain: bool,
+    pub(crate) explain: bool,
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -126,16 +127,16 @@ used, 78 there are no results, or not of this version, or not what the chart sho
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct ReportArgs {
     /// Folder of results
-    pub results: PathBuf,
+    pub(crate) results: PathBuf,
     /// Where the page goes [default: report.html in that folder]
     #[arg(long, short = 'o', value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
     /// Write the headline chart to this file and no page
     #[arg(long, value_name = "FILE", conflicts_with = "html")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// Print the tables as Markdown and write no page
     #[arg(long, conflicts_with_all = ["html", "svg"])]
-    pub markdown: bool,
+    pub(crate) markdown: bool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -201,10 +202,7 @@ fn usual_out() -> PathBuf {
 }
 
 /// `posthaste perf run`.
-///
-/// # Errors
-/// A scenario could not be measured; what had been is kept.
-pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     run_all(args).map_err(|error| failure(&error))
 }
 
@@ -283,8 +281,8 @@ fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Re
     {
         text.push_str(&format!("{} ended early: {error}\n", scenario.name));
     }
-    let told = progress.print(&text);
-    match told {
+    let printed = progress.print(&text);
+    match printed {
         // Whoever read the tables has gone; the files are there.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => result,
         Err(error) => result.and(Err(LabError::io(Path::new("standard output"), error))),
@@ -293,7 +291,7 @@ fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Re
 }
 
 /// `posthaste perf list`.
-pub fn list() -> String {
+pub(crate) fn list() -> String {
     let mut table = Table::new(&[
         ("scenario", Align::Left),
         ("quick", Align::Right),
@@ -328,10 +326,7 @@ pub fn list() -> String {
 }
 
 /// `posthaste perf report`: the path of what was written.
-///
-/// # Errors
-/// There are no results, or they have another format, or the file cannot be written.
-pub fn report(args: &ReportArgs) -> Result<PathBuf, Failure> {
+pub(crate) fn report(args: &ReportArgs) -> Result<PathBuf, Failure> {
     let written = match &args.svg {
         Some(path) => report::write_headline(&args.results, path).map(|()| path.clone()),
         None => {

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 /// Effort of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Effort {
+pub(crate) struct Effort {
     /// Few cases and short windows.
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// How often every case is measured.
-    pub rounds: u32,
+    pub(crate) rounds: u32,
     /// Length of a window.
-    pub window: Duration,
+    pub(crate) window: Duration,
     /// How long a workload runs before its window.
-    pub warm_up: Duration,
+    pub(crate) warm_up: Duration,
 }
 
 impl Effort {
     /// Quick or not, with this many rounds if that was said.
-    pub fn new(quick: bool, rounds: Option<u32>, window: Option<Duration>) -> Effort {
+    pub(crate) fn new(quick: bool, rounds: Option<u32>, window: Option<Duration>) -> Effort {
         let (usual, length, warm_up) = match quick {
             true => (3, 800, 200),
             false => (5, 4_000, 500),
@@ -31,12 +31,12 @@ impl Effort {
     }
 
     /// About how long one window takes, with what is started and stopped around it.
-    pub fn each(&self) -> Duration {
+    pub(crate) fn each(&self) -> Duration {
         self.window + self.warm_up + Duration::from_millis(300)
     }
 
     /// What a quick run takes of something, or all of it.
-    pub fn pick<T: Clone>(&self, quick: &[T], all: &[T]) -> Vec<T> {
+    pub(crate) fn pick<T: Clone>(&self, quick: &[T], all: &[T]) -> Vec<T> {
         match self.quick {
             true => quick.to_vec(),
             false => all.to_vec(),

@@ -9,41 +9,42 @@ use std::time::Duration;
 use super::effort::Effort;
 use crate::floor::{Bare, Load};
 use crate::measure::Shape;
-use crate::results::{Bound, Case, Goal, Published, REFERENCE_CASE, bytes};
+use crate::quantity::shown_size;
+use crate::results::{Bound, Case, Goal, Published, REFERENCE_CASE};
 use crate::workload::Workload;
 
 /// Bytes of the messages in most of the published figures.
-pub const SMALL: usize = 2 << 10;
+pub(crate) const SMALL: usize = 2 << 10;
 /// The next larger size of the published figures.
-pub const MEDIUM: usize = 20 << 10;
+pub(crate) const MEDIUM: usize = 20 << 10;
 /// And the next.
-pub const LARGE: usize = 200 << 10;
+pub(crate) const LARGE: usize = 200 << 10;
 /// And the largest.
-pub const HUGE: usize = 2 << 20;
+pub(crate) const HUGE: usize = 2 << 20;
 
 /// Persistent messages a second that are put before a restart, roughly.
 const PUT_PER_SECOND: f64 = 30_000.0;
 
 /// A plan.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// What is measured, in a line.
-    pub title: String,
+    pub(crate) title: String,
     /// What is counted.
-    pub operation: String,
+    pub(crate) operation: String,
     /// What the cases of a series differ in.
-    pub axis: String,
+    pub(crate) axis: String,
     /// What is measured, in order.
-    pub cases: Vec<Planned>,
+    pub(crate) cases: Vec<Planned>,
     /// What a reader must know.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// What is to be reached.
-    pub goals: Vec<Goal>,
+    pub(crate) goals: Vec<Goal>,
 }
 
 impl Plan {
     /// An empty plan.
-    pub fn new(title: &str, operation: &str, axis: &str) -> Plan {
+    pub(crate) fn new(title: &str, operation: &str, axis: &str) -> Plan {
         Plan {
             title: title.to_owned(),
             operation: operation.to_owned(),
@@ -55,7 +56,7 @@ impl Plan {
     }
 
     /// Adds a case, unless one of its name is there.
-    pub fn add(&mut self, planned: Planned) {
+    pub(crate) fn add(&mut self, planned: Planned) {
         let known = |other: &Planned| other.case.name == planned.case.name;
         if !self.cases.iter().any(known) {
             self.cases.push(planned);
@@ -63,14 +64,14 @@ impl Plan {
     }
 
     /// About how long all rounds take.
-    pub fn takes(&self, effort: &Effort) -> Duration {
+    pub(crate) fn takes(&self, effort: &Effort) -> Duration {
         let round: Duration = self.cases.iter().map(|planned| planned.takes(effort)).sum();
         round * effort.rounds
     }
 
     /// Keeps the cases whose names contain `text`, what their goals compare them with, and the floors of all these;
     /// goals about others go.
-    pub fn keep_only(&mut self, text: &str) {
+    pub(crate) fn keep_only(&mut self, text: &str) {
         let names = self.cases.iter().map(|planned| &planned.case.name);
         let mut kept: BTreeSet<String> =
             names.filter(|name| name.contains(text)).cloned().collect();
@@ -91,7 +92,7 @@ impl Plan {
     }
 
     /// Adds a case and, before it, its floor.
-    pub fn add_beside(&mut self, floor: Planned, mut planned: Planned) {
+    pub(crate) fn add_beside(&mut self, floor: Planned, mut planned: Planned) {
         planned.case.floor = Some(floor.case.name.clone());
         self.add(floor);
         self.add(planned);
@@ -100,16 +101,16 @@ impl Plan {
 
 /// A case and what is done for it.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub(crate) struct Planned {
     /// As it will stand in the results, without rounds.
-    pub case: Case,
+    pub(crate) case: Case,
     /// What is done.
-    pub subject: Subject,
+    pub(crate) subject: Subject,
 }
 
 /// What is measured in a case.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// A bare server.
     Bare(Load),
     /// Forced writes of so many bytes.
@@ -124,7 +125,7 @@ pub enum Subject {
 
 /// Where the queue manager is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// In a process of its own.
     Server(Shape),
     /// In the applications' process; it listens too.
@@ -133,7 +134,7 @@ pub enum Place {
 
 /// How applications reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub(crate) enum Via {
     /// Over TCP on this machine.
     Tcp,
     /// Over TCP through a proxy that adds so many microseconds each way.
@@ -146,42 +147,42 @@ pub enum Via {
 
 /// Applications that are started together.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// How they reach the queue manager.
-    pub via: Via,
+    pub(crate) via: Via,
     /// What they do.
-    pub workloads: Vec<Workload>,
+    pub(crate) workloads: Vec<Workload>,
 }
 
 /// Applications against a queue manager.
 #[derive(Clone, Debug)]
-pub struct Drive {
+pub(crate) struct Drive {
     /// Where it is.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The applications, in the order in which they are started. The first workload of the last group is measured.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// The window is the whole run of the measured workload, which has an end.
-    pub bounded: bool,
+    pub(crate) bounded: bool,
 }
 
 /// One thread that puts non-persistent messages in bursts.
 #[derive(Clone, Debug)]
-pub struct Puts {
+pub(crate) struct Puts {
     /// Where the queue manager is.
-    pub place: Place,
+    pub(crate) place: Place,
     /// How the thread reaches it.
-    pub via: Via,
+    pub(crate) via: Via,
     /// Puts are not waited for.
-    pub asynchronous: bool,
+    pub(crate) asynchronous: bool,
     /// The queue.
-    pub queue: String,
+    pub(crate) queue: String,
     /// Bytes of a message.
-    pub message_bytes: usize,
+    pub(crate) message_bytes: usize,
 }
 
 /// How a queue manager ended before the restart that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// In order.
     Clean,
     /// By SIGKILL.
@@ -190,21 +191,21 @@ pub enum Ending {
 
 /// A restart.
 #[derive(Clone, Debug)]
-pub struct Restart {
+pub(crate) struct Restart {
     /// The queue manager.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Persistent messages on its queues.
-    pub messages: u64,
+    pub(crate) messages: u64,
     /// Bytes of a message.
-    pub message_bytes: usize,
+    pub(crate) message_bytes: usize,
     /// They are in units of work that nobody has committed.
-    pub uncommitted: bool,
+    pub(crate) uncommitted: bool,
     /// How it ended.
-    pub ending: Ending,
+    pub(crate) ending: Ending,
 }
 
 /// A case on the axis, named by its series and its place there.
-pub fn planned(series: &str, at: f64, subject: Subject) -> Planned {
+pub(crate) fn planned(series: &str, at: f64, subject: Subject) -> Planned {
     Planned {
         case: Case {
             name: format!("{series} {at}"),
@@ -217,7 +218,7 @@ pub fn planned(series: &str, at: f64, subject: Subject) -> Planned {
 }
 
 /// A case that stands on no axis.
-pub fn named(name: &str, subject: Subject) -> Planned {
+pub(crate) fn named(name: &str, subject: Subject) -> Planned {
     Planned {
         case: Case {
             name: name.to_owned(),
@@ -229,7 +230,7 @@ pub fn named(name: &str, subject: Subject) -> Planned {
 }
 
 /// The bare exchange: "bare exchange 60", with the size before the number where it is not 2 KiB.
-pub fn bare_exchange(
+pub(crate) fn bare_exchange(
     requesters: u32,
     responders: u32,
     message_bytes: usize,
@@ -247,12 +248,12 @@ pub fn bare_exchange(
         f64::from(requesters),
         Subject::Bare(load),
     );
-    planned.case.group = bytes(message_bytes as f64);
+    planned.case.group = shown_size(message_bytes as f64);
     planned
 }
 
 /// The bare echo.
-pub fn bare_echo(connections: u32, message_bytes: usize) -> Planned {
+pub(crate) fn bare_echo(connections: u32, message_bytes: usize) -> Planned {
     let load = Load {
         bare: Bare::Echo,
         requesters: connections,
@@ -270,13 +271,13 @@ pub fn bare_echo(connections: u32, message_bytes: usize) -> Planned {
 fn sized(name: &str, message_bytes: usize) -> String {
     match message_bytes {
         SMALL => name.to_owned(),
-        other => format!("{name} {}", bytes(other as f64)),
+        other => format!("{name} {}", shown_size(other as f64)),
     }
 }
 
 impl Planned {
     /// About how long one measurement takes, with what is started and stopped around it.
-    pub fn takes(&self, effort: &Effort) -> Duration {
+    pub(crate) fn takes(&self, effort: &Effort) -> Duration {
         match &self.subject {
             // A queue manager is created, filled, ended and started.
             Subject::Restart(restart) => {
@@ -288,13 +289,13 @@ impl Planned {
     }
 
     /// With published figures.
-    pub fn published(mut self, figures: Vec<Published>) -> Planned {
+    pub(crate) fn published(mut self, figures: Vec<Published>) -> Planned {
         self.case.published = figures;
         self
     }
 
     /// In another series.
-    pub fn series(mut self, series: &str) -> Planned {
+    pub(crate) fn series(mut self, series: &str) -> Planned {
         series.clone_into(&mut self.case.series);
         if let Some(at) = self.case.at {
             self.case.name = format!("{series} {at}");
@@ -303,7 +304,7 @@ impl Planned {
     }
 
     /// With more settings.
-    pub fn settings(mut self, more: &[(&str, String)]) -> Planned {
+    pub(crate) fn settings(mut self, more: &[(&str, String)]) -> Planned {
         let more: BTreeMap<String, String> = more
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.clone()))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Progress of a run of several scenarios.
-pub struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
     shown: bool,
     windows: u64,
@@ -48,7 +48,8 @@ impl Progress {
     }
 
     /// Nothing is told.
-    pub fn silent() -> Progress {
+    #[cfg(test)]
+    pub(super) fn silent() -> Progress {
         Progress {
             bar: ProgressBar::hidden(),
             shown: true,

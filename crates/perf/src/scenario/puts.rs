@@ -92,52 +92,18 @@ impl Putting {
 type Row = (&'static str, Via, bool, Option<(f64, &'static str)>);
 
 /// The rows, and those over a longer distance.
+#[rustfmt::skip] // one row, one line
 const ROWS: [Row; 9] = [
-    (
-        "FASTPATH",
-        Via::Inside,
-        false,
-        Some((90_500.0, "FASTPATH bindings")),
-    ),
-    (
-        "local socket",
-        Via::Local,
-        false,
-        Some((64_700.0, "standard bindings")),
-    ),
-    (
-        "TCP",
-        Via::Tcp,
-        false,
-        Some((41_900.0, "FASTPATH channel, client on the same host")),
-    ),
+    ("FASTPATH", Via::Inside, false, Some((90_500.0, "FASTPATH bindings"))),
+    ("local socket", Via::Local, false, Some((64_700.0, "standard bindings"))),
+    ("TCP", Via::Tcp, false, Some((41_900.0, "FASTPATH channel, client on the same host"))),
     ("local socket, asynchronous", Via::Local, true, None),
-    (
-        "TCP, asynchronous",
-        Via::Tcp,
-        true,
-        Some((63_000.0, "FASTPATH channel, asynchronous, 10 Gb network")),
-    ),
+    ("TCP, asynchronous", Via::Tcp, true, Some((63_000.0, "FASTPATH channel, asynchronous, 10 Gb network"))),
     // The published delay is that of the whole link, there and back.
-    (
-        "TCP, link delay 500 µs",
-        Via::Delayed(250),
-        false,
-        Some((1_650.0, "FASTPATH channel, 500 µs")),
-    ),
-    (
-        "TCP, link delay 500 µs, asynchronous",
-        Via::Delayed(250),
-        true,
-        Some((52_000.0, "FASTPATH channel, asynchronous, 500 µs")),
-    ),
+    ("TCP, link delay 500 µs", Via::Delayed(250), false, Some((1_650.0, "FASTPATH channel, 500 µs"))),
+    ("TCP, link delay 500 µs, asynchronous", Via::Delayed(250), true, Some((52_000.0, "FASTPATH channel, asynchronous, 500 µs"))),
     ("TCP, link delay 2 ms", Via::Delayed(1_000), false, None),
-    (
-        "TCP, link delay 2 ms, asynchronous",
-        Via::Delayed(1_000),
-        true,
-        None,
-    ),
+    ("TCP, link delay 2 ms, asynchronous", Via::Delayed(1_000), true, None),
 ];
 
 /// `single-put`: the rows of the paper on the rate of one thread.
@@ -233,7 +199,7 @@ pub(super) fn fill_drain(effort: &Effort) -> Plan {
     }
     plan.notes.push(format!(
         "{} messages, {applications} applications over TCP, one queue; persistent ones 50 to a commit. What does not fit into the queue's 10 MiB of memory goes to its file.",
-        crate::results::count(count as f64)
+        crate::quantity::count(count as f64)
     ));
     plan
 }

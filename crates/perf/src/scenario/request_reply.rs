@@ -31,8 +31,8 @@ pub(super) fn published(message_bytes: usize, persistent: bool) -> Vec<Published
         let kind = if *persistent { "persistent" } else { "non-persistent" };
         let source = format!(
             "IBM MQ 9.4, RR-CC {} {kind}, {} round trips/s with {requesters} requesters on 32 cores",
-            crate::results::bytes(*size as f64),
-            crate::results::count(*rate)
+            crate::quantity::shown_size(*size as f64),
+            crate::quantity::count(*rate)
         );
         Published::server_us(*us, &source)
     });
@@ -67,7 +67,7 @@ fn published_rate(rows: &[Peak], test: &str, size: usize, persistent: bool) -> O
         } else {
             "non-persistent"
         };
-        let size = crate::results::bytes(*size as f64);
+        let size = crate::quantity::shown_size(*size as f64);
         let source = format!("IBM MQ 9.3, {test} {size} {kind}, 64 threads");
         Published::rate_of_a_machine(*rate, &source)
     })

@@ -12,10 +12,9 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Md, Name, Od, Pmo};
 
-use super::bench::Bench;
+use super::bench::{Bench, until_ended};
 use super::effort::Effort;
 use super::plan::{Ending, Plan, Restart, SMALL, Subject, named};
-use super::window::until_ended;
 use crate::drive::start;
 use crate::measure::{CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest};
 use crate::results::{MESSAGES, Published, Round};
@@ -37,34 +36,13 @@ pub(super) fn plan(effort: &Effort) -> Plan {
     );
     let deep = if effort.quick { 20_000 } else { 1_000_000 };
     let open = if effort.quick { 10_000 } else { 400_000 };
+    #[rustfmt::skip] // one row, one line
     let cases = [
-        (
-            "empty, clean",
-            0,
-            false,
-            Ending::Clean,
-            Some((0.45, 0, "IBM MQ 9.1.1, SAN, empty queues")),
-        ),
+        ("empty, clean", 0, false, Ending::Clean, Some((0.45, 0, "IBM MQ 9.1.1, SAN, empty queues"))),
         ("empty, killed", 0, false, Ending::Killed, None),
-        (
-            "deep, clean",
-            deep,
-            false,
-            Ending::Clean,
-            Some((10.0, 5_000_000, "IBM MQ 9.1.1, SAN, 10 × 500,000 messages")),
-        ),
+        ("deep, clean", deep, false, Ending::Clean, Some((10.0, 5_000_000, "IBM MQ 9.1.1, SAN, 10 × 500,000 messages"))),
         ("deep, killed", deep, false, Ending::Killed, None),
-        (
-            "uncommitted, killed",
-            open,
-            true,
-            Ending::Killed,
-            Some((
-                46.0,
-                400_000,
-                "IBM MQ 9.1.1, SAN, 400,000 × 2 KiB in 3,200 transactions",
-            )),
-        ),
+        ("uncommitted, killed", open, true, Ending::Killed, Some((46.0, 400_000, "IBM MQ 9.1.1, SAN, 400,000 × 2 KiB in 3,200 transactions"))),
     ];
     for (name, messages, uncommitted, ending, published) in cases {
         let restart = Restart {
@@ -124,10 +102,9 @@ pub(super) fn measure(bench: &mut Bench, restart: &Restart) -> Result<Round, Lab
     };
     let found = depth(&server).map_err(|error| server.why(error))?;
     if found != expected {
-        return Err(LabError::Server {
-            what: format!("after its restart it has {found} messages instead of {expected}"),
-            said: String::new(),
-        });
+        return Err(LabError::broken(format!(
+            "after its restart it has {found} messages instead of {expected}"
+        )));
     }
     server.end()?;
     drop(server);
@@ -145,13 +122,6 @@ pub(super) fn measure(bench: &mut Bench, restart: &Restart) -> Result<Round, Lab
 
 fn connect(server: &UnderTest) -> Connect {
     Connect::new(server.local(), CHANNEL, QUEUE_MANAGER)
-}
-
-fn call_failed(what: &str, why: &dyn std::fmt::Display) -> LabError {
-    LabError::Workload {
-        what: what.to_owned(),
-        why: why.to_string(),
-    }
 }
 
 /// Puts what has to be there before the restart; the connections hold units of work open.
@@ -181,7 +151,8 @@ fn put(interrupt: &Interrupt, server: &mut UnderTest, restart: &Restart) -> Resu
         destinations: Destinations::numbered("REQUEST", QUEUES),
         ..Workload::default()
     };
-    let failed = |error: &dyn std::fmt::Display| call_failed("messages cannot be put", error);
+    let failed =
+        |error: &dyn std::fmt::Display| LabError::workload("messages cannot be put", error);
     let running =
         start(&workload, &Target::Client(connect(server))).map_err(|error| failed(&error))?;
     until_ended(interrupt, &running, || server.ended())?;
@@ -199,7 +170,7 @@ fn put_uncommitted(
     restart: &Restart,
 ) -> Result<Vec<Connection>, LabError> {
     let failed = |error: posthaste_client::ClientError| {
-        call_failed("uncommitted messages cannot be put", &error)
+        LabError::workload("uncommitted messages cannot be put", error)
     };
     let data = vec![b'x'; restart.message_bytes];
     let mut open = Vec::new();
@@ -213,7 +184,8 @@ fn put_uncommitted(
         };
         let queue = connection
             .open_object(&mut od, MQOO_OUTPUT)
-            .map_err(failed)?;
+            .map_err(failed)?
+            .value;
         for _ in 0..left.min(UNIT) {
             if interrupt.raised() {
                 return Err(LabError::Interrupted);
@@ -238,8 +210,9 @@ fn put_uncommitted(
 
 /// Messages on all queues.
 fn depth(server: &UnderTest) -> Result<u64, LabError> {
-    let failed =
-        |error: posthaste_client::ClientError| call_failed("depths cannot be inquired", &error);
+    let failed = |error: posthaste_client::ClientError| {
+        LabError::workload("depths cannot be inquired", error)
+    };
     let mut connection = Connection::open(&connect(server)).map_err(failed)?;
     let mut sum = 0;
     for number in 1..=QUEUES {
@@ -249,11 +222,12 @@ fn depth(server: &UnderTest) -> Result<u64, LabError> {
         };
         let queue = connection
             .open_object(&mut od, MQOO_INQUIRE)
-            .map_err(failed)?;
+            .map_err(failed)?
+            .value;
         let found = connection
             .inquire(queue, &[MQIA_CURRENT_Q_DEPTH], 0)
             .map_err(failed)?;
-        let depth = found.ints.first().copied().unwrap_or(0);
+        let depth = found.value.ints.first().copied().unwrap_or(0);
         sum += u64::try_from(depth).unwrap_or(0);
     }
     connection.disconnect().map_err(failed)?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::plan::{Drive, Group, Place, Planned, Subject, Via, bare_exchange, planned};
 use crate::measure::Shape;
-use crate::results::bytes;
+use crate::quantity::shown_size;
 use crate::workload::{Carriers, Destinations, Module, Syncpoint, Workload};
 
 /// Requesters and responders.
@@ -134,11 +134,11 @@ impl RoundTrips {
     /// As a case: "2 KiB NP 60".
     pub(super) fn planned(&self, drive: Drive) -> Planned {
         let kind = if self.persistent { "P" } else { "NP" };
-        let series = format!("{} {kind}", bytes(self.message_bytes as f64));
+        let series = format!("{} {kind}", shown_size(self.message_bytes as f64));
         let with_applications = matches!(drive.place, Place::Inside(_));
         let mut planned = planned(&series, f64::from(self.requesters), Subject::Drive(drive));
         planned.case.with_applications = with_applications;
-        planned.case.group = bytes(self.message_bytes as f64);
+        planned.case.group = shown_size(self.message_bytes as f64);
         let settings = [
             ("requesters", self.requesters.to_string()),
             ("responders", self.responders.to_string()),

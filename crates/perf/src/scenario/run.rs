@@ -19,34 +19,34 @@ use crate::results::{
 
 /// Where and with what is measured.
 #[derive(Clone, Debug)]
-pub struct Lab {
+pub(crate) struct Lab {
     /// The program under test.
-    pub program: PathBuf,
+    pub(crate) program: PathBuf,
     /// Where results go.
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Where queue managers under test go; removed at the end.
-    pub work: PathBuf,
+    pub(crate) work: PathBuf,
     /// Ends a run in order.
-    pub interrupt: Interrupt,
+    pub(crate) interrupt: Interrupt,
     /// The command, for the results.
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
 }
 
 /// What a run of a scenario came to.
 #[derive(Debug)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// What was measured, also when that ended early.
-    pub document: Document,
+    pub(crate) document: Document,
     /// Where this run's results are; none if none could be saved.
-    pub saved: Option<PathBuf>,
+    pub(crate) saved: Option<PathBuf>,
     /// Where the results are that this run found in its place.
-    pub aside: Option<PathBuf>,
+    pub(crate) aside: Option<PathBuf>,
     /// What the run ended with.
-    pub result: Result<(), LabError>,
+    pub(crate) result: Result<(), LabError>,
 }
 
 /// Runs a plan.
-pub fn run_plan(
+pub(crate) fn run_plan(
     lab: &Lab,
     name: &str,
     plan: &Plan,
@@ -168,9 +168,9 @@ fn in_case(error: LabError, case: &str) -> LabError {
             what: format!("{case}: {what}"),
             why,
         },
-        LabError::Server { what, said } => LabError::Server {
+        LabError::Server { what, output } => LabError::Server {
             what: format!("{what}, in case “{case}”"),
-            said,
+            output,
         },
         other => other,
     }

@@ -8,7 +8,8 @@ use super::effort::Effort;
 use super::plan::{Plan, SMALL, Subject};
 use super::round_trips::RoundTrips;
 use crate::measure::{LabError, Shape};
-use crate::results::{Align, Document, Table, fixed};
+use crate::quantity::fixed;
+use crate::results::{Align, Document, Table};
 
 /// Round trips.
 const COUNT: u64 = 2_000;
@@ -66,9 +67,6 @@ pub(super) fn plan(_: &Effort) -> Plan {
 }
 
 /// Compares a document with the budgets of its cases: the comparison as a table, and whether all were kept.
-///
-/// # Errors
-/// A count is above its budget, or was not counted, or there is no budget.
 pub(super) fn check(document: &Document) -> (Table, Result<(), LabError>) {
     let mut table = Table::new(&[
         ("case", Align::Left),

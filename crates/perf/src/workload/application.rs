@@ -8,13 +8,7 @@
 
 use posthaste_mqi::{CorrelId, MsgId, Name, Reason, Sts};
 
-use super::put_get::PutGet;
-use super::receiver::Receiver;
-use super::requester::Requester;
-use super::responder::Responder;
-use super::sender::Sender;
-use super::shape::Shapes;
-use super::{GetShape, Module, PerfError, PutShape, PutTarget, Workload};
+use super::PutTarget;
 
 /// Nanoseconds since some moment of the run.
 pub type Nanos = u64;
@@ -31,7 +25,7 @@ pub enum Body {
     Got,
 }
 
-/// A message to put, with the module's [`PutShape`].
+/// A message to put, with the module's [`PutShape`](super::PutShape).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PutCall {
     /// Where.
@@ -42,7 +36,7 @@ pub struct PutCall {
     pub body: Body,
 }
 
-/// A message to get, with the module's [`GetShape`].
+/// A message to get, with the module's [`GetShape`](super::GetShape).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetCall {
     /// Where from.
@@ -159,87 +153,3 @@ pub enum Answer<'a> {
     /// What MQSTAT says.
     Stat(&'a Sts),
 }
-
-/// A module at work.
-pub trait Application {
-    /// Takes how the last step went; gives the next one.
-    fn next(&mut self, answer: Answer<'_>) -> Step;
-}
-
-/// Any module, without a table of virtual functions.
-enum Kind {
-    Requester(Requester),
-    Responder(Responder),
-    Sender(Sender),
-    Receiver(Receiver),
-    PutGet(PutGet),
-}
-
-/// A module at work, and what it puts and gets with.
-pub struct Machine {
-    kind: Kind,
-    shapes: Shapes,
-}
-
-impl Machine {
-    /// Application `index` of a workload. `identity` is a correlation identifier that no other
-    /// application has.
-    ///
-    /// # Errors
-    /// Those of [`Workload::check`].
-    pub fn new(workload: &Workload, index: u32, identity: CorrelId) -> Result<Machine, PerfError> {
-        workload.check()?;
-        let kind = match workload.module {
-            Module::Requester => Kind::Requester(Requester::new(workload, index)),
-            Module::Responder => Kind::Responder(Responder::new(workload, index)),
-            Module::Sender => Kind::Sender(Sender::new(workload, index)),
-            Module::Receiver => Kind::Receiver(Receiver::new(workload, index)),
-            Module::PutGet => Kind::PutGet(PutGet::new(workload, index, identity)),
-            Module::Publisher | Module::Subscriber => {
-                return Err(PerfError::Usage(
-                    "publish/subscribe is not in this release".to_owned(),
-                ));
-            }
-        };
-        Ok(Machine {
-            kind,
-            shapes: Shapes::new(workload, index),
-        })
-    }
-
-    /// Iterations that have been counted and are not known to be done for good: they are not committed, or were put
-    /// asynchronously and not asked after.
-    pub fn uncommitted(&self) -> u64 {
-        match &self.kind {
-            Kind::Responder(machine) => machine.uncommitted(),
-            Kind::Sender(machine) => machine.uncommitted(),
-            Kind::Receiver(machine) => machine.uncommitted(),
-            Kind::Requester(_) | Kind::PutGet(_) => 0,
-        }
-    }
-
-    /// What it puts with.
-    pub fn put_shape(&self) -> &PutShape {
-        &self.shapes.put
-    }
-
-    /// What it gets with.
-    pub fn get_shape(&self) -> &GetShape {
-        &self.shapes.get
-    }
-}
-
-impl Application for Machine {
-    fn next(&mut self, answer: Answer<'_>) -> Step {
-        match &mut self.kind {
-            Kind::Requester(machine) => machine.next(answer),
-            Kind::Responder(machine) => machine.next(answer),
-            Kind::Sender(machine) => machine.next(answer),
-            Kind::Receiver(machine) => machine.next(answer),
-            Kind::PutGet(machine) => machine.next(answer),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -25,7 +25,7 @@ pub struct Destinations {
 struct Numbers {
     base: u64,
     /// What the first application is ahead of `base`.
-    ahead: u64,
+    before: u64,
     /// How many; none goes on without end.
     count: Option<u64>,
 }
@@ -59,7 +59,7 @@ impl Destinations {
         let from = |base: u32, count: Option<u32>| {
             Ok(Some(Numbers {
                 base: u64::from(base),
-                ahead: 0,
+                before: 0,
                 count: count.map(u64::from),
             }))
         };
@@ -72,7 +72,7 @@ impl Destinations {
             (base @ 1.., max @ 1.., first @ 1..) => match (base..=max).contains(&first) {
                 true => Ok(Some(Numbers {
                     base: u64::from(base),
-                    ahead: u64::from(first - base),
+                    before: u64::from(first - base),
                     count: Some(u64::from(max - base) + 1),
                 })),
                 false => Err(format!(
@@ -96,7 +96,7 @@ impl Destinations {
     pub fn name(&self, index: u32) -> String {
         match self.numbers() {
             Ok(Some(numbers)) => {
-                let place = numbers.ahead + u64::from(index);
+                let place = numbers.before + u64::from(index);
                 let place = numbers.count.map_or(place, |count| place % count.max(1));
                 format!("{}{}", self.prefix, numbers.base + place)
             }

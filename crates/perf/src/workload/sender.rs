@@ -4,21 +4,18 @@
 //! MQSTAT every [`ASK_EVERY`] puts and at the end, and every put is either a success there or makes
 //! the application fail; those that nobody could ask after any more are not counted.
 
-use posthaste_mqi::constants::{MQCI_NONE, MQOO_FAIL_IF_QUIESCING, MQOO_OUTPUT};
+use posthaste_mqi::constants::MQCI_NONE;
 use posthaste_mqi::{Name, Reason, Sts};
 
-use super::application::Nanos;
 use super::unit_of_work::UnitOfWork;
-use super::{Answer, Application, Body, PutCall, PutTarget, Step, Workload};
+use super::{Answer, Body, Nanos, PutCall, PutTarget, Step, Workload};
 
-const QUEUE: usize = 0;
 /// Asynchronous puts between two MQSTATs.
 pub(crate) const ASK_EVERY: u64 = 10_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
-    Nothing,
-    Open,
+    Other,
     Commit,
     CommitEnd,
     Stat,
@@ -27,8 +24,7 @@ enum Last {
 
 /// A sender.
 pub(crate) struct Sender {
-    queue: Name,
-    put1: bool,
+    put: PutCall,
     asynchronous: bool,
     unit: UnitOfWork,
     /// Asynchronous puts that have been counted and not been asked after.
@@ -40,29 +36,17 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(workload: &Workload, index: u32) -> Sender {
         Sender {
-            queue: Name::new(&workload.destinations.name(index)),
-            put1: workload.put1,
+            put: PutCall {
+                to: PutTarget::first(workload.put1, Name::new(&workload.destinations.name(index))),
+                correl_id: MQCI_NONE,
+                body: Body::Own,
+            },
             asynchronous: workload.asynchronous,
             unit: UnitOfWork::new(workload.syncpoint.put, workload.batch),
             unasked: 0,
-            last: Last::Nothing,
+            last: Last::Other,
             at: 0,
         }
-    }
-
-    fn put(&self) -> Step {
-        let to = match self.put1 {
-            true => PutTarget::Named {
-                queue: self.queue,
-                queue_manager: Name::BLANK,
-            },
-            false => PutTarget::Open(QUEUE),
-        };
-        Step::Put(PutCall {
-            to,
-            correl_id: MQCI_NONE,
-            body: Body::Own,
-        })
     }
 
     fn sent(&mut self) -> Step {
@@ -89,14 +73,14 @@ impl Sender {
     }
 
     fn rest(&mut self) -> Step {
-        self.last = Last::Nothing;
+        self.last = Last::Other;
         self.unasked += u64::from(self.asynchronous);
         // An asynchronous put takes no time that an application could see.
         let began = (!self.asynchronous).then_some(self.at);
         Step::Iterated { began }
     }
 
-    fn told(&mut self, sts: &Sts) -> Step {
+    fn settle(&mut self, sts: &Sts) -> Step {
         let done = count(sts.put_success_count) + count(sts.put_warning_count);
         let missing = self.unasked.saturating_sub(done);
         self.unasked = 0;
@@ -108,7 +92,7 @@ impl Sender {
         }
         match self.last {
             Last::StatEnd => Step::Finished,
-            _ => self.put(),
+            _ => Step::Put(self.put),
         }
     }
 
@@ -122,31 +106,14 @@ impl Sender {
             false => Step::Finished,
         }
     }
-}
 
-fn count(number: i32) -> u64 {
-    u64::try_from(number).unwrap_or(0)
-}
-
-impl Application for Sender {
-    fn next(&mut self, answer: Answer<'_>) -> Step {
+    pub(crate) fn next(&mut self, answer: Answer<'_>) -> Step {
         match (answer, self.last) {
-            (Answer::Begin, _) if self.put1 => Step::Ready,
-            (Answer::Begin, _) => {
-                self.last = Last::Open;
-                Step::Open {
-                    slot: QUEUE,
-                    queue: self.queue,
-                    queue_manager: Name::BLANK,
-                    options: MQOO_OUTPUT | MQOO_FAIL_IF_QUIESCING,
-                }
-            }
-            (Answer::Done, Last::Open) => Step::Ready,
             (Answer::Next { at }, _) => {
                 self.at = at;
                 match self.unasked >= ASK_EVERY {
                     true => self.ask(Last::Stat),
-                    false => self.put(),
+                    false => Step::Put(self.put),
                 }
             }
             (Answer::Put { .. }, _) => self.sent(),
@@ -154,9 +121,13 @@ impl Application for Sender {
                 self.unit.settled();
                 self.rest()
             }
-            (Answer::Stat(sts), _) => self.told(sts),
+            (Answer::Stat(sts), _) => self.settle(sts),
             (Answer::Last, _) | (Answer::Done, Last::CommitEnd) => self.end(),
             _ => Step::Finished,
         }
     }
+}
+
+fn count(number: i32) -> u64 {
+    u64::try_from(number).unwrap_or(0)
 }

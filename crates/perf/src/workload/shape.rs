@@ -31,6 +31,19 @@ pub enum Target {
     },
 }
 
+impl Target {
+    /// The queue that an application has open as its first, or its name for MQPUT1.
+    pub(crate) fn first(put1: bool, queue: Name) -> Target {
+        match put1 {
+            true => Target::Named {
+                queue,
+                queue_manager: Name::BLANK,
+            },
+            false => Target::Open(0),
+        }
+    }
+}
+
 /// What every message of an application is put with.
 #[derive(Clone, Debug)]
 pub struct PutShape {

@@ -143,7 +143,7 @@ fn opened(connection: &mut Connection, queue: &str, options: i32) -> Hobj {
         object_name: Name::new(queue),
         ..Od::default()
     };
-    connection.open_object(&mut od, options).unwrap()
+    connection.open_object(&mut od, options).unwrap().value
 }
 
 /// Puts a request of our own and gives the reply to it.
@@ -170,7 +170,7 @@ fn ask(connection: &mut Connection, queues: [Hobj; 2], data: &[u8]) -> (Md, Vec<
     let got = connection
         .get(queues[1], &mut reply, &mut gmo, 1_000_000)
         .unwrap();
-    (reply, got.data.to_vec())
+    (reply, got.value.data.to_vec())
 }
 
 #[test]

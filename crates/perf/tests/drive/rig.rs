@@ -88,8 +88,7 @@ impl Rig {
         let qm = self.qm.as_ref().unwrap();
         let reply = qm.command(&format!("DISPLAY QLOCAL({queue}) CURDEPTH"));
         let (_, _, row) = &reply.rows[0];
-        let (_, depth) = row.0.iter().find(|(key, _)| key == "CURDEPTH").unwrap();
-        depth.clone()
+        row.shown("CURDEPTH").unwrap()
     }
 
     /// Empties a queue, as soon as the queue manager has noticed that a broken application is gone.

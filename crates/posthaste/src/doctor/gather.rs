@@ -14,9 +14,6 @@ use posthaste_server::{self as server, DataDir, Failure, Home};
 use super::manager::{Counted, Manager, Queue, Setting};
 use crate::mqsc::CommandServer;
 
-/// Pages of the log buffer when `LogBufferPages` is 0.
-const DEFAULT_BUFFER: u64 = 512;
-
 /// An object as the command server shows it.
 type Shown = BTreeMap<String, String>;
 
@@ -109,16 +106,17 @@ pub(crate) fn gather(
 
 /// `LogBufferPages` as it works.
 fn buffer(pages: u32) -> u64 {
-    match pages {
-        0 => DEFAULT_BUFFER,
-        pages => pages.into(),
-    }
+    let shape = server::ini::Shape {
+        buffer_pages: pages,
+        ..server::ini::Shape::default()
+    };
+    shape.buffer_pages_in_force().into()
 }
 
 /// Keys that are written in the Log stanza. A file that cannot be read has none.
 fn log_keys(home: &Home) -> Vec<String> {
     let bytes = std::fs::read(home.configuration()).unwrap_or_default();
-    let (stanzas, _) = server::stanza::read(&bytes);
+    let (stanzas, _) = server::ini::stanza::read(&bytes);
     let log = stanzas
         .into_iter()
         .filter(|stanza| stanza.name.eq_ignore_ascii_case("Log"));

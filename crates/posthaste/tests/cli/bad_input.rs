@@ -21,18 +21,18 @@ fn configuration_faults_have_line_column_and_number() {
     place.line("check QM1").good();
     edit(
         &ini,
-        "   LogPrimaryFiles=3",
+        "   LogPrimaryFiles=16",
         "   LogPrimaryFiles=1\n   LogFiles=7",
     );
     edit(&ini, "\nTCP:", "\nTPC:");
     for command in ["check QM1", "start QM1", "run QM1 --port 0"] {
         let refused = place.line(command).failed_with(60, "AMQ2107E");
-        let said = refused.err + &refused.out;
+        let text = refused.err + &refused.out;
         for part in ["AMQ2103E: ", "AMQ7075E: ", "AMQ2102E: ", "qm.ini:"] {
-            assert!(said.contains(part), "{part}\n{said}");
+            assert!(text.contains(part), "{part}\n{text}");
         }
         let place_of = |id: &str| {
-            let line = said.lines().find(|line| line.contains(id)).unwrap();
+            let line = text.lines().find(|line| line.contains(id)).unwrap();
             let (_, rest) = line.split_once("qm.ini:").unwrap();
             rest.split(':')
                 .take(2)
@@ -139,9 +139,9 @@ fn a_damaged_log_is_refused_with_its_lsn_and_a_remedy() {
     file.write_all_at(&[0xAA; 64], 4096 * 40 + 100).unwrap();
     for command in ["start QM1", "run QM1 --port 0"] {
         let refused = place.line(command).failed_with(74, "AMQ2001S");
-        let said = refused.err + &refused.out;
-        assert!(said.contains("damaged at LSN "), "{said}");
-        assert!(said.contains("restore"), "{said}");
+        let text = refused.err + &refused.out;
+        assert!(text.contains("damaged at LSN "), "{text}");
+        assert!(text.contains("restore"), "{text}");
     }
     let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
     assert!(log.contains("AMQ2001S: "));

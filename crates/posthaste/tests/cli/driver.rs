@@ -259,7 +259,7 @@ fn a_queue_manager_is_driven_inside_the_driver_or_refused() {
 #[test]
 fn what_cannot_be_done_is_refused_by_its_name() {
     let place = Place::new();
-    for (line, said) in [
+    for (line, text) in [
         ("-tc Sender -jl ANY_TLS12", "-jl ANY_TLS12: TLS"),
         ("-tc Sender -cz ZLIBFAST", "-cz ZLIBFAST: compression"),
         ("-tc Publisher", "publish/subscribe"),
@@ -273,7 +273,7 @@ fn what_cannot_be_done_is_refused_by_its_name() {
         ("-nt 3", "-tc"),
     ] {
         let refused = place.line(&format!("perf {line}"));
-        assert!(refused.err.contains(said), "{line}: {refused:?}");
+        assert!(refused.err.contains(text), "{line}: {refused:?}");
         refused.failed_with(39, "AMQ2402E");
     }
     let nobody = place.line("perf -tc Sender -jp 1 -jb QM1");

@@ -70,7 +70,7 @@ fn the_error_log_has_room_in_the_night_of_the_full_disk() {
         return;
     };
     let lines: Vec<&str> = found.out.lines().collect();
-    let [full, entries, code, listed, said @ ..] = &lines[..] else {
+    let [full, entries, code, listed, last_words @ ..] = &lines[..] else {
         panic!("{found:?}");
     };
     assert_eq!((*full, *entries), ("full", "12"), "{found:?}");
@@ -81,5 +81,5 @@ fn the_error_log_has_room_in_the_night_of_the_full_disk() {
         _ => panic!("{found:?}"),
     };
     assert!(listed.contains(end), "{found:?}");
-    assert_eq!(*said, ["AMQ2015I:", last], "{found:?}");
+    assert_eq!(*last_words, ["AMQ2015I:", last], "{found:?}");
 }

@@ -1,10 +1,9 @@
 //! A queue manager inside this test's process, and the commands in processes of their own around it.
 
-use posthaste_client::Mqi;
 use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPER_PERSISTENT, MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo};
+use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo};
 use posthaste_server::{DataDir, Exit, InProcess, InProcessOptions, LocalConnection};
 
 use crate::place::Place;
@@ -15,7 +14,7 @@ fn queue(connection: &mut LocalConnection) -> Hobj {
         ..Od::default()
     };
     let options = MQOO_OUTPUT | MQOO_INPUT_SHARED;
-    connection.open_object(&mut od, options).unwrap()
+    connection.open_object(&mut od, options).unwrap().value
 }
 
 #[test]
@@ -39,7 +38,7 @@ fn commands_work_on_it_and_its_files_have_one_owner() {
         ..Gmo::default()
     };
     let got = connection.get(handle, &mut Md::default(), &mut gmo, 100);
-    assert_eq!(got.unwrap().data, "from outside");
+    assert_eq!(got.unwrap().value.data, "from outside");
     let mut md = Md {
         persistence: MQPER_PERSISTENT,
         ..Md::default()
@@ -54,7 +53,7 @@ fn commands_work_on_it_and_its_files_have_one_owner() {
     assert!(shown.out.contains("APPLTAG(application)"), "{shown:?}");
     place.line("stop -i QM1").good();
     let late = connection.put(handle, &mut md, &mut pmo, b"too late");
-    assert_eq!(late.unwrap_err().reason().0, 2009);
+    assert_eq!(late.unwrap_err().0, 2009);
     drop(qm);
     assert!(place.line("list").good().out.contains("Ended immediately"));
 

@@ -145,27 +145,27 @@ fn disturbed(place: &Place, disturb: impl FnOnce(Pid, Pid)) -> (i32, String, Pat
     let mut child = Guard(command.spawn().expect("it starts"));
     let server = server_of(child.0.id());
     disturb(Pid::from_child(&child.0), server);
-    let mut said = String::new();
+    let mut errors = String::new();
     use std::io::Read as _;
     let stderr = child.0.stderr.take();
     stderr
         .expect("a pipe")
-        .read_to_string(&mut said)
+        .read_to_string(&mut errors)
         .expect("text");
     let status = child.0.wait().expect("it ends");
     let process = PathBuf::from(format!("/proc/{}", server.as_raw_nonzero()));
-    (status.code().unwrap_or(-1), said, process)
+    (status.code().unwrap_or(-1), errors, process)
 }
 
 #[test]
 fn a_queue_manager_that_dies_ends_the_run_and_leaves_marked_results() {
     let place = Place::new();
-    let (code, said, _) = disturbed(&place, |_, server| {
+    let (code, errors, _) = disturbed(&place, |_, server| {
         kill_process(server, Signal::KILL).expect("it is there");
     });
-    assert_eq!(code, 1, "{said}");
-    assert!(said.contains("AMQ2501E"), "{said}");
-    assert!(said.contains("the queue manager under test"), "{said}");
+    assert_eq!(code, 1, "{errors}");
+    assert!(errors.contains("AMQ2501E"), "{errors}");
+    assert!(errors.contains("the queue manager under test"), "{errors}");
     let text = results(&place, "fill-drain");
     assert!(
         text.contains("\"partial\": \"the queue manager under test"),
@@ -193,11 +193,11 @@ fn a_run_that_is_interrupted_ends_its_queue_manager_and_marks_its_results() {
             continue;
         }
         let place = Place::new();
-        let (code, said, server) = disturbed(&place, |laboratory, _| {
+        let (code, errors, server) = disturbed(&place, |laboratory, _| {
             kill_process(laboratory, signal).expect("it is there");
         });
-        assert_eq!(code, 1, "{said}");
-        assert!(said.contains("interrupted"), "{said}");
+        assert_eq!(code, 1, "{errors}");
+        assert!(errors.contains("interrupted"), "{errors}");
         assert!(results(&place, "fill-drain").contains("\"partial\": \"interrupted\""));
         assert!(!server.exists(), "{}", server.display());
         assert!(cleared(&place));
@@ -207,10 +207,10 @@ fn a_run_that_is_interrupted_ends_its_queue_manager_and_marks_its_results() {
 #[test]
 fn a_queue_manager_under_test_does_not_outlive_a_run_that_is_killed() {
     let place = Place::new();
-    let (code, said, server) = disturbed(&place, |laboratory, _| {
+    let (code, errors, server) = disturbed(&place, |laboratory, _| {
         kill_process(laboratory, Signal::KILL).expect("it is there");
     });
-    assert_eq!(code, -1, "{said}");
+    assert_eq!(code, -1, "{errors}");
     // It is nobody's child any more: whoever inherited it may not have asked for its end yet.
     let lives = || fs::read_to_string(server.join("stat")).is_ok_and(|stat| !stat.contains(") Z "));
     let deadline = Instant::now() + LONG;

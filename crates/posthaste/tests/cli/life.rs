@@ -262,9 +262,9 @@ fn ctrl_c_ends_in_order() {
     let waiting = "DISPLAY QSTATUS(DEV.QUEUE.2) IPPROCS";
     while !place.mqsc(waiting, "QM1").out.contains("IPPROCS(1)") {}
     serving.signal(Signal::INT);
-    let (code, said) = serving.wait();
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("AMQ8004I"), "{said}");
+    let (code, stderr) = serving.wait();
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("AMQ8004I"), "{stderr}");
     let mut getting = getting;
     assert_eq!(getting.0.wait().unwrap().code(), Some(1));
     let serving = place.serving("QM1");
@@ -332,7 +332,7 @@ fn a_process_that_does_not_answer_is_killed_by_a_pre_emptive_end() {
     let place = Place::new();
     let serving = place.serving("QM1");
     place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
-    serving.signal(Signal::STOP);
+    serving.pause();
     place.line("stop -p QM1").good();
     assert_eq!(serving.wait().0, -1, "killed");
     let serving = place.serving("QM1");
@@ -412,10 +412,10 @@ fn an_artificially_slow_disk_works_and_is_not_overlooked() {
     place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
     assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "a\n");
     serving.signal(Signal::TERM);
-    let (code, said) = serving.wait();
+    let (code, stderr) = serving.wait();
     let warning = "QM1 runs with an artificially slow disk: 200 µs more for every forced write, \
         at most 104857600 bytes a second.";
-    assert!(code == 0 && said.contains(warning), "{code} {said}");
+    assert!(code == 0 && stderr.contains(warning), "{code} {stderr}");
     let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
     assert!(log.contains(warning) && log.contains("AMQ2031W"), "{log}");
     for wrong in [
@@ -436,24 +436,24 @@ fn a_slow_log_disk_is_reported_where_it_is_asked_for() {
     let run = |limit: &str| {
         let mut command = place.named("posthaste");
         command
-            .args(["run", "QM1", "--lf", "256", "--port", "0"])
+            .args(["run", "QM1", "--lf", "256", "--lp", "3", "--port", "0"])
             .args(["--disk-delay-us", "300"])
             .envs([("AMQ_IODELAY", limit), ("AMQ_IODELAY_INMS", "YES")])
             .env("TZ", "EAST-03");
         Serving::start(command).end();
         std::fs::read_to_string(&log).unwrap()
     };
-    let said = run("250");
-    let at = said.find("AMQ6729W: An I/O operation (W) of ").unwrap();
-    let head = said[..at].rfind(" - Process(").unwrap();
-    let inserts = &said[head..at];
+    let errors = run("250");
+    let at = errors.find("AMQ6729W: An I/O operation (W) of ").unwrap();
+    let head = errors[..at].rfind(" - Process(").unwrap();
+    let inserts = &errors[head..at];
     assert!(inserts.contains("ArithInsert1(") && inserts.contains("CommentInsert1(W)"));
     assert!(inserts.contains("CommentInsert2(250)"), "{inserts}");
     // The first line shows the zone's time, three hours before the universal one in Time().
     let hour = |text: &str| text[..2].parse::<u32>().unwrap();
     let (_, universal) = inserts.split_once("Time(").unwrap();
     let (_, universal) = universal.split_once('T').unwrap();
-    assert_eq!(hour(&said[head - 8..]), (hour(universal) + 3) % 24);
-    let said = run("ten");
-    assert!(said.contains("AMQ2032W: The environment variable AMQ_IODELAY has the value ten"));
+    assert_eq!(hour(&errors[head - 8..]), (hour(universal) + 3) % 24);
+    let errors = run("ten");
+    assert!(errors.contains("AMQ2032W: The environment variable AMQ_IODELAY has the value ten"));
 }

@@ -8,10 +8,12 @@
 )]
 
 mod bad_input;
+mod channel_protocol;
 mod driver;
 mod ending;
 mod in_process;
 mod instruments;
+mod kinds;
 mod laboratory;
 mod life;
 mod messages;
@@ -20,5 +22,6 @@ mod place;
 mod ports;
 mod refused;
 mod samples;
+mod services;
 mod tools;
 mod usage;

@@ -129,9 +129,9 @@ fn an_asynchronous_put_tells_what_it_does_not_know() {
     serving.kill();
     lines.write_all(b"three\n").unwrap();
     drop(lines);
-    let said = child.wait_with_output().unwrap();
-    let err = String::from_utf8_lossy(&said.stderr);
-    assert_eq!(said.status.code(), Some(1), "{err}");
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("AMQ2208E") && err.contains("2009"), "{err}");
     assert!(
         err.contains("0 messages put to DEV.QUEUE.1; whether"),
@@ -156,11 +156,11 @@ fn what_cannot_be_written_is_not_lost() {
         .args(["get", "DEV.QUEUE.1", "QM1"])
         .stdout(full.unwrap());
     let output = command.stderr(Stdio::piped()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(63), "{said}");
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(63), "{err}");
     assert!(
-        said.contains("AMQ2210E") && said.contains("0 messages got"),
-        "{said}"
+        err.contains("AMQ2210E") && err.contains("0 messages got"),
+        "{err}"
     );
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 50);
 
@@ -175,6 +175,24 @@ fn what_cannot_be_written_is_not_lost() {
     drop(getting.0.stdout.take());
     assert_eq!(getting.0.wait().unwrap().code(), Some(0));
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 50);
+    serving.end();
+}
+
+/// The exit codes are in docs/operating.md.
+#[test]
+fn a_queue_without_messages_fails_a_get_and_no_browse() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let got = place.line("get DEV.QUEUE.1 QM1 --count 3");
+    assert_eq!(
+        (got.code, got.err.as_str()),
+        (1, "0 messages got from DEV.QUEUE.1.\n")
+    );
+    let browsed = place.line("browse DEV.QUEUE.1 QM1 --count 3");
+    assert_eq!(
+        (browsed.code, browsed.err.as_str()),
+        (0, "0 messages on DEV.QUEUE.1.\n")
+    );
     serving.end();
 }
 
@@ -292,9 +310,9 @@ fn an_interrupted_put_says_what_was_committed() {
     while !place.mqsc(depth, "QM1").out.contains("CURDEPTH(3)") {}
     let pid = rustix::process::Pid::from_child(&putting);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let said = putting.wait_with_output().unwrap();
-    let err = String::from_utf8_lossy(&said.stderr);
-    assert_eq!(said.status.code(), Some(1), "{err}");
+    let output = putting.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("AMQ2212E"), "{err}");
     let counts = "2 messages put to DEV.QUEUE.1; 1 message backed out.";
     assert!(err.contains(counts), "{err}");
@@ -324,10 +342,10 @@ fn an_interrupted_get_commits_what_was_written() {
         }
         let pid = rustix::process::Pid::from_child(&getting);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let said = getting.wait_with_output().unwrap();
-        let err = String::from_utf8_lossy(&said.stderr);
-        assert_eq!(said.status.code(), Some(1), "{err}");
-        let written = String::from_utf8_lossy(&said.stdout).lines().count();
+        let output = getting.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        let written = String::from_utf8_lossy(&output.stdout).lines().count();
         let counts = format!("{written} messages got from DEV.QUEUE.1.");
         assert!(err.contains("AMQ2212E") && err.contains(&counts), "{err}");
         assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 0);
@@ -410,10 +428,13 @@ fn raw_messages_are_not_written_to_a_terminal() {
         eprintln!("there is no `script` here: skipped");
         return;
     };
-    let said = String::from_utf8_lossy(&raw.stdout);
-    assert_eq!(raw.status.code(), Some(39), "{said}");
-    assert!(said.contains("AMQ2402E: raw messages are not"), "{said}");
-    assert!(!said.contains("red"), "{said}");
+    let output = String::from_utf8_lossy(&raw.stdout);
+    assert_eq!(raw.status.code(), Some(39), "{output}");
+    assert!(
+        output.contains("AMQ2402E: raw messages are not"),
+        "{output}"
+    );
+    assert!(!output.contains("red"), "{output}");
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
     // As a line it is shown without what drives a terminal; into a file it goes as it is.
     let line = on_a_terminal("browse DEV.QUEUE.1 QM1").unwrap();

@@ -173,10 +173,10 @@ fn every_value_can_be_asked_for(
     assert!(found.contains("No commands have a syntax error"), "{found}");
     let impossible = ask(&format!("DISPLAY {noun}(*) WHERE(STATUS EQ BANANA)"));
     let refused = impossible.failed_with(10, "AMQ8569E").out;
-    assert!(
-        refused.contains("BANANA is not a value of STATUS; it is one of STARTING"),
-        "{refused}"
-    );
+    let (_, values) = refused
+        .split_once("BANANA is not a value of STATUS; it is one of ")
+        .unwrap_or_else(|| panic!("{refused}"));
+    assert!(values.contains("STARTING"), "{refused}");
 }
 
 #[test]
@@ -258,8 +258,8 @@ fn system_objects_that_were_deleted_come_back() {
     assert!(refused.err.contains("strmqm -c QM1"), "{refused:?}");
     serving.end();
     let made = place.line("start -c QM1").good();
-    let said = "Default objects statistics : 2 created. 13 replaced. 0 failed.";
-    assert!(made.out.contains(said), "{made:?}");
+    let summary = "Default objects statistics : 2 created. 22 replaced. 0 failed.";
+    assert!(made.out.contains(summary), "{made:?}");
     assert!(
         place
             .line("list")
@@ -317,6 +317,15 @@ fn saved_definitions_make_the_same_objects() {
          DEFINE QLOCAL(I) NPMCLASS(HIGH) MSGDLVSQ(FIFO)\nDEFINE QMODEL(M) DEFTYPE(PERMDYN)\n\
          DEFINE QALIAS(AL) TARGET(I) GET(DISABLED)\nDEFINE QREMOTE(RE) RNAME(X) RQMNAME(Y) XMITQ(I)\n\
          DEFINE CHANNEL(C1) CHLTYPE(SVRCONN) MAXINST(5) DESCR(' blanks ')\n\
+         DEFINE CHANNEL(C1) CHLTYPE(CLNTCONN) CONNAME('far(1414)') COMPMSG(LZ4FAST,RLE) DEFRECON(QMGR)\n\
+         DEFINE NAMELIST(N) NAMES('mixed.Case',B) DESCR('it''s a list')\nDEFINE NAMELIST(EMPTY)\n\
+         DEFINE PROCESS(P) APPLTYPE(7) APPLICID('/bin/pay \"x\"') ENVRDATA('&') USERDATA('a b')\n\
+         DEFINE AUTHINFO(A1) AUTHTYPE(CRLLDAP) CONNAME('ldap(389)') LDAPUSER('cn=q')\n\
+         DEFINE AUTHINFO(A2) AUTHTYPE(OCSP) OCSPURL('http://o')\n\
+         DEFINE AUTHINFO(A3) AUTHTYPE(IDPWOS) FAILDLAY(7)\n\
+         DEFINE AUTHINFO(A4) AUTHTYPE(IDPWLDAP) CONNAME('l') SHORTUSR('cn') CLASSUSR('person')\n\
+         DEFINE COMMINFO(CI) GRPADDR('239.9.9.9') ENCODING(NORMAL) CCSID(819)\n\
+         DEFINE SERVICE(SV) STARTCMD('/bin/true') STARTARG('-x \"+QMNAME+\"') CONTROL(STARTONLY) STDERR('/tmp/+QMNAME+')\n\
          DEFINE LISTENER(L9) TRPTYPE(TCP) PORT(0) IPADDR('127.0.0.1')\n\
          ALTER QMGR DEADQ(I) DESCR('the first') MAXUMSGS(50)\n";
     place.mqsc(script, "QM1").good();

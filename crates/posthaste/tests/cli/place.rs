@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
@@ -29,8 +30,8 @@ impl Outcome {
     /// Asserts an exit code and a message number.
     #[track_caller]
     pub(crate) fn failed_with(self, code: i32, id: &str) -> Outcome {
-        let said = self.err.contains(id) || self.out.contains(id);
-        assert!(self.code == code && said, "{code} {id} expected: {self:?}");
+        let shown = self.err.contains(id) || self.out.contains(id);
+        assert!(self.code == code && shown, "{code} {id} expected: {self:?}");
         self
     }
 }
@@ -134,7 +135,9 @@ impl Place {
 
     pub(crate) fn serving_with(&self, name: &str, options: &[&str]) -> Serving {
         let mut command = self.named("posthaste");
-        command.args(["run", name, "--lf", "256"]).args(options);
+        command
+            .args(["run", name, "--lf", "256", "--lp", "3"])
+            .args(options);
         Serving::start(command)
     }
 
@@ -221,13 +224,13 @@ impl Serving {
                 };
             }
         }
-        let mut said = String::new();
+        let mut text = String::new();
         let stderr = child.0.stderr.take();
         stderr
             .expect("a pipe")
-            .read_to_string(&mut said)
+            .read_to_string(&mut text)
             .expect("text");
-        panic!("it did not serve: {welcome:?} {said}");
+        panic!("it did not serve: {welcome:?} {text}");
     }
 
     /// The port it listens on.
@@ -249,23 +252,40 @@ impl Serving {
         rustix::process::kill_process(pid, signal).expect("it is there");
     }
 
+    /// Stops all of its threads. The signal is taken by one of them, and where processors are busy the others go on until
+    /// that one has run.
+    pub(crate) fn pause(&self) {
+        self.signal(Signal::STOP);
+        let tasks = format!("/proc/{}/task", self.process());
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let stopped = |task: std::io::Result<std::fs::DirEntry>| {
+            let status = task.expect("a thread").path().join("status");
+            let status = std::fs::read_to_string(status).unwrap_or_default();
+            status.contains("State:\tT")
+        };
+        while !std::fs::read_dir(&tasks).expect("its threads").all(stopped) {
+            assert!(Instant::now() < deadline, "it was not stopped");
+            std::thread::yield_now();
+        }
+    }
+
     /// Waits for its end: exit code and standard error.
     pub(crate) fn wait(mut self) -> (i32, String) {
-        let mut said = String::new();
+        let mut text = String::new();
         let stderr = self.child.0.stderr.take();
         stderr
             .expect("a pipe")
-            .read_to_string(&mut said)
+            .read_to_string(&mut text)
             .expect("text");
         let status = self.child.0.wait().expect("it ends");
-        (status.code().unwrap_or(-1), said)
+        (status.code().unwrap_or(-1), text)
     }
 
     /// Ends it in order.
     pub(crate) fn end(self) {
         self.signal(Signal::TERM);
-        let (code, said) = self.wait();
-        assert_eq!(code, 0, "{said}");
+        let (code, text) = self.wait();
+        assert_eq!(code, 0, "{text}");
     }
 
     /// Ends it as a power cut would.

@@ -13,9 +13,9 @@ fn taken() -> (TcpListener, u16) {
 
 #[track_caller]
 fn warned(outcome: &Outcome, id: &str, port: u16) {
-    let said = &outcome.err;
+    let text = &outcome.err;
     for part in [id, &port.to_string(), "ss -ltnp", "start --port"] {
-        assert!(said.contains(part), "{part}: {outcome:?}");
+        assert!(text.contains(part), "{part}: {outcome:?}");
     }
 }
 
@@ -104,12 +104,12 @@ fn the_first_command_works_where_its_port_is_taken() {
     let place = Place::new();
     let (_holder, port) = taken();
     let serving = place.serving_with("QM1", &["--port", &port.to_string()]);
-    let said = serving.welcome.join("\n");
+    let text = serving.welcome.join("\n");
     assert!(
-        said.contains(&format!("not on 127.0.0.1({port})")),
-        "{said}"
+        text.contains(&format!("not on 127.0.0.1({port})")),
+        "{text}"
     );
-    assert!(said.contains("run QM1 --port 0"), "{said}");
+    assert!(text.contains("run QM1 --port 0"), "{text}");
     place.fed("x\n", "put DEV.QUEUE.1 QM1").good();
     serving.end();
 }

@@ -15,8 +15,8 @@ fn edit(path: &Path, from: &str, to: &str) {
 #[track_caller]
 fn refused(place: &Place, code: i32, id: &str) {
     for command in ["check QM1", "start QM1"] {
-        let said = place.line(command).failed_with(code, id);
-        let text = said.err + &said.out;
+        let outcome = place.line(command).failed_with(code, id);
+        let text = outcome.err + &outcome.out;
         assert!(text.contains("What to do: "), "{text}");
     }
 }
@@ -57,10 +57,10 @@ fn what_a_start_would_be_refused_for_is_found_before() {
     let control = log.join("LOG.CTL");
     std::fs::rename(&control, log.join("aside")).unwrap();
     refused(&place, 74, "AMQ2044S");
-    let said = place.line("check QM1").err;
+    let outcome = place.line("check QM1").err;
     assert!(
-        said.contains("LOG.CTL") && !said.contains("AMQ7064E"),
-        "{said}"
+        outcome.contains("LOG.CTL") && !outcome.contains("AMQ7064E"),
+        "{outcome}"
     );
     std::fs::rename(log.join("aside"), &control).unwrap();
 
@@ -197,8 +197,8 @@ fn the_page_for_the_night_has_every_code_and_only_messages_that_there_are() {
     let (index, rest) = page.split_once("## By message").unwrap();
     let words = |text: &'static str| text.split(|c: char| !c.is_ascii_alphanumeric());
     for (_, code, meaning) in posthaste_server::EXIT_TABLE {
-        let told = words(index).any(|word| word == code.to_string());
-        assert!(told || !(60..99).contains(code), "{code}: {meaning}");
+        let documented = words(index).any(|word| word == code.to_string());
+        assert!(documented || !(60..99).contains(code), "{code}: {meaning}");
     }
     let numbers = words(rest).filter(|word| word.starts_with("AMQ2") && word.len() == 8);
     let mut seen = 0;

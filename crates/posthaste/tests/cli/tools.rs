@@ -1,5 +1,6 @@
 //! What the tools leave behind, and what they do when the queue manager does not answer.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
@@ -36,10 +37,35 @@ fn a_failed_command_leaves_no_alarm_behind() {
     // What was not committed was not committed by leaving.
     assert_eq!(place.depth("FULL", "QM1"), 0);
     serving.end();
-    let said = error_log(&place);
+    let text = error_log(&place);
     for alarm in ["AMQ9209E", "AMQ9208E", "AMQ9999E"] {
-        assert!(!said.contains(alarm), "{alarm}: {said}");
+        assert!(!text.contains(alarm), "{alarm}: {text}");
     }
+}
+
+#[test]
+fn the_numbers_of_a_queue_and_of_a_channel_are_shown() {
+    let place = Place::new();
+    place.line("metrics QM1").failed_with(16, "AMQ8118E");
+    let serving = place.serving("QM1");
+    place.fed("12345\n67890\n", "put DEV.QUEUE.1 QM1").good();
+    let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    let get = ["get", "DEV.QUEUE.1", "QM1", "--count", "1", "--connect"];
+    let get: Vec<&str> = get.into_iter().chain([server.as_str()]).collect();
+    place.run(&get).good();
+    let shown = place.line("metrics QM1").good().out;
+    for line in [
+        "# TYPE posthaste_queue_arrived_bytes_total counter",
+        "posthaste_queue_arrived_total{queue=\"DEV.QUEUE.1\"} 2",
+        "posthaste_queue_arrived_bytes_total{queue=\"DEV.QUEUE.1\"} 10",
+        "posthaste_queue_depth{queue=\"DEV.QUEUE.1\"} 1",
+        "posthaste_engine_puts_total 2",
+        "# TYPE posthaste_instance_calls_total counter",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+    serving.end();
+    place.line("metrics QM1").failed_with(40, "AMQ8146E");
 }
 
 #[test]
@@ -71,7 +97,7 @@ fn a_local_application_is_no_channel() {
 fn a_queue_manager_that_is_stopped_is_told_from_one_that_is_not_there() {
     let place = Place::new();
     let serving = place.serving("QM1");
-    serving.signal(Signal::STOP);
+    serving.pause();
     let began = Instant::now();
     let asked = place
         .fed("DISPLAY QMGR\n", "mqsc QM1 -w 1")
@@ -128,10 +154,10 @@ impl Session {
             mut child, input, ..
         } = self;
         drop(input);
-        let mut said = String::new();
+        let mut text = String::new();
         let mut stderr = child.0.stderr.take().unwrap();
-        stderr.read_to_string(&mut said).unwrap();
-        (child.0.wait().unwrap().code(), said)
+        stderr.read_to_string(&mut text).unwrap();
+        (child.0.wait().unwrap().code(), text)
     }
 }
 
@@ -148,31 +174,31 @@ fn tools_that_are_connected_do_not_wait_for_ever() {
         session.say("PING QMGR\n");
         session.hear("AMQ8415I");
     }
-    serving.signal(Signal::STOP);
+    serving.pause();
     let [mut hasty, mut patient] = mqsc;
     patient.say("PING QMGR\n");
     put.say("two\n");
-    let (code, said) = put.end();
-    assert_eq!(code, Some(64), "{said}");
+    let (code, text) = put.end();
+    assert_eq!(code, Some(64), "{text}");
     let silence =
         "AMQ2214E: MQPUT of DEV.QUEUE.1: the queue manager did not answer within 1 seconds";
     assert!(
-        said.contains(silence) && said.contains("1 message put"),
-        "{said}"
+        text.contains(silence) && text.contains("1 message put"),
+        "{text}"
     );
     hasty.say("PING QMGR\n");
-    let (code, said) = hasty.end();
-    assert_eq!(code, Some(10), "{said}");
-    assert!(said.contains("did not answer within 1 seconds"), "{said}");
+    let (code, text) = hasty.end();
+    assert_eq!(code, Some(10), "{text}");
+    assert!(text.contains("did not answer within 1 seconds"), "{text}");
     let doctor = place.line("doctor QM1 -w 1");
     assert!(
         doctor.out.contains("QM1 is there and does not answer"),
         "{doctor:?}"
     );
     serving.kill();
-    let (code, said) = patient.end();
-    assert_eq!(code, Some(10), "{said}");
-    assert!(said.contains("AMQ2213E") && said.contains("2009"), "{said}");
+    let (code, text) = patient.end();
+    assert_eq!(code, Some(10), "{text}");
+    assert!(text.contains("AMQ2213E") && text.contains("2009"), "{text}");
 }
 
 /// Its command server cannot take what it is asked.
@@ -211,5 +237,85 @@ fn a_client_connection_goes_nowhere_by_itself() {
     place
         .fed("DISPLAY QMGR\n", "mqsc QM1 -c")
         .failed_with(20, "MQSERVER");
+    serving.end();
+}
+
+/// The value of a series, if it is shown.
+fn value(shown: &str, series: &str) -> Option<u64> {
+    let value = |line: &str| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok();
+    shown.lines().find_map(value)
+}
+
+/// Every counter of one moment; none becomes less.
+fn counters(shown: &str) -> BTreeMap<&str, u64> {
+    let pairs = shown.lines().filter_map(|line| line.rsplit_once(' '));
+    let counters = pairs.filter(|(series, _)| series.contains("_total"));
+    counters
+        .filter_map(|(series, value)| Some((series, value.parse().ok()?)))
+        .collect()
+}
+
+/// The value of a series of the client's channel.
+fn of_channel(shown: &str, name: &str) -> Option<u64> {
+    let channel = "channel=\"DEV.APP.SVRCONN\"";
+    let found = |line: &&str| line.starts_with(name) && line.contains(channel);
+    let line = shown.lines().find(found)?;
+    line.rsplit_once(' ')?.1.parse().ok()
+}
+
+/// Whether all numbers tell of so many messages of 10 bytes. They are not all taken at the same moment.
+fn tell_of(shown: &str, messages: u64) -> bool {
+    let queue = |name: &str| {
+        let series = format!("posthaste_queue_{name}{{queue=\"DEV.QUEUE.1\"}}");
+        value(shown, &series)
+    };
+    let lanes = counters(shown).into_iter();
+    let lanes = lanes.filter(|(series, _)| series.starts_with("posthaste_lane_bytes_read_total{"));
+    let read: u64 = lanes.map(|(_, bytes)| bytes).sum();
+    let received = of_channel(shown, "posthaste_instance_bytes_received_total").unwrap_or(0);
+    let calls = of_channel(shown, "posthaste_instance_calls_total").unwrap_or(0);
+    value(shown, "posthaste_engine_puts_total") == Some(messages)
+        && queue("arrived_total") == Some(messages)
+        && queue("arrived_bytes_total") == Some(10 * messages)
+        && queue("open_output") == Some(1)
+        && of_channel(shown, "posthaste_connection_puts_total") == Some(messages)
+        && calls >= messages
+        && received > 10 * messages
+        && read >= received
+}
+
+#[test]
+fn metrics_follow_a_running_load() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    let mut putting = place.named("posthaste");
+    putting.args(["put", "DEV.QUEUE.1", "QM1", "--connect", &server]);
+    let putting = putting.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let mut putting = Guard(putting.unwrap());
+    let mut lines = putting.0.stdin.take().unwrap();
+    let mut before = String::new();
+    for round in 1..=3 {
+        lines
+            .write_all("0123456789\n".repeat(500).as_bytes())
+            .unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let shown = place.line("metrics QM1").good().out;
+            let now = counters(&shown);
+            for (series, value) in counters(&before) {
+                // A series goes with its connection.
+                let after = now.get(series).copied().unwrap_or(value);
+                assert!(after >= value, "{series}: {value}, then {after}");
+            }
+            before.clone_from(&shown);
+            if tell_of(&shown, round * 500) {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{shown}");
+        }
+    }
+    drop(lines);
+    assert!(putting.0.wait().unwrap().success());
     serving.end();
 }

@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "rmvmqinf",
     "dspmqinf",
     "dspmqver",
+    "metrics",
     "doctor",
     "disktest",
     "perf",

@@ -6,13 +6,12 @@
 //! changed.
 
 use bytes::Bytes;
-use posthaste_client::{ClientError, Got, Inquired, Mqi};
-use posthaste_engine::{Session, Verb};
+use posthaste_engine::Session;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::{
     MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE, MQPRT_ASYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Od, Pmo, Reason, Sts};
+use posthaste_mqi::{Done, Gmo, Got, Hobj, Inquired, Md, Mqi, Od, Pmo, Reason, Sts, Verb};
 
 /// A connection to a queue manager inside this process; see [`Mqi`] for its verbs. Dropping it without
 /// [`Mqi::disconnect`] backs its unit of work out.
@@ -24,11 +23,6 @@ impl std::fmt::Debug for LocalConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LocalConnection").finish_non_exhaustive()
     }
-}
-
-/// A verb's result; its warning is dropped as over a socket.
-fn value<T>(verb: Verb<T>) -> Result<T, ClientError> {
-    verb.map(|done| done.value).map_err(ClientError::Reason)
 }
 
 /// Whether a call failed because there is no connection to make it by: then MQSTAT could not tell it either.
@@ -71,7 +65,7 @@ impl LocalConnection {
 
     /// Whether the application is not told how a put by this handle ends: by its options, or as DEFPRESP was when the
     /// queue was opened. One without a handle is always told, as a client's library tells it.
-    fn asynchronous(&self, handle: Hobj, options: i32) -> Result<bool, ClientError> {
+    fn asynchronous(&self, handle: Hobj, options: i32) -> Result<bool, Reason> {
         let stated = stated_response(options)?;
         let Some(defaults) = self.session.defaults(handle) else {
             return Ok(false);
@@ -85,20 +79,21 @@ impl LocalConnection {
 }
 
 /// What a put's options say of its response.
-fn stated_response(options: i32) -> Result<i32, ClientError> {
+fn stated_response(options: i32) -> Result<i32, Reason> {
     const BOTH: i32 = MQPMO_ASYNC_RESPONSE | MQPMO_SYNC_RESPONSE;
     match options & BOTH {
-        BOTH => Err(ClientError::Reason(Reason::OPTIONS_ERROR)),
+        BOTH => Err(Reason::OPTIONS_ERROR),
         stated => Ok(stated),
     }
 }
 
 /// What the application is told of a put at once. Of an asynchronous one it is told later, by MQSTAT, as by a client's
 /// library.
-fn told(put: Verb<()>, asynchronous: bool) -> Result<(), ClientError> {
+fn synchronous(put: Verb<()>, asynchronous: bool) -> Verb<()> {
     match put {
-        Err(reason) if !asynchronous || disconnected(reason) => Err(ClientError::Reason(reason)),
-        _ => Ok(()),
+        Err(reason) if disconnected(reason) => Err(reason),
+        _ if asynchronous => Ok(Done::ok(())),
+        put => put,
     }
 }
 
@@ -107,21 +102,15 @@ impl Mqi for LocalConnection {
         self.session.queue_manager().name().to_owned()
     }
 
-    fn open_object(&mut self, od: &mut Od, options: i32) -> Result<Hobj, ClientError> {
-        value(self.run(self.session.open(od, options)))
+    fn open_object(&mut self, od: &mut Od, options: i32) -> Verb<Hobj> {
+        self.run(self.session.open(od, options))
     }
 
-    fn close(&mut self, handle: Hobj, options: i32) -> Result<(), ClientError> {
-        value(self.run(self.session.close(handle, options)))
+    fn close(&mut self, handle: Hobj, options: i32) -> Verb<()> {
+        self.run(self.session.close(handle, options))
     }
 
-    fn put(
-        &mut self,
-        handle: Hobj,
-        md: &mut Md,
-        pmo: &mut Pmo,
-        data: &[u8],
-    ) -> Result<(), ClientError> {
+    fn put(&mut self, handle: Hobj, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Verb<()> {
         let stated = pmo.options;
         let asynchronous = self.asynchronous(handle, stated)?;
         pmo.options = match asynchronous {
@@ -131,85 +120,46 @@ impl Mqi for LocalConnection {
         let data = Bytes::copy_from_slice(data);
         let put = self.run(self.session.put(handle, md, pmo, data));
         pmo.options = stated;
-        told(put, asynchronous)
+        synchronous(put, asynchronous)
     }
 
-    fn put1(
-        &mut self,
-        od: &mut Od,
-        md: &mut Md,
-        pmo: &mut Pmo,
-        data: &[u8],
-    ) -> Result<(), ClientError> {
+    fn put1(&mut self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Verb<()> {
         let asynchronous = stated_response(pmo.options)? == MQPMO_ASYNC_RESPONSE;
         let data = Bytes::copy_from_slice(data);
         let put = self.run(self.session.put1(od, md, pmo, data));
-        told(put, asynchronous)
+        synchronous(put, asynchronous)
     }
 
-    fn get(
-        &mut self,
-        handle: Hobj,
-        md: &mut Md,
-        gmo: &mut Gmo,
-        max: usize,
-    ) -> Result<Got, ClientError> {
-        let done = self
-            .run(self.session.get(handle, md, gmo, max))
-            .map_err(ClientError::Reason)?;
-        Ok(Got {
-            data: done.value.data,
-            length: done.value.length,
-            warning: done.warning,
-        })
+    fn get(&mut self, handle: Hobj, md: &mut Md, gmo: &mut Gmo, max: usize) -> Verb<Got> {
+        self.run(self.session.get(handle, md, gmo, max))
     }
 
-    fn commit(&mut self) -> Result<(), ClientError> {
-        value(self.run(self.session.commit()))
+    fn commit(&mut self) -> Verb<()> {
+        self.run(self.session.commit())
     }
 
-    fn backout(&mut self) -> Result<(), ClientError> {
-        value(self.run(self.session.backout()))
+    fn backout(&mut self) -> Verb<()> {
+        self.run(self.session.backout())
     }
 
-    fn inquire(
-        &mut self,
-        handle: Hobj,
-        selectors: &[i32],
-        char_length: usize,
-    ) -> Result<Inquired, ClientError> {
-        let mut found = value(self.run(self.session.inquire(handle, selectors)))?;
+    fn inquire(&mut self, handle: Hobj, selectors: &[i32], char_length: usize) -> Verb<Inquired> {
+        let mut found = self.run(self.session.inquire(handle, selectors))?;
         // As over a socket: what does not fit is cut off.
-        found.chars.truncate(char_length);
-        Ok(Inquired {
-            ints: found.ints,
-            chars: found.chars,
-        })
+        found.value.chars.truncate(char_length);
+        Ok(found)
     }
 
-    fn set(
-        &mut self,
-        handle: Hobj,
-        selectors: &[i32],
-        ints: &[i32],
-        chars: &[u8],
-    ) -> Result<(), ClientError> {
-        value(self.run(self.session.set(handle, selectors, ints, chars)))
+    fn set(&mut self, handle: Hobj, selectors: &[i32], ints: &[i32], chars: &[u8]) -> Verb<()> {
+        self.run(self.session.set(handle, selectors, ints, chars))
     }
 
-    fn stat(&mut self) -> Result<Sts, ClientError> {
+    fn stat(&mut self) -> Verb<Sts> {
         let version = Sts::default().version;
-        let stat = self.session.stat(MQSTAT_TYPE_ASYNC_ERROR, version);
-        stat.map_err(ClientError::Reason)
+        let stat = block_on(self.session.stat(MQSTAT_TYPE_ASYNC_ERROR, version));
+        stat.map(Done::ok)
     }
 
-    fn disconnect(self: Box<Self>) -> Result<(), ClientError> {
-        match self.run(self.session.disconnect()) {
-            // A warning of MQDISC, but who asked for a commit has to be told that there was none.
-            Ok(done) if done.warning == Reason::BACKED_OUT => {
-                Err(ClientError::Reason(Reason::BACKED_OUT))
-            }
-            other => value(other),
-        }
+    fn disconnect(self: Box<Self>) -> Verb<()> {
+        self.run(self.session.disconnect())
     }
 }

@@ -22,6 +22,10 @@ pub struct Settings {
     pub expiry_interval_s: u32,
     /// Client connections over TCP at one time.
     pub max_channels: usize,
+    /// Threads that serve connections; 0 is one for each processor.
+    pub lanes: u32,
+    /// Whether services may run programs.
+    pub service_programs: bool,
     /// Whether the system probes idle TCP connections.
     pub keep_alive: bool,
     /// Backlog of a listener whose object says 0; 0 leaves the choice.
@@ -29,6 +33,9 @@ pub struct Settings {
     /// Bytes after which an error log begins anew.
     pub error_log_bytes: u64,
 }
+
+/// Primary files of a log for which nothing else is asked: 256 MiB (docs/decisions/016-defaults.md).
+const PRIMARY_FILES: u32 = 16;
 
 /// The numbers of a log that are chosen when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +55,7 @@ impl Default for Shape {
         let log = LogConfig::default();
         Shape {
             file_pages: log.file_pages,
-            primary: log.primary_files,
+            primary: PRIMARY_FILES,
             secondary: log.secondary_files,
             buffer_pages: log.buffer_pages,
         }
@@ -56,6 +63,11 @@ impl Default for Shape {
 }
 
 impl Shape {
+    /// Pages of the log's buffer that `LogBufferPages` stands for.
+    pub fn buffer_pages_in_force(&self) -> u32 {
+        self.config().buffer_pages_in_force()
+    }
+
     /// The configuration of such a log.
     pub fn config(&self) -> LogConfig {
         LogConfig {
@@ -123,6 +135,8 @@ impl RawConfig {
             pq_buffer: size("TuningParameters", "DefaultPQBufferSize"),
             expiry_interval_s: small("TuningParameters", "ExpiryInterval"),
             max_channels: usize::try_from(active).unwrap_or(1),
+            lanes: small("TuningParameters", "Lanes"),
+            service_programs: self.text("TuningParameters", "ServicePrograms") != Some("NO"),
             keep_alive: self.text("TCP", "KeepAlive") != Some("NO"),
             backlog: small("TCP", "ListenerBacklog"),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),

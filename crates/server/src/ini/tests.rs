@@ -19,10 +19,12 @@ fn error(text: &str) -> ConfigError {
 #[test]
 fn an_empty_file_means_the_defaults() {
     let settings = parse("").unwrap().resolve().unwrap();
-    assert_eq!(settings.log, posthaste_recovery_log::LogConfig::default());
+    assert_eq!(settings.log, Shape::default().config());
     assert_eq!(settings.log_path, None);
-    assert_eq!((settings.q_buffer, settings.pq_buffer), (262_144, 262_144));
+    assert_eq!((settings.q_buffer, settings.pq_buffer), (4 << 20, 1 << 20));
     assert_eq!(settings.expiry_interval_s, 300);
+    assert_eq!(settings.lanes, 0);
+    assert!(settings.service_programs);
     assert_eq!(settings.max_channels, 100);
     assert!(settings.keep_alive);
     assert_eq!(settings.error_log_bytes, 33_554_432);
@@ -33,7 +35,7 @@ fn every_acting_key_reaches_the_settings() {
     let text = "Log:\n LogType=circular\n LogPath=/l\n LogFilePages=64\n LogPrimaryFiles=4\n \
          LogSecondaryFiles=5\n LogBufferPages=18\nchannels:\n maxchannels=50\n \
          MaxActiveChannels=7\nTuningParameters:\n DefaultQBufferSize=2048\n \
-         DefaultPQBufferSize=4096\n ExpiryInterval=0\nTCP:\n KeepAlive=No\n ListenerBacklog=9\n\
+         DefaultPQBufferSize=4096\n ExpiryInterval=0\n Lanes=3\n ServicePrograms=no\nTCP:\n KeepAlive=No\n ListenerBacklog=9\n\
          QMErrorLog:\n ErrorLogSize=32768\n";
     let settings = parse(text).unwrap().resolve().unwrap();
     assert_eq!(settings.log_path.as_deref(), Some(Path::new("/l")));
@@ -44,6 +46,8 @@ fn every_acting_key_reaches_the_settings() {
     assert_eq!(settings.max_channels, 7);
     assert_eq!((settings.q_buffer, settings.pq_buffer), (2048, 4096));
     assert_eq!(settings.expiry_interval_s, 0);
+    assert_eq!(settings.lanes, 3);
+    assert!(!settings.service_programs);
     assert!(!settings.keep_alive);
     assert_eq!(settings.backlog, 9);
     assert_eq!(settings.error_log_bytes, 32_768);

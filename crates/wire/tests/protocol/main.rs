@@ -6,6 +6,8 @@
 )]
 
 mod captured;
+mod crossing;
 mod hostile;
 mod pair;
+mod prepared;
 mod stream;

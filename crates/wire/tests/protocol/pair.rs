@@ -14,15 +14,15 @@ use posthaste_wire::{
 };
 
 /// A client and a server with the bytes between them.
-struct Pair {
-    client: ClientSocket,
-    server: ServerSocket,
-    to_server: Vec<u8>,
-    to_client: Vec<u8>,
-    offer: Offer,
+pub(crate) struct Pair {
+    pub(crate) client: ClientSocket,
+    pub(crate) server: ServerSocket,
+    pub(crate) to_server: Vec<u8>,
+    pub(crate) to_client: Vec<u8>,
+    pub(crate) offer: Offer,
 }
 
-fn client_offer() -> ClientOffer {
+pub(crate) fn client_offer() -> ClientOffer {
     ClientOffer {
         channel: Chars::new("DEV.APP.SVRCONN"),
         q_mgr: Name::new("QM1"),
@@ -33,7 +33,7 @@ fn client_offer() -> ClientOffer {
 }
 
 impl Pair {
-    fn new(client: &ClientOffer, offer: Offer) -> Pair {
+    pub(crate) fn new(client: &ClientOffer, offer: Offer) -> Pair {
         let mut to_server = Vec::new();
         let client = ClientSocket::begin(client, &mut to_server);
         Pair {
@@ -46,7 +46,7 @@ impl Pair {
     }
 
     /// Carries everything to the server; proposals are answered.
-    fn serve(&mut self) -> Result<Vec<Incoming>, PeerMisbehaved> {
+    pub(crate) fn serve(&mut self) -> Result<Vec<Incoming>, PeerMisbehaved> {
         let bytes = std::mem::take(&mut self.to_server);
         let mut rest = bytes.as_slice();
         let mut events = Vec::new();
@@ -68,7 +68,7 @@ impl Pair {
     }
 
     /// Every MQCONN succeeds.
-    fn take_in(&mut self, event: &Incoming) {
+    pub(crate) fn take_in(&mut self, event: &Incoming) {
         if let Incoming::Request {
             header,
             request: Request::Conn(_),
@@ -80,7 +80,7 @@ impl Pair {
     }
 
     /// Carries everything to the client.
-    fn deliver(&mut self) -> Result<Vec<FromServer>, PeerMisbehaved> {
+    pub(crate) fn deliver(&mut self) -> Result<Vec<FromServer>, PeerMisbehaved> {
         let bytes = std::mem::take(&mut self.to_client);
         let mut rest = bytes.as_slice();
         let mut events = Vec::new();
@@ -93,7 +93,7 @@ impl Pair {
     }
 
     /// Negotiates; gives the number of rounds.
-    fn negotiate(&mut self) -> u32 {
+    pub(crate) fn negotiate(&mut self) -> u32 {
         for round in 1..=2 {
             assert!(self.serve().unwrap().is_empty());
             if let [FromServer::Agreed(_)] = self.deliver().unwrap()[..] {
@@ -104,7 +104,12 @@ impl Pair {
     }
 
     /// One request; gives what the server saw.
-    fn ask(&mut self, id: u32, handle: Hobj, request: &Request) -> (Header, Hobj, Request) {
+    pub(crate) fn ask(
+        &mut self,
+        id: u32,
+        handle: Hobj,
+        request: &Request,
+    ) -> (Header, Hobj, Request) {
         self.client
             .request(&mut self.to_server, id, handle, request);
         match self.serve().unwrap().pop() {
@@ -117,7 +122,7 @@ impl Pair {
         }
     }
 
-    fn reply(
+    pub(crate) fn reply(
         &mut self,
         header: &Header,
         outcome: Outcome,
@@ -131,7 +136,7 @@ impl Pair {
         }
     }
 
-    fn connect(&mut self) -> u32 {
+    pub(crate) fn connect(&mut self) -> u32 {
         self.negotiate();
         let id = self.client.first_conversation();
         let (header, _, request) = self.ask(id, Hobj::NONE, &conn());
@@ -149,7 +154,7 @@ impl Pair {
     }
 }
 
-fn conn() -> Request {
+pub(crate) fn conn() -> Request {
     Request::Conn(Box::new(ConnRequest {
         q_mgr: Name::new("QM1"),
         application: Chars::new("pair"),
@@ -162,7 +167,7 @@ fn conn() -> Request {
 }
 
 /// Every kind of socket there is: byte orders, shared or not, segments short or long.
-fn kinds() -> Vec<(ClientOffer, Offer)> {
+pub(crate) fn kinds() -> Vec<(ClientOffer, Offer)> {
     let mut kinds = Vec::new();
     for order in [ByteOrder::Big, ByteOrder::Little] {
         for conversations in [0, 1, 10] {
@@ -781,6 +786,36 @@ fn every_broken_rule_has_its_name_and_stays() {
         assert!(expected.message().starts_with("AMQ9"), "{name}");
         assert_ne!(expected.status(), Status::OK, "{name}");
         assert!(!expected.to_string().is_empty());
+    }
+}
+
+/// A client that shares its socket looks for what concerns all of it under the header for that.
+#[test]
+fn who_breaks_a_rule_is_told_in_the_form_that_was_agreed() {
+    for conversations in [0, 1, 10] {
+        for order in [ByteOrder::Big, ByteOrder::Little] {
+            let client = ClientOffer {
+                order,
+                conversations,
+                ..client_offer()
+            };
+            let mut pair = Pair::new(&client, fuzzing::offer());
+            pair.connect();
+            raw(&mut pair, SegmentType::PingData, 1, WHOLE, &[]);
+            let broken = pair.serve().unwrap_err();
+            pair.to_client.clear();
+            pair.server.end(broken.status(), &mut pair.to_client);
+            let segment = Segment::next(&pair.to_client, 100).unwrap().unwrap();
+            let scope = match conversations {
+                0 => Scope::Unshared,
+                _ => Scope::Socket,
+            };
+            let header = segment.header;
+            assert_eq!((header.scope, header.order), (scope, order));
+            assert_eq!(header.flags, WHOLE | Flags::ERROR | Flags::CLOSE);
+            let status = Status::decode(segment.body, order).unwrap();
+            assert_eq!(status, Some(Status::PROTOCOL_ERROR));
+        }
     }
 }
 

@@ -119,9 +119,9 @@ fn it_is_a_file_system_like_others() {
     let file = site.path("c/b/f");
     assert_eq!(fs::read(&file).unwrap(), vec![7; 100_000]);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-    let told = fs::metadata(&file).unwrap();
+    let metadata = fs::metadata(&file).unwrap();
     assert_eq!(
-        (told.len(), told.permissions().mode() & 0o777),
+        (metadata.len(), metadata.permissions().mode() & 0o777),
         (100_000, 0o600)
     );
     File::options()

@@ -138,9 +138,9 @@ mod tests {
         for (scenario, _) in SCENARIOS {
             for (_, segment) in segments(scenario) {
                 assert!(segment.starts_with(b"TSH"), "{scenario}");
-                let said: [u8; 4] = segment[4..8].try_into().expect("four bytes");
+                let length: [u8; 4] = segment[4..8].try_into().expect("four bytes");
                 assert_eq!(
-                    u32::from_be_bytes(said) as usize,
+                    u32::from_be_bytes(length) as usize,
                     segment.len(),
                     "{scenario}"
                 );

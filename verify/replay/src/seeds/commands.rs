@@ -3,7 +3,7 @@
 use posthaste_command::pcf::{
     Header, Message, Parameter, Text, Value, escape_replies, escape_request,
 };
-use posthaste_command::{Reply, Row};
+use posthaste_command::{DisplayWhat, Reply, Row};
 use posthaste_mqi::{ByteOrder, Reason};
 
 use super::Seeds;
@@ -104,16 +104,15 @@ pub fn pcf() -> Seeds {
         "escape-request".to_owned(),
         escape_request("DISPLAY QMGR ALL"),
     )];
-    let shown = vec![
-        ("QUEUE".to_owned(), "DEV.QUEUE.1".to_owned()),
-        ("CURDEPTH".to_owned(), "0".to_owned()),
-    ];
+    let mut shown = Row::of(DisplayWhat::QStatus);
+    shown.push("QUEUE", "DEV.QUEUE.1");
+    shown.push("CURDEPTH", 0);
     let reply = Reply {
         messages: vec![("AMQ8147E".to_owned(), "Object not found.".to_owned())],
         rows: vec![(
             "AMQ8409I".to_owned(),
             "Display Queue details.".to_owned(),
-            Row(shown),
+            shown,
         )],
         ok: false,
         reason: Reason::UNKNOWN_OBJECT_NAME,

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use posthaste_engine::{Vote, Xid};
 use posthaste_mqi::constants::{MQGMO_SYNCPOINT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPMO_SYNCPOINT};
-use posthaste_mqi::{Gmo, Md, Name, Od, Pmo};
+use posthaste_mqi::{Gmo, Md, Name, Od, Pmo, Reason};
 use posthaste_recovery_log::{LogConfig, open};
 use posthaste_sim::{Machine, Plan};
 use posthaste_store::read_image;
@@ -14,7 +15,7 @@ use super::{LONGEST, Seeds};
 
 const FILE_PAGES: u32 = 64;
 
-/// A queue manager that has put, got, committed, backed out, defined, cleared and deleted.
+/// A queue manager that has put, got, committed, backed out, prepared a branch, defined, cleared and deleted.
 fn worked() -> Machine {
     let plan = Plan {
         file_pages: FILE_PAGES,
@@ -64,6 +65,19 @@ fn worked() -> Machine {
             .get(queue, &mut Md::default(), &mut gmo, 1_000)
             .await?;
         session.backout().await?;
+        let mut md = Md {
+            persistence: 1,
+            ..Md::default()
+        };
+        session
+            .put(queue, &mut md, &mut put(MQPMO_SYNCPOINT), body)
+            .await?;
+        session
+            .get(queue, &mut Md::default(), &mut gmo, 1_000)
+            .await?;
+        let xid = Xid::new(1, b"global", b"branch").ok_or(Reason::UNEXPECTED_ERROR)?;
+        let prepared = session.prepare(&xid).await;
+        assert_eq!(prepared, Ok(Vote::Prepared));
         session.close(queue, 0).await
     });
     assert!(matches!(done, Ok(Ok(_))), "the verbs: {done:?}");

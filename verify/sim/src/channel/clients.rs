@@ -21,8 +21,12 @@ pub(crate) const MISUSE: &str = "MISUSE";
 /// The channel for many conversations on one connection, and their queue.
 pub(crate) const CROWD: &str = "CROWD";
 
+/// The channel of applications that are alone with their queues, which nobody stops.
+pub(crate) const ALONE: &str = "ALONE";
+
 /// The channels and queues that simulated clients want.
-pub(crate) const DEFINITIONS: [&str; 4] = [
+pub(crate) const DEFINITIONS: [&str; 5] = [
+    "DEFINE CHANNEL(ALONE) CHLTYPE(SVRCONN) SHARECNV(1) HBINT(1)",
     "DEFINE CHANNEL(APP) CHLTYPE(SVRCONN) SHARECNV(10) HBINT(1)",
     "DEFINE CHANNEL(MISUSE) CHLTYPE(SVRCONN) SHARECNV(2) HBINT(1) MAXMSGL(200000)",
     "DEFINE CHANNEL(CROWD) CHLTYPE(SVRCONN) SHARECNV(999) HBINT(1)",
@@ -78,6 +82,17 @@ pub(crate) async fn program(site: Rc<Site>, maker: Maker) {
             return;
         }
         site.sleep(1 + site.below(AGAIN)).await;
+    }
+}
+
+/// Two applications that lock messages, each over a connection of its own.
+pub(crate) async fn lockers(site: Rc<Site>, maker: Maker) {
+    let one = Conversation::alone(&site, "locks").await;
+    let other = Conversation::alone(&site, "locks").await;
+    if let (Ok(one), Ok(other)) = (one, other) {
+        site.met("locks over channels");
+        let other = maker.worker(Caller::Remote(other));
+        maker.worker(Caller::Remote(one)).lock(other).await;
     }
 }
 

@@ -16,6 +16,7 @@ use posthaste_wire::request::{
 };
 use posthaste_wire::{Outcome, Reply};
 
+use super::clients::{ALONE, offer};
 use super::line::{Line, Over, within};
 use super::site::Site;
 
@@ -29,8 +30,8 @@ pub(crate) struct Conversation {
     site: Rc<Site>,
 }
 
-fn answer(said: Result<(Outcome, Reply), Over>) -> Result<(Outcome, Reply), Reason> {
-    match said {
+fn answer(reply: Result<(Outcome, Reply), Over>) -> Result<(Outcome, Reply), Reason> {
+    match reply {
         Ok((outcome, _)) if outcome.comp_code == CompCode::Failed => Err(outcome.reason),
         Ok(answer) => Ok(answer),
         Err(Over::Ended(_)) => Err(Reason::CONNECTION_STOPPING),
@@ -80,6 +81,20 @@ impl Conversation {
         Ok(conversation)
     }
 
+    /// The first conversation of a connection of its own, which nothing cuts.
+    pub(crate) async fn alone(site: &Rc<Site>, name: &str) -> Result<Conversation, Reason> {
+        let line = Line::open(site, site.plan.whole(), &offer(ALONE, 1));
+        line.agreed().await.map_err(|_| Reason::CONNECTION_BROKEN)?;
+        Conversation::connect(site, &line, line.first(), name).await
+    }
+
+    /// Closes the connection as a program does that ends, and comes again when the server has seen it.
+    pub(crate) async fn lose(&self, name: &str) -> Result<Conversation, Reason> {
+        self.line.hang_up();
+        self.server_gone().await;
+        Conversation::alone(&self.site, name).await
+    }
+
     async fn request(&self, handle: Hobj, request: &Request) -> Result<(Outcome, Reply), Reason> {
         let id = self.id;
         answer(
@@ -125,8 +140,8 @@ impl Conversation {
             data: &data,
             answered: true,
         };
-        let said = self.line.call(id, |socket, out| socket.put(out, id, &put));
-        let (outcome, reply) = answer(said.await)?;
+        let reply = self.line.call(id, |socket, out| socket.put(out, id, &put));
+        let (outcome, reply) = answer(reply.await)?;
         if let Reply::Put { md: m, pmo: p } = reply {
             (*md, *pmo) = (m, p);
         }
@@ -159,6 +174,32 @@ impl Conversation {
         Ok(())
     }
 
+    /// MQPUT1 with MQPMO_ASYNC_RESPONSE.
+    ///
+    /// # Errors
+    /// 2009 the connection is lost: nothing was sent.
+    pub(crate) fn put1_unanswered(
+        &self,
+        od: &Od,
+        md: &Md,
+        pmo: &Pmo,
+        data: &[u8],
+    ) -> Result<(), Reason> {
+        if self.is_over() {
+            return Err(Reason::CONNECTION_BROKEN);
+        }
+        let put = ClientPut1 {
+            od,
+            md,
+            pmo,
+            data,
+            answered: false,
+        };
+        let id = self.id;
+        self.line.send(|socket, out| socket.put1(out, id, &put));
+        Ok(())
+    }
+
     /// MQSTAT: what has become of puts without an answer since it was called last.
     pub(crate) async fn stat(&self) -> Result<Sts, Reason> {
         let request = StatRequest {
@@ -188,8 +229,8 @@ impl Conversation {
             data: &data,
             answered: true,
         };
-        let said = self.line.call(id, |socket, out| socket.put1(out, id, &put));
-        let (outcome, reply) = answer(said.await)?;
+        let reply = self.line.call(id, |socket, out| socket.put1(out, id, &put));
+        let (outcome, reply) = answer(reply.await)?;
         if let Reply::Put1(filled) = reply {
             (*od, *md, *pmo) = *filled;
         }
@@ -205,10 +246,10 @@ impl Conversation {
     ) -> Verb<Got> {
         let id = self.id;
         let room = i32::try_from(buffer).unwrap_or(i32::MAX);
-        let said = self.line.call(id, |socket, out| {
+        let reply = self.line.call(id, |socket, out| {
             socket.get(out, id, handle, md, gmo, room);
         });
-        match answer(said.await)? {
+        match answer(reply.await)? {
             (outcome, Reply::Get(got)) => {
                 (*md, *gmo) = (got.md, got.gmo);
                 let got = Got {

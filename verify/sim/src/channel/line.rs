@@ -88,11 +88,11 @@ struct Inner {
     /// Who waits, by conversation.
     waiting: Vec<(u32, Waker)>,
     /// Conversations for which something has come.
-    told: Vec<u32>,
+    ended: Vec<u32>,
     pump: Option<Waker>,
     /// Conversations that await a reply.
     awaited: usize,
-    heard: Nanos,
+    last_input: Nanos,
     asked: bool,
     /// Heartbeats of the server that it wanted an answer to, and answers to ours.
     heartbeats: u64,
@@ -137,10 +137,10 @@ impl Line {
                 statuses: BTreeMap::new(),
                 replies: BTreeMap::new(),
                 waiting: Vec::new(),
-                told: Vec::new(),
+                ended: Vec::new(),
                 pump: None,
                 awaited: 0,
-                heard: clock.monotonic(),
+                last_input: clock.monotonic(),
                 asked: false,
                 heartbeats: 0,
                 fault: None,
@@ -179,10 +179,10 @@ impl Line {
             inner.over.get_or_insert(Over::Lost);
         }
         let over = inner.over.is_some();
-        let told = std::mem::take(&mut inner.told);
+        let ended = std::mem::take(&mut inner.ended);
         let (waiting, others) = std::mem::take(&mut inner.waiting)
             .into_iter()
-            .partition::<Vec<_>, _>(|(id, _)| over || told.contains(id));
+            .partition::<Vec<_>, _>(|(id, _)| over || ended.contains(id));
         inner.waiting = others;
         let pipe = if over { inner.pipe.take() } else { None };
         drop(inner);
@@ -307,7 +307,7 @@ impl Line {
 /// Stands for the connection itself.
 const NOBODY: u32 = u32::MAX;
 /// How long nothing is heard before it is asked, and then before the other side is given up.
-const PATIENCE: Nanos = 1_000_000_000;
+const TIMEOUT: Nanos = 1_000_000_000;
 
 impl Inner {
     /// Writes and reads what can be written and read.
@@ -350,7 +350,7 @@ impl Inner {
                 Poll::Ready(Ok(0)) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
                 Poll::Ready(read) => {
                     self.input.extend_from_slice(&buffer[..read?]);
-                    (self.heard, self.asked) = (now, false);
+                    (self.last_input, self.asked) = (now, false);
                 }
                 Poll::Pending => break,
             }
@@ -360,7 +360,7 @@ impl Inner {
 
     /// Takes the whole segments that have come.
     fn take_in(&mut self) {
-        let (mut used, mut heard) = (0, Vec::new());
+        let (mut used, mut messages) = (0, Vec::new());
         loop {
             let rest = self.input.get(used..).unwrap_or_default();
             if rest.is_empty() {
@@ -378,20 +378,20 @@ impl Inner {
             self.heartbeats +=
                 u64::from(segment.header.kind == posthaste_wire::SegmentType::Heartbeat);
             match self.socket.receive(&segment, &mut self.out) {
-                Ok(Some(said)) => heard.push(said),
+                Ok(Some(message)) => messages.push(message),
                 Ok(None) => {}
                 Err(error) => self.fault = Some(format!("the server broke the protocol: {error}")),
             }
         }
         self.input.drain(..used);
-        heard.into_iter().for_each(|said| self.hear(said));
+        messages.into_iter().for_each(|message| self.hear(message));
     }
 
     /// When to look whether the server is there: as long as an answer is awaited.
     fn next_look(&self) -> Option<Nanos> {
         let wanted = self.over.is_none() && self.awaited > 0 && !self.deaf;
-        let patience = PATIENCE * (1 + u64::from(self.asked));
-        wanted.then(|| self.heard + patience)
+        let timeout = TIMEOUT * (1 + u64::from(self.asked));
+        wanted.then(|| self.last_input + timeout)
     }
 
     /// Nothing was heard for so long.
@@ -403,21 +403,21 @@ impl Inner {
         }
     }
 
-    fn hear(&mut self, said: FromServer) {
-        match said {
+    fn hear(&mut self, message: FromServer) {
+        match message {
             FromServer::Agreed(_) => {
                 self.agreed = true;
-                self.told.push(NOBODY);
+                self.ended.push(NOBODY);
             }
             FromServer::Refused(status) => self.over = Some(Over::Refused(status)),
             FromServer::Ended(status) => self.over = Some(Over::Ended(status)),
             FromServer::Conversation { id, status } => {
                 self.statuses.insert(id, status);
-                self.told.push(id);
+                self.ended.push(id);
             }
             FromServer::Reply { id, outcome, reply } => {
                 self.replies.insert(id, (outcome, reply));
-                self.told.push(id);
+                self.ended.push(id);
             }
             FromServer::Message { .. } | FromServer::Notification { .. } => {}
         }

@@ -1,5 +1,5 @@
-//! Channels in the simulator: the product's own task for a connection, on the simulated executor and clock, over
-//! connections that are cut, delayed and split at any byte.
+//! Channels in the simulator: the state machine of a connection that the product's lanes run, on the simulated executor
+//! and clock, over connections that are cut, delayed and split at any byte.
 //!
 //! What the oracle does not know of is judged here:
 //! * after STOP CHANNEL, and when all applications have ended, nothing is left: no instance, no connection of the queue
@@ -43,6 +43,9 @@ impl Run {
         for _ in 0..site.plan.sockets {
             let program = clients::program(Rc::clone(site), self.maker());
             executor.spawn("program", program);
+        }
+        if self.plan.solo {
+            executor.spawn("locks", clients::lockers(Rc::clone(site), self.maker()));
         }
         if site.plan.stop_micros > 0 {
             executor.spawn("operator", operator::operator(Rc::clone(site)));

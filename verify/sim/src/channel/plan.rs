@@ -2,6 +2,8 @@
 
 use posthaste_env_sim::{Break, Cut, Rng, Shape, Side};
 
+use super::QUIET;
+
 /// One run in so many has applications that come over channels.
 const OVER_CHANNELS: u64 = 3;
 
@@ -72,6 +74,11 @@ impl Channels {
             unfinished_in_all: if floods > 0 { 1 << 20 } else { 8 << 20 },
         };
         (wanted, channels)
+    }
+
+    /// Whether so many bytes come across in half the time in which everything comes to its end.
+    pub(crate) fn carries(&self, bytes: u64) -> bool {
+        bytes / self.window as u64 * self.delay < QUIET / 2
     }
 
     /// How one more connection of an application is.

@@ -1,5 +1,5 @@
-//! The side of the queue manager: the product's registry of channel instances and its task for each connection, on the
-//! simulated executor and clock.
+//! The side of the queue manager: the product's registry of channel instances and its state machine of a connection,
+//! each on a task of the simulated executor, and on the simulated clock.
 
 use std::cell::{Cell, RefCell};
 use std::io;

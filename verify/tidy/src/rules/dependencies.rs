@@ -43,14 +43,20 @@ const MAY_USE: &[Row] = &[
     row(
         "crates/engine",
         &["mqi", "command", "env", "recovery-log", "store"],
-        &["env-sim"],
+        // admin: tests define their objects by commands.
+        &["env-sim", "admin"],
+    ),
+    row(
+        "crates/admin",
+        &["mqi", "command", "env", "engine"],
+        &["env-sim", "recovery-log"],
     ),
     row("crates/net", &["env"], &[]),
     row(
         "crates/channel",
         &["mqi", "command", "wire", "env", "engine", "net"],
         // Itself: with what only verification asks for.
-        &["env-sim", "recovery-log", "channel"],
+        &["env-sim", "recovery-log", "channel", "admin"],
     ),
     row(
         "crates/server",
@@ -60,12 +66,11 @@ const MAY_USE: &[Row] = &[
             "env",
             "recovery-log",
             "engine",
+            "admin",
             "net",
             "channel",
-            // For the trait that the in-process binding implements.
-            "client",
         ],
-        &["wire", "env-sim"],
+        &["wire", "client", "env-sim"],
     ),
     row("crates/client", &["mqi", "wire"], &[]),
     row(
@@ -89,6 +94,7 @@ const MAY_USE: &[Row] = &[
             "recovery-log",
             "store",
             "engine",
+            "admin",
             "wire",
             "net",
             "channel",
@@ -105,6 +111,7 @@ const MAY_USE: &[Row] = &[
             "env",
             "recovery-log",
             "engine",
+            "admin",
             "env-sim",
             "model",
         ],
@@ -132,6 +139,7 @@ const MAY_USE: &[Row] = &[
             "recovery-log",
             "store",
             "engine",
+            "client",
             "server",
             "sim",
         ],
@@ -163,7 +171,16 @@ const DOORS: &[(&str, &[&str])] = &[
     ),
     (
         "rustix",
-        &["env", "net", "server", "perf", "posthaste", "audit"],
+        &[
+            "env",
+            "net",
+            "server",
+            // For its event loop.
+            "client",
+            "perf",
+            "posthaste",
+            "audit",
+        ],
     ),
     ("libc", &["env"]),
     ("getrandom", &["env"]),

@@ -9,7 +9,7 @@ pub const NAME: &str = "documented";
 
 const PAGE: &str = "docs/operating.md";
 const KEYS: &str = "crates/server/src/ini/keys.rs";
-const EXITS: &str = "crates/server/src/exit.rs";
+const EXITS: &str = "crates/server/src/failure/exit.rs";
 
 /// Finds keys and codes that the page does not have.
 pub fn check(repository: &Repository) -> Vec<Violation> {

@@ -126,10 +126,10 @@ fn every_storage_is_looked_at() {
         "recovery log 50 %, recovery log 50 %",
     );
     let full = with_storage(|storage| storage.free = 99 << 20);
-    let told = assert(&full, "free space", Warn, "9 % free (99 MiB)");
+    let remedy_shown = assert(&full, "free space", Warn, "9 % free (99 MiB)");
     assert!(
-        told.ends_with("du -xh --max-depth=1 '/mnt/a disk'"),
-        "{told}"
+        remedy_shown.ends_with("du -xh --max-depth=1 '/mnt/a disk'"),
+        "{remedy_shown}"
     );
     for (option, status, remedy) in [
         ("noatime", Pass, ""),
@@ -138,8 +138,8 @@ fn every_storage_is_looked_at() {
         ("barrier=0", Warn, "remount,barrier=1"),
     ] {
         let machine = with_storage(|storage| storage.options.push(option.to_owned()));
-        let told = assert(&machine, "mount options", status, "");
-        assert!(told.contains(remedy), "{told}");
+        let remedy_shown = assert(&machine, "mount options", status, "");
+        assert!(remedy_shown.contains(remedy), "{remedy_shown}");
     }
     for (line, status) in [
         ("[mq-deadline] none", Pass),
@@ -150,8 +150,11 @@ fn every_storage_is_looked_at() {
         let machine = with_storage(|storage| {
             storage.scheduler = Some(("/sys/s".to_owned(), line.to_owned()));
         });
-        let told = assert(&machine, "disk scheduler", status, "");
-        assert!(status == Pass || told == "echo none > /sys/s", "{told}");
+        let remedy_shown = assert(&machine, "disk scheduler", status, "");
+        assert!(
+            status == Pass || remedy_shown == "echo none > /sys/s",
+            "{remedy_shown}"
+        );
     }
     // Access times: the kernel shows no strictatime.
     for (file_system, options, status) in [
@@ -166,9 +169,9 @@ fn every_storage_is_looked_at() {
             storage.file_system = file_system.to_owned();
             storage.options = options.split(',').map(str::to_owned).collect();
         });
-        let told = assert(&machine, "mount options", status, "");
+        let remedy_shown = assert(&machine, "mount options", status, "");
         let remedy = "mount -o remount,relatime '/mnt/a disk'";
-        assert!(status == Pass || told == remedy, "{told}");
+        assert!(status == Pass || remedy_shown == remedy, "{remedy_shown}");
     }
 }
 
@@ -223,8 +226,8 @@ fn processors_and_memory() {
         ..Machine::default()
     };
     assert(&turbo(true), "turbo", Pass, "off");
-    let told = assert(&turbo(false), "turbo", Warn, "on");
-    assert_eq!(told, "off it goes");
+    let remedy_shown = assert(&turbo(false), "turbo", Warn, "on");
+    assert_eq!(remedy_shown, "off it goes");
     assert(&none, "hyper-threading", Skip, "");
     assert(
         &with(|m| m.smt = Some("on\n".to_owned())),

@@ -158,12 +158,14 @@ fn what_runs_counts_and_not_what_a_restart_would_bring() {
         log_buffer_pages: pages,
         ..manager()
     };
-    let told = log_buffer(&buffer(Some(setting(512, 4096))));
+    let finding = log_buffer(&buffer(Some(setting(512, 4096))));
     assert!(
-        told.status == Warn && told.found.contains("is 512") && told.found.contains("restart"),
-        "{told:?}"
+        finding.status == Warn
+            && finding.found.contains("is 512")
+            && finding.found.contains("restart"),
+        "{finding:?}"
     );
-    assert_eq!(told.remedy.unwrap(), restart);
+    assert_eq!(finding.remedy.unwrap(), restart);
     let worse = log_buffer(&buffer(Some(setting(4096, 512))));
     assert!(worse.status == Warn && worse.remedy.unwrap().contains("LogBufferPages=4096/"));
     assert(log_buffer, &buffer(None), Skip, "does not say");
@@ -264,8 +266,8 @@ fn full_queues_dead_letters_and_slow_disks_are_told() {
         Warn,
         "3 messages are on the dead-letter queue Dead",
     );
-    let told = requirements(&case(dead(3), 0)).remedy.unwrap();
-    assert!(told.ends_with("posthaste browse Dead QM1"), "{told}");
+    let finding = requirements(&case(dead(3), 0)).remedy.unwrap();
+    assert!(finding.ends_with("posthaste browse Dead QM1"), "{finding}");
     let disk = |slow_writes, log_write_ns| Manager {
         slow_writes,
         log_write_ns,
@@ -319,4 +321,20 @@ fn all_ten_are_checked() {
     let findings = check(&manager());
     assert_eq!(findings.len(), 10);
     assert!(findings.iter().all(|finding| finding.why.ends_with('.')));
+}
+
+/// What is made when nothing is asked for is not warned of.
+#[test]
+fn a_new_queue_manager_has_a_log_that_suffices() {
+    let shape = posthaste_server::ini::Shape::default();
+    let buffer = shape.buffer_pages_in_force();
+    let made = Manager {
+        log_file_pages: shape.file_pages.into(),
+        log_primary_files: same(shape.primary.into()),
+        log_secondary_files: shape.secondary.into(),
+        log_buffer_pages: Some(same(buffer.into())),
+        ..manager()
+    };
+    assert(log_size, &made, Pass, "256 MiB in 16 primary files");
+    assert(log_buffer, &made, Pass, "4096");
 }

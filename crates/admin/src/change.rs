@@ -1,0 +1,166 @@
+//! Changes of definitions and queues: what is said when one was made, and when it was not.
+
+use posthaste_command::{Attrs, ObjectKind, Reply, attributes, shown};
+use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, QueueManager};
+use posthaste_mqi::Reason;
+
+/// A change, and whom it was about.
+struct Change<'a> {
+    qm: &'a QueueManager,
+    kind: ObjectKind,
+    name: &'a str,
+    /// What was given with it.
+    attrs: Option<&'a Attrs>,
+}
+
+impl Change<'_> {
+    fn done(&self, id: &'static str) -> Reply {
+        Reply::done(id, &[self.name.to_owned()])
+    }
+
+    fn refused(&self, error: ChangeError) -> Reply {
+        let name = [self.name.to_owned()];
+        let failed = |reason: Reason| Reply::failed("AMQ8101S", &[reason.0.to_string()], reason);
+        match error {
+            ChangeError::NotRunning(reason) => {
+                Reply::failed("AMQ8146E", &[self.qm.name().to_owned()], reason)
+            }
+            ChangeError::BadName => Reply::failed("AMQ8424E", &name, Reason::OBJECT_NAME_ERROR),
+            ChangeError::NotSupported(selectors) => self.not_supported(&selectors),
+            ChangeError::Exists(_) => Reply::failed(
+                self.kind.row().message_ids.exists,
+                &name,
+                Reason::OBJECT_ALREADY_EXISTS,
+            ),
+            ChangeError::NotFound => Reply::failed(
+                self.kind.row().message_ids.not_found,
+                &name,
+                Reason::UNKNOWN_OBJECT_NAME,
+            ),
+            ChangeError::WrongKind(_) => {
+                Reply::failed("AMQ8151E", &name, Reason::OBJECT_TYPE_ERROR)
+            }
+            ChangeError::InUse(holders) | ChangeError::Uncommitted(holders) => {
+                let mut reply = Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE);
+                for holder in &holders {
+                    reply.add_message("AMQ2403I", &in_the_way(holder));
+                }
+                reply
+            }
+            ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
+            ChangeError::LogFull => failed(Reason::RESOURCE_PROBLEM),
+            ChangeError::NotForced => Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN),
+            ChangeError::Failed(reason) => failed(reason),
+        }
+    }
+
+    /// What asks for something that is not in this release.
+    fn not_supported(&self, selectors: &[i32]) -> Reply {
+        let rows = attributes(self.kind).filter(|row| selectors.contains(&row.selector));
+        let asked = rows.filter_map(|attribute| {
+            let value = shown(attribute, self.attrs?.get(attribute.selector)?);
+            let taken = attribute.taken()?;
+            Some(format!("{}({value}), only {taken}", attribute.keyword))
+        });
+        let asked: Vec<String> = asked.collect();
+        Reply::failed(
+            "AMQ2406E",
+            &[asked.join("; ")],
+            Reason::FUNCTION_NOT_SUPPORTED,
+        )
+    }
+}
+
+/// The inserts of AMQ2403I: application, user, connection, what it has.
+fn in_the_way(holder: &Holder) -> [String; 4] {
+    let held = in_words(&holder.held);
+    match &holder.who {
+        HeldBy::Connection {
+            application,
+            user,
+            number,
+        } => [
+            application.clone(),
+            user.clone(),
+            format!("{number:016X}"),
+            held,
+        ],
+        HeldBy::Branch(xid) => [
+            "branch in doubt".to_owned(),
+            String::new(),
+            xid.to_string(),
+            held,
+        ],
+    }
+}
+
+fn in_words(held: &Held) -> String {
+    let counted = [
+        (held.handles, "open handle", "open handles"),
+        (held.puts, "uncommitted put", "uncommitted puts"),
+        (held.gets, "uncommitted get", "uncommitted gets"),
+    ];
+    let counted = counted.iter().filter(|(count, ..)| *count > 0);
+    let words = counted.map(|(count, one, many)| match count {
+        1 => format!("one {one}"),
+        count => format!("{count} {many}"),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) async fn define(qm: &QueueManager, definition: &NewDefinition<'_>) -> Reply {
+    let NewDefinition {
+        kind, name, like, ..
+    } = *definition;
+    let about = |name| Change {
+        qm,
+        kind,
+        name,
+        attrs: Some(definition.attrs),
+    };
+    match qm.define(definition).await {
+        Ok(()) => about(name).done(kind.row().message_ids.created),
+        // Only what it was to be like can be missing.
+        Err(ChangeError::NotFound) => about(like.unwrap_or(name)).refused(ChangeError::NotFound),
+        Err(error) => about(name).refused(error),
+    }
+}
+
+pub(crate) async fn alter(qm: &QueueManager, kind: ObjectKind, name: &str, attrs: &Attrs) -> Reply {
+    let change = Change {
+        qm,
+        kind,
+        name,
+        attrs: Some(attrs),
+    };
+    match qm.alter(kind, name, attrs).await {
+        Ok(()) => change.done(kind.row().message_ids.changed),
+        Err(error) => change.refused(error),
+    }
+}
+
+pub(crate) async fn delete(qm: &QueueManager, kind: ObjectKind, name: &str, purge: bool) -> Reply {
+    let change = Change {
+        qm,
+        kind,
+        name,
+        attrs: None,
+    };
+    match qm.delete(kind, name, purge).await {
+        Ok(()) => change.done(kind.row().message_ids.deleted),
+        Err(error) => change.refused(error),
+    }
+}
+
+pub(crate) async fn clear(qm: &QueueManager, name: &str) -> Reply {
+    let change = Change {
+        qm,
+        kind: ObjectKind::QLocal,
+        name,
+        attrs: None,
+    };
+    match qm.clear(name).await {
+        Ok(()) => change.done("AMQ8022I"),
+        Err(error) => change.refused(error),
+    }
+}

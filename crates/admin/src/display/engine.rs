@@ -1,0 +1,282 @@
+//! State of what the engine has: queues, connections and the queue manager at this moment, as rows.
+//!
+//! Invariant: nothing in a row is guessed: what only an owner of other parts can know comes from it.
+
+use posthaste_command::{DisplayType, DisplayWhat, ObjectKind, Reply, Row, Value, generic_matches};
+use posthaste_engine::{ConnectionStatus, QueueManager, QueueStatus, display_stamp};
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+
+use super::{Cells, Request};
+use crate::beside::{ComponentState, Components};
+
+impl ComponentState {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            ComponentState::Stopped => "STOPPED",
+            ComponentState::Starting => "STARTING",
+            ComponentState::Running => "RUNNING",
+            ComponentState::Stopping => "STOPPING",
+        }
+    }
+}
+
+pub(super) fn queue_status(qm: &QueueManager, request: &Request<'_>) -> Reply {
+    let mut reply = Reply::default();
+    let connections = match request.type_ {
+        Some(DisplayType::Handle) => Some(qm.connection_status()),
+        _ => None,
+    };
+    for (name, status) in qm.queue_statuses(|name| generic_matches(request.name, name)) {
+        match &connections {
+            Some(connections) => queue_handles(connections, request, &name, &mut reply),
+            None => {
+                let row = Cells::whole(queue_row(&name, &status), 2);
+                request.add(&mut reply, "AMQ8450I", row);
+            }
+        }
+    }
+    request.found(reply, "AMQ8565E", Reason::UNKNOWN_OBJECT_NAME)
+}
+
+fn queue_row(name: &str, status: &QueueStatus) -> Row {
+    let mut row = Row::of(DisplayWhat::QStatus);
+    row.push("QUEUE", name);
+    row.push("TYPE", "QUEUE");
+    // Of a damaged queue nobody knows it.
+    row.push("CURDEPTH", (!status.damaged).then_some(status.depth));
+    row.push("CURFSIZE", status.file_blocks / 2048);
+    row.push("CURMAXFS", status.largest_file >> 20);
+    row.push("IPPROCS", status.open_input);
+    // Nothing is collected, whatever MONQ says.
+    for keyword in [
+        "LGETDATE", "LGETTIME", "LPUTDATE", "LPUTTIME", "MSGAGE", "QTIME",
+    ] {
+        row.push(keyword, Value::Blank);
+    }
+    // The log is circular: there are no media images.
+    row.push("MEDIALOG", "");
+    row.push("MONQ", "OFF");
+    row.push("OPPROCS", status.open_output);
+    row.push("UNCOM", if status.uncommitted { "YES" } else { "NO" });
+    row
+}
+
+/// DISPLAY QSTATUS TYPE(HANDLE): who has the queue open.
+fn queue_handles(
+    connections: &[ConnectionStatus],
+    request: &Request<'_>,
+    name: &str,
+    reply: &mut Reply,
+) {
+    for connection in connections {
+        for handle in connection.handles.iter().filter(|h| h.object == name) {
+            let row = handle_row(connection, name, handle.options);
+            request.add(reply, "AMQ8450I", Cells::whole(row, 2));
+        }
+    }
+}
+
+fn handle_row(connection: &ConnectionStatus, name: &str, options: i32) -> Row {
+    let yes = |bits: i32| if options & bits != 0 { "YES" } else { "NO" };
+    let who = &connection.application;
+    let mut row = Row::of(DisplayWhat::QStatus);
+    row.push("QUEUE", name);
+    row.push("TYPE", "HANDLE");
+    row.push("APPLDESC", description(connection));
+    row.push("APPLTAG", &who.name);
+    row.push("APPLTYPE", appl_type(who.appl_type));
+    row.push("ASTATE", "NONE");
+    row.push("BROWSE", yes(MQOO_BROWSE));
+    row.push("CHANNEL", &who.channel);
+    row.push("CONN", conn(connection));
+    row.push("CONNAME", &who.conname);
+    row.push("EXTURID", NO_EXTERNAL_UNIT);
+    row.push("HSTATE", handle_state(connection));
+    row.push("INPUT", input_word(options));
+    row.push("INQUIRE", yes(MQOO_INQUIRE));
+    row.push("OUTPUT", yes(MQOO_OUTPUT));
+    row.push("PID", who.pid);
+    row.push("QMURID", unit_number(connection));
+    row.push("SET", yes(MQOO_SET));
+    row.push("TID", who.tid);
+    row.push("URTYPE", "QMGR");
+    row.push("USERID", &who.user);
+    row
+}
+
+/// The last 8 bytes of the connection identifier, in hexadecimal.
+fn conn(connection: &ConnectionStatus) -> String {
+    format!("{:016X}", connection.number)
+}
+
+/// There are no units of work but the queue manager's own.
+const NO_EXTERNAL_UNIT: &str = "XA_FORMATID[] XA_GTRID[] XA_BQUAL[]";
+
+fn unit_number(connection: &ConnectionStatus) -> String {
+    match &connection.unit {
+        Some(unit) => format!("{}.{}", unit.id >> 32, unit.id & 0xFFFF_FFFF),
+        None => "0.0".to_owned(),
+    }
+}
+
+fn description(connection: &ConnectionStatus) -> &'static str {
+    match connection.application.channel.is_empty() {
+        true => "",
+        false => "Posthaste Channel",
+    }
+}
+
+/// Whether a call of the connection is in progress.
+fn handle_state(connection: &ConnectionStatus) -> &'static str {
+    match connection.in_call {
+        true => "ACTIVE",
+        false => "INACTIVE",
+    }
+}
+
+fn input_word(options: i32) -> &'static str {
+    if options & MQOO_INPUT_EXCLUSIVE != 0 {
+        "EXCL"
+    } else if options & MQOO_INPUT_SHARED != 0 {
+        "SHARED"
+    } else {
+        "NO"
+    }
+}
+
+pub(super) fn manager_status(
+    qm: &QueueManager,
+    beside: Option<&dyn Components>,
+    request: &Request<'_>,
+) -> Reply {
+    let mut reply = Reply::default();
+    let status = qm.status();
+    let log = &status.log;
+    let file = |extent: u64| format!("S{extent:07}.LOG");
+    let part = |state: fn(&dyn Components) -> ComponentState| beside.map(state).unwrap_or_default();
+    let percent = log.used_bytes * 100 / log.primary_bytes.max(1);
+    let (date, time) = display_stamp(status.started);
+    let mut row = Row::of(DisplayWhat::QMStatus);
+    row.push("QMNAME", qm.name());
+    row.push(
+        "STATUS",
+        match status.quiescing {
+            true => "QUIESCING",
+            false => "RUNNING",
+        },
+    );
+    row.push("CONNS", status.connections as i64);
+    row.push("CMDSERV", part(|beside| beside.command_server()).word());
+    row.push("CHINIT", part(|beside| beside.channel_initiator()).word());
+    row.push("STANDBY", "NOPERMIT");
+    row.push("STARTDA", date);
+    row.push("STARTTI", time);
+    row.push("LOGTYPE", "CIRCULAR");
+    row.push("CURRLOG", file(log.current));
+    row.push("RECLOG", file(log.restart));
+    row.push("LOGEXTSZ", log.extent_bytes / 1024);
+    row.push("LOGPRIM", log.primary);
+    row.push("LOGSEC", log.secondary);
+    row.push("LOGINUSE", percent);
+    row.push("LOGUTIL", percent.min(100));
+    row.push("LOGPATH", log.path.display().to_string());
+    row.push("RECSZ", log.used_bytes >> 20);
+    // What only a linear log has.
+    for keyword in ["ARCHLOG", "ARCHSZ", "MEDIALOG", "MEDIASZ", "REUSESZ"] {
+        row.push(keyword, "");
+    }
+    request.add(&mut reply, "AMQ8705I", Cells::whole(row, 2));
+    reply
+}
+
+pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
+    let mut reply = Reply::default();
+    let wanted = |c: &ConnectionStatus| generic_matches(request.name, &conn(c));
+    for connection in qm.connection_status().iter().filter(|c| wanted(c)) {
+        let (itself, handles) = match request.type_ {
+            None | Some(DisplayType::Conn) => (true, false),
+            Some(DisplayType::Handle) => (false, true),
+            Some(_) => (true, true),
+        };
+        if itself {
+            let row = connection_row(qm, connection);
+            request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
+        }
+        for handle in connection.handles.iter().filter(|_| handles) {
+            let mut row = identity(qm, connection, "HANDLE");
+            row.push("OBJNAME", handle.object.as_str());
+            row.push(
+                "OBJTYPE",
+                match handle.kind {
+                    ObjectKind::Qmgr => "QMGR",
+                    _ => "QUEUE",
+                },
+            );
+            row.push("OPENOPTS", handle.options);
+            row.push("HSTATE", handle_state(connection));
+            row.push("ASTATE", "NONE");
+            row.push("READA", "NO");
+            request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
+        }
+    }
+    match reply.rows.is_empty() {
+        true => Reply::failed("AMQ8461E", &[], Reason::CCF_NONE_FOUND),
+        false => reply,
+    }
+}
+
+/// CONN, EXTCONN and TYPE: which connection it is.
+fn identity(qm: &QueueManager, connection: &ConnectionStatus, kind: &str) -> Row {
+    let mut external = String::from("414D5143");
+    let name = qm.name().bytes().chain(std::iter::repeat(b' '));
+    external.extend(name.take(12).map(|b| format!("{b:02X}")));
+    let mut row = Row::of(DisplayWhat::Conn);
+    for (keyword, value) in [
+        ("CONN", conn(connection)),
+        ("EXTCONN", external),
+        ("TYPE", kind.to_owned()),
+    ] {
+        row.push(keyword, value);
+        row.end_line();
+    }
+    row
+}
+
+fn appl_type(number: i32) -> &'static str {
+    match number {
+        MQAT_QMGR => "SYSTEM",
+        MQAT_CHANNEL_INITIATOR => "CHINIT",
+        _ => "USER",
+    }
+}
+
+fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
+    let who = &connection.application;
+    let unit = connection.unit;
+    let stamp = |moment: Option<i64>| moment.map(display_stamp).unzip();
+    let (date, time) = stamp(unit.map(|unit| unit.started));
+    let (log_date, log_time) = stamp(unit.and_then(|unit| unit.logged));
+    let mut row = identity(qm, connection, "CONN");
+    row.push("PID", who.pid);
+    row.push("TID", who.tid);
+    row.push("APPLDESC", description(connection));
+    row.push("APPLTAG", &who.name);
+    row.push("APPLTYPE", appl_type(who.appl_type));
+    row.push("ASTATE", "NONE");
+    row.push("CHANNEL", &who.channel);
+    row.push("CLIENTID", "");
+    row.push("CONNAME", &who.conname);
+    row.push("CONNOPTS", who.options_in_force());
+    row.push("USERID", &who.user);
+    row.push("UOWLOG", "");
+    row.push("UOWSTDA", date);
+    row.push("UOWSTTI", time);
+    row.push("UOWLOGDA", log_date);
+    row.push("UOWLOGTI", log_time);
+    row.push("URTYPE", "QMGR");
+    row.push("EXTURID", NO_EXTERNAL_UNIT);
+    row.push("QMURID", unit_number(connection));
+    row.push("UOWSTATE", if unit.is_some() { "ACTIVE" } else { "NONE" });
+    row
+}

@@ -1,0 +1,227 @@
+//! Commands carried out: which goes where.
+//!
+//! Invariants: a command that changes something is answered when its log record is forced; a command about what does
+//! not run here is refused.
+
+use std::sync::Arc;
+
+use posthaste_command::{Command, ObjectKind, Reply};
+use posthaste_engine::{NewDefinition, QueueManager};
+use posthaste_mqi::Reason;
+
+use crate::beside::{ChannelStatus, ComponentError, Components, LaneStatus};
+use crate::display::{Request, not_here};
+use crate::metrics::exposition;
+use crate::{change, display, metrics};
+
+/// The door through which a running queue manager is administered. Clones are the same one.
+#[derive(Clone)]
+pub struct Admin {
+    qm: QueueManager,
+    beside: Option<Arc<dyn Components>>,
+}
+
+impl Admin {
+    /// Of a queue manager with what runs beside its engine.
+    pub fn new(qm: QueueManager, beside: Arc<dyn Components>) -> Admin {
+        Admin {
+            qm,
+            beside: Some(beside),
+        }
+    }
+
+    /// Of a queue manager that nothing runs beside: commands about channels and listeners that run are refused.
+    pub fn alone(qm: &QueueManager) -> Admin {
+        Admin {
+            qm: qm.clone(),
+            beside: None,
+        }
+    }
+
+    /// The queue manager.
+    pub fn queue_manager(&self) -> &QueueManager {
+        &self.qm
+    }
+
+    /// Carries out one command in MQSC text.
+    pub async fn run(&self, text: &str) -> Reply {
+        match posthaste_command::parse(text) {
+            Ok(Some(command)) => self.execute(&command).await,
+            Ok(None) => Reply::default(),
+            Err(error) => Reply::from(&error),
+        }
+    }
+
+    /// Carries out one command. The reply is what runmqsc shows.
+    pub async fn execute(&self, command: &Command) -> Reply {
+        let qm = &self.qm;
+        if let Err(reason) = qm.running() {
+            return Reply::failed("AMQ8146E", &[qm.name().to_owned()], reason);
+        }
+        match command {
+            Command::Define {
+                kind,
+                name,
+                replace,
+                like,
+                attrs,
+            } => {
+                let definition = NewDefinition {
+                    kind: *kind,
+                    name,
+                    replace: *replace,
+                    like: like.as_deref(),
+                    attrs,
+                };
+                change::define(qm, &definition).await
+            }
+            Command::Alter {
+                kind, name, attrs, ..
+            } => change::alter(qm, *kind, name, attrs).await,
+            Command::Delete {
+                kind: ObjectKind::Listener,
+                name,
+                ..
+            } if self.listener_is_active(name) => {
+                let reason = Reason::CCF_LISTENER_STILL_ACTIVE;
+                Reply::failed("AMQ8730E", std::slice::from_ref(name), reason)
+            }
+            Command::Delete {
+                kind: ObjectKind::Service,
+                name,
+                ..
+            } if self.service_is_active(name) => {
+                let (id, inserts, reason) = ComponentError::ServiceActive.message(qm.name(), name);
+                Reply::failed(id, &inserts, reason)
+            }
+            Command::Delete { kind, name, purge } => change::delete(qm, *kind, name, *purge).await,
+            Command::Clear { name } => change::clear(qm, name).await,
+            Command::Save => display::script(qm),
+            Command::Ping => Reply::done("AMQ8415I", &[]),
+            Command::Start { kind, name } => self.start(*kind, name).await,
+            Command::Stop { kind, name, force } => self.stop(*kind, name, *force).await,
+            Command::Display {
+                what,
+                name,
+                show,
+                all,
+                filter,
+                chosen,
+                type_,
+            } => {
+                let request = Request {
+                    what: *what,
+                    name,
+                    show,
+                    all: *all,
+                    filter: filter.as_ref(),
+                    chosen,
+                    type_: *type_,
+                };
+                display::display(qm, self.beside.as_deref(), &request)
+            }
+        }
+    }
+
+    fn listener_is_active(&self, name: &str) -> bool {
+        let beside = self.beside.iter();
+        let mut listeners = beside.flat_map(|beside| beside.listeners());
+        listeners.any(|listener| listener.name == name)
+    }
+
+    /// The sums of what the queue manager counts, by name.
+    pub fn sums(&self) -> Vec<(&'static str, u64)> {
+        metrics::sums(&self.manager())
+    }
+
+    /// Every number of the registry, in the text format that Prometheus reads.
+    pub fn metrics(&self) -> String {
+        let queues = self.qm.queue_statuses(|_| true).into_iter();
+        let queues: Vec<_> = queues
+            .map(|(name, status)| metrics::Queue { name, status })
+            .collect();
+        let channels = self.beside.iter().flat_map(|beside| beside.channels());
+        let channels: Vec<ChannelStatus> = channels.collect();
+        let lanes = self.beside.iter().flat_map(|beside| beside.lanes());
+        let lanes: Vec<LaneStatus> = lanes.collect();
+        [
+            exposition(&[self.manager()]),
+            exposition(&queues),
+            exposition(&self.qm.connection_status()),
+            exposition(&channels),
+            exposition(&lanes),
+        ]
+        .concat()
+    }
+
+    fn manager(&self) -> metrics::Manager {
+        let beside = self.beside.as_deref();
+        metrics::Manager {
+            engine: self.qm.counts(),
+            log: self.qm.log().statistics(),
+            beside: beside.map(Components::counts).unwrap_or_default(),
+            status: self.qm.status(),
+        }
+    }
+
+    fn service_is_active(&self, name: &str) -> bool {
+        let beside = self.beside.iter();
+        let mut services = beside.flat_map(|beside| beside.services());
+        services.any(|status| status.service.name == name)
+    }
+
+    async fn start(&self, kind: ObjectKind, name: &str) -> Reply {
+        let Some(beside) = self.beside.as_deref() else {
+            return not_here();
+        };
+        if kind == ObjectKind::SvrConn {
+            return self.answer("AMQ8018I", name, beside.start_channel(name));
+        }
+        let Some(object) = self.qm.object(kind, name) else {
+            return unknown(kind, name);
+        };
+        if kind == ObjectKind::Service {
+            return self.answer("AMQ8733I", name, beside.start_service(&object));
+        }
+        let started = beside.start_listener(&object).await;
+        self.answer("AMQ8021I", name, started)
+    }
+
+    async fn stop(&self, kind: ObjectKind, name: &str, force: bool) -> Reply {
+        let Some(beside) = self.beside.as_deref() else {
+            return not_here();
+        };
+        if kind == ObjectKind::SvrConn {
+            return self.answer("AMQ8019I", name, beside.stop_channel(name, force));
+        }
+        let object = self.qm.object(kind, name);
+        if kind == ObjectKind::Service {
+            let stopped = object.map(|object| beside.stop_service(&object));
+            return match stopped {
+                Some(stopped) => self.answer("AMQ8732I", name, stopped),
+                None => unknown(kind, name),
+            };
+        }
+        let stopped = beside.stop_listener(name).await;
+        if stopped.is_err() && object.is_none() {
+            return unknown(kind, name);
+        }
+        self.answer("AMQ8706I", name, stopped)
+    }
+
+    /// The reply to what was asked of something beside the engine.
+    fn answer(&self, done: &'static str, name: &str, answer: Result<(), ComponentError>) -> Reply {
+        match answer {
+            Ok(()) => Reply::done(done, &[name.to_owned()]),
+            Err(error) => {
+                let (id, inserts, reason) = error.message(self.qm.name(), name);
+                Reply::failed(id, &inserts, reason)
+            }
+        }
+    }
+}
+
+fn unknown(kind: ObjectKind, name: &str) -> Reply {
+    let id = kind.row().message_ids.not_found;
+    Reply::failed(id, &[name.to_owned()], Reason::UNKNOWN_OBJECT_NAME)
+}

@@ -1,0 +1,31 @@
+//! Administration: commands carried out on a running queue manager, and what it shows of itself.
+//!
+//! This is the one door for whoever administers: MQSC and PCF come through it today, a console, REST and
+//! metrics later. The engine below gives typed definitions, statuses and change errors; what runs beside the engine
+//! (channels, listeners) is told of, and acted on, by its owner through [`Components`]. Here both become replies, in one
+//! place each. Texts and bytes are read and written in `posthaste-command`.
+//!
+//! Where to find what:
+//!
+//! | module | what is there |
+//! | --- | --- |
+//! | `execute` | which command goes where |
+//! | `change` | define, alter, delete, clear, and how their errors read |
+//! | `display/` | definitions and statuses as rows; what a DISPLAY asks of any row |
+//! | `metrics/` | the registry of counters and gauges, and their exposition |
+//! | `beside` | what runs beside the engine, as administration sees it |
+//! | `command_server` | requests on SYSTEM.ADMIN.COMMAND.QUEUE |
+
+mod beside;
+mod change;
+mod command_server;
+mod display;
+mod execute;
+pub mod metrics;
+
+pub use beside::{
+    Answer, ChannelState, ChannelStatus, ComponentCounts, ComponentError, ComponentState,
+    Components, LaneStatus, ListenerStatus, ServiceStatus,
+};
+pub use command_server::{COMMAND_QUEUE, CommandServer};
+pub use execute::Admin;

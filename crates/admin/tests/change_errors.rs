@@ -1,0 +1,128 @@
+//! Why a change was not made: the engine's typed errors, and what is answered to each.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[path = "../../engine/tests/world/mod.rs"]
+mod world;
+
+use posthaste_admin::Admin;
+use posthaste_command::{Attrs, Command, ObjectKind, Reply};
+use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, Session};
+use posthaste_env::block_on;
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+use world::*;
+
+fn define(w: &World, kind: ObjectKind, name: &str, like: Option<&str>) -> Result<(), ChangeError> {
+    define_with(w, kind, name, like, &Attrs::default())
+}
+
+fn define_with(
+    w: &World,
+    kind: ObjectKind,
+    name: &str,
+    like: Option<&str>,
+    attrs: &Attrs,
+) -> Result<(), ChangeError> {
+    let definition = NewDefinition {
+        kind,
+        name,
+        replace: false,
+        like,
+        attrs,
+    };
+    block_on(w.qm().define(&definition))
+}
+
+/// The number of the first message.
+fn number(reply: &Reply) -> &str {
+    &reply.messages[0].0
+}
+
+#[test]
+fn a_definition_is_refused_for_a_reason() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    let local = ObjectKind::QLocal;
+    assert_eq!(
+        define(&w, local, "NOT A NAME", None),
+        Err(ChangeError::BadName)
+    );
+    assert_eq!(
+        define(&w, local, "Q", None),
+        Err(ChangeError::Exists(local))
+    );
+    assert_eq!(
+        define(&w, ObjectKind::QAlias, "Q", None),
+        Err(ChangeError::Exists(local))
+    );
+    assert_eq!(
+        define(&w, local, "NEW", Some("NO.SUCH")),
+        Err(ChangeError::NotFound)
+    );
+    let mut asked = Attrs::default();
+    asked.set_text(MQCA_CONN_AUTH, "CHECK");
+    asked.set_text(MQCA_SSL_KEY_REPO_PASSWORD, "secret");
+    let refused = block_on(w.qm().alter(ObjectKind::Qmgr, "", &asked));
+    let Err(ChangeError::NotSupported(mut selectors)) = refused else {
+        panic!("{refused:?}");
+    };
+    selectors.sort_unstable();
+    let mut expected = [MQCA_CONN_AUTH, MQCA_SSL_KEY_REPO_PASSWORD];
+    expected.sort_unstable();
+    assert_eq!(selectors, expected);
+    let wrong = block_on(w.qm().delete(ObjectKind::QModel, "Q", false));
+    assert_eq!(wrong, Err(ChangeError::WrongKind(local)));
+    assert_eq!(define(&w, local, "NEW", Some("Q")), Ok(()));
+    // A command that was not made by the parser is answered, too.
+    let command = Command::Define {
+        kind: local,
+        name: "NOT A NAME".to_owned(),
+        replace: false,
+        like: None,
+        attrs: Attrs::default(),
+    };
+    let reply = block_on(Admin::alone(w.qm()).execute(&command));
+    assert_eq!(number(&reply), "AMQ8424E");
+    assert_eq!(reply.reason, Reason::OBJECT_NAME_ERROR);
+}
+
+#[test]
+fn who_is_in_the_way_is_named_with_what_they_have() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let holder = |session: &Session, held| Holder {
+        who: HeldBy::Connection {
+            application: "test".to_owned(),
+            user: "tester".to_owned(),
+            number: session.status().number,
+        },
+        held,
+    };
+    let one = |handles, puts, gets| Held {
+        handles,
+        puts,
+        gets,
+    };
+    let clear = || block_on(w.qm().clear("Q"));
+    let delete = |purge| block_on(w.qm().delete(ObjectKind::QLocal, "Q", purge));
+    let open = vec![holder(&s, one(1, 0, 0))];
+    assert_eq!(clear(), Err(ChangeError::InUse(open.clone())));
+    assert_eq!(delete(true), Err(ChangeError::InUse(open)));
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"1");
+    put(&s, h, PERSISTENT, 0, b"2");
+    get(&s, h, MQGMO_SYNCPOINT).unwrap();
+    close(&s, h, 0).unwrap();
+    let held = vec![holder(&s, one(0, 1, 1))];
+    assert_eq!(clear(), Err(ChangeError::Uncommitted(held.clone())));
+    assert_eq!(delete(true), Err(ChangeError::Uncommitted(held)));
+    let reply = w.mqsc("CLEAR QLOCAL(Q)");
+    assert_eq!(number(&reply), "AMQ8148E");
+    assert_eq!(reply.messages[1].0, "AMQ2403I");
+    commit(&s);
+    assert_eq!(delete(false), Err(ChangeError::NotEmpty));
+    assert_eq!(clear(), Ok(()));
+    assert_eq!(delete(false), Ok(()));
+    assert_eq!(delete(false), Err(ChangeError::NotFound));
+}

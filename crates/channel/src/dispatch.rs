@@ -1,0 +1,596 @@
+//! The verbs of a conversation, carried out on its session and answered.
+//!
+//! Invariants: every request is answered once, except a put with MQPMO_ASYNC_RESPONSE, whose outcome is counted for
+//! MQSTAT, and an MQGET whose wait is given up because its connection is gone. A reply is encoded straight into the
+//! connection's output. A verb that was begun is awaited: dropped, it could have had its effect without an answer.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::Poll;
+
+use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
+use posthaste_mqi::constants::{MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE};
+use posthaste_mqi::{Hobj, Name, Od, Reason};
+use posthaste_wire::reply::Answer;
+use posthaste_wire::request::{
+    ConnRequest, GetRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, PutRequest,
+    SetRequest, StatRequest,
+};
+use posthaste_wire::spi::{SpiAnswer, SpiOpen, SpiRequest, SpiVerb};
+use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs};
+use posthaste_wire::xa::{XAER_RMFAIL, XaReply, XaRequest};
+use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
+
+use crate::conversation::{Closing, Connect, Conversation, Item, Job};
+
+/// Where message protection policies would be.
+const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
+/// A user whom nobody may be: MCAUSER says it to close a channel.
+const NOBODY: &str = "*NOACCESS";
+
+/// A conversation's session.
+struct Dispatcher {
+    conversation: Rc<Conversation>,
+    session: Option<Session>,
+}
+
+/// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
+///
+/// Read ahead is never offered: the client would ask for messages in a way that is not served, where a plain MQGET
+/// does the same job.
+fn open_defaults(session: &Session, handle: Hobj) -> OpenDefaults {
+    let defined = session.defaults(handle).unwrap_or_default();
+    OpenDefaults {
+        persistence: defined.persistence,
+        put_response: match defined.put_response {
+            response @ 1.. => response,
+            _ => MQPRT_SYNC_RESPONSE,
+        },
+        read_ahead: 0,
+        property_control: defined.property_control,
+    }
+}
+
+/// What the API header of a verb's reply says.
+fn outcome<T>(handle: Hobj, result: &Verb<T>) -> Outcome {
+    match result {
+        Ok(done) => Outcome::done(handle, done.warning),
+        Err(reason) => Outcome::failed(handle, *reason),
+    }
+}
+
+/// Carries out one thing on the session of a conversation.
+pub(crate) async fn carry_out(conversation: Rc<Conversation>, mut job: Job) {
+    let session = conversation.session.take();
+    let mut dispatcher = Dispatcher {
+        conversation,
+        session,
+    };
+    match &mut job {
+        Job::Serve(item) => dispatcher.serve(item).await,
+        Job::End => dispatcher.end().await,
+    }
+    let Dispatcher {
+        conversation,
+        session,
+    } = dispatcher;
+    conversation.session.replace(session);
+}
+
+impl Dispatcher {
+    /// The conversation is over: whatever its session has not committed is backed out.
+    async fn end(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.terminate().await;
+        }
+    }
+
+    /// Serves `item` where it lies: what the verbs fill in is filled in there.
+    async fn serve(&mut self, item: &mut Item) {
+        match item {
+            Item::Request {
+                header,
+                handle,
+                request,
+            } => {
+                self.request(header, *handle, request).await;
+                self.conversation.common.instance.count_call();
+            }
+            Item::Rejected {
+                header,
+                handle,
+                reason,
+                put_options,
+            } => match *put_options {
+                Some(options) if options & MQPMO_ASYNC_RESPONSE != 0 => {
+                    self.refuse_put(options, *reason);
+                }
+                _ => self.fail(header, *handle, *reason),
+            },
+            Item::RequestMsgs { header, request } => self.request_messages(header, request),
+            Item::Notification {
+                header,
+                notification,
+            } => self.notification(header, *notification),
+        }
+    }
+
+    /// The frequent verbs run in the conversation's own future; the others have one of their own while they run, so
+    /// that an idle conversation stays small.
+    async fn request(&mut self, header: &Header, handle: Hobj, request: &mut Request) {
+        match request {
+            Request::Put(put) => self.put(header, handle, put).await,
+            Request::Get(get) => self.get(header, handle, get).await,
+            Request::Commit => {
+                let result = match &self.session {
+                    Some(session) => session.commit().await,
+                    None => Err(Reason::HCONN_ERROR),
+                };
+                self.answer(header, outcome(handle, &result), &Answer::Empty);
+            }
+            Request::Back => {
+                let result = match &self.session {
+                    Some(session) => session.backout().await,
+                    None => Err(Reason::HCONN_ERROR),
+                };
+                self.answer(header, outcome(handle, &result), &Answer::Empty);
+            }
+            other => Box::pin(self.rare_request(header, handle, other)).await,
+        }
+    }
+
+    async fn rare_request(&mut self, header: &Header, handle: Hobj, request: &mut Request) {
+        match request {
+            Request::Conn(conn) => self.connect(header, conn),
+            Request::Disc => self.disconnect(header, handle).await,
+            Request::Open(open) => self.open(header, open).await,
+            Request::Spi(SpiRequest::Open(open)) => self.spi_open(header, open).await,
+            Request::Spi(SpiRequest::Query { .. }) => {
+                self.answer(
+                    header,
+                    Outcome::done(handle, Reason::NONE),
+                    &Answer::Spi(SpiAnswer::Query(&SpiVerb::SERVED)),
+                );
+            }
+            Request::Close { options } => self.close(header, handle, *options).await,
+            Request::Put1(put) => self.put1(header, handle, put).await,
+            Request::Inq(inq) => self.inquire(header, handle, inq).await,
+            Request::Set(set) => self.set(header, handle, set).await,
+            Request::Stat(stat) => self.stat(header, handle, stat).await,
+            Request::Sub(_) | Request::SubRq(_) | Request::Spi(_) => {
+                self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED);
+            }
+            Request::Xa(xa) => self.xa(header, xa),
+            // Carried out in `request`.
+            Request::Put(_) | Request::Get(_) | Request::Commit | Request::Back => {}
+        }
+    }
+
+    fn envelope(&self, header: &Header) -> Envelope {
+        Envelope::answering(self.conversation.common.framing, header)
+    }
+
+    fn append<R>(&self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        self.conversation.common.output.borrow_mut().append(write)
+    }
+
+    fn answer(&self, header: &Header, outcome: Outcome, answer: &Answer<'_>) {
+        let envelope = self.envelope(header);
+        let write = |out: &mut Vec<u8>| answer.encode(out, &envelope, header.kind, &outcome);
+        self.append(write);
+    }
+
+    fn fail(&self, header: &Header, handle: Hobj, reason: Reason) {
+        self.answer(header, Outcome::failed(handle, reason), &Answer::Empty);
+    }
+
+    /// Whom the application runs as: MCAUSER, or whom its credentials say, or its process. The credentials are those of
+    /// one MQCONN, whatever comes of it; the next one has its own, or none.
+    fn user(&self) -> String {
+        let common = &self.conversation.common;
+        let authenticated = self.conversation.user.take();
+        if !common.user.is_empty() {
+            return common.user.clone();
+        }
+        let user = authenticated.or_else(|| common.userid.borrow().clone());
+        user.unwrap_or_default()
+    }
+
+    fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
+        match self.try_connect(conn) {
+            Ok(session) => {
+                conn.q_mgr = Name::new(session.queue_manager().name());
+                self.session = Some(session);
+                self.conversation.connect(Connect::Succeeded);
+                self.answer(
+                    header,
+                    Outcome::done(Hobj::NONE, Reason::NONE),
+                    &Answer::Conn(conn),
+                );
+            }
+            Err(reason) => {
+                self.conversation.connect(Connect::Failed);
+                self.fail(header, Hobj::NONE, reason);
+            }
+        }
+    }
+
+    fn try_connect(&self, conn: &ConnRequest) -> Result<Session, Reason> {
+        let common = &self.conversation.common;
+        let user = self.user();
+        let qm = common.registry.queue_manager();
+        let wanted = conn.q_mgr.text();
+        let ours = wanted.is_empty() || wanted.starts_with('*') || wanted == qm.name();
+        if !ours {
+            return Err(Reason::Q_MGR_NAME_ERROR);
+        }
+        if user.eq_ignore_ascii_case(NOBODY) {
+            let inserts = [&common.instance.channel, &common.instance.conname].map(String::clone);
+            common.registry.operator().message("AMQ9557E", &inserts);
+            return Err(Reason::NOT_AUTHORIZED);
+        }
+        if !common.registry.establish(&common.instance) {
+            return Err(Reason::CHANNEL_NOT_AVAILABLE);
+        }
+        let name = conn.application.text().into_owned();
+        let (channel, conname) = match common.registry.is_local() {
+            true => Default::default(),
+            false => (
+                common.instance.channel.clone(),
+                common.instance.conname.clone(),
+            ),
+        };
+        let session = qm.connect(Application {
+            name: name.clone(),
+            user: user.clone(),
+            channel,
+            conname,
+            binding: Binding::Shared,
+            pid: common.agreement.process_id,
+            tid: common.agreement.thread_id,
+            appl_type: conn.application_type,
+            options: conn.connect_options,
+        });
+        let session = session.inspect_err(|reason| {
+            let inserts = [qm.name().to_owned(), reason.0.to_string()];
+            common.registry.operator().message("AMQ9508E", &inserts);
+        })?;
+        common.instance.connect(&name, &user);
+        Ok(session)
+    }
+
+    async fn disconnect(&mut self, header: &Header, handle: Hobj) {
+        let result = match self.session.take() {
+            Some(session) => session.disconnect().await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        self.answer(header, outcome(handle, &result), &Answer::Empty);
+    }
+
+    async fn open_object(&mut self, od: &mut Od, options: i32) -> (Verb<Hobj>, OpenDefaults) {
+        let Some(session) = &self.session else {
+            return (Err(Reason::HCONN_ERROR), OpenDefaults::default());
+        };
+        let mut result = session.open(od, options).await;
+        // Client libraries look for protection policies after their first open, under a queue manager name that some
+        // make up from our identifier. They go on when the queue is unknown, and only then.
+        if result == Err(Reason::UNKNOWN_REMOTE_Q_MGR) && *od.object_name.trimmed() == *POLICY_QUEUE
+        {
+            result = Err(Reason::UNKNOWN_OBJECT_NAME);
+        }
+        let defaults = match &result {
+            Ok(done) => open_defaults(session, done.value),
+            Err(_) => OpenDefaults::default(),
+        };
+        (result, defaults)
+    }
+
+    async fn open(&mut self, header: &Header, open: &mut OpenRequest) {
+        let (result, defaults) = self.open_object(&mut open.od, open.options).await;
+        match result {
+            Err(reason) => self.fail(header, Hobj::NONE, reason),
+            Ok(done) => {
+                let answer = Answer::Open {
+                    od: &open.od,
+                    options: open.options,
+                    // A client that is older than FOPA has no place for it.
+                    defaults: open.defaults.as_ref().map(|_| &defaults),
+                };
+                self.answer(header, Outcome::done(done.value, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn spi_open(&mut self, header: &Header, open: &mut SpiOpen) {
+        let (result, defaults) = self.open_object(&mut open.od, open.options).await;
+        match result {
+            Err(reason) => self.fail(header, Hobj::UNUSABLE, reason),
+            Ok(done) => {
+                let answer = Answer::Spi(SpiAnswer::Open {
+                    options: open.options,
+                    lpi_options: open.lpi_options,
+                    defaults: &defaults,
+                    od: &open.od,
+                });
+                self.answer(header, Outcome::done(done.value, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn close(&mut self, header: &Header, handle: Hobj, options: i32) {
+        let result = match &self.session {
+            Some(session) => session.close(handle, options).await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let outcome = Outcome::done(Hobj::UNUSABLE, done.warning);
+                self.answer(header, outcome, &Answer::Close { options });
+            }
+        }
+    }
+
+    /// A message longer than the channel allows: the client's library should have refused it (2010).
+    fn too_long(&self, length: usize) -> bool {
+        u32::try_from(length)
+            .is_ok_and(|length| length > self.conversation.common.agreement.max_message)
+    }
+
+    /// An asynchronous put cannot be carried out: it counts as one that failed, if there is a session to count it.
+    fn refuse_put(&self, options: i32, reason: Reason) {
+        if let Some(session) = &self.session {
+            session.put_refused(options, reason);
+        }
+    }
+
+    async fn put(&mut self, header: &Header, handle: Hobj, put: &mut PutRequest) {
+        let PutRequest { md, pmo, data } = put;
+        let data = std::mem::take(data);
+        let (length, version) = (data.len(), md.version);
+        let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(session) if self.too_long(length) => {
+                Err(session.put_too_long(handle, md, pmo, Reason::DATA_LENGTH_ERROR))
+            }
+            Some(session) => session.put(handle, md, pmo, data).await,
+        };
+        if asynchronous {
+            return;
+        }
+        md.version = version;
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let answer = Answer::Put { md, pmo, length };
+                self.answer(header, Outcome::done(handle, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn put1(&mut self, header: &Header, handle: Hobj, put: &mut Put1Request) {
+        let Put1Request { od, md, pmo, data } = put;
+        let data = std::mem::take(data);
+        let (length, version) = (data.len(), md.version);
+        let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(session) if self.too_long(length) => {
+                Err(session.put1_too_long(od, md, pmo, Reason::DATA_LENGTH_ERROR))
+            }
+            Some(session) => session.put1(od, md, pmo, data).await,
+        };
+        if asynchronous {
+            return;
+        }
+        md.version = version;
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let answer = Answer::Put1 {
+                    od,
+                    md,
+                    pmo,
+                    length,
+                };
+                self.answer(header, Outcome::done(handle, done.warning), &answer);
+            }
+        }
+    }
+
+    async fn get(&mut self, header: &Header, handle: Hobj, get: &mut GetRequest) {
+        let GetRequest {
+            md,
+            gmo,
+            buffer_length,
+        } = get;
+        let buffer_length = *buffer_length;
+        let version = md.version;
+        // What is longer than the channel allows is truncated like what is longer than the buffer.
+        let most =
+            usize::try_from(self.conversation.common.agreement.max_message).unwrap_or(usize::MAX);
+        let result = match (&self.session, usize::try_from(buffer_length)) {
+            (None, _) => Err(Reason::HCONN_ERROR),
+            (_, Err(_)) => Err(Reason::BUFFER_LENGTH_ERROR),
+            (Some(session), Ok(room)) => {
+                // Pinned here: a future that is passed on by value takes its room twice.
+                let got = pin!(session.get(handle, md, gmo, room.min(most)));
+                match self.unless_closing(session, got).await {
+                    Some(result) => result,
+                    None => return,
+                }
+            }
+        };
+        md.version = version;
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(Done {
+                value: Got { data, length },
+                warning,
+            }) => {
+                let answer = Answer::Get {
+                    md,
+                    gmo,
+                    length,
+                    data: &data,
+                };
+                self.answer(header, Outcome::done(handle, warning), &answer);
+            }
+        }
+    }
+
+    /// Waits for an MQGET. The end of the conversation ends its wait, without an answer when nobody is there to read
+    /// it; past its wait it is seen through, because its message may be gone from the queue.
+    async fn unless_closing(
+        &self,
+        session: &Session,
+        mut got: Pin<&mut impl Future<Output = Verb<Got>>>,
+    ) -> Option<Verb<Got>> {
+        let conversation = &self.conversation;
+        let (mut begun, mut waiting) = (false, None);
+        poll_fn(|cx| {
+            match conversation.closing() {
+                Closing::Open => {}
+                Closing::Quiescing => session.quiesce(),
+                _ if !begun => return Poll::Ready(None),
+                Closing::Draining | Closing::Dropping => session.give_up_waits(),
+            }
+            begun = true;
+            match got.as_mut().poll(cx) {
+                Poll::Ready(Err(Reason::CONNECTION_STOPPING)) => Poll::Ready(None),
+                Poll::Ready(result) => Poll::Ready(Some(result)),
+                Poll::Pending => {
+                    // What waits for a disk is at work, and lets nothing pass.
+                    match session.waits_for_message() {
+                        true => _ = waiting.get_or_insert_with(|| conversation.begin_get()),
+                        false => waiting = None,
+                    }
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+
+    async fn inquire(&mut self, header: &Header, handle: Hobj, inq: &InqRequest) {
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(_) if inq.int_count < 0 => Err(Reason::INT_ATTR_COUNT_ERROR),
+            Some(_) if inq.char_length < 0 => Err(Reason::CHAR_ATTR_LENGTH_ERROR),
+            Some(session) => session.inquire(handle, &inq.selectors).await,
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(Done { value, mut warning }) => {
+                let longer =
+                    |have: usize, room: i32| usize::try_from(room).is_ok_and(|room| have > room);
+                if longer(value.ints.len(), inq.int_count) {
+                    warning = Reason::INT_ATTR_COUNT_TOO_SMALL;
+                } else if longer(value.chars.len(), inq.char_length) {
+                    warning = Reason::CHAR_ATTRS_TOO_SHORT;
+                }
+                let answer = Answer::Inq {
+                    request: inq,
+                    ints: &value.ints,
+                    chars: &value.chars,
+                };
+                self.answer(header, Outcome::done(handle, warning), &answer);
+            }
+        }
+    }
+
+    async fn set(&mut self, header: &Header, handle: Hobj, set: &SetRequest) {
+        let result = match &self.session {
+            Some(session) => {
+                session
+                    .set(handle, &set.selectors, &set.ints, &set.chars)
+                    .await
+            }
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                self.answer(
+                    header,
+                    Outcome::done(handle, done.warning),
+                    &Answer::Set(set),
+                );
+            }
+        }
+    }
+
+    async fn stat(&mut self, header: &Header, handle: Hobj, stat: &StatRequest) {
+        let result = match &self.session {
+            Some(session) => session.stat(stat.kind, stat.sts.version).await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(sts) => {
+                let stat = StatRequest {
+                    kind: stat.kind,
+                    sts,
+                };
+                self.answer(
+                    header,
+                    Outcome::done(handle, Reason::NONE),
+                    &Answer::Stat(&stat),
+                );
+            }
+        }
+    }
+
+    /// Units of work coordinated from outside are not served: a resource manager that cannot be used.
+    fn xa(&self, header: &Header, xa: &XaRequest) {
+        let reply = XaReply {
+            returned: XAER_RMFAIL,
+            flags: xa.flags,
+            resource_manager: xa.resource_manager,
+            xids: None,
+        };
+        let envelope = self.envelope(header);
+        self.append(|out| reply.encode(out, &envelope, header.kind));
+    }
+
+    /// Messages ahead are not served: the request ends with a reason.
+    fn request_messages(&self, header: &Header, request: &RequestMsgs) {
+        let message = AsyncMessage {
+            handle: request.handle,
+            index: 1,
+            global_index: 1,
+            segment: 0,
+            selection: request
+                .selection
+                .as_ref()
+                .map_or(0, |selection| selection.index),
+            first: Some(AsyncFirst {
+                reason: Reason::FUNCTION_NOT_SUPPORTED,
+                actual_length: 0,
+                total_length: 0,
+                token: [0; 16],
+                status: 0,
+                resolved_q_name: Vec::new(),
+                md: None,
+            }),
+            data: Vec::new(),
+        };
+        let envelope = self.envelope(header);
+        self.append(|out| message.encode(out, &envelope));
+    }
+
+    /// Nothing is delivered ahead, so a change of the connection's state is only confirmed.
+    fn notification(&self, header: &Header, notification: Notification) {
+        if notification.code == Notification::CONN_STATE && header.flags.has(Flags::CONFIRM) {
+            let reply = Notification {
+                code: Notification::CONN_STATE_REPLY,
+                ..notification
+            };
+            let envelope = self.envelope(header);
+            let write = |out: &mut Vec<u8>| reply.encode(out, &envelope, Flags::NONE);
+            self.append(write);
+        }
+    }
+}

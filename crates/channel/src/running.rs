@@ -1,0 +1,117 @@
+//! A verb that runs: its future, in storage that goes round.
+//!
+//! Invariants: storage belongs to the thread until a verb begins in it, and goes back when the verb has ended. A verb
+//! that never waits, and nearly all do not, takes no memory of its own; one that waits keeps its storage so long.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use crate::conversation::{Conversation, Job};
+use crate::dispatch::carry_out;
+
+/// Storage that a thread keeps for verbs to come. More than one is needed when several end to wait at a time.
+const SPARES: usize = 16;
+
+/// Room for one future of a kind that has no name.
+trait Storage {
+    fn begin(&mut self, conversation: Rc<Conversation>, job: Job);
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+    /// Drops the future.
+    fn clear(&mut self);
+}
+
+struct Room<F> {
+    make: fn(Rc<Conversation>, Job) -> F,
+    future: Pin<Box<Option<F>>>,
+}
+
+impl<F: Future<Output = ()>> Storage for Room<F> {
+    fn begin(&mut self, conversation: Rc<Conversation>, job: Job) {
+        self.future.set(Some((self.make)(conversation, job)));
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.future.as_mut().as_pin_mut() {
+            Some(future) => future.poll(cx),
+            None => Poll::Ready(()),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.future.set(None);
+    }
+}
+
+fn room<F: Future<Output = ()> + 'static>(
+    make: fn(Rc<Conversation>, Job) -> F,
+) -> Box<dyn Storage> {
+    Box::new(Room {
+        make,
+        future: Box::pin(None),
+    })
+}
+
+thread_local! {
+    static SPARE: RefCell<Vec<Box<dyn Storage>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A verb that has begun and has not ended.
+pub(crate) struct Running {
+    /// There until it is dropped.
+    storage: Option<Box<dyn Storage>>,
+}
+
+impl Running {
+    /// Begins; nothing happens before it is polled.
+    pub(crate) fn begin(conversation: &Rc<Conversation>, job: Job) -> Running {
+        let spare = SPARE.with(|spare| spare.borrow_mut().pop());
+        let mut storage = spare.unwrap_or_else(|| room(carry_out));
+        storage.begin(Rc::clone(conversation), job);
+        Running {
+            storage: Some(storage),
+        }
+    }
+
+    /// Ready when it has ended.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.storage {
+            Some(storage) => storage.poll(cx),
+            None => Poll::Ready(()),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(mut storage) = self.storage.take() else {
+            return;
+        };
+        storage.clear();
+        // A thread that is going keeps nothing.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARES {
+                spare.push(storage);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_future<F>(_: fn(Rc<Conversation>, Job) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// A get that waits keeps this much; besides, a request touches it.
+    #[test]
+    fn a_verb_that_waits_is_small() {
+        let future = size_of_future(carry_out);
+        assert!(future <= 2_368, "{future} bytes");
+    }
+}

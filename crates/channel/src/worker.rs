@@ -1,0 +1,90 @@
+//! A conversation at work: its verbs are begun, run on and ended, one after the other.
+//!
+//! Invariant: what a request costs is counted until its verb has ended; the session's end is the last that runs.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Waker};
+
+use crate::conversation::{Common, Conversation, Job, ToDo};
+use crate::running::Running;
+
+/// How far a conversation has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// It waits, for a request or for its verb.
+    Waits,
+    /// It waits until the peer has read more.
+    Held,
+    /// It is over; its session has ended.
+    Over,
+}
+
+/// A conversation at work: what its connection has of it.
+pub(crate) struct Worker {
+    pub(crate) conversation: Rc<Conversation>,
+    /// The verb that runs, and what its request costs.
+    running: Option<(Running, usize)>,
+    /// The end of its session.
+    ending: Option<Running>,
+    /// Wakes it.
+    waker: Waker,
+}
+
+impl Worker {
+    pub(crate) fn new(id: u32, common: &Rc<Common>, waker: Waker) -> Worker {
+        let instance = &common.instance;
+        instance.conversations.fetch_add(1, Ordering::Relaxed);
+        Worker {
+            conversation: Rc::new(Conversation::new(id, common)),
+            running: None,
+            ending: None,
+            waker,
+        }
+    }
+
+    /// Whether an application may be connected: it is, or a verb runs.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.running.is_some() || self.conversation.session.borrow().is_some()
+    }
+
+    /// Goes on as far as it can.
+    pub(crate) fn step(&mut self) -> Step {
+        let mut cx = Context::from_waker(&self.waker);
+        loop {
+            if let Some(ending) = &mut self.ending {
+                if ending.poll(&mut cx).is_pending() {
+                    return Step::Waits;
+                }
+                return Step::Over;
+            }
+            if let Some((running, cost)) = &mut self.running {
+                if running.poll(&mut cx).is_pending() {
+                    return Step::Waits;
+                }
+                let cost = *cost;
+                self.running = None;
+                self.conversation.finished(cost);
+            }
+            match self.conversation.to_do() {
+                ToDo::Nothing => return Step::Waits,
+                ToDo::Later => return Step::Held,
+                ToDo::Now(item) => {
+                    let cost = item.cost();
+                    let verb = Running::begin(&self.conversation, Job::Serve(item));
+                    self.running = Some((verb, cost));
+                }
+                ToDo::End => {
+                    self.ending = Some(Running::begin(&self.conversation, Job::End));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let instance = &self.conversation.common.instance;
+        instance.conversations.fetch_sub(1, Ordering::Relaxed);
+    }
+}

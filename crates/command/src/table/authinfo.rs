@@ -1,0 +1,69 @@
+//! Attributes of authentication information objects (manual: "DEFINE AUTHINFO"). Four types, each with attributes of
+//! its own, share one noun and one name space.
+//!
+//! Nothing is checked in this release, neither who a user is nor whether a certificate is revoked, so that the objects
+//! describe; and no password is kept.
+
+use super::rows::{date, int, name, text, time, word};
+use super::words::{NO_YES, Words};
+use crate::attribute::Attribute;
+use crate::kinds::ObjectKind;
+use crate::kinds::ObjectKind::{AuthCrlLdap, AuthIdpwLdap, AuthIdpwOs, AuthOcsp};
+use posthaste_mqi::constants as mq;
+
+const ALL: &[ObjectKind] = &[AuthCrlLdap, AuthOcsp, AuthIdpwOs, AuthIdpwLdap];
+const OCSP: &[ObjectKind] = &[AuthOcsp];
+const OS: &[ObjectKind] = &[AuthIdpwOs];
+const LDAP: &[ObjectKind] = &[AuthIdpwLdap];
+const SERVER: &[ObjectKind] = &[AuthCrlLdap, AuthIdpwLdap];
+const IDPW: &[ObjectKind] = &[AuthIdpwOs, AuthIdpwLdap];
+
+const CHCKLOCL: Words = &[
+    ("OPTIONAL", mq::MQCHK_OPTIONAL),
+    ("NONE", mq::MQCHK_NONE),
+    ("REQDADM", mq::MQCHK_REQUIRED_ADMIN),
+    ("REQUIRED", mq::MQCHK_REQUIRED),
+];
+/// MQAUTHENTICATE_ numbers.
+const AUTHENMD: Words = &[("OS", 0), ("PAM", 1)];
+/// MQSECCOMM_ numbers.
+const SECCOMM: Words = &[("YES", 0), ("NO", 1), ("ANON", 2)];
+const AUTHORMD: Words = &[
+    ("OS", mq::MQLDAP_AUTHORMD_OS),
+    ("SEARCHGRP", mq::MQLDAP_AUTHORMD_SEARCHGRP),
+    ("SEARCHUSR", mq::MQLDAP_AUTHORMD_SEARCHUSR),
+    ("SRCHGRPSN", mq::MQLDAP_AUTHORMD_SRCHGRPSN),
+];
+
+#[rustfmt::skip] // one row, one line
+pub(crate) const ROWS: &[Attribute] = &[
+    name("AUTHINFO", mq::MQCA_AUTH_INFO_NAME, mq::MQ_AUTH_INFO_NAME_LENGTH, "", ALL, "The object's name").derived().not_inquired(),
+    word("AUTHTYPE", mq::MQIA_AUTH_INFO_TYPE, &[("CRLLDAP", mq::MQAIT_CRL_LDAP)], mq::MQAIT_CRL_LDAP, &[AuthCrlLdap], "What the object is about").describes().create_only().not_inquired(),
+    word("AUTHTYPE", mq::MQIA_AUTH_INFO_TYPE, &[("OCSP", mq::MQAIT_OCSP)], mq::MQAIT_OCSP, OCSP, "What the object is about").describes().create_only().not_inquired(),
+    word("AUTHTYPE", mq::MQIA_AUTH_INFO_TYPE, &[("IDPWOS", mq::MQAIT_IDPW_OS)], mq::MQAIT_IDPW_OS, OS, "What the object is about").describes().create_only().not_inquired(),
+    word("AUTHTYPE", mq::MQIA_AUTH_INFO_TYPE, &[("IDPWLDAP", mq::MQAIT_IDPW_LDAP)], mq::MQAIT_IDPW_LDAP, LDAP, "What the object is about").describes().create_only().not_inquired(),
+    text("DESCR", mq::MQCA_AUTH_INFO_DESC, mq::MQ_AUTH_INFO_DESC_LENGTH, "", ALL, "What the object is for, in the operator's words").describes().not_inquired(),
+    text("CONNAME", mq::MQCA_AUTH_INFO_CONN_NAME, mq::MQ_AUTH_INFO_CONN_NAME_LENGTH, "", SERVER, "Where the LDAP server is").describes().not_inquired(),
+    text("LDAPUSER", mq::MQCA_LDAP_USER_NAME, mq::MQ_DISTINGUISHED_NAME_LENGTH, "", SERVER, "Distinguished name that the queue manager has at the LDAP server").describes().not_inquired(),
+    text("LDAPPWD", mq::MQCA_LDAP_PASSWORD, mq::MQ_LDAP_PASSWORD_LENGTH, "", SERVER, "The queue manager's password at the LDAP server").only(&[]).not_inquired().secret(),
+    text("OCSPURL", mq::MQCA_AUTH_INFO_OCSP_URL, mq::MQ_AUTH_INFO_OCSP_URL_LENGTH, "", OCSP, "Where it is asked whether certificates are revoked").describes().not_inquired(),
+    word("ADOPTCTX", mq::MQIA_ADOPT_CONTEXT, NO_YES, mq::MQADPCTX_YES, IDPW, "Whether an application runs as the user whose password it gave").describes().not_inquired(),
+    word("CHCKCLNT", mq::MQIA_CHECK_CLIENT_BINDING, CHCKLOCL, mq::MQCHK_REQUIRED_ADMIN, OS, "Which clients must give a password").describes().not_inquired(),
+    word("CHCKCLNT", mq::MQIA_CHECK_CLIENT_BINDING, CHCKLOCL, mq::MQCHK_REQUIRED, LDAP, "Which clients must give a password").describes().not_inquired(),
+    word("CHCKLOCL", mq::MQIA_CHECK_LOCAL_BINDING, CHCKLOCL, mq::MQCHK_OPTIONAL, IDPW, "Which local applications must give a password").describes().not_inquired(),
+    int("FAILDLAY", mq::MQIA_AUTHENTICATION_FAIL_DELAY, (0, 60), 1, IDPW, "Seconds until a wrong password is refused").describes().not_inquired(),
+    word("AUTHENMD", mq::MQIA_AUTHENTICATION_METHOD, AUTHENMD, 0, OS, "How the operating system checks a password").describes().not_inquired(),
+    word("SECCOMM", mq::MQIA_LDAP_SECURE_COMM, SECCOMM, 1, LDAP, "Whether the LDAP server is spoken to over TLS").describes().not_inquired(),
+    text("BASEDNU", mq::MQCA_LDAP_BASE_DN_USERS, mq::MQ_LDAP_BASE_DN_LENGTH, "", LDAP, "Where users are in the directory").describes().not_inquired(),
+    text("CLASSUSR", mq::MQCA_LDAP_USER_OBJECT_CLASS, mq::MQ_LDAP_CLASS_LENGTH, "", LDAP, "Object class of users; blank is inetOrgPerson").describes().not_inquired(),
+    text("SHORTUSR", mq::MQCA_LDAP_SHORT_USER_FIELD, mq::MQ_LDAP_FIELD_LENGTH, "", LDAP, "Field of a user's record that is the short name").describes().not_inquired(),
+    text("USRFIELD", mq::MQCA_LDAP_USER_ATTR_FIELD, mq::MQ_LDAP_FIELD_LENGTH, "", LDAP, "Field of a user's record that a name without a field is").describes().not_inquired(),
+    word("AUTHORMD", mq::MQIA_LDAP_AUTHORMD, AUTHORMD, mq::MQLDAP_AUTHORMD_OS, LDAP, "Where the groups of a user come from").describes().not_inquired(),
+    text("BASEDNG", mq::MQCA_LDAP_BASE_DN_GROUPS, mq::MQ_LDAP_BASE_DN_LENGTH, "", LDAP, "Where groups are in the directory").describes().not_inquired(),
+    text("CLASSGRP", mq::MQCA_LDAP_GROUP_OBJECT_CLASS, mq::MQ_LDAP_CLASS_LENGTH, "", LDAP, "Object class of groups; blank is groupOfNames").describes().not_inquired(),
+    text("GRPFIELD", mq::MQCA_LDAP_GROUP_ATTR_FIELD, mq::MQ_LDAP_FIELD_LENGTH, "", LDAP, "Field of a group's record that is its simple name").describes().not_inquired(),
+    text("FINDGRP", mq::MQCA_LDAP_FIND_GROUP_FIELD, mq::MQ_LDAP_FIELD_LENGTH, "", LDAP, "Field that membership of groups is found by").describes().not_inquired(),
+    word("NESTGRP", mq::MQIA_LDAP_NESTGRP, NO_YES, mq::MQLDAP_NESTGRP_NO, LDAP, "Whether groups may be in groups").describes().not_inquired(),
+    date("ALTDATE", mq::MQCA_ALTERATION_DATE, ALL, "Date of the last change, yyyy-mm-dd").derived().not_inquired(),
+    time("ALTTIME", mq::MQCA_ALTERATION_TIME, ALL, "Time of the last change, hh.mm.ss").derived().not_inquired(),
+];

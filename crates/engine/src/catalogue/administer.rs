@@ -1,0 +1,196 @@
+//! What an administrator asks for: define, alter, delete, clear, as calls with typed results.
+//!
+//! Invariants: a change is answered when its log record is forced; where the log has no room for it, it waits until
+//! maintenance has made some, as a put does; what asks for something that is not in this release changes nothing.
+
+use std::sync::Arc;
+
+use posthaste_command::{Attrs, Object, ObjectKind, attributes};
+use posthaste_recovery_log::Lsn;
+
+use super::holders::holders;
+use super::{Catalogue, ChangeError};
+use crate::manager::Inner;
+use crate::names::is_name;
+use crate::queue_manager::QueueManager;
+use crate::unit::log_space_wait::LogSpaceWait;
+
+/// A definition that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDefinition<'a> {
+    /// What is to be defined.
+    pub kind: ObjectKind,
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it may take the place of one of this kind.
+    pub replace: bool,
+    /// Whose attributes it begins with; none: those of the kind's default object.
+    pub like: Option<&'a str>,
+    /// What is said of it besides.
+    pub attrs: &'a Attrs,
+}
+
+/// The attributes a new definition begins with.
+fn base(catalogue: &Catalogue, kind: ObjectKind, like: Option<&str>) -> Result<Attrs, ChangeError> {
+    let mut attrs = Attrs::defaults(kind);
+    let name = like.unwrap_or_else(|| kind.row().default_object);
+    match catalogue.object(kind, name) {
+        Some(object) => attrs.merge(&object.attrs),
+        None if like.is_some() => return Err(ChangeError::NotFound),
+        None => {}
+    }
+    Ok(attrs)
+}
+
+/// Refuses what asks for something that is not in this release.
+fn check_supported(kind: ObjectKind, given: &Attrs) -> Result<(), ChangeError> {
+    let asked: Vec<i32> = attributes(kind)
+        .filter(|attribute| {
+            let value = given.get(attribute.selector);
+            value.is_some_and(|value| !attribute.takes(value))
+        })
+        .map(|attribute| attribute.selector)
+        .collect();
+    match asked.is_empty() {
+        true => Ok(()),
+        false => Err(ChangeError::NotSupported(asked)),
+    }
+}
+
+impl Inner {
+    /// Makes a change, when the log has room for it.
+    pub(crate) async fn with_log_room<T>(
+        &self,
+        change: impl Fn() -> Result<T, ChangeError>,
+    ) -> Result<T, ChangeError> {
+        self.lifecycle.running().map_err(ChangeError::NotRunning)?;
+        let mut log_space_wait = LogSpaceWait::new();
+        loop {
+            match change() {
+                Err(ChangeError::LogFull) => {
+                    let waited = log_space_wait.wait_for_room(self).await;
+                    waited.map_err(ChangeError::Failed)?;
+                }
+                made => return made,
+            }
+        }
+    }
+
+    /// Waits until a change is durable.
+    async fn settled(&self, end: Option<Lsn>) -> Result<(), ChangeError> {
+        let Some(end) = end else {
+            return Ok(());
+        };
+        if let Err(error) = self.log.force(end).await {
+            self.log_failed(&error);
+            return Err(ChangeError::NotForced);
+        }
+        self.log_space.note_progress(end);
+        Ok(())
+    }
+
+    /// A damaged queue that has been cleared is usable after the next checkpoint: takes it at once. Should it fail,
+    /// the operator is told why, and a later one does it.
+    async fn recover_cleared(self: &Arc<Self>, name: &str) {
+        let queue = self.catalogue.local_queue(name);
+        if queue.is_some_and(|queue| queue.lock().usable().is_err()) {
+            let _ = self.checkpoint_now(false).await;
+        }
+    }
+}
+
+impl QueueManager {
+    /// The same error, with who is in the way where somebody is.
+    fn hindered(&self, name: &str, error: ChangeError) -> ChangeError {
+        let held = || {
+            let queue = self.inner().catalogue.local_queue(name);
+            queue.map_or_else(Vec::new, |queue| holders(self, &queue))
+        };
+        match error {
+            ChangeError::InUse(_) => ChangeError::InUse(held()),
+            ChangeError::Uncommitted(_) => ChangeError::Uncommitted(held()),
+            other => other,
+        }
+    }
+
+    /// Defines an object.
+    ///
+    /// # Errors
+    /// Why nothing was defined. `NotFound` is about the object that it was to be like.
+    pub async fn define(&self, definition: &NewDefinition<'_>) -> Result<(), ChangeError> {
+        let NewDefinition {
+            kind,
+            name,
+            replace,
+            like,
+            attrs: given,
+        } = *definition;
+        let inner = self.inner();
+        if !is_name(name, kind.name_length()) {
+            return Err(ChangeError::BadName);
+        }
+        check_supported(kind, given)?;
+        let mut attrs = base(&inner.catalogue, kind, like)?;
+        attrs.merge(given);
+        let object = Object {
+            kind,
+            name: name.to_owned(),
+            attrs,
+        };
+        let define = || inner.catalogue.define(inner, object.clone(), replace);
+        let (_, end) = inner.with_log_room(define).await?;
+        inner.settled(end).await
+    }
+
+    /// Changes some attributes of an object; `name` is not looked at where `kind` is the queue manager.
+    ///
+    /// # Errors
+    /// Why nothing was changed.
+    pub async fn alter(
+        &self,
+        kind: ObjectKind,
+        name: &str,
+        attrs: &Attrs,
+    ) -> Result<(), ChangeError> {
+        check_supported(kind, attrs)?;
+        let inner = self.inner();
+        let alter = || inner.catalogue.alter(inner, kind, name, attrs);
+        let end = inner.with_log_room(alter).await?;
+        inner.settled(end).await
+    }
+
+    /// Deletes an object; a queue with messages only with `purge`.
+    ///
+    /// # Errors
+    /// Why nothing was deleted.
+    pub async fn delete(
+        &self,
+        kind: ObjectKind,
+        name: &str,
+        purge: bool,
+    ) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        let delete = || inner.catalogue.delete(inner, kind, name, purge);
+        match inner.with_log_room(delete).await {
+            Ok(end) => inner.settled(end).await,
+            Err(error) => Err(self.hindered(name, error)),
+        }
+    }
+
+    /// Removes every message of a local queue that nobody has open.
+    ///
+    /// # Errors
+    /// Why nothing was removed.
+    pub async fn clear(&self, name: &str) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        let clear = || inner.catalogue.clear(inner, name);
+        let cleared = match inner.with_log_room(clear).await {
+            Ok(cleared) => cleared,
+            Err(error) => return Err(self.hindered(name, error)),
+        };
+        // Should the one who asked go away meanwhile, maintenance sees to it.
+        cleared.done().await.map_err(ChangeError::Failed)?;
+        inner.recover_cleared(name).await;
+        Ok(())
+    }
+}

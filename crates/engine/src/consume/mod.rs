@@ -1,0 +1,16 @@
+//! Consuming: what stands between a queue and whoever is given its messages, by MQGET or otherwise.
+//!
+//! | file | what is there |
+//! | --- | --- |
+//! | `selection` | which messages are asked for, compiled once |
+//! | `waiter` | somebody who waits: credit, what he was given, how his wait ends |
+//! | `waiters` | all who wait for messages of one queue, found by tags |
+//! | `lease` | a message held for somebody, accepted or given back |
+//! | `fifo` | how those who wait stand in line |
+
+mod fifo;
+pub(crate) mod held;
+pub(crate) mod lease;
+pub(crate) mod selection;
+pub(crate) mod waiter;
+pub(crate) mod waiters;

@@ -1,0 +1,272 @@
+//! All who wait for messages of one queue, found by the tags of the identifiers they ask for, whatever their number.
+//!
+//! Invariants:
+//! * An entry is live while its waiter is listed (`waiter`). Entries leave lazily: one whose waiter was ended or went
+//!   away is skipped when it is met and swept when more than half of the entries are such.
+//! * A message is shown to those only who may want it: by the tags of its identifiers, and then by the whole selection.
+//!   Whoever wants another one is not woken.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use posthaste_mqi::Reason;
+
+use super::fifo::Fifo;
+use super::selection::Key;
+use super::waiter::{Service, Waiter, Wakes};
+use crate::catalogue::alias::Alias;
+use crate::message::Message;
+use crate::queue::index::tag_of;
+
+/// Tags are hashes; they need only be spread over the word.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+    fn write_u32(&mut self, tag: u32) {
+        self.0 = (self.0 ^ u64::from(tag)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+type Entries = Fifo<Arc<Waiter>>;
+type Table = HashMap<u32, Entries, BuildHasherDefault<Spread>>;
+
+/// Waiters of one kind.
+#[derive(Default)]
+struct Lines {
+    any: Entries,
+    by_msg: Table,
+    by_correl: Table,
+    by_group: Table,
+}
+
+/// The tags of a message's identifiers: MsgId, CorrelId, GroupId.
+#[derive(Clone, Copy)]
+pub(crate) struct Tags(pub(crate) [u32; 3]);
+
+impl Tags {
+    pub(crate) fn of(message: &Message, seed: u64) -> Self {
+        let md = &message.md;
+        Tags([&md.msg_id, &md.correl_id, &md.group_id].map(|id| tag_of(id, seed)))
+    }
+}
+
+impl Lines {
+    fn tables(&mut self) -> [&mut Table; 3] {
+        [&mut self.by_msg, &mut self.by_correl, &mut self.by_group]
+    }
+
+    fn is_empty(&self) -> bool {
+        let tables = [&self.by_msg, &self.by_correl, &self.by_group];
+        self.any.is_empty() && tables.iter().all(|table| table.is_empty())
+    }
+
+    fn add(&mut self, waiter: Arc<Waiter>) {
+        let line = match waiter.key {
+            Key::Any => &mut self.any,
+            Key::Msg(tag) => self.by_msg.entry(tag).or_default(),
+            Key::Correl(tag) => self.by_correl.entry(tag).or_default(),
+            Key::Group(tag) => self.by_group.entry(tag).or_default(),
+        };
+        line.push(waiter);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Arc<Waiter>> {
+        let tables = [&self.by_msg, &self.by_correl, &self.by_group];
+        let keyed = tables.into_iter().flat_map(Table::values);
+        keyed.chain([&self.any]).flat_map(Entries::iter)
+    }
+
+    /// Calls `each` with every line where somebody may wait for a message with these tags, the narrowest first, until
+    /// it gives something.
+    fn find<T>(
+        &mut self,
+        tags: Tags,
+        mut each: impl FnMut(&mut Entries) -> Option<T>,
+    ) -> Option<T> {
+        for (table, tag) in self.tables().into_iter().zip(tags.0) {
+            if table.is_empty() {
+                continue;
+            }
+            let Some(line) = table.get_mut(&tag) else {
+                continue;
+            };
+            let found = each(line);
+            if line.is_empty() {
+                table.remove(&tag);
+            }
+            if found.is_some() {
+                return found;
+            }
+        }
+        each(&mut self.any)
+    }
+
+    fn sweep(&mut self) -> usize {
+        self.any.retain(|w| w.is_listed());
+        for table in self.tables() {
+            table.retain(|_, line| {
+                line.retain(|w| w.is_listed());
+                !line.is_empty()
+            });
+        }
+        self.iter().count()
+    }
+}
+
+/// All waiters of a queue.
+pub(crate) struct Waiters {
+    /// Seed of the tags.
+    seed: u64,
+    /// Those that are handed messages.
+    takers: Lines,
+    /// Those that only want to be told.
+    watchers: Lines,
+    entries: usize,
+    dead: usize,
+}
+
+impl Waiters {
+    pub(crate) fn new(seed: u64) -> Self {
+        Waiters {
+            seed,
+            takers: Lines::default(),
+            watchers: Lines::default(),
+            entries: 0,
+            dead: 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Lists a waiter that has credit, unless it is listed or its wait is over.
+    pub(crate) fn list(&mut self, waiter: &Arc<Waiter>) {
+        if waiter.enlist() {
+            self.keep(Arc::clone(waiter));
+        }
+    }
+
+    /// A listed waiter goes to the end of its line.
+    pub(crate) fn keep(&mut self, waiter: Arc<Waiter>) {
+        self.entries += 1;
+        match waiter.service {
+            Service::Notify => self.watchers.add(waiter),
+            Service::HandOver { .. } => self.takers.add(waiter),
+        }
+    }
+
+    /// Notes that a waiter that was listed is so no more, and its entry still there.
+    pub(super) fn abandoned(&mut self) {
+        self.dead += 1;
+        if self.dead > 32 && self.dead * 2 > self.entries {
+            self.entries = self.takers.sweep() + self.watchers.sweep();
+            self.dead = 0;
+        }
+    }
+
+    /// Takes a waiter out of its line to hand this message to, if there is one.
+    pub(crate) fn choose(&mut self, message: &Message) -> Option<Arc<Waiter>> {
+        if self.takers.is_empty() {
+            return None;
+        }
+        let (entries, dead) = (&mut self.entries, &mut self.dead);
+        self.takers.find(Tags::of(message, self.seed), |line| {
+            let mut at = 0;
+            while let Some(waiter) = line.get(at) {
+                if !waiter.is_listed() {
+                    line.remove(at);
+                    *entries -= 1;
+                    *dead = dead.saturating_sub(1);
+                } else if waiter.selection.accepts(message) {
+                    *entries -= 1;
+                    return line.remove(at);
+                } else {
+                    at += 1;
+                }
+            }
+            None
+        })
+    }
+
+    /// Tells those who want to be told of this message.
+    pub(crate) fn notify(&mut self, message: &Message, wakes: &mut Wakes) {
+        if self.watchers.is_empty() {
+            return;
+        }
+        let (entries, dead) = (&mut self.entries, &mut self.dead);
+        let stopped: Option<()> = self.watchers.find(Tags::of(message, self.seed), |line| {
+            line.retain(|waiter| {
+                if waiter.is_listed() && !waiter.selection.accepts(message) {
+                    return true;
+                }
+                *entries -= 1;
+                if !waiter.retry(wakes) {
+                    *dead = dead.saturating_sub(1);
+                }
+                false
+            });
+            None
+        });
+        debug_assert!(stopped.is_none(), "all of them are told");
+    }
+
+    /// Has everybody look who may be waiting for a message with these tags.
+    pub(crate) fn look_again(&mut self, tags: Tags, wakes: &mut Wakes) {
+        if self.entries == 0 {
+            return;
+        }
+        let (entries, dead) = (&mut self.entries, &mut self.dead);
+        for lines in [&mut self.takers, &mut self.watchers] {
+            let asked: Option<()> = lines.find(tags, |line| {
+                for waiter in std::mem::take(line) {
+                    *entries -= 1;
+                    if !waiter.retry(wakes) {
+                        *dead = dead.saturating_sub(1);
+                    }
+                }
+                None
+            });
+            debug_assert!(asked.is_none(), "all of them look");
+        }
+    }
+
+    /// Ends the waits of those who asked to be told that the queue manager quiesces.
+    pub(crate) fn quiesce(&mut self, wakes: &mut Wakes) {
+        self.end_some(|w| w.fail_if_quiescing, Reason::Q_MGR_QUIESCING, wakes);
+    }
+
+    /// Ends the waits of those who came by an alias.
+    pub(crate) fn end_alias(&mut self, alias: &Arc<Alias>, reason: Reason, wakes: &mut Wakes) {
+        self.end_some(|w| w.came_by(alias), reason, wakes);
+    }
+
+    fn end_some(&mut self, wanted: impl Fn(&Waiter) -> bool, reason: Reason, wakes: &mut Wakes) {
+        for waiter in self.takers.iter().chain(self.watchers.iter()) {
+            if wanted(waiter) && waiter.end(reason, wakes) {
+                self.dead += 1;
+            }
+        }
+    }
+
+    /// Ends every wait.
+    pub(crate) fn end_all(&mut self, reason: Reason, wakes: &mut Wakes) {
+        for lines in [&mut self.takers, &mut self.watchers] {
+            for waiter in std::mem::take(lines).iter() {
+                waiter.end(reason, wakes);
+            }
+        }
+        self.entries = 0;
+        self.dead = 0;
+    }
+}

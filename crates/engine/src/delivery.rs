@@ -1,0 +1,210 @@
+//! Delivery: messages arrive on their queues, and what follows from that.
+//!
+//! Invariants:
+//! * A message arrives when it may be seen, and whoever waits for it is woken when no lock is held.
+//! * A trigger that is due fires after the queue's lock is given back; the trigger message is no trigger event itself.
+//! * What is posted (reports, dead letters) is posted on behalf of nobody: it makes no application's call fail.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Reason, Tm};
+use posthaste_recovery_log::{Class, Lsn};
+
+use crate::consume::waiter::Wakes;
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::queue::{Queue, QueueState};
+use crate::report::{self, Report};
+use crate::routed::{Reservation, RoutedMessage, append_put};
+use crate::trigger::{self, Event, Occasion, of_process, still_due};
+use crate::unit::effect::Effect;
+use crate::verbs::clock::stamp;
+
+/// A committed message arrives at its queue. `reserved`: it was counted among the pending puts.
+pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message>, reserved: bool) {
+    let mut wakes = Wakes::default();
+    let mut state = queue.lock();
+    let due = arrived(qm, &mut state, message, reserved, &mut wakes);
+    let spills = state.spills();
+    drop(state);
+    wakes.wake();
+    if spills {
+        queue.spill();
+    }
+    if let Some(event) = due {
+        fire(qm, queue, event);
+    }
+}
+
+fn arrived(
+    qm: &Inner,
+    state: &mut QueueState,
+    message: &Arc<Message>,
+    reserved: bool,
+    wakes: &mut Wakes,
+) -> Option<trigger::Event> {
+    if reserved {
+        state.pending_puts -= 1;
+    }
+    if state.deleted {
+        return None;
+    }
+    state.arrive(message, wakes);
+    trigger::due(qm, state, message.md.priority)
+}
+
+/// Puts the trigger message.
+pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
+    let Some(initiation) = qm.catalogue.local_queue(&event.trigger.initiation_q) else {
+        return;
+    };
+    if event.off {
+        qm.catalogue.switch_trigger_off(qm, queue);
+    }
+    let trigger = event.trigger;
+    let body = Tm {
+        q_name: queue.name,
+        process_name: Name::new(&trigger.process),
+        trigger_data: Chars::new(&trigger.data),
+        ..of_process(qm, &trigger.process)
+    };
+    let mut data = Vec::with_capacity(684);
+    body.encode(&mut data, ByteOrder::Little, PointerSize::Four);
+    let seq = qm.next_seq();
+    let mut md = Md {
+        format: Chars::new(MQFMT_TRIGGER),
+        coded_char_set_id: MQCCSI_DEFAULT,
+        msg_id: qm.new_msg_id(seq),
+        reply_to_q_mgr: Name::new(&qm.config.name),
+        put_appl_type: MQAT_QMGR,
+        put_appl_name: Chars::new(&qm.config.name),
+        persistence: MQPER_NOT_PERSISTENT,
+        ..Md::default()
+    };
+    stamp(&mut md, qm.env.clock.wall_micros());
+    let mut wakes = Wakes::default();
+    let mut state = initiation.lock();
+    if state.admit(false) == Err(Reason::Q_SPACE_NOT_AVAILABLE) {
+        drop(state);
+        initiation.file_again(size_of::<Message>() + data.len());
+        state = initiation.lock();
+    }
+    md.priority = state.attributes.def_priority;
+    let admitted = state.admit(false);
+    match admitted {
+        Ok(()) if state.open_input.get() == 0 => {}
+        Ok(()) => {
+            let message = Arc::new(Message {
+                md,
+                data: Bytes::from(data),
+                seq,
+                expires: 0,
+                lsn: Lsn(0),
+            });
+            state.arrive(&message, &mut wakes);
+        }
+        Err(reason) => {
+            drop(state);
+            let report = Report {
+                md,
+                data: Bytes::from(data),
+                to: (initiation.name, Name::default()),
+            };
+            return post_dead_letter(qm, &report, reason);
+        }
+    }
+    let spills = state.spills();
+    drop(state);
+    wakes.wake();
+    if spills {
+        initiation.spill();
+    }
+}
+
+/// The last getter has closed a queue: messages may be left that nobody serves.
+pub(crate) fn input_closed(qm: &Arc<Inner>, queue: &Arc<Queue>) {
+    let event = still_due(qm, &mut queue.lock(), Occasion::Closed);
+    if let Some(event) = event {
+        fire(qm, queue, event);
+    }
+}
+
+/// The definition of a queue has changed: what it asks for may be there already.
+pub(crate) fn definition_changed(qm: &Arc<Inner>, queue: &Arc<Queue>) {
+    let event = still_due(qm, &mut queue.lock(), Occasion::Ready);
+    if let Some(event) = event {
+        fire(qm, queue, event);
+    }
+}
+
+/// A queue was opened for input: it may be the initiation queue of others.
+pub(crate) fn initiation_opened(qm: &Arc<Inner>, initiation: &Arc<Queue>) {
+    for queue in qm.home.triggered.by(&initiation.name.text()) {
+        let event = still_due(qm, &mut queue.lock(), Occasion::Ready);
+        if let Some(event) = event {
+            fire(qm, &queue, event);
+        }
+    }
+}
+
+/// Finds a place for a report: on its reply-to queue, or on the dead-letter queue. `None`: it has
+/// been discarded, and the operator told.
+pub(crate) fn reserve_report(qm: &Inner, report: &Report) -> Option<(RoutedMessage, Reservation)> {
+    let placed = |routed: RoutedMessage| {
+        let place = Reservation::at_once(&routed)?;
+        Ok((routed, place))
+    };
+    let reason = match report.routed(qm).and_then(placed) {
+        Ok(placed) => return Some(placed),
+        Err(reason) => reason,
+    };
+    let dead = report.dead_letter(qm, reason).and_then(placed);
+    if dead.is_err() {
+        report::not_sent(qm, reason);
+    }
+    dead.ok()
+}
+
+/// Puts a report that nobody waits for the force of, because maintenance made it. Should its
+/// record be lost in a crash, what it reports happens, and is reported, again.
+pub(crate) fn post_report(qm: &Arc<Inner>, report: &Report) {
+    if let Some((routed, place)) = reserve_report(qm, report) {
+        post(qm, routed, place);
+    }
+}
+
+/// Puts a report on the dead-letter queue at once; see [`post_report`].
+pub(crate) fn post_dead_letter(qm: &Arc<Inner>, report: &Report, reason: Reason) {
+    let routed = report.dead_letter(qm, reason);
+    let placed = routed.and_then(|routed| Ok((Reservation::at_once(&routed)?, routed)));
+    match placed {
+        Ok((place, routed)) => post(qm, routed, place),
+        Err(_) => report::not_sent(qm, reason),
+    }
+}
+
+fn post(qm: &Arc<Inner>, routed: RoutedMessage, place: Reservation) {
+    let seq = qm.next_seq();
+    if !routed.persistent() {
+        let (queue, message) = routed.into_message(seq, Lsn(0));
+        place.used();
+        return deliver(qm, &queue, &message, true);
+    }
+    let pin = qm.units.hold(&qm.log, 0);
+    match append_put(qm, (Class::Ordinary, 0), 0, &routed, seq) {
+        Ok(appended) => {
+            place.used();
+            let (queue, message) = routed.into_message(seq, appended.start);
+            // Visible only once forced, like every persistent message: maintenance waits for that.
+            let put = Effect::Put {
+                queue,
+                message,
+                pin,
+            };
+            qm.detach(appended.end, put);
+        }
+        Err(_) => report::not_sent(qm, Reason::RESOURCE_PROBLEM),
+    }
+}

@@ -1,0 +1,115 @@
+//! Watching how the log fills: when something is to be done about it, and who waits for that.
+//!
+//! Invariants: whoever appends to the log looks at two marks and takes no lock; a mark that was met is met once, until
+//! whoever has acted sets the next one. What is wanted stays wanted until it is taken.
+
+use std::sync::Arc;
+
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use posthaste_recovery_log::Lsn;
+
+use crate::signal::Signal;
+
+/// See the head of this file.
+pub(crate) struct LogSpace {
+    /// A checkpoint is due when the log has reached this.
+    checkpoint_at: AtomicU64,
+    /// Where the log has to have come to before a unit of work can hold so much of it that the operator is told.
+    holder_at: AtomicU64,
+    /// Room is to be made: a put waits for it, or a checkpoint is due.
+    room_wanted: AtomicBool,
+    /// Somebody is to look who holds the log.
+    look_wanted: AtomicBool,
+    /// Something for maintenance to do.
+    kick: Arc<Signal>,
+    /// A checkpoint ended, or a unit of work was taken down: there may be room again.
+    pub(crate) relief: Signal,
+}
+
+impl LogSpace {
+    /// `kick`: wakes maintenance.
+    pub(crate) fn new(kick: Arc<Signal>) -> LogSpace {
+        LogSpace {
+            checkpoint_at: AtomicU64::new(u64::MAX),
+            holder_at: AtomicU64::new(u64::MAX),
+            room_wanted: AtomicBool::new(false),
+            look_wanted: AtomicBool::new(false),
+            kick,
+            relief: Signal::default(),
+        }
+    }
+
+    /// Sets where the next checkpoint is due.
+    pub(crate) fn plan_checkpoint(&self, at: u64) {
+        self.checkpoint_at.store(at, Ordering::Relaxed);
+    }
+
+    /// Sets where somebody is to look who holds the log; it may have come there already.
+    pub(crate) fn plan_look(&self, at: u64, appended: Lsn) {
+        self.holder_at.store(at, Ordering::Relaxed);
+        self.note_holder(appended);
+    }
+
+    /// The log has grown: is something due?
+    pub(crate) fn note_progress(&self, end: Lsn) {
+        self.note_holder(end);
+        if end.0 >= self.checkpoint_at.load(Ordering::Relaxed) {
+            // Once is enough; the checkpoint sets the next mark.
+            self.checkpoint_at.store(u64::MAX, Ordering::Relaxed);
+            self.want_room();
+        }
+    }
+
+    /// The log has grown to where a unit of work may hold so much of it that the operator has to hear of it.
+    fn note_holder(&self, end: Lsn) {
+        if end.0 >= self.holder_at.load(Ordering::Relaxed) {
+            // Whoever looks sets the next mark.
+            self.holder_at.store(u64::MAX, Ordering::Relaxed);
+            self.look_wanted.store(true, Ordering::Release);
+            self.kick.raise();
+        }
+    }
+
+    /// Somebody waits for room in the log.
+    pub(crate) fn want_room(&self) {
+        self.room_wanted.store(true, Ordering::Release);
+        self.kick.raise();
+    }
+
+    /// Whether room is to be made; whoever asks makes it.
+    pub(crate) fn take_room_wanted(&self) -> bool {
+        self.room_wanted.swap(false, Ordering::AcqRel)
+    }
+
+    /// Whether somebody is to look who holds the log; whoever asks looks.
+    pub(crate) fn take_look_wanted(&self) -> bool {
+        self.look_wanted.swap(false, Ordering::AcqRel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_met_once_and_what_is_wanted_is_taken_once() {
+        let space = LogSpace::new(Arc::default());
+        space.note_progress(Lsn(1 << 40));
+        assert!(!space.take_room_wanted());
+        space.plan_checkpoint(100);
+        space.note_progress(Lsn(99));
+        assert!(!space.take_room_wanted());
+        space.note_progress(Lsn(100));
+        assert_eq!(
+            (space.take_room_wanted(), space.take_room_wanted()),
+            (true, false)
+        );
+        space.note_progress(Lsn(200));
+        assert!(!space.take_room_wanted(), "until the next mark is set");
+        space.plan_look(150, Lsn(200));
+        assert_eq!(
+            (space.take_look_wanted(), space.take_look_wanted()),
+            (true, false)
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! The queue manager, as whoever runs it and whoever connects to it has it.
+//!
+//! Invariants: an end first forbids what is to begin no more, and then waits for what has begun. Everything that has to
+//! survive a clean end is in the queue files when it is over.
+
+use std::sync::Arc;
+
+use posthaste_command::{Object, ObjectKind};
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::{RecoveryLog, Writer};
+
+use crate::application::Application;
+use crate::lifecycle::Phase;
+use crate::manager::Inner;
+use crate::meter::Counts;
+use crate::session::{Owned, Session, SessionInner};
+use crate::sessions::Sessions;
+use crate::stop::Stop;
+use crate::verbs::connect::check_options;
+
+/// Nanoseconds between looks whether a verb has ended that an immediate end waits for.
+const LOOK_NANOS: u64 = 1_000_000;
+
+/// How to end a queue manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndMode {
+    /// Wait until every application has disconnected (`endmqm -c`, `-w`).
+    Controlled,
+    /// Let running calls end, then break the connections (`endmqm -i`).
+    Immediate,
+    /// Break off at once, without a final checkpoint; the next start recovers (`endmqm -p`).
+    Preemptive,
+}
+
+/// What [`QueueManager::start`] returns.
+pub struct Started {
+    /// The queue manager.
+    pub qm: QueueManager,
+    /// The log's writer; the caller drives it.
+    pub writer: Writer,
+}
+
+/// A running queue manager. Clones are the same one.
+#[derive(Clone)]
+pub struct QueueManager {
+    inner: Arc<Inner>,
+    connections: Arc<Sessions<SessionInner>>,
+}
+
+impl QueueManager {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        QueueManager {
+            inner,
+            connections: Arc::default(),
+        }
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    /// The connections that there are.
+    pub(crate) fn sessions(&self) -> &Arc<Sessions<SessionInner>> {
+        &self.connections
+    }
+
+    /// Connects an application.
+    ///
+    /// # Errors
+    /// 2046 options, 2161 while quiescing, 2162 while stopping, 2009 after a stop.
+    pub fn connect(&self, who: Application) -> Result<Session, Reason> {
+        self.inner.lifecycle.running()?;
+        check_options(who.options)?;
+        if self.inner.lifecycle.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        let id = self.connections.next_number();
+        let session = SessionInner::new(self.inner.clone(), &self.connections, id, who);
+        let session = Arc::new(session);
+        self.connections.add(id, &session);
+        Ok(Session {
+            inner: Arc::new(Owned(session)),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.config.name
+    }
+
+    /// Its recovery log.
+    pub fn log(&self) -> &RecoveryLog {
+        &self.inner.log
+    }
+
+    /// What has been counted since the start.
+    pub fn counts(&self) -> Counts {
+        self.inner.home.counters.sums()
+    }
+
+    /// Number of connections.
+    pub fn connections(&self) -> usize {
+        self.connections.count()
+    }
+
+    /// The reason for a stop, once there was one.
+    pub fn stopped(&self) -> Option<Stop> {
+        self.inner.lifecycle.why_stopped()
+    }
+
+    /// Ends when the queue manager has stopped or was ended.
+    pub async fn ended(&self) {
+        loop {
+            let changed = self.inner.lifecycle.changed.listen();
+            if self.inner.lifecycle.ended() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// One definition.
+    pub fn object(&self, kind: ObjectKind, name: &str) -> Option<Object> {
+        self.inner.catalogue.object(kind, name)
+    }
+
+    /// All definitions of a kind, by name.
+    pub fn objects(&self, kind: ObjectKind) -> Vec<Object> {
+        self.inner.catalogue.objects(kind)
+    }
+
+    /// What is true of a local queue now.
+    pub fn queue_status(&self, name: &str) -> Option<crate::queue::QueueStatus> {
+        self.inner.catalogue.local_queue(name).map(|q| q.status())
+    }
+
+    /// No new connections; applications that asked to be told are told.
+    pub fn quiesce(&self) {
+        self.inner.advance_phase(Phase::Quiescing);
+        self.inner.end_waits_quiescing();
+    }
+
+    /// Ends the queue manager. After a controlled or immediate end everything that has to survive
+    /// is in the queue files and the next start has nothing to recover.
+    ///
+    /// # Errors
+    /// The [`Stop`] that made a clean end impossible; nothing acknowledged is lost by that.
+    pub async fn end(&self, how: EndMode) -> Result<(), Stop> {
+        let inner = &self.inner;
+        inner.advance_phase(Phase::Quiescing);
+        if how == EndMode::Controlled {
+            inner.end_waits_quiescing();
+            loop {
+                let changed = inner.lifecycle.changed.listen();
+                if self.connections.count() == 0 || inner.lifecycle.ended() {
+                    break;
+                }
+                changed.await;
+            }
+        }
+        inner.advance_phase(Phase::Stopping);
+        inner.end_waits(Reason::Q_MGR_STOPPING);
+        let sessions = self.connections.all();
+        for session in &sessions {
+            session.break_off();
+        }
+        let clean = match how {
+            EndMode::Preemptive => Ok(()),
+            _ => self.clean_end(sessions).await,
+        };
+        inner.advance_phase(Phase::Ended);
+        inner.log.shut_down();
+        inner.end_waits(Reason::CONNECTION_BROKEN);
+        inner.unlock();
+        match self.stopped() {
+            Some(stop) => Err(stop),
+            None => clean,
+        }
+    }
+
+    async fn clean_end(&self, sessions: Vec<Arc<SessionInner>>) -> Result<(), Stop> {
+        let inner = &self.inner;
+        for session in sessions {
+            // A verb that is running ends first, so that its effect is either whole or not begun.
+            loop {
+                let changed = inner.lifecycle.changed.listen();
+                match session.occupy() {
+                    Some(_call) if !session.is_accepting() => {
+                        session.release();
+                        break;
+                    }
+                    _ if inner.lifecycle.ended() => break,
+                    _ => {
+                        let poll = inner.env.clock.monotonic() + LOOK_NANOS;
+                        crate::signal::either(changed, inner.env.clock.sleep_until(poll)).await;
+                    }
+                }
+            }
+        }
+        inner.settle_all().await;
+        inner.checkpoint_now(true).await.map(drop)
+    }
+}
+
+impl Session {
+    /// The queue manager this is a connection to.
+    pub fn queue_manager(&self) -> QueueManager {
+        let session = self.inner();
+        QueueManager {
+            inner: Arc::clone(&session.qm),
+            connections: Arc::clone(&session.connections),
+        }
+    }
+}

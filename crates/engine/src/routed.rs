@@ -1,0 +1,210 @@
+//! A message on its way to a local queue: its place there, and its record in the log.
+//!
+//! Invariants:
+//! * A place in the queue is reserved before the log record is appended, and the message number is drawn after that:
+//!   `CLEAR` removes by number and only when nothing is reserved.
+//! * What is appended is not waited for here.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_mqi::{Md, Reason};
+use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
+
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::queue::Queue;
+use crate::queue::uncommitted::Uncommitted;
+use crate::record;
+use crate::unit::{Op, Unit};
+
+/// A message on its way to a local queue, complete but for its number. Small, because a put that waits keeps
+/// it in its future.
+#[derive(Clone)]
+pub(crate) struct RoutedMessage {
+    pub(crate) queue: Arc<Queue>,
+    /// Nobody else's yet.
+    pub(crate) message: Arc<Message>,
+}
+
+impl RoutedMessage {
+    /// `expires`: microseconds since 1970; 0 = never.
+    pub(crate) fn new(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
+        let message = Arc::new(Message {
+            md,
+            data: trimmed(data),
+            seq: 0,
+            expires,
+            lsn: Lsn(0),
+        });
+        RoutedMessage { queue, message }
+    }
+
+    pub(crate) fn persistent(&self) -> bool {
+        self.message.persistent()
+    }
+
+    pub(crate) fn into_message(mut self, seq: u64, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
+        // Copies only where another try has kept it.
+        let message = Arc::make_mut(&mut self.message);
+        (message.seq, message.lsn) = (seq, lsn);
+        (self.queue, self.message)
+    }
+}
+
+/// Bytes below which it does not matter what a buffer keeps beside its data.
+const SMALL: usize = 1024;
+
+/// The same bytes in memory of about their own size, because a queue's buffer counts the length of messages: a buffer
+/// that has grown as data came in may be twice as large, and one that is shared is kept by one message as a whole.
+fn trimmed(data: Bytes) -> Bytes {
+    let length = data.len();
+    if length < SMALL {
+        return data;
+    }
+    match data.try_into_mut() {
+        Ok(own) if own.capacity() <= length + length / 8 => own.freeze(),
+        Ok(own) => Bytes::copy_from_slice(&own),
+        Err(shared) => Bytes::copy_from_slice(&shared),
+    }
+}
+
+/// A reserved place on a queue; given back unless it is used.
+pub(crate) struct Reservation {
+    queue: Option<Arc<Queue>>,
+}
+
+impl Reservation {
+    /// For a message, on the queue that it goes to.
+    pub(crate) async fn of(routed: &RoutedMessage) -> Result<Self, Reason> {
+        let (reserved, behind) = Self::try_for(routed);
+        let refused = matches!(reserved, Err(Reason::Q_SPACE_NOT_AVAILABLE));
+        if !refused && !behind {
+            return reserved;
+        }
+        // Rare, so it takes its room only when it happens.
+        Box::pin(async move {
+            let bytes = refused.then(|| routed.message.size());
+            routed.queue.make_room(bytes).await;
+            match refused {
+                true => Self::try_for(routed).0,
+                false => reserved,
+            }
+        })
+        .await
+    }
+
+    /// The same for a call that does not wait.
+    pub(crate) fn at_once(routed: &RoutedMessage) -> Result<Self, Reason> {
+        match Self::try_for(routed).0 {
+            Err(Reason::Q_SPACE_NOT_AVAILABLE) => {
+                routed.queue.file_again(routed.message.size());
+                Self::try_for(routed).0
+            }
+            reserved => reserved,
+        }
+    }
+
+    /// And whether what is due to be filed is far behind.
+    fn try_for(routed: &RoutedMessage) -> (Result<Self, Reason>, bool) {
+        let mut state = routed.queue.lock();
+        let reserved = state.reserve(routed.persistent());
+        let behind = state.is_behind();
+        drop(state);
+        let queue = Some(routed.queue.clone());
+        (reserved.map(|()| Reservation { queue }), behind)
+    }
+    pub(crate) fn used(mut self) {
+        self.queue = None;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(queue) = self.queue.take() {
+            queue.lock().pending_puts -= 1;
+        }
+    }
+}
+
+thread_local! {
+    static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Appends the record of a put, without waiting. `owing`: bytes to keep for the end of its unit of work.
+pub(crate) fn append_put(
+    qm: &Inner,
+    (class, owing): (Class, u64),
+    uow: u64,
+    routed: &RoutedMessage,
+    seq: u64,
+) -> Result<Appended, LogError> {
+    let mut head = HEAD.take();
+    head.clear();
+    let message = &*routed.message;
+    record::put_head(
+        &mut head,
+        uow,
+        routed.queue.id,
+        seq,
+        message.expires,
+        &message.md,
+    );
+    let appended = qm.log.append_owing(class, &[&head, &message.data], owing);
+    if matches!(appended, Err(LogError::Full)) {
+        let bytes = head.len() + message.data.len();
+        qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
+    }
+    HEAD.set(head);
+    appended
+}
+
+/// The put of a private unit of work, whose message is counted nowhere: it does not stay uncommitted.
+pub(crate) fn private_put(routed: RoutedMessage, seq: u64, lsn: Lsn) -> Op {
+    let (queue, message) = routed.into_message(seq, lsn);
+    let put = Uncommitted::InMemory {
+        message,
+        counted: false,
+    };
+    Op::Put { queue, put }
+}
+
+/// The end of a private unit of work; returns where its record ends.
+pub(crate) fn append_commit(qm: &Inner, unit: &Unit) -> Result<Lsn, LogError> {
+    let commit = record::commit(unit.id);
+    Ok(qm.log.append(Class::Essential, &[&commit])?.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Capacity of the buffer that a message's data is in, which must be nobody else's.
+    fn capacity(data: Bytes) -> usize {
+        data.try_into_mut().map_or(usize::MAX, |own| own.capacity())
+    }
+
+    #[test]
+    fn a_message_keeps_no_more_memory_than_it_is_counted_with() {
+        let grown = |length: usize| {
+            let mut buffer = Vec::with_capacity(2 * length);
+            buffer.resize(length, 7);
+            Bytes::from(buffer)
+        };
+        let whole = Bytes::from(vec![7; 1 << 20]);
+        for data in [
+            grown(5000),
+            whole.slice(100..5100),
+            grown(9000).slice(4000..),
+        ] {
+            let kept = trimmed(data);
+            assert_eq!(kept, vec![7; 5000]);
+            assert!(capacity(kept) <= 5000 + 5000 / 8);
+        }
+        // What fits stays where it is.
+        let exact = Bytes::from(vec![7; 5000]);
+        let at = exact.as_ptr();
+        assert_eq!(trimmed(exact).as_ptr(), at);
+    }
+}

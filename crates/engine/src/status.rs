@@ -1,0 +1,101 @@
+//! What is true of the queue manager, its queues and its connections at this moment, as typed values.
+//!
+//! Invariant: nothing here is guessed; how it is shown to whom is for others to say.
+
+mod gather;
+
+use std::path::PathBuf;
+
+use posthaste_command::ObjectKind;
+
+use crate::application::Application;
+
+/// The queue manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagerStatus {
+    /// Whether it is ending: nobody may connect.
+    pub quiescing: bool,
+    /// Connections.
+    pub connections: usize,
+    /// Branches of global transactions that are in doubt.
+    pub in_doubt: usize,
+    /// When this run began, microseconds since 1970.
+    pub started: i64,
+    /// Its recovery log.
+    pub log: LogStatus,
+}
+
+/// A recovery log of circular use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogStatus {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Number of the extent that is being written.
+    pub current: u64,
+    /// Number of the extent where a restart would begin.
+    pub restart: u64,
+    /// Bytes of an extent.
+    pub extent_bytes: u64,
+    /// Primary extents.
+    pub primary: u32,
+    /// Secondary extents.
+    pub secondary: u32,
+    /// Bytes that a restart would read.
+    pub used_bytes: u64,
+    /// Bytes of the primary extents.
+    pub primary_bytes: u64,
+}
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub struct ConnectionStatus {
+    /// The number that the connection identifier ends with.
+    pub number: u64,
+    /// Who it is.
+    pub application: Application,
+    /// Whether a call is in progress.
+    pub in_call: bool,
+    /// The unit of work in progress.
+    pub unit: Option<UnitStatus>,
+    /// Its open handles.
+    pub handles: Vec<HandleStatus>,
+    /// What it has done so far.
+    pub counts: ConnectionCounts,
+}
+
+/// Sums of a connection: plain numbers, raised under its lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionCounts {
+    /// Messages put with MQPUT.
+    pub puts: u64,
+    /// Messages got, browsed ones included.
+    pub gets: u64,
+    /// Bytes of their data that were delivered.
+    pub got_bytes: u64,
+    /// Units of work that it asked to be committed.
+    pub commits: u64,
+    /// Units of work that it asked to be backed out.
+    pub backouts: u64,
+}
+
+/// A unit of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitStatus {
+    /// Its number.
+    pub id: u64,
+    /// When it began, microseconds since 1970.
+    pub started: i64,
+    /// When it wrote its first record to the log; none while it has written nothing.
+    pub logged: Option<i64>,
+}
+
+/// An open handle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandleStatus {
+    /// What was opened, before its name was resolved.
+    pub object: String,
+    /// What that is.
+    pub kind: ObjectKind,
+    /// The open options.
+    pub options: i32,
+}

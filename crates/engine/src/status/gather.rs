@@ -1,0 +1,81 @@
+//! Statuses are gathered.
+//!
+//! Invariant: of each queue and connection what is told was true at one moment; of all of them together it need not be.
+
+use posthaste_command::{Object, ObjectKind};
+use posthaste_mqi::Reason;
+
+use super::{ConnectionStatus, LogStatus, ManagerStatus};
+use crate::catalogue::Runtime;
+use crate::queue::QueueStatus;
+use crate::queue_manager::QueueManager;
+
+impl QueueManager {
+    /// Whether it takes calls.
+    ///
+    /// # Errors
+    /// 2162 while stopping, 2009 after the end.
+    pub fn running(&self) -> Result<(), Reason> {
+        self.inner().lifecycle.running()
+    }
+
+    /// What is true of it now.
+    pub fn status(&self) -> ManagerStatus {
+        let inner = self.inner();
+        let usage = self.log().usage();
+        let config = &inner.config.log_config;
+        let extent_bytes = u64::from(config.file_pages.max(1)) * 4096;
+        ManagerStatus {
+            quiescing: inner.lifecycle.quiescing(),
+            connections: self.connections(),
+            in_doubt: self.in_doubt().len(),
+            started: inner.clock.started_at(),
+            log: LogStatus {
+                path: inner.config.log.clone(),
+                current: self.log().appended().0 / extent_bytes,
+                restart: usage.restart.0 / extent_bytes,
+                extent_bytes,
+                primary: config.primary_files,
+                secondary: config.secondary_files,
+                used_bytes: usage.used,
+                primary_bytes: usage.primary,
+            },
+        }
+    }
+
+    /// Every local queue that is wanted, with what is true of it now, by name.
+    pub fn queue_statuses(&self, wanted: impl Fn(&str) -> bool) -> Vec<(String, QueueStatus)> {
+        let mut queues = self.inner().catalogue.local_queues();
+        queues.retain(|queue| wanted(&queue.name.text()));
+        queues.sort_by_key(|queue| queue.name);
+        let statuses = queues.iter();
+        statuses
+            .map(|queue| (queue.name.text().into_owned(), queue.status()))
+            .collect()
+    }
+
+    /// Every definition that is wanted, by name; of a local queue, with what is true of it now.
+    pub fn definitions(
+        &self,
+        wanted: impl Fn(ObjectKind, &str) -> bool,
+    ) -> Vec<(Object, Option<QueueStatus>)> {
+        let mut definitions = self.inner().catalogue.all();
+        definitions.retain(|definition| wanted(definition.kind(), definition.name()));
+        definitions.sort_by(|a, b| a.name().cmp(b.name()));
+        let with_status = definitions.iter().map(|definition| {
+            let status = match definition.runtime() {
+                Runtime::Local(queue) => Some(queue.status()),
+                _ => None,
+            };
+            (definition.object(), status)
+        });
+        with_status.collect()
+    }
+
+    /// Every connection, oldest first.
+    pub fn connection_status(&self) -> Vec<ConnectionStatus> {
+        let mut sessions = self.sessions().all();
+        sessions.sort_by_key(|session| session.id);
+        sessions.iter().map(|session| session.status()).collect()
+    }
+}

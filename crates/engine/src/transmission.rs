@@ -1,0 +1,49 @@
+//! Messages for other queue managers: what stands in front of them on a transmission queue.
+//!
+//! Invariant: what the header says of the message is what its descriptor said, groups included.
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Chars, Md, Name, Xqh};
+
+use crate::verbs::mde;
+
+/// Puts the header of a transmission queue in front of a message, whose descriptor becomes part of
+/// the data (MQXQH; a version 2 descriptor's extra fields follow as MQMDE).
+pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, Bytes) {
+    let mut embedded = md.clone();
+    embedded.version = MQMD_VERSION_1;
+    let mut body = Vec::with_capacity(data.len() + 512);
+    let grouped = md.version >= MQMD_VERSION_2 && mde::needed(md);
+    if grouped {
+        embedded.format = Chars::new(MQFMT_MD_EXTENSION);
+    }
+    let header = Xqh {
+        remote_q_name: queue,
+        remote_q_mgr_name: q_mgr,
+        msg_desc: embedded,
+    };
+    let order = posthaste_mqi::ByteOrder::Little;
+    header.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+    if grouped {
+        mde::of(md).encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+    }
+    body.extend_from_slice(data);
+    let outer = Md {
+        version: MQMD_VERSION_1,
+        report: 0,
+        msg_type: MQMT_DATAGRAM,
+        encoding: MQENC_NATIVE,
+        coded_char_set_id: MQCCSI_DEFAULT,
+        format: Chars::new(MQFMT_XMIT_Q_HEADER),
+        reply_to_q: Name::default(),
+        reply_to_q_mgr: Name::default(),
+        group_id: [0; 24],
+        msg_seq_number: 1,
+        offset: 0,
+        msg_flags: 0,
+        original_length: -1,
+        ..md.clone()
+    };
+    (outer, Bytes::from(body))
+}

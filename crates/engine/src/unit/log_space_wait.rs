@@ -1,0 +1,54 @@
+//! What a call does about a log that does not take its record.
+//!
+//! Invariant: a full log delays a call; it fails one (2102) only after maintenance has tried several times in vain to make
+//! room.
+
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::LogError;
+
+use crate::manager::Inner;
+use crate::mark::{Mark, mark};
+
+/// How often maintenance may say that there could be room before a call gives up. It says so after
+/// each of its checkpoints, two or more of which make one attempt, and after the attempt.
+const RELIEFS: u32 = 12;
+
+/// What to do about a log that does not take a record.
+pub(crate) struct LogSpaceWait(u32);
+
+impl LogSpaceWait {
+    pub(crate) fn new() -> Self {
+        LogSpaceWait(0)
+    }
+
+    /// Waits for maintenance to make room, if that is what the log wants.
+    ///
+    /// # Errors
+    /// 2102 when it could not; 2009 when the log has stopped.
+    pub(crate) async fn wait(&mut self, qm: &Inner, error: LogError) -> Result<(), Reason> {
+        if !matches!(error, LogError::Full) {
+            qm.log_failed(&error);
+            return Err(Reason::CONNECTION_BROKEN);
+        }
+        // Rare, so it takes its room only when it happens.
+        Box::pin(self.wait_for_room(qm)).await
+    }
+
+    /// Waits for maintenance to make room.
+    ///
+    /// # Errors
+    /// 2102 when it could not; 2009 or 2162 when the queue manager ends.
+    pub(crate) async fn wait_for_room(&mut self, qm: &Inner) -> Result<(), Reason> {
+        if self.0 == RELIEFS {
+            return Err(Reason::RESOURCE_PROBLEM);
+        }
+        self.0 += 1;
+        mark(Mark::WaitedForRoom);
+        let relief = qm.log_space.relief.listen();
+        // After an end nobody makes room any more; one that comes later raises the signal.
+        qm.lifecycle.running()?;
+        qm.log_space.want_room();
+        relief.await;
+        qm.lifecycle.running()
+    }
+}

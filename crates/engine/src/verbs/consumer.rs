@@ -1,0 +1,316 @@
+//! Consumers: messages that are handed over as they come, without a call of MQGET for each.
+//!
+//! Asynchronous consume, subscriptions, and protocols that deliver stand on this. A consumer is made of an open handle
+//! and what it selects; it is given as many messages as it has credit for, looks for them when it is polled, and is given
+//! those that arrive while it waits. Each comes as a [`Delivery`], which is accepted or goes back.
+//!
+//! Invariants:
+//! * Consumers are outside the rule of one call at a time: a connection may have several of them, and make calls.
+//! * A message counts against the credit when it is handed over, not when it is accepted; what becomes of it then gives
+//!   no credit back.
+//! * A consumer ends with its handle, with its connection, and with the queue manager; messages that it was given and
+//!   did not hand on go back then. A delivery that is out can be accepted until its connection ends.
+//! * The end of the queue manager waits for deliveries that are being accepted, as it waits for calls. Where the end of
+//!   its connection comes first, one that was to be accepted in the unit of work goes back.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+
+use super::get::check_options;
+use crate::catalogue::Alias;
+use crate::consume::held::Held;
+use crate::consume::lease::Lease;
+use crate::consume::selection::Selection;
+use crate::consume::waiter::{Service, WaitOutcome, Waiter};
+use crate::expiry;
+use crate::handles::Target;
+use crate::meter::Count;
+use crate::plant::{Bug, planted};
+use crate::queue::reading::{Readings, Unread};
+use crate::queue::{Queue, Start};
+use crate::report;
+use crate::session::{Session, SessionInner};
+
+/// What a consumer may ask for: whatever an MQGET may that takes messages in the order of the queue, and needs no
+/// buffer.
+const KNOWN: i32 = MQGMO_NO_SYNCPOINT
+    | MQGMO_SYNCPOINT
+    | MQGMO_SYNCPOINT_IF_PERSISTENT
+    | MQGMO_WAIT
+    | MQGMO_FAIL_IF_QUIESCING;
+
+/// A consumer and what it has given out.
+struct Consuming {
+    session: Arc<SessionInner>,
+    queue: Arc<Queue>,
+    alias: Option<Arc<Alias>>,
+    owner: (u64, Hobj),
+    waiter: Arc<Waiter>,
+}
+
+impl Drop for Consuming {
+    fn drop(&mut self) {
+        self.session.remove_consumer(&self.waiter);
+    }
+}
+
+/// Somebody who is given messages. Dropping it gives back what it was given and has not handed on.
+pub struct Consumer {
+    of: Arc<Consuming>,
+    looking: Option<Looking>,
+}
+
+/// A look that has to read.
+type Looking = Pin<Box<dyn Future<Output = Result<Option<Lease>, Reason>> + Send>>;
+
+impl Drop for Consumer {
+    fn drop(&mut self) {
+        self.of.queue.leave(&self.of.waiter);
+    }
+}
+
+/// A message that was handed to a consumer, out of everybody else's sight. Dropped, it goes back to its queue as if it
+/// had never left: its backout count stays.
+pub struct Delivery {
+    of: Arc<Consuming>,
+    lease: Lease,
+}
+
+impl Consuming {
+    fn may_go_on(&self) -> Result<(), Reason> {
+        self.session.may_consume(self.waiter.fail_if_quiescing)
+    }
+
+    /// Looks for a message on the queue; where there is none the waiter is listed.
+    async fn look(self: Arc<Self>) -> Result<Option<Lease>, Reason> {
+        let qm = &self.session.qm;
+        let mut read = Readings::default();
+        loop {
+            let mut expired = Vec::new();
+            let looked = self.look_once(&read, &mut expired);
+            expiry::expired(qm, &self.queue, expired);
+            match looked? {
+                Ok(None) if !planted(Bug::ListedUnasked) => {
+                    // What ends waits first says so and then looks who is listed: this one may have been listed between.
+                    self.may_go_on()?;
+                    return Ok(None);
+                }
+                Ok(lease) => return Ok(lease),
+                Err(unread) => {
+                    let done = self.queue.have_read(unread, &mut read).await;
+                    done.map_err(|error| qm.read_failed(&self.queue, &error))?;
+                }
+            }
+        }
+    }
+
+    fn look_once(
+        &self,
+        read: &Readings,
+        expired: &mut Vec<crate::queue::Expired>,
+    ) -> Result<Result<Option<Lease>, Unread>, Reason> {
+        let mut state = self.queue.lock();
+        state.gettable(self.alias.as_ref())?;
+        let wanted = &self.waiter.selection;
+        let now = self.session.qm.clock.now();
+        let found = state.find(
+            wanted,
+            Start::First,
+            self.owner,
+            now,
+            (read, expired),
+            |_, _| true,
+        );
+        let found = match found {
+            Ok(found) => found,
+            Err(unread) => return Ok(Err(unread)),
+        };
+        let Some(found) = found else {
+            state.waiters.list(&self.waiter);
+            return Ok(Ok(None));
+        };
+        if !self.waiter.spend_credit() {
+            return Ok(Ok(None));
+        }
+        state.browse_forget(found.slot);
+        state.index.hold(found.slot);
+        let held = Held {
+            slot: Some(found.slot),
+            message: found.message,
+            backout_count: state.index.slot(found.slot).backout_count,
+        };
+        Ok(Ok(Some(Lease::new(&self.queue, held))))
+    }
+
+    /// Whether a message that was handed over has expired meanwhile; then it is gone, and the credit is there again.
+    fn expired(&self, lease: &mut Lease) -> bool {
+        let message = lease.message().clone();
+        let Some(slot) = lease.slot() else {
+            return false;
+        };
+        if !message.expired(self.session.qm.clock.now()) {
+            return false;
+        }
+        lease.keep();
+        let expired = self.queue.lock().expire(slot, message);
+        expiry::expired(&self.session.qm, &self.queue, vec![expired]);
+        self.waiter.add_credit(1);
+        true
+    }
+
+    /// What the waiter has come to: a message, or that it is to look for one.
+    fn poll_waiter(&self, context: &mut Context<'_>) -> Poll<Result<Option<Lease>, Reason>> {
+        match self.waiter.poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(WaitOutcome::Ended(reason)) => Poll::Ready(Err(reason)),
+            Poll::Ready(WaitOutcome::Given(held)) => {
+                Poll::Ready(Ok(Some(Lease::new(&self.queue, held))))
+            }
+            Poll::Ready(WaitOutcome::Look) => Poll::Ready(Ok(None)),
+        }
+    }
+}
+
+impl Consumer {
+    /// Lets it be given this many messages more.
+    pub fn credit(&self, messages: u32) {
+        self.of.waiter.add_credit(messages);
+    }
+
+    /// The next message, as soon as there is one and credit for it. Without credit it is pending until
+    /// [`Consumer::credit`] wakes it.
+    ///
+    /// # Errors
+    /// 2016 get inhibited; 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
+    /// connection; 2009, 2161, 2162 queue manager. The consumer has ended then.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Delivery, Reason>> {
+        self.poll_lease(context).map_ok(|lease| Delivery {
+            of: Arc::clone(&self.of),
+            lease,
+        })
+    }
+
+    fn poll_lease(&mut self, context: &mut Context<'_>) -> Poll<Result<Lease, Reason>> {
+        let of = Arc::clone(&self.of);
+        loop {
+            let mut lease = None;
+            if self.looking.is_none() {
+                lease = ready!(of.poll_waiter(context))?;
+                if lease.is_none() {
+                    let may = of.may_go_on();
+                    may.inspect_err(|reason| of.queue.end_wait(&of.waiter, *reason))?;
+                    self.looking = Some(Box::pin(Arc::clone(&of).look()));
+                }
+            }
+            if let Some(looking) = &mut self.looking {
+                let looked = ready!(looking.as_mut().poll(context));
+                self.looking = None;
+                lease = looked.inspect_err(|reason| of.queue.end_wait(&of.waiter, *reason))?;
+            }
+            let Some(mut lease) = lease else { continue };
+            if !of.expired(&mut lease) {
+                let counters = &of.session.qm.home.counters;
+                counters.one(Count::Gets);
+                counters.add(Count::GotBytes, lease.message().data.len());
+                return Poll::Ready(Ok(lease));
+            }
+        }
+    }
+
+    /// See [`Consumer::poll_next`]. Dropping the future loses nothing: what comes meanwhile comes next.
+    ///
+    /// # Errors
+    /// Those of [`Consumer::poll_next`].
+    pub async fn next(&mut self) -> Result<Delivery, Reason> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+}
+
+impl Delivery {
+    /// The message's descriptor, with its backout count.
+    pub fn descriptor(&self) -> Md {
+        Md {
+            backout_count: i32::from(self.lease.backout_count()),
+            ..self.lease.message().md.clone()
+        }
+    }
+
+    /// The message's data, whole.
+    pub fn data(&self) -> &Bytes {
+        &self.lease.message().data
+    }
+
+    /// Takes the message for good, outside a unit of work. A persistent one is gone, and cannot come back after a crash,
+    /// when this returns; dropped before that, it is either gone or back on its queue.
+    ///
+    /// # Errors
+    /// 2102 log; 2018, 2203 connection; 2009, 2162 queue manager. But for 2009 the message goes back.
+    pub async fn accept(self) -> Result<(), Reason> {
+        self.settle(false).await
+    }
+
+    /// Takes the message in the connection's unit of work: a commit makes it final, a backout gives it back with a
+    /// backout count one higher.
+    ///
+    /// # Errors
+    /// 2003, 2024 unit of work, and those of [`Delivery::accept`].
+    pub async fn accept_in_unit(self) -> Result<(), Reason> {
+        self.settle(true).await
+    }
+
+    async fn settle(mut self, in_unit: bool) -> Result<(), Reason> {
+        let session = &self.of.session;
+        let _accepting = session.begin_accept()?;
+        self.lease.accept(session, in_unit).await?;
+        if let Some(report) = report::delivery(&session.qm, self.lease.message()) {
+            // A future of its own, because it is rare.
+            Box::pin(super::send::send_report(session, &report, in_unit)).await;
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// A consumer of messages through an open handle, without credit. The descriptor and the options say what it
+    /// selects, as those of MQGET do; the wait interval does not count. Its unit of work is chosen when a message is
+    /// accepted: `MQGMO_SYNCPOINT` says that all are accepted in one, so that none is handed over that never was on the
+    /// queue.
+    ///
+    /// # Errors
+    /// 2019, 2037 handle; 2046 options, 2247 match options; 2018, 2202, 2203 connection; 2009, 2161, 2162 queue manager.
+    pub fn consumer(&self, hobj: Hobj, md: &Md, gmo: &Gmo) -> Result<Consumer, Reason> {
+        if gmo.options & !KNOWN != 0 {
+            return Err(Reason::OPTIONS_ERROR);
+        }
+        let session = self.inner();
+        let quiesces = gmo.options & MQGMO_FAIL_IF_QUIESCING != 0;
+        session.may_consume(quiesces)?;
+        let mut state = session.lock();
+        let handle = state.handles.get(hobj)?;
+        check_options(md, gmo, handle.options)?;
+        let Target::Queue { queue, alias } = &handle.target else {
+            return Err(Reason::NOT_OPEN_FOR_INPUT);
+        };
+        let direct = gmo.options & MQGMO_SYNCPOINT == 0;
+        let selection = (Selection::of(md, gmo), session.qm.home.tag_seed);
+        let service = Service::HandOver { direct };
+        let waiter = Waiter::new(selection, service, quiesces, alias.clone(), 0);
+        let of = Consuming {
+            session: Arc::clone(session),
+            queue: Arc::clone(queue),
+            alias: alias.clone(),
+            owner: (session.id, hobj),
+            waiter,
+        };
+        // Under the lock of the handles: one that is being closed is found by none.
+        session.add_consumer(hobj, &of.queue, &of.waiter);
+        let of = Arc::new(of);
+        Ok(Consumer { of, looking: None })
+    }
+}

@@ -1,0 +1,123 @@
+//! What is given up when a handle or a connection ends.
+//!
+//! Invariants: a handle is counted out of its queue once. When a connection has ended, its unit of work is backed out,
+//! its handles are closed, its temporary dynamic queues are deleted, and nobody finds it any more.
+
+use std::sync::Arc;
+
+use posthaste_command::ObjectKind;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Reason};
+
+use crate::consume::waiter::Wakes;
+use crate::delivery;
+use crate::handles::{Handle, Target};
+use crate::session::SessionInner;
+use crate::unit::Backout;
+use crate::unit::effect::Effect;
+
+/// Takes a handle out of its queue's counts.
+pub(crate) fn count_out(target: &Target, options: i32) {
+    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+    match target {
+        Target::Queue { queue, .. } => {
+            let mut state = queue.lock();
+            if options & input != 0 {
+                state.open_input -= 1;
+                state.exclusive = false;
+            }
+            if options & MQOO_BROWSE != 0 {
+                state.open_browse -= 1;
+            }
+            if options & MQOO_OUTPUT != 0 {
+                state.open_output -= 1;
+            }
+            if options & (input | MQOO_BROWSE | MQOO_OUTPUT) == 0 {
+                state.open_browse -= 1;
+            }
+        }
+        Target::Remote { transmission, .. } => transmission.lock().open_output -= 1,
+        Target::Qmgr | Target::Definition => {}
+    }
+}
+
+/// Ends a handle without options: as a broken connection does, and as MQCLOSE with MQCO_NONE.
+/// Returns true when the handle's temporary dynamic queue went with it.
+pub(crate) fn release(
+    session: &Arc<SessionInner>,
+    hobj: Hobj,
+    handle: &Handle,
+    wakes: &mut Wakes,
+) -> bool {
+    session.end_consumers(Some(hobj), Reason::HOBJ_ERROR);
+    if let Target::Queue { queue, .. } = &handle.target {
+        queue.lock().browse_unlock((session.id, hobj), wakes);
+    }
+    count_out(&handle.target, handle.options);
+    let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+    if handle.options & input != 0
+        && let Target::Queue { queue, .. } = &handle.target
+    {
+        delivery::input_closed(&session.qm, queue);
+    }
+    handle.created_queue && delete_temporary(session, handle)
+}
+
+/// Deletes the temporary dynamic queue that a handle created, with its messages.
+fn delete_temporary(session: &Arc<SessionInner>, handle: &Handle) -> bool {
+    let Target::Queue { queue, .. } = &handle.target else {
+        return false;
+    };
+    let deleted = {
+        let mut state = queue.lock();
+        let temporary = state.attributes.temporary();
+        if temporary {
+            state.deleted = true;
+        }
+        temporary
+    };
+    if deleted {
+        let qm = &session.qm;
+        let mut wakes = Wakes::default();
+        queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);
+        wakes.wake();
+        qm.catalogue
+            .remove(ObjectKind::QLocal, &queue.name.text(), queue.id);
+        qm.deleted.discard(queue.clone());
+    }
+    deleted
+}
+
+impl SessionInner {
+    /// Backs out, closes every handle and forgets the connection.
+    pub(crate) fn release(self: &Arc<Self>) {
+        self.end();
+        self.end_consumers(None, Reason::HCONN_ERROR);
+        let unit = {
+            let mut state = self.lock();
+            state.release()
+        };
+        if let Some(unit) = unit {
+            match unit.begin_backout(&self.qm) {
+                // The log has stopped, and the queue manager with it.
+                Err(_) | Ok(Backout::Done) => {}
+                Ok(Backout::Once(end)) => self.qm.detach(end, Effect::Backout(unit)),
+                Ok(Backout::Now) => unit.undo(&self.qm),
+            }
+        }
+        let handles = {
+            let mut state = self.lock();
+            let all = state.handles.all();
+            all.into_iter()
+                .filter_map(|hobj| state.handles.remove(hobj).ok().map(|h| (hobj, h)))
+                .collect::<Vec<_>>()
+        };
+        let mut wakes = Wakes::default();
+        for (hobj, handle) in handles {
+            release(self, hobj, &handle, &mut wakes);
+        }
+        wakes.wake();
+        self.connections.remove(self.id);
+        self.qm.lifecycle.changed.raise();
+    }
+}

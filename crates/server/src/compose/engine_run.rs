@@ -1,0 +1,100 @@
+//! An engine with the four things that drive it: the log's writer, what settles asynchronous puts, what reads and writes
+//! queue files for lanes, and maintenance, each on threads of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_engine::{EngineConfig, Operator, QueueManager, StartError};
+use posthaste_env::{Env, Thread, block_on, spawn};
+use posthaste_recovery_log::{Driver, drive};
+
+use crate::control;
+use crate::failure::Failure;
+use crate::failure::exit::Exit;
+use crate::layout::Home;
+
+/// How often and how long a lock that is held is tried again. Whoever asks for a queue manager's
+/// state holds it for a moment, and so does a process that has just ended.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(25);
+/// Threads that read and write queue files for lanes: two, so that what one waits for does not hold up all others.
+const FILE_THREADS: usize = 2;
+
+/// Whether nobody serves, so that whoever has the lock will soon not have it any more.
+fn is_going(home: &Home) -> bool {
+    control::phase(home).is_err_and(|failure| failure.exit == Exit::NotRunning)
+}
+
+/// A queue manager that runs.
+pub(crate) struct EngineRun {
+    /// The queue manager.
+    pub qm: QueueManager,
+    writer: Driver,
+    settling: Thread,
+    files: Vec<Thread>,
+    maintenance: Thread,
+}
+
+impl EngineRun {
+    /// Recovers and runs.
+    ///
+    /// # Errors
+    /// It cannot be started; see [`Failure::start`].
+    pub(crate) fn start(
+        env: &Env,
+        home: &Home,
+        config: &EngineConfig,
+        operator: &Arc<dyn Operator>,
+    ) -> Result<EngineRun, Failure> {
+        let mut tries = 0;
+        let started = loop {
+            tries += 1;
+            match QueueManager::start(env, config.clone(), Arc::clone(operator)) {
+                Err(StartError::InUse) if tries < TRIES && is_going(home) => {
+                    std::thread::sleep(PAUSE);
+                }
+                other => break other,
+            }
+        };
+        let started = started.map_err(|error| Failure::start(&home.name, &home.folder, &error))?;
+        let thread = |error: std::io::Error| Failure::io(&home.folder, &error);
+        let writer = drive(env, started.qm.log(), started.writer).map_err(thread)?;
+        let qm = started.qm.clone();
+        let maintenance = spawn("maintenance", move || block_on(qm.maintain())).map_err(thread)?;
+        let qm = started.qm.clone();
+        let settling = spawn("settling", move || block_on(qm.settle())).map_err(thread)?;
+        let serving = || {
+            let qm = started.qm.clone();
+            spawn("queue-files", move || block_on(qm.serve_files())).map_err(thread)
+        };
+        let files = (0..FILE_THREADS)
+            .map(|_| serving())
+            .collect::<Result<_, _>>()?;
+        Ok(EngineRun {
+            qm: started.qm,
+            writer,
+            settling,
+            files,
+            maintenance,
+        })
+    }
+
+    /// Waits for the threads, after the queue manager has ended.
+    ///
+    /// # Errors
+    /// One of them panicked.
+    pub(crate) fn join(self) -> Result<(), Failure> {
+        let writer = self.writer.join();
+        let (settling, maintenance) = (self.settling.join(), self.maintenance.join());
+        let files = self.files.into_iter().map(Thread::join);
+        let files = files.fold(Ok(()), Result::and);
+        writer
+            .and(settling)
+            .and(maintenance)
+            .and(files)
+            .map_err(|()| {
+                let what = "a thread of the queue manager panicked";
+                Failure::new(Exit::Internal, "AMQ6109S", &[what])
+            })
+    }
+}

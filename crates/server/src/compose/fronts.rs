@@ -1,0 +1,234 @@
+//! What runs beside the engine: channels, listeners, the command server; and how administration sees it.
+
+use std::sync::Arc;
+
+use posthaste_admin::{
+    Admin, Answer, ChannelState, ChannelStatus, CommandServer, ComponentError, ComponentState,
+    Components, ListenerStatus, ServiceStatus,
+};
+use posthaste_admin::{ComponentCounts, LaneStatus};
+use posthaste_channel::{InstanceState, InstanceStatus, Registry};
+use posthaste_command::Object;
+use posthaste_engine::{Operator, QueueManager};
+use posthaste_env::Clock;
+use posthaste_net::{Admission, Lanes};
+use tokio::sync::watch;
+
+use crate::compose::listeners::{ListenerError, Listeners, Plan, Running, Waiting};
+use crate::compose::services::Services;
+use crate::error_log::user_name;
+
+/// The fronts of a running queue manager.
+pub(crate) struct Fronts {
+    /// The queue manager.
+    pub qm: QueueManager,
+    /// Channels of clients elsewhere.
+    pub channels: Arc<Registry>,
+    /// Connections of applications on this machine.
+    pub local: Arc<Registry>,
+    /// Places of clients over the network, and of local applications.
+    pub places: [Admission; 2],
+    /// The threads that serve them.
+    pub lanes: Lanes,
+    /// Listeners.
+    pub listeners: Arc<Listeners>,
+    /// Services.
+    pub services: Arc<Services>,
+    /// How the command server is; it says so itself.
+    pub command_server: watch::Sender<ComponentState>,
+}
+
+impl Fronts {
+    /// The door through which the queue manager is administered.
+    pub(crate) fn admin(self: &Arc<Self>) -> Admin {
+        let beside: Arc<dyn Components> = self.clone();
+        Admin::new(self.qm.clone(), beside)
+    }
+
+    /// Runs the command server until the queue manager ends, on a thread of its own: a command on thousands of
+    /// objects keeps no connection's worker busy. Must be called inside a runtime.
+    pub(crate) fn start_command_server(
+        self: &Arc<Self>,
+        operator: &Arc<dyn Operator>,
+        clock: &Arc<dyn Clock>,
+    ) {
+        let server = CommandServer {
+            admin: self.admin(),
+            operator: Arc::clone(operator),
+            clock: Arc::clone(clock),
+            user: user_name(),
+        };
+        let fronts = Arc::clone(self);
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::spawn_blocking(move || {
+            runtime.block_on(server.serve(|state| {
+                fronts.command_server.send_replace(state);
+            }));
+        });
+    }
+
+    /// Ready when the command server has ended, which it does when the queue manager quiesces and everything that was
+    /// asked of it is done.
+    pub(crate) async fn command_server_ended(&self) {
+        let mut states = self.command_server.subscribe();
+        // The sender is in `self`: it cannot have gone.
+        let _ = states
+            .wait_for(|state| *state == ComponentState::Stopped)
+            .await;
+    }
+}
+
+impl Components for Fronts {
+    fn command_server(&self) -> ComponentState {
+        *self.command_server.borrow()
+    }
+
+    fn channel_initiator(&self) -> ComponentState {
+        match self.channels.is_ending() {
+            true => ComponentState::Stopping,
+            false => ComponentState::Running,
+        }
+    }
+
+    /// Of connections of both kinds together.
+    fn counts(&self) -> ComponentCounts {
+        let [network, local] = [&self.channels, &self.local].map(|registry| registry.counted());
+        let [far, near] = self.places.each_ref().map(Admission::traffic);
+        ComponentCounts {
+            wakes: network.wakes + local.wakes,
+            requests: network.requests + local.requests,
+            writes: network.writes + local.writes,
+            reads: far.reads + near.reads,
+            bytes_received: far.received + near.received,
+            bytes_sent: far.sent + near.sent,
+        }
+    }
+
+    fn lanes(&self) -> Vec<LaneStatus> {
+        let lanes = self.lanes.counts().into_iter().enumerate();
+        lanes
+            .map(|(number, (counts, connections))| LaneStatus {
+                number,
+                connections: connections as u64,
+                turns: counts.turns,
+                wakes: counts.wakes,
+                runs: counts.runs,
+                bytes_read: counts.bytes_read,
+                bytes_written: counts.bytes_written,
+            })
+            .collect()
+    }
+
+    /// Applications of this machine have no channel.
+    fn channels(&self) -> Vec<ChannelStatus> {
+        self.channels.status().into_iter().map(of_channel).collect()
+    }
+
+    fn stopped_channels(&self) -> Vec<String> {
+        self.channels.stopped().into_iter().collect()
+    }
+
+    fn start_channel(&self, name: &str) -> Result<(), ComponentError> {
+        let started = self.channels.start(name);
+        started.map_err(|_| ComponentError::UnknownChannel)
+    }
+
+    fn stop_channel(&self, name: &str, force: bool) -> Result<(), ComponentError> {
+        let stopped = self.channels.stop(name, force);
+        stopped
+            .map(drop)
+            .map_err(|_| ComponentError::UnknownChannel)
+    }
+
+    fn listeners(&self) -> Vec<ListenerStatus> {
+        let running = self.listeners.running().into_iter().map(of_running);
+        let waiting = self.listeners.waiting().into_iter().map(of_waiting);
+        running.chain(waiting).collect()
+    }
+
+    fn start_listener<'a>(&'a self, listener: &'a Object) -> Answer<'a> {
+        Box::pin(async {
+            if self.listeners.is_running(&listener.name) {
+                return Err(ComponentError::ListenerActive);
+            }
+            let started = self.listeners.start(Plan::of(listener)).await;
+            started
+                .map(drop)
+                .map_err(|error| error.as_component_error())
+        })
+    }
+
+    fn services(&self) -> Vec<ServiceStatus> {
+        self.services.running()
+    }
+
+    fn start_service(&self, service: &Object) -> Result<(), ComponentError> {
+        match self.qm.status().quiescing {
+            true => Err(ComponentError::Ending),
+            false => self.services.start(service),
+        }
+    }
+
+    fn stop_service(&self, service: &Object) -> Result<(), ComponentError> {
+        self.services.stop(service)
+    }
+
+    fn stop_listener<'a>(&'a self, name: &'a str) -> Answer<'a> {
+        Box::pin(async {
+            let stopped = self.listeners.stop(name).await;
+            stopped.map_err(|error: ListenerError| error.as_component_error())
+        })
+    }
+}
+
+fn of_channel(instance: InstanceStatus) -> ChannelStatus {
+    ChannelStatus {
+        id: instance.id,
+        channel: instance.channel,
+        conname: instance.conname,
+        state: match instance.state {
+            InstanceState::Binding => ChannelState::Binding,
+            InstanceState::Running => ChannelState::Running,
+            InstanceState::Stopping => ChannelState::Stopping,
+        },
+        started: instance.started,
+        bytes_received: instance.bytes_received,
+        bytes_sent: instance.bytes_sent,
+        buffers_received: instance.buffers_received,
+        buffers_sent: instance.buffers_sent,
+        calls: instance.calls,
+        last_call: Some(instance.last_call).filter(|moment| *moment != 0),
+        conversations: instance.conversations,
+        max_conversations: instance.max_conversations,
+        heartbeat_s: instance.heartbeat_s,
+        max_message: instance.max_message,
+        product: instance.product,
+        application: instance.application,
+        user: instance.user,
+    }
+}
+
+fn of_running(listener: Running) -> ListenerStatus {
+    ListenerStatus {
+        started: Some(listener.started),
+        host: listener.address.ip().to_string(),
+        port: listener.address.port(),
+        ..of_plan(listener.plan)
+    }
+}
+
+fn of_waiting(listener: Waiting) -> ListenerStatus {
+    of_plan(listener.plan)
+}
+
+fn of_plan(plan: Plan) -> ListenerStatus {
+    ListenerStatus {
+        name: plan.name,
+        started: None,
+        host: plan.host,
+        port: plan.port,
+        backlog: plan.backlog,
+        control: plan.control,
+        description: plan.description,
+    }
+}

@@ -1,0 +1,102 @@
+//! Which queue managers there are and what they are doing.
+
+use std::time::Duration;
+
+use posthaste_env::Env;
+
+use crate::control::status::{self, Status};
+use crate::control::{self, Phase};
+use crate::failure::Failure;
+use crate::failure::exit::Exit;
+use crate::layout::registry;
+use crate::layout::{DataDir, Home};
+use crate::lifecycle::ending::{Cause, LastEnd};
+
+/// What a queue manager is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A process runs it.
+    Running(Phase),
+    /// None does.
+    Ended(LastEnd),
+    /// A process runs it and does not answer: it hangs, or was stopped.
+    Silent,
+    /// Its folder cannot be looked at.
+    NotAvailable,
+}
+
+impl State {
+    /// As `dspmq` shows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Running(phase) => phase.word(),
+            State::Ended(end) => end.word(),
+            State::Silent | State::NotAvailable => "Status not available",
+        }
+    }
+}
+
+/// A queue manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its files.
+    pub home: Home,
+    /// What it is doing.
+    pub state: State,
+    /// Why it ended, if that was unexpected and it could say so.
+    pub cause: Option<Cause>,
+    /// What the running process has written about itself.
+    pub status: Option<Status>,
+    /// Whether it is the default one.
+    pub default: bool,
+}
+
+/// What a queue manager is doing.
+pub fn state(env: &Env, home: &Home) -> State {
+    state_within(env, home, control::ANSWER)
+}
+
+/// The same, when it is to answer within this time.
+pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
+    match control::phase_within(home, within) {
+        Ok(phase) => return State::Running(phase),
+        Err(failure) if failure.exit == Exit::NotRunning => {}
+        Err(failure) if failure.exit == Exit::TimedOut => return State::Silent,
+        Err(_) => return State::NotAvailable,
+    }
+    let last = LastEnd::read(home);
+    if last != LastEnd::Unexpectedly {
+        return State::Ended(last);
+    }
+    // A process that is recovering holds the lock and does not answer yet.
+    match env.disk.lock(&home.lock()) {
+        Ok(_) => State::Ended(last),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            State::Running(Phase::Starting)
+        }
+        Err(_) => State::NotAvailable,
+    }
+}
+
+/// All queue managers, by name.
+///
+/// # Errors
+/// `mqs.ini` cannot be read or is not right.
+pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
+    let registered = registry::read(data)?;
+    let listed = registered.queue_managers.iter().map(|home| {
+        let state = state(env, home);
+        let running = matches!(state, State::Running(_));
+        Listed {
+            home: home.clone(),
+            state,
+            cause: match state {
+                State::Ended(_) => Cause::read(home),
+                _ => None,
+            },
+            status: running.then(|| status::read(home)).flatten(),
+            default: registered.default.as_deref() == Some(&home.name),
+        }
+    });
+    Ok(listed.collect())
+}

@@ -1,0 +1,77 @@
+//! From a queue manager's folder to the configuration of its engine.
+
+use std::fs;
+use std::path::PathBuf;
+
+use posthaste_engine::EngineConfig;
+
+use crate::failure::Failure;
+use crate::ini::{ConfigError, RawConfig, Settings};
+use crate::layout::private;
+use crate::layout::{self, DataDir, Home};
+
+/// What a start works with.
+#[derive(Debug)]
+pub(crate) struct Configured {
+    /// For the engine.
+    pub engine: EngineConfig,
+    /// For everything else.
+    pub settings: Settings,
+    /// Keys that were accepted and do nothing.
+    pub notes: Vec<ConfigError>,
+}
+
+/// Reads and checks `qm.ini` only.
+///
+/// # Errors
+/// It cannot be read, or is not right.
+pub fn read(home: &Home) -> Result<(Settings, Vec<ConfigError>), Failure> {
+    let path = home.configuration();
+    let bytes = fs::read(&path).map_err(|error| Failure::io(&path, &error))?;
+    parse(&path.display().to_string(), &bytes)
+}
+
+/// Checks the bytes of a configuration; `file` is what messages call it.
+///
+/// # Errors
+/// It is not right.
+pub fn parse(file: &str, bytes: &[u8]) -> Result<(Settings, Vec<ConfigError>), Failure> {
+    let faults = |errors: Vec<ConfigError>| Failure::configuration(&errors);
+    let raw = RawConfig::parse(file, bytes).map_err(faults)?;
+    let settings = raw.resolve().map_err(faults)?;
+    Ok((settings, raw.notes().to_vec()))
+}
+
+/// Where the recovery log is.
+pub fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
+    let chosen = settings.log_path.clone();
+    chosen.unwrap_or_else(|| data.new_log(&home.name, None))
+}
+
+/// Checks the folder and reads its configuration.
+///
+/// # Errors
+/// The folder, the file or the log folder is not as it must be.
+pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failure> {
+    private::check_holder(data.root())?;
+    private::check(&home.folder)?;
+    private::check(&home.configuration())?;
+    let (settings, notes) = read(home)?;
+    let log = log_folder(data, home, &settings);
+    private::check(&log)?;
+    layout::make_private(&home.run())?;
+    Ok(Configured {
+        engine: EngineConfig {
+            name: home.name.clone(),
+            data: home.folder.clone(),
+            log,
+            log_config: settings.log.clone(),
+            q_buffer: settings.q_buffer,
+            pq_buffer: settings.pq_buffer,
+            expiry_interval_s: settings.expiry_interval_s,
+            numbers: posthaste_engine::NUMBERS,
+        },
+        settings,
+        notes,
+    })
+}

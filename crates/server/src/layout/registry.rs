@@ -1,0 +1,347 @@
+//! `mqs.ini`: which queue managers there are, where their data is, and which is the default one.
+//!
+//! Invariants: a queue manager is in the file only when its creation is complete, and leaves it
+//! before its files are removed; every change happens under a lock and replaces the file as a whole.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::failure::exit::Exit;
+use crate::ini::ConfigError;
+use crate::ini::stanza::{self, Entry, Place, Stanza};
+use crate::layout::{self, DataDir, Home};
+
+const QUEUE_MANAGER: &str = "QueueManager";
+const DEFAULT: &str = "DefaultQueueManager";
+const NAME: &str = "Name";
+const DATA_PATH: &str = "DataPath";
+const NOWHERE: Place = Place { line: 1, column: 1 };
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registered {
+    /// By name.
+    pub queue_managers: Vec<Home>,
+    /// The default one.
+    pub default: Option<String>,
+}
+
+impl Registered {
+    /// One queue manager.
+    pub fn find(&self, name: &str) -> Option<&Home> {
+        self.queue_managers.iter().find(|home| home.name == name)
+    }
+
+    fn text(&self) -> String {
+        let entry = |key: &str, value: String| Entry {
+            key: key.to_owned(),
+            key_at: NOWHERE,
+            value,
+            value_at: NOWHERE,
+        };
+        let stanza = |name: &str, entries| Stanza {
+            name: name.to_owned(),
+            at: NOWHERE,
+            entries,
+        };
+        let mut stanzas: Vec<Stanza> = Vec::new();
+        for home in &self.queue_managers {
+            let path = home.folder.display().to_string();
+            let entries = vec![entry(NAME, home.name.clone()), entry(DATA_PATH, path)];
+            stanzas.push(stanza(QUEUE_MANAGER, entries));
+        }
+        if let Some(default) = &self.default {
+            stanzas.push(stanza(DEFAULT, vec![entry(NAME, default.clone())]));
+        }
+        format!(
+            "# Queue managers of this folder. Written by posthaste create and delete.\n{}",
+            stanza::write(&stanzas)
+        )
+    }
+}
+
+/// Reads what the file says; nothing when there is no file.
+///
+/// # Errors
+/// It cannot be read, or is not right.
+pub fn read(data: &DataDir) -> Result<Registered, Failure> {
+    let path = data.registry();
+    match fs::read(&path) {
+        Ok(bytes) => parse(&path.display().to_string(), &bytes)
+            .map_err(|errors| Failure::configuration(&errors)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Registered::default()),
+        Err(error) => Err(Failure::io(&path, &error)),
+    }
+}
+
+/// The files of a queue manager; of the default one when no name is given.
+///
+/// # Errors
+/// There is none of that name.
+pub fn find(data: &DataDir, name: Option<&str>) -> Result<Home, Failure> {
+    let registered = read(data)?;
+    let name = match name.filter(|name| !name.is_empty()) {
+        Some(name) => {
+            layout::check_name(name)?;
+            name
+        }
+        None => registered
+            .default
+            .as_deref()
+            .ok_or_else(|| Failure::new(Exit::NotFound, "AMQ2028E", &[]))?,
+    };
+    let found = registered.find(name).cloned();
+    found.ok_or_else(|| unknown(data, name))
+}
+
+/// There is no such queue manager; unless only its entry has been lost.
+fn unknown(data: &DataDir, name: &str) -> Failure {
+    let not_found = Failure::not_found(name);
+    let folder = data.new_data(name, None);
+    match folder.join("qm.ini").exists() {
+        true => not_found.with_detail(format!(
+            "Its data is in {}, but mqs.ini does not name it. This makes it known again:\n  \
+             posthaste addmqinf -s QueueManager -v Name={name}",
+            folder.display()
+        )),
+        false => not_found,
+    }
+}
+
+/// Adds a queue manager whose files are there (`addmqinf`).
+///
+/// # Errors
+/// The folder is not that queue manager's; one of that name is there; the file cannot be read or written.
+pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
+    let shown = home.folder.display().to_string();
+    let wrong = |what: &str| Failure::new(Exit::Unusable, "AMQ2045E", &[&home.name, &shown, what]);
+    let own = layout::folder_name(&home.name);
+    if home.folder.file_name() != Some(own.as_ref()) {
+        return Err(wrong(&format!("its last part is not {own}")));
+    }
+    if !home.configuration().is_file() {
+        return Err(wrong("it has no qm.ini"));
+    }
+    if home.unfinished().exists() {
+        return Err(wrong("its creation was not finished"));
+    }
+    add(data, home, false).map_err(|failure| match failure.exit {
+        Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
+        _ => failure,
+    })
+}
+
+/// Adds a queue manager, and makes it the default one if asked.
+///
+/// # Errors
+/// One of that name is there; the file cannot be read or written.
+pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Failure> {
+    change(data, |registered| {
+        if registered.find(&home.name).is_some() {
+            return Err(Failure::new(Exit::Exists, "AMQ8110E", &[&home.name]));
+        }
+        registered.queue_managers.push(home.clone());
+        registered
+            .queue_managers
+            .sort_by(|a, b| a.name.cmp(&b.name));
+        if default {
+            registered.default = Some(home.name.clone());
+        }
+        Ok(())
+    })
+}
+
+/// Takes a queue manager out.
+///
+/// # Errors
+/// There is none of that name; the file cannot be read or written.
+pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
+    change(data, |registered| {
+        let before = registered.queue_managers.len();
+        registered.queue_managers.retain(|home| home.name != name);
+        if registered.queue_managers.len() == before {
+            return Err(Failure::not_found(name));
+        }
+        if registered.default.as_deref() == Some(name) {
+            registered.default = None;
+        }
+        Ok(())
+    })
+}
+
+/// Does something that must not happen twice at the same time to one folder of queue managers.
+///
+/// # Errors
+/// Those of what is done, and those of reading the file.
+pub(crate) fn exclusively<T>(
+    data: &DataDir,
+    what: impl FnOnce(Registered) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    data.make()?;
+    let path = data.root().join("mqs.lock");
+    // Closing the file, here or by the end of the process, releases the lock.
+    let lock = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|error| Failure::io(&path, &error))?;
+    let done = read(data).and_then(what);
+    drop(lock);
+    done
+}
+
+fn change(
+    data: &DataDir,
+    what: impl FnOnce(&mut Registered) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    exclusively(data, |mut registered| {
+        what(&mut registered)?;
+        let path = data.registry();
+        let written = layout::write_atomically(&path, &registered.text());
+        written.map_err(|error| Failure::io(&path, &error))
+    })
+}
+
+fn parse(file: &str, bytes: &[u8]) -> Result<Registered, Vec<ConfigError>> {
+    let (stanzas, faults) = stanza::read(bytes);
+    let mut errors: Vec<ConfigError> = faults
+        .into_iter()
+        .map(|fault| fault_in(file, fault.at, &fault.what))
+        .collect();
+    let mut registered = Registered::default();
+    for stanza in &stanzas {
+        if let Err(error) = take(file, stanza, &mut registered) {
+            errors.push(error);
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(registered),
+        false => Err(errors),
+    }
+}
+
+fn take(file: &str, stanza: &Stanza, registered: &mut Registered) -> Result<(), ConfigError> {
+    let is = |name: &str| stanza.name.eq_ignore_ascii_case(name);
+    let name = || {
+        let name = stanza.get(NAME).filter(|name| layout::valid_name(name));
+        name.ok_or_else(|| fault_in(file, stanza.at, "the stanza has no valid Name"))
+    };
+    if is(QUEUE_MANAGER) {
+        let name = name()?.to_owned();
+        let folder = stanza.get(DATA_PATH).map(PathBuf::from);
+        let Some(folder) = folder.filter(|folder| folder.is_absolute()) else {
+            let what = "the stanza has no absolute DataPath";
+            return Err(fault_in(file, stanza.at, what));
+        };
+        if registered.find(&name).is_some() {
+            let what = format!("queue manager {name} is there twice");
+            return Err(fault_in(file, stanza.at, &what));
+        }
+        registered.queue_managers.push(Home { name, folder });
+    } else if is(DEFAULT) {
+        registered.default = Some(name()?.to_owned());
+    } else {
+        let what = format!("stanza {} is not known here", stanza.name);
+        return Err(fault_in(file, stanza.at, &what));
+    }
+    Ok(())
+}
+
+fn fault_in(file: &str, at: Place, what: &str) -> ConfigError {
+    ConfigError {
+        file: file.to_owned(),
+        at,
+        id: "AMQ2101E",
+        inserts: vec![
+            file.to_owned(),
+            at.line.to_string(),
+            at.column.to_string(),
+            what.to_owned(),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home(name: &str) -> Home {
+        Home {
+            name: name.to_owned(),
+            folder: PathBuf::from("/data with blanks").join(name),
+        }
+    }
+
+    #[test]
+    fn queue_managers_come_and_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path().join("new"));
+        assert_eq!(read(&data).unwrap(), Registered::default());
+        assert_eq!(find(&data, None).unwrap_err().id, "AMQ2028E");
+        add(&data, &home("QM2"), false).unwrap();
+        add(&data, &home("QM1"), true).unwrap();
+        assert_eq!(
+            add(&data, &home("QM1"), false).unwrap_err().exit,
+            Exit::Exists
+        );
+        let now = read(&data).unwrap();
+        assert_eq!(now.queue_managers, [home("QM1"), home("QM2")]);
+        assert_eq!(find(&data, None).unwrap(), home("QM1"));
+        assert_eq!(find(&data, Some("QM2")).unwrap(), home("QM2"));
+        assert_eq!(find(&data, Some("QM3")).unwrap_err().exit, Exit::NotFound);
+        assert_eq!(find(&data, Some("Q M")).unwrap_err().id, "AMQ7048E");
+        remove(&data, "QM1").unwrap();
+        assert_eq!(remove(&data, "QM1").unwrap_err().exit, Exit::NotFound);
+        assert_eq!(read(&data).unwrap().default, None);
+    }
+
+    #[test]
+    fn changes_at_the_same_time_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let data = data.clone();
+                scope.spawn(move || add(&data, &home(&format!("QM{number}")), false).unwrap());
+            }
+        });
+        assert_eq!(read(&data).unwrap().queue_managers.len(), 8);
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused_with_its_places() {
+        for (text, line) in [
+            ("QueueManager:\n", 1),
+            ("\nQueueManager:\n Name=Q M\n DataPath=/a\n", 2),
+            ("QueueManager:\n Name=QM1\n DataPath=a\n", 1),
+            ("Other:\n", 1),
+            ("DefaultQueueManager:\n", 1),
+            (
+                "QueueManager:\n Name=A\n DataPath=/a\nQueueManager:\n Name=A\n DataPath=/b\n",
+                4,
+            ),
+            ("junk\n", 1),
+        ] {
+            let errors = parse("mqs.ini", text.as_bytes()).unwrap_err();
+            assert_eq!(errors.len(), 1, "{text}");
+            assert_eq!(errors[0].at.line, line, "{text}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        fs::write(data.registry(), "junk\n").unwrap();
+        let failure = read(&data).unwrap_err();
+        assert_eq!(
+            (failure.exit, failure.id),
+            (Exit::Configuration, "AMQ2107E")
+        );
+        assert!(failure.to_string().contains("mqs.ini:1:1: AMQ2101E"));
+        assert!(
+            add(&data, &home("QM1"), false).is_err(),
+            "a damaged file is not overwritten"
+        );
+    }
+}

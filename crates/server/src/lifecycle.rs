@@ -1,0 +1,9 @@
+//! What happens to a queue manager between its runs: it is made, checked, started again, and removed; and how its last
+//! run ended.
+
+pub(crate) mod check;
+pub(crate) mod create;
+pub(crate) mod detach;
+pub(crate) mod ending;
+mod overlay;
+pub(crate) mod process_lock;

@@ -1,0 +1,80 @@
+//! One process at a time has the files in `run/` and the mark of how the queue manager ended.
+//!
+//! The engine's lock protects the messages and is free as soon as they are safe. The process that held
+//! it may then still be removing its sockets; a successor that was as quick would lose its own to that.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+use crate::failure::exit::Exit;
+use crate::layout::Home;
+
+/// How long a process that has ended its queue manager may take to go.
+const TIMEOUT: Duration = Duration::from_secs(15);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Held until the end of the process.
+#[derive(Debug)]
+pub(crate) struct ProcessLock {
+    _file: File,
+}
+
+impl ProcessLock {
+    /// Waits until the process before this one has gone.
+    ///
+    /// # Errors
+    /// It does not go, or the file cannot be made.
+    pub(crate) fn take(home: &Home) -> Result<ProcessLock, Failure> {
+        let path = home.run().join("process");
+        let until = Instant::now() + TIMEOUT;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|error| Failure::io(&path, &error))?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(ProcessLock { _file: file }),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    std::thread::sleep(PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let shown = path.display().to_string();
+                    return Err(Failure::new(Exit::InUse, "AMQ2007E", &[&shown]));
+                }
+                Err(TryLockError::Error(error)) => return Err(Failure::io(&path, &error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_successor_waits_until_the_files_are_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: folder.path().to_owned(),
+        };
+        crate::layout::make_private(&home.run()).unwrap();
+        let first = ProcessLock::take(&home).unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let waiting = std::thread::spawn({
+            let home = home.clone();
+            move || {
+                let second = ProcessLock::take(&home);
+                sender.send(()).unwrap();
+                second.map(drop)
+            }
+        });
+        assert!(receiver.try_recv().is_err(), "not while the first has it");
+        drop(first);
+        receiver.recv().unwrap();
+        waiting.join().unwrap().unwrap();
+    }
+}
