@@ -4,8 +4,8 @@
 //! that comes from a results file is escaped; the same results give the same bytes.
 
 mod charts;
+mod draw;
 mod page;
-mod svg;
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(crate) use page::page;
 /// Writes the report on all results in `folder` to `path`.
 pub(crate) fn write(folder: &Path, path: &Path) -> Result<(), LabError> {
     let documents = Document::load_all(folder)?;
-    write_whole(path, &page(&documents))
+    write_whole(path, &page(&documents)?)
 }
 
 /// Writes the headline chart alone to `path`.
@@ -29,5 +29,5 @@ pub(crate) fn write_headline(folder: &Path, path: &Path) -> Result<(), LabError>
         why: "no results here have a bare exchange beside them; measure `rr-cc` or `targets`"
             .to_owned(),
     })?;
-    write_whole(path, &chart.svg(true))
+    write_whole(path, &chart.svg(true)?)
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | what is there |
 //! | --- | --- |
-//! | `summary` | medians over the rounds, ratios to the floor of the same round |
+//! | `figure` | what is computed from the rounds: medians, ratios to the floor of the same round |
 //! | `goal` | a figure that is to be reached, and whether it was |
 //! | `published` | figures of others that a case is compared with |
 //! | `table`, `tables` | results as aligned text |
@@ -10,9 +10,9 @@
 //! Invariants: everything that is shown is computed from the rounds in the file, so that whoever doubts a figure can
 //! compute it again; a file of another format is refused, never half read; a file is replaced in one step.
 
+mod figure;
 mod goal;
 mod published;
-mod summary;
 mod table;
 mod tables;
 
@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::{LabError, Machine};
 
-pub(crate) use goal::{Bound, Figure, Goal, REFERENCE_CASE};
+pub(crate) use figure::{Figure, median};
+pub(crate) use goal::{Bound, Goal, REFERENCE_CASE};
 pub(crate) use published::{MESSAGES, PROJECTION, Published, comparisons};
-pub(crate) use summary::{Summary, median, summarise};
-pub(crate) use table::{Align, Table};
+pub(crate) use table::Table;
 pub(crate) use tables::{breakdown, goals, results};
 
 /// The format of the files. It changes whenever an older program would misunderstand a newer file.
@@ -173,6 +173,11 @@ impl Document {
     /// The case of that name.
     pub(crate) fn case(&self, name: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.name == name)
+    }
+
+    /// The case that is the floor of a case.
+    pub(crate) fn floor(&self, case: &Case) -> Option<&Case> {
+        self.case(case.floor.as_deref()?)
     }
 
     /// The file of a scenario in a folder of results.

@@ -4,113 +4,120 @@
 //! least one case has its figure. The rates of cases that stand on no axis are bars, and of all cases where no line
 //! has more than a point.
 
-use super::svg::{Bar, BarChart, Line, LineChart};
+use super::draw::{Bar, BarChart, GREY, Line, LineChart};
+use crate::measure::LabError;
 use crate::quantity::fixed;
-use crate::results::{Case, Document, Figure, REFERENCE_CASE, Summary, summarise};
-
-/// A figure of a case that can be drawn.
-type Drawn = fn(&Summary) -> Option<f64>;
+use crate::results::{Case, Document, Figure, REFERENCE_CASE};
 
 /// The charts of a document, as elements.
-pub(super) fn charts(document: &Document) -> Vec<String> {
-    let mut groups: Vec<&str> = Vec::new();
-    for case in document.cases.iter().filter(|case| case.at.is_some()) {
-        if !groups.contains(&case.group.as_str()) {
-            groups.push(&case.group);
-        }
-    }
+pub(super) fn charts(document: &Document) -> Result<Vec<String>, LabError> {
+    let on_an_axis = || document.cases.iter().filter(|case| case.at.is_some());
+    let groups = different(on_an_axis().map(|case| case.group.as_str()));
+    let drawn = groups.iter().map(|group| group_charts(document, group));
+    // Single points say no more than the table.
     let has_lines = |charts: &Vec<LineChart>| {
         let mut lines = charts.iter().flat_map(|chart| &chart.lines);
         lines.any(|line| line.points.len() > 1)
     };
-    let drawn = groups.iter().map(|group| group_charts(document, group));
-    // Single points say no more than the table.
     let drawn: Vec<Vec<LineChart>> = drawn.filter(has_lines).collect();
     let bars = rates(document, |case| drawn.is_empty() || case.at.is_none());
-    let mut shown: Vec<String> = drawn
-        .iter()
-        .flatten()
-        .map(|chart| chart.svg(false))
-        .collect();
-    if !bars.bars.is_empty() {
-        shown.push(bars.svg(false));
+    let lines = drawn.iter().flatten().map(|chart| chart.svg(false));
+    let bars = (!bars.bars.is_empty()).then(|| bars.svg(false));
+    lines.chain(bars).collect()
+}
+
+/// Each once, in the order of their first appearance.
+fn different<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
     }
-    shown
+    found
+}
+
+/// What a line shows of a case.
+enum Drawn {
+    /// A figure, divided by so much.
+    Figure(Figure, f64),
+    /// Server CPU as a multiple of the floor's.
+    Ratio,
+}
+
+impl Drawn {
+    fn of(&self, document: &Document, case: &Case) -> Option<f64> {
+        match self {
+            Drawn::Figure(figure, unit) => Some(figure.median(case)? / unit),
+            Drawn::Ratio => {
+                let ratio = Figure::ServerCpu.ratio(case, document.floor(case));
+                ratio.map(|ratio| ratio.median)
+            }
+        }
+    }
 }
 
 /// The charts of the cases of one group.
 fn group_charts(document: &Document, group: &str) -> Vec<LineChart> {
     let operation = &document.operation;
-    let single: [(String, Drawn); 6] = [
-        (format!("Throughput, {operation}s/s"), |s| {
-            s.rate.map(|rate| rate.median)
-        }),
-        (format!("Server CPU per {operation}, µs"), |s| {
-            s.server_us.map(|us| us.median)
-        }),
+    let one = |figure, unit| vec![("", false, Drawn::Figure(figure, unit))];
+    let median = ("50 %", false, Drawn::Figure(Figure::P50, 1.0));
+    let slow = ("99 %", true, Drawn::Figure(Figure::P99, 1.0));
+    let ratio = "Server CPU as a multiple of the bare exchange's".to_owned();
+    let all = [
         (
-            "Server CPU as a multiple of the bare exchange's".to_owned(),
-            |s| s.cpu_ratio.map(|ratio| ratio.median),
+            format!("Throughput, {operation}s/s"),
+            one(Figure::Rate, 1.0),
         ),
-        ("Mean size of a log write, KiB".to_owned(), |s| {
-            s.log_write_bytes.map(|bytes| bytes / 1024.0)
-        }),
-        ("Mean time of a log write, µs".to_owned(), |s| {
-            s.log_write_us
-        }),
-        ("Written to the log, MB/s".to_owned(), |s| s.log_mb_s),
+        (
+            format!("Server CPU per {operation}, µs"),
+            one(Figure::ServerCpu, 1.0),
+        ),
+        (format!("Latency per {operation}, µs"), vec![median, slow]),
+        (ratio, vec![("", false, Drawn::Ratio)]),
+        (
+            "Mean size of a log write, KiB".to_owned(),
+            one(Figure::LogWriteSize, 1024.0),
+        ),
+        (
+            "Mean time of a log write, µs".to_owned(),
+            one(Figure::LogWriteTime, 1.0),
+        ),
+        (
+            "Written to the log, MB/s".to_owned(),
+            one(Figure::LogRate, 1.0),
+        ),
     ];
-    let chart = |title: String, lines| LineChart {
+    let charts = all.into_iter().map(|(title, figures)| LineChart {
         title: match group {
             "" => title,
             group => format!("{group}: {title}"),
         },
         axis: document.axis.clone(),
-        lines,
-    };
-    let mut all: Vec<LineChart> = single
-        .into_iter()
-        .map(|(title, figure)| chart(title, lines(document, group, &[("", false, figure)])))
-        .collect();
-    let latency: [(&str, bool, Drawn); 2] = [
-        ("50 %", false, |s| s.latency_us.map(|l| l[0])),
-        ("99 %", true, |s| s.latency_us.map(|l| l[2])),
-    ];
-    let title = format!("Latency per {operation}, µs");
-    all.insert(2, chart(title, lines(document, group, &latency)));
-    all.retain(|chart| !chart.is_empty());
-    all
+        lines: lines(document, group, &figures),
+    });
+    charts.filter(|chart| !chart.lines.is_empty()).collect()
 }
 
 /// A line for each series and figure; series that have nothing of it are left out.
 fn lines(document: &Document, group: &str, figures: &[(&str, bool, Drawn)]) -> Vec<Line> {
-    let cases: Vec<&Case> = document
-        .cases
-        .iter()
-        .filter(|case| case.group == group)
-        .collect();
-    let mut series: Vec<&str> = Vec::new();
-    for case in &cases {
-        if !series.contains(&case.series.as_str()) {
-            series.push(&case.series);
-        }
-    }
+    let cases = || document.cases.iter().filter(|case| case.group == group);
+    let series = different(cases().map(|case| case.series.as_str()));
     let mut lines = Vec::new();
     for (colour, name) in series.iter().enumerate() {
         for (suffix, dashed, figure) in figures {
-            let points = |case: &&Case| Some((case.at?, figure(&summarise(document, case))?));
-            let cases = cases.iter().filter(|case| case.series == *name);
-            let mut points: Vec<(f64, f64)> = cases.filter_map(points).collect();
+            let cases = cases().filter(|case| case.series == *name);
+            let points = cases.filter_map(|case| Some((case.at?, figure.of(document, case)?)));
+            let mut points: Vec<(f64, f64)> = points.collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            if points.is_empty() {
-                continue;
+            if !points.is_empty() {
+                lines.push(Line {
+                    name: format!("{name} {suffix}").trim_end().to_owned(),
+                    colour,
+                    dashed: *dashed,
+                    points,
+                });
             }
-            lines.push(Line {
-                name: format!("{name} {suffix}").trim_end().to_owned(),
-                colour,
-                dashed: *dashed,
-                points,
-            });
         }
     }
     lines
@@ -123,12 +130,12 @@ fn rates(document: &Document, wanted: impl Fn(&&Case) -> bool) -> BarChart {
         floors.any(|floor| *floor == case.name)
     };
     let bars = document.cases.iter().filter(wanted).filter_map(|case| {
-        let rate = summarise(document, case).rate?.median;
+        let rate = Figure::Rate.median(case)?;
         Some(Bar {
             name: case.name.clone(),
             value: rate,
             label: Figure::Rate.show(rate),
-            colour: usize::from(is_floor(case)) * 7,
+            colour: if is_floor(case) { GREY } else { 0 },
         })
     });
     BarChart {
@@ -151,23 +158,22 @@ fn headline_of(document: &Document) -> Option<BarChart> {
         label: format!("{} µs{more}", fixed(value, 1)),
         colour,
     };
-    let floor = summarise(document, document.case(REFERENCE_CASE)?);
+    let floor = Figure::ServerCpu.median(document.case(REFERENCE_CASE)?)?;
     let mut bars = vec![bar(
         "Bare exchange: no queue manager".to_owned(),
-        floor.server_us?.median,
+        floor,
         String::new(),
-        7,
+        GREY,
     )];
     let mut published = Vec::new();
     for case in &document.cases {
         if case.floor.as_deref() != Some(REFERENCE_CASE) || case.at != Some(60.0) {
             continue;
         }
-        let summary = summarise(document, case);
-        if let Some(us) = summary.server_us {
-            let ratio = summary.cpu_ratio;
+        if let Some(us) = Figure::ServerCpu.median(case) {
+            let ratio = Figure::ServerCpu.ratio(case, document.floor(case));
             let more = ratio.map_or_else(String::new, |r| format!(" = {} ×", fixed(r.median, 1)));
-            bars.push(bar(format!("Posthaste, {}", case.name), us.median, more, 0));
+            bars.push(bar(format!("Posthaste, {}", case.name), us, more, 0));
         }
         for figure in case
             .published
@@ -200,10 +206,14 @@ mod tests {
     use super::*;
     use crate::results::samples::document;
 
+    fn drawn_of(document: &Document) -> Vec<String> {
+        charts(document).unwrap()
+    }
+
     #[test]
     fn every_figure_that_was_measured_is_drawn() {
         let mut document = document();
-        let drawn = charts(&document);
+        let drawn = drawn_of(&document);
         let titles = |drawn: &[String]| -> Vec<String> {
             let title = |svg: &String| {
                 let (_, rest) = svg.split_once("aria-label=\"").unwrap();
@@ -214,49 +224,55 @@ mod tests {
         assert_eq!(
             titles(&drawn),
             [
-                "Throughput, round trips/s",
+                "Throughput, round trips&#x2f;s",
                 "Server CPU per round trip, µs",
                 "Latency per round trip, µs",
-                "Server CPU as a multiple of the bare exchange&#39;s",
+                "Server CPU as a multiple of the bare exchange&#x27;s",
             ]
         );
-        assert!(drawn[2].contains(">2 KiB NP 50 %</text>"), "{}", drawn[2]);
+        assert!(
+            drawn[2].contains(">\n2 KiB NP 50 %\n</text>"),
+            "{}",
+            drawn[2]
+        );
         for round in &mut document.cases[2].rounds {
             round.counters.insert("log.writes".to_owned(), 10);
             round.counters.insert("log.write_ns".to_owned(), 10);
             round.counters.insert("log.physical_bytes".to_owned(), 10);
         }
-        assert_eq!(charts(&document).len(), 7);
+        assert_eq!(drawn_of(&document).len(), 7);
         // Single points only: the rates are bars.
         document.cases[2].group = "20 KiB".to_owned();
-        assert_eq!(titles(&charts(&document)), ["round trips per second"]);
+        assert_eq!(titles(&drawn_of(&document)), ["round trips per second"]);
         // Another group has charts of its own, unless it has single points only.
         let mut further = document.cases[1].clone();
         further.at = Some(60.0);
         document.cases.push(further);
-        assert_eq!(charts(&document).len(), 3);
+        assert_eq!(drawn_of(&document).len(), 3);
         for case in &mut document.cases {
             case.at = None;
         }
-        let bars = charts(&document);
+        let bars = drawn_of(&document);
         assert_eq!(titles(&bars), ["round trips per second"]);
         assert!(bars[0].contains("50,000/s"));
         // A floor with a place on the axis does not hide cases without one.
         document.cases[0].at = Some(1.0);
-        let bars = charts(&document);
+        let bars = drawn_of(&document);
         assert_eq!(titles(&bars), ["round trips per second"]);
-        assert!(bars[0].contains(">2 KiB NP 60</text>") && bars[0].contains("bare exchange 60"));
+        assert!(
+            bars[0].contains(">\n2 KiB NP 60\n</text>") && bars[0].contains("bare exchange 60")
+        );
         // Nor do lines.
         for (case, at) in [(1, 1.0), (3, 60.0)] {
             document.cases[case].at = Some(at);
         }
-        let both = charts(&document);
+        let both = drawn_of(&document);
         assert_eq!(titles(&both).last().unwrap(), "round trips per second");
         let bars = both.last().unwrap();
-        assert!(both.len() > 1 && bars.contains(">2 KiB NP 60</text>"));
-        assert!(!bars.contains(">2 KiB NP 1</text>"), "{bars}");
+        assert!(both.len() > 1 && bars.contains(">\n2 KiB NP 60\n</text>"));
+        assert!(!bars.contains(">\n2 KiB NP 1\n</text>"), "{bars}");
         document.cases.clear();
-        assert!(charts(&document).is_empty());
+        assert!(drawn_of(&document).is_empty());
     }
 
     #[test]

@@ -5,8 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::{Summary, summarise};
-use super::{Document, Figure};
+use super::{Case, Document, Figure};
 use crate::quantity::{count, fixed};
 
 /// How a rate on few processors is set beside one on 64 hardware threads. Stated wherever it is used.
@@ -95,36 +94,30 @@ pub(crate) fn comparisons(document: &Document) -> (Vec<String>, bool) {
     let mut lines = Vec::new();
     let mut projected = false;
     for case in &document.cases {
-        let summary = summarise(document, case);
         for figure in &case.published {
             projected |= figure.projected();
-            lines.push(format!("{}: {}", case.name, compared(figure, &summary)));
+            lines.push(format!("{}: {}", case.name, compared(figure, case)));
         }
     }
     (lines, projected)
 }
 
 /// A published figure beside the measured one, in a line.
-fn compared(published: &Published, summary: &Summary) -> String {
+fn compared(published: &Published, case: &Case) -> String {
     let figure = &published.figure;
     let what = format!(
         "{} published ({})",
         figure.show(published.value),
         published.source
     );
-    let server_us = summary.server_us.map(|spread| spread.median);
-    let ours = match figure {
-        Figure::ServerCpu => server_us,
-        Figure::Rate => summary.rate.map(|spread| spread.median),
-        Figure::P50 => summary.latency_us.and_then(|all| all.first().copied()),
-        Figure::Value(name) => summary.values.get(name).copied(),
-    };
+    let server_us = Figure::ServerCpu.median(case);
+    let ours = figure.median(case);
     let Some(ours) = ours.filter(|ours| *ours > 0.0) else {
         return what;
     };
     let mut text = format!("{what}; here {}", figure.show(ours));
     let amounts = published.messages.map(|amount| amount as f64);
-    let amounts = amounts.zip(summary.values.get(MESSAGES).copied());
+    let amounts = amounts.zip(Figure::Value(MESSAGES.to_owned()).median(case));
     let less = published.value / ours;
     match (figure, amounts) {
         (Figure::Rate, _) if published.whole_machine => {}
@@ -152,46 +145,48 @@ fn compared(published: &Published, summary: &Summary) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Round;
     use super::super::samples::document;
-    use super::super::summarise;
     use super::*;
 
     #[test]
     fn the_projection_is_stated_with_its_figures() {
         let document = document();
         let case = document.case("2 KiB NP 60").unwrap();
-        let summary = summarise(&document, case);
         assert_eq!(
-            compared(&case.published[0], &summary),
+            compared(&case.published[0], case),
             "84.4 µs published (IBM MQ 9.4 on 32 cores); here 17.0 µs: 5.0 × less; projected to 64 threads 3,764,706/s"
         );
         let rate = Published::rate(25_000.0, "x");
         assert_eq!(
-            compared(&rate, &summary),
+            compared(&rate, case),
             "25,000/s published (x); here 50,000/s: 2.00 ×"
         );
         let machine = Published::rate_of_a_machine(506_887.0, "x");
         assert_eq!(
-            compared(&machine, &summary),
+            compared(&machine, case),
             "506,887/s published (x); here 50,000/s; projected to 64 threads 3,764,706/s"
         );
         let cores = Published::rate_of_cores(40_000.0, "24 cores");
         assert!(!cores.projected());
         assert_eq!(
-            compared(&cores, &summary),
+            compared(&cores, case),
             "40,000/s published (24 cores); here 50,000/s"
         );
-        assert_eq!(
-            compared(&rate, &Summary::default()),
-            "25,000/s published (x)"
-        );
+        assert_eq!(compared(&rate, &Case::default()), "25,000/s published (x)");
     }
 
     #[test]
     fn times_of_different_amounts_have_no_ratio() {
-        let mut restarted = Summary::default();
-        restarted.values.insert("restart, s".to_owned(), 0.5);
-        restarted.values.insert(MESSAGES.to_owned(), 20_000.0);
+        let values = [("restart, s", 0.5), (MESSAGES, 20_000.0)];
+        let values = values.map(|(name, value)| (name.to_owned(), value)).into();
+        let restarted = Case {
+            rounds: vec![Round {
+                values,
+                ..Round::default()
+            }],
+            ..Case::default()
+        };
         let compare = |value, messages| {
             let figure = Published::value("restart, s", value, messages, "x");
             compared(&figure, &restarted)
@@ -216,21 +211,17 @@ mod tests {
     #[test]
     fn absurd_figures_have_no_ratio() {
         let document = document();
-        let summary = summarise(&document, &document.cases[2]);
+        let case = &document.cases[2];
         for absurd in [0.0, -1.0, f64::NAN] {
             for figure in [Figure::ServerCpu, Figure::Rate, Figure::P50] {
-                let text = compared(&Published::new(figure, absurd, "x"), &summary);
+                let text = compared(&Published::new(figure, absurd, "x"), case);
                 assert!(!text.contains('×') && !text.contains("inf"), "{text}");
             }
         }
-        let nothing = Summary {
-            server_us: Some(crate::results::summary::Spread {
-                median: f64::MIN_POSITIVE,
-                least: 0.0,
-                greatest: 0.0,
-            }),
-            ..Summary::default()
-        };
+        let mut nothing = case.clone();
+        for round in &mut nothing.rounds {
+            (round.operations, round.server_cpu_ns) = (u64::MAX, Some(1));
+        }
         let text = compared(&Published::server_us(1e308, "x"), &nothing);
         assert!(!text.contains("inf"), "{text}");
     }

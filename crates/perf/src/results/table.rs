@@ -1,45 +1,51 @@
 //! Text in aligned columns.
 
-/// How a column is aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::Serialize;
+
+/// How a column is aligned: words to the left, figures to the right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Align {
-    /// Words.
     Left,
-    /// Figures.
     Right,
 }
 
-/// A table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A table; every row has a cell for each column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Align {
-    fn pad(self, text: &str, width: usize) -> String {
-        let missing = " ".repeat(width.saturating_sub(text.chars().count()));
-        match self {
-            Align::Left => format!("{text}{missing}"),
-            Align::Right => format!("{missing}{text}"),
-        }
-    }
-}
-
 impl Table {
-    /// With these columns.
-    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
+    /// With these columns: words in the first so many, figures in the others.
+    pub(crate) fn new(words: usize, names: &[&str]) -> Table {
+        let align = |place| {
+            if place < words {
+                Align::Left
+            } else {
+                Align::Right
+            }
+        };
+        let columns = names.iter().enumerate();
         Table {
             columns: columns
-                .iter()
-                .map(|(name, align)| ((*name).to_owned(), *align))
+                .map(|(place, name)| ((*name).to_owned(), align(place)))
                 .collect(),
             rows: Vec::new(),
         }
     }
 
+    /// With words in the last column too.
+    pub(crate) fn ending_in_words(mut self) -> Table {
+        if let Some((_, align)) = self.columns.last_mut() {
+            *align = Align::Left;
+        }
+        self
+    }
+
     /// Adds a row; what is missing in it stays empty.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, mut cells: Vec<String>) {
+        cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
     }
 
@@ -48,64 +54,36 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The names of the columns and how they are aligned.
-    pub(crate) fn columns(&self) -> &[(String, Align)] {
-        &self.columns
-    }
-
-    /// The rows.
-    pub(crate) fn rows(&self) -> &[Vec<String>] {
-        &self.rows
-    }
-
     /// Without the columns in which no row has anything.
-    pub(crate) fn without_empty_columns(&self) -> Table {
-        let used = |column: &usize| {
-            let filled = |row: &&Vec<String>| row.get(*column).is_some_and(|c| !c.is_empty());
-            self.rows.iter().any(|row| filled(&row))
-        };
-        let keep: Vec<usize> = (0..self.columns.len()).filter(used).collect();
-        let cell =
-            |row: &Vec<String>, column: &usize| row.get(*column).cloned().unwrap_or_default();
-        Table {
-            columns: keep
-                .iter()
-                .filter_map(|column| self.columns.get(*column).cloned())
-                .collect(),
-            rows: self
-                .rows
-                .iter()
-                .map(|row| keep.iter().map(|column| cell(row, column)).collect())
-                .collect(),
+    pub(crate) fn without_empty_columns(mut self) -> Table {
+        let empty = |row: &Vec<String>, place| row.get(place).is_none_or(String::is_empty);
+        for place in (0..self.columns.len()).rev() {
+            if self.rows.iter().all(|row| empty(row, place)) {
+                self.columns.remove(place);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+            }
         }
+        self
     }
 
     /// As lines for a terminal.
     pub(crate) fn text(&self) -> String {
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let name = self.columns.get(column).map(|(name, _)| name);
-            let lengths = cells.chain(name).map(|cell| cell.chars().count());
-            lengths.max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let line = |cells: &[String]| {
-            let columns = self.columns.iter().zip(&widths).enumerate();
-            let padded = columns.map(|(index, ((_, align), width))| {
-                let cell = cells.get(index).map(String::as_str).unwrap_or_default();
-                align.pad(cell, *width)
-            });
-            padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-        };
         let names: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
-        let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-        let mut out = String::new();
-        for text in [line(&names), rule.join("  ")] {
-            out.push_str(&text);
-            out.push('\n');
+        let mut widths = vec![0; names.len()];
+        for row in self.rows.iter().chain([&names]) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.chars().count().max(*width);
+            }
         }
-        for row in &self.rows {
-            out.push_str(&line(row));
+        let rule = widths.iter().map(|width| "─".repeat(*width)).collect();
+        let mut out = String::new();
+        for row in [&names, &rule].into_iter().chain(&self.rows) {
+            let cells = row.iter().zip(&widths).zip(&self.columns);
+            let padded = cells.map(|((cell, width), (_, align))| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            });
+            out.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
             out.push('\n');
         }
         out
@@ -113,23 +91,16 @@ impl Table {
 
     /// As Markdown.
     pub(crate) fn markdown(&self) -> String {
-        let line = |cells: &mut dyn Iterator<Item = String>| {
-            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-        };
-        let mut out = line(&mut self.columns.iter().map(|(name, _)| name.clone()));
-        out.push_str(&line(&mut self.columns.iter().map(
-            |(_, align)| match align {
-                Align::Left => "---".to_owned(),
-                Align::Right => "---:".to_owned(),
-            },
-        )));
-        for row in &self.rows {
-            let cells = 0..self.columns.len();
-            out.push_str(&line(
-                &mut cells.map(|c| row.get(c).cloned().unwrap_or_default()),
-            ));
-        }
-        out
+        let names = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let rule = self.columns.iter().map(|(_, align)| match align {
+            Align::Left => "---".to_owned(),
+            Align::Right => "---:".to_owned(),
+        });
+        let rule = rule.collect();
+        let lines = [&names, &rule].into_iter().chain(&self.rows);
+        lines
+            .map(|cells: &Vec<String>| format!("| {} |\n", cells.join(" | ")))
+            .collect()
     }
 }
 
@@ -139,11 +110,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {
-        let mut table = Table::new(&[
-            ("case", Align::Left),
-            ("empty", Align::Right),
-            ("rate", Align::Right),
-        ]);
+        let mut table = Table::new(1, &["case", "empty", "rate"]);
         table.row(vec!["µ".to_owned(), String::new(), "1,000".to_owned()]);
         table.row(vec!["long".to_owned()]);
         let table = table.without_empty_columns();

@@ -2,94 +2,73 @@
 
 use std::collections::BTreeSet;
 
-use super::table::{Align, Table};
-use super::{Case, Document, Round, Summary, median, summarise};
-use crate::quantity::{count, fixed, shown_size};
+use super::table::Table;
+use super::{Case, Document, Figure, Round, median};
+use crate::quantity::{count, fixed};
+
+/// The columns that every scenario may fill, behind the rate.
+const COLUMNS: [(&str, Figure); 10] = [
+    ("server µs", Figure::ServerCpu),
+    ("client µs", Figure::ClientCpu),
+    ("p50 µs", Figure::P50),
+    ("p99 µs", Figure::P99),
+    ("p99.9 µs", Figure::P999),
+    ("log B/op", Figure::LogBytes),
+    ("log write", Figure::LogWriteSize),
+    ("log write µs", Figure::LogWriteTime),
+    ("log MB/s", Figure::LogRate),
+    ("memory", Figure::Memory),
+];
 
 /// Every case with all its figures; columns that no case fills are left out.
 pub(crate) fn results(document: &Document) -> Table {
-    let per = format!("{}s/s", document.operation);
-    let mut values: BTreeSet<&str> = BTreeSet::new();
-    for round in document.cases.iter().flat_map(|case| &case.rounds) {
-        values.extend(round.values.keys().map(String::as_str));
-    }
-    let mut columns = vec![("case", Align::Left)];
-    for name in [
-        per.as_str(),
-        "server µs",
-        "client µs",
-        "p50 µs",
-        "p99 µs",
-        "p99.9 µs",
-        "log B/op",
-        "log write",
-        "log write µs",
-        "log MB/s",
-        "memory",
-        "CPU × floor",
-        "rate × floor",
-    ] {
-        columns.push((name, Align::Right));
-    }
-    columns.extend(values.iter().map(|name| (*name, Align::Right)));
-    let mut table = Table::new(&columns);
+    let rate = format!("{}s/s", document.operation);
+    let rounds = document.cases.iter().flat_map(|case| &case.rounds);
+    let values: BTreeSet<&String> = rounds.flat_map(|round| round.values.keys()).collect();
+    let mut names = vec!["case", &rate];
+    names.extend(COLUMNS.iter().map(|(name, _)| *name));
+    names.extend(["CPU × floor", "rate × floor"]);
+    names.extend(values.iter().map(|name| name.as_str()));
+    let mut table = Table::new(1, &names);
     for case in &document.cases {
-        let summary = summarise(document, case);
-        let mut cells = cells(case, &summary);
-        for name in &values {
-            let value = summary.values.get(*name).copied();
-            cells.push(value.map_or_else(String::new, shown_value));
-        }
+        let cell = |figure: &Figure| {
+            let shown = figure.median(case).map(|value| figure.cell(value));
+            // The applications are in it.
+            let mark = if *figure == Figure::ServerCpu && case.with_applications {
+                "*"
+            } else {
+                ""
+            };
+            shown.map_or_else(String::new, |shown| shown + mark)
+        };
+        let ratio = |figure: Figure| {
+            let ratio = figure.ratio(case, document.floor(case));
+            ratio.map_or_else(String::new, |ratio| fixed(ratio.median, 2))
+        };
+        let mut cells = vec![case.name.clone(), cell(&Figure::Rate)];
+        cells.extend(COLUMNS.iter().map(|(_, figure)| cell(figure)));
+        cells.extend([Figure::ServerCpu, Figure::Rate].map(ratio));
+        cells.extend(
+            values
+                .iter()
+                .map(|name| cell(&Figure::Value((*name).clone()))),
+        );
         table.row(cells);
     }
     table.without_empty_columns()
 }
 
-fn cells(case: &Case, summary: &Summary) -> Vec<String> {
-    let shown =
-        |value: Option<f64>, decimals| value.map_or_else(String::new, |v| fixed(v, decimals));
-    let latency = |index: usize| {
-        let value = summary.latency_us.and_then(|all| all.get(index).copied());
-        shown(value, 0)
-    };
-    let server = shown(summary.server_us.map(|s| s.median), 2);
-    vec![
-        case.name.clone(),
-        shown(summary.rate.map(|s| s.median), 0),
-        match (case.with_applications, server.is_empty()) {
-            // The applications are in it.
-            (true, false) => format!("{server}*"),
-            _ => server,
-        },
-        shown(summary.client_us.map(|s| s.median), 2),
-        latency(0),
-        latency(2),
-        latency(3),
-        shown(summary.log_bytes, 0),
-        summary.log_write_bytes.map_or_else(String::new, shown_size),
-        shown(summary.log_write_us, 0),
-        shown(summary.log_mb_s, 1),
-        summary.resident.map_or_else(String::new, shown_size),
-        shown(summary.cpu_ratio.map(|s| s.median), 2),
-        shown(summary.rate_ratio.map(|s| s.median), 2),
-    ]
-}
-
-/// Whole numbers as such, others to three decimals.
-fn shown_value(value: f64) -> String {
-    fixed(value, if value.fract() == 0.0 { 0 } else { 3 })
-}
-
 /// What was to be reached, beside what was measured.
 pub(crate) fn goals(document: &Document) -> Table {
-    let mut table = Table::new(&[
-        ("measure", Align::Left),
-        ("target", Align::Left),
-        ("measured", Align::Right),
-        ("floor", Align::Right),
-        ("ratio (range)", Align::Right),
-        ("met", Align::Left),
-    ]);
+    let names = [
+        "measure",
+        "target",
+        "measured",
+        "floor",
+        "ratio (range)",
+        "met",
+    ];
+    let mut table = Table::new(2, &names).ending_in_words();
     for goal in &document.goals {
         let judged = goal.judge(document);
         let met = match judged.met {
@@ -97,14 +76,9 @@ pub(crate) fn goals(document: &Document) -> Table {
             Some(false) => "no",
             None => "not measured",
         };
-        table.row(vec![
-            judged.measure,
-            judged.target,
-            judged.measured,
-            judged.floor,
-            judged.ratio,
-            met.to_owned(),
-        ]);
+        let mut cells = judged.cells.to_vec();
+        cells.push(met.to_owned());
+        table.row(cells);
     }
     table
 }
@@ -129,9 +103,9 @@ fn breakdown_of(operation: &str, cases: &[&Case]) -> Table {
         names.extend(round.counters.keys().map(String::as_str));
     }
     let per = format!("per {operation}");
-    let mut columns = vec![(per.as_str(), Align::Left)];
-    columns.extend(cases.iter().map(|case| (case.name.as_str(), Align::Right)));
-    let mut table = Table::new(&columns);
+    let mut columns = vec![per.as_str()];
+    columns.extend(cases.iter().map(|case| case.name.as_str()));
+    let mut table = Table::new(1, &columns);
     for name in names {
         let grown = |round: &Round| {
             let grown = round.counters.get(name).copied()?;

@@ -16,7 +16,7 @@ use super::{SCENARIOS, Scenario, find, smoke};
 use crate::floor::{self, Bare};
 use crate::measure::{Interrupt, LabError, Machine, kill_all, now_text};
 use crate::report;
-use crate::results::{Align, Document, Table};
+use crate::results::{Document, Table};
 
 /// What `posthaste perf` can do.
 #[derive(Subcommand, Debug)]
@@ -292,12 +292,7 @@ fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Re
 
 /// `posthaste perf list`.
 pub(crate) fn list() -> String {
-    let mut table = Table::new(&[
-        ("scenario", Align::Left),
-        ("quick", Align::Right),
-        ("full", Align::Right),
-        ("measures", Align::Left),
-    ]);
+    let mut table = Table::new(1, &["scenario", "quick", "full", "measures"]).ending_in_words();
     let [quick, full] = [true, false].map(|quick| Effort::new(quick, None, None));
     let minutes = |effort: &Effort, scenarios: &mut dyn Iterator<Item = &Scenario>| {
         let all: Duration = scenarios.map(|s| (s.plan)(effort).takes(effort)).sum();

@@ -9,7 +9,7 @@ use super::plan::{Plan, SMALL, Subject};
 use super::round_trips::RoundTrips;
 use crate::measure::{LabError, Shape};
 use crate::quantity::fixed;
-use crate::results::{Align, Document, Table};
+use crate::results::{Document, Table};
 
 /// Round trips.
 const COUNT: u64 = 2_000;
@@ -68,13 +68,8 @@ pub(super) fn plan(_: &Effort) -> Plan {
 
 /// Compares a document with the budgets of its cases: the comparison as a table, and whether all were kept.
 pub(super) fn check(document: &Document) -> (Table, Result<(), LabError>) {
-    let mut table = Table::new(&[
-        ("case", Align::Left),
-        ("counter", Align::Left),
-        ("per round trip", Align::Right),
-        ("budget", Align::Right),
-        ("", Align::Left),
-    ]);
+    let mut table =
+        Table::new(2, &["case", "counter", "per round trip", "budget", ""]).ending_in_words();
     let mut missed = Vec::new();
     for budget in BUDGETS {
         // A case that was not chosen (--only) is not judged.
@@ -157,7 +152,7 @@ mod tests {
         let exact = all(|budget| (budget.most * 1_000.0) as u64);
         let (table, result) = check(&counted(&exact));
         assert!(result.is_ok(), "{result:?}\n{}", table.text());
-        assert_eq!(table.rows().len(), BUDGETS.len());
+        assert_eq!(table.text().lines().count(), 2 + BUDGETS.len());
     }
 
     #[test]
@@ -183,7 +178,7 @@ mod tests {
         some.cases.truncate(1);
         let (table, result) = check(&some);
         assert!(result.is_ok(), "{result:?}");
-        assert!(!table.is_empty() && table.rows().len() < BUDGETS.len());
+        assert!(!table.is_empty() && table.text().lines().count() < 2 + BUDGETS.len());
         // Chosen, but broken off before it was measured.
         some.cases[0].rounds.clear();
         assert!(check(&some).1.is_err());
