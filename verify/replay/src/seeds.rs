@@ -8,6 +8,7 @@ mod client;
 mod commands;
 mod engine;
 mod files;
+mod selectors;
 mod structures;
 
 pub use captured::wire;
@@ -15,6 +16,7 @@ pub use client::client;
 pub use commands::{mqsc, pcf, qm_ini};
 pub use engine::{engine_image, engine_records};
 pub use files::{log, store};
+pub use selectors::selector;
 pub use structures::mqi;
 
 /// Inputs by file name.

@@ -48,6 +48,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "selector",
+        run: selector,
+        seeds: seeds::selector,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "log_pages",
         run: log_pages,
         seeds: seeds::log,
@@ -106,6 +112,11 @@ pub fn mqsc_text(bytes: &[u8]) {
 /// PCF messages in both byte orders, and the MQSC that they carry.
 pub fn pcf(bytes: &[u8]) {
     posthaste_command::fuzzing::command_message(bytes);
+}
+
+/// Message selectors: compiled, and evaluated for some messages.
+pub fn selector(bytes: &[u8]) {
+    posthaste_selector::fuzzing::selector(bytes);
 }
 
 /// Pages and records of the recovery log, what the engine writes in them, and the control file.

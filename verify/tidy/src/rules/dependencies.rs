@@ -35,6 +35,7 @@ const fn row(
 /// repeat the engine's mistakes.
 const MAY_USE: &[Row] = &[
     row("crates/mqi", &[], &[]),
+    row("crates/selector", &[], &[]),
     row("crates/command", &["mqi"], &[]),
     row("crates/wire", &["mqi"], &[]),
     row("crates/env", &[], &[]),
@@ -42,7 +43,7 @@ const MAY_USE: &[Row] = &[
     row("crates/store", &["env", "recovery-log"], &["env-sim"]),
     row(
         "crates/engine",
-        &["mqi", "command", "env", "recovery-log", "store"],
+        &["mqi", "selector", "command", "env", "recovery-log", "store"],
         // admin: tests define their objects by commands.
         &["env-sim", "admin"],
     ),
@@ -133,6 +134,7 @@ const MAY_USE: &[Row] = &[
         "verify/replay",
         &[
             "mqi",
+            "selector",
             "command",
             "wire",
             "env",

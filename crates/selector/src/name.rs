@@ -1,0 +1,150 @@
+//! What an identifier names.
+//!
+//! A name without a folder is one of the folder `usr`; `Root.MQMD.` is in front of the fields of the message descriptor;
+//! names that begin with `JMS` are those of JMS headers, each a synonym for what carries it, and no others.
+//!
+//! Invariant: a [`Name`] is one that a property may have: words of letters and digits with single periods between them,
+//! none of them reserved.
+
+/// What a selector asks of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Name {
+    /// A header of JMS.
+    Jms(Jms),
+    /// A field of the message descriptor (`Root.MQMD.`).
+    Descriptor(Descriptor),
+    /// A property: the folder that it is in, and its name there, with a period between levels.
+    Property {
+        /// The folder.
+        folder: Box<str>,
+        /// The name in it.
+        path: Box<str>,
+    },
+}
+
+macro_rules! names {
+    ($(#[$doc:meta])* $type:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $(#[doc = concat!("`", $text, "`.")] $variant),*
+        }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: &[$type] = &[$($type::$variant),*];
+
+            /// As it is written.
+            pub fn text(self) -> &'static str {
+                match self { $($type::$variant => $text),* }
+            }
+
+            fn named(text: &str) -> Option<$type> {
+                Self::ALL.iter().copied().find(|name| name.text() == text)
+            }
+        }
+    };
+}
+
+names! {
+    /// Headers of JMS that have a name in a selector.
+    Jms {
+        CorrelationId = "JMSCorrelationID",
+        DeliveryMode = "JMSDeliveryMode",
+        Destination = "JMSDestination",
+        Expiration = "JMSExpiration",
+        MessageId = "JMSMessageID",
+        Priority = "JMSPriority",
+        Redelivered = "JMSRedelivered",
+        ReplyTo = "JMSReplyTo",
+        Timestamp = "JMSTimestamp",
+        Type = "JMSType",
+        AppId = "JMSXAppID",
+        DeliveryCount = "JMSXDeliveryCount",
+        GroupId = "JMSXGroupID",
+        GroupSeq = "JMSXGroupSeq",
+        UserId = "JMSXUserID",
+    }
+}
+
+names! {
+    /// Fields of the message descriptor that have a name in a selector.
+    Descriptor {
+        Report = "Report",
+        MsgType = "MsgType",
+        Expiry = "Expiry",
+        Feedback = "Feedback",
+        Encoding = "Encoding",
+        CodedCharSetId = "CodedCharSetId",
+        Format = "Format",
+        Priority = "Priority",
+        Persistence = "Persistence",
+        MsgId = "MsgId",
+        CorrelId = "CorrelId",
+        BackoutCount = "BackoutCount",
+        ReplyToQ = "ReplyToQ",
+        ReplyToQMgr = "ReplyToQMgr",
+        UserIdentifier = "UserIdentifier",
+        AccountingToken = "AccountingToken",
+        ApplIdentityData = "ApplIdentityData",
+        PutApplType = "PutApplType",
+        PutApplName = "PutApplName",
+        PutDate = "PutDate",
+        PutTime = "PutTime",
+        ApplOriginData = "ApplOriginData",
+        GroupId = "GroupId",
+        MsgSeqNumber = "MsgSeqNumber",
+        Offset = "Offset",
+        MsgFlags = "MsgFlags",
+        OriginalLength = "OriginalLength",
+    }
+}
+
+/// Words of the language, which are no names however they are written.
+const KEYWORDS: [&str; 11] = [
+    "NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE",
+];
+
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORDS
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+impl Name {
+    /// The name that an identifier is; none where no property may be called so.
+    pub fn new(identifier: &str) -> Option<Name> {
+        let levels = || identifier.split('.');
+        let is_word = |word: &str| {
+            let mut letters = word.chars();
+            let first = letters.next();
+            first.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
+                && letters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+        };
+        // Characters beyond the Basic Multilingual Plane are in no property's name.
+        if !levels().all(is_word) || identifier.chars().any(|c| c > '\u{ffff}') {
+            return None;
+        }
+        if let Some(field) = identifier.strip_prefix("Root.MQMD.") {
+            return Descriptor::named(field).map(Name::Descriptor);
+        }
+        let (folder, path) = identifier.split_once('.').unwrap_or(("usr", identifier));
+        if matches!(folder, "Root" | "Body") || folder == "usr" && is_keyword(path) {
+            return None;
+        }
+        if folder.starts_with("JMS") || folder == "usr" && path.starts_with("JMS") {
+            // Not with the folder in front.
+            return Jms::named(identifier).map(Name::Jms);
+        }
+        let is_mq = folder
+            .get(..2)
+            .is_some_and(|p| p.eq_ignore_ascii_case("mq"));
+        if is_mq && !folder.starts_with("mq_usr") && path.contains('.') {
+            return None;
+        }
+        Some(Name::Property {
+            folder: folder.into(),
+            path: path.into(),
+        })
+    }
+}
