@@ -152,19 +152,29 @@ pub(crate) fn initiation_opened(qm: &Arc<Inner>, initiation: &Arc<Queue>) {
 /// Finds a place for a report: on its reply-to queue, or on the dead-letter queue. `None`: it has
 /// been discarded, and the operator told.
 pub(crate) fn reserve_report(qm: &Inner, report: &Report) -> Option<(RoutedMessage, Reservation)> {
+    let placed = place_report(qm, report);
+    placed.map_err(|reason| report::not_sent(qm, reason)).ok()
+}
+
+/// The same, where nobody has been told yet.
+///
+/// # Errors
+/// Why its reply-to queue does not take it; 2056 wherever one of the two has no room on the disk at this moment only.
+pub(crate) fn place_report(
+    qm: &Inner,
+    report: &Report,
+) -> Result<(RoutedMessage, Reservation), Reason> {
     let placed = |routed: RoutedMessage| {
         let place = Reservation::at_once(&routed)?;
         Ok((routed, place))
     };
-    let reason = match report.routed(qm).and_then(placed) {
-        Ok(placed) => return Some(placed),
-        Err(reason) => reason,
-    };
-    let dead = report.dead_letter(qm, reason).and_then(placed);
-    if dead.is_err() {
-        report::not_sent(qm, reason);
-    }
-    dead.ok()
+    report.routed(qm).and_then(placed).or_else(|reason| {
+        let dead = report.dead_letter(qm, reason).and_then(placed);
+        dead.map_err(|dead| match dead {
+            Reason::Q_SPACE_NOT_AVAILABLE => dead,
+            _ => reason,
+        })
+    })
 }
 
 /// Puts a report that nobody waits for the force of, because maintenance made it. Should its

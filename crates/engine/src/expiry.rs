@@ -5,15 +5,16 @@
 
 use std::sync::Arc;
 
+use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, LogError, Lsn};
 
-use crate::delivery::{post_report, reserve_report};
+use crate::delivery::{place_report, post_report};
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::queue::index::SlotId;
 use crate::queue::{Expired, Queue};
 use crate::record;
-use crate::report::{Kind, Report, report};
+use crate::report::{self, Kind, Report, report};
 use crate::routed::{RoutedMessage, append_commit, append_put, private_put};
 use crate::unit::effect::Effect;
 use crate::unit::{Op, Stage, Unit};
@@ -74,12 +75,17 @@ fn append_expiry(
 }
 
 /// Ends a persistent message that has expired, and is held, with the put of the report on it: both or none, whatever
-/// crash comes. Nobody waits for the force; maintenance sees to the effect. Where the log has no room for the report the
-/// message stays, and expires when it is met again.
+/// crash comes. Nobody waits for the force; maintenance sees to the effect. Where log or disk have no room for the report
+/// the message stays, and expires when it is met again.
 fn expire(qm: &Arc<Inner>, (queue, slot, seq): (&Arc<Queue>, SlotId, u64), report: &Report) {
-    let Some((routed, place)) = reserve_report(qm, report) else {
-        note_expired(qm, queue, seq);
-        return queue.lock().drop_expired(slot);
+    let (routed, place) = match place_report(qm, report) {
+        Ok(placed) => placed,
+        Err(Reason::Q_SPACE_NOT_AVAILABLE) => return queue.lock().keep_expired(slot),
+        Err(reason) => {
+            report::not_sent(qm, reason);
+            note_expired(qm, queue, seq);
+            return queue.lock().drop_expired(slot);
+        }
     };
     let unit = qm
         .units

@@ -6,11 +6,12 @@ mod world;
 
 use std::cell::Cell;
 
+use parking_lot::MutexGuard;
 use posthaste_engine::{EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Md, Reason};
+use posthaste_mqi::{Hobj, Md, Name, Reason};
 use world::*;
 
 const MIB: u64 = 1 << 20;
@@ -243,4 +244,51 @@ fn the_index_of_very_many_small_messages_of_groups_finds_room_on_a_full_disk() {
     assert_eq!(w.image(), image + 1, "no other checkpoint came before");
     w.start();
     assert_eq!(w.depth("A"), COUNT as u32);
+}
+
+/// A full disk has no room for the report on a persistent message that has expired: the message does not end without it.
+#[test]
+fn a_full_disk_takes_no_expiration_report_away() {
+    let (w, disk) = on_small_disk(2 * MIB);
+    w.run("DEFINE QLOCAL(ASKED)\nDEFINE QLOCAL(REPLIES)");
+    let s = w.connect();
+    let asked = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
+    let asking = Md {
+        expiry: 1,
+        report: MQRO_EXPIRATION,
+        reply_to_q: Name::new("REPLIES"),
+        ..md(PERSISTENT)
+    };
+    send(&s, asked, asking, 0, b"x");
+    // A checkpoint takes what is kept for it, and is held up then.
+    let h = open(&s, LOCAL, IN_OUT);
+    let closes = || {
+        while w.qm().log().usage().ordinary_left > w.qm().log().usage().total / 4 {
+            // An image that replaces another one leaves room.
+            disk.set_free(Some(0));
+            match try_put(&s, h, &mut md(PERSISTENT), 0, &[7; 3_000]) {
+                Ok(_) => next(&s, h, 0).map(drop).unwrap(),
+                Err(reason) => return reason == Reason::Q_SPACE_NOT_AVAILABLE,
+            }
+        }
+        // The one that is held up began before the disk was full.
+        false
+    };
+    let held_up = Cell::new(None);
+    until("a disk without room for a message", || {
+        held_up.take().into_iter().for_each(MutexGuard::unlock_fair);
+        held_up.set(Some(w.stage.images.lock()));
+        closes()
+    });
+    until("expiry", || next(&s, asked, MQGMO_BROWSE_FIRST).is_err());
+    assert_eq!((w.depth("ASKED"), w.depth("REPLIES")), (1, 0));
+    assert_eq!(w.message_count("AMQ2017W"), 0);
+    drop(held_up);
+    disk.set_free(Some(2 * MIB));
+    let replies = open(&s, "REPLIES", IN_OUT);
+    until("the report", || {
+        assert!(next(&s, asked, MQGMO_BROWSE_FIRST).is_err());
+        next(&s, replies, 0).is_ok_and(|report| report.md.feedback == MQFB_EXPIRATION)
+    });
+    assert_eq!(w.depth("ASKED"), 0);
 }

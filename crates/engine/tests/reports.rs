@@ -482,6 +482,33 @@ fn a_message_and_its_report_survive_together() {
     }
 }
 
+/// Puts a persistent message of 20,000 bytes on ASKED that soon expires and asks for a report with all its data.
+fn about_to_expire(s: &Session, asked: Hobj) {
+    let md = Md {
+        expiry: 1,
+        ..asking(MQRO_EXPIRATION_WITH_FULL_DATA, PERSISTENT)
+    };
+    send(s, asked, md, 0, &[1; 20_000]);
+}
+
+/// The message on ASKED has expired, is seen by nobody, and does not end without its report.
+fn expires_unseen_and_stays(w: &World, s: &Session, asked: Hobj) {
+    until("expiry", || next(s, asked, MQGMO_BROWSE_FIRST).is_err());
+    assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (1, 0));
+    assert_eq!(w.message_count("AMQ2017W"), 0);
+}
+
+/// Its report, now that there is room.
+fn report_comes(w: &World, s: &Session, asked: Hobj) {
+    until("a report", || {
+        assert!(next(s, asked, MQGMO_BROWSE_FIRST).is_err());
+        w.depth("ASKED") == 0
+    });
+    let report = reply(w, s);
+    assert_eq!(report.md.feedback, MQFB_EXPIRATION);
+    assert_eq!((report.md.persistence, report.data.len()), (1, 20_000));
+}
+
 /// The log has no room for the report on a persistent message that has expired: the message does not end without it,
 /// and is not seen meanwhile.
 #[test]
@@ -493,18 +520,8 @@ fn a_full_log_takes_no_expiration_report_away() {
     });
     w.run("DEFINE QLOCAL(REPLIES)\nDEFINE QLOCAL(ASKED)");
     let s = w.connect();
-    let h = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
-    let asking = asking(MQRO_EXPIRATION_WITH_FULL_DATA, PERSISTENT);
-    send(
-        &s,
-        h,
-        Md {
-            expiry: 1,
-            ..asking
-        },
-        0,
-        &[1; 20_000],
-    );
+    let asked = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
+    about_to_expire(&s, asked);
     // No checkpoint from now on.
     w.stage.no_image_from.store(w.image() + 1, SeqCst);
     let fill = open(&s, LOCAL, IN_OUT);
@@ -514,22 +531,14 @@ fn a_full_log_takes_no_expiration_report_away() {
         }
         w.qm().log().usage().ordinary_left < 10_000
     });
-    until("expiry", || next(&s, h, MQGMO_BROWSE_FIRST).is_err());
-    assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (1, 0));
-    assert_eq!(w.message_count("AMQ2017W"), 0);
+    expires_unseen_and_stays(&w, &s, asked);
     drop(s);
     w.kill();
     w.stage.no_image_from.store(u64::MAX, SeqCst);
     w.start();
     let s = w.connect();
-    let h = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
-    until("a report", || {
-        assert!(next(&s, h, MQGMO_BROWSE_FIRST).is_err());
-        w.depth("ASKED") == 0
-    });
-    let report = reply(&w, &s);
-    assert_eq!(report.md.feedback, MQFB_EXPIRATION);
-    assert_eq!((report.md.persistence, report.data.len()), (1, 20_000));
+    let asked = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);
+    report_comes(&w, &s, asked);
     drop(s);
     w.crash();
     assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (0, 0));

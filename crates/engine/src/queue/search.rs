@@ -229,7 +229,7 @@ impl QueueState {
         }
     }
 
-    /// The log has no room for the end of an expired message: it expires when it is met again.
+    /// There is no room for the end of an expired message: it expires when it is met again.
     pub(crate) fn keep_expired(&mut self, slot: SlotId) {
         self.uncommitted_gets -= 1;
         self.list(slot);
