@@ -6,7 +6,8 @@
 
 use crate::codec::StructError;
 use crate::{
-    ByteOrder, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Rfh2, Sts, Tm, Tmc2, Xqh,
+    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Properties, Rfh2, Sts, Tm,
+    Tmc2, Xqh,
 };
 
 /// A fuzz target.
@@ -40,6 +41,19 @@ targets! {
     sts Sts;
     cno Cno;
     csp Csp;
+}
+
+/// Reads the properties of any data as a message's, in both byte orders.
+pub fn properties(input: &[u8]) {
+    for encoding in [273, 546] {
+        let read = |data| Properties::read(Chars::new("MQHRF2"), encoding, data);
+        let properties = read(input);
+        // As text: what is not a number is not equal to itself.
+        assert_eq!(format!("{:?}", read(input)), format!("{properties:?}"));
+        for (folder, path, _) in properties.iter() {
+            assert!(properties.get(folder, path).is_some());
+        }
+    }
 }
 
 fn round_trip<T: PartialEq + std::fmt::Debug>(

@@ -9,6 +9,7 @@
 //! - [`Chars`], [`Name`], [`MsgId`], [`Hobj`], ...: the small value types.
 //! - [`Md`], [`Od`], [`Pmo`], [`Gmo`], [`Rfh2`], ...: the structures, each with
 //!   `decode`, `encode` and `length` over [`ByteOrder`] and [`PointerSize`].
+//! - [`Properties`]: what a message carries of properties, in the folders of its [`Rfh2`].
 //!
 //! Rule for every decoder: the input may come from anyone. It is checked for eye-catcher,
 //! version and length before use; a fault is a [`StructError`] with the reason code the MQ
@@ -18,9 +19,11 @@
 mod chars;
 mod codec;
 pub mod constants;
+mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod ids;
+mod properties;
 mod reason;
 mod structures;
 mod text;
@@ -29,6 +32,7 @@ pub mod verbs;
 pub use chars::{Chars, Name};
 pub use codec::{ByteOrder, PointerSize, Reader, StructError, Writer};
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
+pub use properties::{Properties, Property};
 pub use reason::{CompCode, Reason};
 pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sts, Tm, Tmc2, Xqh};
 pub use verbs::{Done, Got, Inquired, Mqi, Verb};

@@ -99,6 +99,7 @@ pub fn mqi_structures(bytes: &[u8]) {
     for (_, structure) in posthaste_mqi::fuzzing::TARGETS {
         structure(bytes);
     }
+    posthaste_mqi::fuzzing::properties(bytes.get(1..).unwrap_or_default());
 }
 
 /// MQSC commands, scripts of them, and attributes as they are stored.

@@ -10,6 +10,7 @@
 use crate::codec::{Reader, StructError, Writer};
 use crate::constants::{MQCCSI_INHERIT, MQENC_NATIVE, MQRFH_NO_FLAGS};
 use crate::{ByteOrder, Chars, PointerSize, Reason, text};
+use std::borrow::Cow;
 
 const FIXED: usize = 36;
 
@@ -59,12 +60,41 @@ impl Rfh2 {
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
         let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
+        let (mut value, end) = Self::fixed_part(&mut reader)?;
+        while reader.at() < end {
+            let (at, bytes) = read_folder(&mut reader, end)?;
+            let folder = text_of(bytes, value.name_value_ccsid, order);
+            let folder = folder.map_err(|reason| reader.fault_with(reason, "NameValueData", at))?;
+            value.folders.push(folder.into_owned());
+        }
+        Ok((value, end))
+    }
+
+    /// Reads an MQRFH2 for its folders alone, which are given beside a header without any: where the text allows it they
+    /// are parts of the input. One that is no text is a fault of its own, and those behind it are read.
+    ///
+    /// # Errors
+    /// Those of [`Rfh2::decode`] that are about the header and the lengths in it.
+    pub(crate) fn split(bytes: &[u8], order: ByteOrder) -> Result<Split<'_>, StructError> {
+        let pointers = PointerSize::Four;
+        let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
+        let (value, end) = Self::fixed_part(&mut reader)?;
+        let mut folders = Vec::new();
+        while reader.at() < end {
+            let (_, bytes) = read_folder(&mut reader, end)?;
+            folders.push(text_of(bytes, value.name_value_ccsid, order));
+        }
+        Ok((value, folders, end))
+    }
+
+    /// Reads what is in front of the folders; and where they end.
+    fn fixed_part(reader: &mut Reader<'_>) -> Result<(Self, usize), StructError> {
         reader.eye_catcher(b"RFH ")?;
         reader.version(2, 2)?;
         let at = reader.at();
         let end = usize::try_from(reader.i32("StrucLength")?)
             .ok()
-            .filter(|end| (FIXED..=bytes.len()).contains(end))
+            .filter(|end| (FIXED..=reader.all().len()).contains(end))
             .ok_or_else(|| reader.fault("StrucLength", at))?;
         let mut value = Self {
             encoding: reader.i32("Encoding")?,
@@ -78,10 +108,6 @@ impl Rfh2 {
         value.name_value_ccsid = reader.i32("NameValueCCSID")?;
         if value.name_value_ccsid != text::UTF_8 && !text::is_utf_16(value.name_value_ccsid) {
             return Err(reader.fault("NameValueCCSID", at));
-        }
-        while reader.at() < end {
-            let folder = read_folder(&mut reader, end, value.name_value_ccsid)?;
-            value.folders.push(folder);
         }
         Ok((value, end))
     }
@@ -136,7 +162,11 @@ impl Rfh2 {
     }
 }
 
-fn read_folder(reader: &mut Reader<'_>, end: usize, ccsid: i32) -> Result<String, StructError> {
+/// A header without its folders, these, and the bytes that both take.
+pub(crate) type Split<'a> = (Rfh2, Vec<Result<Cow<'a, str>, Reason>>, usize);
+
+/// The bytes of the next folder, and where they begin.
+fn read_folder<'a>(reader: &mut Reader<'a>, end: usize) -> Result<(usize, &'a [u8]), StructError> {
     let at = reader.at();
     let fault = reader.fault("NameValueLength", at);
     // The length field itself has to lie inside StrucLength.
@@ -147,12 +177,18 @@ fn read_folder(reader: &mut Reader<'_>, end: usize, ccsid: i32) -> Result<String
     if length % 4 != 0 || length > end - reader.at() {
         return Err(fault);
     }
-    let at = reader.at();
-    let bytes = reader.slice("NameValueData", length)?;
-    let mut folder = text::decode(bytes, ccsid, reader.order())
-        .ok_or_else(|| reader.fault_with(Reason::RFH_FORMAT_ERROR, "NameValueData", at))?;
+    Ok((reader.at(), reader.slice("NameValueData", length)?))
+}
+
+/// The text of a folder, without its padding.
+fn text_of(bytes: &[u8], ccsid: i32, order: ByteOrder) -> Result<Cow<'_, str>, Reason> {
+    if ccsid == text::UTF_8 {
+        let folder = str::from_utf8(bytes).map_err(|_| Reason::RFH_FORMAT_ERROR)?;
+        return Ok(Cow::Borrowed(folder.trim_end_matches(' ')));
+    }
+    let mut folder = text::decode(bytes, ccsid, order).ok_or(Reason::RFH_FORMAT_ERROR)?;
     folder.truncate(folder.trim_end_matches(' ').len());
-    Ok(folder)
+    Ok(Cow::Owned(folder))
 }
 
 /// Name of the outermost element of a folder's text.
