@@ -28,7 +28,7 @@ mod under_test;
 pub(crate) use child::{Child, Timeout, kill_all};
 pub(crate) use cpu::{CpuClock, CpuReading, OwnCpu, resident_bytes};
 pub use fault::LabError;
-pub(crate) use histogram::histogram;
+pub(crate) use histogram::{histogram, recorded};
 pub use interrupt::Interrupt;
 pub(crate) use limits::refuse_long_files;
 pub(crate) use machine::{Machine, built_from, now_text};

@@ -3,103 +3,86 @@
 //! Invariants: what was measured is printed whatever happened; results of a run in which something
 //! went wrong are marked, and its exit code is not 0.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
 use posthaste_client::{Address, Connect};
 use posthaste_server::{DataDir, EndMode, Exit, Failure, InProcess, InProcessOptions, State};
 
 use super::failure;
-use super::output::{self, Exact, Prefix, Printer};
-use super::settings::{Choice, HOST, PORT, Settings};
+use super::flags::{Flags, ManagerFlags};
+use super::output::{self, Sum, note, per_second};
 use crate::drive::{Outcome, Running, start_unless};
-use crate::measure::{Interrupt, histogram};
-use crate::workload::Target;
+use crate::measure::Interrupt;
+use crate::workload::{Target, Workload};
 
+/// Where a client connects to unless told.
+const HOST: &str = "localhost";
+/// The port there.
+const PORT: u16 = 1414;
 /// How often is looked whether the run is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A note on standard error.
-pub(crate) fn note(settings: &Settings, text: &str) {
-    if settings.notes {
-        // Nobody is left to tell if this fails.
-        let _ = io::Write::write_all(&mut io::stderr(), format!("{text}\n").as_bytes());
-    }
-}
-
-/// Standard output could not be written.
-pub(crate) fn unwritable(error: &io::Error) -> Failure {
-    failure::system("standard output cannot be written", error)
-}
-
 /// Runs in this process.
-pub(crate) fn run(
+pub(super) fn run(
     place: Option<&Path>,
-    settings: &Settings,
+    flags: &Flags,
+    workloads: &[Workload],
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let (target, inside) = target(place, settings)?;
-    let driven = drive(settings, &target, interrupt);
+    let (target, inside) = target(place, flags)?;
+    let driven = drive(flags, workloads, &target, interrupt);
     drop(target);
-    let ended = inside.map_or(Ok(()), end_inside);
+    let inside = inside.and_then(Arc::into_inner);
+    let ended = inside.map_or(Ok(()), |inside| inside.end(EndMode::Immediate));
     let exit = driven?;
-    ended?;
-    Ok(exit)
+    ended.map(|()| exit)
 }
 
+/// What is driven, and the queue manager if it is in this process.
 fn target(
     place: Option<&Path>,
-    settings: &Settings,
+    flags: &Flags,
 ) -> Result<(Target, Option<Arc<InProcess>>), Failure> {
-    match &settings.choice {
-        Choice::Client {
-            host,
-            port,
-            channel,
-        } => {
-            let connect = over_network(settings, host.clone(), *port, channel);
-            Ok((Target::Client(connect), None))
-        }
-        Choice::Named { channel } => {
-            let name = settings.queue_manager.as_deref().unwrap_or("");
-            let (host, port) = listener_of(place, name)?;
-            let connect = over_network(settings, host, port, channel);
-            Ok((Target::Client(connect), None))
-        }
-        Choice::Local => {
-            if !settings.child {
-                note(
-                    settings,
-                    "-jt mqb: over the queue manager's local socket; shared-memory bindings are not in this release.",
-                );
-            }
-            let data = DataDir::find(place)?;
-            posthaste_server::find(&data, settings.queue_manager.as_deref())?;
-            let target = Target::Local {
-                data_dir: place.map(Path::to_owned),
-                queue_manager: settings.queue_manager.clone(),
-            };
-            Ok((target, None))
-        }
-        Choice::InProcess => {
-            let data = DataDir::find(place)?;
-            let home = posthaste_server::find(&data, settings.queue_manager.as_deref())?;
-            let options = InProcessOptions::default();
-            let inside = Arc::new(InProcess::open(&data, &home.name, &options)?);
-            Ok((Target::InProcess(inside.clone()), Some(inside)))
-        }
+    let to = &flags.to;
+    let name = to.name.as_deref();
+    if to.binding == "mqc" {
+        return client(place, to).map(|connect| (Target::Client(connect), None));
     }
+    let data = DataDir::find(place)?;
+    let home = posthaste_server::find(&data, name)?;
+    if to.inside {
+        let inside = InProcess::open(&data, &home.name, &InProcessOptions::default())?;
+        let inside = Arc::new(inside);
+        return Ok((Target::InProcess(inside.clone()), Some(inside)));
+    }
+    if !flags.own.child {
+        note(
+            &flags.output,
+            "-jt mqb: over the queue manager's local socket; shared-memory bindings are not in this release.",
+        );
+    }
+    let target = Target::Local {
+        data_dir: place.map(Path::to_owned),
+        queue_manager: to.name.clone(),
+    };
+    Ok((target, None))
 }
 
-fn over_network(settings: &Settings, host: String, port: u16, channel: &str) -> Connect {
-    let name = settings.queue_manager.as_deref().unwrap_or("");
-    let mut connect = Connect::new(Address::Tcp { host, port }, channel, name);
-    connect.user.clone_from(&settings.user);
-    connect.password.clone_from(&settings.password);
-    connect
+fn client(place: Option<&Path>, to: &ManagerFlags) -> Result<Connect, Failure> {
+    let name = to.name.as_deref();
+    let (host, port) = match (name, &to.host, to.port) {
+        (Some(name), None, None) => listener_of(place, name)?,
+        (_, host, port) => (
+            host.as_deref().unwrap_or(HOST).to_owned(),
+            port.unwrap_or(PORT),
+        ),
+    };
+    let mut connect = Connect::new(Address::Tcp { host, port }, &to.channel, name.unwrap_or(""));
+    connect.user.clone_from(&to.user);
+    connect.password.clone_from(&to.password);
+    Ok(connect)
 }
 
 /// Where the queue manager of that name listens; if there is none of it here, where one listens that is elsewhere.
@@ -112,8 +95,10 @@ fn listener_of(place: Option<&Path>, name: &str) -> Result<(String, u16), Failur
     if !matches!(found.state, State::Running(_)) {
         return Err(Failure::not_running(name));
     }
-    let status = found.status;
-    let listeners = status.map(|status| status.listeners).unwrap_or_default();
+    let listeners = found
+        .status
+        .map(|status| status.listeners)
+        .unwrap_or_default();
     let Some((_, address)) = listeners.first() else {
         let why = "it has no listener that works; -jt mqb goes over its local socket";
         return Err(Failure::new(Exit::NotRunning, "AMQ2209E", &[name, why]));
@@ -125,86 +110,71 @@ fn listener_of(place: Option<&Path>, name: &str) -> Result<(String, u16), Failur
     Ok((host, address.port()))
 }
 
-fn end_inside(inside: Arc<InProcess>) -> Result<(), Failure> {
-    match Arc::into_inner(inside) {
-        Some(inside) => inside.end(EndMode::Immediate),
-        None => Ok(()),
-    }
-}
-
-fn drive(settings: &Settings, target: &Target, interrupt: &Interrupt) -> Result<Exit, Failure> {
-    let started = start_unless(&settings.workloads(), target, interrupt);
-    let Some(mut running) = started.map_err(|error| failure::of(&error))? else {
-        return stopped(settings);
+fn drive(
+    flags: &Flags,
+    workloads: &[Workload],
+    target: &Target,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let Some(started) = start_unless(workloads, target, interrupt)? else {
+        note(&flags.output, "Ended before every application was ready.");
+        return tell(flags, &Sum::default()).map(|()| Exit::Done);
     };
-    let responders = (running.len() > 1).then(|| running.pop()).flatten();
-    let Some(running) = running.pop() else {
+    let mut started = started.into_iter();
+    let Some(running) = started.next() else {
         return Err(failure::incomplete("nothing was started"));
     };
+    let responders = started.next();
     let mut session = Session {
-        settings,
-        printer: printer(settings),
+        flags,
         running: &running,
         responders: responders.as_ref(),
         interrupt,
-        latency: Histogram::new_from(&running.latency()),
+        sum: Sum::default(),
         complained: false,
     };
     let begun = session.warm_up();
     // Whatever happens, the applications finish what they have begun.
     let measured = session.measure(&begun);
     let seconds = begun.at.elapsed().as_secs_f64();
-    let Session {
-        printer, latency, ..
-    } = session;
+    let mut sum = session.sum;
     let outcome = running.stop();
     let behind = responders.map(Running::stop);
     measured?;
-    let mut end = End {
-        settings,
-        printer,
-        latency,
+    sum.iterations = outcome.window;
+    sum.seconds = match (flags.own.warm_up.is_zero(), flags.output.until.as_str()) {
+        (false, _) => seconds,
+        (true, "tlf") => outcome.to_last_iteration,
+        (true, _) => outcome.seconds,
     };
-    let seconds = match settings.warm_up.is_zero() {
-        true => end.seconds(&outcome),
-        false => seconds,
-    };
-    end.tell(seconds, &outcome, behind.as_ref())
-}
-
-fn printer(settings: &Settings) -> Printer<io::Stdout> {
-    Printer::stdout(Prefix {
-        id: settings.id.clone(),
-        time: settings.time_stamps,
-    })
-}
-
-/// The user ended it before it had begun.
-fn stopped(settings: &Settings) -> Result<Exit, Failure> {
-    note(settings, "Ended before every application was ready.");
-    let mut end = End {
-        settings,
-        printer: printer(settings),
-        latency: histogram(),
-    };
-    if settings.summary || settings.child {
-        end.summary(0, 0.0, 0, false)?;
+    sum.record(&outcome.latency);
+    for outcome in [&outcome].into_iter().chain(&behind) {
+        sum.failed += outcome.failed;
+        sum.partial |= outcome.partial;
     }
-    Ok(Exit::Done)
+    tell(flags, &sum)?;
+    if let Some(workload) = workloads.first() {
+        missed(flags, workload, &sum, outcome.missed);
+    }
+    match sum.is_marked() {
+        true => Err(first_failure(&sum, &outcome, behind.as_ref())),
+        false => Ok(Exit::Done),
+    }
 }
 
+/// When and with what the measurement begins.
 struct Begun {
     at: Instant,
     iterations: u64,
 }
 
 struct Session<'a> {
-    settings: &'a Settings,
-    printer: Printer<io::Stdout>,
+    flags: &'a Flags,
     running: &'a Running,
     responders: Option<&'a Running>,
     interrupt: &'a Interrupt,
-    latency: Histogram<u64>,
+    /// What has been measured so far.
+    sum: Sum,
     complained: bool,
 }
 
@@ -231,183 +201,113 @@ impl Session<'_> {
         let behind = self.responders.and_then(Running::failure);
         if let Some(error) = self.running.failure().or(behind) {
             self.complained = true;
-            note(self.settings, &format!("{error}. The run goes on."));
+            note(&self.flags.output, &format!("{error}. The run goes on."));
         }
     }
 
-    /// When and with what the measurement begins.
     fn warm_up(&mut self) -> Begun {
-        if self.settings.warm_up.is_zero() {
+        let time = self.flags.own.warm_up;
+        if time.is_zero() {
             return Begun {
                 at: self.running.began(),
                 iterations: 0,
             };
         }
-        let seconds = self.settings.warm_up.as_secs_f64();
-        note(self.settings, &format!("Warming up for {seconds} s."));
-        self.pass_until(Instant::now() + self.settings.warm_up);
+        let seconds = time.as_secs_f64();
+        note(&self.flags.output, &format!("Warming up for {seconds} s."));
+        self.pass_until(Instant::now() + time);
         let (iterations, at) = self.running.begin_window();
-        self.latency.reset();
+        self.sum.latency.reset();
         Begun { at, iterations }
     }
 
     /// Rate lines until the run is over.
     fn measure(&mut self, begun: &Begun) -> Result<(), Failure> {
-        let over = self.settings.length.map(|length| begun.at + length);
+        let flags = &self.flags.output;
+        let over = self.flags.course.length.map(|length| begun.at + length);
         if let Some(over) = over {
             self.running.due_before(over);
         }
         let (mut last, mut from) = (begun.iterations, begun.at);
-        let mut each = self.running.each();
+        let mut before = self.running.each();
         loop {
-            let tick = self.settings.interval.map(|interval| from + interval);
-            let until = match (tick, over) {
-                (Some(tick), Some(over)) => tick.min(over),
-                (Some(one), None) | (None, Some(one)) => one,
-                (None, None) => Instant::now() + Duration::from_secs(3600),
-            };
+            let tick = flags.interval.map(|interval| from + interval);
+            let until = [tick, over].into_iter().flatten().min();
+            let until = until.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
             if !self.pass_until(until) {
                 return Ok(());
             }
             if tick.is_some_and(|tick| tick <= until) {
                 let (iterations, now) = (self.running.iterations(), Instant::now());
                 let seconds = now.duration_since(from).as_secs_f64();
-                let rates = self.each(&mut each, seconds);
+                let rate = |now: u64, before: u64| per_second(now.saturating_sub(before), seconds);
+                let each = self.running.each();
+                let rates: Vec<f64> = each
+                    .iter()
+                    .zip(&before)
+                    .map(|(n, b)| rate(*n, *b))
+                    .collect();
                 let latency = self.running.take_latency();
-                let done = iterations.saturating_sub(last);
-                let line = output::rate(
-                    output::per_second(done, seconds),
-                    self.running.at_work(),
-                    self.settings.latency.then_some(&latency),
-                    self.settings.each.then_some(&rates),
-                );
-                self.printer.line(&line).map_err(|e| unwritable(&e))?;
-                // Bounds are the same, so nothing is lost.
-                let _ = self.latency.add(&latency);
-                (last, from) = (iterations, now);
+                let rate = rate(iterations, last);
+                let line = output::rate(flags, rate, self.running.at_work(), &latency, &rates);
+                output::line(flags, &line)?;
+                self.sum.record(&latency);
+                (last, from, before) = (iterations, now, each);
             }
             if over.is_some_and(|over| over <= until) {
                 return Ok(());
             }
         }
     }
-
-    fn each(&self, before: &mut Vec<u64>, seconds: f64) -> Vec<f64> {
-        let now = self.running.each();
-        let rates = now
-            .iter()
-            .zip(before.iter())
-            .map(|(now, before)| output::per_second(now.saturating_sub(*before), seconds))
-            .collect();
-        *before = now;
-        rates
-    }
 }
 
-/// What is told at the end.
-struct End<'a> {
-    settings: &'a Settings,
-    printer: Printer<io::Stdout>,
-    latency: Histogram<u64>,
-}
-
-impl End<'_> {
-    fn seconds(&self, outcome: &Outcome) -> f64 {
-        match self.settings.to_last_iteration {
-            true => outcome.to_last_iteration,
-            false => outcome.seconds,
-        }
+/// Prints what a run came to.
+fn tell(flags: &Flags, sum: &Sum) -> Result<(), Failure> {
+    let (output, child) = (&flags.output, flags.own.child);
+    if !output.summary && !child {
+        return Ok(());
     }
-
-    fn tell(
-        &mut self,
-        seconds: f64,
-        outcome: &Outcome,
-        behind: Option<&Outcome>,
-    ) -> Result<Exit, Failure> {
-        // Bounds are the same, so nothing is lost.
-        let _ = self.latency.add(&outcome.latency);
-        let (settings, iterations) = (self.settings, outcome.window);
-        let failed = outcome.failed + behind.map_or(0, |behind| behind.failed);
-        let partial = outcome.partial || behind.is_some_and(|behind| behind.partial);
-        if settings.summary || settings.child {
-            self.summary(iterations, seconds, failed, partial)?;
-        }
-        self.missed(iterations, seconds, outcome);
-        if failed == 0 && !partial {
-            return Ok(Exit::Done);
-        }
-        let first = outcome
-            .failures
-            .first()
-            .or_else(|| behind.and_then(|behind| behind.failures.first()));
-        let Some(first) = first else {
-            return Err(failure::incomplete("an application ended before it was to"));
+    output::line(output, &sum.totals(output))?;
+    if sum.is_marked() {
+        let what = match sum.partial {
+            true => "partial results: applications ended before they were to",
+            false => "incomplete results: not everything was done",
         };
-        let mut failure_found = failure::of(first);
-        // Once it is running, whatever goes wrong is a call that failed.
-        failure_found.exit = Exit::CallFailed;
-        if failed > 1 {
-            failure_found =
-                failure_found.with_detail(format!("{failed} failures; the first of them:"));
-        }
-        Err(failure_found)
+        output::line(output, &format!("{what}; failures={}", sum.failed))?;
     }
-
-    fn summary(
-        &mut self,
-        iterations: u64,
-        seconds: f64,
-        failed: u64,
-        partial: bool,
-    ) -> Result<(), Failure> {
-        let settings = self.settings;
-        let latency = settings.latency.then_some(&self.latency);
-        let line = output::totals(iterations, seconds, latency);
-        self.printer.line(&line).map_err(|e| unwritable(&e))?;
-        if settings.child {
-            let exact = Exact {
-                iterations,
-                seconds,
-                marked: partial || failed > 0,
-            };
-            let line = exact.line();
-            self.printer.line(&line).map_err(|e| unwritable(&e))?;
-        }
-        if partial || failed > 0 {
-            let what = match partial {
-                true => "partial results: applications ended before they were to",
-                false => "incomplete results: not everything was done",
-            };
-            let line = format!("{what}; failures={failed}");
-            self.printer.line(&line).map_err(|e| unwritable(&e))?;
-        }
-        if settings.child {
-            let line = output::histogram(&self.latency);
-            self.printer.line(&line).map_err(|e| unwritable(&e))?;
-        } else if settings.latency {
-            let table = output::percentiles(&self.latency);
-            self.printer.plain(&table).map_err(|e| unwritable(&e))?;
-        }
-        Ok(())
+    match (child, output.latency) {
+        (true, _) => output::plain(&sum.whole()),
+        (false, true) => output::plain(&sum.percentiles()),
+        (false, false) => Ok(()),
     }
+}
 
-    /// Says when a rate was not held.
-    fn missed(&self, iterations: u64, seconds: f64, outcome: &Outcome) {
-        let workload = &self.settings.workload;
-        if workload.rate <= 0.0 || workload.iterations.is_some() || !workload.ramp.is_zero() {
-            return;
-        }
-        let asked = workload.rate * f64::from(workload.applications);
-        let held = output::per_second(iterations, seconds);
-        if outcome.missed > 0 || held < 0.98 * asked - 1.0 / seconds.max(0.001) {
-            note(
-                self.settings,
-                &format!(
-                    "The rate was not held: {held:.2} of {asked:.2} a second; {} iterations were given up.",
-                    outcome.missed
-                ),
-            );
-        }
+/// The first of all failures, as the failure of the run.
+fn first_failure(sum: &Sum, outcome: &Outcome, behind: Option<&Outcome>) -> Failure {
+    let all = [outcome].into_iter().chain(behind);
+    let Some(first) = all.flat_map(|outcome| &outcome.failures).next() else {
+        return failure::incomplete("an application ended before it was to");
+    };
+    let mut failure = Failure::from(first.clone());
+    // Once it is running, whatever goes wrong is a call that failed.
+    failure.exit = Exit::CallFailed;
+    match sum.failed {
+        0 | 1 => failure,
+        many => failure.with_detail(format!("{many} failures; the first of them:")),
+    }
+}
+
+/// Says when a rate was not held.
+fn missed(flags: &Flags, workload: &Workload, sum: &Sum, given_up: u64) {
+    if workload.rate <= 0.0 || workload.iterations.is_some() || !workload.ramp.is_zero() {
+        return;
+    }
+    let asked = workload.rate * f64::from(workload.applications);
+    let held = per_second(sum.iterations, sum.seconds);
+    if given_up > 0 || held < 0.98 * asked - 1.0 / sum.seconds.max(0.001) {
+        let what = format!(
+            "The rate was not held: {held:.2} of {asked:.2} a second; {given_up} iterations were given up."
+        );
+        note(&flags.output, &what);
     }
 }
