@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
-use posthaste_mqi::CorrelId;
+use posthaste_mqi::{CorrelId, Mqi};
 
 pub use connect::unreachable;
 
@@ -102,6 +102,11 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long applications that are connecting may take to leave when the start is given up. A queue manager that
 /// hangs answers nobody; they give up by themselves, and hold nothing but their socket.
 const LEAVE: Duration = Duration::from_secs(1);
+
+/// Connects an application that is no part of a workload.
+pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, PerfError> {
+    Way::find(target, &Workload::default())?.connect()
+}
 
 /// Starts a workload.
 ///

@@ -1,97 +1,88 @@
-//! Measurements by name: each is a workload, a set-up of queues, a sweep and an output.
+//! Measurements by name: each is rows of one table, which are expanded to cases and measured round by round.
 //!
 //! | module | what is there |
 //! | --- | --- |
-//! | `request_reply` | rr-cc, rr-bb, rr-cb, syncpoint |
-//! | `puts` | single-put, fill-drain |
-//! | `log` | log-buffer, log-size, log-latency, device |
-//! | `restart` | restart |
-//! | `bare` | floor |
-//! | `targets` | the figures that are to be reached |
-//! | `smoke` | counts that must not grow |
-//! | `round_trips` | requesters and responders as cases |
-//! | `plan`, `effort` | what a scenario measures, how long and how often |
-//! | `bench`, `window`, `bursts`, `meter` | what is kept running, one window of one case, what it costs the server |
+//! | `table.json` | every scenario with its rows: what is done, what is varied, what it stands beside |
+//! | `plan`, `effort` | rows expanded to cases; how long and how often is measured |
 //! | `run`, `claim` | a whole run, and the folder of its results |
+//! | `window`, `meter`, `bench` | one window of one case, what it costs the server, what is kept running |
+//! | `bursts`, `restart`, `client` | windows that are no workload's |
+//! | `smoke` | counts that must not grow |
 //! | `progress`, `command` | what is told meanwhile, the command line |
 
-mod bare;
 mod bench;
 mod bursts;
 mod claim;
+mod client;
 mod command;
 mod effort;
-mod log;
 mod meter;
 mod plan;
 mod progress;
-mod puts;
-mod request_reply;
 mod restart;
-mod round_trips;
 mod run;
 mod smoke;
-mod targets;
 mod window;
 
-use plan::Plan;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::results::{Goal, Published};
+use plan::Row;
+use smoke::Budget;
 
 pub use command::{PerfCommand, ReportArgs, RunArgs, perform};
-use effort::Effort;
 
 /// A scenario.
-pub struct Scenario {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scenario {
     /// Its name.
-    pub name: &'static str,
-    /// What it measures, in a line.
-    pub line: &'static str,
-    /// Whether `all` includes it.
-    pub in_all: bool,
-    /// What is measured.
-    plan: fn(&Effort) -> Plan,
-}
-
-const fn scenario(
     name: &'static str,
-    line: &'static str,
+    /// Whether `all` includes it.
     in_all: bool,
-    plan: fn(&Effort) -> Plan,
-) -> Scenario {
-    Scenario {
-        name,
-        line,
-        in_all,
-        plan,
-    }
+    /// What it measures, in a line, and as a heading.
+    line: &'static str,
+    title: &'static str,
+    /// What is counted.
+    operation: &'static str,
+    /// What the cases of a series differ in.
+    axis: &'static str,
+    rows: Vec<Row>,
+    /// What a reader must know.
+    #[serde(default)]
+    notes: Vec<String>,
+    /// Figures of others, by the name of the case that they stand beside.
+    #[serde(default)]
+    published: BTreeMap<String, Vec<Published>>,
+    /// What is to be reached.
+    #[serde(default)]
+    goals: Vec<Goal>,
+    /// What must not grow.
+    #[serde(default)]
+    budgets: Vec<Budget>,
 }
 
 /// Every scenario, in the order in which `all` runs them.
-#[rustfmt::skip] // one row, one line
-pub static SCENARIOS: &[Scenario] = &[
-    scenario("floor", "what the same work costs without a queue manager: echo, exchange, forced writes", true, bare::plan),
-    scenario("rr-cc", "requesters and responders as clients: sizes, persistence, number of requesters", true, request_reply::clients),
-    scenario("rr-bb", "requesters and responders inside the queue manager's process (FASTPATH)", true, request_reply::inside),
-    scenario("rr-cb", "requesters as clients, responders inside", true, request_reply::mixed),
-    scenario("single-put", "one thread that puts: FASTPATH, local, TCP, asynchronous, over a distance", true, puts::single),
-    scenario("syncpoint", "in and out of syncpoint, by number of queue pairs", true, request_reply::syncpoint),
-    scenario("log-buffer", "the size of the log buffer", true, log::buffer),
-    scenario("log-size", "the size of the log", true, log::size),
-    scenario("log-latency", "rated and unrated, against the time a log write takes", true, log::latency),
-    scenario("device", "MB/s, latency and size of log writes: requesters × sizes × devices", true, log::device),
-    scenario("fill-drain", "filling a queue and draining it", true, puts::fill_drain),
-    scenario("restart", "restart after an end in order and after SIGKILL: empty, deep, uncommitted", true, restart::plan),
-    scenario("targets", "the figures that are to be reached, each beside its floor", false, targets::plan),
-    scenario("smoke", "counts per operation (log bytes, system calls) against their budgets; no times", false, smoke::plan),
-];
+static SCENARIOS: LazyLock<Vec<Scenario>> =
+    LazyLock::new(
+        || match serde_json::from_str(include_str!("scenario/table.json")) {
+            Ok(scenarios) => scenarios,
+            Err(error) => unreachable!("the table is part of the program, and tested: {error}"),
+        },
+    );
 
 /// The scenario of that name.
-pub fn find(name: &str) -> Option<&'static Scenario> {
+fn find(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.name == name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::plan::Subject;
+    use super::effort::Effort;
+    use super::plan::Plan;
     use super::*;
     use crate::results::Goal;
     use std::collections::HashSet;
@@ -102,9 +93,9 @@ mod tests {
 
     #[test]
     fn plans_are_whole() {
-        for scenario in SCENARIOS {
+        for scenario in SCENARIOS.iter() {
             for effort in efforts() {
-                let plan = (scenario.plan)(&effort);
+                let plan = Plan::of(scenario, &effort);
                 let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
                 let different: HashSet<&&str> = names.iter().collect();
                 assert_eq!(different.len(), names.len(), "{}: {names:?}", scenario.name);
@@ -119,11 +110,18 @@ mod tests {
                             planned.case.name
                         );
                     }
-                    if let Subject::Drive(drive) = &planned.subject {
-                        for workload in drive.groups.iter().flat_map(|group| &group.workloads) {
+                    if let Some(drive) = planned.work.drive() {
+                        for workload in drive.groups.iter().flat_map(|(_, workloads)| workloads) {
                             assert_eq!(workload.check(), Ok(()), "{}", planned.case.name);
                         }
                     }
+                }
+                let published = scenario
+                    .published
+                    .keys()
+                    .chain(plan.goals.iter().map(|goal| &goal.case));
+                for case in published.filter(|_| !effort.quick) {
+                    assert!(names.contains(&case.as_str()), "{}: {case}", scenario.name);
                 }
                 for Goal { case, bound, .. } in &plan.goals {
                     assert!(names.contains(&case.as_str()), "{}: {case}", scenario.name);
@@ -140,7 +138,7 @@ mod tests {
         let effort = Effort::new(true, None, None);
         let all = SCENARIOS.iter().filter(|scenario| scenario.in_all);
         let takes: std::time::Duration = all
-            .map(|scenario| (scenario.plan)(&effort).takes(&effort))
+            .map(|scenario| Plan::of(scenario, &effort).takes(&effort))
             .sum();
         // Starting what a scenario needs comes on top.
         assert!(takes.as_secs() < 420, "{takes:?}");
@@ -149,7 +147,7 @@ mod tests {
     #[test]
     fn cases_can_be_picked_with_their_floors() {
         let effort = Effort::new(true, None, None);
-        let mut plan = targets::plan(&effort);
+        let mut plan = Plan::of(find("targets").unwrap(), &effort);
         plan.keep_only("2 KiB NP 60");
         let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
         assert_eq!(names, ["bare exchange 60", "2 KiB NP 60"]);
@@ -170,7 +168,7 @@ mod tests {
                 &["bare exchange 60", "one thread, TCP, asynchronous"],
             ),
         ] {
-            let mut plan = targets::plan(&effort);
+            let mut plan = Plan::of(find("targets").unwrap(), &effort);
             plan.keep_only(text);
             let names: Vec<&str> = plan.cases.iter().map(|p| p.case.name.as_str()).collect();
             assert_eq!((names.as_slice(), plan.goals.len()), (expected, 1));
@@ -183,7 +181,9 @@ mod tests {
     fn a_restart_takes_as_long_as_its_messages() {
         let takes = |quick| {
             let effort = Effort::new(quick, None, None);
-            restart::plan(&effort).takes(&effort).as_secs()
+            Plan::of(find("restart").unwrap(), &effort)
+                .takes(&effort)
+                .as_secs()
         };
         assert!((30..60).contains(&takes(true)), "{}", takes(true));
         assert!((420..600).contains(&takes(false)), "{}", takes(false));

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::driver::Seen;
 use crate::disk_test::{NoFiles, forced};
 use crate::measure::{Interrupt, LabError};
+use crate::results::{Latency, Round};
 
 /// Bytes of the file that is written again and again.
 const FILE: u64 = 64 << 20;
@@ -17,16 +17,17 @@ pub(crate) fn forced_writes(
     bytes: usize,
     time: Duration,
     interrupt: &Interrupt,
-) -> Result<Seen, LabError> {
+) -> Result<Round, LabError> {
     fs::create_dir_all(folder).map_err(|error| LabError::io(folder, error))?;
     let found = forced(folder, bytes, FILE, time, interrupt).map_err(|none| match none {
         NoFiles::Interrupted => LabError::Interrupted,
         NoFiles::Failed(failure) => LabError::refused(folder, &failure),
     })?;
-    Ok(Seen {
+    Ok(Round {
         operations: found.writes,
         seconds: found.elapsed_ns as f64 / 1e9,
-        latency: found.histogram(),
+        latency: Latency::of(&found.histogram()),
+        ..Round::default()
     })
 }
 
@@ -39,8 +40,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let seen =
             forced_writes(folder.path(), 64 << 10, Duration::ZERO, &Interrupt::none()).unwrap();
-        assert_eq!((seen.operations, seen.latency.len()), (1, 1));
-        assert!(seen.latency.max() > 0);
+        assert_eq!(seen.operations, 1);
+        assert!(seen.latency.unwrap().max > 0);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let nowhere = Path::new("/proc/nowhere");
         assert!(forced_writes(nowhere, 4096, Duration::ZERO, &Interrupt::none()).is_err());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use posthaste_server::ini;
 use posthaste_server::{self as server, Creation, DataDir, Home};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::fault::LabError;
 use super::interrupt::Interrupt;
@@ -21,7 +21,8 @@ pub(crate) const CHANNEL: &str = "PERF.SVRCONN";
 const INTERRUPTED: Duration = Duration::from_millis(50);
 
 /// How a queue manager under test is made.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Shape {
     /// 4 KiB pages of a log file.
     pub file_pages: u32,
@@ -113,7 +114,7 @@ impl Shape {
         folder: &Path,
     ) -> Result<Home, LabError> {
         let (sender, made) = mpsc::channel();
-        let (shape, place) = (self.clone(), folder.to_owned());
+        let (shape, place) = (*self, folder.to_owned());
         let create = move || {
             // Nobody listens any more after an interruption.
             let _ = sender.send(shape.create(&place, &mut |_, _| {}));

@@ -82,7 +82,7 @@ impl UnderTest {
             program: program.to_owned(),
             folder: folder.to_owned(),
             home,
-            shape: shape.clone(),
+            shape: *shape,
             tcp,
         })
     }

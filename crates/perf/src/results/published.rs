@@ -38,51 +38,6 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    fn new(figure: Figure, value: f64, source: &str) -> Published {
-        Published {
-            figure,
-            value,
-            source: source.to_owned(),
-            whole_machine: false,
-            messages: None,
-            unknown_threads: false,
-        }
-    }
-
-    /// Server CPU per operation, µs.
-    pub(crate) fn server_us(value: f64, source: &str) -> Published {
-        Published::new(Figure::ServerCpu, value, source)
-    }
-
-    /// Operations per second of one thread, or of something else that more processors do not make faster.
-    pub(crate) fn rate(value: f64, source: &str) -> Published {
-        Published::new(Figure::Rate, value, source)
-    }
-
-    /// Operations per second of a whole machine with 64 hardware threads.
-    pub(crate) fn rate_of_a_machine(value: f64, source: &str) -> Published {
-        Published {
-            whole_machine: true,
-            ..Published::rate(value, source)
-        }
-    }
-
-    /// Operations per second of a whole machine of which only the cores are known.
-    pub(crate) fn rate_of_cores(value: f64, source: &str) -> Published {
-        Published {
-            unknown_threads: true,
-            ..Published::rate_of_a_machine(value, source)
-        }
-    }
-
-    /// A value that is neither, of so many messages.
-    pub(crate) fn value(name: &str, value: f64, messages: u64, source: &str) -> Published {
-        Published {
-            messages: Some(messages),
-            ..Published::new(Figure::Value(name.to_owned()), value, source)
-        }
-    }
-
     /// Whether a projection stands beside it.
     pub(crate) fn projected(&self) -> bool {
         (self.whole_machine || self.figure == Figure::ServerCpu) && !self.unknown_threads
@@ -147,6 +102,7 @@ fn compared(published: &Published, case: &Case) -> String {
 mod tests {
     use super::super::Round;
     use super::super::samples::document;
+    use super::super::samples::published;
     use super::*;
 
     #[test]
@@ -157,17 +113,24 @@ mod tests {
             compared(&case.published[0], case),
             "84.4 µs published (IBM MQ 9.4 on 32 cores); here 17.0 µs: 5.0 × less; projected to 64 threads 3,764,706/s"
         );
-        let rate = Published::rate(25_000.0, "x");
+        let rate = published(Figure::Rate, 25_000.0, "x");
         assert_eq!(
             compared(&rate, case),
             "25,000/s published (x); here 50,000/s: 2.00 ×"
         );
-        let machine = Published::rate_of_a_machine(506_887.0, "x");
+        let machine = Published {
+            whole_machine: true,
+            ..published(Figure::Rate, 506_887.0, "x")
+        };
         assert_eq!(
             compared(&machine, case),
             "506,887/s published (x); here 50,000/s; projected to 64 threads 3,764,706/s"
         );
-        let cores = Published::rate_of_cores(40_000.0, "24 cores");
+        let cores = Published {
+            whole_machine: true,
+            unknown_threads: true,
+            ..published(Figure::Rate, 40_000.0, "24 cores")
+        };
         assert!(!cores.projected());
         assert_eq!(
             compared(&cores, case),
@@ -188,7 +151,10 @@ mod tests {
             ..Case::default()
         };
         let compare = |value, messages| {
-            let figure = Published::value("restart, s", value, messages, "x");
+            let figure = Published {
+                messages: Some(messages),
+                ..published(Figure::Value("restart, s".to_owned()), value, "x")
+            };
             compared(&figure, &restarted)
         };
         for (value, messages, expected) in [
@@ -214,7 +180,7 @@ mod tests {
         let case = &document.cases[2];
         for absurd in [0.0, -1.0, f64::NAN] {
             for figure in [Figure::ServerCpu, Figure::Rate, Figure::P50] {
-                let text = compared(&Published::new(figure, absurd, "x"), case);
+                let text = compared(&published(figure, absurd, "x"), case);
                 assert!(!text.contains('×') && !text.contains("inf"), "{text}");
             }
         }
@@ -222,7 +188,7 @@ mod tests {
         for round in &mut nothing.rounds {
             (round.operations, round.server_cpu_ns) = (u64::MAX, Some(1));
         }
-        let text = compared(&Published::server_us(1e308, "x"), &nothing);
+        let text = compared(&published(Figure::ServerCpu, 1e308, "x"), &nothing);
         assert!(!text.contains("inf"), "{text}");
     }
 }

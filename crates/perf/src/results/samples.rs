@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, Document, Ended, FORMAT, Latency, Published, Round};
+use super::{Case, Document, Ended, FORMAT, Figure, Latency, Published, Round};
 use crate::measure::Machine;
 
 /// A window of a second with so many operations at so many µs of the server's processor time.
@@ -38,6 +38,18 @@ fn case(name: &str, at: f64, rounds: Vec<Round>) -> Case {
     }
 }
 
+/// A figure of others.
+pub(crate) fn published(figure: Figure, value: f64, source: &str) -> Published {
+    Published {
+        figure,
+        value,
+        source: source.to_owned(),
+        whole_machine: false,
+        messages: None,
+        unknown_threads: false,
+    }
+}
+
 /// Two requester counts and their floor, three rounds each; the machine was slow in the second.
 pub(crate) fn document() -> Document {
     let floor = case(
@@ -55,7 +67,7 @@ pub(crate) fn document() -> Document {
     };
     let sixty = Case {
         floor: Some("bare exchange 60".to_owned()),
-        published: vec![Published::server_us(84.4, "IBM MQ 9.4 on 32 cores")],
+        published: vec![published(Figure::ServerCpu, 84.4, "IBM MQ 9.4 on 32 cores")],
         ..case(
             "2 KiB NP 60",
             60.0,

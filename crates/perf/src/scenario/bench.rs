@@ -85,7 +85,7 @@ impl Bench {
     pub(super) fn server(&mut self, shape: &Shape) -> Result<&mut UnderTest, LabError> {
         let (program, interrupt) = (&self.program, &self.interrupt);
         let folder = next_folder(&self.root, &mut self.folders);
-        kept(&mut self.servers, shape.clone(), || {
+        kept(&mut self.servers, *shape, || {
             UnderTest::start(program, &folder, shape, interrupt)
         })
     }
@@ -94,7 +94,7 @@ impl Bench {
     pub(super) fn inside(&mut self, shape: &Shape) -> Result<&mut Inside, LabError> {
         let interrupt = &self.interrupt;
         let folder = next_folder(&self.root, &mut self.folders);
-        kept(&mut self.insides, shape.clone(), || {
+        kept(&mut self.insides, *shape, || {
             open_inside(shape, folder, interrupt)
         })
     }

@@ -226,15 +226,13 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
         interrupt: interrupt.map_err(|e| LabError::io(Path::new("signals"), e))?,
         command: std::env::args().collect(),
     };
-    let mut plans: Vec<(&Scenario, Plan)> = scenarios
+    let plans = scenarios
         .into_iter()
-        .map(|scenario| (scenario, (scenario.plan)(&effort)))
-        .collect();
+        .map(|scenario| Plan::of(scenario, &effort));
+    let mut plans: Vec<Plan> = plans.collect();
     if let Some(only) = &args.only {
-        for (_, plan) in &mut plans {
-            plan.keep_only(only);
-        }
-        plans.retain(|(_, plan)| !plan.cases.is_empty());
+        plans.iter_mut().for_each(|plan| plan.keep_only(only));
+        plans.retain(|plan| !plan.cases.is_empty());
         if plans.is_empty() {
             return Err(LabError::BadInput(format!(
                 "no case of these scenarios has a name that contains \"{only}\" (--only)"
@@ -242,14 +240,14 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
         }
     }
     let _claim = Claim::of(&lab.out)?;
-    let cases: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
+    let cases: usize = plans.iter().map(|plan| plan.cases.len()).sum();
     let windows = cases as u64 * u64::from(effort.rounds);
-    let expected = plans.iter().map(|(_, plan)| plan.takes(&effort)).sum();
+    let expected = plans.iter().map(|plan| plan.takes(&effort)).sum();
     let mut progress = Progress::new(windows, expected);
     let mut first = Ok(());
-    for (scenario, plan) in &plans {
-        let ran = run_plan(&lab, scenario.name, plan, &effort, &mut progress);
-        let result = tell(scenario, ran, args.explain, &progress);
+    for plan in &plans {
+        let ran = run_plan(&lab, plan, &effort, &mut progress);
+        let result = tell(plan.scenario, ran, args.explain, &progress);
         let interrupted = lab.interrupt.raised();
         // A failed scenario does not keep the others from being measured.
         first = first.and(result);
@@ -264,8 +262,8 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
 fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Result<(), LabError> {
     let mut text = shown(&ran.document, explain);
     let mut result = ran.result;
-    if scenario.name == "smoke" {
-        let (table, kept) = smoke::check(&ran.document);
+    if !scenario.budgets.is_empty() {
+        let (table, kept) = smoke::check(&scenario.budgets, &ran.document);
         text.push('\n');
         text.push_str(&table.text());
         result = result.and(kept);
@@ -277,7 +275,7 @@ fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Re
         text.push_str(&format!("Earlier results are now {}\n", path.display()));
     }
     if let Err(error) = &result
-        && scenario.name != "smoke"
+        && scenario.budgets.is_empty()
     {
         text.push_str(&format!("{} ended early: {error}\n", scenario.name));
     }
@@ -294,11 +292,11 @@ fn tell(scenario: &Scenario, ran: Ran, explain: bool, progress: &Progress) -> Re
 pub(crate) fn list() -> String {
     let mut table = Table::new(1, &["scenario", "quick", "full", "measures"]).ending_in_words();
     let [quick, full] = [true, false].map(|quick| Effort::new(quick, None, None));
-    let minutes = |effort: &Effort, scenarios: &mut dyn Iterator<Item = &Scenario>| {
-        let all: Duration = scenarios.map(|s| (s.plan)(effort).takes(effort)).sum();
+    let minutes = |effort: &Effort, scenarios: &mut dyn Iterator<Item = &'static Scenario>| {
+        let all: Duration = scenarios.map(|s| Plan::of(s, effort).takes(effort)).sum();
         format!("{:.1} min", all.as_secs_f64() / 60.0)
     };
-    for scenario in SCENARIOS {
+    for scenario in SCENARIOS.iter() {
         table.row(vec![
             scenario.name.to_owned(),
             minutes(&quick, &mut std::iter::once(scenario)),
@@ -372,7 +370,7 @@ mod tests {
     #[test]
     fn every_scenario_is_listed_with_a_line() {
         let text = list();
-        for scenario in SCENARIOS {
+        for scenario in SCENARIOS.iter() {
             assert!(text.contains(scenario.name) && text.contains(scenario.line));
         }
     }

@@ -34,12 +34,4 @@ impl Effort {
     pub(crate) fn each(&self) -> Duration {
         self.window + self.warm_up + Duration::from_millis(300)
     }
-
-    /// What a quick run takes of something, or all of it.
-    pub(crate) fn pick<T: Clone>(&self, quick: &[T], all: &[T]) -> Vec<T> {
-        match self.quick {
-            true => quick.to_vec(),
-            false => all.to_vec(),
-        }
-    }
 }

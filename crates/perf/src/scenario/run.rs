@@ -46,18 +46,12 @@ pub(crate) struct Ran {
 }
 
 /// Runs a plan.
-pub(crate) fn run_plan(
-    lab: &Lab,
-    name: &str,
-    plan: &Plan,
-    effort: &Effort,
-    progress: &mut Progress,
-) -> Ran {
+pub(crate) fn run_plan(lab: &Lab, plan: &Plan, effort: &Effort, progress: &mut Progress) -> Ran {
     let began = Instant::now();
-    let mut document = document(lab, name, plan, effort);
+    let mut document = document(lab, plan, effort);
     let mut saver = Saver::to(&lab.out);
     let mut windows = 0;
-    progress.scenario(name, plan.cases.len(), effort.rounds);
+    progress.scenario(plan.scenario.name, plan.cases.len(), effort.rounds);
     let so_far = (&mut document, &mut windows, &mut saver);
     let result = rounds(lab, plan, effort, so_far, progress);
     let all = plan.cases.len() as u64 * u64::from(effort.rounds);
@@ -110,13 +104,15 @@ impl Saver {
     }
 }
 
-fn document(lab: &Lab, name: &str, plan: &Plan, effort: &Effort) -> Document {
+fn document(lab: &Lab, plan: &Plan, effort: &Effort) -> Document {
+    let scenario = plan.scenario;
+    let cases = plan.cases.iter().map(|planned| planned.case.clone());
     Document {
         format: FORMAT,
-        scenario: name.to_owned(),
-        title: plan.title.clone(),
-        operation: plan.operation.clone(),
-        axis: plan.axis.clone(),
+        scenario: scenario.name.to_owned(),
+        title: scenario.title.to_owned(),
+        operation: scenario.operation.to_owned(),
+        axis: scenario.axis.to_owned(),
         started: now_text(),
         seconds: 0.0,
         command: lab.command.clone(),
@@ -125,12 +121,8 @@ fn document(lab: &Lab, name: &str, plan: &Plan, effort: &Effort) -> Document {
         machine: Machine::describe(&lab.work),
         quick: effort.quick,
         ended: Ended::Partial("it is still under way, or was killed".to_owned()),
-        notes: plan.notes.clone(),
-        cases: plan
-            .cases
-            .iter()
-            .map(|planned| planned.case.clone())
-            .collect(),
+        notes: scenario.notes.clone(),
+        cases: cases.collect(),
         goals: plan.goals.clone(),
     }
 }
@@ -149,7 +141,7 @@ fn rounds(
             if lab.interrupt.raised() {
                 return Err(LabError::Interrupted);
             }
-            let measured = measure(&mut bench, &planned.subject, effort);
+            let measured = measure(&mut bench, &planned.work, effort);
             let mut measured = measured.map_err(|error| in_case(error, &case.name))?;
             measured.round = round;
             case.rounds.push(measured);
@@ -245,7 +237,7 @@ pub(super) fn shown(document: &Document, explain: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::{Subject, named};
+    use super::super::SCENARIOS;
     use super::*;
     use crate::results::samples;
     use std::time::Duration;
@@ -261,9 +253,8 @@ mod tests {
     }
 
     fn plan() -> Plan {
-        let mut plan = Plan::new("title", "write", "");
-        plan.add(named("4 KiB", Subject::ForcedWrites(4096)));
-        plan.add(named("64 KiB", Subject::ForcedWrites(65536)));
+        let mut plan = Plan::of(&SCENARIOS[0], &effort());
+        plan.keep_only("forced writes");
         plan
     }
 
@@ -277,7 +268,7 @@ mod tests {
         let lab = lab(folder.path());
         let Ran {
             document, result, ..
-        } = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        } = run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
         result.unwrap();
         assert_eq!(document.ended, Ended::Complete);
         for case in &document.cases {
@@ -294,10 +285,11 @@ mod tests {
         let lab = lab(folder.path());
         let mut plan = plan();
         // Its server cannot be started.
-        plan.add(super::super::plan::bare_echo(1, 2048));
+        let echo = Plan::of(&SCENARIOS[0], &effort()).cases.remove(0);
+        plan.cases.push(echo);
         let Ran {
             document, result, ..
-        } = run_plan(&lab, "x", &plan, &effort(), &mut Progress::silent());
+        } = run_plan(&lab, &plan, &effort(), &mut Progress::silent());
         let error = result.unwrap_err().to_string();
         assert!(error.contains("/no/such/program"), "{error}");
         assert_eq!(document.cases[1].rounds.len(), 1);
@@ -315,10 +307,10 @@ mod tests {
         lab.interrupt.raise();
         let Ran {
             document, result, ..
-        } = run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        } = run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
         assert!(matches!(result, Err(LabError::Interrupted)));
         assert_eq!(document.ended, Ended::Partial("interrupted".to_owned()));
-        assert!(Document::path(&lab.out, "x").exists());
+        assert!(Document::path(&lab.out, "floor").exists());
     }
 
     #[test]
@@ -326,8 +318,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut lab = lab(folder.path());
         lab.out = PathBuf::from("/proc/nowhere");
-        let Ran { result, saved, .. } =
-            run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
+        let Ran { result, saved, .. } = run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
         assert!(result.unwrap_err().to_string().contains("/proc/nowhere"));
         assert_eq!(saved, None);
     }
@@ -336,8 +327,8 @@ mod tests {
     fn earlier_results_are_put_aside_and_come_back_if_nothing_takes_their_place() {
         let folder = tempfile::tempdir().unwrap();
         let lab = lab(folder.path());
-        let run = || run_plan(&lab, "x", &plan(), &effort(), &mut Progress::silent());
-        let path = Document::path(&lab.out, "x");
+        let run = || run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
+        let path = Document::path(&lab.out, "floor");
         let first = run();
         assert_eq!((first.saved, first.aside), (Some(path.clone()), None));
         let second = run();
@@ -349,9 +340,9 @@ mod tests {
         assert_eq!(Document::load(&aside).unwrap(), first.document);
         assert_eq!(Document::load_all(&lab.out).unwrap(), [second.document]);
         let third = run();
-        assert!(third.aside.unwrap().ends_with("x.perf.json.2"));
+        assert!(third.aside.unwrap().ends_with("floor.perf.json.2"));
         // Where the new file would be made there is a folder.
-        fs::create_dir(lab.out.join("x.perf.json.new")).unwrap();
+        fs::create_dir(lab.out.join("floor.perf.json.new")).unwrap();
         let fourth = run();
         assert!(fourth.result.is_err());
         assert_eq!((fourth.saved, fourth.aside), (None, None));

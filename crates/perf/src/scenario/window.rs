@@ -9,7 +9,7 @@ use super::bench::{Bench, until_ended};
 use super::bursts;
 use super::effort::Effort;
 use super::meter::Meter;
-use super::plan::{Drive, Group, Place, Subject};
+use super::plan::{Drive, Place, Via, Work};
 use super::restart;
 use crate::drive::{Running, start_together};
 use crate::floor::{Driver, Load, forced_writes};
@@ -23,26 +23,19 @@ const IDLE: Duration = Duration::from_secs(5);
 const UNANSWERED: &str = "unanswered at the end";
 
 /// Measures one window.
-pub(super) fn measure(
-    bench: &mut Bench,
-    subject: &Subject,
-    effort: &Effort,
-) -> Result<Round, LabError> {
-    let measured = match subject {
-        Subject::Bare(load) => bare(bench, load, effort),
-        Subject::ForcedWrites(bytes) => {
+pub(super) fn measure(bench: &mut Bench, work: &Work, effort: &Effort) -> Result<Round, LabError> {
+    let measured = match work {
+        Work::ForcedWrites(bytes) => {
             let interrupt = bench.interrupt.clone();
-            let seen = forced_writes(bench.root(), *bytes, effort.window, &interrupt);
-            seen.map(|seen| Round {
-                seconds: seen.seconds,
-                operations: seen.operations,
-                latency: Latency::of(&seen.latency),
-                ..Round::default()
-            })
+            forced_writes(bench.root(), *bytes, effort.window, &interrupt)
         }
-        Subject::Drive(drive) => drive_window(bench, drive, effort),
-        Subject::Puts(puts) => bursts::measure(bench, puts, effort),
-        Subject::Restart(restart) => return restart::measure(bench, restart),
+        Work::Restart(restart) => return restart::measure(bench, restart),
+        work => match (work.load(), work.drive(), work) {
+            (Some(load), ..) => bare(bench, &load, effort),
+            (_, Some(drive), _) => drive_window(bench, &drive, effort),
+            (.., Work::Put(put)) => bursts::measure(bench, put, effort),
+            _ => Err(LabError::BadInput("nothing is measured".to_owned())),
+        },
     };
     // That a call failed is no wonder then.
     bench.ended().map_or(measured, Err)
@@ -77,9 +70,13 @@ fn bare(bench: &mut Bench, load: &Load, effort: &Effort) -> Result<Round, LabErr
     }
 }
 
-fn start(bench: &mut Bench, place: &Place, group: &Group) -> Result<Vec<Running>, LabError> {
-    let target = bench.target(place, group.via)?;
-    start_together(&group.workloads, &target)
+fn start(
+    bench: &mut Bench,
+    place: &Place,
+    (via, workloads): &(Via, Vec<Workload>),
+) -> Result<Vec<Running>, LabError> {
+    let target = bench.target(place, *via)?;
+    start_together(workloads, &target)
         .map_err(|error| LabError::workload("the workload cannot be started", error))
 }
 
@@ -134,8 +131,8 @@ fn workload_failed(workload: &Workload, failure: &PerfError) -> LabError {
 
 /// Whether no application has failed so far.
 fn still_well(drive: &Drive, groups: &[Vec<Running>]) -> Result<(), LabError> {
-    for (group, running) in drive.groups.iter().zip(groups) {
-        for (workload, running) in group.workloads.iter().zip(running) {
+    for ((_, workloads), running) in drive.groups.iter().zip(groups) {
+        for (workload, running) in workloads.iter().zip(running) {
             if let Some(failure) = running.failure() {
                 return Err(workload_failed(workload, &failure));
             }
@@ -151,8 +148,8 @@ fn stop(bench: &Bench, drive: &Drive, groups: Vec<Vec<Running>>) -> Result<u64, 
     let mut sent = 0;
     let mut unanswered = 0;
     let pairs = drive.groups.iter().zip(groups).rev();
-    for (group, running) in pairs {
-        for (workload, running) in group.workloads.iter().zip(running) {
+    for ((_, workloads), running) in pairs {
+        for (workload, running) in workloads.iter().zip(running) {
             if workload.module == Module::Receiver && sent > 0 {
                 drain(&bench.interrupt, &running, sent);
             }
