@@ -17,6 +17,7 @@ use posthaste_wire::{Agreement, Budget, Framing, Header, PeerMisbehaved, Request
 
 use crate::instance::Instance;
 use crate::registry::Registry;
+use crate::xa::ResourceManager;
 
 /// Requests that may come while an MQGET of the conversation waits. A client library sends none.
 const BEHIND_A_GET: usize = 16;
@@ -233,6 +234,8 @@ pub(crate) struct Conversation {
     pub(crate) user: RefCell<Option<String>>,
     /// While a verb runs, that has it.
     pub(crate) session: RefCell<Option<Session>>,
+    /// What its XA verbs have opened.
+    pub(crate) resource_manager: RefCell<Option<Box<ResourceManager>>>,
 }
 
 /// What a conversation has to do next.
@@ -255,6 +258,7 @@ impl Conversation {
             connect: Cell::new(None),
             user: RefCell::new(None),
             session: RefCell::new(None),
+            resource_manager: RefCell::default(),
         }
     }
 

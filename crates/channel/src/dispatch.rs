@@ -19,7 +19,7 @@ use posthaste_wire::request::{
 };
 use posthaste_wire::spi::{SpiAnswer, SpiOpen, SpiRequest, SpiVerb};
 use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs};
-use posthaste_wire::xa::{XAER_RMFAIL, XaReply, XaRequest};
+use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
 use crate::conversation::{Closing, Connect, Conversation, Item, Job};
@@ -161,7 +161,7 @@ impl Dispatcher {
             Request::Sub(_) | Request::SubRq(_) | Request::Spi(_) => {
                 self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED);
             }
-            Request::Xa(xa) => self.xa(header, xa),
+            Request::Xa(xa) => self.xa(header, xa).await,
             // Carried out in `request`.
             Request::Put(_) | Request::Get(_) | Request::Commit | Request::Back => {}
         }
@@ -261,6 +261,7 @@ impl Dispatcher {
     }
 
     async fn disconnect(&mut self, header: &Header, handle: Hobj) {
+        self.conversation.resource_manager.take();
         let result = match self.session.take() {
             Some(session) => session.disconnect().await,
             None => Err(Reason::HCONN_ERROR),
@@ -543,14 +544,11 @@ impl Dispatcher {
         }
     }
 
-    /// Units of work coordinated from outside are not served: a resource manager that cannot be used.
-    fn xa(&self, header: &Header, xa: &XaRequest) {
-        let reply = XaReply {
-            returned: XAER_RMFAIL,
-            flags: xa.flags,
-            resource_manager: xa.resource_manager,
-            xids: None,
-        };
+    async fn xa(&self, header: &Header, xa: &XaRequest) {
+        let kept = &self.conversation.resource_manager;
+        let mut resource_manager = kept.take().unwrap_or_default();
+        let reply = resource_manager.carry_out(self.session.as_ref(), xa).await;
+        kept.replace(Some(resource_manager));
         let envelope = self.envelope(header);
         self.append(|out| reply.encode(out, &envelope, header.kind));
     }

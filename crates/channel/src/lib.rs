@@ -6,6 +6,7 @@
 //! * `connection` is that machine; [`Registry::serve`] gives it to a lane, [`serve`] runs it on any stream;
 //! * `conversation` is an MQCONN and what follows it: requests in order, a session, at most one verb that runs;
 //! * `dispatch` carries out the verbs; `running` keeps the future of one that waits, and lends storage to those that do not;
+//! * `xa` carries out those of a resource manager;
 //! * `ending` says how a connection ends, to the client and to the operator; [`TurnedAway`] refuses a client for whom
 //!   there is no place;
 //! * `timing` decides when a peer has been silent, idle or deaf for too long;
@@ -25,6 +26,7 @@ mod running;
 mod timing;
 mod turned_away;
 mod worker;
+mod xa;
 
 pub use connection::{Caller, serve};
 pub use instance::{InstanceState, InstanceStatus};

@@ -202,7 +202,7 @@ impl Connection {
     }
 
     /// The reply is to the verb that was called, but brings something else.
-    fn wrong_reply(&mut self) -> ClientError {
+    pub(crate) fn wrong_reply(&mut self) -> ClientError {
         self.broken = true;
         ClientError::Reason(Reason::CONNECTION_BROKEN)
     }
@@ -214,7 +214,7 @@ impl Connection {
         Ok(())
     }
 
-    fn call(
+    pub(crate) fn call(
         &mut self,
         handle: Hobj,
         request: &Request,

@@ -5,6 +5,7 @@
 //! * `transport`: what carries the bytes; `outbound`: what is to be sent on it.
 //! * `exclusive`: a socket that the calling thread reads; `conversations`: one that threads share.
 //! * `event_loop`: many sockets on one thread; `nonblocking`: a connection there.
+//! * `xa`: the verbs by which a transaction manager coordinates a connection.
 //! * `connection`: a connection and its verbs; `asynchronous`: puts that wait for no reply.
 //!
 //! A [`Connection`] is one conversation and is used by one thread at a time.
@@ -23,6 +24,7 @@ mod nonblocking;
 mod outbound;
 mod protocol;
 mod transport;
+mod xa;
 
 pub use address::{Address, Server};
 pub use connect::Connect;

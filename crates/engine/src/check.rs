@@ -141,7 +141,16 @@ fn note_handles(session: &SessionInner, all: &mut All) {
 
 /// Whether somebody can end a unit of work, if it is active.
 fn check_owner(unit: &Unit, sessions: &[Arc<SessionInner>]) -> Result<(), String> {
-    let active = unit.lock().stage == Stage::Active;
+    let work = unit.lock();
+    let active = work.stage == Stage::Active;
+    if let Some(ongoing) = work.ongoing.as_ref().filter(|_| active) {
+        let there = |id: &u64| sessions.iter().any(|session| session.id == *id);
+        let owned = ongoing.has_workers() || ongoing.left_in_order;
+        return match owned && ongoing.associated().iter().all(there) {
+            true => Ok(()),
+            false => Err(format!("branch {} is nobody's", ongoing.xid)),
+        };
+    }
     match active && sessions.iter().all(|session| session.id != unit.session) {
         true => Err(format!(
             "a unit of work of connection {} is nobody's",

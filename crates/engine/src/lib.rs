@@ -97,6 +97,7 @@ pub use status::{
 };
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
+pub use unit::ongoing::{End, Start};
 pub use verbs::clock::display_stamp;
 pub use verbs::consumer::{Consumer, Delivery};
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};

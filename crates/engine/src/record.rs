@@ -26,7 +26,8 @@
 use posthaste_mqi::Md;
 
 use crate::message;
-use crate::unit::xid::{Outcome, Xid};
+use crate::unit::outcome::Outcome;
+use posthaste_mqi::Xid;
 
 /// Number of a unit of work; 0 = outside.
 pub(crate) type UowId = u64;

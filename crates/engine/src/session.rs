@@ -5,7 +5,8 @@
 //!   maintenance touches the session's state. The end of a connection counts as one.
 //! * A verb marks the session busy and then looks whether it may run; an end of the queue manager
 //!   first forbids verbs and then looks who is busy. So no verb runs behind the end's back.
-//! * The session has the key to its unit of work; a verb that ends it gives it up. Should maintenance have backed it
+//! * The session has the key to its unit of work; a verb that ends it gives it up. While it is associated with a branch
+//!   (XA) that is its unit of work, and others may have the key too: only the calls of XA end it. Should maintenance have backed it
 //!   out (log full), the session keeps the key until the application has been told (2003).
 //! * What ends the wait of a get from outside ends it here, at its waiter: the call itself goes on and
 //!   answers. A get that has its message by then delivers it.
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use posthaste_env::sync::{Mutex, MutexGuard};
-use posthaste_mqi::{Hobj, Reason};
+use posthaste_mqi::{Hobj, Reason, Xid};
 
 use crate::application::Application;
 use crate::async_puts::AsyncPuts;
@@ -37,6 +38,10 @@ pub(crate) struct SessionState {
     pub(crate) handles: Handles,
     /// The key to the unit of work.
     pub(crate) unit: Option<Arc<Unit>>,
+    /// The branch that the unit of work is, if the connection is associated with one: then others decide about its end.
+    pub(crate) branch: Option<Xid>,
+    /// The connection has worked on a branch.
+    pub(crate) works_on_branches: bool,
     /// The connection has ended, and what it had was given up: nobody would end a unit of work that began now.
     released: bool,
     pub(crate) async_puts: AsyncPuts,
@@ -47,6 +52,7 @@ impl SessionState {
     /// The connection has ended: takes away the key to its unit of work, and lets none begin.
     pub(crate) fn release(&mut self) -> Option<Arc<Unit>> {
         self.released = true;
+        self.branch = None;
         self.unit.take()
     }
 
@@ -401,6 +407,7 @@ impl SessionInner {
                 id: unit.id,
                 started: unit.started,
                 logged: unit.lock().logged_at,
+                branch: state.branch.clone(),
             }),
             handles: handles.collect(),
             counts: state.counts,

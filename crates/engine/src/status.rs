@@ -7,6 +7,7 @@ mod gather;
 use std::path::PathBuf;
 
 use posthaste_command::ObjectKind;
+use posthaste_mqi::Xid;
 
 use crate::application::Application;
 
@@ -79,7 +80,7 @@ pub struct ConnectionCounts {
 }
 
 /// A unit of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitStatus {
     /// Its number.
     pub id: u64,
@@ -87,6 +88,8 @@ pub struct UnitStatus {
     pub started: i64,
     /// When it wrote its first record to the log; none while it has written nothing.
     pub logged: Option<i64>,
+    /// Of which branch of a global transaction it is, if it is one.
+    pub branch: Option<Xid>,
 }
 
 /// An open handle.

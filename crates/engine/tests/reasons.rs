@@ -462,6 +462,11 @@ fn others() -> Vec<Row> {
             w.stage.broken.store(true, std::sync::atomic::Ordering::SeqCst);
             put_as(s, md(PERSISTENT), 0)
         }),
+        failed(2012, Reason::ENVIRONMENT_ERROR, |_, s| {
+            let branch = posthaste_engine::Xid::new(1, b"1", b"").unwrap();
+            block_on(s.start_branch(&branch, posthaste_engine::Start::New)).unwrap();
+            block_on(s.commit()).map(|d| d.warning)
+        }),
         failed(2018, Reason::HCONN_ERROR, |_, s| {
             block_on(s.disconnect()).unwrap();
             block_on(s.commit()).map(|d| d.warning)

@@ -6,6 +6,7 @@
 //! - [`constants`]: MQ's names and numbers, unchanged (`MQOO_OUTPUT`, `MQIA_MAX_Q_DEPTH`).
 //! - [`Reason`] and [`CompCode`]: what a call answers.
 //! - [`verbs`]: the calls themselves ([`Mqi`]), and what they give.
+//! - [`xa`]: the XA interface: identifiers of branches, flags, return values.
 //! - [`Chars`], [`Name`], [`MsgId`], [`Hobj`], ...: the small value types.
 //! - [`Md`], [`Od`], [`Pmo`], [`Gmo`], [`Rfh2`], ...: the structures, each with
 //!   `decode`, `encode` and `length` over [`ByteOrder`] and [`PointerSize`].
@@ -28,6 +29,7 @@ mod reason;
 mod structures;
 mod text;
 pub mod verbs;
+pub mod xa;
 
 pub use chars::{Chars, Name};
 pub use codec::{ByteOrder, PointerSize, Reader, StructError, Writer};
@@ -35,4 +37,6 @@ pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use properties::{Properties, Property};
 pub use reason::{CompCode, Reason};
 pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sts, Tm, Tmc2, Xqh};
+
 pub use verbs::{Done, Got, Inquired, Mqi, Verb};
+pub use xa::Xid;

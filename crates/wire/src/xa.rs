@@ -4,7 +4,7 @@
 //! into an [`ApiHeader`] whose completion code is the return value, whose reason is the flags and whose handle is the
 //! resource manager, so that every request has one.
 
-use posthaste_mqi::{ByteOrder, Hobj, Reason};
+use posthaste_mqi::{ByteOrder, Hobj, Reason, Xid};
 
 use crate::PeerMisbehaved;
 use crate::flow::Envelope;
@@ -14,48 +14,21 @@ use crate::verb::ApiHeader;
 
 /// Bytes of xa_info that are sent, whatever its length.
 const XA_INFO: usize = 256;
-/// Most bytes in each half of a transaction identifier.
-const MAX_HALF: u8 = 64;
-
-/// XA's return value for a verb that may not come now.
-pub const XAER_PROTO: i32 = -6;
-/// XA's return value for arguments that make no sense.
-pub const XAER_INVAL: i32 = -5;
-/// XA's return value for a resource manager that is not available.
-pub const XAER_RMFAIL: i32 = -7;
-
-/// A transaction identifier.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
-pub struct Xid {
-    /// Format of the identifier.
-    pub format_id: i32,
-    /// Global transaction, at most 64 bytes.
-    pub global: Vec<u8>,
-    /// Branch, at most 64 bytes.
-    pub branch: Vec<u8>,
+fn read_xid(input: &mut Input<'_>) -> Result<Xid, PeerMisbehaved> {
+    let format_id = input.i32()?;
+    let (global, branch) = (usize::from(input.u8()?), usize::from(input.u8()?));
+    let wrong = PeerMisbehaved::CountWrong(input.kind());
+    let halves = input.take(global + branch)?;
+    let (global, branch) = halves.split_at(global);
+    Xid::new(format_id, global, branch).ok_or(wrong)
 }
 
-impl Xid {
-    fn read(input: &mut Input<'_>) -> Result<Xid, PeerMisbehaved> {
-        let format_id = input.i32()?;
-        let (global, branch) = (input.u8()?, input.u8()?);
-        if global > MAX_HALF || branch > MAX_HALF {
-            return Err(PeerMisbehaved::CountWrong(input.kind()));
-        }
-        Ok(Xid {
-            format_id,
-            global: input.take(usize::from(global))?.to_vec(),
-            branch: input.take(usize::from(branch))?.to_vec(),
-        })
-    }
-
-    fn write(&self, out: &mut Vec<u8>, order: ByteOrder) {
-        order.put_i32(out, self.format_id);
-        out.push(u8::try_from(self.global.len()).unwrap_or(MAX_HALF));
-        out.push(u8::try_from(self.branch.len()).unwrap_or(MAX_HALF));
-        out.extend_from_slice(&self.global);
-        out.extend_from_slice(&self.branch);
-    }
+fn write_xid(xid: &Xid, out: &mut Vec<u8>, order: ByteOrder) {
+    order.put_i32(out, xid.format_id());
+    // No half is longer than 64 bytes.
+    out.extend([xid.global().len() as u8, xid.branch().len() as u8]);
+    out.extend_from_slice(xid.global());
+    out.extend_from_slice(xid.branch());
 }
 
 /// Which XA verb, with what it is about.
@@ -117,12 +90,12 @@ impl XaRequest {
         let verb = match kind {
             SegmentType::XaOpen => XaVerb::Open { info: info(input)? },
             SegmentType::XaClose => XaVerb::Close { info: info(input)? },
-            SegmentType::XaStart => XaVerb::Start(Xid::read(input)?),
-            SegmentType::XaEnd => XaVerb::End(Xid::read(input)?),
-            SegmentType::XaPrepare => XaVerb::Prepare(Xid::read(input)?),
-            SegmentType::XaCommit => XaVerb::Commit(Xid::read(input)?),
-            SegmentType::XaRollback => XaVerb::Rollback(Xid::read(input)?),
-            SegmentType::XaForget => XaVerb::Forget(Xid::read(input)?),
+            SegmentType::XaStart => XaVerb::Start(read_xid(input)?),
+            SegmentType::XaEnd => XaVerb::End(read_xid(input)?),
+            SegmentType::XaPrepare => XaVerb::Prepare(read_xid(input)?),
+            SegmentType::XaCommit => XaVerb::Commit(read_xid(input)?),
+            SegmentType::XaRollback => XaVerb::Rollback(read_xid(input)?),
+            SegmentType::XaForget => XaVerb::Forget(read_xid(input)?),
             SegmentType::XaRecover => XaVerb::Recover {
                 count: input.u32()?,
             },
@@ -171,7 +144,7 @@ impl XaRequest {
             | XaVerb::Prepare(xid)
             | XaVerb::Commit(xid)
             | XaVerb::Rollback(xid)
-            | XaVerb::Forget(xid) => xid.write(&mut body, order),
+            | XaVerb::Forget(xid) => write_xid(xid, &mut body, order),
             XaVerb::Recover { count } => order.put_u32(&mut body, *count),
             XaVerb::Complete => {}
         }
@@ -223,7 +196,7 @@ impl XaReply {
                 .order
                 .put_u32(&mut body, u32::try_from(xids.len()).unwrap_or(u32::MAX));
             for xid in xids {
-                xid.write(&mut body, envelope.order);
+                write_xid(xid, &mut body, envelope.order);
                 body.resize(body.len().next_multiple_of(4), 0);
             }
         }
@@ -253,7 +226,7 @@ impl XaReply {
             let mut found = Vec::with_capacity(count);
             for _ in 0..count {
                 let begin = input.at();
-                found.push(Xid::read(input)?);
+                found.push(read_xid(input)?);
                 let used = input.at() - begin;
                 input.take(used.next_multiple_of(4) - used)?;
             }

@@ -91,7 +91,8 @@ fn handle_row(connection: &ConnectionStatus, name: &str, options: i32) -> Row {
     row.push("CHANNEL", &who.channel);
     row.push("CONN", conn(connection));
     row.push("CONNAME", &who.conname);
-    row.push("EXTURID", NO_EXTERNAL_UNIT);
+    let (external, urtype) = external_unit(connection);
+    row.push("EXTURID", external);
     row.push("HSTATE", handle_state(connection));
     row.push("INPUT", input_word(options));
     row.push("INQUIRE", yes(MQOO_INQUIRE));
@@ -100,7 +101,7 @@ fn handle_row(connection: &ConnectionStatus, name: &str, options: i32) -> Row {
     row.push("QMURID", unit_number(connection));
     row.push("SET", yes(MQOO_SET));
     row.push("TID", who.tid);
-    row.push("URTYPE", "QMGR");
+    row.push("URTYPE", urtype);
     row.push("USERID", &who.user);
     row
 }
@@ -110,14 +111,24 @@ fn conn(connection: &ConnectionStatus) -> String {
     format!("{:016X}", connection.number)
 }
 
-/// There are no units of work but the queue manager's own.
+/// EXTURID of a unit of work that is the queue manager's own.
 const NO_EXTERNAL_UNIT: &str = "XA_FORMATID[] XA_GTRID[] XA_BQUAL[]";
 
-fn unit_number(connection: &ConnectionStatus) -> String {
-    match &connection.unit {
-        Some(unit) => format!("{}.{}", unit.id >> 32, unit.id & 0xFFFF_FFFF),
-        None => "0.0".to_owned(),
+/// EXTURID and URTYPE: who decides about the unit of work.
+fn external_unit(connection: &ConnectionStatus) -> (String, &'static str) {
+    let unit = connection.unit.as_ref();
+    match unit.and_then(|unit| unit.branch.as_ref()) {
+        Some(xid) => (xid.to_string(), "XA"),
+        None => (NO_EXTERNAL_UNIT.to_owned(), "QMGR"),
     }
+}
+
+fn unit_number(connection: &ConnectionStatus) -> String {
+    format_unit(connection.unit.as_ref().map_or(0, |unit| unit.id))
+}
+
+fn format_unit(id: u64) -> String {
+    format!("{}.{}", id >> 32, id & 0xFFFF_FFFF)
 }
 
 fn description(connection: &ConnectionStatus) -> &'static str {
@@ -253,10 +264,11 @@ fn appl_type(number: i32) -> &'static str {
 
 fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     let who = &connection.application;
-    let unit = connection.unit;
+    let unit = connection.unit.as_ref();
     let stamp = |moment: Option<i64>| moment.map(display_stamp).unzip();
     let (date, time) = stamp(unit.map(|unit| unit.started));
     let (log_date, log_time) = stamp(unit.and_then(|unit| unit.logged));
+    let (external, urtype) = external_unit(connection);
     let mut row = identity(qm, connection, "CONN");
     row.push("PID", who.pid);
     row.push("TID", who.tid);
@@ -274,8 +286,8 @@ fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     row.push("UOWSTTI", time);
     row.push("UOWLOGDA", log_date);
     row.push("UOWLOGTI", log_time);
-    row.push("URTYPE", "QMGR");
-    row.push("EXTURID", NO_EXTERNAL_UNIT);
+    row.push("URTYPE", urtype);
+    row.push("EXTURID", external);
     row.push("QMURID", unit_number(connection));
     row.push("UOWSTATE", if unit.is_some() { "ACTIVE" } else { "NONE" });
     row

@@ -121,8 +121,8 @@ pub(super) const QUEUE: &[Row<Queue>] = &[
 pub(super) const CONNECTION: &[Row<ConnectionStatus>] = &[
     gauge("connection.handles", Unit::Things, |c| u64::try_from(c.handles.len()).ok(), "Open handles"),
     gauge("connection.in_call", Unit::Things, |c| Some(c.in_call.into()), "1 while a call is in progress"),
-    gauge("connection.unit_started", Unit::Moment, |c| u64::try_from(c.unit?.started).ok(), "When the unit of work in progress began"),
-    gauge("connection.unit_logged", Unit::Moment, |c| u64::try_from(c.unit?.logged?).ok(), "When it first wrote to the log"),
+    gauge("connection.unit_started", Unit::Moment, |c| u64::try_from(c.unit.as_ref()?.started).ok(), "When the unit of work in progress began"),
+    gauge("connection.unit_logged", Unit::Moment, |c| u64::try_from(c.unit.as_ref()?.logged?).ok(), "When it first wrote to the log"),
     counter("connection.puts", Unit::Things, |c| Some(c.counts.puts), "Messages put with MQPUT"),
     counter("connection.gets", Unit::Things, |c| Some(c.counts.gets), "Messages got, browsed ones included"),
     counter("connection.got_bytes", Unit::Bytes, |c| Some(c.counts.got_bytes), "Data of messages got, as delivered"),

@@ -181,6 +181,7 @@ fn each_number_of_a_connection_has_a_row() {
             id: 0,
             started: next() as i64,
             logged: Some(next() as i64),
+            branch: None,
         }),
         counts: ConnectionCounts {
             puts: next(),

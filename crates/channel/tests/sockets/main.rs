@@ -21,3 +21,4 @@ mod stream;
 mod timing;
 mod verbs;
 mod world;
+mod xa;

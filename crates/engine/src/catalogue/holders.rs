@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
+use posthaste_mqi::Xid;
+
 use crate::handles::Target;
 use crate::queue::Queue;
 use crate::queue_manager::QueueManager;
 use crate::session::SessionInner;
-use crate::unit::xid::Xid;
 use crate::unit::{Op, Unit};
 
 /// The most that are named; whoever has to end them asks again.
@@ -102,7 +103,15 @@ pub(super) fn holders(qm: &QueueManager, queue: &Arc<Queue>) -> Vec<Holder> {
         },
         held: Held::of(session, queue),
     });
-    let branches = qm.units.branches().into_iter().map(|(xid, unit)| Holder {
+    // What a connection works on was counted with it.
+    let mut branches = qm.units.branches();
+    branches.retain(|(_, unit)| {
+        let work = unit.lock();
+        work.ongoing
+            .as_ref()
+            .is_none_or(|o| o.associated().is_empty())
+    });
+    let branches = branches.into_iter().map(|(xid, unit)| Holder {
         who: HeldBy::Branch(xid),
         held: Held::of_branch(&unit, queue),
     });

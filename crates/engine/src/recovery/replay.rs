@@ -22,7 +22,8 @@ use crate::record::{BackoutCount, QueueId, Record, UowId};
 use crate::stop::StartError;
 use crate::unit::Op;
 use crate::unit::carried::{Found, Row};
-use crate::unit::xid::{Outcome, Xid};
+use crate::unit::outcome::Outcome;
+use posthaste_mqi::Xid;
 
 /// A put or get of a unit of work whose end is not known yet.
 enum Pending {

@@ -1,6 +1,8 @@
 //! Branches of global transactions (XA): units of work that somebody else decides about.
 //!
 //! Invariants:
+//! * It has its identifier from its beginning ([`ongoing`](super::ongoing)) until all of its end has happened. Before it
+//!   is prepared it is a unit of work like any other: a crash undoes it, and so does a log that is full.
 //! * Once [`Unit::prepared`] has happened, its `Prepare` record being forced, a unit of work is in doubt until it is
 //!   resolved: over the end of its connection and over restarts. What it has put and got stays in hand.
 //! * While it is in doubt each image carries it, and it pins nothing: the log moves past it. The record that resolves it
@@ -14,11 +16,12 @@
 use std::sync::Arc;
 
 use posthaste_mqi::Reason;
+pub use posthaste_mqi::Xid;
 use posthaste_recovery_log::{Class, LogError, Lsn};
 
 use super::effect::Effect;
-pub use super::xid::{Outcome, Xid};
-use super::{Stage, Unit, Units};
+pub use super::outcome::{BranchError, Outcome};
+use super::{Backout, Commit, Stage, Unit, Units, Work};
 use crate::manager::Inner;
 use crate::record;
 
@@ -29,29 +32,6 @@ pub enum Vote {
     Prepared,
     /// There was nothing to do, and the branch has ended.
     ReadOnly,
-}
-
-/// Why a call about a branch failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BranchError {
-    /// There is no such branch (XAER_NOTA).
-    Unknown,
-    /// There is one already (XAER_DUPID).
-    Duplicate,
-    /// The branch is not at a stage for this call (XAER_PROTO).
-    Protocol,
-    /// The branch has been backed out (XA_RBROLLBACK).
-    RolledBack,
-    /// Somebody has decided about the branch (XA_HEURCOM, XA_HEURRB); it is remembered until it is forgotten.
-    Heuristic(Outcome),
-    /// As for any other call.
-    Failed(Reason),
-}
-
-impl From<Reason> for BranchError {
-    fn from(reason: Reason) -> Self {
-        BranchError::Failed(reason)
-    }
 }
 
 /// What an operator sees of a branch that is not resolved.
@@ -73,6 +53,22 @@ pub(crate) enum Resolution {
     Forgotten,
 }
 
+/// What is to become of a branch that is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Prepare,
+    Commit,
+    Backout,
+}
+
+/// What has been begun with a branch that was idle.
+pub(crate) enum Begun {
+    Prepare(Prepare),
+    Commit(Commit),
+    /// It was wanted, or the branch cannot be committed.
+    Backout(Backout),
+}
+
 /// What a prepare has come to so far.
 pub(crate) enum Prepare {
     /// It is prepared once the log is forced up to there.
@@ -87,7 +83,10 @@ impl Unit {
     /// Begins to prepare it under an identifier that is its own already; after [`Prepare::Appended`] the caller sees it
     /// through.
     pub(crate) fn begin_prepare(&self, qm: &Inner, xid: &Xid) -> Prepare {
-        let mut work = self.lock();
+        self.begin_prepare_of(&mut self.lock(), qm, xid)
+    }
+
+    fn begin_prepare_of(&self, work: &mut Work, qm: &Inner, xid: &Xid) -> Prepare {
         if work.stage == Stage::BackedOut {
             return Prepare::BackedOut;
         }
@@ -95,10 +94,10 @@ impl Unit {
             return Prepare::Doomed;
         }
         if work.ops.is_empty() {
-            self.leave(&mut work, qm);
+            self.leave(work, qm);
             return Prepare::ReadOnly;
         }
-        self.pin(&mut work, qm);
+        self.pin(work, qm);
         match qm.log.append(
             Class::Essential,
             &[&record::prepare(self.id, self.started, xid)],
@@ -107,13 +106,58 @@ impl Unit {
                 work.note(appended.start, 0, qm);
                 work.settle(qm);
                 work.xid = Some(xid.clone());
+                work.ongoing = None;
                 work.stage = Stage::Ending;
                 Prepare::Appended(appended.end)
             }
             Err(error) => {
-                self.not_appended(&mut work, qm);
+                self.not_appended(work, qm);
                 Prepare::Refused(error)
             }
+        }
+    }
+
+    /// Begins to end a branch that nobody works on any more, and that is not prepared. What it comes to is for the caller
+    /// to see through.
+    ///
+    /// # Errors
+    /// [`BranchError::Protocol`] somebody works on it, or it is prepared; [`BranchError::Unknown`] it has ended; 2009 the
+    /// log has stopped.
+    pub(crate) fn begin_end_of_idle(
+        &self,
+        qm: &Inner,
+        xid: &Xid,
+        wanted: Wanted,
+    ) -> Result<Begun, BranchError> {
+        let mut work = self.lock();
+        let backs_out = match (work.stage, &work.ongoing) {
+            (Stage::Active, Some(ongoing)) if ongoing.is_idle() => {
+                wanted == Wanted::Backout || ongoing.rollback_only || work.doomed
+            }
+            (Stage::Ended | Stage::BackedOut, _) => return Err(BranchError::Unknown),
+            _ => return Err(BranchError::Protocol),
+        };
+        if backs_out {
+            let backout = self.begin_backout_of(&mut work, qm);
+            let backout = backout.map_err(|_| BranchError::Failed(Reason::CONNECTION_BROKEN))?;
+            return Ok(Begun::Backout(backout));
+        }
+        Ok(match wanted {
+            Wanted::Prepare => Begun::Prepare(self.begin_prepare_of(&mut work, qm, xid)),
+            _ => Begun::Commit(self.begin_commit_of(&mut work, qm)),
+        })
+    }
+
+    /// Whether it is being prepared, or further.
+    pub(crate) fn is_prepared_or_later(&self) -> bool {
+        self.lock().ongoing.is_none()
+    }
+
+    /// How it was completed heuristically, if it was.
+    pub(crate) fn settled(&self) -> Option<Outcome> {
+        match self.lock().stage {
+            Stage::Settled(outcome) => Some(outcome),
+            _ => None,
         }
     }
 

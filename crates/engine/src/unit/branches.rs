@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use posthaste_env::sync::Mutex;
 
-use super::xid::Xid;
+use posthaste_mqi::Xid;
 
 /// The branches that are not resolved, by identifier.
 pub(crate) struct Branches<U>(Mutex<BTreeMap<Xid, Arc<U>>>);

@@ -18,11 +18,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use posthaste_mqi::Xid;
 use posthaste_store::Place as FilePlace;
 
 use super::Units;
+use super::outcome::Outcome;
 use super::table::Place;
-use super::xid::{Outcome, Xid};
 use super::{Op, Stage, Unit};
 use crate::mark::{Mark, mark};
 use crate::message::Message;

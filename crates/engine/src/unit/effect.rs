@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::xid::Outcome;
+use super::outcome::Outcome;
 use super::{Pin, Unit};
 use crate::message::Message;
 use crate::queue::Queue;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, LogError, Lsn, RecoveryLog};
 
-use super::xid::Outcome;
+use super::outcome::Outcome;
 use super::{Backout, Commit, Op, Stage, Unit, Units, Work, queue_by_queue};
 use crate::consume::waiter::Wakes;
 use crate::delivery::fire;
@@ -45,9 +45,10 @@ impl Work {
     /// Whether so many more messages may join it.
     ///
     /// # Errors
-    /// 2003 when the system has backed it out, 2024 when it has MAXUMSGS messages.
+    /// 2003 when the system has backed it out, or somebody has on another connection that works on the same branch; 2024
+    /// when it has MAXUMSGS messages.
     pub(crate) fn check(&self, qm: &Inner, more: usize) -> Result<(), Reason> {
-        if self.stage == Stage::BackedOut {
+        if self.stage != Stage::Active {
             return Err(Reason::BACKED_OUT);
         }
         if self.ops.len() + more > qm.catalogue.qmgr().max_uncommitted {
@@ -89,7 +90,11 @@ impl Unit {
 
     /// Begins to commit it; after [`Commit::Appended`] the caller sees it through.
     pub(crate) fn begin_commit(&self, qm: &Inner) -> Commit {
-        let mut work = self.lock();
+        self.begin_commit_of(&mut self.lock(), qm)
+    }
+
+    /// The same, under its lock.
+    pub(super) fn begin_commit_of(&self, work: &mut Work, qm: &Inner) -> Commit {
         if work.stage == Stage::BackedOut {
             return Commit::BackedOut;
         }
@@ -135,8 +140,11 @@ impl Unit {
     /// All of its end has happened, or it never began to be.
     pub(crate) fn leave(&self, work: &mut Work, qm: &Inner) {
         work.stage = Stage::Ended;
-        if let Some(xid) = &work.xid {
+        if let Some(xid) = work.xid.as_ref() {
             qm.units.branches.remove(xid);
+        }
+        if let Some(ongoing) = work.ongoing.take() {
+            qm.units.branches.remove(&ongoing.xid);
         }
         qm.units.remove(self.place);
         work.end_pin = None;
@@ -173,11 +181,19 @@ impl Unit {
     /// # Errors
     /// As [`Self::log_backout`].
     pub(crate) fn begin_backout(&self, qm: &Inner) -> Result<Backout, LogError> {
-        let mut work = self.lock();
-        if work.stage == Stage::BackedOut {
+        self.begin_backout_of(&mut self.lock(), qm)
+    }
+
+    /// The same, under its lock.
+    pub(crate) fn begin_backout_of(
+        &self,
+        work: &mut Work,
+        qm: &Inner,
+    ) -> Result<Backout, LogError> {
+        if work.stage != Stage::Active {
             return Ok(Backout::Done);
         }
-        Ok(match self.log_backout(&mut work, qm)? {
+        Ok(match self.log_backout(work, qm)? {
             Some(end) if work.hardens() => Backout::Once(end),
             _ => Backout::Now,
         })

@@ -8,7 +8,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Forced, Lsn};
 
 use super::effect::Effect;
-use super::xid::Outcome;
+use super::outcome::Outcome;
 use crate::delivery::deliver;
 use crate::manager::Inner;
 use crate::meter::Count;

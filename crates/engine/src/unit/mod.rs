@@ -3,9 +3,10 @@
 //! | file | what is there |
 //! | --- | --- |
 //! | `table` | every unit of work there is, and what keeps the log from being cut |
-//! | `xid` | what branches of global transactions are called |
+//! | `outcome` | committed, or backed out |
 //! | `ends` | how they grow and end |
 //! | `branches`, `branch` | units of work that somebody else decides about (XA) |
+//! | `ongoing` | which connections work on a branch that is not prepared |
 //! | `carried` | those in doubt, as an image carries them and a restart restores them |
 //! | `effect`, `happen` | what a forced log record makes true |
 //! | `ticket` | effects that no call waits for: asynchronous puts, and those whose applications went away |
@@ -34,14 +35,16 @@ pub(crate) mod effect;
 pub(crate) mod ends;
 pub(crate) mod happen;
 pub(crate) mod log_space_wait;
+pub(crate) mod ongoing;
+pub(crate) mod outcome;
 mod settle;
 pub(crate) mod table;
 pub(crate) mod ticket;
-pub(crate) mod xid;
 
 use std::sync::Arc;
 
 use posthaste_env::sync::{Mutex, MutexGuard};
+use posthaste_mqi::Xid;
 use posthaste_recovery_log::{LogError, Lsn};
 
 use crate::plant::{Bug, planted};
@@ -49,8 +52,9 @@ use crate::queue::Queue;
 use crate::queue::index::SlotId;
 use crate::queue::uncommitted::Uncommitted;
 use crate::record::{BackoutCount, UowId};
+use ongoing::Ongoing;
+use outcome::Outcome;
 use table::Place;
-use xid::{Outcome, Xid};
 
 /// The unit table of a queue manager.
 pub(crate) type Units = table::Table<Unit>;
@@ -132,8 +136,10 @@ pub(crate) struct Work {
     pub(crate) logged_at: Option<i64>,
     /// Bytes of the log that are kept for its end.
     owed: u64,
-    /// Its identifier, if it is a branch.
+    /// Its identifier, if it is a branch that is prepared.
     xid: Option<Xid>,
+    /// Who works on it, if it is a branch that is not.
+    pub(crate) ongoing: Option<Box<Ongoing>>,
     /// Holds the record of its end, where that of its beginning is held no more.
     end_pin: Option<Pin>,
 }
@@ -227,6 +233,7 @@ impl Unit {
             logged_at: None,
             owed: 0,
             xid: None,
+            ongoing: None,
             end_pin: None,
         };
         Unit {

@@ -17,7 +17,7 @@ use posthaste_env::sync::Mutex;
 use posthaste_recovery_log::{Lsn, RecoveryLog};
 
 use super::branches::Branches;
-use super::xid::Xid;
+use posthaste_mqi::Xid;
 
 /// A place that holds nothing back.
 const FREE: Lsn = Lsn(u64::MAX);

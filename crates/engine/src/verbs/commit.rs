@@ -62,7 +62,17 @@ impl SessionInner {
     /// MQBACK, of a unit of work whose key has been given up.
     pub(super) async fn back_out(&self, unit: Arc<Unit>) -> Result<(), Reason> {
         let backout = unit.begin_backout(&self.qm);
-        match backout.map_err(|_| Reason::CONNECTION_BROKEN)? {
+        let backout = backout.map_err(|_| Reason::CONNECTION_BROKEN)?;
+        self.finish_backout(unit, backout).await
+    }
+
+    /// The same, once it has begun.
+    pub(super) async fn finish_backout(
+        &self,
+        unit: Arc<Unit>,
+        backout: Backout,
+    ) -> Result<(), Reason> {
+        match backout {
             Backout::Done => return Ok(()),
             Backout::Now => unit.undo(&self.qm),
             Backout::Once(end) => {
@@ -78,10 +88,18 @@ impl SessionInner {
         Ok(())
     }
 
+    fn has_no_branch(&self) -> Result<(), Reason> {
+        match self.lock().branch {
+            None => Ok(()),
+            Some(_) => Err(Reason::ENVIRONMENT_ERROR),
+        }
+    }
+
     async fn back_out_own(&self) -> Verb<()> {
         let unit = {
             let mut state = self.lock();
             let unit = state.unit.take();
+            state.branch = None;
             state.counts.backouts += u64::from(unit.is_some());
             unit
         };
@@ -97,32 +115,42 @@ impl Session {
     /// forced to the log.
     ///
     /// # Errors
+    /// 2012 the connection works on a branch (XA), whose end is for its transaction manager to decide;
     /// 2003 the system had backed the unit of work out, or does so now because an asynchronous put in it has failed;
     /// 2102 the log is full (the unit of work stays); 2009 the outcome is decided by the restart.
     pub async fn commit(&self) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
+        session.has_no_branch()?;
         session.commit().await
     }
 
     /// MQBACK.
     ///
     /// # Errors
-    /// 2009 the queue manager stopped.
+    /// 2012 as for [`Session::commit`]; 2009 the queue manager stopped.
     pub async fn backout(&self) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
+        session.has_no_branch()?;
         session.back_out_own().await
     }
 
-    /// MQDISC: commits and ends the connection.
+    /// MQDISC: commits and ends the connection. A branch (XA) that it works on is backed out.
     ///
     /// # Errors
     /// Those of [`Session::commit`]; the connection has ended all the same. 2003 comes as a warning.
     pub async fn disconnect(&self) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
-        let committed = session.commit().await;
+        let committed = match session.has_no_branch() {
+            Ok(()) => session.commit().await,
+            Err(_) => match session.back_out_own().await {
+                Ok(_) => Err(Reason::BACKED_OUT),
+                failed => failed,
+            },
+        };
+        session.leave_branches(true);
         session.release();
         match committed {
             Err(Reason::BACKED_OUT) => Ok(Done {

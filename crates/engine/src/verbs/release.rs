@@ -8,13 +8,15 @@ use std::sync::Arc;
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
+use posthaste_recovery_log::LogError;
 
 use crate::consume::waiter::Wakes;
 use crate::delivery;
 use crate::handles::{Handle, Target};
 use crate::session::SessionInner;
-use crate::unit::Backout;
 use crate::unit::effect::Effect;
+use crate::unit::ongoing::Ongoing;
+use crate::unit::{Backout, Unit};
 
 /// Takes a handle out of its queue's counts.
 pub(crate) fn count_out(target: &Target, options: i32) {
@@ -89,6 +91,36 @@ fn delete_temporary(session: &Arc<SessionInner>, handle: &Handle) -> bool {
 }
 
 impl SessionInner {
+    /// A backout that no call waits for.
+    fn see_through(&self, unit: Arc<Unit>, backout: Result<Backout, LogError>) {
+        match backout {
+            // The log has stopped, and the queue manager with it.
+            Err(_) | Ok(Backout::Done) => {}
+            Ok(Backout::Once(end)) => self.qm.detach(end, Effect::Backout(unit)),
+            Ok(Backout::Now) => unit.undo(&self.qm),
+        }
+    }
+
+    /// The connection works on no branch any more, and will not see to the end of those that it has worked on: unless it
+    /// has ended in order, a branch of which nobody else knows is backed out.
+    pub(crate) fn leave_branches(&self, in_order: bool) {
+        if !std::mem::take(&mut self.lock().works_on_branches) {
+            return;
+        }
+        for (_, unit) in self.qm.units.branches() {
+            let backout = {
+                let mut work = unit.lock();
+                let is_worker = |o: &&mut Box<Ongoing>| o.is_worker(self.id);
+                let ongoing = work.ongoing.as_mut().filter(is_worker);
+                if !ongoing.is_some_and(|ongoing| ongoing.leave(self.id, in_order)) {
+                    continue;
+                }
+                unit.begin_backout_of(&mut work, &self.qm)
+            };
+            self.see_through(unit, backout);
+        }
+    }
+
     /// Backs out, closes every handle and forgets the connection.
     pub(crate) fn release(self: &Arc<Self>) {
         self.end();
@@ -98,13 +130,10 @@ impl SessionInner {
             state.release()
         };
         if let Some(unit) = unit {
-            match unit.begin_backout(&self.qm) {
-                // The log has stopped, and the queue manager with it.
-                Err(_) | Ok(Backout::Done) => {}
-                Ok(Backout::Once(end)) => self.qm.detach(end, Effect::Backout(unit)),
-                Ok(Backout::Now) => unit.undo(&self.qm),
-            }
+            let backout = unit.begin_backout(&self.qm);
+            self.see_through(unit, backout);
         }
+        self.leave_branches(false);
         let handles = {
             let mut state = self.lock();
             let all = state.handles.all();

@@ -1,19 +1,166 @@
-//! Branches of global transactions: prepare, and what comes of it; the calls of a resource manager (XA) that are about
-//! a branch whose work is done, and those of an operator.
+//! Branches of global transactions: the calls of a resource manager (XA), and those of an operator.
+//!
+//! Invariant: what these calls answer is what the tables of the XA specification say of the state of a branch and of a
+//! connection. Flags and numbers are for whoever calls.
 
 use posthaste_mqi::Reason;
+use posthaste_recovery_log::LogError;
 
 use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
 use crate::session::{Session, SessionInner};
-use crate::unit::branch::{BranchError, InDoubt, Outcome, Prepare, Resolution, Vote, Xid};
+use crate::unit::branch::{
+    Begun, BranchError, InDoubt, Outcome, Prepare, Resolution, Vote, Wanted, Xid,
+};
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
+use crate::unit::ongoing::{End, Ongoing, Start};
+use crate::unit::{Commit, Stage, Unit};
 use std::sync::Arc;
 
 impl SessionInner {
-    async fn prepare_branch(&self, xid: &Xid) -> Result<Vote, BranchError> {
+    /// Associates the connection with a branch.
+    fn start_branch(&self, xid: &Xid, how: Start) -> Result<(), BranchError> {
+        let mut state = self.lock();
+        if state.is_released() {
+            return Err(BranchError::Failed(Reason::HCONN_ERROR));
+        }
+        if state.branch.is_some() {
+            return Err(BranchError::Protocol);
+        }
+        if let Some(own) = &state.unit {
+            let mut work = own.lock();
+            if work.stage != Stage::Active || work.doomed || !work.ops.is_empty() {
+                return Err(BranchError::Outside);
+            }
+            own.leave(&mut work, &self.qm);
+        }
+        state.unit = None;
+        let unit = match how {
+            Start::New => self.new_branch(xid)?,
+            Start::Join | Start::Resume => self.known_branch(xid, how)?,
+        };
+        state.unit = Some(unit);
+        state.branch = Some(xid.clone());
+        state.works_on_branches = true;
+        Ok(())
+    }
+
+    fn new_branch(&self, xid: &Xid) -> Result<Arc<Unit>, BranchError> {
+        let qm = &self.qm;
+        if qm.units.branch(xid).is_some() {
+            return Err(BranchError::Duplicate);
+        }
+        let beginning = (qm.next_uow(), qm.clock.now());
+        let unit = qm.units.begin(self.id, beginning, None);
+        // Before anybody can find it.
+        unit.lock().ongoing = Some(Box::new(Ongoing::begin(xid, self.id)));
+        if !qm.units.name(xid, &unit) {
+            let mut work = unit.lock();
+            // The name is somebody else's.
+            work.ongoing = None;
+            unit.leave(&mut work, qm);
+            drop(work);
+            return Err(BranchError::Duplicate);
+        }
+        Ok(unit)
+    }
+
+    fn known_branch(&self, xid: &Xid, how: Start) -> Result<Arc<Unit>, BranchError> {
+        let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        let mut work = unit.lock();
+        match (work.stage, &mut work.ongoing) {
+            (Stage::Active, Some(ongoing)) => ongoing.associate(self.id, how)?,
+            (Stage::Ended | Stage::BackedOut, _) => return Err(BranchError::Unknown),
+            _ => return Err(BranchError::Protocol),
+        }
+        drop(work);
+        Ok(unit)
+    }
+
+    /// Ends the connection's association with a branch, or what is suspended.
+    fn end_branch(&self, xid: &Xid, how: End) -> Result<(), BranchError> {
+        let mut state = self.lock();
+        let own = state.branch.as_ref() == Some(xid);
+        let mut unit = self.qm.units.branch(xid);
+        if own {
+            let is_it =
+                |found: &Arc<Unit>| state.unit.as_ref().is_some_and(|u| Arc::ptr_eq(u, found));
+            if !unit.as_ref().is_some_and(is_it) {
+                // The system has backed it out, or the end of another connection has.
+                (state.unit, state.branch) = (None, None);
+                return Err(BranchError::RolledBack);
+            }
+        }
+        let unit = unit.take().ok_or(BranchError::Unknown)?;
+        let mut work = unit.lock();
+        let (stage, doomed) = (work.stage, work.doomed);
+        let rolled_back = match &mut work.ongoing {
+            Some(ongoing) => {
+                ongoing.dissociate(self.id, how)?;
+                ongoing.rollback_only |= doomed;
+                stage != Stage::Active || ongoing.rollback_only && how != End::Fail
+            }
+            None if own => true,
+            None => return Err(BranchError::Protocol),
+        };
+        drop(work);
+        if own {
+            (state.unit, state.branch) = (None, None);
+        }
+        match rolled_back {
+            true => Err(BranchError::RolledBack),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits for what has been begun with a branch that was idle.
+    async fn see_through_end(
+        &self,
+        unit: &Arc<Unit>,
+        begun: Begun,
+    ) -> Result<Result<Vote, LogError>, BranchError> {
+        let (end, effect, vote) = match begun {
+            Begun::Backout(backout) => {
+                self.finish_backout(Arc::clone(unit), backout).await?;
+                return Err(BranchError::RolledBack);
+            }
+            Begun::Prepare(Prepare::ReadOnly) => return Ok(Ok(Vote::ReadOnly)),
+            Begun::Prepare(Prepare::Refused(error)) | Begun::Commit(Commit::Refused(error)) => {
+                return Ok(Err(error));
+            }
+            // Its stage and its messages were looked at under the same lock.
+            Begun::Prepare(Prepare::BackedOut | Prepare::Doomed)
+            | Begun::Commit(Commit::BackedOut | Commit::Doomed) => {
+                return Err(BranchError::RolledBack);
+            }
+            Begun::Prepare(Prepare::Appended(end)) => {
+                (end, Effect::Prepared(Arc::clone(unit)), Vote::Prepared)
+            }
+            Begun::Commit(Commit::Appended(end)) => {
+                (end, Effect::Commit(Arc::clone(unit)), Vote::Prepared)
+            }
+        };
+        let qm = &self.qm;
+        let effect = Some(effect);
+        Pending { qm, end, effect }.done().await?;
+        Ok(Ok(vote))
+    }
+
+    async fn end_idle(&self, xid: &Xid, wanted: Wanted) -> Result<Vote, BranchError> {
+        let mut log_space_wait = LogSpaceWait::new();
+        loop {
+            let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+            let begun = unit.begin_end_of_idle(&self.qm, xid, wanted)?;
+            match self.see_through_end(&unit, begun).await? {
+                Ok(vote) => return Ok(vote),
+                Err(error) => log_space_wait.wait(&self.qm, error).await?,
+            }
+        }
+    }
+
+    async fn prepare_unit(&self, xid: &Xid) -> Result<Vote, BranchError> {
         let qm = &self.qm;
         let mut log_space_wait = LogSpaceWait::new();
         loop {
@@ -77,7 +224,85 @@ impl Inner {
 }
 
 impl Session {
-    /// Prepares the connection's unit of work as a branch: from now on somebody else decides about it, by any
+    /// Begins to work on a branch, or to work on it again (xa_start): from now on the connection's unit of work is the
+    /// branch's.
+    ///
+    /// # Errors
+    /// [`BranchError::Invalid`], [`BranchError::Duplicate`], [`BranchError::Unknown`], [`BranchError::Protocol`],
+    /// [`BranchError::Outside`]; [`BranchError::RolledBack`] the branch is to be backed out; 2009, 2018, 2162, 2219.
+    pub async fn start_branch(&self, xid: &Xid, how: Start) -> Result<(), BranchError> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        if !xid.is_of_a_branch() {
+            return Err(BranchError::Invalid);
+        }
+        session.settled().await?;
+        session.start_branch(xid, how)
+    }
+
+    /// Ends the connection's work on a branch, or work that is suspended (xa_end).
+    ///
+    /// # Errors
+    /// [`BranchError::Unknown`], [`BranchError::Protocol`]; [`BranchError::RolledBack`] the work has ended, and the branch
+    /// is backed out or to be backed out; 2009, 2018, 2162, 2219.
+    pub async fn end_branch(&self, xid: &Xid, how: End) -> Result<(), BranchError> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        session.settled().await?;
+        session.end_branch(xid, how)
+    }
+
+    /// Prepares a branch that nobody works on (xa_prepare): it is in doubt until it is resolved.
+    ///
+    /// # Errors
+    /// [`BranchError::Unknown`], [`BranchError::Protocol`]; [`BranchError::RolledBack`], after which it has ended; 2102 the
+    /// log is full, and the branch is as it was; 2009 the outcome is decided by the restart.
+    pub async fn prepare_branch(&self, xid: &Xid) -> Result<Vote, BranchError> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        session.end_idle(xid, Wanted::Prepare).await
+    }
+
+    /// Commits a branch that nobody works on and that is not prepared (xa_commit with TMONEPHASE).
+    ///
+    /// # Errors
+    /// As [`Session::prepare_branch`], and [`BranchError::Heuristic`].
+    pub async fn commit_one_phase(&self, xid: &Xid) -> Result<(), BranchError> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        let known = session.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        if let Some(outcome) = known.settled() {
+            return Err(BranchError::Heuristic(outcome));
+        }
+        session.end_idle(xid, Wanted::Commit).await.map(drop)
+    }
+
+    /// Backs out a branch, prepared or not (xa_rollback).
+    ///
+    /// # Errors
+    /// As [`Session::resolve`].
+    pub async fn roll_back(&self, xid: &Xid) -> Result<(), BranchError> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        let known = session.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        match known.is_prepared_or_later() {
+            false => match session.end_idle(xid, Wanted::Backout).await {
+                Ok(_) | Err(BranchError::RolledBack) => Ok(()),
+                Err(error) => Err(error),
+            },
+            true => {
+                let how = Resolution::Decided(Outcome::BackedOut);
+                session.qm.resolve(xid, how).await
+            }
+        }
+    }
+
+    /// The branch that the connection is associated with.
+    pub fn branch(&self) -> Option<Xid> {
+        self.inner().lock().branch.clone()
+    }
+
+    /// Prepares the connection's own unit of work as a branch, in one call: from now on somebody else decides about it, by any
     /// connection, and this one has none.
     ///
     /// # Errors
@@ -87,7 +312,7 @@ impl Session {
         let session = self.inner();
         let _call = session.enter()?;
         session.settled().await?;
-        session.prepare_branch(xid).await
+        session.prepare_unit(xid).await
     }
 
     /// Commits or backs out a branch that is prepared. When it returns without error, that is forced to the log.
@@ -138,5 +363,14 @@ impl QueueManager {
         self.inner().lifecycle.running()?;
         let resolution = Resolution::Heuristic(outcome);
         self.inner().resolve(xid, resolution).await
+    }
+
+    /// An operator forgets a branch that was completed heuristically, in place of a transaction manager that is no more.
+    ///
+    /// # Errors
+    /// As [`Session::resolve`].
+    pub async fn forget(&self, xid: &Xid) -> Result<(), BranchError> {
+        self.inner().lifecycle.running()?;
+        self.inner().resolve(xid, Resolution::Forgotten).await
     }
 }

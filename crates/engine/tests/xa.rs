@@ -1,0 +1,339 @@
+//! The calls of a resource manager (XA): work on branches that begins, is suspended, joined and ended, on one connection
+//! or several, and what each call answers at each stage.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod world;
+
+use posthaste_engine::{BranchError, End, Outcome, Session, Start, Vote, Xid};
+use posthaste_env::block_on;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Reason};
+use world::*;
+
+const SYNC: i32 = MQGMO_SYNCPOINT;
+const SUSPEND: End = End::Suspend { migrate: false };
+const MIGRATE: End = End::Suspend { migrate: true };
+
+fn xid(n: u8) -> Xid {
+    Xid::new(1, &[n; 8], &[n]).unwrap()
+}
+
+fn start(s: &Session, n: u8, how: Start) -> Result<(), BranchError> {
+    block_on(s.start_branch(&xid(n), how))
+}
+
+fn end(s: &Session, n: u8, how: End) -> Result<(), BranchError> {
+    block_on(s.end_branch(&xid(n), how))
+}
+
+fn prepare(s: &Session, n: u8) -> Result<Vote, BranchError> {
+    block_on(s.prepare_branch(&xid(n)))
+}
+
+fn commit_prepared(s: &Session, n: u8) -> Result<(), BranchError> {
+    block_on(s.resolve(&xid(n), Outcome::Committed))
+}
+
+fn one_phase(s: &Session, n: u8) -> Result<(), BranchError> {
+    block_on(s.commit_one_phase(&xid(n)))
+}
+
+fn roll_back(s: &Session, n: u8) -> Result<(), BranchError> {
+    block_on(s.roll_back(&xid(n)))
+}
+
+/// A connection with the queue open, and work done on a branch that is new.
+fn working(w: &World, n: u8, text: &[u8]) -> (Session, Hobj) {
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    start(&s, n, Start::New).unwrap();
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, text);
+    (s, h)
+}
+
+fn what_is_there(w: &World) -> Vec<String> {
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let there = drain(&s, h);
+    w.qm().check().unwrap();
+    there
+}
+
+#[test]
+fn a_branch_is_worked_on_by_one_connection_and_ended_by_others() {
+    let mut w = World::new();
+    let (s, h) = working(&w, 1, b"one");
+    assert_eq!(s.branch(), Some(xid(1)));
+    w.qm().check().unwrap();
+    end(&s, 1, End::Success).unwrap();
+    assert_eq!(s.branch(), None);
+    // The connection has a unit of work of its own again.
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"own");
+    commit(&s);
+    let other = w.connect();
+    assert_eq!(prepare(&other, 1), Ok(Vote::Prepared));
+    assert_eq!(w.connect().recover().unwrap(), [xid(1)]);
+    drop((s, other));
+    w.crash();
+    commit_prepared(&w.connect(), 1).unwrap();
+    assert_eq!(what_is_there(&w), ["one", "own"]);
+}
+
+#[test]
+fn one_phase_commits_and_backout_gives_back() {
+    let mut w = World::new();
+    let (s, h) = working(&w, 1, b"one");
+    end(&s, 1, End::Success).unwrap();
+    one_phase(&s, 1).unwrap();
+    start(&s, 2, Start::New).unwrap();
+    assert_eq!(next(&s, h, SYNC).unwrap().text(), "one");
+    end(&s, 2, End::Success).unwrap();
+    roll_back(&w.connect(), 2).unwrap();
+    start(&s, 3, Start::New).unwrap();
+    let again = next(&s, h, SYNC).unwrap();
+    assert_eq!((again.text().as_str(), again.md.backout_count), ("one", 1));
+    end(&s, 3, End::Success).unwrap();
+    prepare(&s, 3).unwrap();
+    roll_back(&w.connect(), 3).unwrap();
+    assert_eq!(roll_back(&s, 3), Err(BranchError::Unknown));
+    drop(s);
+    w.crash();
+    assert_eq!(what_is_there(&w), ["one"]);
+}
+
+/// The state tables: of branches (XA, table 6-4) and of the association of connections (6-2).
+#[test]
+fn a_call_that_may_not_come_now_is_refused_and_changes_nothing() {
+    use BranchError::*;
+    let w = World::new();
+    let (s, h) = working(&w, 1, b"kept");
+    let other = w.connect();
+    // While it is worked on.
+    assert_eq!(start(&s, 2, Start::New), Err(Protocol));
+    assert_eq!(start(&other, 1, Start::New), Err(Duplicate));
+    assert_eq!(start(&other, 1, Start::Resume), Err(Protocol));
+    assert_eq!(end(&other, 1, End::Success), Err(Protocol));
+    for s in [&s, &other] {
+        assert_eq!(prepare(s, 1), Err(Protocol));
+        assert_eq!(one_phase(s, 1), Err(Protocol));
+        assert_eq!(roll_back(s, 1), Err(Protocol));
+        assert_eq!(commit_prepared(s, 1), Err(Protocol));
+    }
+    assert_eq!(block_on(s.commit()).unwrap_err(), Reason::ENVIRONMENT_ERROR);
+    assert_eq!(
+        block_on(s.backout()).unwrap_err(),
+        Reason::ENVIRONMENT_ERROR
+    );
+    // Where there is none.
+    assert_eq!(start(&other, 9, Start::Join), Err(Unknown));
+    assert_eq!(start(&other, 9, Start::Resume), Err(Unknown));
+    assert_eq!(end(&other, 9, End::Success), Err(Unknown));
+    assert_eq!(prepare(&other, 9), Err(Unknown));
+    assert_eq!(one_phase(&other, 9), Err(Unknown));
+    assert_eq!(roll_back(&other, 9), Err(Unknown));
+    assert_eq!(commit_prepared(&other, 9), Err(Unknown));
+    assert_eq!(block_on(other.forget(&xid(9))), Err(Unknown));
+    for (format, global) in [(-1, &b"1"[..]), (1, b"")] {
+        let null = Xid::new(format, global, b"").unwrap();
+        assert_eq!(
+            block_on(other.start_branch(&null, Start::New)),
+            Err(Invalid)
+        );
+    }
+    // While it is suspended.
+    end(&s, 1, SUSPEND).unwrap();
+    assert_eq!(end(&s, 1, SUSPEND), Err(Protocol));
+    assert_eq!(start(&other, 1, Start::Resume), Err(Protocol));
+    assert_eq!(end(&other, 1, End::Success), Err(Protocol));
+    assert_eq!(prepare(&s, 1), Err(Protocol));
+    start(&s, 1, Start::Resume).unwrap();
+    end(&s, 1, End::Success).unwrap();
+    // When its work is done.
+    assert_eq!(end(&s, 1, End::Success), Err(Protocol));
+    assert_eq!(start(&s, 1, Start::Resume), Err(Protocol));
+    assert_eq!(commit_prepared(&s, 1), Err(Protocol));
+    assert_eq!(block_on(s.forget(&xid(1))), Err(Protocol));
+    assert!(s.recover().unwrap().is_empty());
+    assert_eq!(prepare(&s, 1), Ok(Vote::Prepared));
+    // When it is prepared.
+    assert_eq!(prepare(&s, 1), Err(Protocol));
+    assert_eq!(one_phase(&s, 1), Err(Protocol));
+    assert_eq!(start(&s, 1, Start::New), Err(Duplicate));
+    assert_eq!(start(&s, 1, Start::Join), Err(Protocol));
+    assert_eq!(end(&s, 1, End::Success), Err(Protocol));
+    assert_eq!(block_on(s.forget(&xid(1))), Err(Protocol));
+    // When somebody has decided.
+    block_on(w.qm().decide(&xid(1), Outcome::Committed)).unwrap();
+    let decided = Err(Heuristic(Outcome::Committed));
+    assert_eq!(one_phase(&s, 1), decided);
+    assert_eq!(roll_back(&s, 1), decided);
+    assert_eq!(commit_prepared(&s, 1), decided);
+    assert_eq!(prepare(&s, 1), Err(Protocol));
+    assert_eq!(start(&s, 1, Start::Join), Err(Protocol));
+    assert_eq!(s.recover().unwrap(), [xid(1)]);
+    block_on(s.forget(&xid(1))).unwrap();
+    assert_eq!(drain(&s, h), ["kept"]);
+    w.qm().check().unwrap();
+}
+
+#[test]
+fn work_outside_a_branch_comes_first_to_its_end() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"own");
+    assert_eq!(start(&s, 1, Start::New), Err(BranchError::Outside));
+    commit(&s);
+    start(&s, 1, Start::New).unwrap();
+    // What is not in syncpoint is in no branch.
+    put(&s, h, PERSISTENT, 0, b"alone");
+    end(&s, 1, End::Success).unwrap();
+    assert_eq!(prepare(&s, 1), Ok(Vote::ReadOnly));
+    assert_eq!(roll_back(&s, 1), Err(BranchError::Unknown));
+    assert_eq!(drain(&s, h), ["own", "alone"]);
+}
+
+#[test]
+fn several_connections_work_on_one_branch() {
+    let mut w = World::new();
+    let (one, h) = working(&w, 1, b"one");
+    let other = w.connect();
+    let o = open(&other, LOCAL, IN_OUT);
+    start(&other, 1, Start::Join).unwrap();
+    put(&other, o, PERSISTENT, MQPMO_SYNCPOINT, b"two");
+    end(&one, 1, End::Success).unwrap();
+    assert_eq!(prepare(&one, 1), Err(BranchError::Protocol));
+    put(&other, o, PERSISTENT, MQPMO_SYNCPOINT, b"three");
+    end(&other, 1, End::Success).unwrap();
+    start(&one, 1, Start::Join).unwrap();
+    put(&one, h, PERSISTENT, MQPMO_SYNCPOINT, b"four");
+    end(&one, 1, End::Success).unwrap();
+    assert_eq!(drain(&one, h), [""; 0]);
+    assert_eq!(prepare(&other, 1), Ok(Vote::Prepared));
+    drop((one, other));
+    w.crash();
+    commit_prepared(&w.connect(), 1).unwrap();
+    assert_eq!(what_is_there(&w), ["one", "two", "three", "four"]);
+}
+
+#[test]
+fn what_migrates_goes_on_elsewhere() {
+    let w = World::new();
+    let (one, h) = working(&w, 1, b"one");
+    end(&one, 1, MIGRATE).unwrap();
+    let other = w.connect();
+    let o = open(&other, LOCAL, IN_OUT);
+    start(&other, 1, Start::Resume).unwrap();
+    put(&other, o, PERSISTENT, MQPMO_SYNCPOINT, b"two");
+    assert_eq!(end(&one, 1, End::Success), Err(BranchError::Protocol));
+    end(&other, 1, MIGRATE).unwrap();
+    // It need not be resumed to be ended.
+    end(&one, 1, End::Success).unwrap();
+    one_phase(&one, 1).unwrap();
+    assert_eq!(drain(&one, h), ["one", "two"]);
+}
+
+#[test]
+fn what_has_failed_is_only_backed_out() {
+    for ends in [prepare as fn(&Session, u8) -> _, |s, n| {
+        one_phase(s, n).map(|()| Vote::Prepared)
+    }] {
+        let w = World::new();
+        let (s, _) = working(&w, 1, b"one");
+        end(&s, 1, End::Fail).unwrap();
+        assert_eq!(start(&s, 1, Start::Join), Err(BranchError::RolledBack));
+        assert_eq!(ends(&s, 1), Err(BranchError::RolledBack));
+        assert_eq!(ends(&s, 1), Err(BranchError::Unknown));
+        assert_eq!(what_is_there(&w), [""; 0]);
+    }
+    // So is what lacks a message.
+    let w = World::new();
+    w.run("DEFINE QLOCAL(SHORT) MAXDEPTH(1)");
+    let s = w.connect();
+    let short = open(&s, "SHORT", IN_OUT);
+    start(&s, 1, Start::New).unwrap();
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    put(&s, short, PERSISTENT, asynchronous, b"there");
+    try_put(&s, short, &mut md(PERSISTENT), asynchronous, b"missing").unwrap_err();
+    assert_eq!(end(&s, 1, End::Success), Err(BranchError::RolledBack));
+    roll_back(&s, 1).unwrap();
+    assert_eq!(w.depth("SHORT"), 0);
+    w.qm().check().unwrap();
+}
+
+/// Whose connection disappears, and what becomes of the branch.
+#[test]
+fn a_branch_goes_with_the_last_connection_that_has_worked_on_it() {
+    let w = World::new();
+    let lost = |s: Session| block_on(s.terminate());
+    // Worked on, suspended, done: all are backed out.
+    for how in [None, Some(SUSPEND), Some(MIGRATE), Some(End::Success)] {
+        let (s, _) = working(&w, 1, b"lost");
+        if let Some(how) = how {
+            end(&s, 1, how).unwrap();
+        }
+        lost(s);
+        assert_eq!(roll_back(&w.connect(), 1), Err(BranchError::Unknown));
+        assert_eq!(what_is_there(&w), [""; 0], "{how:?}");
+    }
+    // MQDISC in the middle of the work.
+    let (s, _) = working(&w, 1, b"lost");
+    assert_eq!(
+        block_on(s.disconnect()).unwrap().warning,
+        Reason::BACKED_OUT
+    );
+    assert_eq!(prepare(&w.connect(), 1), Err(BranchError::Unknown));
+    // One of two that work on it takes the other's work with it.
+    let (s, _) = working(&w, 1, b"lost");
+    let other = w.connect();
+    let o = open(&other, LOCAL, IN_OUT);
+    start(&other, 1, Start::Join).unwrap();
+    lost(s);
+    let late = try_put(&other, o, &mut md(PERSISTENT), MQPMO_SYNCPOINT, b"late");
+    assert_eq!(late.unwrap_err(), Reason::BACKED_OUT);
+    assert_eq!(end(&other, 1, End::Success), Err(BranchError::RolledBack));
+    put(&other, o, PERSISTENT, MQPMO_SYNCPOINT, b"own");
+    commit(&other);
+    assert_eq!(what_is_there(&w), ["own"]);
+    // What is done is kept by another worker, or by an end in order.
+    let (s, _) = working(&w, 1, b"kept");
+    end(&s, 1, End::Success).unwrap();
+    start(&other, 1, Start::Join).unwrap();
+    end(&other, 1, End::Success).unwrap();
+    lost(s);
+    w.qm().check().unwrap();
+    block_on(other.disconnect()).unwrap();
+    w.qm().check().unwrap();
+    assert_eq!(prepare(&w.connect(), 1), Ok(Vote::Prepared));
+    commit_prepared(&w.connect(), 1).unwrap();
+    assert_eq!(what_is_there(&w), ["kept"]);
+}
+
+#[test]
+fn a_crash_undoes_what_is_not_prepared() {
+    let mut w = World::new();
+    let (s, _) = working(&w, 1, b"worked on");
+    let (t, _) = working(&w, 2, b"done");
+    end(&t, 2, End::Success).unwrap();
+    drop((s, t));
+    w.crash();
+    let s = w.connect();
+    assert!(s.recover().unwrap().is_empty());
+    assert_eq!(prepare(&s, 1), Err(BranchError::Unknown));
+    assert_eq!(prepare(&s, 2), Err(BranchError::Unknown));
+    assert_eq!(what_is_there(&w), [""; 0]);
+}
+
+/// A connection shows which branch it works on.
+#[test]
+fn the_status_of_a_connection_names_its_branch() {
+    let w = World::new();
+    let (s, _) = working(&w, 1, b"one");
+    let branch = |s: &Session| s.status().unit.map(|unit| unit.branch);
+    assert_eq!(branch(&s), Some(Some(xid(1))));
+    end(&s, 1, End::Success).unwrap();
+    assert_eq!(branch(&s), None);
+    // What is done still keeps the queue, and says so.
+    let answer = format!("{:?}", w.mqsc(&format!("CLEAR QLOCAL({LOCAL})")));
+    assert!(answer.contains(&xid(1).to_string()), "{answer}");
+}
