@@ -8,25 +8,23 @@
 //!
 //! | module | what is there |
 //! | --- | --- |
-//! | `options` | the command line, and the plan that it becomes |
-//! | `files` | files: made, filled, opened, removed whatever happens |
-//! | `writing` | the loop that is measured |
+//! | `options` | the command line, checked before anything is touched |
+//! | `forced` | forced writes: the memory, the file, the loop that is measured |
+//! | `files` | test files: made, filled, removed whatever happens |
 //! | `measured` | what a loop found, and several put together |
 //! | `worker` | the loop in a thread, or in one process for each queue manager |
-//! | `csv` | the CSV file that rows are added to |
-//! | `report` | the output block and the rows of the CSV file |
+//! | `report` | the output block and the CSV file |
 //! | `fio` | the same test for fio |
 //! | `command` | one run, in order |
 
 mod command;
-mod csv;
 mod files;
 mod fio;
+mod forced;
 mod measured;
 mod options;
 mod report;
 mod worker;
-mod writing;
 
 pub(crate) use command::forced;
 pub use command::{Sample, run, sample};

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use posthaste_server::{Exit, Failure};
 
-use super::csv::Csv;
 use super::files::{self, NoFiles, Removal, TestFiles};
 use super::measured::Measured;
-use super::options::{Block, DiskTestArgs, Plan};
+use super::options::{Block, DiskTestArgs};
+use super::report::Csv;
 use super::{fio, report, worker};
 use crate::measure::{Interrupt, refuse_long_files};
 
@@ -28,19 +28,16 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
         let failed = |error| Failure::io(Path::new("the order of a disk test"), &error);
         return worker::serve().map(|()| Exit::Done).map_err(failed);
     }
-    let plan = args.plan()?;
+    args.check()?;
     if let Some(file) = &args.fio {
-        return write_job_file(&plan, file);
+        return write_job_file(args, file);
     }
-    files::check_room(&plan)?;
-    let mut csv = plan.csv.as_deref().map(Csv::open).transpose()?;
+    files::check_room(args)?;
+    let mut csv = args.csv.as_deref().map(Csv::open).transpose()?;
     posthaste_env::allow_descriptors();
-    let removal = Removal::default();
-    let last = removal.clone();
-    let interrupt = Interrupt::on_signals_then(move || drop(last.now()));
-    let interrupt = interrupt.map_err(|error| Failure::io(&plan.dir, &error))?;
-    say(&report::options(&plan));
-    let files = match create(&plan, &removal, &interrupt) {
+    let (removal, interrupt) = guarded(&args.dir)?;
+    say(&report::options(args));
+    let files = match create(args, &removal, &interrupt) {
         Ok(files) => files,
         Err(NoFiles::Interrupted) => return Ok(interrupted("while the files were created")),
         Err(NoFiles::Failed(failure)) => return Err(failure),
@@ -49,28 +46,36 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
         say(&format!(
             "The file system of {} has no direct access (O_DIRECT): going on with O_DSYNC only. A log there \
              would do the same.\n",
-            plan.dir.display()
+            args.dir.display()
         ));
     }
-    for block in &plan.blocks {
-        let found = measure(&plan, &files, block, &interrupt)?;
-        say(&report::results(&found, plan.queue_managers));
+    for block in &args.blocks {
+        let found = measure(args, &files, block, &interrupt)?;
+        say(&report::results(&found));
         if found.interrupted {
-            let seconds = found.elapsed_ns / 1_000_000_000;
-            let when = format!(
-                "after {seconds} of {} seconds, of which the figures are",
-                plan.time.as_secs()
-            );
-            return Ok(interrupted(&when));
+            return Ok(interrupted(&format!(
+                "after {} of {} seconds, of which the figures are",
+                found.elapsed_ns / 1_000_000_000,
+                args.duration.as_secs()
+            )));
         }
         if let Some(csv) = &mut csv {
-            csv.add(&report::csv_row(&plan, &found))?;
+            csv.add(&args.dir, &found)?;
         }
         if interrupt.raised() {
             return Ok(interrupted("between two block sizes"));
         }
     }
     Ok(Exit::Done)
+}
+
+/// An interruption that, when it is the second one, has the files removed before the process ends.
+fn guarded(folder: &Path) -> Result<(Removal, Interrupt), Failure> {
+    let removal = Removal::default();
+    let last = removal.clone();
+    let interrupt = Interrupt::on_signals_then(move || last.now());
+    let interrupt = interrupt.map_err(|error| Failure::io(folder, &error))?;
+    Ok((removal, interrupt))
 }
 
 /// Memory in pages of the processor's usual size, as fio and other programs have it: a block in a huge page is one
@@ -95,20 +100,16 @@ pub struct Sample {
 /// # Errors
 /// The folder cannot be written to or is too small, the disk refuses, or Ctrl-C ended it.
 pub fn sample(folder: &Path) -> Result<Sample, Failure> {
-    let refused = |error| Failure::io(folder, &error);
-    refuse_long_files().map_err(refused)?;
-    let removal = Removal::default();
-    let last = removal.clone();
-    let interrupt = Interrupt::on_signals_then(move || drop(last.now())).map_err(refused)?;
-    let plan = Plan::small(folder, 4096, 2 << 20, Duration::from_secs(1));
-    let found = one(&plan, &removal, &interrupt).map_err(|none| match none {
+    refuse_long_files().map_err(|error| Failure::io(folder, &error))?;
+    let (removal, interrupt) = guarded(folder)?;
+    let args = DiskTestArgs::small(folder, 4096, 2 << 20, Duration::from_secs(1));
+    let found = one(&args, &removal, &interrupt).map_err(|none| match none {
         NoFiles::Interrupted => Failure::new(Exit::CallFailed, "AMQ2502E", &["it was interrupted"]),
         NoFiles::Failed(failure) => failure,
     })?;
-    let [p99_ns] = found.percentiles([99.0]);
     Ok(Sample {
         average_ns: found.average_ns(),
-        p99_ns,
+        p99_ns: found.percentile(99.0),
     })
 }
 
@@ -120,16 +121,16 @@ pub(crate) fn forced(
     time: Duration,
     interrupt: &Interrupt,
 ) -> Result<Measured, NoFiles> {
-    let plan = Plan::small(folder, bytes, file_size, time);
-    one(&plan, &Removal::default(), interrupt)
+    let args = DiskTestArgs::small(folder, bytes, file_size, time);
+    one(&args, &Removal::default(), interrupt)
 }
 
-/// Measures the only block size of a plan, without a word.
-fn one(plan: &Plan, removal: &Removal, interrupt: &Interrupt) -> Result<Measured, NoFiles> {
-    files::check_room(plan)?;
-    let files = files::create(plan, removal, |_, _| !interrupt.raised())?;
-    let block = plan.blocks.first().ok_or(NoFiles::Interrupted)?;
-    let found = worker::execute(plan, &files, block, &mut |_| !interrupt.raised())?;
+/// Measures the only block size that there is, without a word.
+fn one(args: &DiskTestArgs, removal: &Removal, interrupt: &Interrupt) -> Result<Measured, NoFiles> {
+    files::check_room(args)?;
+    let files = files::create(args, removal, |_, _| !interrupt.raised())?;
+    let block = args.blocks.first().ok_or(NoFiles::Interrupted)?;
+    let found = worker::execute(args, &files, block, &mut |_| !interrupt.raised())?;
     match found.interrupted || interrupt.raised() {
         true => Err(NoFiles::Interrupted),
         false => Ok(found),
@@ -143,21 +144,25 @@ fn interrupted(when: &str) -> Exit {
     Exit::CallFailed
 }
 
-fn write_job_file(plan: &Plan, file: &Path) -> Result<Exit, Failure> {
-    files::check_directory(&plan.dir)?;
-    fio::check_directory(&plan.dir)?;
+fn write_job_file(args: &DiskTestArgs, file: &Path) -> Result<Exit, Failure> {
+    files::check_directory(&args.dir)?;
+    fio::check_directory(&args.dir)?;
     let name = file.display().to_string();
-    let written = std::fs::write(file, fio::job_file(plan, &name));
+    let written = std::fs::write(file, fio::job_file(args, &name));
     written.map_err(|error| Failure::io(file, &error))?;
     say(&format!("{name} is written. Run it with: fio {name}\n"));
     Ok(Exit::Done)
 }
 
-fn create(plan: &Plan, removal: &Removal, interrupt: &Interrupt) -> Result<TestFiles, NoFiles> {
+fn create(
+    args: &DiskTestArgs,
+    removal: &Removal,
+    interrupt: &Interrupt,
+) -> Result<TestFiles, NoFiles> {
     say("Creating files...");
     let terminal = io::stdout().is_terminal();
     let mut percent = 0;
-    let created = files::create(plan, removal, |done, all| {
+    let created = files::create(args, removal, |done, all| {
         let now = done * 100 / all.max(1);
         if terminal && now != percent {
             percent = now;
@@ -173,65 +178,34 @@ fn create(plan: &Plan, removal: &Removal, interrupt: &Interrupt) -> Result<TestF
 }
 
 fn measure(
-    plan: &Plan,
+    args: &DiskTestArgs,
     files: &TestFiles,
     block: &Block,
     interrupt: &Interrupt,
 ) -> Result<Measured, Failure> {
-    let terminal = io::stdout().is_terminal();
-    let line = |done: u64| report::progress(block.bytes as u64, done, plan.time.as_secs());
-    let mut shown = 0;
+    let line = |done: u64| report::progress(block, done, args);
+    // On a terminal the line is written anew each second.
+    let start = match io::stdout().is_terminal() {
+        true => "\r",
+        false => "",
+    };
+    let mut shown = None;
     let mut tick = |passed: Duration| {
-        let seconds = passed.as_secs().min(plan.time.as_secs());
-        if terminal && seconds > shown {
-            shown = seconds;
-            say(&format!("\r{}", line(seconds)));
+        if !start.is_empty() && shown != Some(passed.as_secs()) {
+            shown = Some(passed.as_secs());
+            say(&format!("{start}{}", line(passed.as_secs())));
         }
         !interrupt.raised()
     };
-    if terminal {
-        say(&line(0));
-    }
-    let found = worker::execute(plan, files, block, &mut tick);
-    if let Ok(found) = &found {
-        let done = found.elapsed_ns / 1_000_000_000;
-        let done = line(done.min(plan.time.as_secs()));
-        say(&match terminal {
-            true => format!("\r{done}\n"),
-            false => format!("{done}\n"),
-        });
-    }
-    found
+    tick(Duration::ZERO);
+    let found = worker::execute(args, files, block, &mut tick)?;
+    let done = line(found.elapsed_ns / 1_000_000_000);
+    say(&format!("{start}{done}\n"));
+    Ok(found)
 }
 
 /// To standard output, at once. A reader that has gone is no reason to end a test whose rows go to a file.
 fn say(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::options::tests::args;
-    use super::*;
-
-    #[test]
-    fn an_interruption_ends_the_test_with_what_was_found() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut plan = args("--bsize 4K --fileSize 16384 --numFiles 2 --duration 600")
-            .unwrap()
-            .plan()
-            .unwrap();
-        plan.dir = dir.path().to_owned();
-        let interrupt = Interrupt::none();
-        let files = create(&plan, &Removal::default(), &interrupt).unwrap();
-        interrupt.raise();
-        let found = measure(&plan, &files, &plan.blocks[0], &interrupt).unwrap();
-        assert!(found.interrupted && found.writes > 0);
-        drop(files);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        let refused = create(&plan, &Removal::default(), &interrupt);
-        assert!(matches!(refused, Err(NoFiles::Interrupted)));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
 }

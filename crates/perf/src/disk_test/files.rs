@@ -1,4 +1,4 @@
-//! The files of a disk test: made and filled before it, opened for it, removed after it whatever happens.
+//! The files of a disk test: made and filled before it, removed after it whatever happens.
 //!
 //! Invariants:
 //! * A file that was there before is never touched: files are made with `O_EXCL`.
@@ -12,88 +12,14 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use posthaste_server::{Exit, Failure};
-use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::options::Plan;
+use super::forced::{AlignedMemory, open, write_all};
+use super::options::DiskTestArgs;
 use crate::quantity::grouped;
 
 /// Bytes written at once when files are filled.
 const FILLING: usize = 1 << 20;
-/// The smallest piece that a device knows.
-const SECTOR: usize = 512;
-
-/// Memory that begins at a multiple of an alignment, filled with bytes that no device can compress or leave
-/// out.
-pub(super) struct AlignedMemory {
-    bytes: Vec<u8>,
-    start: usize,
-    length: usize,
-}
-
-impl AlignedMemory {
-    pub(super) fn new(length: usize, alignment: usize) -> AlignedMemory {
-        let mut bytes = vec![0; length + alignment];
-        let address = bytes.as_ptr().addr();
-        let start = address.next_multiple_of(alignment) - address;
-        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-        for word in bytes.chunks_mut(8) {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            for (to, from) in word.iter_mut().zip(random.to_le_bytes()) {
-                *to = from;
-            }
-        }
-        AlignedMemory {
-            bytes,
-            start,
-            length,
-        }
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        let end = self.start + self.length;
-        self.bytes.get(self.start..end).unwrap_or_default()
-    }
-
-    /// Makes each sector differ from what it was: some devices are faster with what is there already, and a
-    /// log never writes that.
-    pub(super) fn stamp(&mut self, number: u64) {
-        let end = self.start + self.length;
-        let bytes = self.bytes.get_mut(self.start..end).unwrap_or_default();
-        for (sector, place) in bytes.chunks_mut(SECTOR).zip(number << 16..) {
-            for (to, from) in sector.iter_mut().zip(place.to_le_bytes()) {
-                *to = from;
-            }
-        }
-    }
-}
-
-/// Opens a file as a recovery log is opened; `create`: it must not be there yet.
-pub(super) fn open(path: &Path, create: bool, direct: bool) -> Result<OwnedFd, Errno> {
-    let mut flags = OFlags::RDWR | OFlags::DSYNC | OFlags::CLOEXEC;
-    if create {
-        flags |= OFlags::CREATE | OFlags::EXCL;
-    }
-    if direct {
-        flags |= OFlags::DIRECT;
-    }
-    retry_on_intr(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)))
-}
-
-/// Writes all of `bytes` at `offset`.
-pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let count = retry_on_intr(|| rustix::io::pwrite(file, bytes, offset))?;
-        if count == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        bytes = bytes.get(count..).unwrap_or_default();
-        offset += count as u64;
-    }
-    Ok(())
-}
 
 /// Names of files that must go.
 #[derive(Clone, Debug, Default)]
@@ -102,18 +28,15 @@ pub(super) struct Removal {
 }
 
 impl Removal {
-    /// Removes them all; those that cannot be removed, with the reason.
-    pub(super) fn now(&self) -> Vec<(PathBuf, io::Error)> {
-        let paths = std::mem::take(&mut *self.paths.lock());
-        let failed = paths.into_iter().filter_map(|path| {
-            let error = std::fs::remove_file(&path).err()?;
-            Some((path, error))
-        });
-        failed.collect()
-    }
-
-    fn add(&self, path: PathBuf) {
-        self.paths.lock().push(path);
+    /// Removes them all, and says which stayed.
+    pub(super) fn now(&self) {
+        for path in std::mem::take(&mut *self.paths.lock()) {
+            if let Err(error) = std::fs::remove_file(&path) {
+                let line = format!("{} was not removed: {error}\n", path.display());
+                // Nobody is left to tell if this fails.
+                let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
+            }
+        }
     }
 }
 
@@ -144,11 +67,7 @@ pub(super) struct TestFiles {
 
 impl Drop for TestFiles {
     fn drop(&mut self) {
-        for (path, error) in self.removal.now() {
-            // The test is over; what is left is to say which file stayed.
-            let line = format!("{} was not removed: {error}\n", path.display());
-            let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
-        }
+        self.removal.now();
     }
 }
 
@@ -162,32 +81,32 @@ pub(super) fn check_directory(dir: &Path) -> Result<(), Failure> {
 }
 
 /// Refuses a directory that cannot be written to or has not the room.
-pub(super) fn check_room(plan: &Plan) -> Result<(), Failure> {
-    let dir = &plan.dir;
+pub(super) fn check_room(args: &DiskTestArgs) -> Result<(), Failure> {
+    let dir = &args.dir;
     check_directory(dir)?;
     let refused = |error: Errno| Failure::io(dir, &error.into());
     let system = rustix::fs::statvfs(dir).map_err(refused)?;
     let free = system.f_bavail.saturating_mul(system.f_frsize);
-    let wanted = plan.all_bytes();
+    let wanted = args.all_bytes();
     // A file system without a size (ramfs, some network ones) has none to compare with.
-    if system.f_blocks > 0 && wanted > free {
-        let shown = dir.display().to_string();
-        let detail = format!(
-            "{} files of {} bytes need {} bytes; {} are free.",
-            grouped(u64::from(plan.files) * u64::from(plan.queue_managers)),
-            grouped(plan.file_size),
-            grouped(wanted),
-            grouped(free)
-        );
-        return Err(Failure::new(Exit::NoSpace, "AMQ2020E", &[&shown]).with_detail(detail));
+    if system.f_blocks == 0 || wanted <= free {
+        return Ok(());
     }
-    Ok(())
+    let detail = format!(
+        "{} files of {} bytes need {} bytes; {} are free.",
+        grouped(u64::from(args.files) * u64::from(args.queue_managers)),
+        grouped(args.file_size),
+        grouped(wanted),
+        grouped(free)
+    );
+    let shown = dir.display().to_string();
+    Err(Failure::new(Exit::NoSpace, "AMQ2020E", &[&shown]).with_detail(detail))
 }
 
 /// Makes and fills the files. `progress` hears how many bytes of how many are there, and says whether
 /// to go on.
 pub(super) fn create(
-    plan: &Plan,
+    args: &DiskTestArgs,
     removal: &Removal,
     mut progress: impl FnMut(u64, u64) -> bool,
 ) -> Result<TestFiles, NoFiles> {
@@ -196,24 +115,27 @@ pub(super) fn create(
         direct: true,
         removal: removal.clone(),
     };
-    let chunk = FILLING.max(plan.alignment);
-    let memory = AlignedMemory::new(chunk, plan.alignment);
-    let (mut done, all) = (0, plan.all_bytes());
-    for queue_manager in 1..=plan.queue_managers {
+    let memory = AlignedMemory::new(FILLING.max(args.alignment), args.alignment);
+    let (mut done, all) = (0, args.all_bytes());
+    for queue_manager in 1..=args.queue_managers {
         let mut own = Vec::new();
-        for number in 1..=plan.files {
-            let path = plan.path(queue_manager, number);
+        for number in 1..=args.files {
+            let path = args.path(queue_manager, number);
             let made = make(&path, files.direct, |create, direct| {
                 open(&path, create, direct)
             });
             let (file, direct) = made.map_err(|error| refused(&path, error))?;
             files.direct = direct;
-            removal.add(path.clone());
-            fill(&file, plan, memory.bytes(), &path, &mut |bytes| {
+            removal.paths.lock().push(path.clone());
+            let filled = fill(&file, args, memory.bytes(), &mut |bytes| {
                 done += bytes;
                 progress(done, all)
-            })?;
-            own.push(path);
+            });
+            match filled {
+                Ok(true) => own.push(path),
+                Ok(false) => return Err(NoFiles::Interrupted),
+                Err(error) => return Err(write_failed(&path, args.alignment, error).into()),
+            }
         }
         files.paths.push(own);
     }
@@ -253,40 +175,38 @@ fn refused(path: &Path, error: Errno) -> Failure {
     }
 }
 
-/// Writes a file through to its full length.
+/// Writes a file through to its full length; `false`: ended before.
 fn fill(
     file: &OwnedFd,
-    plan: &Plan,
+    args: &DiskTestArgs,
     memory: &[u8],
-    path: &Path,
     progress: &mut dyn FnMut(u64) -> bool,
-) -> Result<(), NoFiles> {
-    let failed = |error: io::Error| NoFiles::Failed(write_failed(path, plan.alignment, &error));
+) -> Result<bool, Errno> {
     // Whole blocks only are ever written, so what is left over behind them need not be filled.
-    let whole = plan.file_size - plan.file_size % plan.alignment as u64;
+    let rest = args.file_size % args.alignment as u64;
+    let whole = args.file_size - rest;
     let mut offset = 0;
     while offset < whole {
         let left = usize::try_from(whole - offset).unwrap_or(usize::MAX);
         let bytes = memory.get(..left.min(memory.len())).unwrap_or(memory);
-        write_all(file, bytes, offset).map_err(failed)?;
+        write_all(file, bytes, offset)?;
         offset += bytes.len() as u64;
         if !progress(bytes.len() as u64) {
-            return Err(NoFiles::Interrupted);
+            return Ok(false);
         }
     }
-    if whole < plan.file_size {
-        let extended = retry_on_intr(|| rustix::fs::ftruncate(file, plan.file_size));
-        extended.map_err(|error| failed(error.into()))?;
-        progress(plan.file_size - whole);
+    if rest > 0 {
+        retry_on_intr(|| rustix::fs::ftruncate(file, args.file_size))?;
+        progress(rest);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A write that was refused, with what can be done about it.
-pub(super) fn write_failed(path: &Path, alignment: usize, error: &io::Error) -> Failure {
-    let failure = Failure::io(path, error);
-    match error.kind() {
-        io::ErrorKind::InvalidInput => failure.with_detail(format!(
+pub(super) fn write_failed(path: &Path, alignment: usize, error: Errno) -> Failure {
+    let failure = Failure::io(path, &error.into());
+    match error {
+        Errno::INVAL => failure.with_detail(format!(
             "The device takes no direct writes that are aligned to {alignment} bytes: try a larger --alignment."
         )),
         _ => failure,
@@ -298,60 +218,39 @@ mod tests {
     use super::super::options::tests::args;
     use super::*;
 
-    fn plan(line: &str, dir: &Path) -> Plan {
-        let mut plan = args(line).unwrap().plan().unwrap();
-        plan.dir = dir.to_owned();
-        plan
+    /// A folder, and the options of a test there.
+    fn folder(line: &str) -> (tempfile::TempDir, DiskTestArgs) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut args = args(line);
+        args.dir = folder.path().to_owned();
+        (folder, args)
     }
 
     fn names(dir: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(dir).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
         names.sort();
         names
     }
 
     #[test]
-    fn memory_is_aligned_and_not_blank() {
-        for alignment in [512, 4096, 65_536] {
-            let memory = AlignedMemory::new(8192, alignment);
-            assert_eq!(memory.bytes().len(), 8192);
-            assert!(memory.bytes().as_ptr().addr().is_multiple_of(alignment));
-            let zeros = memory.bytes().iter().filter(|byte| **byte == 0).count();
-            assert!(zeros < 200, "{zeros}");
-            let mut stamped = AlignedMemory::new(8192, alignment);
-            for number in [0, 1, 70_000] {
-                let before = stamped.bytes().to_vec();
-                stamped.stamp(number);
-                let changed = stamped.bytes().chunks(SECTOR).zip(before.chunks(SECTOR));
-                assert!(changed.into_iter().all(|(now, before)| now != before));
-            }
-        }
-    }
-
-    #[test]
     fn files_are_full_and_go_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let plan = plan(
-            "--fileSize 1060000 --numFiles 2 --qm 2 --filePrefix t",
-            dir.path(),
-        );
+        let line = "--fileSize 1060000 --numFiles 2 --qm 2 --filePrefix t";
+        let (folder, args) = folder(line);
         let mut last = (0, 0);
-        let removal = Removal::default();
-        let files = create(&plan, &removal, |done, all| {
+        let files = create(&args, &Removal::default(), |done, all| {
             assert!(done > last.0);
             last = (done, all);
             true
         });
         let files = files.unwrap();
         assert_eq!(last, (4 * 1_060_000, 4 * 1_060_000));
+        let all = ["t_qm1_1", "t_qm1_2", "t_qm2_1", "t_qm2_2"];
         assert_eq!(
-            names(dir.path()),
-            ["t_qm1_1", "t_qm1_2", "t_qm2_1", "t_qm2_2"]
+            (names(folder.path()), files.paths.len()),
+            (all.map(str::to_owned).into(), 2)
         );
-        assert_eq!(files.paths.len(), 2);
         for path in files.paths.iter().flatten() {
             let bytes = std::fs::read(path).unwrap();
             assert_eq!(bytes.len(), 1_060_000);
@@ -359,75 +258,49 @@ mod tests {
             assert!(page.iter().any(|byte| *byte != 0));
         }
         drop(files);
-        assert!(names(dir.path()).is_empty());
+        assert!(names(folder.path()).is_empty());
     }
 
     #[test]
     fn an_interruption_and_a_refusal_leave_nothing_of_ours() {
-        let dir = tempfile::tempdir().unwrap();
-        let plan = plan("--fileSize 4194304 --bsize 4K --filePrefix t", dir.path());
-        let removal = Removal::default();
+        let (folder, args) = folder("--fileSize 4194304 --bsize 4K --filePrefix t");
         let mut calls = 0;
-        let ended = create(&plan, &removal, |_, _| {
+        let ended = create(&args, &Removal::default(), |_, _| {
             calls += 1;
             calls < 6
         });
         assert!(matches!(ended, Err(NoFiles::Interrupted)));
-        assert_eq!(calls, 6);
-        assert!(names(dir.path()).is_empty());
+        assert_eq!((calls, names(folder.path()).len()), (6, 0));
 
-        std::fs::write(dir.path().join("t3"), "somebody's").unwrap();
-        let refused = create(&plan, &removal, |_, _| true);
+        let others = folder.path().join("t3");
+        std::fs::write(&others, "somebody's").unwrap();
+        let refused = create(&args, &Removal::default(), |_, _| true);
         let Err(NoFiles::Failed(failure)) = refused else {
             panic!("{refused:?}");
         };
         assert!(failure.line().contains("t3 is there already"));
-        assert_eq!(names(dir.path()), ["t3"]);
-        assert_eq!(std::fs::read(dir.path().join("t3")).unwrap(), b"somebody's");
+        assert_eq!(names(folder.path()), ["t3"]);
+        assert_eq!(std::fs::read(&others).unwrap(), b"somebody's");
     }
 
     #[test]
     fn a_disk_that_fills_up_meanwhile_is_told() {
-        let dir = tempfile::tempdir().unwrap();
-        let plan = plan("", dir.path());
         // A device that is always full.
         let full = Path::new("/dev/full");
         let file = open(full, false, false).unwrap();
         let memory = AlignedMemory::new(8192, 4096);
-        let filled = fill(&file, &plan, memory.bytes(), full, &mut |_| true);
-        let Err(NoFiles::Failed(failure)) = filled else {
-            panic!("{filled:?}");
-        };
+        let error = fill(&file, &args(""), memory.bytes(), &mut |_| true).unwrap_err();
+        let failure = write_failed(full, 4096, error);
         assert_eq!((failure.exit, failure.id), (Exit::NoSpace, "AMQ2020E"));
         assert!(failure.line().contains("/dev/full"));
-    }
-
-    #[test]
-    fn a_directory_without_room_is_refused_in_advance() {
-        let dir = tempfile::tempdir().unwrap();
-        let big = plan("--fileSize 1125899906842624 --numFiles 10", dir.path());
-        let failure = check_room(&big).unwrap_err();
-        assert_eq!(failure.exit, Exit::NoSpace);
-        let shown = failure.to_string();
-        assert!(
-            shown.contains("need 11,258,999,068,426,240 bytes;"),
-            "{shown}"
-        );
-        check_room(&plan("", dir.path())).unwrap();
-        let file = dir.path().join("f");
-        std::fs::write(&file, "").unwrap();
-        for place in [file, dir.path().join("missing")] {
-            assert_eq!(
-                check_room(&plan("", &place)).unwrap_err().exit,
-                Exit::Unusable
-            );
-        }
+        let failure = write_failed(full, 512, Errno::INVAL);
+        assert!(failure.to_string().contains("larger --alignment"));
     }
 
     #[test]
     fn a_file_system_without_direct_access_is_used_without() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("f");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
         // (whether the file is there after the refusal, what is asked for next)
         for (there, next) in [(true, (false, false)), (false, (true, false))] {
             let asked = std::cell::RefCell::new(Vec::new());
@@ -447,7 +320,5 @@ mod tests {
         }
         let never = |_: bool, _: bool| Err::<(), Errno>(Errno::NOSPC);
         assert_eq!(make(&path, true, never), Err(Errno::NOSPC));
-        let failure = write_failed(&path, 512, &Errno::INVAL.into());
-        assert!(failure.to_string().contains("larger --alignment"));
     }
 }

@@ -6,7 +6,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::histogram;
+use crate::measure::{histogram, recorded};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -21,98 +21,84 @@ pub(crate) struct Extreme {
 }
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     /// Bytes of a write.
     pub(crate) block: u64,
+    /// That wrote at the same time.
+    pub(crate) queue_managers: u64,
     pub(crate) writes: u64,
     pub(crate) elapsed_ns: u64,
     /// All latencies together.
     pub(crate) total_ns: u64,
     pub(crate) max: Extreme,
     pub(crate) min: Extreme,
-    /// Writes that ended in each whole second.
+    /// Writes that ended in each second.
     pub(crate) seconds: Vec<u64>,
-    /// Latency and number of writes that took as long.
-    pub(crate) latencies: Vec<(u64, u64)>,
+    #[serde(with = "recorded")]
+    latencies: Histogram<u64>,
     /// It ended before its time.
     pub(crate) interrupted: bool,
 }
 
-/// Counts while the loop runs.
-pub(crate) struct Tally {
-    found: Measured,
-    latencies: Histogram<u64>,
-}
-
-impl Tally {
-    pub(crate) fn new(block: u64) -> Tally {
-        Tally {
-            found: Measured {
-                block,
-                writes: 0,
-                elapsed_ns: 0,
-                total_ns: 0,
-                max: Extreme::default(),
-                min: Extreme::default(),
-                seconds: Vec::new(),
-                latencies: Vec::new(),
-                interrupted: false,
-            },
+impl Measured {
+    pub(super) fn new(block: u64) -> Measured {
+        Measured {
+            block,
+            queue_managers: 1,
+            writes: 0,
+            elapsed_ns: 0,
+            total_ns: 0,
+            max: Extreme::default(),
+            min: Extreme::default(),
+            seconds: Vec::new(),
             latencies: histogram(),
+            interrupted: false,
         }
     }
 
     /// Write `number` took `ns` and ended `elapsed_ns` after the beginning.
-    pub(crate) fn write(&mut self, number: u64, ns: u64, elapsed_ns: u64) {
-        let found = &mut self.found;
+    pub(super) fn write(&mut self, number: u64, ns: u64, elapsed_ns: u64) {
         let this = Extreme {
             ns,
             number,
             queue_manager: 1,
         };
-        if found.writes == 0 || ns > found.max.ns {
-            found.max = this;
+        if self.writes == 0 || ns > self.max.ns {
+            self.max = this;
         }
-        if found.writes == 0 || ns < found.min.ns {
-            found.min = this;
+        if self.writes == 0 || ns < self.min.ns {
+            self.min = this;
         }
-        found.writes += 1;
-        found.total_ns += ns;
-        found.elapsed_ns = elapsed_ns;
+        self.writes += 1;
+        self.total_ns += ns;
+        self.elapsed_ns = elapsed_ns;
         let second = usize::try_from(elapsed_ns / SECOND).unwrap_or(usize::MAX);
-        if found.seconds.len() <= second {
-            found.seconds.resize(second + 1, 0);
+        if self.seconds.len() <= second {
+            self.seconds.resize(second + 1, 0);
         }
-        if let Some(count) = found.seconds.get_mut(second) {
+        if let Some(count) = self.seconds.get_mut(second) {
             *count += 1;
         }
         self.latencies.saturating_record(ns.max(1));
     }
 
-    pub(crate) fn end(self, interrupted: bool) -> Measured {
-        let mut found = self.found;
-        found.interrupted = interrupted;
-        let whole = usize::try_from(found.elapsed_ns / SECOND).unwrap_or(usize::MAX);
-        found.seconds.truncate(whole);
-        let steps = self.latencies.iter_recorded();
-        found.latencies = steps
-            .map(|step| (step.value_iterated_to(), step.count_at_value()))
-            .collect();
-        found
+    /// Nothing more comes: the last second was none.
+    pub(super) fn ended(mut self) -> Measured {
+        let whole = usize::try_from(self.elapsed_ns / SECOND).unwrap_or(usize::MAX);
+        self.seconds.truncate(whole);
+        self
     }
-}
 
-impl Measured {
     /// Several queue managers that wrote at the same time, as one.
-    pub(crate) fn together(all: Vec<Measured>) -> Option<Measured> {
-        let mut all = all.into_iter().zip(1..).map(|(mut found, number)| {
+    pub(super) fn together(all: Vec<Measured>) -> Option<Measured> {
+        let numbered = all.into_iter().zip(1..).map(|(mut found, number)| {
             found.max.queue_manager = number;
             found.min.queue_manager = number;
             found
         });
-        let mut sum = all.next()?;
-        for other in all {
+        numbered.reduce(|mut sum, other| {
+            sum.queue_managers += other.queue_managers;
             sum.writes += other.writes;
             sum.total_ns += other.total_ns;
             sum.elapsed_ns = sum.elapsed_ns.max(other.elapsed_ns);
@@ -127,34 +113,36 @@ impl Measured {
             for (count, more) in sum.seconds.iter_mut().zip(&other.seconds) {
                 *count += more;
             }
-            sum.latencies.extend(other.latencies);
-        }
-        Some(sum)
+            // Bounds are the same everywhere, so nothing is lost.
+            let _ = sum.latencies.add(&other.latencies);
+            sum
+        })
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.writes * self.block
     }
 
     /// Writes a second.
-    pub(crate) fn iops(&self) -> u64 {
+    pub(super) fn iops(&self) -> u64 {
         rate(self.writes, self.elapsed_ns)
     }
 
     /// Bytes a second over the whole time.
-    pub(crate) fn bytes_per_second(&self) -> u64 {
+    pub(super) fn bytes_per_second(&self) -> u64 {
         rate(self.bytes(), self.elapsed_ns)
     }
 
-    /// Bytes in the best and the worst whole second; the average if there was none.
-    pub(crate) fn best_and_worst_second(&self) -> (u64, u64) {
-        let average = self.bytes_per_second();
+    /// Bytes in the best whole second; the average if there was none.
+    pub(super) fn best_second(&self) -> u64 {
         let best = self.seconds.iter().max();
+        best.map_or(self.bytes_per_second(), |count| count * self.block)
+    }
+
+    /// Bytes in the worst one.
+    pub(super) fn worst_second(&self) -> u64 {
         let worst = self.seconds.iter().min();
-        (
-            best.map_or(average, |count| count * self.block),
-            worst.map_or(average, |count| count * self.block),
-        )
+        worst.map_or(self.bytes_per_second(), |count| count * self.block)
     }
 
     /// Mean latency.
@@ -164,17 +152,12 @@ impl Measured {
 
     /// All latencies.
     pub(crate) fn histogram(&self) -> Histogram<u64> {
-        let mut all = histogram();
-        for (ns, count) in &self.latencies {
-            all.saturating_record_n(*ns, *count);
-        }
-        all
+        self.latencies.clone()
     }
 
-    /// Latencies below which so many per cent of the writes were.
-    pub(crate) fn percentiles<const N: usize>(&self, percents: [f64; N]) -> [u64; N] {
-        let all = self.histogram();
-        percents.map(|percent| all.value_at_percentile(percent))
+    /// The latency below which so many per cent of the writes were.
+    pub(crate) fn percentile(&self, percent: f64) -> u64 {
+        self.latencies.value_at_percentile(percent)
     }
 }
 
@@ -184,66 +167,61 @@ fn rate(count: u64, elapsed_ns: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Writes of these latencies, in milliseconds, one after another.
-    fn measured(latencies_ms: &[u64]) -> Measured {
-        let mut tally = Tally::new(1_000);
+    pub(in crate::disk_test) fn measured(block: u64, latencies_ms: &[u64]) -> Measured {
+        let mut found = Measured::new(block);
         let mut elapsed = 0;
         for (number, ms) in (1..).zip(latencies_ms) {
             elapsed += ms * 1_000_000;
-            tally.write(number, ms * 1_000_000, elapsed);
+            found.write(number, ms * 1_000_000, elapsed);
         }
-        tally.end(false)
+        found.ended()
     }
 
     #[test]
     fn seconds_are_whole_ones_and_empty_ones_count() {
         // Ends at 0.4, 0.8, 1.1, 3.2 s: two writes, one, none, and the broken fourth second.
-        let found = measured(&[400, 400, 300, 2_100]);
+        let found = measured(1_000, &[400, 400, 300, 2_100]);
         assert_eq!(found.seconds, [2, 1, 0]);
-        assert_eq!(found.best_and_worst_second(), (2_000, 0));
+        assert_eq!((found.best_second(), found.worst_second()), (2_000, 0));
         assert_eq!((found.iops(), found.bytes_per_second()), (1, 1_250));
         assert_eq!(found.average_ns(), 800_000_000);
-        let short = measured(&[100]);
-        assert_eq!(short.best_and_worst_second(), (10_000, 10_000));
+        let short = measured(1_000, &[100]);
+        assert_eq!(
+            (short.best_second(), short.worst_second()),
+            (10_000, 10_000)
+        );
     }
 
     #[test]
     fn percentiles_are_of_all_writes() {
         let mut latencies = vec![1; 98];
         latencies.extend([50, 700]);
-        let found = measured(&latencies);
-        let near = |ns: u64, ms: u64| ns.abs_diff(ms * 1_000_000) <= ms * 1_000;
-        let [p50, p99, p999] = found.percentiles([50.0, 99.0, 99.9]);
-        assert!(
-            near(p50, 1) && near(p99, 50) && near(p999, 700),
-            "{p50} {p99} {p999}"
-        );
+        let found = measured(1_000, &latencies);
+        for (percent, ms) in [(50.0, 1_u64), (99.0, 50), (99.9, 700)] {
+            let ns = found.percentile(percent);
+            assert!(ns.abs_diff(ms * 1_000_000) <= ms * 1_000, "{percent}: {ns}");
+        }
     }
 
     #[test]
     fn several_are_put_together() {
-        let one = measured(&[400, 300, 400, 100]);
-        let two = measured(&[900, 90, 1_500]);
+        let one = measured(1_000, &[400, 300, 400, 100]);
+        let two = measured(1_000, &[900, 90, 1_500]);
         let sum = Measured::together(vec![one.clone(), two.clone()]).unwrap();
         assert_eq!((sum.writes, sum.elapsed_ns), (7, 2_490_000_000));
         assert_eq!(sum.total_ns, one.total_ns + two.total_ns);
         assert_eq!(sum.seconds, [4], "the second one had two");
-        let max = Extreme {
-            ns: 1_500_000_000,
-            number: 3,
+        let extreme = |ms: u64, number| Extreme {
+            ns: ms * 1_000_000,
+            number,
             queue_manager: 2,
         };
-        let min = Extreme {
-            ns: 90_000_000,
-            number: 2,
-            queue_manager: 2,
-        };
-        assert_eq!((sum.max, sum.min), (max, min));
-        let [p100] = sum.percentiles([100.0]);
-        assert!(p100.abs_diff(1_500_000_000) < 2_000_000);
+        assert_eq!((sum.max, sum.min), (extreme(1_500, 3), extreme(90, 2)));
+        assert!(sum.percentile(100.0).abs_diff(1_500_000_000) < 2_000_000);
         assert_eq!(Measured::together(Vec::new()), None);
         let text = serde_json::to_string(&sum).unwrap();
         assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), sum);

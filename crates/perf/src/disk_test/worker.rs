@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use posthaste_env::{Thread, os, spawn, wait_until};
+use posthaste_env::{os, spawn, wait_until};
 use posthaste_server::{Exit, Failure};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Child;
-
-use super::files::{AlignedMemory, TestFiles, open, write_all, write_failed};
+use super::files::{TestFiles, write_failed};
+use super::forced::{AlignedMemory, Device, Layout, open, run, write_all};
 use super::measured::Measured;
-use super::options::{Block, Plan};
-use super::writing::{Device, Layout, run};
+use super::options::{Block, DiskTestArgs};
+use crate::measure::Child;
 
 /// What one queue manager's loop is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,35 +34,9 @@ struct Order {
     alignment: usize,
     block: usize,
     blocks_per_file: u64,
-    duration_ns: u64,
+    time: Duration,
     pause: Duration,
     background: u32,
-}
-
-/// A file that refused.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Refusal {
-    file: PathBuf,
-    os_error: Option<i32>,
-    text: String,
-}
-
-impl Refusal {
-    fn new(file: PathBuf, error: &io::Error) -> Refusal {
-        Refusal {
-            file,
-            os_error: error.raw_os_error(),
-            text: error.to_string(),
-        }
-    }
-
-    fn failure(self, alignment: usize) -> Failure {
-        let error = match self.os_error {
-            Some(number) => io::Error::from_raw_os_error(number),
-            None => io::Error::other(self.text),
-        };
-        write_failed(&self.file, alignment, &error)
-    }
 }
 
 /// What a loop says.
@@ -70,7 +44,12 @@ impl Refusal {
 enum Answer {
     Ready,
     Measured(Measured),
-    Refused(Refusal),
+    /// What refused, and the system's number of the error.
+    Refused(PathBuf, i32),
+}
+
+fn refused(what: PathBuf, error: Errno) -> Answer {
+    Answer::Refused(what, error.raw_os_error())
 }
 
 struct LogFiles {
@@ -82,135 +61,161 @@ struct LogFiles {
 }
 
 impl Device for LogFiles {
-    fn prepare(&mut self, number: u64) {
+    fn prepare(&mut self, number: u64) -> bool {
+        if !self.pause.is_zero() && number > 1 {
+            let pause = u64::try_from(self.pause.as_nanos()).unwrap_or(u64::MAX);
+            wait_until(os().clock.monotonic().saturating_add(pause));
+        }
         self.memory.stamp(number);
+        number == 1 || !self.stop.load(Relaxed)
     }
 
-    fn write(&mut self, file: usize, offset: u64) -> io::Result<()> {
-        match self.files.get(file) {
-            Some(file) => write_all(file, self.memory.bytes(), offset),
-            None => Err(io::ErrorKind::NotFound.into()),
-        }
+    fn write(&mut self, file: usize, offset: u64) -> Result<(), Errno> {
+        let file = self.files.get(file).ok_or(Errno::NOENT)?;
+        write_all(file, self.memory.bytes(), offset)
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
-
-    fn between(&mut self) -> bool {
-        if !self.pause.is_zero() {
-            let pause = u64::try_from(self.pause.as_nanos()).unwrap_or(u64::MAX);
-            wait_until(os().clock.monotonic().saturating_add(pause));
-        }
-        !self.stop.load(Relaxed)
-    }
 }
 
 impl Order {
-    fn of(plan: &Plan, files: &TestFiles, block: &Block, paths: &[PathBuf]) -> Order {
-        Order {
-            files: paths.to_vec(),
-            direct: files.direct,
-            alignment: plan.alignment,
-            block: block.bytes,
-            blocks_per_file: plan.file_size / block.bytes as u64,
-            duration_ns: u64::try_from(plan.time.as_nanos()).unwrap_or(u64::MAX),
-            pause: plan.pause,
-            background: plan.background,
+    /// Carries it out, saying how it goes; `go` waits until it is to begin, and says whether it is.
+    fn carry_out(&self, stop: &Arc<AtomicBool>, say: impl Fn(Answer), go: impl FnOnce() -> bool) {
+        let mut files = Vec::new();
+        for path in &self.files {
+            match open(path, false, self.direct) {
+                Ok(file) => files.push(file),
+                Err(error) => return say(refused(path.clone(), error)),
+            }
         }
-    }
-
-    fn open(&self, stop: &Arc<AtomicBool>) -> Result<LogFiles, Refusal> {
-        let opened = self.files.iter().map(|path| {
-            let file = open(path, false, self.direct);
-            file.map_err(|error| Refusal::new(path.clone(), &error.into()))
-        });
-        Ok(LogFiles {
-            files: opened.collect::<Result<Vec<OwnedFd>, Refusal>>()?,
+        let mut device = LogFiles {
+            files,
             memory: AlignedMemory::new(self.block, self.alignment),
             begun: Instant::now(),
             pause: self.pause,
             stop: Arc::clone(stop),
-        })
-    }
-
-    fn run(&self, device: &mut LogFiles) -> Result<Measured, Refusal> {
+        };
         let layout = Layout {
             block: self.block as u64,
             blocks_per_file: self.blocks_per_file,
             files: self.files.len(),
         };
-        let load = Load::start(self.background);
-        let load = load.map_err(|error| Refusal::new("a background thread".into(), &error))?;
-        let found = run(device, layout, self.duration_ns);
-        drop(load);
-        found.map_err(|failed| {
-            let file = self.files.get(failed.file).cloned();
-            Refusal::new(file.unwrap_or_default(), &failed.error)
-        })
-    }
-}
-
-/// Threads that keep processors busy until this is dropped.
-struct Load {
-    stop: Arc<AtomicBool>,
-    threads: Vec<Thread>,
-}
-
-impl Load {
-    fn start(threads: u32) -> io::Result<Load> {
-        let mut load = Load {
-            stop: Arc::new(AtomicBool::new(false)),
-            threads: Vec::new(),
-        };
-        for _ in 0..threads {
-            let stop = Arc::clone(&load.stop);
-            let busy = move || {
-                while !stop.load(Relaxed) {
-                    std::hint::spin_loop();
+        say(Answer::Ready);
+        if go() {
+            let busy = Arc::new(AtomicBool::new(true));
+            let loaded = load(self.background, &busy);
+            say(match loaded.map(|()| run(&mut device, layout, self.time)) {
+                Ok(Ok(measured)) => Answer::Measured(measured),
+                Ok(Err((file, error))) => {
+                    refused(self.files.get(file).cloned().unwrap_or_default(), error)
                 }
-            };
-            load.threads.push(spawn("background", busy)?);
+                Err(error) => {
+                    let error = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
+                    refused("a background thread".into(), error)
+                }
+            });
+            busy.store(false, Relaxed);
         }
-        Ok(load)
     }
 }
 
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.stop.store(true, Relaxed);
-        for thread in self.threads.drain(..) {
-            // It has nothing that could panic.
-            let _ = thread.join();
-        }
-    }
+/// Threads that keep processors busy as long as they are to.
+fn load(threads: u32, busy: &Arc<AtomicBool>) -> io::Result<()> {
+    (0..threads).try_for_each(|_| {
+        let busy = Arc::clone(busy);
+        let thread = spawn("background", move || {
+            while busy.load(Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        thread.map(drop)
+    })
 }
 
 /// Loops that have been started.
-struct Running {
-    receiver: Receiver<(usize, Option<Answer>)>,
+struct Loops {
+    hear: Receiver<(usize, Option<Answer>)>,
     /// Set, or closed, to end the loops early.
     stop: Arc<AtomicBool>,
     inputs: Vec<ChildStdin>,
     children: Vec<Child>,
 }
 
-impl Running {
+impl Loops {
+    /// One in a thread, several in processes.
+    fn start(orders: &[Order]) -> io::Result<Loops> {
+        let (say, hear) = mpsc::channel();
+        let mut loops = Loops {
+            hear,
+            stop: Arc::default(),
+            inputs: Vec::new(),
+            children: Vec::new(),
+        };
+        if let [order] = orders {
+            let (order, stop) = (order.clone(), Arc::clone(&loops.stop));
+            // Nobody listens any more when the test has failed otherwise.
+            let say = move |answer| drop(say.send((0, Some(answer))));
+            spawn("writer", move || order.carry_out(&stop, say, || true))?;
+            return Ok(loops);
+        }
+        for (index, order) in orders.iter().enumerate() {
+            loops.start_process(order, index, say.clone())?;
+        }
+        Ok(loops)
+    }
+
+    fn start_process(
+        &mut self,
+        order: &Order,
+        index: usize,
+        say: Sender<(usize, Option<Answer>)>,
+    ) -> io::Result<()> {
+        let mut command = Command::new(std::env::current_exe()?);
+        // A copy of the program by the name of mqldt would take that for the subcommand.
+        command.arg0("posthaste").args(["disktest", "--worker"]);
+        command.stdin(Stdio::piped());
+        let mut child = Child::start_for(command, move |line| {
+            let answer = line.and_then(|line| serde_json::from_str(&line).ok());
+            // Nobody listens any more when the test has failed otherwise.
+            let _ = say.send((index, answer));
+        })?;
+        let input = child.input();
+        self.children.push(child);
+        let mut input = input.ok_or(io::ErrorKind::BrokenPipe)?;
+        // One that has gone already is noticed by the end of its output.
+        let _ = writeln!(input, "{}", serde_json::to_string(order)?);
+        self.inputs.push(input);
+        Ok(())
+    }
+
+    fn go(&mut self) {
+        for input in &mut self.inputs {
+            // One that has gone is noticed by the end of its output.
+            let _ = input.write_all(b"go\n");
+        }
+    }
+
+    fn end(&mut self) {
+        self.stop.store(true, Relaxed);
+        self.inputs.clear();
+    }
+
     /// Why a loop ended without a result.
     fn ended(&mut self, index: usize) -> Failure {
-        let status = self.children.get_mut(index).map(Child::wait);
-        status.map_or_else(no_result, |status| match status {
-            Ok(status) => ended(status),
-            Err(error) => no_process(&error),
-        })
+        match self.children.get_mut(index).map(Child::wait) {
+            Some(Ok(status)) => ended(status),
+            Some(Err(error)) => no_process(&error),
+            None => no_result(),
+        }
     }
 }
 
-impl Drop for Running {
+impl Drop for Loops {
     fn drop(&mut self) {
-        self.stop.store(true, Relaxed);
-        self.inputs.clear();
         // Normally they have ended; otherwise they must not go on writing.
+        self.end();
         self.children.clear();
     }
 }
@@ -221,46 +226,59 @@ const TICK: Duration = Duration::from_millis(200);
 /// Measures one block size. `tick` hears some times a second how much time has passed, and says whether to go
 /// on.
 pub(super) fn execute(
-    plan: &Plan,
+    args: &DiskTestArgs,
     files: &TestFiles,
     block: &Block,
     tick: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Measured, Failure> {
-    let orders = files.paths.iter();
-    let orders: Vec<Order> = orders
-        .map(|paths| Order::of(plan, files, block, paths))
-        .collect();
-    let mut running = match orders.as_slice() {
-        [only] => here(only.clone())?,
-        _ => processes(&orders)?,
-    };
+    let orders = files.paths.iter().map(|paths| Order {
+        files: paths.clone(),
+        direct: files.direct,
+        alignment: args.alignment,
+        block: block.bytes,
+        blocks_per_file: args.file_size / block.bytes as u64,
+        time: args.duration,
+        pause: args.pause,
+        background: args.background,
+    });
+    let orders: Vec<Order> = orders.collect();
+    let mut loops = Loops::start(&orders).map_err(|error| no_process(&error))?;
     let mut found = vec![None; orders.len()];
-    let begun = Instant::now();
-    let mut next = TICK;
+    let (mut ready, mut begun, mut next) = (0, Instant::now(), TICK);
     while found.iter().any(Option::is_none) {
-        let left = next.saturating_sub(begun.elapsed());
-        match running.receiver.recv_timeout(left) {
+        match loops
+            .hear
+            .recv_timeout(next.saturating_sub(begun.elapsed()))
+        {
+            Ok((_, Some(Answer::Ready))) => {
+                ready += 1;
+                if ready == orders.len() {
+                    loops.go();
+                    (begun, next) = (Instant::now(), TICK);
+                }
+            }
             Ok((index, Some(Answer::Measured(measured)))) => {
                 if let Some(place) = found.get_mut(index) {
                     *place = Some(measured);
                 }
             }
-            Ok((_, Some(Answer::Refused(refusal)))) => return Err(refusal.failure(plan.alignment)),
-            Ok((_, Some(Answer::Ready))) => {}
+            Ok((_, Some(Answer::Refused(file, error)))) => {
+                let error = Errno::from_raw_os_error(error);
+                return Err(write_failed(&file, args.alignment, error));
+            }
             Ok((index, None)) if found.get(index).is_some_and(Option::is_some) => {}
-            Ok((index, None)) => return Err(running.ended(index)),
+            Ok((index, None)) => return Err(loops.ended(index)),
             Err(RecvTimeoutError::Disconnected) => return Err(no_result()),
             Err(RecvTimeoutError::Timeout) => {
-                if !tick(begun.elapsed()) {
-                    running.stop.store(true, Relaxed);
-                    running.inputs.clear();
+                // One that has not begun has no result to end with.
+                if ready == orders.len() && !tick(begun.elapsed()) {
+                    loops.end();
                 }
                 next += TICK;
             }
         }
     }
-    let all: Vec<Measured> = found.into_iter().flatten().collect();
-    Measured::together(all).ok_or_else(no_result)
+    Measured::together(found.into_iter().flatten().collect()).ok_or_else(no_result)
 }
 
 fn no_result() -> Failure {
@@ -270,102 +288,19 @@ fn no_result() -> Failure {
 
 /// A process that ended before it had a result.
 fn ended(status: ExitStatus) -> Failure {
-    let what = match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("a process of the test was ended by signal {signal}"),
+    let how = match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("was ended by signal {signal}"),
         // It has said why.
-        (None, Some(code)) if code != 0 => {
-            format!("a process of the test ended with exit code {code}")
-        }
+        (None, Some(code)) if code != 0 => format!("ended with exit code {code}"),
         _ => return no_result(),
     };
+    let what = format!("a process of the test {how}");
     Failure::new(Exit::CallFailed, "AMQ2502E", &[&what])
 }
 
 fn no_process(error: &io::Error) -> Failure {
     let what = "a further process or thread";
     Failure::new(Exit::Unusable, "AMQ2008E", &[what, &error.to_string()])
-}
-
-/// The loop in a thread.
-fn here(order: Order) -> Result<Running, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut device = order
-        .open(&stop)
-        .map_err(|refusal| refusal.failure(order.alignment))?;
-    let (sender, receiver) = mpsc::channel();
-    let thread = spawn("writer", move || {
-        let answer = match order.run(&mut device) {
-            Ok(measured) => Answer::Measured(measured),
-            Err(refusal) => Answer::Refused(refusal),
-        };
-        // Nobody listens any more when the test has failed otherwise.
-        let _ = sender.send((0, Some(answer)));
-    });
-    thread.map_err(|error| no_process(&error))?;
-    Ok(Running {
-        receiver,
-        stop,
-        inputs: Vec::new(),
-        children: Vec::new(),
-    })
-}
-
-/// The loops in processes, all ready and told to begin.
-fn processes(orders: &[Order]) -> Result<Running, Failure> {
-    let (sender, receiver) = mpsc::channel();
-    let mut running = Running {
-        receiver,
-        stop: Arc::new(AtomicBool::new(false)),
-        inputs: Vec::new(),
-        children: Vec::new(),
-    };
-    for (index, order) in orders.iter().enumerate() {
-        let started = start(order, index, sender.clone(), &mut running);
-        started.map_err(|error| no_process(&error))?;
-    }
-    drop(sender);
-    for _ in orders {
-        match running.receiver.recv() {
-            Ok((_, Some(Answer::Ready))) => {}
-            Ok((_, Some(Answer::Refused(refusal)))) => {
-                let alignment = orders.first().map_or(0, |order| order.alignment);
-                return Err(refusal.failure(alignment));
-            }
-            Ok((index, None)) => return Err(running.ended(index)),
-            _ => return Err(no_result()),
-        }
-    }
-    for input in &mut running.inputs {
-        // One that has gone is noticed by the end of its output.
-        let _ = input.write_all(b"go\n");
-    }
-    Ok(running)
-}
-
-fn start(
-    order: &Order,
-    index: usize,
-    sender: Sender<(usize, Option<Answer>)>,
-    running: &mut Running,
-) -> io::Result<()> {
-    let mut order = serde_json::to_vec(order)?;
-    order.push(b'\n');
-    let mut command = Command::new(std::env::current_exe()?);
-    // A copy of the program by the name of mqldt would take that for the subcommand.
-    command.arg0("posthaste").args(["disktest", "--worker"]);
-    command.stdin(Stdio::piped());
-    let mut child = Child::start_for(command, move |line| {
-        let answer = line.and_then(|line| serde_json::from_str(&line).ok());
-        // Nobody listens any more when the test has failed otherwise.
-        let _ = sender.send((index, answer));
-    })?;
-    let input = child.input();
-    running.children.push(child);
-    let mut input = input.ok_or(io::ErrorKind::BrokenPipe)?;
-    // One that has gone already is noticed by the end of its output.
-    let _ = input.write_all(&order);
-    running.inputs.push(input);
-    Ok(())
 }
 
 /// One process of `--qm`: see the head of this file.
@@ -375,31 +310,25 @@ pub(super) fn serve() -> io::Result<()> {
     input.read_line(&mut line)?;
     let order: Order = serde_json::from_str(&line)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let mut device = match order.open(&stop) {
-        Ok(device) => device,
-        Err(refusal) => return answer(&Answer::Refused(refusal)),
-    };
-    answer(&Answer::Ready)?;
-    line.clear();
-    if input.read_line(&mut line)? == 0 {
-        return Ok(());
-    }
     let stopping = Arc::clone(&stop);
-    spawn("end of input", move || {
-        // Nothing more is sent; whether it ends or fails, nobody waits any more.
-        let _ = input.read_line(&mut line);
-        stopping.store(true, Relaxed);
-    })?;
-    match order.run(&mut device) {
-        Ok(measured) => answer(&Answer::Measured(measured)),
-        Err(refusal) => answer(&Answer::Refused(refusal)),
-    }
+    order.carry_out(&stop, say, move || {
+        let mut line = String::new();
+        let wanted = input.read_line(&mut line).is_ok_and(|count| count > 0);
+        let watched = spawn("end of input", move || {
+            // Nothing more is sent; whether it ends or fails, nobody waits any more.
+            let _ = input.read_line(&mut line);
+            stopping.store(true, Relaxed);
+        });
+        wanted && watched.is_ok()
+    });
+    Ok(())
 }
 
-fn answer(answer: &Answer) -> io::Result<()> {
-    let mut text = serde_json::to_vec(answer)?;
-    text.push(b'\n');
+/// A line of standard output; whoever reads it notices when it is not whole.
+fn say(answer: Answer) {
     let mut out = io::stdout().lock();
-    out.write_all(&text)?;
-    out.flush()
+    let _ = serde_json::to_string(&answer)
+        .map_err(io::Error::from)
+        .and_then(|text| writeln!(out, "{text}"))
+        .and_then(|()| out.flush());
 }
