@@ -9,16 +9,20 @@
 //! The proxy itself costs time (two more passes through the kernel, wake-ups). [`DelayProxy::start`]
 //! measures that on loopback, takes it off the delay, measures again, and tells what is left
 //! ([`Calibration`]).
+//!
+//! * `line`: one direction, without a socket or a clock. `link`: a connection, two lines and two sockets.
+//! * `relay`: the loop on one thread that carries all of them.
+//! * `calibrate`: what the proxy itself costs. `command`: `posthaste delayproxy`.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroU64;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_env::{Nanos, Thread, spawn};
+use posthaste_server::{Exit, Failure};
 
 mod calibrate;
 mod command;
@@ -29,7 +33,6 @@ mod relay;
 pub use calibrate::Calibration;
 pub use command::{DelayProxyArgs, run};
 
-use line::Shape;
 use relay::Relay;
 
 /// What one direction does.
@@ -41,6 +44,22 @@ pub struct Way {
     pub jitter: Duration,
     /// Bits a second that pass; without it, as many as come.
     pub bandwidth: Option<NonZeroU64>,
+}
+
+impl Way {
+    /// The same with the proxy's own time taken off the delay. Where nothing was asked to be late, nothing can be
+    /// taken off.
+    fn corrected(&self, correction_ns: i64) -> Way {
+        let delay = match nanos(self.delay) {
+            0 => 0,
+            delay => delay.saturating_add_signed(-correction_ns),
+        };
+        Way {
+            delay: Duration::from_nanos(delay),
+            jitter: self.jitter.min(self.delay),
+            bandwidth: self.bandwidth,
+        }
+    }
 }
 
 /// What a proxy does.
@@ -57,17 +76,6 @@ pub struct Settings {
     pub calibrate: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            up: Way::default(),
-            down: Way::default(),
-            buffer: 8 << 20,
-            calibrate: true,
-        }
-    }
-}
-
 impl Settings {
     /// The same delay each way.
     pub fn delay(delay: Duration) -> Settings {
@@ -78,20 +86,10 @@ impl Settings {
         Settings {
             up: way,
             down: way,
-            ..Settings::default()
+            buffer: 8 << 20,
+            calibrate: true,
         }
     }
-}
-
-/// Why there is no proxy.
-#[derive(Debug, thiserror::Error)]
-pub enum ProxyError {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {0}: {1}")]
-    Listen(SocketAddr, #[source] io::Error),
-    /// A thread, a socket or a descriptor was refused.
-    #[error("cannot {0}: {1}")]
-    System(&'static str, #[source] io::Error),
 }
 
 /// What a proxy has done so far.
@@ -111,19 +109,12 @@ pub struct Totals {
     pub last_failure: Option<String>,
 }
 
-impl Totals {
-    fn refuse(&mut self, to: SocketAddr, error: &io::Error) {
-        self.refused += 1;
-        self.last_failure = Some(format!("cannot connect to {to}: {error}"));
-    }
-}
-
 /// A running proxy; it ends, with its connections, when this is dropped.
 pub struct DelayProxy {
     address: SocketAddr,
     totals: Arc<Mutex<Totals>>,
     calibration: Option<Calibration>,
-    stop: Arc<OwnedFd>,
+    stop: Arc<mio::Waker>,
     thread: Option<Thread>,
 }
 
@@ -145,16 +136,20 @@ impl DelayProxy {
         listen: SocketAddr,
         to: SocketAddr,
         settings: Settings,
-    ) -> Result<DelayProxy, ProxyError> {
+    ) -> Result<DelayProxy, Failure> {
         // The address comes first: whoever cannot have it need not wait for a calibration.
-        let refused = |error| ProxyError::Listen(listen, error);
-        let listener = TcpListener::bind(listen).map_err(refused)?;
+        let listener = TcpListener::bind(listen).map_err(|why| {
+            let (host, port) = (listen.ip().to_string(), listen.port().to_string());
+            let inserts = [host.as_str(), port.as_str(), &why.to_string()];
+            Failure::new(Exit::CannotListen, "AMQ9218E", &inserts)
+        })?;
         let calibration = match settings.calibrate {
             true => Some(calibrate::calibrate(&settings)?),
             false => None,
         };
         let correction = calibration.map_or(0, |found| found.correction_ns);
-        let mut proxy = DelayProxy::serve(listener, to, &settings, correction)?;
+        let mut proxy = DelayProxy::serve(listener, to, &settings, correction)
+            .map_err(|error| system("start its thread", &error))?;
         proxy.calibration = calibration;
         Ok(proxy)
     }
@@ -164,27 +159,24 @@ impl DelayProxy {
         to: SocketAddr,
         settings: &Settings,
         correction_ns: i64,
-    ) -> Result<DelayProxy, ProxyError> {
-        let system = |what| move |error| ProxyError::System(what, error);
-        let address = listener.local_addr().map_err(system("find the address"))?;
-        let unblocked = listener.set_nonblocking(true);
-        unblocked.map_err(system("prepare the listener"))?;
+    ) -> io::Result<DelayProxy> {
+        let address = listener.local_addr()?;
+        listener.set_nonblocking(true)?;
+        let listener = mio::net::TcpListener::from_std(listener);
         let totals: Arc<Mutex<Totals>> = Arc::default();
-        let shapes = (
-            shape(&settings.up, settings.buffer, correction_ns),
-            shape(&settings.down, settings.buffer, correction_ns),
-        );
-        let clock = posthaste_env::os().clock;
-        let relay = Relay::new(listener, to, shapes, clock, Arc::clone(&totals));
-        let relay = relay.map_err(system("prepare the proxy"))?;
-        let stop = relay.stopper();
-        let thread = spawn("delayproxy", move || relay.run());
+        let settings = Settings {
+            up: settings.up.corrected(correction_ns),
+            down: settings.down.corrected(correction_ns),
+            ..*settings
+        };
+        let (relay, stop) = Relay::new(listener, to, settings, Arc::clone(&totals))?;
+        let thread = spawn("delayproxy", move || relay.run())?;
         Ok(DelayProxy {
             address,
             totals,
             calibration: None,
             stop,
-            thread: Some(thread.map_err(system("start a thread"))?),
+            thread: Some(thread),
         })
     }
 
@@ -206,8 +198,8 @@ impl DelayProxy {
 
 impl Drop for DelayProxy {
     fn drop(&mut self) {
-        // An eventfd takes a number unless it is full, and then it is readable already.
-        let _ = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes());
+        // It can only be refused when it is full, and then the thread is awake.
+        let _ = self.stop.wake();
         if let Some(thread) = self.thread.take() {
             // A panic of it has been reported by the panic hook.
             let _ = thread.join();
@@ -215,23 +207,14 @@ impl Drop for DelayProxy {
     }
 }
 
-fn nanos(duration: Duration) -> Nanos {
-    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
+/// The operating system refused.
+fn system(what: &str, why: &io::Error) -> Failure {
+    let what = format!("the delay proxy cannot {what}");
+    Failure::new(Exit::Unusable, "AMQ2008E", &[&what, &why.to_string()])
 }
 
-fn shape(way: &Way, buffer: usize, correction_ns: i64) -> Shape {
-    let delay = nanos(way.delay);
-    // Nothing was asked to be late, so nothing can be taken off.
-    let corrected = match delay {
-        0 => 0,
-        delay => delay.saturating_add_signed(-correction_ns),
-    };
-    Shape {
-        delay: corrected,
-        jitter: nanos(way.jitter).min(delay),
-        bandwidth: way.bandwidth,
-        capacity: buffer.max(1),
-    }
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use posthaste_env::spawn;
+use posthaste_server::Failure;
 
-use super::{DelayProxy, ProxyError, Settings, Way};
+use super::{DelayProxy, Settings, Way, system};
 
 /// A longer delay is calibrated with this one: how late a sleeper wakes does not grow any more, and nobody
 /// wants to wait for a hundred round trips to the moon.
@@ -48,8 +49,12 @@ pub struct Calibration {
 }
 
 /// Measures a proxy with the delays of `settings` (without jitter and bandwidth, which are not errors).
-pub(super) fn calibrate(settings: &Settings) -> Result<Calibration, ProxyError> {
-    let failed = |error| ProxyError::System("calibrate on loopback", error);
+pub(super) fn calibrate(settings: &Settings) -> Result<Calibration, Failure> {
+    let found = measure(settings);
+    found.map_err(|error| system("calibrate on loopback", &error))
+}
+
+fn measure(settings: &Settings) -> io::Result<Calibration> {
     let only_delay = |way: &Way| Way {
         delay: way.delay.min(LONGEST),
         ..Way::default()
@@ -57,48 +62,38 @@ pub(super) fn calibrate(settings: &Settings) -> Result<Calibration, ProxyError> 
     let plain = Settings {
         up: only_delay(&settings.up),
         down: only_delay(&settings.down),
-        calibrate: false,
         ..*settings
     };
-    let wanted = ns(plain.up.delay + plain.down.delay);
-    let echo = Echo::start().map_err(failed)?;
-    let direct = round_trips(echo.address, Duration::ZERO).map_err(failed)?;
-    let direct = percentile(&direct, 50);
+    let delay = plain.up.delay + plain.down.delay;
+    let echo = Echo::start()?;
+    let direct = percentile(&round_trips(echo.address, Duration::ZERO)?, 50);
     let through = |correction| {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let proxy = DelayProxy::serve(listener, echo.address, &plain, correction)?;
-        let delay = plain.up.delay + plain.down.delay;
-        let found = round_trips(proxy.address(), delay).map_err(failed)?;
-        let error = |percent| (percentile(&found, percent) - direct - wanted) / 2;
-        Ok::<(i64, i64), ProxyError>((error(50), error(99)))
+        let found = round_trips(proxy.address(), delay)?;
+        let error = |percent| (percentile(&found, percent) - direct - ns(delay)) / 2;
+        Ok::<(i64, i64), io::Error>((error(50), error(99)))
     };
-    // Of a way that is not delayed nothing can be taken off, so the other one bears it all.
-    let delayed = [settings.up, settings.down]
-        .iter()
-        .filter(|way| !way.delay.is_zero())
-        .count();
-    let mut correction = 0;
-    let (mut error_p50_ns, mut error_p99_ns) = through(correction)?;
+    let delays = [settings.up.delay, settings.down.delay];
+    let delayed = delays.into_iter().filter(|delay| !delay.is_zero());
+    let mut correction_ns = 0;
+    let (mut error_p50_ns, mut error_p99_ns) = through(correction_ns)?;
     for _ in 0..CORRECTIONS {
-        if delayed == 0 || error_p50_ns.abs() <= GOOD {
-            break;
-        }
-        correction += match delayed {
+        // Of a way that is not delayed nothing can be taken off, so the other one bears it all.
+        correction_ns += match delayed.clone().count() {
+            _ if error_p50_ns.abs() <= GOOD => break,
+            0 => break,
             1 => error_p50_ns * 2,
             _ => error_p50_ns,
         };
-        (error_p50_ns, error_p99_ns) = through(correction)?;
+        (error_p50_ns, error_p99_ns) = through(correction_ns)?;
     }
-    let shortest = [settings.up.delay, settings.down.delay]
-        .into_iter()
-        .filter(|delay| !delay.is_zero())
-        .min();
     Ok(Calibration {
         direct_ns: direct.unsigned_abs(),
-        correction_ns: correction,
+        correction_ns,
         error_p50_ns,
         error_p99_ns,
-        too_short: shortest.is_some_and(|delay| ns(delay) < correction),
+        too_short: delayed.min().is_some_and(|delay| ns(delay) < correction_ns),
     })
 }
 
@@ -145,8 +140,7 @@ impl Echo {
         spawn("echo", move || {
             for stream in listener.incoming() {
                 // A connection that sends nothing is the sign to end.
-                let served = stream.and_then(serve);
-                if served.unwrap_or(0) == 0 {
+                if stream.and_then(serve).unwrap_or(0) == 0 {
                     return;
                 }
             }
@@ -157,16 +151,8 @@ impl Echo {
 
 fn serve(mut stream: TcpStream) -> io::Result<u64> {
     stream.set_nodelay(true)?;
-    let mut buffer = [0; 4096];
-    let mut total = 0;
-    loop {
-        let count = stream.read(&mut buffer)?;
-        if count == 0 {
-            return Ok(total);
-        }
-        total += count as u64;
-        stream.write_all(buffer.get(..count).unwrap_or_default())?;
-    }
+    let mut from = stream.try_clone()?;
+    io::copy(&mut from, &mut stream)
 }
 
 impl Drop for Echo {
@@ -181,20 +167,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_of_what_was_found() {
-        let sorted: Vec<i64> = (1..=200).collect();
-        assert_eq!(percentile(&sorted, 50), 100);
-        assert_eq!(percentile(&sorted, 99), 198);
-        assert_eq!(percentile(&[5], 99), 5);
-    }
-
-    #[test]
     fn a_calibration_measures_and_says_what_cannot_be_done() {
         let mut settings = Settings::delay(Duration::from_nanos(1));
         let found = calibrate(&settings).unwrap();
         assert!(found.direct_ns > 0);
         assert!(found.too_short && found.correction_ns > 1, "{found:?}");
-        settings = Settings::default();
+        settings = Settings::delay(Duration::ZERO);
         let found = calibrate(&settings).unwrap();
         assert_eq!((found.correction_ns, found.too_short), (0, false));
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use posthaste_server::{Exit, Failure};
 
-use super::{Calibration, DelayProxy, ProxyError, Settings, Totals, Way};
+use super::{Calibration, DelayProxy, Settings, Totals, Way, system};
 use crate::measure::Interrupt;
 use crate::quantity;
 use posthaste_env::allow_descriptors;
@@ -52,12 +52,19 @@ pub struct DelayProxyArgs {
     /// What passes each way on one connection at most: 10Mbit, 1Gbit
     #[arg(long, value_name = "RATE", value_parser = quantity::bits_per_second)]
     pub bandwidth: Option<NonZeroU64>,
-    /// Bytes that one way of a connection holds at most; K, M and G are understood
-    #[arg(long, value_name = "BYTES", default_value = "8M", value_parser = quantity::bytes)]
-    pub buffer: u64,
+    /// Bytes that one way of a connection holds at most, 4K to 1G; K, M and G are understood
+    #[arg(long, value_name = "BYTES", default_value = "8M", value_parser = buffer)]
+    pub buffer: usize,
     /// Do not measure and correct its own error at the start
     #[arg(long)]
     pub no_calibration: bool,
+}
+
+fn buffer(text: &str) -> Result<usize, String> {
+    let bytes = quantity::bytes(text)?;
+    let bytes = usize::try_from(bytes).ok();
+    let bytes = bytes.filter(|bytes| (4096..=1 << 30).contains(bytes));
+    bytes.ok_or_else(|| "write bytes from 4K to 1G".to_owned())
 }
 
 impl DelayProxyArgs {
@@ -73,14 +80,10 @@ impl DelayProxyArgs {
                 "--jitter is more than the delay: a byte would have to arrive before it is sent",
             ));
         }
-        let buffer = usize::try_from(self.buffer).unwrap_or(usize::MAX);
-        if !(4096..=1 << 30).contains(&buffer) {
-            return Err(Failure::bad_parameter("--buffer must be from 4K to 1G"));
-        }
         Ok(Settings {
             up,
             down,
-            buffer,
+            buffer: self.buffer,
             calibrate: !self.no_calibration,
         })
     }
@@ -114,20 +117,6 @@ fn check_target(listen: SocketAddr, to: SocketAddr) -> Result<(), Failure> {
     }
 }
 
-fn failure(error: &ProxyError) -> Failure {
-    match error {
-        ProxyError::Listen(address, why) => {
-            let (host, port) = (address.ip().to_string(), address.port().to_string());
-            let inserts = [host.as_str(), port.as_str(), &why.to_string()];
-            Failure::new(Exit::CannotListen, "AMQ9218E", &inserts)
-        }
-        ProxyError::System(what, why) => {
-            let what = format!("the delay proxy cannot {what}");
-            Failure::new(Exit::Unusable, "AMQ2008E", &[&what, &why.to_string()])
-        }
-    }
-}
-
 /// Runs the command until SIGINT or SIGTERM.
 ///
 /// # Errors
@@ -143,9 +132,8 @@ pub fn run(args: &DelayProxyArgs) -> Result<Exit, Failure> {
     }
     // Made first: connections may leave no descriptors for it.
     let interrupt = Interrupt::on_signals();
-    let interrupt =
-        interrupt.map_err(|error| failure(&ProxyError::System("wait for its end", error)))?;
-    let proxy = DelayProxy::start(listen, to, settings).map_err(|error| failure(&error))?;
+    let interrupt = interrupt.map_err(|error| system("wait for its end", &error))?;
+    let proxy = DelayProxy::start(listen, to, settings)?;
     let mut text = format!("Listening on {}, passing to {to}.\n", proxy.address());
     text.push_str(&about(&settings, proxy.calibration()));
     text.push_str("Ctrl-C ends it.\n");
@@ -159,57 +147,44 @@ pub fn run(args: &DelayProxyArgs) -> Result<Exit, Failure> {
 
 /// What it adds, and how exactly.
 fn about(settings: &Settings, calibration: Option<&Calibration>) -> String {
-    let mut out = String::new();
     let (up, down) = (settings.up, settings.down);
-    let us = |time: Duration| format!("{} us", decimal(time.as_nanos() as f64 / 1e3));
-    let _ = match up.delay == down.delay {
-        true => write!(out, "Delay {} each way", us(up.delay)),
-        false => write!(out, "Delay {} up, {} down", us(up.delay), us(down.delay)),
+    let us = |ns: f64| format!("{} us", quantity::trimmed(ns / 1e3, 1));
+    let time = |time: Duration| us(time.as_nanos() as f64);
+    let mut out = match up.delay == down.delay {
+        true => format!("Delay {} each way", time(up.delay)),
+        false => format!("Delay {} up, {} down", time(up.delay), time(down.delay)),
     };
     if !up.jitter.is_zero() {
-        let _ = write!(out, ", jitter {} to either side", us(up.jitter));
+        let _ = write!(out, ", jitter {} to either side", time(up.jitter));
     }
     if let Some(bandwidth) = up.bandwidth {
         let rate = quantity::shown_rate(bandwidth.get());
         let _ = write!(out, ", at most {rate} each way");
     }
-    match calibration {
-        Some(found) => {
-            let _ = writeln!(
-                out,
-                ", error {} us (p50), {} us (p99).",
-                signed_us(found.error_p50_ns),
-                signed_us(found.error_p99_ns)
-            );
-            let direct = decimal(found.direct_ns as f64 / 1e3);
-            let own = decimal(found.correction_ns as f64 / 1e3);
-            let taken_off = match up.delay.is_zero() && down.delay.is_zero() {
-                true => {
-                    "the proxy's own time cannot be taken off where nothing is delayed".to_owned()
-                }
-                false => format!("the proxy's own {own} us have been taken off each delay"),
-            };
-            let _ = writeln!(
-                out,
-                "Measured on loopback: a direct round trip takes {direct} us; {taken_off}."
-            );
-            if found.too_short {
-                out.push_str("Warning: the delay is shorter than what the proxy itself costs; it is longer than asked for.\n");
-            }
+    let Some(found) = calibration else {
+        return out + "; not calibrated: the proxy's own time comes on top.\n";
+    };
+    let taken_off = match up.delay.is_zero() && down.delay.is_zero() {
+        true => "the proxy's own time cannot be taken off where nothing is delayed".to_owned(),
+        false => {
+            let own = us(found.correction_ns as f64);
+            format!("the proxy's own {own} have been taken off each delay")
         }
-        None => out.push_str("; not calibrated: the proxy's own time comes on top.\n"),
+    };
+    let _ = writeln!(
+        out,
+        ", error {:+.0} us (p50), {:+.0} us (p99).\n\
+         Measured on loopback: a direct round trip takes {}; {taken_off}.",
+        found.error_p50_ns as f64 / 1e3,
+        found.error_p99_ns as f64 / 1e3,
+        us(found.direct_ns as f64),
+    );
+    if found.too_short {
+        out.push_str(
+            "Warning: the delay is shorter than what the proxy itself costs; it is longer than asked for.\n",
+        );
     }
     out
-}
-
-/// At most one decimal.
-fn decimal(value: f64) -> String {
-    let text = format!("{value:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-}
-
-fn signed_us(ns: i64) -> String {
-    format!("{:+.0}", ns as f64 / 1e3)
 }
 
 fn shown(totals: &Totals) -> String {
@@ -217,8 +192,8 @@ fn shown(totals: &Totals) -> String {
         "{} connections ({} open), {} up, {} down",
         quantity::grouped(totals.accepted),
         totals.open,
-        quantity::shown_bytes(totals.up),
-        quantity::shown_bytes(totals.down)
+        quantity::shown_size(totals.up as f64),
+        quantity::shown_size(totals.down as f64)
     );
     if totals.refused > 0 {
         let _ = write!(out, ", {} not passed on", quantity::grouped(totals.refused));
@@ -302,19 +277,15 @@ mod tests {
         let found = parsed("--to a:1 --delay 5us --down 2ms --no-calibration").unwrap();
         assert_eq!((found.up.delay, found.down.delay), (us(5), us(2_000)));
         assert!(!found.calibrate);
-        for wrong in [
-            "--delay 5us",
-            "--to a:1 --delay 5",
-            "--to a:1 --bandwidth 10M",
+        for (wrong, code) in [
+            ("--delay 5us", 0),
+            ("--to a:1 --delay 5", 0),
+            ("--to a:1 --bandwidth 10M", 0),
+            ("--to a:1 --buffer 1K", 0),
+            ("--to a:1 --delay 5us --jitter 6us", 39),
+            ("--to a:1 --delay 5us --up 1us --jitter 2us", 39),
         ] {
-            assert_eq!(parsed(wrong), Err(0), "{wrong}");
-        }
-        for wrong in [
-            "--to a:1 --delay 5us --jitter 6us",
-            "--to a:1 --delay 5us --up 1us --jitter 2us",
-            "--to a:1 --buffer 1K",
-        ] {
-            assert_eq!(parsed(wrong), Err(39), "{wrong}");
+            assert_eq!(parsed(wrong), Err(code), "{wrong}");
         }
         assert!(address("--to", "127.0.0.1:1414").is_ok());
         for wrong in ["127.0.0.1", ":", "127.0.0.1:99999"] {
@@ -363,7 +334,7 @@ mod tests {
         assert!(text.starts_with(first), "{text}");
         let second = "a direct round trip takes 40 us; the proxy's own 31.5 us have been taken off each delay.";
         assert!(text.contains(second), "{text}");
-        let undelayed = about(&Settings::default(), Some(&found));
+        let undelayed = about(&Settings::delay(Duration::ZERO), Some(&found));
         assert!(undelayed.contains("cannot be taken off"), "{undelayed}");
         assert!(about(&settings, None).contains("not calibrated"));
         let narrow = parsed("--to a:1 --bandwidth 1bit").unwrap();

@@ -16,23 +16,14 @@ use std::num::NonZeroU64;
 
 use posthaste_env::Nanos;
 
+use super::{Way, nanos};
+
 /// A segment as an Ethernet carries it, without headers.
 const SEGMENT: usize = 1448;
 /// Chunks in one line; each costs as much memory as two words.
 const MOST_CHUNKS: usize = 65_536;
 /// Chunks that are due so close together are one.
 const TOGETHER: Nanos = 1_000;
-
-/// What a line does to what goes through it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) delay: Nanos,
-    pub(super) jitter: Nanos,
-    /// Bits a second.
-    pub(super) bandwidth: Option<NonZeroU64>,
-    /// Bytes held at most.
-    pub(super) capacity: usize,
-}
 
 /// How a direction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +40,12 @@ struct Chunk {
 }
 
 pub(super) struct Line {
-    shape: Shape,
+    delay: Nanos,
+    jitter: Nanos,
+    /// Bits a second.
+    bandwidth: Option<NonZeroU64>,
+    /// Bytes held at most.
+    capacity: usize,
     bytes: VecDeque<u8>,
     /// What is not due yet; the bytes before these are.
     chunks: VecDeque<Chunk>,
@@ -63,9 +59,12 @@ pub(super) struct Line {
 
 impl Line {
     /// `seed` decides the jitter.
-    pub(super) fn new(shape: Shape, seed: u64) -> Line {
+    pub(super) fn new(way: &Way, capacity: usize, seed: u64) -> Line {
         Line {
-            shape,
+            delay: nanos(way.delay),
+            jitter: nanos(way.jitter),
+            bandwidth: way.bandwidth,
+            capacity,
             bytes: VecDeque::new(),
             chunks: VecDeque::new(),
             ripe: 0,
@@ -79,7 +78,7 @@ impl Line {
     /// Bytes that may be put in now.
     pub(super) fn room(&self) -> usize {
         let segments = MOST_CHUNKS.saturating_sub(self.chunks.len());
-        let bytes = self.shape.capacity.saturating_sub(self.bytes.len());
+        let bytes = self.capacity.saturating_sub(self.bytes.len());
         bytes.min(segments.saturating_mul(SEGMENT))
     }
 
@@ -91,7 +90,7 @@ impl Line {
     /// Puts bytes in.
     pub(super) fn push(&mut self, now: Nanos, bytes: &[u8]) {
         self.bytes.extend(bytes);
-        match self.shape.bandwidth {
+        match self.bandwidth {
             None => self.chunk(now, bytes.len()),
             Some(_) => {
                 for segment in bytes.chunks(SEGMENT) {
@@ -115,18 +114,18 @@ impl Line {
 
     fn due(&mut self, now: Nanos, count: usize) -> Nanos {
         let mut at = now;
-        if let Some(bandwidth) = self.shape.bandwidth {
+        if let Some(bandwidth) = self.bandwidth {
             let lasts = count as u128 * 8_000_000_000 / u128::from(bandwidth.get());
             let lasts = Nanos::try_from(lasts).unwrap_or(Nanos::MAX);
             at = now.max(self.wire_free).saturating_add(lasts);
             self.wire_free = at;
         }
-        let jitter = self.shape.jitter;
+        let jitter = self.jitter;
         let swing = match jitter {
             0 => 0,
             _ => self.next_random() % (2 * jitter + 1),
         };
-        let travelled = (self.shape.delay + swing).saturating_sub(jitter);
+        let travelled = (self.delay + swing).saturating_sub(jitter);
         self.last_due = at.saturating_add(travelled).max(self.last_due);
         self.last_due
     }
@@ -201,18 +200,19 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const US: Nanos = 1_000;
 
     fn line(delay: Nanos, jitter: Nanos, bits: u64, capacity: usize) -> Line {
-        let shape = Shape {
-            delay,
-            jitter,
+        let way = Way {
+            delay: Duration::from_nanos(delay),
+            jitter: Duration::from_nanos(jitter),
             bandwidth: NonZeroU64::new(bits),
-            capacity,
         };
-        Line::new(shape, 7)
+        Line::new(&way, capacity, 7)
     }
 
     /// What comes out at `now`.

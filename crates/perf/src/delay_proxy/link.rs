@@ -8,12 +8,15 @@
 //!   the side that has gone is dropped, as a network would.
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::time::Duration;
 
+use mio::event::Event;
+use mio::net::TcpStream;
 use posthaste_env::Nanos;
 
 use super::line::{End, Line};
+use Who::{Client, Server};
 
 /// Bytes read from one side before others have their turn.
 const TURN: usize = 256 << 10;
@@ -28,10 +31,10 @@ pub(super) enum Who {
 }
 
 impl Who {
-    pub(super) fn other(self) -> Who {
+    fn other(self) -> Who {
         match self {
-            Who::Client => Who::Server,
-            Who::Server => Who::Client,
+            Client => Server,
+            Server => Client,
         }
     }
 }
@@ -100,33 +103,26 @@ impl Link {
         }
     }
 
-    fn side(&mut self, who: Who) -> &mut Side {
-        match who {
-            Who::Client => &mut self.client,
-            Who::Server => &mut self.server,
-        }
-    }
-
     /// The line that comes from a side, with both ends.
     fn from(&mut self, who: Who) -> (&mut Side, &mut Line, &mut Side) {
         match who {
-            Who::Client => (&mut self.client, &mut self.up, &mut self.server),
-            Who::Server => (&mut self.server, &mut self.down, &mut self.client),
+            Client => (&mut self.client, &mut self.up, &mut self.server),
+            Server => (&mut self.server, &mut self.down, &mut self.client),
         }
     }
 
     /// What the kernel tells about a side.
-    pub(super) fn event(&mut self, now: Nanos, who: Who, event: Readiness) {
-        let side = self.side(who);
-        side.readable |= event.readable;
-        side.writable |= event.writable;
-        side.hung_up |= event.hung_up;
+    pub(super) fn event(&mut self, now: Nanos, who: Who, event: &Event) {
+        let (side, ..) = self.from(who);
+        side.readable |= event.is_readable() || event.is_read_closed();
+        side.writable |= event.is_writable();
+        side.hung_up |= event.is_read_closed();
         let connecting = !side.connected;
-        if !(event.broken || connecting && event.writable) {
+        if !(event.is_error() || connecting && event.is_writable()) {
             return;
         }
         match side.stream.take_error() {
-            Ok(None) => side.connected |= event.writable,
+            Ok(None) => side.connected |= event.is_writable(),
             Ok(Some(error)) | Err(error) => {
                 if connecting {
                     self.refused = Some(error);
@@ -159,12 +155,12 @@ impl Link {
 
     /// Moves what can be moved.
     pub(super) fn pump(&mut self, now: Nanos, buffer: &mut [u8]) -> After {
-        self.read(now, Who::Client, buffer);
-        self.read(now, Who::Server, buffer);
-        self.deliver(now, Who::Client);
-        self.deliver(now, Who::Server);
+        self.read(now, Client, buffer);
+        self.read(now, Server, buffer);
+        self.deliver(now, Client);
+        self.deliver(now, Server);
         // Delivering may have made room for what was left unread, of which no event will tell again.
-        let more = self.can_read(Who::Client) || self.can_read(Who::Server);
+        let more = self.can_read(Client) || self.can_read(Server);
         match self.client.served && self.server.served {
             true => After::Over,
             false if more => After::More,
@@ -231,8 +227,8 @@ impl Link {
             }
         };
         match who {
-            Who::Client => self.passed.0 += delivered,
-            Who::Server => self.passed.1 += delivered,
+            Client => self.passed.0 += delivered,
+            Server => self.passed.1 += delivered,
         }
         match failed {
             true => self.broken(now, who.other()),
@@ -251,33 +247,22 @@ impl Link {
         match end {
             // A peer that has gone meanwhile is noticed by its own events.
             End::Closed => drop(to.stream.shutdown(Shutdown::Write)),
-            End::Reset => {
-                // Closing with no time to linger sends a reset instead of an orderly end. If that is refused,
-                // the peer sees an orderly end, which still ends it.
-                let _ = rustix::net::sockopt::set_socket_linger(&to.stream, Some(Duration::ZERO));
-            }
+            End::Reset => reset(&to.stream),
         }
     }
 
     /// When it must be looked at again without an event. What was due when it was pumped at `now` and
     /// is still there waits for an event, not for a time.
     pub(super) fn next_due(&self, now: Nanos) -> Option<Nanos> {
-        let up = self.up.next_due();
-        let up = up.filter(|due| *due > now && !self.server.served);
-        let down = self.down.next_due();
-        let down = down.filter(|due| *due > now && !self.client.served);
-        match (up, down) {
-            (Some(up), Some(down)) => Some(up.min(down)),
-            (up, down) => up.or(down),
-        }
+        let up = self.up.next_due().filter(|_| !self.server.served);
+        let down = self.down.next_due().filter(|_| !self.client.served);
+        let both = up.into_iter().chain(down);
+        both.filter(|due| *due > now).min()
     }
 }
 
-/// An event about a socket.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Readiness {
-    pub(super) readable: bool,
-    pub(super) writable: bool,
-    pub(super) hung_up: bool,
-    pub(super) broken: bool,
+/// Has the end of a connection be a reset: closing with no time to linger sends that. If it is refused, the peer sees an
+/// orderly end, which still ends it.
+pub(super) fn reset(stream: &TcpStream) {
+    let _ = rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO));
 }
