@@ -1,6 +1,6 @@
 //! The command line and the output that users of MQ-CPH know.
 //!
-//! * `flags`: every flag, what it takes, and why some are refused.
+//! * `flags`: every flag, what it takes, and why some are refused. `reading`: how they are read.
 //! * `workloads`: what the flags have applications do.
 //! * `session`: a run in this process. `collate`: several processes as one.
 //! * `output`: the lines that are printed. `failure`: what went wrong, with its number.
@@ -11,6 +11,7 @@ mod collate;
 mod failure;
 mod flags;
 mod output;
+mod reading;
 mod session;
 mod workloads;
 
@@ -18,7 +19,7 @@ use std::path::Path;
 
 use posthaste_server::{Exit, Failure};
 
-pub use flags::help;
+pub use reading::help;
 
 use crate::measure::Interrupt;
 use flags::Flags;
@@ -33,7 +34,7 @@ pub fn run(place: Option<&Path>, words: &[String]) -> Result<Exit, Failure> {
     if let Some(text) = asked(words) {
         return output::plain(&text).map(|()| Exit::Done);
     }
-    let words = flags::long(words)?;
+    let words = reading::long(words)?;
     let flags = Flags::read(&words)?;
     let workloads = flags.workloads()?;
     let interrupt = match flags.start.signals {

@@ -13,6 +13,7 @@
 //! | `results` | what a run left behind: files, medians, ratios, tables |
 //! | `scenario` | measurements by name |
 //! | `quantity` | times, rates and sizes as people write them |
+//! | `terminal` | what commands print of themselves |
 
 pub mod cph;
 pub mod delay_proxy;
@@ -24,4 +25,5 @@ pub mod quantity;
 mod report;
 mod results;
 pub mod scenario;
+mod terminal;
 pub mod workload;

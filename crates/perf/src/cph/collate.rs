@@ -15,8 +15,9 @@ use posthaste_server::{Exit, Failure};
 use rustix::process::Signal;
 
 use super::failure;
-use super::flags::{Flags, names};
+use super::flags::Flags;
 use super::output::{self, Sum};
+use super::reading::names;
 use crate::measure::{Child, Interrupt};
 
 /// How often is looked whether the run is to end.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::failure;
 use super::flags::OutputFlags;
 use crate::measure::{histogram, now_text, recorded};
+use crate::terminal;
 
 /// What a process says to the one that started it stands behind this.
 const SUM: &str = "sum=";
@@ -164,17 +165,16 @@ pub(super) fn plain(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A note on standard error.
+/// A note on standard error, unless they are not wanted.
 pub(super) fn note(flags: &OutputFlags, text: &str) {
     if flags.verbosity >= 3 {
-        // Nobody is left to tell if this fails.
-        let _ = writeln!(io::stderr(), "{text}");
+        terminal::note(&format!("{text}\n"));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::flags::tests::read;
+    use super::super::reading::tests::read;
     use super::*;
 
     fn latencies(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {

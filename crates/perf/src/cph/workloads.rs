@@ -79,7 +79,7 @@ impl Flags {
 
 #[cfg(test)]
 mod tests {
-    use super::super::flags::tests::read;
+    use super::super::reading::tests::read;
     use super::*;
 
     fn workloads(line: &str) -> Result<Vec<Workload>, PerfError> {

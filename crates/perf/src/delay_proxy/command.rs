@@ -1,7 +1,7 @@
 //! `posthaste delayproxy`: the proxy as a command that runs until it is ended.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use posthaste_server::{Exit, Failure};
 use super::{Calibration, DelayProxy, Settings, Totals, Way, system};
 use crate::measure::Interrupt;
 use crate::quantity;
-use posthaste_env::allow_descriptors;
+use crate::terminal::{note, say};
 
 const EXAMPLES: &str = "\
   posthaste delayproxy --to 127.0.0.1:1414 --delay 500us
@@ -126,9 +126,9 @@ pub fn run(args: &DelayProxyArgs) -> Result<Exit, Failure> {
     let listen = address("--listen", &args.listen)?;
     let to = address("--to", &args.to)?;
     check_target(listen, to)?;
-    allow_descriptors();
+    posthaste_env::allow_descriptors();
     if settings.calibrate {
-        tell(&format!("{}Calibrating ...\n", start_of_line()));
+        note(&format!("{}Calibrating ...\n", start_of_line()));
     }
     // Made first: connections may leave no descriptors for it.
     let interrupt = Interrupt::on_signals();
@@ -214,12 +214,12 @@ fn watch(proxy: &DelayProxy, interrupt: &Interrupt) {
             (totals.refused, &totals.last_failure) != (before.refused, &before.last_failure);
         let what = totals.last_failure.as_ref().filter(|_| failed);
         if let Some(what) = what.filter(|what| last.as_ref() != Some(what)) {
-            tell(&format!("{}delayproxy: {what}\n", start_of_line()));
+            note(&format!("{}delayproxy: {what}\n", start_of_line()));
         }
         // After a second without it, it is told again.
         last = what.cloned();
         if totals != before && std::io::stderr().is_terminal() {
-            tell(&format!("\r\x1b[K{}", shown(&totals)));
+            note(&format!("\r\x1b[K{}", shown(&totals)));
         }
         before = totals;
     }
@@ -231,17 +231,6 @@ fn start_of_line() -> &'static str {
         true => "\r\x1b[K",
         false => "",
     }
-}
-
-/// To standard output; nobody is left to tell if this fails.
-fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// To standard error.
-fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

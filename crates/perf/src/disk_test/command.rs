@@ -3,7 +3,7 @@
 //! Invariant: what can be refused is refused before the first file is made; however the run ends, the files
 //! have been removed.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use super::options::{Block, DiskTestArgs};
 use super::report::Csv;
 use super::{fio, report, worker};
 use crate::measure::{Interrupt, refuse_long_files};
+use crate::terminal::say;
 
 /// Runs the command.
 ///
@@ -202,10 +203,4 @@ fn measure(
     let done = line(found.elapsed_ns / 1_000_000_000);
     say(&format!("{start}{done}\n"));
     Ok(found)
-}
-
-/// To standard output, at once. A reader that has gone is no reason to end a test whose rows go to a file.
-fn say(text: &str) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -5,7 +5,6 @@
 //! * Every file made is in the list of [`TestFiles`] before its first byte is written, and removed when
 //!   that is dropped, or by [`Removal::now`] if the process has to leave at once.
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::forced::{AlignedMemory, open, write_all};
 use super::options::DiskTestArgs;
 use crate::quantity::grouped;
+use crate::terminal::note;
 
 /// Bytes written at once when files are filled.
 const FILLING: usize = 1 << 20;
@@ -32,9 +32,7 @@ impl Removal {
     pub(super) fn now(&self) {
         for path in std::mem::take(&mut *self.paths.lock()) {
             if let Err(error) = std::fs::remove_file(&path) {
-                let line = format!("{} was not removed: {error}\n", path.display());
-                // Nobody is left to tell if this fails.
-                let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
+                note(&format!("{} was not removed: {error}\n", path.display()));
             }
         }
     }
