@@ -109,6 +109,13 @@ pub struct Totals {
     pub last_failure: Option<String>,
 }
 
+impl Totals {
+    fn refuse(&mut self, to: SocketAddr, error: &io::Error) {
+        self.refused += 1;
+        self.last_failure = Some(format!("cannot connect to {to}: {error}"));
+    }
+}
+
 /// A running proxy; it ends, with its connections, when this is dropped.
 pub struct DelayProxy {
     address: SocketAddr,

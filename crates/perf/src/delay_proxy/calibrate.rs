@@ -101,7 +101,7 @@ fn ns(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// `sorted` is not empty.
+/// Exactly, where a histogram rounds: what is sought is a small difference of two of them. `sorted` is not empty.
 fn percentile(sorted: &[i64], percent: usize) -> i64 {
     let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
     sorted.get(at).copied().unwrap_or_default()

@@ -55,6 +55,8 @@ pub(super) struct Line {
     last_due: Nanos,
     random: u64,
     end: Option<(Nanos, End)>,
+    /// Bytes that have been taken; whoever counts them elsewhere makes it 0.
+    pub(super) taken: u64,
 }
 
 impl Line {
@@ -72,6 +74,7 @@ impl Line {
             last_due: 0,
             random: seed,
             end: None,
+            taken: 0,
         }
     }
 
@@ -182,6 +185,7 @@ impl Line {
         let count = count.min(self.ripe);
         self.bytes.drain(..count);
         self.ripe -= count;
+        self.taken += count as u64;
     }
 
     /// The end, once everything before it has been taken and it is due.

@@ -81,13 +81,11 @@ pub(super) struct Link {
     client: Side,
     server: Side,
     /// From the client to the server.
-    up: Line,
+    pub(super) up: Line,
     /// From the server to the client.
-    down: Line,
-    /// Bytes delivered since last asked: up, down.
-    passed: (u64, u64),
-    /// Why there is no server.
-    refused: Option<io::Error>,
+    pub(super) down: Line,
+    /// Why there is no server; whoever tells it takes it.
+    pub(super) refused: Option<io::Error>,
 }
 
 impl Link {
@@ -98,7 +96,6 @@ impl Link {
             server: Side::new(server, false),
             up,
             down,
-            passed: (0, 0),
             refused: None,
         }
     }
@@ -130,16 +127,6 @@ impl Link {
                 self.broken(now, who);
             }
         }
-    }
-
-    /// Why the server could not be reached; told once.
-    pub(super) fn take_refused(&mut self) -> Option<io::Error> {
-        self.refused.take()
-    }
-
-    /// Bytes delivered since the last call: up, down.
-    pub(super) fn take_passed(&mut self) -> (u64, u64) {
-        std::mem::take(&mut self.passed)
     }
 
     /// A side has gone: the other one is told after the usual time.
@@ -203,7 +190,6 @@ impl Link {
 
     /// Delivers what has come out of the line from a side.
     fn deliver(&mut self, now: Nanos, who: Who) {
-        let mut delivered = 0;
         let (_, line, to) = self.from(who);
         line.ripen(now);
         let failed = loop {
@@ -215,10 +201,7 @@ impl Link {
             let slices = [IoSlice::new(first), IoSlice::new(second)];
             match to.stream.write_vectored(&slices) {
                 Ok(0) => to.writable = false,
-                Ok(count) => {
-                    line.take(count);
-                    delivered += count as u64;
-                }
+                Ok(count) => line.take(count),
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => to.writable = false,
                     ErrorKind::Interrupted => {}
@@ -226,10 +209,6 @@ impl Link {
                 },
             }
         };
-        match who {
-            Client => self.passed.0 += delivered,
-            Server => self.passed.1 += delivered,
-        }
         match failed {
             true => self.broken(now, who.other()),
             false => self.deliver_end(now, who),

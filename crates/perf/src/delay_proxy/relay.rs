@@ -208,7 +208,7 @@ impl Relay {
                 Ok(())
             }
             Err(error) => {
-                self.refused(&error);
+                self.totals.lock().refuse(self.to, &error);
                 reset(&client);
                 match exhausted(&error) {
                     true => Err(error),
@@ -229,32 +229,26 @@ impl Relay {
         Ok(server)
     }
 
-    fn refused(&self, error: &io::Error) {
-        let mut totals = self.totals.lock();
-        totals.refused += 1;
-        totals.last_failure = Some(format!("cannot connect to {}: {error}", self.to));
-    }
-
     /// Moves what can be moved in one link. `true`: there is more to do at once.
     fn pump(&mut self, number: usize, now: Nanos, buffer: &mut [u8]) -> bool {
         let Some(link) = self.links.get_mut(&number) else {
             return false;
         };
         let after = link.pump(now, buffer);
-        let (up, down) = link.take_passed();
-        let (refused, next) = (link.take_refused(), link.next_due(now));
-        if let Some(error) = refused {
-            self.refused(&error);
+        if let Some(at) = link.next_due(now) {
+            self.due.insert((at, number));
         }
         let mut totals = self.totals.lock();
-        totals.up += up;
-        totals.down += down;
+        totals.up += std::mem::take(&mut link.up.taken);
+        totals.down += std::mem::take(&mut link.down.taken);
+        if let Some(error) = link.refused.take() {
+            totals.refuse(self.to, &error);
+        }
         if after == After::Over {
             totals.open -= 1;
             drop(totals);
+            // Whoever sees that its connection has ended finds that counted.
             self.links.remove(&number);
-        } else if let Some(at) = next {
-            self.due.insert((at, number));
         }
         after == After::More
     }
