@@ -106,7 +106,7 @@ impl Order {
         if go() {
             let busy = Arc::new(AtomicBool::new(true));
             let loaded = load(self.background, &busy);
-            say(match loaded.map(|()| run(&mut device, layout, self.time)) {
+            let answer = match loaded.map(|()| run(&mut device, layout, self.time)) {
                 Ok(Ok(measured)) => Answer::Measured(measured),
                 Ok(Err((file, error))) => {
                     refused(self.files.get(file).cloned().unwrap_or_default(), error)
@@ -115,8 +115,9 @@ impl Order {
                     let error = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
                     refused("a background thread".into(), error)
                 }
-            });
+            };
             busy.store(false, Relaxed);
+            say(answer);
         }
     }
 }
