@@ -13,6 +13,7 @@
 //! | `change` | define, alter, delete, clear, and how their errors read |
 //! | `display/` | definitions and statuses as rows; what a DISPLAY asks of any row |
 //! | `metrics/` | the registry of counters and gauges, and their exposition |
+//! | `transactions` | units of work, and decisions about branches in doubt |
 //! | `beside` | what runs beside the engine, as administration sees it |
 //! | `command_server` | requests on SYSTEM.ADMIN.COMMAND.QUEUE |
 
@@ -22,6 +23,7 @@ mod command_server;
 mod display;
 mod execute;
 pub mod metrics;
+mod transactions;
 
 pub use beside::{
     Answer, ChannelState, ChannelStatus, ComponentCounts, ComponentError, ComponentState,
@@ -29,3 +31,4 @@ pub use beside::{
 };
 pub use command_server::{COMMAND_QUEUE, CommandServer};
 pub use execute::Admin;
+pub use transactions::{Decision, Undecided};

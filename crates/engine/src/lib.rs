@@ -93,7 +93,8 @@ pub use queue::{QueueCounts, QueueStatus};
 pub use queue_manager::{EndMode, QueueManager, Started};
 pub use session::Session;
 pub use status::{
-    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, UnitStatus,
+    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, TransactionState,
+    TransactionStatus, UnitStatus,
 };
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};

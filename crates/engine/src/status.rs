@@ -10,6 +10,7 @@ use posthaste_command::ObjectKind;
 use posthaste_mqi::Xid;
 
 use crate::application::Application;
+use crate::unit::outcome::Outcome;
 
 /// The queue manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,34 @@ pub struct UnitStatus {
     pub logged: Option<i64>,
     /// Of which branch of a global transaction it is, if it is one.
     pub branch: Option<Xid>,
+}
+
+/// A unit of work that has not ended, or a branch of a global transaction that was completed heuristically.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionStatus {
+    /// Its number.
+    pub id: u64,
+    /// Which branch it is, if it is one.
+    pub branch: Option<Xid>,
+    /// When it began, microseconds since 1970.
+    pub started: i64,
+    /// How far it has come.
+    pub state: TransactionState,
+    /// The numbers of the connections that work on it.
+    pub connections: Vec<u64>,
+    /// The queues that it has put on and got from, by name.
+    pub queues: Vec<String>,
+}
+
+/// How far a unit of work has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionState {
+    /// It may grow, or is a branch whose work is done and that is not prepared.
+    Active,
+    /// In doubt.
+    Prepared,
+    /// An operator has decided about it, and its transaction manager has not forgotten it.
+    Heuristic(Outcome),
 }
 
 /// An open handle.

@@ -4,7 +4,7 @@
 
 mod world;
 
-use posthaste_engine::{BranchError, End, Outcome, Session, Start, Vote, Xid};
+use posthaste_engine::{BranchError, End, Outcome, Session, Start, TransactionState, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
@@ -307,6 +307,27 @@ fn a_branch_goes_with_the_last_connection_that_has_worked_on_it() {
     assert_eq!(prepare(&w.connect(), 1), Ok(Vote::Prepared));
     commit_prepared(&w.connect(), 1).unwrap();
     assert_eq!(what_is_there(&w), ["kept"]);
+    // Nobody can back it out but an operator, where its transaction manager does not come back.
+    let (s, _) = working(&w, 1, b"left");
+    let both = [Outcome::Committed, Outcome::BackedOut];
+    for outcome in both {
+        let decided = block_on(w.qm().decide(&xid(1), outcome));
+        assert_eq!(decided, Err(BranchError::Protocol), "it is worked on");
+    }
+    end(&s, 1, End::Success).unwrap();
+    let state = |w: &World| {
+        let all = w.qm().transactions().into_iter();
+        all.map(|t| (t.branch, t.state, t.queues))
+            .collect::<Vec<_>>()
+    };
+    let queues = vec![LOCAL.to_owned()];
+    let active = TransactionState::Active;
+    assert_eq!(state(&w), [(Some(xid(1)), active, queues)]);
+    block_on(s.disconnect()).unwrap();
+    block_on(w.qm().decide(&xid(1), Outcome::BackedOut)).unwrap();
+    assert_eq!(state(&w), []);
+    assert!(w.qm().in_doubt().is_empty());
+    assert_eq!(what_is_there(&w), [""; 0]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The command line. What stands here as text is what `--help` teaches.
 
+mod transactions;
+
 use std::net::IpAddr;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use posthaste_env::Slowness;
 use posthaste_server::ini::Shape;
+
+pub(crate) use transactions::{Resolve, Transactions};
 
 const EXAMPLES: &str = "\
 Try it:
@@ -86,6 +90,12 @@ pub(crate) enum Command {
     /// Show the version and where things are
     #[command(name = "dspmqver")]
     Version(Version),
+    /// Show units of work, above all branches of global transactions that are in doubt
+    #[command(visible_alias = "dspmqtrn", disable_help_flag = true)]
+    Transactions(Transactions),
+    /// Decide about a branch of a global transaction in place of its transaction manager
+    #[command(visible_alias = "rsvmqtrn")]
+    Resolve(Resolve),
     /// Show every number that a running queue manager counts or measures
     Metrics(Metrics),
     /// Check a queue manager and its machine against recommended practice

@@ -25,6 +25,7 @@ mod run;
 mod samples;
 mod save;
 mod too_long;
+mod transactions;
 mod version;
 
 use std::path::Path;
@@ -99,6 +100,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::RemoveInf(args) => inf::remove(place, &args),
         Command::DisplayInf(args) => inf::display(place, &args),
         Command::Version(args) => version::show(place, &args),
+        Command::Transactions(args) => transactions::display(place, &args),
+        Command::Resolve(args) => transactions::resolve(place, &args),
         Command::Metrics(args) => metrics::show(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),

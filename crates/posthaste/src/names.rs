@@ -16,6 +16,8 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("endmqm", "stop"),
     ("dltmqm", "delete"),
     ("dspmq", "list"),
+    ("dspmqtrn", "transactions"),
+    ("rsvmqtrn", "resolve"),
     ("runmqsc", "mqsc"),
     ("dmpmqcfg", "save"),
     ("addmqinf", "addmqinf"),
@@ -71,7 +73,9 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsStri
         .get(at)
         .map(|word| word.to_string_lossy().into_owned());
     let options = arguments.get(at + 1..).unwrap_or_default();
-    if *options == [OsString::from("-h")] {
+    // `dspmqtrn -h` shows what was completed heuristically.
+    let asks = command.as_deref().map(subcommand) != Some("transactions");
+    if asks && *options == [OsString::from("-h")] {
         arguments.truncate(at + 1);
         arguments.push(OsString::from("--help"));
         return arguments;
@@ -111,6 +115,7 @@ pub(crate) fn wrong_usage(arguments: &[OsString]) -> Exit {
     let word = position(arguments).and_then(|at| arguments.get(at));
     match word.and_then(|word| word.to_str()).map(subcommand) {
         Some("mqsc") => Exit::NoCommands,
+        Some("transactions" | "resolve") => Exit::InvalidArguments,
         Some(sample) if sample.starts_with("amqs") => Exit::NoQueueNamed,
         _ => Exit::BadParameter,
     }
@@ -148,6 +153,8 @@ mod tests {
             ("cph -tc Sender -lf", "posthaste perf -tc Sender -lf"),
             ("dspmq", "posthaste list"),
             ("crtmqm -h", "posthaste create --help"),
+            ("dspmqtrn -h", "posthaste transactions -h"),
+            ("rsvmqtrn -h", "posthaste resolve --help"),
             ("crtmqm -h 5 QM1", "posthaste create -h 5 QM1"),
             ("posthaste put -ld", "posthaste put -ld"),
             ("amqsput Q QM", "posthaste amqsput Q QM"),

@@ -11,6 +11,7 @@
 pub(crate) mod list;
 pub(crate) mod socket;
 pub(crate) mod status;
+mod transactions;
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use posthaste_admin::Admin;
-use posthaste_engine::EndMode;
+use posthaste_admin::{Admin, Decision, Undecided};
+use posthaste_engine::{EndMode, TransactionStatus};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, watch};
@@ -88,24 +89,46 @@ impl Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     Status,
-    Numbers(Asked),
+    Ask(Asked),
     End(EndMode),
 }
 
-/// Which numbers are asked for.
+/// What is asked of administration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// The sums of what the queue manager counts, on one line.
     Sums,
     /// Every number of the registry, in its text format.
     All,
+    /// Every unit of work.
+    Transactions,
+    /// A decision about the branch of this number.
+    Decide(Decision, u64),
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Sums => f.write_str("COUNTERS"),
+            Asked::All => f.write_str("METRICS"),
+            Asked::Transactions => f.write_str("TRANSACTIONS"),
+            Asked::Decide(decision, number) => {
+                f.write_str(&transactions::write_decision(*decision, *number))
+            }
+        }
+    }
 }
 
 impl Asked {
-    fn word(self) -> &'static str {
-        match self {
-            Asked::Sums => "COUNTERS",
-            Asked::All => "METRICS",
+    fn parse(line: &str) -> Option<Asked> {
+        match line {
+            "COUNTERS" => Some(Asked::Sums),
+            "METRICS" => Some(Asked::All),
+            "TRANSACTIONS" => Some(Asked::Transactions),
+            _ => {
+                let (decision, number) = transactions::read_decision(line)?;
+                Some(Asked::Decide(decision, number))
+            }
         }
     }
 
@@ -120,6 +143,8 @@ impl Asked {
                 pairs.join(" ")
             }
             Asked::All => admin.metrics(),
+            Asked::Transactions => transactions::answer(admin),
+            Asked::Decide(decision, number) => transactions::decide(admin, decision, number),
         }
     }
 }
@@ -134,7 +159,7 @@ impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Status => f.write_str("STATUS"),
-            Request::Numbers(asked) => f.write_str(asked.word()),
+            Request::Ask(asked) => asked.fmt(f),
             Request::End(mode) => {
                 let row = MODES.iter().find(|(known, _)| known == mode);
                 write!(f, "END {}", row.map_or("controlled", |(_, word)| word))
@@ -147,16 +172,11 @@ impl Request {
     fn parse(line: &str) -> Option<Request> {
         match line.split_once(' ') {
             None if line == "STATUS" => Some(Request::Status),
-            None => {
-                let both = [Asked::Sums, Asked::All];
-                let asked = both.into_iter().find(|asked| asked.word() == line);
-                asked.map(Request::Numbers)
-            }
             Some(("END", mode)) => {
                 let row = MODES.iter().find(|(_, word)| *word == mode);
                 row.map(|(mode, _)| Request::End(*mode))
             }
-            _ => None,
+            _ => Asked::parse(line).map(Request::Ask),
         }
     }
 }
@@ -236,7 +256,7 @@ async fn serve(
             let word = phase.borrow().word();
             stream.write_all(format!("OK {word}\n").as_bytes()).await
         }
-        Some(Request::Numbers(asked)) => {
+        Some(Request::Ask(asked)) => {
             let numbers = Arc::clone(numbers);
             // There may be very many of them.
             let answer = move || numbers.get().map(|read| read(asked)).unwrap_or_default();
@@ -400,7 +420,7 @@ pub(crate) fn phase_within(home: &Home, within: Duration) -> Result<Phase, Failu
 /// # Errors
 /// It is not running, or does not answer.
 pub fn counters(home: &Home) -> Result<Vec<(String, u64)>, Failure> {
-    let (line, _) = ask(home, Request::Numbers(Asked::Sums))?;
+    let (line, _) = ask(home, Request::Ask(Asked::Sums))?;
     let pair = |word: &str| {
         let (name, value) = word.split_once('=')?;
         Some((name.to_owned(), value.parse().ok()?))
@@ -414,7 +434,7 @@ pub fn counters(home: &Home) -> Result<Vec<(String, u64)>, Failure> {
 /// # Errors
 /// It is not running, or does not answer.
 pub fn metrics(home: &Home) -> Result<String, Failure> {
-    let (mut text, mut rest) = ask(home, Request::Numbers(Asked::All))?;
+    let (mut text, mut rest) = ask(home, Request::Ask(Asked::All))?;
     if !text.is_empty() {
         text.push('\n');
     }
@@ -422,6 +442,32 @@ pub fn metrics(home: &Home) -> Result<String, Failure> {
         .map_err(|error| Failure::io(&home.control(), &error))?;
     text.truncate(text.trim_end().len() + 1);
     Ok(text)
+}
+
+/// Every unit of work of a running queue manager, and every branch that is remembered.
+///
+/// # Errors
+/// It is not running, or does not answer.
+pub fn transactions(home: &Home) -> Result<Vec<TransactionStatus>, Failure> {
+    let (mut text, mut rest) = ask(home, Request::Ask(Asked::Transactions))?;
+    text.push('\n');
+    rest.read_to_string(&mut text)
+        .map_err(|error| Failure::io(&home.control(), &error))?;
+    // Not whole: it ended meanwhile, or is not serving yet.
+    transactions::read_answer(&text).ok_or_else(|| Failure::not_running(&home.name))
+}
+
+/// Decides about the branch of this number.
+///
+/// # Errors
+/// The outer one: it is not running, or does not answer. The inner one: the branch cannot be decided so.
+pub fn decide(
+    home: &Home,
+    number: u64,
+    decision: Decision,
+) -> Result<Result<(), Undecided>, Failure> {
+    let (answer, _) = ask(home, Request::Ask(Asked::Decide(decision, number)))?;
+    transactions::read_decided(&answer).ok_or_else(|| Failure::not_running(&home.name))
 }
 
 /// Asks a queue manager to end. A process that does not even answer a request to break off is killed.
@@ -442,8 +488,10 @@ mod tests {
         let all = MODES.map(|(mode, _)| Request::End(mode));
         let others = [
             Request::Status,
-            Request::Numbers(Asked::Sums),
-            Request::Numbers(Asked::All),
+            Request::Ask(Asked::Sums),
+            Request::Ask(Asked::All),
+            Request::Ask(Asked::Transactions),
+            Request::Ask(Asked::Decide(Decision::BackOut, 5)),
         ];
         for request in all.into_iter().chain(others) {
             assert_eq!(Request::parse(&request.to_string()), Some(request));
@@ -496,6 +544,7 @@ mod tests {
         let answer = |asked| match asked {
             Asked::Sums => format!("log.writes=7 engine.puts={}", u64::MAX),
             Asked::All => "# HELP many\nlines 1\n".repeat(10_000),
+            Asked::Transactions | Asked::Decide(..) => String::new(),
         };
         assert!(numbers.set(Box::new(answer)).is_ok());
         let pairs = [("log.writes", 7), ("engine.puts", u64::MAX)];

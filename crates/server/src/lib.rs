@@ -29,7 +29,9 @@ pub use compose::{Ready, RunOptions, run};
 pub use control::list::{Listed, State, list, state, state_within};
 pub use control::socket::SocketPath;
 pub use control::status::{Status, read as read_status};
-pub use control::{Ending, Phase, counters, end, metrics, phase, running, silent};
+pub use control::{
+    Ending, Phase, counters, decide, end, metrics, phase, running, silent, transactions,
+};
 pub use error_log::{Console, ErrorLog, VRMF, user_name};
 pub use failure::exit::{Exit, TABLE as EXIT_TABLE};
 pub use failure::{Failure, is_no_space};
@@ -46,6 +48,8 @@ pub use lifecycle::create::{
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
 /// Where commands as messages come.
-pub use posthaste_admin::COMMAND_QUEUE;
+pub use posthaste_admin::{COMMAND_QUEUE, Decision, Undecided};
 /// What the engine is told by commands.
-pub use posthaste_engine::{CreateOptions, EndMode, Restored};
+pub use posthaste_engine::{
+    CreateOptions, EndMode, Outcome, Restored, TransactionState, TransactionStatus, display_stamp,
+};

@@ -3,7 +3,10 @@
 //! Invariant: nothing in a row is guessed: what only an owner of other parts can know comes from it.
 
 use posthaste_command::{DisplayType, DisplayWhat, ObjectKind, Reply, Row, Value, generic_matches};
-use posthaste_engine::{ConnectionStatus, QueueManager, QueueStatus, display_stamp};
+use posthaste_engine::{
+    Application, ConnectionCounts, ConnectionStatus, QueueManager, QueueStatus, TransactionState,
+    UnitStatus, display_stamp,
+};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
@@ -124,10 +127,7 @@ fn external_unit(connection: &ConnectionStatus) -> (String, &'static str) {
 }
 
 fn unit_number(connection: &ConnectionStatus) -> String {
-    format_unit(connection.unit.as_ref().map_or(0, |unit| unit.id))
-}
-
-fn format_unit(id: u64) -> String {
+    let id = connection.unit.as_ref().map_or(0, |unit| unit.id);
     format!("{}.{}", id >> 32, id & 0xFFFF_FFFF)
 }
 
@@ -211,7 +211,9 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
             Some(_) => (true, true),
         };
         if itself {
-            let row = connection_row(qm, connection);
+            let mut row = connection_row(qm, connection);
+            let active = connection.unit.is_some();
+            row.push("UOWSTATE", if active { "ACTIVE" } else { "NONE" });
             request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
         }
         for handle in connection.handles.iter().filter(|_| handles) {
@@ -231,10 +233,40 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
             request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
         }
     }
+    if request.type_ != Some(DisplayType::Handle) {
+        for branch in branches_alone(qm).iter().filter(|c| wanted(c)) {
+            let mut row = connection_row(qm, branch);
+            row.push("UOWSTATE", "PREPARED");
+            request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
+        }
+    }
     match reply.rows.is_empty() {
         true => Reply::failed("AMQ8461E", &[], Reason::CCF_NONE_FOUND),
         false => reply,
     }
+}
+
+/// The branches that are in doubt: units of work without a connection, under a number that no connection has.
+fn branches_alone(qm: &QueueManager) -> Vec<ConnectionStatus> {
+    let mut branches = qm.transactions();
+    branches.retain(|branch| branch.state == TransactionState::Prepared);
+    let alone = branches.into_iter().map(|branch| ConnectionStatus {
+        number: 0,
+        application: Application {
+            appl_type: MQAT_QMGR,
+            ..Application::default()
+        },
+        in_call: false,
+        unit: Some(UnitStatus {
+            id: branch.id,
+            started: branch.started,
+            logged: None,
+            branch: branch.branch,
+        }),
+        handles: Vec::new(),
+        counts: ConnectionCounts::default(),
+    });
+    alone.collect()
 }
 
 /// CONN, EXTCONN and TYPE: which connection it is.
@@ -289,6 +321,5 @@ fn connection_row(qm: &QueueManager, connection: &ConnectionStatus) -> Row {
     row.push("URTYPE", urtype);
     row.push("EXTURID", external);
     row.push("QMURID", unit_number(connection));
-    row.push("UOWSTATE", if unit.is_some() { "ACTIVE" } else { "NONE" });
     row
 }

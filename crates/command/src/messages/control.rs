@@ -127,6 +127,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct the name. dspmq shows the queue managers there are.",
     ),
     message(
+        "AMQ7056I",
+        "Transaction number {0}, state {1}.",
+        "A unit of work as dspmqtrn shows it. One that is PREPARED is a branch of a global transaction: what it has put and got stays in hand until its transaction manager decides. What is COMMITTED or BACKED OUT HEURISTICALLY was decided by an operator, and is remembered until the transaction manager has learned of it.",
+        "Start the transaction manager that coordinates what is prepared. Only if it cannot come back, decide with rsvmqtrn.",
+    ),
+    message(
         "AMQ7064E",
         "The log path {0} is not valid or cannot be used.",
         "The recovery log cannot be made or opened there.",

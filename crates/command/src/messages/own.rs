@@ -328,6 +328,36 @@ pub(super) const MESSAGES: &[Message] = &[
         "Start the queue manager with a higher limit (ulimit -Hn, LimitNOFILE= of its service), or lower MaxChannels.",
     ),
     message(
+        "AMQ2073I",
+        "There are no transactions to show of queue manager {0}.",
+        "No branch of a global transaction waits for its transaction manager; or, with -h, none was decided by an operator and is remembered; or there is no unit of work at all.",
+        "None.",
+    ),
+    message(
+        "AMQ2074E",
+        "There is no resource manager {0}.",
+        "The queue manager coordinates no transactions of other resource managers, so there are none that one could be left out of.",
+        "Use -b, -c or -f for branches of transactions that others coordinate.",
+    ),
+    message(
+        "AMQ2075I",
+        "Transaction {0} has been {1}.",
+        "An operator has decided about a branch of a global transaction in place of its transaction manager. A branch that was prepared is remembered until the transaction manager, or the operator, forgets it.",
+        "Tell whoever looks after the transaction manager: it may have decided otherwise elsewhere.",
+    ),
+    message(
+        "AMQ2076E",
+        "Queue manager {1} has no transaction {0}.",
+        "It has ended, or never was.",
+        "See the numbers that posthaste transactions shows.",
+    ),
+    message(
+        "AMQ2077E",
+        "Transaction {0} cannot be resolved so: {1}.",
+        "A branch is committed or backed out by an operator while it is prepared, and forgotten when an operator has decided about it. One that is not prepared is its application's, and is backed out when that goes.",
+        "See in which state posthaste transactions -a shows it.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

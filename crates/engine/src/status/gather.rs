@@ -2,13 +2,16 @@
 //!
 //! Invariant: of each queue and connection what is told was true at one moment; of all of them together it need not be.
 
+use std::collections::BTreeSet;
+
 use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::Reason;
 
-use super::{ConnectionStatus, LogStatus, ManagerStatus};
+use super::{ConnectionStatus, LogStatus, ManagerStatus, TransactionState, TransactionStatus};
 use crate::catalogue::Runtime;
 use crate::queue::QueueStatus;
 use crate::queue_manager::QueueManager;
+use crate::unit::{Stage, Unit};
 
 impl QueueManager {
     /// Whether it takes calls.
@@ -70,6 +73,49 @@ impl QueueManager {
             (definition.object(), status)
         });
         with_status.collect()
+    }
+
+    /// Every unit of work that has not ended, and every branch that is remembered; oldest first.
+    pub fn transactions(&self) -> Vec<TransactionStatus> {
+        let mut units = self.inner().units.all();
+        units.sort_by_key(|(_, unit)| unit.id);
+        let units = units.iter();
+        units
+            .filter_map(|(_, unit)| self.transaction(unit))
+            .collect()
+    }
+
+    fn transaction(&self, unit: &Unit) -> Option<TransactionStatus> {
+        let work = unit.lock();
+        let (branch, sessions) = match &work.ongoing {
+            Some(ongoing) => (Some(&ongoing.xid), ongoing.associated().to_vec()),
+            None => (work.branch(), vec![unit.session]),
+        };
+        let state = match work.stage {
+            Stage::Ended => return None,
+            Stage::Settled(outcome) => TransactionState::Heuristic(outcome),
+            // On its way into doubt, or out of it.
+            Stage::Prepared | Stage::Ending if work.branch().is_some() => {
+                TransactionState::Prepared
+            }
+            _ => TransactionState::Active,
+        };
+        let active = state == TransactionState::Active;
+        let there = |id: &u64| active && self.sessions().get(*id).is_some();
+        let number = |id: u64| self.inner().numbers.of_connection(id);
+        let queues: BTreeSet<String> = work
+            .ops
+            .iter()
+            .map(|op| op.queue().name.text().into_owned())
+            .collect();
+        Some(TransactionStatus {
+            id: unit.id,
+            branch: branch.cloned(),
+            started: unit.started,
+            state,
+            connections: sessions.into_iter().filter(there).map(number).collect(),
+            queues: queues.into_iter().collect(),
+        })
     }
 
     /// Every connection, oldest first.

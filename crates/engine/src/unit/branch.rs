@@ -153,6 +153,12 @@ impl Unit {
         self.lock().ongoing.is_none()
     }
 
+    /// Whether it is not prepared, and nobody who has worked on it is connected.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        let work = self.lock();
+        work.ongoing.as_ref().is_some_and(|o| o.is_abandoned())
+    }
+
     /// How it was completed heuristically, if it was.
     pub(crate) fn settled(&self) -> Option<Outcome> {
         match self.lock().stage {

@@ -164,6 +164,11 @@ impl Work {
         self.owed
     }
 
+    /// Its identifier, if it is a branch that is prepared or was.
+    pub(crate) fn branch(&self) -> Option<&Xid> {
+        self.xid.as_ref()
+    }
+
     /// Whether images carry it, so that it needs no pin.
     pub(crate) fn is_carried(&self) -> bool {
         matches!(self.stage, Stage::Prepared | Stage::Settled(_)) || self.end_pin.is_some()

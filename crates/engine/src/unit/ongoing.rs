@@ -76,6 +76,11 @@ impl Ongoing {
         &self.associated
     }
 
+    /// Whether nobody works on it, nor anybody who has is connected.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.is_idle() && self.workers.is_empty()
+    }
+
     /// Whether anybody connected has worked on it.
     pub(crate) fn has_workers(&self) -> bool {
         !self.workers.is_empty()

@@ -16,7 +16,7 @@ use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
 use crate::unit::ongoing::{End, Ongoing, Start};
-use crate::unit::{Commit, Stage, Unit};
+use crate::unit::{Backout, Commit, Stage, Unit};
 use std::sync::Arc;
 
 impl SessionInner {
@@ -355,12 +355,28 @@ impl QueueManager {
     }
 
     /// An operator decides about a branch whose transaction manager does not. It is remembered how, until the
-    /// transaction manager has learned of it and forgets the branch.
+    /// transaction manager has learned of it and forgets the branch. One that is not prepared, and whose applications have
+    /// all gone, can be backed out; nothing is remembered of it, for its transaction manager was promised nothing.
     ///
     /// # Errors
     /// As [`Session::resolve`].
     pub async fn decide(&self, xid: &Xid, outcome: Outcome) -> Result<(), BranchError> {
-        self.inner().lifecycle.running()?;
+        let qm = self.inner();
+        qm.lifecycle.running()?;
+        let unit = qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        if outcome == Outcome::BackedOut && unit.is_abandoned() {
+            return match unit.begin_end_of_idle(qm, xid, Wanted::Backout)? {
+                Begun::Backout(Backout::Once(end)) => {
+                    let effect = Some(Effect::Backout(unit));
+                    Ok(Pending { qm, end, effect }.done().await?)
+                }
+                Begun::Backout(Backout::Now) => {
+                    unit.undo(qm);
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+        }
         let resolution = Resolution::Heuristic(outcome);
         self.inner().resolve(xid, resolution).await
     }

@@ -24,4 +24,5 @@ mod refused;
 mod samples;
 mod services;
 mod tools;
+mod transactions;
 mod usage;

@@ -22,6 +22,8 @@ const COMMANDS: &[&str] = &[
     "dspmqinf",
     "dspmqver",
     "metrics",
+    "transactions",
+    "resolve",
     "doctor",
     "disktest",
     "perf",

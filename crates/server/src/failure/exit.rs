@@ -1,6 +1,6 @@
 //! Exit codes of every command, in one table. They are stable: scripts and supervisors act on them.
 //!
-//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 39, 40, 44 to 46, 49). 71 to 78
+//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 32, 34, 36, 39, 40, 44 to 46, 49, 85, 102). 71 to 78
 //! say why a queue manager stopped or did not start; the engine gives them.
 
 /// How a process ends.
@@ -22,6 +22,12 @@ pub enum Exit {
     NotFound,
     /// No MQSC command could be carried out.
     NoCommands,
+    /// A transaction is not at a stage at which it could be resolved so.
+    NotResolved,
+    /// There is no such resource manager.
+    NoSuchManager,
+    /// The command line of a command about transactions is not right.
+    InvalidArguments,
     /// The command line is not right.
     BadParameter,
     /// The queue manager is not running.
@@ -60,8 +66,12 @@ pub enum Exit {
     InUse,
     /// Log and queue files do not belong together.
     Inconsistent,
+    /// There is no such transaction.
+    UnknownTransaction,
     /// A sample program was called without a queue name.
     NoQueueNamed,
+    /// There are no transactions to show.
+    NoTransactions,
 }
 
 /// The table: code, meaning.
@@ -89,6 +99,21 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
         Exit::NoCommands,
         20,
         "mqsc: no command could be carried out",
+    ),
+    (
+        Exit::NotResolved,
+        32,
+        "resolve: the transaction cannot be resolved so",
+    ),
+    (
+        Exit::NoSuchManager,
+        34,
+        "resolve: there is no such resource manager",
+    ),
+    (
+        Exit::InvalidArguments,
+        36,
+        "transactions, resolve: the command line is not right",
     ),
     (Exit::BadParameter, 39, "the command line is not right"),
     (Exit::NotRunning, 40, "the queue manager is not running"),
@@ -134,9 +159,19 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
         "log and queue files do not belong together",
     ),
     (
+        Exit::UnknownTransaction,
+        85,
+        "resolve: there is no such transaction",
+    ),
+    (
         Exit::NoQueueNamed,
         99,
         "a sample program was called without a queue name",
+    ),
+    (
+        Exit::NoTransactions,
+        102,
+        "transactions: there are none to show",
     ),
 ];
 
