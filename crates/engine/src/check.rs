@@ -145,8 +145,9 @@ fn check_owner(unit: &Unit, sessions: &[Arc<SessionInner>]) -> Result<(), String
     let active = work.stage == Stage::Active;
     if let Some(ongoing) = work.ongoing.as_ref().filter(|_| active) {
         let there = |id: &u64| sessions.iter().any(|session| session.id == *id);
-        let owned = ongoing.has_workers() || ongoing.left_in_order;
-        return match owned && ongoing.associated().iter().all(there) {
+        let (workers, associated) = (ongoing.workers(), ongoing.associated());
+        let owned = !workers.is_empty() || ongoing.left_in_order;
+        return match owned && workers.iter().chain(associated).all(there) {
             true => Ok(()),
             false => Err(format!("branch {} is nobody's", ongoing.xid)),
         };

@@ -82,6 +82,8 @@ pub enum Bug {
     TrustOlderChunk,
     /// The numbers of messages begin again at each start, close behind those of the start before.
     NumbersRepeat,
+    /// A branch that is not prepared stays when the connections that have worked on it are gone.
+    KeepBranch,
     /// MQOPEN takes a selector that nothing looks at.
     IgnoredSelector,
     /// A channel takes in unfinished messages whatever they need, on one socket and on all.
@@ -132,6 +134,7 @@ impl Bug {
         Bug::BlameUnseen,
         Bug::TrustOlderChunk,
         Bug::NumbersRepeat,
+        Bug::KeepBranch,
         Bug::IgnoredSelector,
         Bug::UnbudgetedFlows,
         Bug::WaitKeepsBuffer,

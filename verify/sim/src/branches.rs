@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use posthaste_engine::{BranchError, Outcome, QueueManager, Session, Vote, Xid};
-use posthaste_model::{BACKED_OUT, Op, Outcome as ModelOutcome};
+use posthaste_model::{BACKED_OUT, Op, OpId, Outcome as ModelOutcome};
 use posthaste_mqi::Reason;
+use posthaste_mqi::xa::{TMSUCCESS, XA_OK, XA_RDONLY, XAER_RMERR};
 
 use crate::caller::Caller;
 use crate::workload::{Worker, World};
@@ -30,10 +31,14 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    fn begin(&mut self) -> Option<Xid> {
+    /// An identifier that no branch has had.
+    fn next(&mut self) -> Option<Xid> {
         self.next += 1;
-        let xid = Xid::new(1, &self.next.to_be_bytes(), b"sim");
-        xid.inspect(|xid| self.set(xid, false, false))
+        Xid::new(1, &self.next.to_be_bytes(), b"sim")
+    }
+
+    fn begin(&mut self) -> Option<Xid> {
+        self.next().inspect(|xid| self.set(xid, false, false))
     }
 
     fn set(&mut self, xid: &Xid, sure: bool, left: bool) {
@@ -65,7 +70,7 @@ impl Worker {
     /// MQCMIT in two steps. `false` ends the application.
     pub(crate) async fn commit_in_two(&self) -> bool {
         let Caller::Local(session) = &self.session else {
-            return self.commit_now().await;
+            return self.commit_over_channel().await;
         };
         let Some(xid) = self.shared.borrow_mut().branches.begin() else {
             return self.commit_now().await;
@@ -104,6 +109,100 @@ impl Worker {
         }
         self.shared.borrow_mut().branches.known.remove(&xid);
         self.respond(op, ModelOutcome::Done)
+    }
+
+    /// Sees to it that the next unit of work of a conversation that a transaction manager coordinates is a branch; false
+    /// ends the application.
+    pub(crate) async fn work_on_branch(&self) -> bool {
+        let Some(remote) = self.remote() else {
+            return true;
+        };
+        if remote.wants_branch() {
+            let xid = self.shared.borrow_mut().branches.next();
+            if let Some(xid) = xid {
+                remote.start_branch(&xid).await;
+            }
+        } else if remote.branch().is_some()
+            && self.below(30) == 0
+            && remote.suspend_branch().await.is_err()
+        {
+            return match remote.is_over() {
+                true => self.lost_between(remote).await,
+                false => false,
+            };
+        }
+        true
+    }
+
+    /// MQCMIT in two steps, by a transaction manager over a channel.
+    async fn commit_over_channel(&self) -> bool {
+        let Some((remote, xid)) = self.remote().and_then(|r| Some((r, r.branch()?))) else {
+            return self.commit_now().await;
+        };
+        let op = self.invoke(Op::Commit);
+        match remote.end_branch(&xid, TMSUCCESS).await {
+            Ok(true) => {}
+            Ok(false) => return self.respond(op, ModelOutcome::Reason(BACKED_OUT)),
+            Err(reason) => return self.failed(op, reason).await,
+        }
+        self.shared.borrow_mut().branches.set(&xid, false, false);
+        match remote.prepare_branch(&xid).await {
+            Ok(XA_OK) => {}
+            Ok(returned) => {
+                self.shared.borrow_mut().branches.known.remove(&xid);
+                if returned == XA_RDONLY {
+                    return self.respond(op, ModelOutcome::Done);
+                }
+                // The log is full, and there is no commit that could wait for room: what it is worth is told by this.
+                if returned == XAER_RMERR
+                    && let Err(reason) = remote.roll_back(&xid).await
+                {
+                    return self.failed(op, reason).await;
+                }
+                return self.respond(op, ModelOutcome::Reason(BACKED_OUT));
+            }
+            Err(reason) => return self.lost_in_doubt(op, &xid, reason).await,
+        }
+        self.met("branch prepared over a channel");
+        self.shared.borrow_mut().branches.set(&xid, true, false);
+        self.rest().await;
+        if self.below(3) == 0 {
+            self.met("branch left in doubt");
+            remote.line.hang_up();
+            self.shared.borrow_mut().branches.set(&xid, true, true);
+            return self.lost(remote, op, ModelOutcome::Unknown).await;
+        }
+        loop {
+            self.shared.borrow_mut().branches.set(&xid, false, false);
+            match remote.commit_prepared(&xid).await {
+                Ok(true) => break,
+                Ok(false) => self.pause().await,
+                // It may be committed, or in doubt; others may decide.
+                Err(_) => {
+                    return self
+                        .lost_in_doubt(op, &xid, Reason::CONNECTION_BROKEN)
+                        .await;
+                }
+            }
+        }
+        self.shared.borrow_mut().branches.known.remove(&xid);
+        self.respond(op, ModelOutcome::Done)
+    }
+
+    /// The connection is over in a prepare or a commit: whether the branch is in doubt the queue manager knows when it has
+    /// done with the connection, unless it has stopped.
+    async fn lost_in_doubt(&self, op: OpId, xid: &Xid, reason: Reason) -> bool {
+        let goes_on = self.failed(op, reason).await;
+        let qm = self.session.queue_manager();
+        if qm.running().is_ok() {
+            let in_doubt = qm.in_doubt().iter().any(|branch| branch.xid == *xid);
+            let mut shared = self.shared.borrow_mut();
+            match in_doubt {
+                true => shared.branches.set(xid, true, true),
+                false => drop(shared.branches.known.remove(xid)),
+            }
+        }
+        goes_on
     }
 
     /// Long enough for a crash or a checkpoint to come between.

@@ -75,6 +75,7 @@ pub const PLANTED: &[Planted] = &[
     engine("visible-unforced", Bug::VisibleUnforced, 400),
     engine("forget-tickets", Bug::ForgetTickets, 400),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
+    channel("keep-branch", Bug::KeepBranch, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),
     channel("unbudgeted-flows", Bug::UnbudgetedFlows, 200),
     channel("wait-keeps-buffer", Bug::WaitKeepsBuffer, 200),

@@ -275,6 +275,9 @@ impl Worker {
             }
             return false;
         }
+        if !self.work_on_branch().await {
+            return false;
+        }
         if self.remote().is_some() && self.below(200) == 0 {
             self.disconnect().await;
             return false;
@@ -379,7 +382,7 @@ impl Worker {
 
     /// The connection is over. What the queue manager does about it is over when it has done with the connection:
     /// until then the call may still have its effect.
-    async fn lost(&self, remote: &Conversation, op: OpId, outcome: Outcome) -> bool {
+    pub(crate) async fn lost(&self, remote: &Conversation, op: OpId, outcome: Outcome) -> bool {
         if !remote.server_gone().await {
             return false;
         }
@@ -421,6 +424,7 @@ impl Worker {
         }
         match self.below(6) {
             0 => self.commit_in_two().await,
+            1 | 2 if self.remote().is_some() => self.commit_in_two().await,
             _ => self.commit_now().await,
         }
     }

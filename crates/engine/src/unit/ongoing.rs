@@ -81,9 +81,9 @@ impl Ongoing {
         self.is_idle() && self.workers.is_empty()
     }
 
-    /// Whether anybody connected has worked on it.
-    pub(crate) fn has_workers(&self) -> bool {
-        !self.workers.is_empty()
+    /// The connections that have worked on it and are there still.
+    pub(crate) fn workers(&self) -> &[u64] {
+        &self.workers
     }
 
     pub(crate) fn is_worker(&self, session: u64) -> bool {

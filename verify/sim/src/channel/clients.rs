@@ -118,9 +118,13 @@ async fn work_on(site: &Rc<Site>, maker: &Maker, line: &Rc<Line>, shared: bool) 
             .executor
             .clone()
             .spawn("remote application", async move {
-                let Ok(conversation) = Conversation::connect(&site, &line, id, &name).await else {
+                let connected = Conversation::connect(&site, &line, id, &name).await;
+                let Ok(mut conversation) = connected else {
                     return;
                 };
+                if site.below(3) == 0 {
+                    conversation.coordinate();
+                }
                 selector_is_refused(&site, &conversation).await;
                 let mut worker = maker.worker(Caller::Remote(conversation));
                 if worker.open().await.is_ok() {

@@ -3,6 +3,7 @@
 //! A call ends with 2009 when the connection was lost and nobody knows what became of it. It ends with 2203 when the
 //! server said, instead of an answer, that the connection ends: then the call had no effect.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use posthaste_wire::request::{
 use posthaste_wire::{Outcome, Reply};
 
 use super::clients::{ALONE, offer};
+use super::coordinated::Coordinated;
 use super::line::{Line, Over, within};
 use super::site::Site;
 
@@ -27,7 +29,9 @@ pub(crate) const GONE: u64 = 40_000_000_000;
 pub(crate) struct Conversation {
     pub(crate) line: Rc<Line>,
     id: u32,
-    site: Rc<Site>,
+    pub(super) site: Rc<Site>,
+    /// What a transaction manager that coordinates it has called, if one does.
+    pub(super) coordinated: Option<RefCell<Coordinated>>,
 }
 
 fn answer(reply: Result<(Outcome, Reply), Over>) -> Result<(Outcome, Reply), Reason> {
@@ -58,6 +62,7 @@ impl Conversation {
             line: Rc::clone(line),
             id,
             site: Rc::clone(site),
+            coordinated: None,
         };
         if id == line.first() {
             let userid = Userid {
@@ -95,7 +100,16 @@ impl Conversation {
         Conversation::alone(&self.site, name).await
     }
 
-    async fn request(&self, handle: Hobj, request: &Request) -> Result<(Outcome, Reply), Reason> {
+    /// A transaction manager coordinates it from now on.
+    pub(super) fn coordinate(&mut self) {
+        self.coordinated = Some(RefCell::default());
+    }
+
+    pub(super) async fn request(
+        &self,
+        handle: Hobj,
+        request: &Request,
+    ) -> Result<(Outcome, Reply), Reason> {
         let id = self.id;
         answer(
             self.line
@@ -297,17 +311,28 @@ impl Conversation {
     }
 
     pub(crate) async fn commit(&self) -> Verb<()> {
+        if let Some(branch) = self.branch() {
+            return self.commit_one_phase(&branch).await;
+        }
         let (outcome, _) = self.request(Hobj::NONE, &Request::Commit).await?;
         Ok(done(outcome, ()))
     }
 
     pub(crate) async fn backout(&self) -> Verb<()> {
+        if let Some(branch) = self.branch() {
+            return self.back_branch_out(&branch).await;
+        }
         let (outcome, _) = self.request(Hobj::NONE, &Request::Back).await?;
         Ok(done(outcome, ()))
     }
 
-    /// MQDISC, and the end of the conversation.
+    /// MQDISC, and the end of the conversation. A branch is committed before, mostly; MQDISC backs it out.
     pub(crate) async fn disconnect(&self) -> Verb<()> {
+        if let Some(branch) = self.branch()
+            && self.site.below(3) > 0
+        {
+            self.commit_one_phase(&branch).await?;
+        }
         let (outcome, _) = self.request(Hobj::NONE, &Request::Disc).await?;
         let id = self.id;
         self.line

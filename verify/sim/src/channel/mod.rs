@@ -11,6 +11,7 @@
 
 mod clients;
 mod conversation;
+mod coordinated;
 mod crowd;
 mod line;
 mod operator;
