@@ -25,7 +25,7 @@ use crate::server::{Server, Site, Way};
 use crate::snapshot::{self, Browsed};
 use crate::stage::{QUEUES, Stage};
 use crate::violation::{Broken, Violation};
-use crate::worker::{Mood, Road, Role, Worker};
+use crate::worker::{Mood, Road, Role, Worker, recover};
 
 /// Worker numbers of one round; there are never as many connections.
 const WORKERS: u32 = 1_000;
@@ -95,6 +95,7 @@ pub(crate) struct Tally {
     pub(crate) delivered: u64,
     pub(crate) commits: u64,
     pub(crate) in_doubt: u64,
+    pub(crate) recovered: u64,
     pub(crate) backouts: u64,
     pub(crate) lost_units: u64,
     pub(crate) unanswered: u64,
@@ -300,6 +301,9 @@ impl<'a> Campaign<'a> {
             }
             *server = self.start(close)?;
         }
+        let recovered = recover(&self.stage, &server.local, &mut history);
+        self.report.tally.recovered +=
+            recovered.map_err(|error| io::Error::other(format!("recovering: {error}")))?;
         let browsed = snapshot::take(&self.stage, &server.local);
         let browsed = browsed.map_err(|error| io::Error::other(format!("browsing: {error}")))?;
         let own = lock(&self.definer).check(&server.local);

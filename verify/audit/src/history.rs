@@ -142,6 +142,19 @@ pub(crate) struct Unit {
     /// When the last of its puts and gets that succeeded was called: it had not been backed out then.
     pub(crate) alive: Stamp,
     pub(crate) ending: Ending,
+    /// How far it has come as a branch of a global transaction, once it was to be prepared.
+    pub(crate) branch: Option<Branch>,
+}
+
+/// How far a branch of a global transaction has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Branch {
+    /// It was told to prepare; no answer has come.
+    Preparing,
+    /// It is prepared, and nobody has decided.
+    Prepared,
+    /// It was told to commit.
+    Committing,
 }
 
 /// What one connection, or all of them together, did.

@@ -228,7 +228,7 @@ fn fill_small_disk(
 fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
     let tally = &report.tally;
     println!(
-        "{} kills under load and {} while starting ({} power cuts), {} orderly ends under load, {} times frozen, {} connections cut, {} definitions changed ({} messages on them), {} permanent and {} temporary dynamic queues, in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
+        "{} kills under load and {} while starting ({} power cuts), {} orderly ends under load, {} times frozen, {} connections cut, {} definitions changed ({} messages on them), {} permanent and {} temporary dynamic queues, in {} rounds, {:.0} s: {} puts, {} deliveries, {} messages browsed (most at a time {}); units of work: {} committed, {} in doubt, {} branches recovered, {} backed out, {} lost, {} by the queue manager (AMQ7469); {} calls without a reply; slowest start {} ms",
         tally.kills,
         tally.kills_starting,
         tally.power_cuts,
@@ -247,6 +247,7 @@ fn tell(plan: &Plan, site: &Site, report: &Report, began: Instant) -> bool {
         tally.deepest,
         tally.commits,
         tally.in_doubt,
+        tally.recovered,
         tally.backouts,
         tally.lost_units,
         campaign::message_count(&site.words, "AMQ7469W"),

@@ -232,6 +232,7 @@ mod tests {
             id: unit(number),
             alive: 6,
             ending,
+            branch: None,
         };
         let history = History {
             puts: vec![

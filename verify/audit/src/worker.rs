@@ -1,6 +1,8 @@
 //! One connection's work: puts and gets, in and out of syncpoint, each written down before it is
 //! made and after it is answered.
 
+mod branches;
+
 use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
@@ -8,7 +10,9 @@ use std::time::Duration;
 use posthaste_client::{Address, Call, ClientError, Connection};
 use posthaste_env_sim::Rng;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Done, Gmo, Hobj, Md, MsgId, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Done, Gmo, Hobj, Md, MsgId, Name, Od, Pmo, Reason, Xid};
+
+pub(crate) use branches::recover;
 
 use crate::history::{
     Answer, Ending, Expires, Get, History, Id, NEVER, Outcome, Put, Stamp, Unit, UnitId,
@@ -70,6 +74,8 @@ pub(crate) struct Worker<'a> {
 struct Link {
     connection: Connection,
     handles: Vec<Hobj>,
+    /// XA_OPEN has come.
+    coordinated: bool,
 }
 
 /// A unit of work in progress: its index in the history, and the bytes it moved.
@@ -80,6 +86,8 @@ struct Open {
     puts: Vec<(Id, u8, MsgId)>,
     /// The queue manager backed it out.
     gone: bool,
+    /// It is a branch of a global transaction.
+    branch: Option<Xid>,
 }
 
 impl<'a> Worker<'a> {
@@ -153,6 +161,7 @@ impl<'a> Worker<'a> {
         Ok(Link {
             connection,
             handles,
+            coordinated: false,
         })
     }
 
@@ -239,7 +248,7 @@ impl<'a> Worker<'a> {
             loop {
                 let mut more = true;
                 if self.rng.coin() {
-                    let mut open = self.begin();
+                    let mut open = self.begin(link)?;
                     for _ in 0..20 {
                         more = more && self.get(link, Some(&mut open), queue, None)?;
                     }
@@ -255,7 +264,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn begin(&mut self) -> Open {
+    fn begin(&mut self, link: &mut Link) -> Result<Open, Over> {
         let id = UnitId {
             worker: self.number,
             number: self.next_unit,
@@ -265,18 +274,21 @@ impl<'a> Worker<'a> {
             id,
             alive: 0,
             ending: Ending::Lost,
+            branch: None,
         });
-        Open {
+        let at = self.history.units.len() - 1;
+        Ok(Open {
             id,
-            at: self.history.units.len() - 1,
+            at,
             moved: 0,
             puts: Vec::new(),
             gone: false,
-        }
+            branch: self.start_branch(link, id)?,
+        })
     }
 
     fn unit(&mut self, link: &mut Link) -> Result<(), Over> {
-        let mut open = self.begin();
+        let mut open = self.begin(link)?;
         // Now and then a long one, which keeps messages from others and log files from being reused.
         let long = self.chance(1);
         let calls = if long {
@@ -327,6 +339,9 @@ impl<'a> Worker<'a> {
     }
 
     fn commit(&mut self, link: &mut Link, open: Open) -> Result<(), Over> {
+        if let Some(xid) = &open.branch {
+            return self.commit_branch(link, &open, xid);
+        }
         let called = self.stage.tick();
         let result = link.connection.commit();
         self.committed(&open, called, &result);
@@ -375,6 +390,9 @@ impl<'a> Worker<'a> {
     }
 
     fn back_out(&mut self, link: &mut Link, open: Open) -> Result<(), Over> {
+        if let Some(xid) = &open.branch {
+            return self.back_branch_out(link, &open, xid);
+        }
         let result = link.connection.backout();
         let replied = self.stage.tick();
         match result {

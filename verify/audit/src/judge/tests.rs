@@ -110,6 +110,7 @@ impl Scene {
                 id,
                 alive: called,
                 ending: Ending::Lost,
+                branch: None,
             }),
         }
     }
