@@ -117,20 +117,13 @@ impl Totals {
 }
 
 /// A running proxy; it ends, with its connections, when this is dropped.
+#[derive(Debug)]
 pub struct DelayProxy {
     address: SocketAddr,
     totals: Arc<Mutex<Totals>>,
     calibration: Option<Calibration>,
     stop: Arc<mio::Waker>,
     thread: Option<Thread>,
-}
-
-impl std::fmt::Debug for DelayProxy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DelayProxy")
-            .field("address", &self.address)
-            .finish_non_exhaustive()
-    }
 }
 
 impl DelayProxy {

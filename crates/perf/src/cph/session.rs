@@ -133,10 +133,10 @@ fn drive(
         sum: Sum::default(),
         complained: false,
     };
-    let begun = session.warm_up();
+    let (iterations, begun) = session.warm_up();
     // Whatever happens, the applications finish what they have begun.
-    let measured = session.measure(&begun);
-    let seconds = begun.at.elapsed().as_secs_f64();
+    let measured = session.measure(iterations, begun);
+    let seconds = begun.elapsed().as_secs_f64();
     let mut sum = session.sum;
     let outcome = running.stop();
     let behind = responders.map(Running::stop);
@@ -160,12 +160,6 @@ fn drive(
         true => Err(first_failure(&sum, &outcome, behind.as_ref())),
         false => Ok(Exit::Done),
     }
-}
-
-/// When and with what the measurement begins.
-struct Begun {
-    at: Instant,
-    iterations: u64,
 }
 
 struct Session<'a> {
@@ -205,30 +199,26 @@ impl Session<'_> {
         }
     }
 
-    fn warm_up(&mut self) -> Begun {
+    /// With how many iterations, and when, the measurement begins.
+    fn warm_up(&mut self) -> (u64, Instant) {
         let time = self.flags.own.warm_up;
         if time.is_zero() {
-            return Begun {
-                at: self.running.began(),
-                iterations: 0,
-            };
+            return (0, self.running.began());
         }
         let seconds = time.as_secs_f64();
         note(&self.flags.output, &format!("Warming up for {seconds} s."));
         self.pass_until(Instant::now() + time);
-        let (iterations, at) = self.running.begin_window();
-        self.sum.latency.reset();
-        Begun { at, iterations }
+        self.running.begin_window()
     }
 
     /// Rate lines until the run is over.
-    fn measure(&mut self, begun: &Begun) -> Result<(), Failure> {
+    fn measure(&mut self, mut last: u64, begun: Instant) -> Result<(), Failure> {
         let flags = &self.flags.output;
-        let over = self.flags.course.length.map(|length| begun.at + length);
+        let over = self.flags.course.length.map(|length| begun + length);
         if let Some(over) = over {
             self.running.due_before(over);
         }
-        let (mut last, mut from) = (begun.iterations, begun.at);
+        let mut from = begun;
         let mut before = self.running.each();
         loop {
             let tick = flags.interval.map(|interval| from + interval);

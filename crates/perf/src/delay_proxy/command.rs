@@ -284,27 +284,26 @@ mod tests {
 
     #[test]
     fn a_target_that_cannot_be_reached_or_is_the_proxy_is_refused() {
-        let check = |listen: &str, to: &str| {
-            check_target(listen.parse().unwrap(), to.parse().unwrap()).map_err(|e| e.exit)
-        };
-        for (listen, to) in [
-            ("127.0.0.1:1500", "127.0.0.1:1414"),
-            ("127.0.0.1:1414", "127.0.0.2:1414"),
-            ("127.0.0.1:1414", "192.0.2.7:1414"),
-            ("0.0.0.0:1414", "192.0.2.7:1414"),
-            ("127.0.0.1:0", "127.0.0.1:1414"),
+        for line in [
+            "127.0.0.1:1500 127.0.0.1:1414 fine",
+            "127.0.0.1:1414 127.0.0.2:1414 fine",
+            "127.0.0.1:1414 192.0.2.7:1414 fine",
+            "0.0.0.0:1414 192.0.2.7:1414 fine",
+            "127.0.0.1:0 127.0.0.1:1414 fine",
+            "127.0.0.1:1500 127.0.0.1:0 refused",
+            "127.0.0.1:1500 127.0.0.1:1500 refused",
+            "192.0.2.7:1500 192.0.2.7:1500 refused",
+            "0.0.0.0:1500 127.0.0.1:1500 refused",
+            "127.0.0.1:1500 0.0.0.0:1500 refused",
+            "[::]:1500 [::1]:1500 refused",
         ] {
-            assert_eq!(check(listen, to), Ok(()), "{listen} {to}");
-        }
-        for (listen, to) in [
-            ("127.0.0.1:1500", "127.0.0.1:0"),
-            ("127.0.0.1:1500", "127.0.0.1:1500"),
-            ("192.0.2.7:1500", "192.0.2.7:1500"),
-            ("0.0.0.0:1500", "127.0.0.1:1500"),
-            ("127.0.0.1:1500", "0.0.0.0:1500"),
-            ("[::]:1500", "[::1]:1500"),
-        ] {
-            assert_eq!(check(listen, to), Err(Exit::BadParameter), "{listen} {to}");
+            let words: Vec<&str> = line.split(' ').collect();
+            let found = check_target(words[0].parse().unwrap(), words[1].parse().unwrap());
+            let expected = match words[2] {
+                "fine" => Ok(()),
+                _ => Err(Exit::BadParameter),
+            };
+            assert_eq!(found.map_err(|failure| failure.exit), expected, "{line}");
         }
     }
 

@@ -85,11 +85,6 @@ impl Line {
         bytes.min(segments.saturating_mul(SEGMENT))
     }
 
-    #[cfg(test)]
-    pub(super) fn held(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Puts bytes in.
     pub(super) fn push(&mut self, now: Nanos, bytes: &[u8]) {
         self.bytes.extend(bytes);
@@ -234,7 +229,7 @@ mod tests {
         for number in 0..10 {
             line.push(u64::from(number) * 100 * US, &[number]);
         }
-        assert_eq!(line.held(), 10);
+        assert_eq!(line.room(), 990);
         for number in 0..10 {
             let due = (500 + u64::from(number) * 100) * US;
             assert_eq!(line.next_due(), Some(due));
@@ -252,7 +247,7 @@ mod tests {
         line.ripen(5 * US);
         line.take(2);
         line.push(9 * US, b"gh");
-        assert_eq!(line.held(), 6);
+        assert_eq!(line.room(), 94);
         assert_eq!(out(&mut line, 5 * US), b"cdef");
         assert_eq!(out(&mut line, 9 * US), b"gh");
         line.take(1);

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
+use serde::{Deserialize, Serialize};
 
 use super::measured::Measured;
 
@@ -76,7 +77,7 @@ pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Re
 }
 
 /// Where blocks lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Layout {
     pub(super) block: u64,
     pub(super) blocks_per_file: u64,

@@ -32,8 +32,7 @@ struct Order {
     files: Vec<PathBuf>,
     direct: bool,
     alignment: usize,
-    block: usize,
-    blocks_per_file: u64,
+    layout: Layout,
     time: Duration,
     pause: Duration,
     background: u32,
@@ -92,21 +91,16 @@ impl Order {
         }
         let mut device = LogFiles {
             files,
-            memory: AlignedMemory::new(self.block, self.alignment),
+            memory: AlignedMemory::new(self.layout.block as usize, self.alignment),
             begun: Instant::now(),
             pause: self.pause,
             stop: Arc::clone(stop),
-        };
-        let layout = Layout {
-            block: self.block as u64,
-            blocks_per_file: self.blocks_per_file,
-            files: self.files.len(),
         };
         say(Answer::Ready);
         if go() {
             let busy = Arc::new(AtomicBool::new(true));
             let loaded = load(self.background, &busy);
-            let answer = match loaded.map(|()| run(&mut device, layout, self.time)) {
+            let answer = match loaded.map(|()| run(&mut device, self.layout, self.time)) {
                 Ok(Ok(measured)) => Answer::Measured(measured),
                 Ok(Err((file, error))) => {
                     refused(self.files.get(file).cloned().unwrap_or_default(), error)
@@ -236,8 +230,11 @@ pub(super) fn execute(
         files: paths.clone(),
         direct: files.direct,
         alignment: args.alignment,
-        block: block.bytes,
-        blocks_per_file: args.file_size / block.bytes as u64,
+        layout: Layout {
+            block: block.bytes as u64,
+            blocks_per_file: args.file_size / block.bytes as u64,
+            files: paths.len(),
+        },
         time: args.duration,
         pause: args.pause,
         background: args.background,
