@@ -264,8 +264,8 @@ Examples, on a queue manager started with `posthaste run`:
   posthaste perf -tc PutGet -d DEV.QUEUE.1 -nt 2 -rl 10 --processes 2
 
 An iteration is a round trip of Requester and PutGet, one message of the others. Flags may
-be written with one dash or two. With a rate, latency counts from when an iteration was due,
-so that waiting for a slow queue manager is in it.
+be written with one dash or two, and with = before the value. With a rate, latency counts
+from when an iteration was due, so that waiting for a slow queue manager is in it.
 
 Exit codes: 0 everything was done, or you ended it; 1 something went wrong: on the way, and the
 results are marked, or at the start (a queue, a channel, -wt), and there are none; 39 the flags
