@@ -17,7 +17,7 @@ use posthaste_wire::request::{
     ConnRequest, GetRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, PutRequest,
     SetRequest, StatRequest,
 };
-use posthaste_wire::spi::{SpiAnswer, SpiOpen, SpiRequest, SpiVerb};
+use posthaste_wire::spi::{Reserved, SpiAnswer, SpiOpen, SpiRequest, SpiReserve, SpiVerb};
 use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs};
 use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
@@ -153,6 +153,7 @@ impl Dispatcher {
                     &Answer::Spi(SpiAnswer::Query(&SpiVerb::SERVED)),
                 );
             }
+            Request::Spi(SpiRequest::Reserve(reserve)) => self.reserve(header, handle, *reserve),
             Request::Close { options } => self.close(header, handle, *options).await,
             Request::Put1(put) => self.put1(header, handle, put).await,
             Request::Inq(inq) => self.inquire(header, handle, inq).await,
@@ -290,7 +291,14 @@ impl Dispatcher {
     async fn open(&mut self, header: &Header, open: &mut OpenRequest) {
         let (result, defaults) = self.open_object(&mut open.od, open.options).await;
         match result {
-            Err(reason) => self.fail(header, Hobj::NONE, reason),
+            Err(reason) => {
+                let answer = Answer::Open {
+                    od: &open.od,
+                    options: open.options,
+                    defaults: open.defaults.as_ref(),
+                };
+                self.answer(header, Outcome::failed(Hobj::NONE, reason), &answer);
+            }
             Ok(done) => {
                 let answer = Answer::Open {
                     od: &open.od,
@@ -305,16 +313,39 @@ impl Dispatcher {
 
     async fn spi_open(&mut self, header: &Header, open: &mut SpiOpen) {
         let (result, defaults) = self.open_object(&mut open.od, open.options).await;
-        match result {
-            Err(reason) => self.fail(header, Hobj::UNUSABLE, reason),
-            Ok(done) => {
-                let answer = Answer::Spi(SpiAnswer::Open {
-                    options: open.options,
-                    lpi_options: open.lpi_options,
-                    defaults: &defaults,
-                    od: &open.od,
-                });
-                self.answer(header, Outcome::done(done.value, done.warning), &answer);
+        let outcome = match result {
+            Err(reason) => Outcome::failed(Hobj::UNUSABLE, reason),
+            Ok(done) => Outcome::done(done.value, done.warning),
+        };
+        let answer = Answer::Spi(SpiAnswer::Open {
+            options: open.options,
+            lpi_options: open.lpi_options,
+            defaults: &defaults,
+            od: &open.od,
+        });
+        self.answer(header, outcome, &answer);
+    }
+
+    /// Identifiers for asynchronous puts. The counter in them is as many bytes wide as their number needs.
+    fn reserve(&self, header: &Header, handle: Hobj, wanted: SpiReserve) {
+        let reserved = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(_) if wanted.id_length != 24 => Err(Reason::FUNCTION_NOT_SUPPORTED),
+            Some(session) => session.reserve_ids(wanted.wanted),
+        };
+        match reserved {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(ids) => {
+                let reserved = Reserved {
+                    count: ids.count,
+                    position: if ids.count <= 256 { 24 } else { 23 },
+                    first: ids.first,
+                };
+                self.answer(
+                    header,
+                    Outcome::done(handle, Reason::NONE),
+                    &Answer::Spi(SpiAnswer::Reserve(&reserved)),
+                );
             }
         }
     }
@@ -324,13 +355,11 @@ impl Dispatcher {
             Some(session) => session.close(handle, options).await,
             None => Err(Reason::HCONN_ERROR),
         };
-        match result {
-            Err(reason) => self.fail(header, handle, reason),
-            Ok(done) => {
-                let outcome = Outcome::done(Hobj::UNUSABLE, done.warning);
-                self.answer(header, outcome, &Answer::Close { options });
-            }
-        }
+        let outcome = match result {
+            Err(reason) => Outcome::failed(handle, reason),
+            Ok(done) => Outcome::done(Hobj::UNUSABLE, done.warning),
+        };
+        self.answer(header, outcome, &Answer::Close { options });
     }
 
     /// A message longer than the channel allows: the client's library should have refused it (2010).
@@ -362,13 +391,8 @@ impl Dispatcher {
             return;
         }
         md.version = version;
-        match result {
-            Err(reason) => self.fail(header, handle, reason),
-            Ok(done) => {
-                let answer = Answer::Put { md, pmo, length };
-                self.answer(header, Outcome::done(handle, done.warning), &answer);
-            }
-        }
+        let answer = Answer::Put { md, pmo, length };
+        self.answer(header, outcome(handle, &result), &answer);
     }
 
     async fn put1(&mut self, header: &Header, handle: Hobj, put: &mut Put1Request) {
@@ -387,18 +411,13 @@ impl Dispatcher {
             return;
         }
         md.version = version;
-        match result {
-            Err(reason) => self.fail(header, handle, reason),
-            Ok(done) => {
-                let answer = Answer::Put1 {
-                    od,
-                    md,
-                    pmo,
-                    length,
-                };
-                self.answer(header, Outcome::done(handle, done.warning), &answer);
-            }
-        }
+        let answer = Answer::Put1 {
+            od,
+            md,
+            pmo,
+            length,
+        };
+        self.answer(header, outcome(handle, &result), &answer);
     }
 
     async fn get(&mut self, header: &Header, handle: Hobj, get: &mut GetRequest) {
@@ -483,7 +502,14 @@ impl Dispatcher {
             Some(session) => session.inquire(handle, &inq.selectors).await,
         };
         match result {
-            Err(reason) => self.fail(header, handle, reason),
+            Err(reason) => {
+                let answer = Answer::Inq {
+                    request: inq,
+                    ints: &[],
+                    chars: &[],
+                };
+                self.answer(header, Outcome::failed(handle, reason), &answer);
+            }
             Ok(Done { value, mut warning }) => {
                 let longer =
                     |have: usize, room: i32| usize::try_from(room).is_ok_and(|room| have > room);
@@ -511,16 +537,7 @@ impl Dispatcher {
             }
             None => Err(Reason::HCONN_ERROR),
         };
-        match result {
-            Err(reason) => self.fail(header, handle, reason),
-            Ok(done) => {
-                self.answer(
-                    header,
-                    Outcome::done(handle, done.warning),
-                    &Answer::Set(set),
-                );
-            }
-        }
+        self.answer(header, outcome(handle, &result), &Answer::Set(set));
     }
 
     async fn stat(&mut self, header: &Header, handle: Hobj, stat: &StatRequest) {

@@ -101,6 +101,7 @@ pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
 pub use unit::ongoing::{End, Start};
 pub use verbs::clock::display_stamp;
 pub use verbs::consumer::{Consumer, Delivery};
+pub use verbs::reserve::ReservedIds;
 pub use verbs::{Defaults, Done, Got, Inquired, Verb};
 
 #[doc(hidden)]

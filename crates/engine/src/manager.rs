@@ -107,10 +107,15 @@ impl Inner {
 
     /// The number of the next message.
     pub(crate) fn next_seq(&self) -> u64 {
-        match self.numbers.take() {
+        self.next_seqs(1)
+    }
+
+    /// The first of `count` numbers in a row.
+    pub(crate) fn next_seqs(&self, count: u64) -> u64 {
+        match self.numbers.take(count) {
             (number, None) => number,
             (number, Some(mark)) => {
-                self.see_to_numbers(number, mark);
+                self.see_to_numbers(number + (count - 1), mark);
                 number
             }
         }

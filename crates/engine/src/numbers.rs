@@ -51,10 +51,11 @@ impl Numbers {
         numbers
     }
 
-    /// A number that nobody has had; with it the mark, if something has to be done about that.
-    pub(crate) fn take(&self) -> (u64, Option<u64>) {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let look = number >= self.look.load(Ordering::Relaxed);
+    /// The first of as many numbers in a row that nobody has had; with it the mark, if something has to be done about
+    /// that.
+    pub(crate) fn take(&self, count: u64) -> (u64, Option<u64>) {
+        let number = self.next.fetch_add(count, Ordering::Relaxed);
+        let look = number + (count - 1) >= self.look.load(Ordering::Relaxed);
         (number, look.then(|| self.mark.load(Ordering::SeqCst)))
     }
 

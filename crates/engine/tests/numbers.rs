@@ -53,6 +53,23 @@ fn a_number_is_never_used_again() {
 }
 
 #[test]
+fn identifiers_given_out_ahead_are_nobody_elses() {
+    let w = reserving(1 << 20);
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let before = number(&s, h, NOT_PERSISTENT);
+    let some = s.reserve_ids(10).unwrap();
+    let many = s.reserve_ids(u32::MAX).unwrap();
+    let after = number(&s, h, NOT_PERSISTENT);
+    assert_eq!((some.count, many.count), (10, 4_096));
+    let (first, second) = (of(&some.first), of(&many.first));
+    assert!(before < first && first + 10 <= second && second + 4_096 <= after);
+    // The client counts in the last two bytes alone.
+    assert!(first % (1 << 16) + 10 <= 1 << 16 && second % (1 << 16) + 4_096 <= 1 << 16);
+    assert_eq!(s.reserve_ids(0).unwrap().count, 1);
+}
+
+#[test]
 fn a_run_uses_more_numbers_than_are_reserved_at_a_time() {
     let mut w = reserving(1_000);
     let s = w.connect();

@@ -51,7 +51,7 @@ impl SpiVerb {
     ];
 
     /// The verbs that this queue manager serves.
-    pub const SERVED: [SpiVerb; 2] = [SpiVerb::Query, SpiVerb::Open];
+    pub const SERVED: [SpiVerb; 3] = [SpiVerb::Query, SpiVerb::Reserve, SpiVerb::Open];
 }
 
 /// A request of the second interface.

@@ -229,8 +229,11 @@ fn compare(
     let codes = |api: &ApiHeader| (api.comp_code, api.reason);
     // Clients are known to accept an offer of the first verb of the second interface alone.
     let offer = matches!(&our.1, Reply::Spi(SpiReply::Query(verbs)) if verbs.starts_with(&[1]));
+    // Of these an API header is enough when they fail; of others it is taken for a broken protocol.
+    let header_alone = our.0.comp_code == 2
+        && matches!(ours.0.kind, SegmentType::GetReply | SegmentType::ConnReply);
     let same = codes(&their.0) == codes(&our.0)
-        && (our.0.comp_code == 2 || offer || ours.1.len() == theirs.1.len());
+        && (header_alone || offer || ours.1.len() == theirs.1.len());
     let ours = format!("{:?} in {} bytes", codes(&our.0), ours.1.len());
     let theirs = format!("{:?} in {} bytes", codes(&their.0), theirs.1.len());
     (!same).then(|| format!("{name}: {ours}, captured {theirs}"))

@@ -19,6 +19,7 @@ pub(crate) mod open;
 mod put;
 mod put1;
 pub(crate) mod release;
+pub(crate) mod reserve;
 pub(crate) mod send;
 mod set;
 mod xa;

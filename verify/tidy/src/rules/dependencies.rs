@@ -152,7 +152,7 @@ const MAY_USE: &[Row] = &[
 ];
 
 /// Rows for crates that the plan names and that may not be there yet.
-const MAY_BE_ABSENT: &[&str] = &["verify/audit", "verify/interop"];
+const MAY_BE_ABSENT: &[&str] = &["verify/audit"];
 
 /// Libraries that reach the world, and the crates that may use them in the product.
 const DOORS: &[(&str, &[&str])] = &[

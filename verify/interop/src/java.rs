@@ -1,0 +1,234 @@
+//! Maven, javac and java: what they need, what they make, and a virtual machine at work.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::queue_manager::QueueManager;
+
+/// The programs, and which libraries they use.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/java");
+/// Why Maven's plugin has a version here: so that two runs fetch the same.
+const CLASSPATH_GOAL: &str =
+    "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
+
+/// Compiled programs.
+pub struct Programs {
+    class_path: String,
+}
+
+/// How one case went.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Class, method and channel.
+    pub name: String,
+    /// What went wrong, if something did.
+    pub failure: Option<String>,
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Whether a program is there and runs.
+fn is_there(program: &str, flag: &str) -> bool {
+    let run = Command::new(program)
+        .arg(flag)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    run.is_ok_and(|status| status.success())
+}
+
+/// What is missing on this machine, if anything is.
+///
+/// # Errors
+/// Something is missing, and this run must not skip (`CI` is set).
+pub fn missing() -> Result<Option<&'static str>, String> {
+    let needed = [
+        ("java", "-version"),
+        ("javac", "-version"),
+        ("mvn", "-version"),
+    ];
+    let missing = needed.iter().find(|(name, flag)| !is_there(name, flag));
+    match missing {
+        Some((name, _)) if std::env::var_os("CI").is_some() => {
+            Err(format!("the clients' programs need {name}"))
+        }
+        other => Ok(other.map(|(name, _)| *name)),
+    }
+}
+
+/// Every file below `folder`, in one order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).map_err(text)? {
+            let path = entry.map_err(text)?.path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push(path),
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Runs a program whose output is of interest only if it fails.
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(text)?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!(
+            "{command:?}: {}\n{}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
+}
+
+impl Programs {
+    /// Fetches the libraries and compiles, into `folder`, what was not compiled there before.
+    ///
+    /// # Errors
+    /// Maven or the compiler failed, or the folder cannot be used.
+    pub fn compile(folder: &Path) -> Result<Programs, String> {
+        fs::create_dir_all(folder).map_err(text)?;
+        // Tests are processes of their own: one compiles, the others wait for it.
+        let lock = fs::File::create(folder.join("lock")).map_err(text)?;
+        lock.lock().map_err(text)?;
+        let sources = files(Path::new(SOURCES))?;
+        let mut state = String::new();
+        for source in &sources {
+            state.push_str(&format!("{}\n", source.display()));
+            state.push_str(&fs::read_to_string(source).map_err(text)?);
+        }
+        let (stamp, libraries) = (folder.join("stamp"), folder.join("class-path"));
+        let classes = folder.join("classes");
+        let fresh = fs::read_to_string(&stamp).is_ok_and(|before| before == state);
+        if !fresh {
+            run(Command::new("mvn")
+                .args(["-B", "-q", "-f"])
+                .arg(Path::new(SOURCES).join("pom.xml"))
+                .arg(CLASSPATH_GOAL)
+                .arg(format!("-Dmdep.outputFile={}", libraries.display())))?;
+            let _ = fs::remove_dir_all(&classes);
+            fs::create_dir_all(&classes).map_err(text)?;
+            let java = sources
+                .iter()
+                .filter(|path| path.extension().is_some_and(|e| e == "java"));
+            run(Command::new("javac")
+                .args(["-encoding", "UTF-8", "--release", "11", "-proc:none", "-cp"])
+                .arg(fs::read_to_string(&libraries).map_err(text)?.trim())
+                .arg("-d")
+                .arg(&classes)
+                .args(java))?;
+            fs::write(&stamp, &state).map_err(text)?;
+        }
+        let libraries = fs::read_to_string(&libraries).map_err(text)?;
+        Ok(Programs {
+            class_path: format!("{}:{}", classes.display(), libraries.trim()),
+        })
+    }
+
+    /// Runs cases, each named CLASS@CHANNEL or CLASS.METHOD@CHANNEL, in one virtual machine.
+    ///
+    /// # Errors
+    /// The machine did not run to its end.
+    pub fn run(&self, qm: &QueueManager, cases: &[&str]) -> Result<Vec<Outcome>, String> {
+        self.run_at(qm, qm.address()?, cases)
+    }
+
+    /// The same, with clients that connect to `address`, from where it is passed on to the queue manager.
+    ///
+    /// # Errors
+    /// Those of [`Programs::run`].
+    pub fn run_at(
+        &self,
+        qm: &QueueManager,
+        address: SocketAddr,
+        cases: &[&str],
+    ) -> Result<Vec<Outcome>, String> {
+        let scratch = tempfile::tempdir().map_err(text)?;
+        let child = Command::new("java")
+            // Many short cases: little is worth to be compiled well.
+            .args([
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xshare:auto",
+                "-cp",
+                &self.class_path,
+            ])
+            .arg(format!(
+                "-Dcom.ibm.msg.client.commonservices.log.outputName={}/mqjms.log",
+                scratch.path().display()
+            ))
+            .arg(format!("-Duser.home={}", scratch.path().display()))
+            .arg("interop.Main")
+            .arg(address.ip().to_string())
+            .arg(address.port().to_string())
+            .args(cases)
+            .current_dir(scratch.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut machine = Machine(child.map_err(text)?);
+        let answers = machine.0.stdin.take().ok_or("no pipe")?;
+        let lines = machine.0.stdout.take().ok_or("no pipe")?;
+        listen(qm, BufReader::new(lines), answers)
+    }
+}
+
+/// A virtual machine, which is ended with whoever drops it.
+struct Machine(Child);
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Listens to the machine, and carries out its commands, until it has done all its cases.
+fn listen(
+    qm: &QueueManager,
+    lines: impl BufRead,
+    mut answers: impl Write,
+) -> Result<Vec<Outcome>, String> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for line in lines.lines() {
+        let line = line.map_err(text)?;
+        let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        match word {
+            "MQSC" => {
+                writeln!(answers, "{}", qm.command(rest)).map_err(text)?;
+                answers.flush().map_err(text)?;
+            }
+            "PASS" => outcomes.push(Outcome {
+                name: rest.to_owned(),
+                failure: None,
+            }),
+            "FAIL" => {
+                let (name, failure) = rest.split_once(' ').unwrap_or((rest, ""));
+                outcomes.push(Outcome {
+                    name: name.to_owned(),
+                    failure: Some(failure.to_owned()),
+                });
+            }
+            "DONE" if rest == outcomes.len().to_string() => return Ok(outcomes),
+            // The lines of a stack.
+            _ => {
+                if let Some(failure) = outcomes.last_mut().and_then(|o| o.failure.as_mut()) {
+                    failure.push('\n');
+                    failure.push_str(&line);
+                }
+            }
+        }
+    }
+    Err(format!("it ended after {outcomes:?}"))
+}

@@ -1,0 +1,99 @@
+//! A queue manager with channels and queues for the cases.
+
+use std::net::SocketAddr;
+
+use posthaste_command::Reply;
+use posthaste_server::{
+    Creation, DataDir, InProcess, InProcessOptions, create, developer_objects, ini,
+};
+
+/// Channels beside those of a developer: how many conversations share a socket is what they differ in.
+const CHANNELS: [u32; 3] = [0, 1, 10];
+
+/// A running queue manager `QM1` in a folder of its own.
+pub struct QueueManager {
+    qm: InProcess,
+    _folder: tempfile::TempDir,
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+impl QueueManager {
+    /// Makes and starts it; the channels are `SC0`, `SC1` and `SC10`.
+    ///
+    /// # Errors
+    /// It cannot be made or started.
+    pub fn start() -> Result<QueueManager, String> {
+        let folder = tempfile::tempdir().map_err(text)?;
+        let data = DataDir::find(Some(folder.path())).map_err(text)?;
+        let creation = Creation {
+            name: "QM1".to_owned(),
+            shape: ini::Shape {
+                file_pages: 256,
+                ..ini::Shape::default()
+            },
+            commands: developer_objects(),
+            ..Creation::default()
+        };
+        create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).map_err(text)?;
+        let options = InProcessOptions {
+            listen: true,
+            port: Some(0),
+            host: Some("127.0.0.1".to_owned()),
+            ..InProcessOptions::default()
+        };
+        let qm = InProcess::open(&data, "QM1", &options).map_err(text)?;
+        let this = QueueManager {
+            qm,
+            _folder: folder,
+        };
+        for conversations in CHANNELS {
+            this.must(&format!(
+                "DEFINE CHANNEL(SC{conversations}) CHLTYPE(SVRCONN) SHARECNV({conversations})"
+            ))?;
+        }
+        Ok(this)
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn address(&self) -> Result<SocketAddr, String> {
+        let listening = self.qm.listening();
+        let first = listening.first().ok_or("it does not listen")?;
+        Ok(first.address)
+    }
+
+    /// Carries out a command, and tells its answer in one line: `OK` or `NO`, and what was said.
+    pub fn command(&self, mqsc: &str) -> String {
+        line(&self.qm.command(mqsc))
+    }
+
+    /// Carries out a command.
+    ///
+    /// # Errors
+    /// It was refused.
+    pub fn must(&self, mqsc: &str) -> Result<String, String> {
+        let answer = self.command(mqsc);
+        match answer.starts_with("OK") {
+            true => Ok(answer),
+            false => Err(format!("{mqsc}: {answer}")),
+        }
+    }
+}
+
+fn line(reply: &Reply) -> String {
+    let mut said = String::from(if reply.ok { "OK" } else { "NO" });
+    for (_, _, row) in &reply.rows {
+        for cell in row.cells() {
+            said.push_str(&format!(" {}({})", cell.keyword(), cell.shown()));
+        }
+    }
+    for (number, text) in &reply.messages {
+        said.push_str(&format!(" {number} {text}"));
+    }
+    said.replace('\n', " ")
+}
