@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
-use posthaste_mqi::constants::{MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE};
+use posthaste_mqi::constants::{MQOO_SAVE_ALL_CONTEXT, MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE};
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
 use posthaste_wire::request::{
@@ -26,6 +26,8 @@ use crate::conversation::{Closing, Connect, Conversation, Item, Job};
 
 /// Where message protection policies would be.
 const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
+/// The options of an SPI OPEN that keep identity and origin context.
+const SAVE_CONTEXT: i32 = 1 | 2;
 /// A user whom nobody may be: MCAUSER says it to close a channel.
 const NOBODY: &str = "*NOACCESS";
 
@@ -312,7 +314,13 @@ impl Dispatcher {
     }
 
     async fn spi_open(&mut self, header: &Header, open: &mut SpiOpen) {
-        let (result, defaults) = self.open_object(&mut open.od, open.options).await;
+        // JMS asks in this way that the context of what it gets be kept, for when it moves a message away.
+        let keeps = match open.lpi_options & SAVE_CONTEXT == SAVE_CONTEXT {
+            true => MQOO_SAVE_ALL_CONTEXT,
+            false => 0,
+        };
+        let options = open.options | keeps;
+        let (result, defaults) = self.open_object(&mut open.od, options).await;
         let outcome = match result {
             Err(reason) => Outcome::failed(Hobj::UNUSABLE, reason),
             Ok(done) => Outcome::done(done.value, done.warning),

@@ -1,0 +1,515 @@
+package interop;
+
+import static interop.Place.equal;
+import static interop.Place.that;
+
+import com.ibm.mq.jms.MQQueueConnectionFactory;
+import com.ibm.mq.jms.MQConnectionFactory;
+import com.ibm.msg.client.wmq.WMQConstants;
+import java.util.ArrayList;
+import java.util.Enumeration;
+import java.util.List;
+import javax.jms.BytesMessage;
+import javax.jms.Connection;
+import javax.jms.DeliveryMode;
+import javax.jms.InvalidDestinationException;
+import javax.jms.JMSConsumer;
+import javax.jms.JMSContext;
+import javax.jms.JMSException;
+import javax.jms.JMSProducer;
+import javax.jms.MapMessage;
+import javax.jms.Message;
+import javax.jms.MessageConsumer;
+import javax.jms.MessageProducer;
+import javax.jms.ObjectMessage;
+import javax.jms.Queue;
+import javax.jms.QueueBrowser;
+import javax.jms.Session;
+import javax.jms.StreamMessage;
+import javax.jms.TemporaryQueue;
+import javax.jms.TextMessage;
+
+/** JMS, point to point, without listeners. */
+public final class Jms {
+    /** Longer than anything takes that does not hang. */
+    static final long LONG = 60_000;
+    private final Place place;
+
+    public Jms(Place place) {
+        this.place = place;
+    }
+
+    static MQConnectionFactory factory(Place place) throws JMSException {
+        MQConnectionFactory factory = new MQConnectionFactory();
+        factory.setTransportType(WMQConstants.WMQ_CM_CLIENT);
+        factory.setHostName(place.host);
+        factory.setPort(place.port);
+        factory.setChannel(place.channel);
+        factory.setQueueManager("QM1");
+        return factory;
+    }
+
+    private Connection connect() throws JMSException {
+        Connection connection = factory(place).createConnection();
+        connection.start();
+        return connection;
+    }
+
+    private static String text(Message message) throws JMSException {
+        that(message != null, "a message");
+        return ((TextMessage) message).getText();
+    }
+
+    private static Message received(MessageConsumer consumer) throws JMSException {
+        Message message = consumer.receive(LONG);
+        that(message != null, "a message");
+        return message;
+    }
+
+    @Case
+    public void sendAndReceive() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue("queue:///" + place.queue());
+            MessageProducer producer = session.createProducer(queue);
+            TextMessage sent = session.createTextMessage("Grüße");
+            sent.setStringProperty("colour", "red");
+            sent.setIntProperty("number", 7);
+            sent.setBooleanProperty("flag", true);
+            sent.setDoubleProperty("real", 1.5);
+            sent.setJMSCorrelationID("correlation");
+            sent.setJMSType("type");
+            producer.send(sent);
+            that(sent.getJMSMessageID().startsWith("ID:"), "an identifier");
+            MessageConsumer consumer = session.createConsumer(queue);
+            Message received = received(consumer);
+            equal("Grüße", text(received));
+            equal(sent.getJMSMessageID(), received.getJMSMessageID());
+            equal("red", received.getStringProperty("colour"));
+            equal(7, received.getIntProperty("number"));
+            equal(true, received.getBooleanProperty("flag"));
+            equal(1.5, received.getDoubleProperty("real"));
+            equal("correlation", received.getJMSCorrelationID());
+            equal("type", received.getJMSType());
+            equal(DeliveryMode.PERSISTENT, received.getJMSDeliveryMode());
+            equal(false, received.getJMSRedelivered());
+            equal(1, received.getIntProperty("JMSXDeliveryCount"));
+            equal(sent.getJMSTimestamp() / 10_000, received.getJMSTimestamp() / 10_000);
+            equal(((Queue) sent.getJMSDestination()).getQueueName().replaceAll("\\\\?.*", ""),
+                ((Queue) received.getJMSDestination()).getQueueName().replaceAll("\\\\?.*", ""));
+            equal(null, consumer.receiveNoWait());
+            equal(null, consumer.receive(20));
+        }
+    }
+
+    @Case
+    public void allTypesOfMessages() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(place.queue());
+            MessageProducer producer = session.createProducer(queue);
+            MessageConsumer consumer = session.createConsumer(queue);
+
+            BytesMessage bytes = session.createBytesMessage();
+            bytes.writeInt(42);
+            bytes.writeUTF("bytes");
+            producer.send(bytes);
+            BytesMessage bytesBack = (BytesMessage) received(consumer);
+            equal(42, bytesBack.readInt());
+            equal("bytes", bytesBack.readUTF());
+
+            MapMessage map = session.createMapMessage();
+            map.setString("name", "value");
+            map.setLong("long", 1L << 40);
+            map.setBytes("bytes", new byte[] {1, 2, 3});
+            producer.send(map);
+            MapMessage mapBack = (MapMessage) received(consumer);
+            equal("value", mapBack.getString("name"));
+            equal(1L << 40, mapBack.getLong("long"));
+            equal(3, mapBack.getBytes("bytes").length);
+
+            StreamMessage stream = session.createStreamMessage();
+            stream.writeBoolean(true);
+            stream.writeString("stream");
+            stream.writeDouble(2.5);
+            producer.send(stream);
+            StreamMessage streamBack = (StreamMessage) received(consumer);
+            equal(true, streamBack.readBoolean());
+            equal("stream", streamBack.readString());
+            equal(2.5, streamBack.readDouble());
+
+            ArrayList<String> list = new ArrayList<>(List.of("an", "object"));
+            producer.send(session.createObjectMessage(list));
+            equal(list, ((ObjectMessage) received(consumer)).getObject());
+
+            producer.send(session.createMessage());
+            Message plain = received(consumer);
+            that(!(plain instanceof TextMessage), "a message without a body");
+
+            producer.send(session.createTextMessage());
+            equal(null, text(received(consumer)));
+
+            String large = "0123456789".repeat(200_000);
+            producer.send(session.createTextMessage(large));
+            equal(large, text(received(consumer)));
+        }
+    }
+
+    @Case
+    public void transacted() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            Session other = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            MessageConsumer consumer = session.createConsumer(queue);
+            producer.send(session.createTextMessage("one"));
+            producer.send(session.createTextMessage("two"));
+            QueueBrowser browser = other.createBrowser(queue);
+            that(!browser.getEnumeration().hasMoreElements(), "nothing is seen before the commit");
+            session.rollback();
+            producer.send(session.createTextMessage("three"));
+            session.commit();
+            Message first = received(consumer);
+            equal("three", text(first));
+            equal(false, first.getJMSRedelivered());
+            session.rollback();
+            Message again = received(consumer);
+            equal("three", text(again));
+            equal(true, again.getJMSRedelivered());
+            equal(2, again.getIntProperty("JMSXDeliveryCount"));
+            session.commit();
+            equal(null, consumer.receiveNoWait());
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void closingATransactedSessionRollsBack() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            session.createProducer(session.createQueue(name)).send(session.createTextMessage("never"));
+            session.close();
+            equal(0, place.depth(name));
+        }
+    }
+
+    @Case
+    public void clientAcknowledge() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.CLIENT_ACKNOWLEDGE);
+            Queue queue = session.createQueue(place.queue());
+            MessageProducer producer = session.createProducer(queue);
+            for (int n = 0; n < 5; n++) {
+                producer.send(session.createTextMessage("number " + n));
+            }
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int n = 0; n < 3; n++) {
+                equal("number " + n, text(received(consumer)));
+            }
+            session.recover();
+            for (int n = 0; n < 3; n++) {
+                Message again = received(consumer);
+                equal("number " + n, text(again));
+                equal(true, again.getJMSRedelivered());
+                if (n == 2) {
+                    again.acknowledge();
+                }
+            }
+            equal("number 3", text(received(consumer)));
+            session.recover();
+            equal("number 3", text(received(consumer)));
+            Message last = received(consumer);
+            equal("number 4", text(last));
+            last.acknowledge();
+            session.recover();
+            equal(null, consumer.receiveNoWait());
+        }
+    }
+
+    @Case
+    public void duplicatesOk() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.DUPS_OK_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            for (int n = 0; n < 10; n++) {
+                producer.send(session.createTextMessage("number " + n));
+            }
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int n = 0; n < 10; n++) {
+                equal("number " + n, text(received(consumer)));
+            }
+            session.close();
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void deliveryModePriorityAndExpiry() throws Exception {
+        String name = place.queue("MSGDLVSQ(PRIORITY)");
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            producer.send(session.createTextMessage("gone"), DeliveryMode.NON_PERSISTENT, 9, 1);
+            producer.send(session.createTextMessage("low"), DeliveryMode.NON_PERSISTENT, 1, 0);
+            producer.send(session.createTextMessage("high"), DeliveryMode.PERSISTENT, 8, 600_000);
+            QueueBrowser browser = session.createBrowser(queue);
+            place.until("the first has expired", () -> {
+                try {
+                    Enumeration<?> messages = browser.getEnumeration();
+                    return messages.hasMoreElements()
+                        && ((Message) messages.nextElement()).getJMSPriority() != 9;
+                } catch (JMSException failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+            MessageConsumer consumer = session.createConsumer(queue);
+            Message high = received(consumer);
+            equal("high", text(high));
+            equal(8, high.getJMSPriority());
+            equal(DeliveryMode.PERSISTENT, high.getJMSDeliveryMode());
+            that(high.getJMSExpiration() > System.currentTimeMillis(), "it expires later");
+            Message low = received(consumer);
+            equal("low", text(low));
+            equal(DeliveryMode.NON_PERSISTENT, low.getJMSDeliveryMode());
+            equal(0L, low.getJMSExpiration());
+            equal(null, consumer.receiveNoWait());
+        }
+    }
+
+    @Case
+    public void browser() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(place.queue());
+            MessageProducer producer = session.createProducer(queue);
+            QueueBrowser browser = session.createBrowser(queue);
+            that(!browser.getEnumeration().hasMoreElements(), "nothing");
+            for (int n = 0; n < 3; n++) {
+                producer.send(session.createTextMessage("number " + n));
+            }
+            for (int round = 0; round < 2; round++) {
+                Enumeration<?> messages = browser.getEnumeration();
+                for (int n = 0; n < 3; n++) {
+                    equal("number " + n, text((Message) messages.nextElement()));
+                }
+                that(!messages.hasMoreElements(), "no more");
+            }
+            browser.close();
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int n = 0; n < 3; n++) {
+                equal("number " + n, text(received(consumer)));
+            }
+        }
+    }
+
+    @Case
+    public void identifiersSelect() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(place.queue());
+            MessageProducer producer = session.createProducer(queue);
+            TextMessage[] sent = new TextMessage[3];
+            for (int n = 0; n < 3; n++) {
+                sent[n] = session.createTextMessage("number " + n);
+                sent[n].setJMSCorrelationID("ID:" + "0".repeat(47) + n);
+                producer.send(sent[n]);
+            }
+            try (MessageConsumer consumer =
+                session.createConsumer(queue, "JMSMessageID='" + sent[1].getJMSMessageID() + "'")) {
+                equal("number 1", text(received(consumer)));
+                equal(null, consumer.receiveNoWait());
+            }
+            try (MessageConsumer consumer =
+                session.createConsumer(queue, "JMSCorrelationID='" + sent[2].getJMSCorrelationID() + "'")) {
+                equal("number 2", text(received(consumer)));
+            }
+        }
+    }
+
+    @Case
+    public void requestAndReplyByATemporaryQueue() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect(); Connection serving = connect()) {
+            Thread serves = new Thread(() -> {
+                try {
+                    Session session = serving.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                    MessageConsumer requests = session.createConsumer(session.createQueue(name));
+                    MessageProducer replies = session.createProducer(null);
+                    for (int n = 0; n < 5; n++) {
+                        Message request = received(requests);
+                        TextMessage reply = session.createTextMessage("to " + text(request));
+                        reply.setJMSCorrelationID(request.getJMSMessageID());
+                        replies.send(request.getJMSReplyTo(), reply);
+                    }
+                } catch (JMSException failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+            serves.start();
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            TemporaryQueue replies = session.createTemporaryQueue();
+            MessageProducer producer = session.createProducer(session.createQueue(name));
+            MessageConsumer consumer = session.createConsumer(replies);
+            for (int n = 0; n < 5; n++) {
+                TextMessage request = session.createTextMessage("request " + n);
+                request.setJMSReplyTo(replies);
+                producer.send(request);
+                Message reply = received(consumer);
+                equal("to request " + n, text(reply));
+                equal(request.getJMSMessageID(), reply.getJMSCorrelationID());
+            }
+            serves.join();
+            consumer.close();
+            String temporary = replies.getQueueName();
+            replies.delete();
+            try {
+                session.createProducer(session.createQueue(temporary)).send(session.createTextMessage("x"));
+                throw new AssertionError("the temporary queue is still there");
+            } catch (InvalidDestinationException gone) {
+                that(gone.getErrorCode() != null, "an error");
+            }
+        }
+    }
+
+    @Case
+    public void aTemporaryQueueGoesWithItsConnection() throws Exception {
+        String temporary;
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            TemporaryQueue queue = session.createTemporaryQueue();
+            session.createProducer(queue).send(session.createTextMessage("x"));
+            temporary = queue.getQueueName().replaceFirst("queue://[^/]*/", "").replaceAll("\\\\?.*", "");
+        }
+        String answer = Main.mqsc("DISPLAY QLOCAL(" + temporary + ") CURDEPTH");
+        that(answer.startsWith("NO"), answer);
+    }
+
+    @Case
+    public void asynchronousSends() throws Exception {
+        String name = place.queue("DEFPRESP(ASYNC) MAXDEPTH(20000)");
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            producer.setDeliveryMode(DeliveryMode.NON_PERSISTENT);
+            // More than identifiers are given out at a time.
+            int count = 5_000;
+            java.util.Set<String> ids = new java.util.HashSet<>();
+            for (int n = 0; n < count; n++) {
+                Message message = session.createTextMessage("number " + n);
+                producer.send(message);
+                ids.add(message.getJMSMessageID());
+            }
+            equal(count, ids.size());
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int n = 0; n < count; n++) {
+                Message message = received(consumer);
+                equal("number " + n, text(message));
+                that(ids.remove(message.getJMSMessageID()), "an identifier of these");
+            }
+            equal(null, consumer.receiveNoWait());
+        }
+    }
+
+    @Case
+    public void theSimplifiedInterface() throws Exception {
+        String name = place.queue();
+        try (JMSContext context = factory(place).createContext(JMSContext.AUTO_ACKNOWLEDGE)) {
+            Queue queue = context.createQueue("queue:///" + name);
+            JMSProducer producer = context.createProducer();
+            producer.setProperty("colour", "blue").setPriority(6).setTimeToLive(600_000).send(queue, "simplified");
+            JMSConsumer consumer = context.createConsumer(queue);
+            Message message = consumer.receive(LONG);
+            equal("simplified", message.getBody(String.class));
+            equal("blue", message.getStringProperty("colour"));
+            equal(6, message.getJMSPriority());
+            context.createProducer().send(queue, java.util.Map.of("key", "value"));
+            equal("value", consumer.receiveBody(java.util.Map.class, LONG).get("key"));
+            equal(null, consumer.receiveNoWait());
+            try (JMSContext transacted = context.createContext(JMSContext.SESSION_TRANSACTED)) {
+                transacted.createProducer().send(queue, "committed");
+                transacted.commit();
+                transacted.createProducer().send(queue, "rolled back");
+                transacted.rollback();
+            }
+            equal("committed", consumer.receiveBody(String.class, LONG));
+            equal(null, consumer.receiveNoWait());
+        }
+    }
+
+    @Case
+    public void unknownQueuesAreRefused() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            try {
+                session.createProducer(session.createQueue("NOT.THERE"));
+                throw new AssertionError("it is not there");
+            } catch (InvalidDestinationException refused) {
+                that(String.valueOf(refused.getLinkedException()).contains("2085"), "2085");
+            }
+        }
+    }
+
+    @Case
+    public void poisonedMessagesAreMovedAway() throws Exception {
+        String back = place.queue();
+        String name = place.queue("BOTHRESH(2) BOQNAME(" + back + ")");
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            session.createProducer(session.createQueue(name)).send(session.createTextMessage("poison"));
+            session.commit();
+            MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+            for (int n = 0; n < 2; n++) {
+                equal("poison", text(received(consumer)));
+                session.rollback();
+            }
+            equal(null, consumer.receive(50));
+            session.commit();
+        }
+        equal(1, place.depth(back));
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void manySessionsOfOneConnection() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            List<Thread> threads = new ArrayList<>();
+            List<Throwable> wrong = java.util.Collections.synchronizedList(new ArrayList<>());
+            for (int t = 0; t < 12; t++) {
+                Thread thread = new Thread(() -> {
+                    try {
+                        Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+                        Queue queue = session.createQueue(name);
+                        MessageProducer producer = session.createProducer(queue);
+                        MessageConsumer consumer = session.createConsumer(queue);
+                        for (int n = 0; n < 10; n++) {
+                            producer.send(session.createTextMessage("number " + n));
+                            session.commit();
+                            received(consumer);
+                            session.commit();
+                        }
+                        session.close();
+                    } catch (Throwable failure) {
+                        wrong.add(failure);
+                    }
+                });
+                thread.start();
+                threads.add(thread);
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            if (!wrong.isEmpty()) {
+                throw new AssertionError(wrong.get(0));
+            }
+        }
+        equal(0, place.depth(name));
+    }
+}
