@@ -67,7 +67,7 @@ impl QueueManager {
         Ok(first.address)
     }
 
-    /// Carries out a command, and tells its answer in one line: `OK` or `NO`, and what was said.
+    /// Carries out a command, and tells its answer in one line: `OK` or `NO`, and its text.
     pub fn command(&self, mqsc: &str) -> String {
         line(&self.qm.command(mqsc))
     }
@@ -86,14 +86,14 @@ impl QueueManager {
 }
 
 fn line(reply: &Reply) -> String {
-    let mut said = String::from(if reply.ok { "OK" } else { "NO" });
+    let mut answer = String::from(if reply.ok { "OK" } else { "NO" });
     for (_, _, row) in &reply.rows {
         for cell in row.cells() {
-            said.push_str(&format!(" {}({})", cell.keyword(), cell.shown()));
+            answer.push_str(&format!(" {}({})", cell.keyword(), cell.shown()));
         }
     }
     for (number, text) in &reply.messages {
-        said.push_str(&format!(" {number} {text}"));
+        answer.push_str(&format!(" {number} {text}"));
     }
-    said.replace('\n', " ")
+    answer.replace('\n', " ")
 }
