@@ -417,7 +417,7 @@ impl Connection {
     }
 
     fn running(&self) -> bool {
-        self.load().is_some_and(|load| load.requests() > 0)
+        self.load().is_some_and(Load::in_use)
     }
 
     /// `waiting`: bytes of output that wait.

@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use posthaste_engine::Session;
 use posthaste_mqi::{Hobj, Reason};
@@ -17,6 +18,7 @@ use posthaste_wire::{Agreement, Budget, Framing, Header, PeerMisbehaved, Request
 
 use crate::instance::Instance;
 use crate::registry::Registry;
+use crate::streaming::{Due, Streams};
 use crate::xa::ResourceManager;
 
 /// Requests that may come while an MQGET of the conversation waits. A client library sends none.
@@ -78,6 +80,8 @@ impl Item {
 pub(crate) enum Job {
     /// A request.
     Serve(Item),
+    /// A message that is sent without a call for it, or why there is none.
+    Deliver(Due),
     /// The conversation is over: whatever its session has not committed is backed out.
     End,
 }
@@ -111,6 +115,8 @@ pub(crate) struct Load {
     cost: Cell<usize>,
     /// MQGETs that wait.
     gets: Cell<usize>,
+    /// Conversations that are sent messages as they come.
+    streaming: Cell<usize>,
     /// Too much has been sent behind one of them.
     overrun: Cell<bool>,
     /// Counts what costs much.
@@ -131,6 +137,7 @@ impl Load {
             requests: Cell::new(0),
             cost: Cell::new(0),
             gets: Cell::new(0),
+            streaming: Cell::new(0),
             overrun: Cell::new(false),
             budget: Arc::clone(budget),
         }
@@ -180,6 +187,11 @@ impl Load {
 
     pub(crate) fn gets(&self) -> usize {
         self.gets.get()
+    }
+
+    /// Whether something runs, waits, or is to be sent when it comes.
+    pub(crate) fn in_use(&self) -> bool {
+        self.requests() > 0 || self.streaming.get() > 0
     }
 }
 
@@ -236,6 +248,10 @@ pub(crate) struct Conversation {
     pub(crate) session: RefCell<Option<Session>>,
     /// What its XA verbs have opened.
     pub(crate) resource_manager: RefCell<Option<Box<ResourceManager>>>,
+    /// What is sent without a call for each message.
+    pub(crate) streams: RefCell<Streams>,
+    /// It is counted among those that are sent messages as they come.
+    streaming: Cell<bool>,
 }
 
 /// What a conversation has to do next.
@@ -244,6 +260,7 @@ pub(crate) enum ToDo {
     /// Something, when the peer has read what waits for it.
     Later,
     Now(Item),
+    Deliver(Due),
     End,
 }
 
@@ -259,6 +276,8 @@ impl Conversation {
             user: RefCell::new(None),
             session: RefCell::new(None),
             resource_manager: RefCell::default(),
+            streams: RefCell::default(),
+            streaming: Cell::new(false),
         }
     }
 
@@ -308,13 +327,14 @@ impl Conversation {
         self.common.load.take_cost(cost);
     }
 
-    pub(crate) fn to_do(&self) -> ToDo {
+    /// What to do next: what has been asked for, in its order, and only then what is sent without being asked.
+    pub(crate) fn to_do(&self, context: &mut Context<'_>) -> ToDo {
         let mut inbox = self.inbox.borrow_mut();
         let ends = self.closing() >= Closing::Draining;
         if inbox.items.is_empty() {
             // What a burst took is not kept.
             *inbox = Inbox::default();
-            return if ends { ToDo::End } else { ToDo::Nothing };
+            return if ends { ToDo::End } else { self.due(context) };
         }
         if !ends && self.common.is_full() {
             return ToDo::Later;
@@ -326,6 +346,46 @@ impl Conversation {
             }
             None => ToDo::Nothing,
         }
+    }
+
+    /// What is to be sent without being asked.
+    fn due(&self, context: &mut Context<'_>) -> ToDo {
+        let mut streams = self.streams.borrow_mut();
+        if streams.is_empty() {
+            return ToDo::Nothing;
+        }
+        if self.common.is_full() {
+            return ToDo::Later;
+        }
+        let session = self.session.borrow();
+        let Some(session) = session.as_ref() else {
+            return ToDo::Nothing;
+        };
+        if self.closing() == Closing::Quiescing {
+            session.quiesce();
+        }
+        match streams.poll(session, context) {
+            Poll::Ready(due) => ToDo::Deliver(due),
+            Poll::Pending => ToDo::Nothing,
+        }
+    }
+
+    /// Counts it among those that are sent messages as they come, or no longer.
+    pub(crate) fn note_streaming(&self) {
+        let streaming = self.streams.borrow().are_armed();
+        if self.streaming.replace(streaming) != streaming {
+            let count = &self.common.load.streaming;
+            match streaming {
+                true => add(count, 1),
+                false => take(count, 1),
+            }
+        }
+    }
+
+    /// Nothing is sent any more without being asked; what was handed over for it goes back.
+    pub(crate) fn end_streams(&self) {
+        *self.streams.borrow_mut() = Streams::default();
+        self.note_streaming();
     }
 
     /// An MQGET begins to wait.

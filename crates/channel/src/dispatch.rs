@@ -10,7 +10,10 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
-use posthaste_mqi::constants::{MQOO_SAVE_ALL_CONTEXT, MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE};
+use posthaste_mqi::constants::{
+    MQOO_INPUT_AS_Q_DEF, MQOO_INPUT_EXCLUSIVE, MQOO_INPUT_SHARED, MQOO_SAVE_ALL_CONTEXT,
+    MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE, MQREADA_NO,
+};
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
 use posthaste_wire::request::{
@@ -18,16 +21,19 @@ use posthaste_wire::request::{
     SetRequest, StatRequest,
 };
 use posthaste_wire::spi::{Reserved, SpiAnswer, SpiOpen, SpiRequest, SpiReserve, SpiVerb};
-use posthaste_wire::stream::{AsyncFirst, AsyncMessage, Notification, RequestMsgs};
+use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
 use crate::conversation::{Closing, Connect, Conversation, Item, Job};
+use crate::deliver::{deliver, refuse};
 
 /// Where message protection policies would be.
 const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
 /// The options of an SPI OPEN that keep identity and origin context.
 const SAVE_CONTEXT: i32 = 1 | 2;
+/// The options of an open for input.
+const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
 /// A user whom nobody may be: MCAUSER says it to close a channel.
 const NOBODY: &str = "*NOACCESS";
 
@@ -39,9 +45,8 @@ struct Dispatcher {
 
 /// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
 ///
-/// Read ahead is never offered: the client would ask for messages in a way that is not served, where a plain MQGET
-/// does the same job.
-fn open_defaults(session: &Session, handle: Hobj) -> OpenDefaults {
+/// Read ahead is offered where the conversations of a socket are told apart: only then are messages sent ahead.
+fn open_defaults(session: &Session, handle: Hobj, shared: bool) -> OpenDefaults {
     let defined = session.defaults(handle).unwrap_or_default();
     OpenDefaults {
         persistence: defined.persistence,
@@ -49,7 +54,10 @@ fn open_defaults(session: &Session, handle: Hobj) -> OpenDefaults {
             response @ 1.. => response,
             _ => MQPRT_SYNC_RESPONSE,
         },
-        read_ahead: 0,
+        read_ahead: match shared {
+            true => defined.read_ahead,
+            false => MQREADA_NO,
+        },
         property_control: defined.property_control,
     }
 }
@@ -63,14 +71,15 @@ fn outcome<T>(handle: Hobj, result: &Verb<T>) -> Outcome {
 }
 
 /// Carries out one thing on the session of a conversation.
-pub(crate) async fn carry_out(conversation: Rc<Conversation>, mut job: Job) {
+pub(crate) async fn carry_out(conversation: Rc<Conversation>, job: Job) {
     let session = conversation.session.take();
     let mut dispatcher = Dispatcher {
         conversation,
         session,
     };
-    match &mut job {
-        Job::Serve(item) => dispatcher.serve(item).await,
+    match job {
+        Job::Serve(mut item) => dispatcher.serve(&mut item).await,
+        Job::Deliver(due) => deliver(&dispatcher.conversation, due).await,
         Job::End => dispatcher.end().await,
     }
     let Dispatcher {
@@ -265,6 +274,7 @@ impl Dispatcher {
 
     async fn disconnect(&mut self, header: &Header, handle: Hobj) {
         self.conversation.resource_manager.take();
+        self.conversation.end_streams();
         let result = match self.session.take() {
             Some(session) => session.disconnect().await,
             None => Err(Reason::HCONN_ERROR),
@@ -284,7 +294,10 @@ impl Dispatcher {
             result = Err(Reason::UNKNOWN_OBJECT_NAME);
         }
         let defaults = match &result {
-            Ok(done) => open_defaults(session, done.value),
+            Ok(done) => {
+                let shared = self.conversation.common.framing.shared;
+                open_defaults(session, done.value, shared)
+            }
             Err(_) => OpenDefaults::default(),
         };
         (result, defaults)
@@ -315,7 +328,8 @@ impl Dispatcher {
 
     async fn spi_open(&mut self, header: &Header, open: &mut SpiOpen) {
         // JMS asks in this way that the context of what it gets be kept, for when it moves a message away.
-        let keeps = match open.lpi_options & SAVE_CONTEXT == SAVE_CONTEXT {
+        let asked = open.lpi_options & SAVE_CONTEXT == SAVE_CONTEXT;
+        let keeps = match asked && open.options & INPUT != 0 {
             true => MQOO_SAVE_ALL_CONTEXT,
             false => 0,
         };
@@ -365,7 +379,10 @@ impl Dispatcher {
         };
         let outcome = match result {
             Err(reason) => Outcome::failed(handle, reason),
-            Ok(done) => Outcome::done(Hobj::UNUSABLE, done.warning),
+            Ok(done) => {
+                self.conversation.streams.borrow_mut().close(handle);
+                Outcome::done(Hobj::UNUSABLE, done.warning)
+            }
         };
         self.answer(header, outcome, &Answer::Close { options });
     }
@@ -578,34 +595,29 @@ impl Dispatcher {
         self.append(|out| reply.encode(out, &envelope, header.kind));
     }
 
-    /// Messages ahead are not served: the request ends with a reason.
+    /// The client has room for messages.
     fn request_messages(&self, header: &Header, request: &RequestMsgs) {
-        let message = AsyncMessage {
-            handle: request.handle,
-            index: 1,
-            global_index: 1,
-            segment: 0,
-            selection: request
-                .selection
-                .as_ref()
-                .map_or(0, |selection| selection.index),
-            first: Some(AsyncFirst {
-                reason: Reason::FUNCTION_NOT_SUPPORTED,
-                actual_length: 0,
-                total_length: 0,
-                token: [0; 16],
-                status: 0,
-                resolved_q_name: Vec::new(),
-                md: None,
-            }),
-            data: Vec::new(),
-        };
-        let envelope = self.envelope(header);
-        self.append(|out| message.encode(out, &envelope));
+        let conversation = &self.conversation;
+        let is_open = |session: &&Session| session.defaults(request.handle).is_some();
+        // Of handles there are as many as MAXHANDS allows, and of streams no more.
+        match self.session.as_ref().filter(is_open) {
+            None => refuse(conversation, header, request, Reason::HOBJ_ERROR),
+            Some(session) => {
+                let mut streams = conversation.streams.borrow_mut();
+                streams.request(header, request, session);
+            }
+        }
     }
 
-    /// Nothing is delivered ahead, so a change of the connection's state is only confirmed.
+    /// The client says something about delivery. What it stops is stopped before this is answered.
     fn notification(&self, header: &Header, notification: Notification) {
+        let mut streams = self.conversation.streams.borrow_mut();
+        match (notification.code, notification.value) {
+            (Notification::CONN_STATE, Notification::STARTED) => streams.start(),
+            (Notification::CONN_STATE, _) => streams.stop(),
+            (Notification::TXN_ALLOWED, global_index) => streams.allow(global_index),
+            _ => {}
+        }
         if notification.code == Notification::CONN_STATE && header.flags.has(Flags::CONFIRM) {
             let reply = Notification {
                 code: Notification::CONN_STATE_REPLY,

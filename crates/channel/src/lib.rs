@@ -17,12 +17,14 @@
 
 mod connection;
 mod conversation;
+mod deliver;
 mod dispatch;
 mod ending;
 mod instance;
 mod instances;
 mod registry;
 mod running;
+mod streaming;
 mod timing;
 mod turned_away;
 mod worker;

@@ -23,8 +23,8 @@ pub(crate) enum Step {
 /// A conversation at work: what its connection has of it.
 pub(crate) struct Worker {
     pub(crate) conversation: Rc<Conversation>,
-    /// The verb that runs, and what its request costs.
-    running: Option<(Running, usize)>,
+    /// The verb that runs, and what its request costs; none for what nobody has asked for.
+    running: Option<(Running, Option<usize>)>,
     /// The end of its session.
     ending: Option<Running>,
     /// Wakes it.
@@ -64,17 +64,25 @@ impl Worker {
                 }
                 let cost = *cost;
                 self.running = None;
-                self.conversation.finished(cost);
+                if let Some(cost) = cost {
+                    self.conversation.finished(cost);
+                }
+                self.conversation.note_streaming();
             }
-            match self.conversation.to_do() {
+            match self.conversation.to_do(&mut cx) {
                 ToDo::Nothing => return Step::Waits,
                 ToDo::Later => return Step::Held,
                 ToDo::Now(item) => {
                     let cost = item.cost();
                     let verb = Running::begin(&self.conversation, Job::Serve(item));
-                    self.running = Some((verb, cost));
+                    self.running = Some((verb, Some(cost)));
+                }
+                ToDo::Deliver(due) => {
+                    let delivering = Running::begin(&self.conversation, Job::Deliver(due));
+                    self.running = Some((delivering, None));
                 }
                 ToDo::End => {
+                    self.conversation.end_streams();
                     self.ending = Some(Running::begin(&self.conversation, Job::End));
                 }
             }

@@ -6,7 +6,7 @@ use crate::PeerMisbehaved;
 use crate::decode::{DecodeError, WIRE, read_structure};
 use crate::flow::Envelope;
 use crate::input::Input;
-use crate::segment::{Flags, SegmentType};
+use crate::segment::{Flags, Header, SegmentType};
 
 /// Bytes of the MQMD of version 2 and the stated part of ASYNC_MESSAGE before the name.
 const ASYNC_FIRST: usize = 55;
@@ -29,6 +29,12 @@ impl Notification {
     pub const CONN_STATE_REPLY: u32 = 4;
     /// The state of a queue's consumer.
     pub const Q_STATE: u32 = 5;
+    /// The next message is to be got in the unit of work, which is not allowed yet.
+    pub const STREAMING_TXN_PAUSED: u32 = 16;
+    /// The answer to a REQUEST_MSGS whose sender waits for one.
+    pub const Q_STATE_REPLY: u32 = 6;
+    /// A value of [`Notification::CONN_STATE`]: delivery starts.
+    pub const STARTED: u32 = 2;
     /// The queue manager is quiescing.
     pub const Q_MGR_QUIESCING: u32 = 7;
     /// A message may be got under syncpoint.
@@ -117,6 +123,13 @@ const MATCH_MSG_TOKEN: i32 = 0x20;
 const HAS_SELECTION: u32 = 0x10;
 
 impl RequestMsgs {
+    /// Flag: a message may be sent that is got in the unit of work, if the client has the last one.
+    pub const TRANSACTION_ALLOWED: u32 = 0x01;
+    /// Flag: a get that waited long enough asks for the last time; an answer is awaited.
+    pub const ASKED_AGAIN: u32 = 0x02;
+    /// Flag: a get of the application waits.
+    pub const GET_WAITS: u32 = 0x08;
+
     /// Reads the body.
     pub fn decode(body: &[u8], order: ByteOrder) -> Result<RequestMsgs, PeerMisbehaved> {
         let mut input = Input::new(body, order, SegmentType::RequestMsgs);
@@ -290,6 +303,79 @@ impl AsyncMessage {
         writer.bytes(&self.data);
         writer.finish();
     }
+}
+
+/// A message to be sent ahead, in as many segments as it takes.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageAhead<'a> {
+    /// The queue's handle.
+    pub handle: Hobj,
+    /// Number of the message on this handle.
+    pub index: u32,
+    /// Number of the message on this conversation.
+    pub global_index: u32,
+    /// Selection of the request that this serves.
+    pub selection: u16,
+    /// What its first segment says.
+    pub first: &'a AsyncFirst,
+    /// What is sent of its data.
+    pub data: &'a [u8],
+}
+
+/// What every segment has of its own: version, handle, both numbers, length, segment, selection.
+const PART: usize = 24;
+
+impl MessageAhead<'_> {
+    /// Writes it: every segment has the part that they have in common, and is no longer than agreed.
+    pub fn encode(&self, out: &mut Vec<u8>, envelope: &Envelope) {
+        let Envelope {
+            framing,
+            scope,
+            order,
+        } = *envelope;
+        let header = Header::new(SegmentType::AsyncMessage, scope, order, framing.ccsid);
+        let mut head = Vec::with_capacity(512);
+        self.first.write(&mut head, order);
+        let (mut rest, mut segment) = (self.data, 0_u16);
+        loop {
+            let before = scope.header_length() + PART + head.len();
+            // However short the segments are, each brings something.
+            let room = framing.max_transmission.saturating_sub(before).max(1);
+            let (now, later) = rest.split_at(room.min(rest.len()));
+            let mut flags = match segment {
+                0 => Flags::FIRST,
+                _ => Flags::NONE,
+            };
+            if later.is_empty() {
+                flags = flags | Flags::LAST;
+            }
+            let header = header.with_flags(flags);
+            header.encode(out, length(before + now.len()));
+            self.write_part(out, order, segment, now.len());
+            out.extend_from_slice(&head);
+            out.extend_from_slice(now);
+            if later.is_empty() {
+                return;
+            }
+            rest = later;
+            segment = segment.wrapping_add(1);
+            head.clear();
+        }
+    }
+
+    fn write_part(&self, out: &mut Vec<u8>, order: ByteOrder, segment: u16, data: usize) {
+        order.put_u32(out, 1);
+        order.put_i32(out, self.handle.0);
+        order.put_u32(out, self.index);
+        order.put_u32(out, self.global_index);
+        order.put_u32(out, length(data));
+        order.put_u16(out, segment);
+        order.put_u16(out, self.selection);
+    }
+}
+
+fn length(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 impl AsyncFirst {

@@ -114,7 +114,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     int("DEFPRTY", mq::MQIA_DEF_PRIORITY, (0, 9), 0, ALL, "Priority of messages put with MQPRI_PRIORITY_AS_Q_DEF"),
     word("DEFPSIST", mq::MQIA_DEF_PERSISTENCE, DEFPSIST, mq::MQPER_NOT_PERSISTENT, ALL, "Persistence of messages put with MQPER_PERSISTENCE_AS_Q_DEF"),
     word("DEFPRESP", mq::MQIA_DEF_PUT_RESPONSE_TYPE, DEFPRESP, mq::MQPRT_SYNC_RESPONSE, ALL, "Response to puts with MQPMO_RESPONSE_AS_Q_DEF"),
-    word("DEFREADA", mq::MQIA_DEF_READ_AHEAD, DEFREADA, mq::MQREADA_NO, READABLE, "Whether clients may be sent non-persistent messages ahead of asking").only(&[mq::MQREADA_NO, mq::MQREADA_DISABLED]),
+    word("DEFREADA", mq::MQIA_DEF_READ_AHEAD, DEFREADA, mq::MQREADA_NO, READABLE, "Whether clients may be sent non-persistent messages ahead of asking"),
     int("MAXDEPTH", mq::MQIA_MAX_Q_DEPTH, (0, MOST), 5000, STORED, "Most messages the queue may hold"),
     int("MAXMSGL", mq::MQIA_MAX_MSG_LENGTH, (0, 104_857_600), 4_194_304, STORED, "Longest message in bytes; the queue manager's MAXMSGL limits it as well"),
     word("MSGDLVSQ", mq::MQIA_MSG_DELIVERY_SEQUENCE, MSGDLVSQ, mq::MQMDS_PRIORITY, STORED, "Order of delivery: by priority then arrival, or by arrival"),

@@ -17,7 +17,8 @@ use crate::session::Session;
 /// The queue to delete, if the close option asks for that and the queue lets it.
 fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason> {
     match options {
-        MQCO_NONE => return Ok(None),
+        // What has been sent ahead is with a client's library, which sees to it.
+        MQCO_NONE | MQCO_QUIESCE => return Ok(None),
         MQCO_DELETE | MQCO_DELETE_PURGE => {}
         _ => return Err(Reason::OPTIONS_ERROR),
     }

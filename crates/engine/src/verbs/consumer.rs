@@ -17,16 +17,18 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
+use posthaste_env::Sleep;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
 
-use super::get::check_options;
+use super::get::{check_options, descriptor};
 use crate::catalogue::Alias;
 use crate::consume::held::Held;
 use crate::consume::lease::Lease;
-use crate::consume::selection::Selection;
+use crate::consume::selection::{Selection, token_of};
 use crate::consume::waiter::{Service, WaitOutcome, Waiter};
 use crate::expiry;
 use crate::handles::Target;
@@ -43,7 +45,9 @@ const KNOWN: i32 = MQGMO_NO_SYNCPOINT
     | MQGMO_SYNCPOINT
     | MQGMO_SYNCPOINT_IF_PERSISTENT
     | MQGMO_WAIT
-    | MQGMO_FAIL_IF_QUIESCING;
+    | MQGMO_FAIL_IF_QUIESCING
+    | MQGMO_PROPERTIES_FORCE_MQRFH2
+    | MQGMO_PROPERTIES_COMPATIBILITY;
 
 /// A consumer and what it has given out.
 struct Consuming {
@@ -223,6 +227,11 @@ impl Consumer {
         }
     }
 
+    /// Whether its last poll has looked and found nothing: it is not in the middle of reading a file.
+    pub fn has_looked(&self) -> bool {
+        self.looking.is_none()
+    }
+
     /// See [`Consumer::poll_next`]. Dropping the future loses nothing: what comes meanwhile comes next.
     ///
     /// # Errors
@@ -233,17 +242,30 @@ impl Consumer {
 }
 
 impl Delivery {
-    /// The message's descriptor, with its backout count.
+    /// The message's descriptor, with its backout count and what is left of its time.
     pub fn descriptor(&self) -> Md {
-        Md {
-            backout_count: i32::from(self.lease.backout_count()),
-            ..self.lease.message().md.clone()
-        }
+        let qm = &self.of.session.qm;
+        descriptor(qm, self.lease.message(), self.lease.backout_count())
+    }
+
+    /// Whether the message is persistent.
+    pub fn is_persistent(&self) -> bool {
+        self.lease.message().persistent()
+    }
+
+    /// The queue that it comes from.
+    pub fn queue_name(&self) -> &Name {
+        &self.of.queue.name
     }
 
     /// The message's data, whole.
     pub fn data(&self) -> &Bytes {
         &self.lease.message().data
+    }
+
+    /// What names the message, among all of its queue manager.
+    pub fn token(&self) -> MsgToken {
+        token_of(self.lease.message().seq)
     }
 
     /// Takes the message for good, outside a unit of work. A persistent one is gone, and cannot come back after a crash,
@@ -264,10 +286,24 @@ impl Delivery {
         self.settle(true).await
     }
 
+    /// What it leaves behind at its connection and its handle, which keeps its context if it was opened for that.
+    fn leave_behind(&self) {
+        let mut state = self.of.session.lock();
+        state.counts.gets += 1;
+        state.counts.got_bytes += self.lease.message().data.len() as u64;
+        // It may have been closed meanwhile.
+        if let Ok(handle) = state.handles.get(self.of.owner.1)
+            && handle.options & MQOO_SAVE_ALL_CONTEXT != 0
+        {
+            handle.saved_context = Some(Box::new(self.lease.message().md.clone()));
+        }
+    }
+
     async fn settle(mut self, in_unit: bool) -> Result<(), Reason> {
         let session = &self.of.session;
         let _accepting = session.begin_accept()?;
         self.lease.accept(session, in_unit).await?;
+        self.leave_behind();
         if let Some(report) = report::delivery(&session.qm, self.lease.message()) {
             // A future of its own, because it is rare.
             Box::pin(super::send::send_report(session, &report, in_unit)).await;
@@ -277,6 +313,13 @@ impl Delivery {
 }
 
 impl Session {
+    /// Waits so long, for whoever gives up when a consumer has had nothing for a time.
+    pub fn wait(&self, interval: Duration) -> Sleep {
+        let clock = &self.inner().qm.env.clock;
+        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        clock.sleep_until(clock.monotonic().saturating_add(nanos))
+    }
+
     /// A consumer of messages through an open handle, without credit. The descriptor and the options say what it
     /// selects, as those of MQGET do; the wait interval does not count. Its unit of work is chosen when a message is
     /// accepted: `MQGMO_SYNCPOINT` says that all are accepted in one, so that none is handed over that never was on the

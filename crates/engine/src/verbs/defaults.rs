@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use posthaste_mqi::constants::{
-    MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_PROPERTY_CONTROL,
+    MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_DEF_READ_AHEAD, MQIA_PROPERTY_CONTROL,
 };
 use posthaste_mqi::{Hobj, Md, Od};
 
@@ -23,6 +23,8 @@ pub struct Defaults {
     pub persistence: i32,
     /// DEFPRESP.
     pub put_response: i32,
+    /// DEFREADA.
+    pub read_ahead: i32,
     /// PROPCTL.
     pub property_control: i32,
 }
@@ -35,6 +37,7 @@ impl Session {
         Some(Defaults {
             persistence: opened.int(MQIA_DEF_PERSISTENCE),
             put_response: opened.int(MQIA_DEF_PUT_RESPONSE_TYPE),
+            read_ahead: opened.int(MQIA_DEF_READ_AHEAD),
             property_control: opened.int(MQIA_PROPERTY_CONTROL),
         })
     }

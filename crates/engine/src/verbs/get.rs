@@ -252,6 +252,20 @@ impl Drop for Wait<'_> {
 }
 
 /// The descriptor and options a get returns.
+/// What a getter is told of a message.
+pub(super) fn descriptor(qm: &Inner, message: &Message, count: u16) -> Md {
+    let mut md = Md {
+        backout_count: i32::from(count),
+        ..message.md.clone()
+    };
+    if message.expires != 0 {
+        // Tenths of a second that are left, at least one: it has not expired.
+        let left = (message.expires - qm.clock.now() + 99_999) / 100_000;
+        md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
+    }
+    md
+}
+
 fn describe(
     qm: &Inner,
     request: &Request,
@@ -263,16 +277,10 @@ fn describe(
     let version = md.version;
     *md = Md {
         version,
-        backout_count: i32::from(count),
-        ..message.md.clone()
+        ..descriptor(qm, message, count)
     };
     if request.length(message) > message.data.len() {
         mde::describe(md, qm.catalogue.qmgr().coded_char_set_id);
-    }
-    if message.expires != 0 {
-        // Tenths of a second that are left, at least one: it has not expired.
-        let left = (message.expires - qm.clock.now() + 99_999) / 100_000;
-        md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
     }
     gmo.resolved_q_name = request.queue.name;
     gmo.msg_token = token_of(message.seq);

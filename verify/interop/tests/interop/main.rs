@@ -37,6 +37,16 @@ fn cases(names: &[&str]) {
 }
 
 #[test]
+fn jms_point_to_point() {
+    cases(&["Jms@SC10", "Jms@SC1", "Jms@SC0"]);
+}
+
+#[test]
+fn jms_messages_that_come_by_themselves() {
+    cases(&["Listeners@SC10", "Listeners@SC1", "Listeners@SC0"]);
+}
+
+#[test]
 fn base_classes() {
     cases(&["Base@SC10", "Base@SC1", "Base@SC0"]);
 }

@@ -1,0 +1,214 @@
+//! A message that is sent as it comes, accepted and written; or why there is none.
+//!
+//! Invariants: what is written has been accepted, in the unit of work or for good, before; what cannot be accepted, or is
+//! longer than the client has room for, goes back to its queue, and the client is told.
+
+use posthaste_engine::Delivery;
+use posthaste_mqi::{Hobj, Md, Reason};
+use posthaste_wire::stream::{AsyncFirst, MessageAhead, Notification, RequestMsgs};
+use posthaste_wire::{Envelope, Flags, Header};
+
+use crate::conversation::Conversation;
+use crate::streaming::{Due, Place, Terms};
+
+/// Bytes of a descriptor, which count as received with the data.
+fn descriptor_length(version: i32) -> usize {
+    if version > 1 { 364 } else { 324 }
+}
+
+/// Sends what is due.
+pub(crate) async fn deliver(conversation: &Conversation, due: Due) {
+    match due {
+        Due::None(handle, reason) => tell(conversation, handle, reason),
+        Due::Paused(handle) => {
+            let header = conversation.streams.borrow_mut().header(handle);
+            if let Some(header) = header {
+                let code = Notification::STREAMING_TXN_PAUSED;
+                notify(conversation, &header, handle, code);
+            }
+        }
+        Due::Message(handle, delivery) => hand_over(conversation, handle, delivery).await,
+    }
+}
+
+async fn hand_over(conversation: &Conversation, handle: Hobj, delivery: Delivery) {
+    let (md, data) = (delivery.descriptor(), delivery.data().clone());
+    let longest = usize::try_from(conversation.common.agreement.max_message).unwrap_or(usize::MAX);
+    let terms = conversation
+        .streams
+        .borrow_mut()
+        .terms(handle, delivery.is_persistent());
+    // Its handle was closed: it goes back.
+    let Some(Terms {
+        in_unit,
+        room,
+        accepts_less,
+        md_version,
+    }) = terms
+    else {
+        return;
+    };
+    let room = room.min(longest);
+    let sent = data.get(..room).unwrap_or(&data);
+    let mut message = Message {
+        token: delivery.token(),
+        queue: delivery.queue_name().trimmed().to_vec(),
+        reason: Reason::NONE,
+        length: data.len(),
+        md,
+        data: sent,
+    };
+    if data.len() > room && !accepts_less {
+        drop(delivery);
+        message.reason = Reason::TRUNCATED_MSG_FAILED;
+        if let Some(place) = conversation.streams.borrow_mut().ended(handle) {
+            message.write(conversation, handle, &place);
+        }
+        return;
+    }
+    let accepted = match in_unit {
+        true => delivery.accept_in_unit().await,
+        false => delivery.accept().await,
+    };
+    if let Err(reason) = accepted {
+        tell(conversation, handle, reason);
+        return;
+    }
+    if data.len() > room {
+        message.reason = Reason::TRUNCATED_MSG_ACCEPTED;
+    }
+    let mut streams = conversation.streams.borrow_mut();
+    let bytes = descriptor_length(md_version) + sent.len();
+    if let Some(place) = streams.sent(handle, bytes, in_unit) {
+        message.write(conversation, handle, &place);
+    }
+}
+
+/// A message, and what is said with it.
+struct Message<'a> {
+    token: [u8; 16],
+    queue: Vec<u8>,
+    reason: Reason,
+    length: usize,
+    md: Md,
+    data: &'a [u8],
+}
+
+impl Message<'_> {
+    fn write(self, conversation: &Conversation, handle: Hobj, place: &Place) {
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let first = AsyncFirst {
+            reason: self.reason,
+            actual_length: length(self.data.len()),
+            total_length: length(self.length),
+            token: self.token,
+            status: 0,
+            resolved_q_name: self.queue,
+            md: Some(Md {
+                version: place.md_version,
+                ..self.md
+            }),
+        };
+        write(conversation, handle, place, &first, self.data);
+    }
+}
+
+fn write(
+    conversation: &Conversation,
+    handle: Hobj,
+    place: &Place,
+    first: &AsyncFirst,
+    data: &[u8],
+) {
+    let common = &conversation.common;
+    let envelope = Envelope::answering(common.framing, &place.header);
+    let message = MessageAhead {
+        handle,
+        index: place.index,
+        global_index: place.global_index,
+        selection: place.selection,
+        first,
+        data,
+    };
+    let write = |out: &mut Vec<u8>| message.encode(out, &envelope);
+    common.output.borrow_mut().append(write);
+    if let Some(header) = &place.confirm {
+        let code = Notification::Q_STATE_REPLY;
+        notify(conversation, header, handle, code);
+    }
+}
+
+fn notify(conversation: &Conversation, header: &Header, handle: Hobj, code: u32) {
+    let common = &conversation.common;
+    let envelope = Envelope::answering(common.framing, header);
+    let notification = Notification {
+        handle,
+        code,
+        value: 0,
+    };
+    let write = |out: &mut Vec<u8>| notification.encode(out, &envelope, Flags::NONE);
+    common.output.borrow_mut().append(write);
+}
+
+/// What is said where there is no message.
+fn nothing(reason: Reason, md_version: i32) -> AsyncFirst {
+    AsyncFirst {
+        reason,
+        actual_length: 0,
+        total_length: 0,
+        token: [0; 16],
+        status: 0,
+        resolved_q_name: Vec::new(),
+        md: Some(Md {
+            version: md_version,
+            ..Md::default()
+        }),
+    }
+}
+
+/// Tells why there is no message: whoever gets hears it as the outcome of the get; a consumer that queue manager or
+/// channel are quiescing.
+fn tell(conversation: &Conversation, handle: Hobj, reason: Reason) {
+    let mut streams = conversation.streams.borrow_mut();
+    if reason == Reason::NO_MSG_AVAILABLE
+        && let Some(asked) = streams.nothing_yet(handle)
+    {
+        notify(conversation, &asked, handle, Notification::Q_STATE_REPLY);
+        return;
+    }
+    let get_waits = streams.get_waits(handle);
+    let Some(place) = streams.ended(handle) else {
+        return;
+    };
+    let quiesces = matches!(
+        reason,
+        Reason::Q_MGR_QUIESCING | Reason::CONNECTION_QUIESCING
+    );
+    if quiesces && !get_waits {
+        let code = Notification::Q_MGR_QUIESCING;
+        notify(conversation, &place.header, handle, code);
+        return;
+    }
+    let first = nothing(reason, place.md_version);
+    write(conversation, handle, &place, &first, &[]);
+}
+
+/// Answers a request for messages that cannot be served.
+pub(crate) fn refuse(
+    conversation: &Conversation,
+    header: &Header,
+    request: &RequestMsgs,
+    reason: Reason,
+) {
+    let selection = request.selection.as_ref();
+    let place = Place {
+        header: *header,
+        confirm: header.flags.has(Flags::CONFIRM).then_some(*header),
+        index: 1,
+        global_index: 1,
+        selection: selection.map_or(0, |selection| selection.index),
+        md_version: selection.map_or(1, |selection| i32::from(selection.md_version)),
+    };
+    let first = nothing(reason, place.md_version);
+    write(conversation, request.handle, &place, &first, &[]);
+}

@@ -1,0 +1,433 @@
+//! Messages that are sent without a call for each (asynchronous consume, read ahead): what a client has asked for, and
+//! whose turn it is.
+//!
+//! Invariants:
+//! * A stream is given a message only while the client has room for it, its conversation's delivery is not stopped, and,
+//!   if the message is to be got in the unit of work, while the client allows that: at most one message in syncpoint is
+//!   on its way or not yet processed, because whoever commits commits all that the conversation has got.
+//! * While that is not allowed, no such message is kept from others: it goes back, or is not looked for.
+//! * What is stopped overtakes what has not been written: a consumer that is given up gives back what it was handed.
+//! * A synchronous get that waits (read ahead) is told once that there was nothing; then nothing is sent until the client
+//!   asks again, unless it was the client that gave up first.
+
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use posthaste_engine::{Consumer, Delivery, Session};
+use posthaste_env::Sleep;
+use posthaste_mqi::constants::{
+    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_SYNCPOINT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT,
+};
+use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_wire::stream::{RequestMsgs, Selection};
+use posthaste_wire::{Flags, Header, Scope};
+
+/// The number of requests that nobody waits to be answered.
+const NO_REPLY: u32 = 1;
+
+/// What one handle is sent.
+struct Stream {
+    handle: Hobj,
+    /// The last request's, whose answers these are.
+    header: Header,
+    /// That of a request whose sender waits until it has been answered.
+    confirm: Option<Header>,
+    options: i32,
+    max_length: Option<usize>,
+    /// What is selected, and the form that is wanted.
+    md: Md,
+    matches: i32,
+    selection: u16,
+    /// Bytes that may be on their way or not yet processed.
+    window: u64,
+    /// Bytes that are.
+    outstanding: u64,
+    /// Number of the last message.
+    index: u32,
+    /// The client has asked, and nothing has ended that.
+    armed: bool,
+    /// A get of the application waits for an answer; until when, unless it is for ever.
+    get: Option<Until>,
+    consumer: Option<Consumer>,
+    /// The consumer has credit for a message.
+    credited: bool,
+    /// The application gets by calls, of which the client's library makes requests.
+    reads_ahead: bool,
+    /// Its next message is to be got in the unit of work, which the client does not allow yet.
+    paused: bool,
+}
+
+/// How long a get waits.
+enum Until {
+    Now,
+    Then(Sleep),
+    Forever,
+}
+
+/// Something to be sent.
+pub(crate) enum Due {
+    /// A message.
+    Message(Hobj, Delivery),
+    /// Why there is none.
+    None(Hobj, Reason),
+    /// That there is one, which is sent when a get waits for it: it is got in the unit of work.
+    Paused(Hobj),
+}
+
+/// What has to be said with a message: whose request it answers, and which one it is.
+pub(crate) struct Place {
+    pub(crate) header: Header,
+    /// What is to be confirmed behind it.
+    pub(crate) confirm: Option<Header>,
+    pub(crate) index: u32,
+    pub(crate) global_index: u32,
+    pub(crate) selection: u16,
+    pub(crate) md_version: i32,
+}
+
+/// How a message is wanted.
+pub(crate) struct Terms {
+    /// It is got in the unit of work.
+    pub(crate) in_unit: bool,
+    /// Its longest length.
+    pub(crate) room: usize,
+    /// Of one that is longer the beginning will do.
+    pub(crate) accepts_less: bool,
+    /// The version of descriptor that goes with it.
+    pub(crate) md_version: i32,
+}
+
+/// All streams of a conversation.
+#[derive(Default)]
+pub(crate) struct Streams {
+    all: Vec<Stream>,
+    /// Number of the last message.
+    global_index: u32,
+    /// A message may be sent that is got in the unit of work.
+    allowed: bool,
+    stopped: bool,
+    /// Whose turn it is.
+    turn: usize,
+}
+
+impl Stream {
+    fn new(handle: Hobj, header: Header) -> Stream {
+        Stream {
+            handle,
+            header,
+            confirm: None,
+            options: 0,
+            max_length: None,
+            md: Md::default(),
+            matches: 0,
+            selection: 0,
+            window: 0,
+            outstanding: 0,
+            index: 0,
+            armed: false,
+            get: None,
+            consumer: None,
+            credited: false,
+            reads_ahead: false,
+            paused: false,
+        }
+    }
+
+    /// Gives up its consumer: what that was handed and nobody was sent goes back.
+    fn give_up(&mut self) {
+        self.consumer = None;
+        self.credited = false;
+    }
+
+    fn disarm(&mut self) {
+        self.give_up();
+        self.armed = false;
+        self.get = None;
+    }
+
+    /// Whether a message is to be got in the unit of work.
+    fn in_unit(&self, persistent: bool) -> bool {
+        let if_persistent = persistent && self.options & MQGMO_SYNCPOINT_IF_PERSISTENT != 0;
+        self.options & MQGMO_SYNCPOINT != 0 || if_persistent
+    }
+
+    fn select(&mut self, selection: &Selection) {
+        self.give_up();
+        self.selection = selection.index;
+        self.matches = selection.match_options;
+        self.md = Md {
+            version: i32::from(selection.md_version),
+            msg_id: selection.msg_id.unwrap_or_default(),
+            correl_id: selection.correl_id.unwrap_or_default(),
+            group_id: selection.group_id.unwrap_or_default(),
+            msg_seq_number: selection.msg_seq_number,
+            offset: selection.offset,
+            ..Md::default()
+        };
+    }
+
+    fn gmo(&self) -> Gmo {
+        Gmo {
+            version: 2,
+            options: self.options & !(MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_WAIT),
+            match_options: self.matches,
+            ..Gmo::default()
+        }
+    }
+
+    /// Its next message, if it may be sent now. A get of the application that waits allows its message, as MQGET would:
+    /// nothing has been sent since it began to wait.
+    fn poll_allowed(
+        &mut self,
+        allowed: bool,
+        session: &Session,
+        context: &mut Context<'_>,
+    ) -> Poll<Due> {
+        let allowed = allowed || self.get.is_some();
+        self.paused = !allowed && self.in_unit(false);
+        if self.paused {
+            self.give_up();
+            return Poll::Pending;
+        }
+        let due = ready!(self.poll(session, context));
+        match due {
+            Due::Message(_, delivery) if !allowed && self.in_unit(delivery.is_persistent()) => {
+                // It goes back to where it was.
+                drop(delivery);
+                self.paused = true;
+                match self.reads_ahead {
+                    true => Poll::Ready(Due::Paused(self.handle)),
+                    false => Poll::Pending,
+                }
+            }
+            due => Poll::Ready(due),
+        }
+    }
+
+    /// Its next message, or why there will be none.
+    fn poll(&mut self, session: &Session, context: &mut Context<'_>) -> Poll<Due> {
+        let handle = self.handle;
+        if self.outstanding >= self.window {
+            return self.poll_get(context);
+        }
+        if self.consumer.is_none() {
+            match session.consumer(handle, &self.md, &self.gmo()) {
+                Ok(consumer) => self.consumer = Some(consumer),
+                Err(reason) => return Poll::Ready(Due::None(handle, reason)),
+            }
+        }
+        let Some(consumer) = &mut self.consumer else {
+            return Poll::Pending;
+        };
+        if !std::mem::replace(&mut self.credited, true) {
+            consumer.credit(1);
+        }
+        match consumer.poll_next(context) {
+            Poll::Ready(Ok(delivery)) => {
+                self.credited = false;
+                Poll::Ready(Due::Message(handle, delivery))
+            }
+            Poll::Ready(Err(reason)) => Poll::Ready(Due::None(handle, reason)),
+            Poll::Pending if consumer.has_looked() => self.poll_get(context),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Whether the get that waits for a message has waited long enough.
+    fn poll_get(&mut self, context: &mut Context<'_>) -> Poll<Due> {
+        let over = match &mut self.get {
+            None | Some(Until::Forever) => false,
+            Some(Until::Now) => true,
+            Some(Until::Then(sleep)) => sleep.as_mut().poll(context).is_ready(),
+        };
+        match over {
+            true => Poll::Ready(Due::None(self.handle, Reason::NO_MSG_AVAILABLE)),
+            false => Poll::Pending,
+        }
+    }
+}
+
+/// The header that messages answer to: their request number says that nobody waits for a reply.
+fn unconfirmed(header: &Header) -> Header {
+    let scope = match header.scope {
+        Scope::Conversation { id, .. } => Scope::Conversation {
+            id,
+            request: NO_REPLY,
+        },
+        other => other,
+    };
+    Header { scope, ..*header }
+}
+
+impl Streams {
+    fn find(&mut self, handle: Hobj) -> Option<&mut Stream> {
+        self.all.iter_mut().find(|stream| stream.handle == handle)
+    }
+
+    /// Whether something may be sent without being asked for again.
+    pub(crate) fn are_armed(&self) -> bool {
+        !self.stopped && self.all.iter().any(|stream| stream.armed)
+    }
+
+    /// Whether one of its messages may be sent: there is a stream at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The client has room for messages.
+    pub(crate) fn request(&mut self, header: &Header, request: &RequestMsgs, session: &Session) {
+        if request.flags & RequestMsgs::TRANSACTION_ALLOWED != 0 {
+            self.allow(request.global_index);
+        }
+        if self.find(request.handle).is_none() {
+            self.all.push(Stream::new(request.handle, *header));
+        }
+        let Some(stream) = self.find(request.handle) else {
+            return;
+        };
+        stream.header = unconfirmed(header);
+        stream.confirm = header.flags.has(Flags::CONFIRM).then_some(*header);
+        if stream.options != request.options {
+            stream.give_up();
+            stream.options = request.options;
+        }
+        if let Some(selection) = &request.selection {
+            stream.select(selection);
+        }
+        stream.max_length = usize::try_from(request.max_length).ok();
+        stream.outstanding = stream
+            .outstanding
+            .saturating_sub(u64::from(request.received));
+        stream.window = u64::from(request.requested);
+        stream.armed = true;
+        stream.paused = false;
+        stream.reads_ahead |= request.flags & RequestMsgs::GET_WAITS != 0;
+        let asked_again = request.flags & RequestMsgs::ASKED_AGAIN != 0;
+        stream.get = match request.flags & RequestMsgs::GET_WAITS != 0 {
+            _ if asked_again => Some(Until::Now),
+            false => None,
+            true if request.options & MQGMO_WAIT == 0 => Some(Until::Now),
+            true => Some(match u64::try_from(request.wait_ms) {
+                Ok(wait) => Until::Then(session.wait(Duration::from_millis(wait))),
+                Err(_) => Until::Forever,
+            }),
+        };
+    }
+
+    /// The client allows a message in syncpoint, having processed the message with this number.
+    pub(crate) fn allow(&mut self, global_index: u32) {
+        // A word about an earlier message has been overtaken by a later one.
+        if global_index == self.global_index {
+            self.allowed = true;
+        }
+    }
+
+    /// Delivery starts.
+    pub(crate) fn start(&mut self) {
+        self.stopped = false;
+    }
+
+    /// Delivery stops, until it starts and the client asks again.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+        for stream in &mut self.all {
+            stream.disarm();
+            stream.outstanding = 0;
+        }
+    }
+
+    /// The handle is closed.
+    pub(crate) fn close(&mut self, handle: Hobj) {
+        self.all.retain(|stream| stream.handle != handle);
+    }
+
+    /// The next thing to be sent, each stream in its turn.
+    pub(crate) fn poll(&mut self, session: &Session, context: &mut Context<'_>) -> Poll<Due> {
+        if self.stopped {
+            return Poll::Pending;
+        }
+        for _ in 0..self.all.len() {
+            self.turn = (self.turn + 1) % self.all.len();
+            let allowed = self.allowed;
+            let Some(stream) = self.all.get_mut(self.turn) else {
+                continue;
+            };
+            if !stream.armed {
+                continue;
+            }
+            let due = match stream.paused && !allowed {
+                true => stream.poll_get(context),
+                false => stream.poll_allowed(allowed, session, context),
+            };
+            if due.is_ready() {
+                return due;
+            }
+        }
+        Poll::Pending
+    }
+
+    /// How a message is wanted. `None`: its handle has been closed.
+    pub(crate) fn terms(&mut self, handle: Hobj, persistent: bool) -> Option<Terms> {
+        let stream = self.find(handle)?;
+        Some(Terms {
+            in_unit: stream.in_unit(persistent),
+            room: stream.max_length.unwrap_or(usize::MAX),
+            accepts_less: stream.options & MQGMO_ACCEPT_TRUNCATED_MSG != 0,
+            md_version: stream.md.version,
+        })
+    }
+
+    /// A message is sent that takes so much of the client's room. `None`: its handle has been closed.
+    pub(crate) fn sent(&mut self, handle: Hobj, bytes: usize, in_unit: bool) -> Option<Place> {
+        let global_index = self.global_index.wrapping_add(1);
+        let stream = self.find(handle)?;
+        stream.get = None;
+        stream.outstanding = stream.outstanding.saturating_add(bytes as u64);
+        stream.index = stream.index.wrapping_add(1);
+        let place = stream.place(global_index);
+        self.global_index = global_index;
+        self.allowed &= !in_unit;
+        Some(place)
+    }
+
+    /// A get that waited long enough, and asked for the last time, is told that there is nothing; what comes is sent. `None`:
+    /// nobody has asked so.
+    pub(crate) fn nothing_yet(&mut self, handle: Hobj) -> Option<Header> {
+        let stream = self.find(handle)?;
+        let asked = stream.confirm.take()?;
+        stream.get = None;
+        Some(asked)
+    }
+
+    /// Something else than a message is told; nothing more is sent until the client asks again.
+    pub(crate) fn ended(&mut self, handle: Hobj) -> Option<Place> {
+        let global_index = self.global_index;
+        let stream = self.find(handle)?;
+        let place = stream.place(global_index);
+        stream.disarm();
+        Some(place)
+    }
+
+    /// Whose request a word about a stream answers.
+    pub(crate) fn header(&mut self, handle: Hobj) -> Option<Header> {
+        self.find(handle).map(|stream| stream.header)
+    }
+
+    /// Whether a get of the application waits for what is said.
+    pub(crate) fn get_waits(&mut self, handle: Hobj) -> bool {
+        self.find(handle).is_some_and(|stream| stream.get.is_some())
+    }
+}
+
+impl Stream {
+    fn place(&mut self, global_index: u32) -> Place {
+        Place {
+            header: self.header,
+            confirm: self.confirm.take(),
+            index: self.index,
+            global_index,
+            selection: self.selection,
+            md_version: self.md.version,
+        }
+    }
+}

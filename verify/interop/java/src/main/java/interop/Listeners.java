@@ -1,0 +1,403 @@
+package interop;
+
+import static interop.Place.equal;
+import static interop.Place.that;
+
+import com.ibm.mq.jms.MQDestination;
+import com.ibm.msg.client.wmq.WMQConstants;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.jms.Connection;
+import javax.jms.DeliveryMode;
+import javax.jms.JMSException;
+import javax.jms.Message;
+import javax.jms.MessageConsumer;
+import javax.jms.MessageProducer;
+import javax.jms.Queue;
+import javax.jms.Session;
+import javax.jms.TextMessage;
+
+/** JMS, point to point, where messages come by themselves: listeners and read ahead. */
+public final class Listeners {
+    private final Place place;
+
+    public Listeners(Place place) {
+        this.place = place;
+    }
+
+    private Connection connect() throws JMSException {
+        return Jms.factory(place).createConnection();
+    }
+
+    private void send(String queue, int first, int count, int mode) throws JMSException {
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            MessageProducer producer = session.createProducer(session.createQueue(queue));
+            producer.setDeliveryMode(mode);
+            for (int n = first; n < first + count; n++) {
+                producer.send(session.createTextMessage("number " + n));
+            }
+            session.commit();
+        }
+    }
+
+    private static String next(BlockingQueue<String> texts) throws InterruptedException {
+        String text = texts.poll(60, TimeUnit.SECONDS);
+        that(text != null, "a message");
+        return text;
+    }
+
+    @Case
+    public void everyModeOfAcknowledgement() throws Exception {
+        int[] modes = {Session.AUTO_ACKNOWLEDGE, Session.CLIENT_ACKNOWLEDGE, Session.DUPS_OK_ACKNOWLEDGE,
+            Session.SESSION_TRANSACTED};
+        for (int mode : modes) {
+            for (int delivery : new int[] {DeliveryMode.PERSISTENT, DeliveryMode.NON_PERSISTENT}) {
+                String name = place.queue();
+                try (Connection connection = connect()) {
+                    Session session = connection.createSession(mode == Session.SESSION_TRANSACTED, mode);
+                    MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+                    BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+                    consumer.setMessageListener(message -> {
+                        try {
+                            texts.add(((TextMessage) message).getText());
+                            if (mode == Session.CLIENT_ACKNOWLEDGE) {
+                                message.acknowledge();
+                            } else if (mode == Session.SESSION_TRANSACTED) {
+                                session.commit();
+                            }
+                        } catch (JMSException failure) {
+                            texts.add(failure.toString());
+                        }
+                    });
+                    send(name, 0, 5, delivery);
+                    connection.start();
+                    send(name, 5, 5, delivery);
+                    for (int n = 0; n < 10; n++) {
+                        equal("number " + n, next(texts));
+                    }
+                    session.close();
+                }
+                equal(0, place.depth(name));
+            }
+        }
+    }
+
+    @Case
+    public void whatIsRolledBackComesAgain() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            consumer.setMessageListener(message -> {
+                try {
+                    texts.add(((TextMessage) message).getText() + " " + message.getIntProperty("JMSXDeliveryCount"));
+                    if (message.getJMSRedelivered()) {
+                        session.commit();
+                    } else {
+                        session.rollback();
+                    }
+                } catch (JMSException failure) {
+                    texts.add(failure.toString());
+                }
+            });
+            connection.start();
+            send(name, 0, 2, DeliveryMode.PERSISTENT);
+            for (String expected : new String[] {"number 0 1", "number 0 2", "number 1 1", "number 1 2"}) {
+                equal(expected, next(texts));
+            }
+            session.close();
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void twoListenersOfOneSessionTakeTurns() throws Exception {
+        String one = place.queue();
+        String two = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            AtomicInteger sinceCommit = new AtomicInteger();
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            for (String name : new String[] {one, two}) {
+                session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                    try {
+                        texts.add(name + " " + ((TextMessage) message).getText());
+                        if (sinceCommit.incrementAndGet() == 3) {
+                            sinceCommit.set(0);
+                            session.commit();
+                        }
+                    } catch (JMSException failure) {
+                        texts.add(failure.toString());
+                    }
+                });
+            }
+            connection.start();
+            send(one, 0, 6, DeliveryMode.PERSISTENT);
+            send(two, 0, 6, DeliveryMode.NON_PERSISTENT);
+            Set<String> seen = new HashSet<>();
+            for (int n = 0; n < 12; n++) {
+                that(seen.add(next(texts)), "each once");
+            }
+            for (int n = 0; n < 6; n++) {
+                that(seen.contains(one + " number " + n) && seen.contains(two + " number " + n), "all of them");
+            }
+            session.close();
+        }
+        equal(0, place.depth(one) + place.depth(two));
+    }
+
+    @Case
+    public void stoppedIsStopped() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+            consumer.setMessageListener(message -> {
+                try {
+                    texts.add(((TextMessage) message).getText());
+                } catch (JMSException failure) {
+                    texts.add(failure.toString());
+                }
+            });
+            for (int round = 0; round < 10; round++) {
+                connection.start();
+                send(name, 2 * round, 1, DeliveryMode.PERSISTENT);
+                equal("number " + 2 * round, next(texts));
+                connection.stop();
+                send(name, 2 * round + 1, 1, DeliveryMode.PERSISTENT);
+                equal(1, place.depth(name));
+                that(texts.isEmpty(), "nothing comes while it is stopped");
+                connection.start();
+                equal("number " + (2 * round + 1), next(texts));
+            }
+            connection.stop();
+            // What is on its way when it is stopped comes later, or is another's.
+            for (int round = 0; round < 10; round++) {
+                send(name, 100 + round, 1, DeliveryMode.NON_PERSISTENT);
+                connection.start();
+                connection.stop();
+            }
+            connection.start();
+            for (int round = 0; round < 10; round++) {
+                equal("number " + (100 + round), next(texts));
+            }
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void closingAConsumerLeavesTheRest() throws Exception {
+        String name = place.queue();
+        // Without shared conversations the library polls, and closes only when a poll is over.
+        int count = place.channel.equals("SC0") ? 3 : 50;
+        send(name, 0, count, DeliveryMode.PERSISTENT);
+        Set<String> seen = Collections.synchronizedSet(new HashSet<>());
+        AtomicInteger twice = new AtomicInteger();
+        int rounds = 0;
+        while (seen.size() < count && rounds++ < count) {
+            CountDownLatch came = new CountDownLatch(1);
+            try (Connection connection = connect()) {
+                Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+                consumer.setMessageListener(message -> {
+                    try {
+                        if (!seen.add(((TextMessage) message).getText())) {
+                            twice.incrementAndGet();
+                        }
+                    } catch (JMSException failure) {
+                        twice.incrementAndGet();
+                    }
+                    came.countDown();
+                });
+                connection.start();
+                that(came.await(60, TimeUnit.SECONDS), "one comes");
+                consumer.close();
+            }
+        }
+        equal(count, seen.size());
+        equal(0, twice.get());
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void aListenerSends() throws Exception {
+        String requests = place.queue();
+        String replies = place.queue();
+        try (Connection connection = connect()) {
+            Session serving = connection.createSession(true, Session.SESSION_TRANSACTED);
+            MessageProducer answers = serving.createProducer(serving.createQueue(replies));
+            serving.createConsumer(serving.createQueue(requests)).setMessageListener(message -> {
+                try {
+                    answers.send(serving.createTextMessage("to " + ((TextMessage) message).getText()));
+                    serving.commit();
+                } catch (JMSException failure) {
+                    throw new IllegalStateException(failure);
+                }
+            });
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer producer = session.createProducer(session.createQueue(requests));
+            MessageConsumer consumer = session.createConsumer(session.createQueue(replies));
+            connection.start();
+            for (int n = 0; n < 20; n++) {
+                producer.send(session.createTextMessage("request " + n));
+                TextMessage reply = (TextMessage) consumer.receive(Jms.LONG);
+                that(reply != null, "a reply");
+                equal("to request " + n, reply.getText());
+            }
+        }
+    }
+
+    @Case
+    public void longMessagesCome() throws Exception {
+        String name = place.queue();
+        String text = "0123456789".repeat(100_000);
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            session.createConsumer(queue).setMessageListener(message -> {
+                try {
+                    texts.add(((TextMessage) message).getText());
+                } catch (JMSException failure) {
+                    texts.add(failure.toString());
+                }
+            });
+            connection.start();
+            try (Connection other = connect()) {
+                Session sending = other.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                MessageProducer producer = sending.createProducer(queue);
+                for (int length : new int[] {1_000_000, 100_000, 40_000, 32_000, 10}) {
+                    producer.send(sending.createTextMessage(text.substring(0, length)));
+                    equal(text.substring(0, length), next(texts));
+                }
+            }
+        }
+    }
+
+    @Case
+    public void readAhead() throws Exception {
+        String name = place.queue("DEFREADA(YES)");
+        send(name, 0, 300, DeliveryMode.NON_PERSISTENT);
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+            connection.start();
+            for (int n = 0; n < 300; n++) {
+                TextMessage message = (TextMessage) consumer.receive(Jms.LONG);
+                that(message != null, "message " + n);
+                equal("number " + n, message.getText());
+            }
+            equal(null, consumer.receiveNoWait());
+            equal(null, consumer.receive(50));
+            send(name, 300, 5, DeliveryMode.PERSISTENT);
+            for (int n = 300; n < 305; n++) {
+                equal("number " + n, ((TextMessage) consumer.receive(Jms.LONG)).getText());
+            }
+            equal(null, consumer.receive(50));
+            equal(null, consumer.receiveNoWait());
+            // Longer than what the library has room for at first.
+            String text = "0123456789".repeat(20_000);
+            try (Connection other = connect()) {
+                Session sending = other.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                MessageProducer producer = sending.createProducer(sending.createQueue(name));
+                producer.setDeliveryMode(DeliveryMode.NON_PERSISTENT);
+                producer.send(sending.createTextMessage(text));
+                producer.send(sending.createTextMessage("short"));
+            }
+            equal(text, ((TextMessage) consumer.receive(Jms.LONG)).getText());
+            equal("short", ((TextMessage) consumer.receive(Jms.LONG)).getText());
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void readAheadListeners() throws Exception {
+        String name = place.queue("DEFREADA(YES)");
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                try {
+                    texts.add(((TextMessage) message).getText());
+                } catch (JMSException failure) {
+                    texts.add(failure.toString());
+                }
+            });
+            connection.start();
+            send(name, 0, 200, DeliveryMode.NON_PERSISTENT);
+            for (int n = 0; n < 200; n++) {
+                equal("number " + n, next(texts));
+            }
+            send(name, 200, 20, DeliveryMode.PERSISTENT);
+            for (int n = 200; n < 220; n++) {
+                equal("number " + n, next(texts));
+            }
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void manySessionsShareTheWork() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            List<Session> sessions = new ArrayList<>();
+            for (int s = 0; s < 8; s++) {
+                Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+                session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                    try {
+                        texts.add(((TextMessage) message).getText());
+                        session.commit();
+                    } catch (JMSException failure) {
+                        texts.add(failure.toString());
+                    }
+                });
+                sessions.add(session);
+            }
+            connection.start();
+            send(name, 0, 200, DeliveryMode.PERSISTENT);
+            Set<String> seen = new HashSet<>();
+            for (int n = 0; n < 200; n++) {
+                that(seen.add(next(texts)), "each once");
+            }
+            connection.stop();
+            equal(200, seen.size());
+            that(texts.isEmpty(), "no more");
+        }
+        equal(0, place.depth(name));
+    }
+
+    @Case
+    public void thePoisonedAreMovedAway() throws Exception {
+        String back = place.queue();
+        String name = place.queue("BOTHRESH(2) BOQNAME(" + back + ")");
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            AtomicInteger times = new AtomicInteger();
+            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                times.incrementAndGet();
+                try {
+                    session.rollback();
+                } catch (JMSException failure) {
+                    throw new IllegalStateException(failure);
+                }
+            });
+            connection.start();
+            send(name, 0, 1, DeliveryMode.PERSISTENT);
+            place.until("it is moved away", () -> place.depth(back) == 1);
+            equal(2, times.get());
+        }
+        equal(0, place.depth(name));
+    }
+}
