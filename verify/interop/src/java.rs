@@ -144,6 +144,21 @@ impl Programs {
         self.run_at(qm, qm.address()?, cases)
     }
 
+    /// Runs a program of one file, as its user would; gives what it writes.
+    ///
+    /// # Errors
+    /// It cannot be run, or failed.
+    pub fn source(&self, file: &Path) -> Result<String, String> {
+        let mut command = Command::new("java");
+        command.args(["-cp", &self.class_path]).arg(file);
+        command.current_dir(file.parent().ok_or("no folder")?);
+        let output = command.output().map_err(text)?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
     /// The same, with clients that connect to `address`, from where it is passed on to the queue manager.
     ///
     /// # Errors

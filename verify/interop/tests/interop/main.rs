@@ -11,14 +11,19 @@ use std::path::Path;
 use posthaste_interop::java::{Programs, missing};
 use posthaste_interop::queue_manager::QueueManager;
 
-/// Runs cases; each must pass.
-fn cases(names: &[&str]) {
+/// The programs; none where there is no Java.
+fn programs() -> Option<Programs> {
     if let Some(name) = missing().expect("what the suite needs") {
-        eprintln!("SKIPPED: there is no {name} here, which {names:?} needs");
-        return;
+        eprintln!("SKIPPED: there is no {name} here, which the clients need");
+        return None;
     }
     let programs = Programs::compile(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("java"));
-    let programs = programs.unwrap_or_else(|error| panic!("{error}"));
+    Some(programs.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Runs cases; each must pass.
+fn cases(names: &[&str]) {
+    let Some(programs) = programs() else { return };
     let qm = QueueManager::start().expect("a queue manager");
     let outcomes = programs.run(&qm, names).unwrap_or_else(|e| panic!("{e}"));
     assert!(outcomes.len() >= names.len(), "{outcomes:?}");
@@ -34,6 +39,24 @@ fn cases(names: &[&str]) {
         failed.join("\n")
     );
     println!("{all} cases passed");
+}
+
+#[test]
+fn the_example_of_the_readme_works_as_typed() {
+    let Some(programs) = programs() else { return };
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(readme).expect("the README");
+    let (_, rest) = readme.split_once("```java\n").expect("an example");
+    let (example, _) = rest.split_once("```").expect("its end");
+    let qm = QueueManager::start().expect("a queue manager");
+    let port = qm.address().expect("an address").port();
+    // Only the port is this test's.
+    let here = example.replace("localhost(1414)", &format!("localhost({port})"));
+    assert_ne!(example, here);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("Example.java");
+    std::fs::write(&file, here).expect("a file");
+    assert_eq!(programs.source(&file).as_deref(), Ok("Hello\n"));
 }
 
 #[test]
