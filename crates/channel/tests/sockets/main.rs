@@ -18,6 +18,7 @@ mod refused;
 mod replay;
 #[path = "../../../wire/tests/protocol/stream.rs"]
 mod stream;
+mod streams;
 mod timing;
 mod verbs;
 mod world;

@@ -1,0 +1,237 @@
+//! Messages that are sent without a call for each: what is allowed, what is stopped, and what becomes of them when their
+//! client is gone.
+
+use posthaste_mqi::constants::{
+    MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQPMO_NO_SYNCPOINT,
+};
+use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Reason};
+use posthaste_wire::client::FromServer;
+use posthaste_wire::stream::{Notification, RequestMsgs, Selection};
+use posthaste_wire::{Envelope, Flags, Reply, Request, Scope};
+use tokio::net::TcpStream;
+
+use crate::client::Client;
+use crate::world::World;
+
+type Raw = Client<TcpStream>;
+
+fn wanting(handle: Hobj, options: i32) -> RequestMsgs {
+    RequestMsgs {
+        handle,
+        received: 0,
+        requested: 1 << 20,
+        max_length: -1,
+        options,
+        wait_ms: 0,
+        queue_status: 0,
+        flags: 0x10 | RequestMsgs::TRANSACTION_ALLOWED,
+        global_index: 0,
+        selection: Some(Selection {
+            index: 1,
+            md_version: 2,
+            ccsid: 1208,
+            encoding: 546,
+            msg_seq_number: 0,
+            offset: 0,
+            match_options: 0,
+            msg_id: None,
+            correl_id: None,
+            group_id: None,
+            msg_token: None,
+        }),
+    }
+}
+
+fn envelope(client: &Raw, request: u32) -> Envelope {
+    let framing = client.socket.agreement().unwrap().framing();
+    Envelope {
+        scope: Scope::Conversation {
+            id: client.id,
+            request,
+        },
+        ..Envelope::conversation(framing, ByteOrder::Little, client.id)
+    }
+}
+
+fn ask(client: &mut Raw, request: &RequestMsgs) {
+    let envelope = envelope(client, 1);
+    request.encode(&mut client.out, &envelope, Flags::NONE);
+}
+
+fn state(client: &mut Raw, code: u32, value: u32, confirm: bool) {
+    let (request, flags) = if confirm {
+        (3, Flags::CONFIRM)
+    } else {
+        (1, Flags::NONE)
+    };
+    let envelope = envelope(client, request);
+    let notification = Notification {
+        handle: Hobj::UNUSABLE,
+        code,
+        value,
+    };
+    notification.encode(&mut client.out, &envelope, flags);
+}
+
+/// The next message: why there is none, its number in the conversation, its descriptor, and its data.
+async fn next(client: &mut Raw) -> (Reason, u32, Md, Vec<u8>) {
+    let (mut first, mut data) = (None, Vec::new());
+    loop {
+        match client.event().await.unwrap() {
+            FromServer::Message { message, last, .. } => {
+                let number = message.global_index;
+                data.extend_from_slice(&message.data);
+                first = message.first.or(first);
+                if last {
+                    let first = first.unwrap();
+                    return (first.reason, number, first.md.unwrap(), data);
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn text(client: &mut Raw) -> String {
+    let (reason, _, _, data) = next(client).await;
+    assert_eq!(reason, Reason::NONE);
+    String::from_utf8(data).unwrap()
+}
+
+async fn commit(client: &mut Raw) {
+    let (outcome, _) = client.call(Hobj::NONE, &Request::Commit).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+}
+
+/// Puts on `Q1`, outside syncpoint.
+async fn put(client: &mut Raw, queue: Hobj, texts: &[&str]) {
+    for text in texts {
+        client.put(queue, MQPMO_NO_SYNCPOINT, text.as_bytes()).await;
+    }
+}
+
+#[tokio::test]
+async fn of_messages_in_syncpoint_one_is_on_its_way_until_the_next_is_allowed() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    put(&mut other, others, &["one", "two", "three"]).await;
+    ask(&mut client, &wanting(queue, MQGMO_SYNCPOINT));
+    assert_eq!(text(&mut client).await, "one");
+    // Word of a message that is not the last one is late, and allows nothing.
+    state(&mut client, Notification::TXN_ALLOWED, 0, false);
+    commit(&mut client).await;
+    assert_eq!(world.depth("Q1"), 2);
+    state(&mut client, Notification::TXN_ALLOWED, 1, false);
+    assert_eq!(text(&mut client).await, "two");
+    let (outcome, _) = client.call(Hobj::NONE, &Request::Back).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    state(&mut client, Notification::TXN_ALLOWED, 2, false);
+    let (_, number, md, data) = next(&mut client).await;
+    assert_eq!((number, md.backout_count, &data[..]), (3, 1, &b"two"[..]));
+    commit(&mut client).await;
+    assert_eq!(world.depth("Q1"), 1);
+}
+
+#[tokio::test]
+async fn what_a_lost_client_had_in_syncpoint_comes_back_and_the_rest_is_gone() {
+    let world = World::new().await;
+    let mut other = world.client().await;
+    let others = other.open("Q1").await;
+    for (options, left) in [(MQGMO_SYNCPOINT, 2), (MQGMO_NO_SYNCPOINT, 0)] {
+        put(&mut other, others, &["one", "two"]).await;
+        let mut client = world.client().await;
+        let queue = client.open("Q1").await;
+        ask(&mut client, &wanting(queue, options));
+        assert_eq!(text(&mut client).await, "one");
+        if options == MQGMO_NO_SYNCPOINT {
+            assert_eq!(text(&mut client).await, "two");
+        }
+        drop(client.into_stream());
+        // Of the other that is left only its own handle is open.
+        for count in (0..left).rev() {
+            let got = other.get(others, MQGMO_WAIT, 60_000).await.unwrap();
+            let twice = i32::from(&got.data[..] == b"one");
+            assert_eq!(got.md.backout_count, twice, "{count} more");
+        }
+        assert_eq!(world.depth("Q1"), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_is_stopped_is_not_sent_and_is_anybodys() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    ask(&mut client, &wanting(queue, MQGMO_NO_SYNCPOINT));
+    put(&mut other, others, &["before"]).await;
+    assert_eq!(text(&mut client).await, "before");
+    state(&mut client, Notification::CONN_STATE, 0, true);
+    match client.event().await.unwrap() {
+        FromServer::Notification { notification, .. } => {
+            assert_eq!(notification.code, Notification::CONN_STATE_REPLY);
+        }
+        other => panic!("{other:?}"),
+    }
+    put(&mut other, others, &["anybody's", "later"]).await;
+    let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!(&got.data[..], b"anybody's");
+    state(
+        &mut client,
+        Notification::CONN_STATE,
+        Notification::STARTED,
+        false,
+    );
+    ask(&mut client, &wanting(queue, MQGMO_NO_SYNCPOINT));
+    assert_eq!(text(&mut client).await, "later");
+}
+
+#[tokio::test]
+async fn no_more_is_sent_than_there_is_room_for() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    put(&mut other, others, &["one", "two", "three"]).await;
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT);
+    // Two of 364 and 3 bytes.
+    request.requested = 368;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+    assert_eq!(text(&mut client).await, "two");
+    commit(&mut client).await;
+    assert_eq!(world.depth("Q1"), 1);
+    request.received = 2 * 367;
+    request.max_length = 4;
+    ask(&mut client, &request);
+    let (reason, number, _, data) = next(&mut client).await;
+    assert_eq!((reason, number), (Reason::TRUNCATED_MSG_FAILED, 2));
+    assert_eq!(data, b"thre");
+    assert_eq!(world.depth("Q1"), 1);
+    request.max_length = -1;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "three");
+}
+
+#[tokio::test]
+async fn a_get_that_waits_is_told_when_there_is_nothing() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT | MQGMO_WAIT);
+    request.flags |= RequestMsgs::GET_WAITS;
+    request.wait_ms = 1;
+    ask(&mut client, &request);
+    assert_eq!(next(&mut client).await.0, Reason::NO_MSG_AVAILABLE);
+    request.handle = Hobj(77);
+    ask(&mut client, &request);
+    assert_eq!(next(&mut client).await.0, Reason::HOBJ_ERROR);
+    request.handle = queue;
+    request.options = 1 << 30;
+    ask(&mut client, &request);
+    assert_eq!(next(&mut client).await.0, Reason::OPTIONS_ERROR);
+    // A handle that is closed is sent nothing more, and the conversation goes on.
+    let (outcome, reply) = client.call(queue, &Request::Close { options: 0 }).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok, "{reply:?}");
+    assert!(matches!(reply, Reply::Empty));
+    client.disconnect().await;
+}
