@@ -7,13 +7,14 @@
 //! * An application that is told to stop finishes its iteration first; one that fails ends alone, and
 //!   what went wrong is kept.
 //!
-//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many
-//!   connections, each a `link`. `application`: what both carry.
+//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many connections, each a `link`, or one
+//!   of the floor's to a bare server. `application`: what both carry.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
 
 mod application;
 mod blocking;
+mod carried;
 mod connect;
 mod control;
 mod course;
@@ -32,9 +33,12 @@ pub use connect::unreachable;
 
 use crate::measure::{Interrupt, histogram};
 use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
-use connect::Way;
+pub(crate) use application::Around;
+pub(crate) use carried::{Carried, Next};
+use connect::{NO_SOCKETS, Way};
 use control::Control;
-use tally::Tally;
+pub(crate) use course::Course;
+pub(crate) use tally::{Iteration, Tally};
 
 /// What was measured between [`Running::begin_window`] and [`Running::end_window`].
 #[derive(Clone, Debug)]
@@ -144,10 +148,7 @@ pub fn start_unless(
     for workload in workloads {
         workload.check()?;
         if matches!(target, Target::InProcess(_)) && workload.carriers != Carriers::Threads {
-            return Err(PerfError::Usage(
-                "multiplexed connections need sockets; inside one process each application is a thread"
-                    .to_owned(),
-            ));
+            return Err(PerfError::Usage(NO_SOCKETS.to_owned()));
         }
     }
     let base = Instant::now();

@@ -9,22 +9,23 @@
 //! * `disk`: the disk's own forced writes.
 //!
 //! The servers are processes of their own (hidden commands of the program), so that their processor time is
-//! counted apart. `driver` is the client side of both, `frames` what travels.
+//! counted apart. `link` is an application of both, carried as those of a queue manager are, `frames` what travels.
 
 mod disk;
-mod driver;
 mod echo;
 mod exchange;
 mod frames;
+mod link;
 
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub(crate) use disk::forced_writes;
-pub(crate) use driver::{Driver, Load};
-pub(crate) use frames::Sizes;
+pub(crate) use link::BareLink;
+
+use frames::Sizes;
 
 use crate::measure::{Child, LabError, Timeout};
 
@@ -49,7 +50,7 @@ impl Bare {
 
 /// Runs a bare server in this process until standard input ends, that is until whoever started it goes.
 pub(crate) fn serve(bare: Bare, message_bytes: usize) -> io::Result<()> {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let address = listener.local_addr()?;
     {
         let mut out = io::stdout().lock();
@@ -64,6 +65,10 @@ pub(crate) fn serve(bare: Bare, message_bytes: usize) -> io::Result<()> {
             let _ = io::stdin().lock().read_to_end(&mut ignored);
             std::process::exit(0);
         })?;
+    serve_at(listener, bare, message_bytes)
+}
+
+fn serve_at(listener: TcpListener, bare: Bare, message_bytes: usize) -> io::Result<()> {
     match bare {
         Bare::Echo => echo::serve(&listener),
         Bare::Exchange => exchange::serve(listener, Sizes::of(message_bytes)),

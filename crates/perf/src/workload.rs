@@ -20,6 +20,7 @@ mod sender;
 mod shape;
 mod unit_of_work;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,6 +233,13 @@ pub enum Target {
     },
     /// A queue manager inside this process.
     InProcess(Arc<InProcess>),
+    /// No queue manager, but a bare server of the floor.
+    Bare {
+        /// Where it listens.
+        address: SocketAddr,
+        /// It sends back what comes, and does nothing else.
+        echo: bool,
+    },
 }
 
 /// What went wrong, in a line.

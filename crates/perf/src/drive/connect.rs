@@ -1,5 +1,6 @@
 //! How an application reaches its queue manager.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +13,10 @@ use crate::workload::{PerfError, Target, Workload};
 
 /// The channel by which local applications come.
 const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
+
+/// Why connections in this process are not multiplexed.
+pub(super) const NO_SOCKETS: &str =
+    "multiplexed connections need sockets; inside one process each application is a thread";
 
 /// What a failed connection is called.
 pub fn unreachable(queue_manager: &str, error: ClientError) -> PerfError {
@@ -76,6 +81,8 @@ pub(crate) enum Way {
     },
     /// Inside this process.
     InProcess(Arc<InProcess>, String),
+    /// To a bare server, which may be an echo.
+    Bare(SocketAddr, bool),
 }
 
 impl Way {
@@ -90,6 +97,7 @@ impl Way {
                 let name = workload.application_name.clone();
                 return Ok(Way::InProcess(inside.clone(), name));
             }
+            Target::Bare { address, echo } => return Ok(Way::Bare(*address, *echo)),
         };
         connect.application.clone_from(&workload.application_name);
         if connect.user.is_none() {
@@ -106,13 +114,14 @@ impl Way {
         match self {
             Way::Socket { connect, .. } => &connect.queue_manager,
             Way::InProcess(inside, _) => inside.name(),
+            Way::Bare(..) => "",
         }
     }
 
     /// Connects.
     pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, PerfError> {
         match self {
-            Way::Socket { .. } => Ok(Box::new(self.connect_socket()?)),
+            Way::Socket { .. } | Way::Bare(..) => Ok(Box::new(self.connect_socket()?)),
             Way::InProcess(inside, name) => {
                 let connected = inside.connect(name);
                 let connected =
@@ -128,10 +137,8 @@ impl Way {
             Way::Socket { connect, .. } => {
                 Connection::open(connect).map_err(|error| refused(connect, error))
             }
-            Way::InProcess(..) => Err(PerfError::Usage(
-                "multiplexed connections need sockets; inside one process each application is a thread"
-                    .to_owned(),
-            )),
+            Way::InProcess(..) => Err(PerfError::Usage(NO_SOCKETS.to_owned())),
+            Way::Bare(..) => Err(PerfError::Usage("a bare server has no verbs".to_owned())),
         }
     }
 }

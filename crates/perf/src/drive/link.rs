@@ -6,6 +6,8 @@
 //! * Asynchronous puts stop while too much output waits for the system.
 //! * A link that has failed or left is not used again.
 
+use std::os::fd::{AsFd, BorrowedFd};
+
 use posthaste_client::{ClientError, Nonblocking};
 use posthaste_mqi::constants::MQMI_NONE;
 use posthaste_mqi::{CompCode, Gmo, Hobj, Md, Name, Reason};
@@ -15,6 +17,7 @@ use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request, StatReques
 use posthaste_wire::{PeerMisbehaved, Reply, Request};
 
 use super::application::{Application, Around};
+use super::carried::{Carried, Next};
 use super::connect::{call_failed, object};
 use super::course::{Course, Turn};
 use super::tally::Tally;
@@ -33,19 +36,6 @@ enum Awaited {
     Put1(Name),
     Stat,
     Disc,
-}
-
-/// What the loop does with a link next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Next {
-    /// Waits for its socket.
-    Socket,
-    /// Waits for a moment.
-    Moment(Nanos),
-    /// Goes on at once, after others have had their turn.
-    Soon,
-    /// Is to be dropped.
-    Gone,
 }
 
 /// One application's connection.
@@ -89,102 +79,13 @@ impl Link {
         }
     }
 
-    /// The connection, as a loop watches it.
-    pub(crate) fn line(&self) -> &Nonblocking {
-        &self.line
-    }
-
-    /// Whether output waits for the system.
-    pub(crate) fn blocked(&self) -> bool {
-        self.line.waiting() > 0
-    }
-
-    /// Whether it ended before it was to.
-    pub(crate) fn early(&self) -> bool {
-        self.early
-    }
-
-    /// It goes no further: it is known what is done for good. Everything it did has been counted.
-    pub(crate) fn settle(&self, tally: &Tally) {
-        self.application.settle(tally);
-    }
-
-    /// The group has been let go.
-    pub(crate) fn begin(
-        &mut self,
-        course: Course,
-        around: &mut Around<'_>,
-    ) -> Result<Next, PerfError> {
-        self.application.course = Some(course);
-        self.resume(around)
-    }
-
-    /// The moment has come, or the output has room again.
-    pub(crate) fn resume(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if std::mem::take(&mut self.stalled) {
-            let msg_id = MQMI_NONE;
-            self.advance(Answer::Put { msg_id }, &[], around)?;
-        } else if self.resting() {
-            let now = around.control.now();
-            if let Some(answer) = self.turn(now, around) {
-                self.advance(answer, &[], around)?;
-            }
-        }
-        self.flush()?;
-        Ok(self.next())
-    }
-
     /// Between two iterations.
     fn resting(&self) -> bool {
         self.application.course.is_some() && !self.gone && matches!(self.awaited, Awaited::Nothing)
     }
 
-    /// The socket has room again.
-    pub(crate) fn writable(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.flush()?;
-        match self.stalled && !self.blocked() {
-            true => self.resume(around),
-            false => Ok(self.next()),
-        }
-    }
-
-    /// The group is to end: whoever waits for a moment, or for the start, waits no longer.
-    pub(crate) fn end(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if self.application.course.is_none() {
-            self.early = true;
-            self.leave();
-            self.flush()?;
-            return Ok(self.next());
-        }
-        match self.stalled {
-            // Goes on by itself when there is room.
-            true => Ok(Next::Socket),
-            false => self.resume(around),
-        }
-    }
-
-    /// The socket has something to read.
-    pub(crate) fn receive(
-        &mut self,
-        buffer: &mut [u8],
-        around: &mut Around<'_>,
-    ) -> Result<Next, PerfError> {
-        let bytes = self.line.read(buffer);
-        let mut bytes = bytes.map_err(|error| self.broken(error))?;
-        loop {
-            let reply = self.line.next(&mut bytes);
-            match reply.map_err(|error| self.broken(error))? {
-                Some(reply) => self.reply(&reply, around)?,
-                None => break,
-            }
-        }
-        self.line.keep(bytes);
-        self.flush()?;
-        Ok(self.next())
-    }
-
     /// Sends as much as the system takes.
-    pub(crate) fn flush(&mut self) -> Result<(), PerfError> {
+    fn flush(&mut self) -> Result<(), PerfError> {
         let sent = self.line.flush();
         sent.map_err(|error| self.broken(error))
     }
@@ -479,5 +380,79 @@ impl Link {
             Awaited::Nothing => ("The connection", self.application.queue_manager.clone()),
         };
         call_failed(call, &object, error)
+    }
+}
+
+impl Carried for Link {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.line.as_fd()
+    }
+
+    fn blocked(&self) -> bool {
+        self.line.waiting() > 0
+    }
+
+    fn early(&self) -> bool {
+        self.early
+    }
+
+    fn settle(&self, tally: &Tally) {
+        self.application.settle(tally);
+    }
+
+    fn begin(&mut self, course: Course, around: &mut Around<'_>) -> Result<Next, PerfError> {
+        self.application.course = Some(course);
+        self.resume(around)
+    }
+
+    fn resume(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
+        if std::mem::take(&mut self.stalled) {
+            let msg_id = MQMI_NONE;
+            self.advance(Answer::Put { msg_id }, &[], around)?;
+        } else if self.resting() {
+            let now = around.control.now();
+            if let Some(answer) = self.turn(now, around) {
+                self.advance(answer, &[], around)?;
+            }
+        }
+        self.flush()?;
+        Ok(self.next())
+    }
+
+    fn writable(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
+        self.flush()?;
+        match self.stalled && !self.blocked() {
+            true => self.resume(around),
+            false => Ok(self.next()),
+        }
+    }
+
+    fn end(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
+        if self.application.course.is_none() {
+            self.early = true;
+            self.leave();
+            self.flush()?;
+            return Ok(self.next());
+        }
+        match self.stalled {
+            // Goes on by itself when there is room.
+            true => Ok(Next::Socket),
+            false => self.resume(around),
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], around: &mut Around<'_>) -> Result<Next, PerfError> {
+        let bytes = self.line.read(buffer);
+        let mut bytes = bytes.map_err(|error| self.broken(error))?;
+        loop {
+            let reply = self.line.next(&mut bytes);
+            match reply.map_err(|error| self.broken(error))? {
+                Some(reply) => self.reply(&reply, around)?,
+                None => break,
+            }
+        }
+        self.line.keep(bytes);
+        self.flush()?;
+        Ok(self.next())
     }
 }

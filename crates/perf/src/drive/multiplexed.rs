@@ -14,11 +14,13 @@ use posthaste_client::{Connection, EventLoop, Interest, Ready};
 use super::Group;
 use super::application::{Application, Around};
 use super::blocking::Caller;
+use super::carried::{Carried, Next};
 use super::connect::{Way, call_failed};
 use super::control::Control;
 use super::course::{Course, be_punctual};
-use super::link::{Link, Next};
+use super::link::Link;
 use super::tally::{Iteration, Tally};
+use crate::floor::BareLink;
 use crate::workload::{Machine, Module, Nanos, PerfError, Workload};
 
 /// One read takes at most so much.
@@ -90,7 +92,7 @@ fn deal(group: Group, shares: &mut [Vec<Share>]) -> Vec<Arc<Tally>> {
 
 /// A link, its application's number, and which share it belongs to.
 struct Seat {
-    link: Link,
+    link: Box<dyn Carried>,
     index: u32,
     share: usize,
     /// Its socket is watched for room, too.
@@ -163,8 +165,8 @@ impl Loop {
         if control.ending() || control.failed() {
             return control.ended(true);
         }
-        let linked = link(share, place, machine).and_then(|link| {
-            let added = self.events.add(link.line(), self.seats.len());
+        let linked = link(share, place, index, machine).and_then(|link| {
+            let added = self.events.add(link.socket(), self.seats.len());
             added.map_err(|error| PerfError::system("epoll", error))?;
             Ok(link)
         });
@@ -236,7 +238,7 @@ impl Loop {
         &mut self,
         number: usize,
         now: Nanos,
-        act: impl FnOnce(&mut Link, &mut [u8], &mut Around<'_>) -> Result<Next, PerfError>,
+        act: impl FnOnce(&mut dyn Carried, &mut [u8], &mut Around<'_>) -> Result<Next, PerfError>,
     ) {
         let Some(Some(seat)) = self.seats.get_mut(number) else {
             return;
@@ -251,7 +253,7 @@ impl Loop {
             done: &mut share.done,
             now,
         };
-        let next = match act(&mut seat.link, &mut self.buffer, &mut around) {
+        let next = match act(seat.link.as_mut(), &mut self.buffer, &mut around) {
             Ok(next) => next,
             Err(error) => {
                 share.control.fail(error);
@@ -265,7 +267,7 @@ impl Loop {
                 true => Interest::Both,
                 false => Interest::Input,
             };
-            let watched = self.events.watch(seat.link.line(), number, interest);
+            let watched = self.events.watch(seat.link.socket(), number, interest);
             if let Err(error) = watched {
                 share.control.fail(PerfError::system("epoll", error));
                 return self.remove(number, true);
@@ -342,7 +344,16 @@ impl Loop {
 }
 
 /// Connects an application and opens its queues, then takes the connection over.
-fn link(share: &Share, place: usize, machine: Machine) -> Result<Link, PerfError> {
+fn link(
+    share: &Share,
+    place: usize,
+    index: u32,
+    machine: Machine,
+) -> Result<Box<dyn Carried>, PerfError> {
+    if let Way::Bare(address, echo) = share.way {
+        let link = BareLink::connect((address, echo), &share.workload, index, place)?;
+        return Ok(Box::new(link));
+    }
     let connection: Connection = share.way.connect_socket()?;
     let name = &connection.queue_manager();
     let application = Application::new(machine, place, name);
@@ -355,5 +366,5 @@ fn link(share: &Share, place: usize, machine: Machine) -> Result<Link, PerfError
     if !keeps_data {
         line.keep_no_data();
     }
-    Ok(Link::new(line, application))
+    Ok(Box::new(Link::new(line, application)))
 }

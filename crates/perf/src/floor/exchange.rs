@@ -84,7 +84,7 @@ impl Exchange {
         loop {
             input.reserve(READ);
             match read.read_buf(&mut input).await {
-                Ok(0) | Err(_) => return,
+                Ok(0) | Err(_) => return self.forget(&outbound),
                 Ok(_) => {}
             }
             let mut at = 0;
@@ -103,6 +103,15 @@ impl Exchange {
             for connection in dirty.drain(..) {
                 connection.flush();
             }
+        }
+    }
+
+    /// A connection is gone: nothing goes to it any more.
+    fn forget(&self, gone: &Arc<Outbound>) {
+        for pair in &self.pairs {
+            let mut pair = pair.lock();
+            pair.getters.retain(|getter| !Arc::ptr_eq(getter, gone));
+            pair.waiters.retain(|_, waiter| !Arc::ptr_eq(waiter, gone));
         }
     }
 

@@ -15,20 +15,20 @@ pub(super) const HEADER: usize = 16;
 
 /// Lengths of the four flows, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(super) struct Sizes {
     /// A request to put a message.
-    pub(crate) put: usize,
+    pub(super) put: usize,
     /// The reply to it.
-    pub(crate) done: usize,
+    pub(super) done: usize,
     /// A request to get one.
-    pub(crate) get: usize,
+    pub(super) get: usize,
     /// The reply with the message.
-    pub(crate) message: usize,
+    pub(super) message: usize,
 }
 
 impl Sizes {
     /// For messages of so many bytes.
-    pub(crate) fn of(message_bytes: usize) -> Sizes {
+    pub(super) fn of(message_bytes: usize) -> Sizes {
         let framing = Framing {
             shared: true,
             ..Framing::INITIAL

@@ -125,6 +125,11 @@ impl Bench {
                 let address = address.ok_or_else(|| LabError::broken("it does not listen"))?;
                 (inside.home.clone(), tcp_address(address))
             }
+            Place::Bare(bare, bytes) => {
+                let (address, _) = self.bare(*bare, *bytes)?;
+                let echo = *bare == Bare::Echo;
+                return Ok(Target::Bare { address, echo });
+            }
         };
         let address = match via {
             Via::Tcp => tcp,

@@ -29,29 +29,18 @@ pub(super) struct Reading {
 }
 
 impl Meter {
-    /// Of a process without counters.
-    pub(super) fn of_process(pid: u32) -> Meter {
-        Meter {
-            process: Some((pid, CpuClock::of(pid))),
-            home: None,
-        }
-    }
-
     /// Of the queue manager at a place.
     pub(super) fn of_place(bench: &mut Bench, place: &Place) -> Result<Meter, LabError> {
-        match place {
+        let (process, home) = match place {
             Place::Server(shape) => {
                 let server = bench.server(shape)?;
-                Ok(Meter {
-                    home: Some(server.home().clone()),
-                    ..Meter::of_process(server.pid())
-                })
+                (Some(server.pid()), Some(server.home().clone()))
             }
-            Place::Inside(shape) => Ok(Meter {
-                process: None,
-                home: Some(bench.inside(shape)?.home.clone()),
-            }),
-        }
+            Place::Inside(shape) => (None, Some(bench.inside(shape)?.home.clone())),
+            Place::Bare(bare, bytes) => (Some(bench.bare(*bare, *bytes)?.1), None),
+        };
+        let process = process.map(|pid| (pid, CpuClock::of(pid)));
+        Ok(Meter { process, home })
     }
 
     pub(super) fn read(&self) -> Result<Reading, LabError> {

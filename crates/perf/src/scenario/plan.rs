@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::Scenario;
 use super::effort::Effort;
-use crate::floor::{Bare, Load};
+use crate::floor::Bare;
 use crate::measure::Shape;
 use crate::quantity::shown_size;
 use crate::results::{Bound, Case, Goal, REFERENCE_CASE};
@@ -176,6 +176,8 @@ pub(super) enum Place {
     Server(Shape),
     /// In the applications' process; it listens too.
     Inside(Shape),
+    /// Nowhere: a bare server for messages of so many bytes is there instead.
+    Bare(Bare, usize),
 }
 
 /// How applications reach it.
@@ -359,33 +361,17 @@ impl Work {
         Planned { case, work: *self }
     }
 
-    /// What runs against a bare server.
-    pub(super) fn load(&self) -> Option<Load> {
-        let (bare, requesters, responders, message_bytes) = match self {
-            Work::Echo(connections) => (Bare::Echo, *connections, 0, SMALL),
-            Work::Exchange(trips) => {
-                let responders = trips.responders();
-                (
-                    Bare::Exchange,
-                    trips.requesters,
-                    responders,
-                    trips.message_bytes,
-                )
-            }
-            _ => return None,
-        };
-        Some(Load {
-            bare,
-            requesters,
-            responders,
-            message_bytes,
-            threads: 1,
-        })
-    }
-
-    /// What runs against a queue manager, if that is all.
+    /// What runs against a queue manager or a bare server, if that is all.
     pub(super) fn drive(&self) -> Option<Drive> {
         match self {
+            Work::Echo(connections) => {
+                let trips = Trips {
+                    requesters: *connections,
+                    ..Trips::default()
+                };
+                Some(trips.bare(Bare::Echo))
+            }
+            Work::Exchange(trips) => Some(trips.bare(Bare::Exchange)),
             Work::Trips(trips) => Some(trips.drive()),
             Work::Put(put) if put.getters => Some(put.beside_getters()),
             Work::Fill(fill) => Some(fill.drive()),
@@ -426,6 +412,20 @@ impl Trips {
             // A slow disk is no reason to give a reply up.
             get_wait: Some(Duration::from_millis(if asks { 60_000 } else { 500 })),
             ..Workload::default()
+        }
+    }
+
+    /// The same against a bare server; an echo has nobody who responds.
+    fn bare(&self, bare: Bare) -> Drive {
+        let workload = |module| self.workload(module, Carriers::Multiplexed { threads: 1 });
+        let all = match bare {
+            Bare::Echo => vec![workload(Module::Requester)],
+            Bare::Exchange => vec![workload(Module::Requester), workload(Module::Responder)],
+        };
+        Drive {
+            place: Place::Bare(bare, self.message_bytes),
+            groups: vec![(Via::Tcp, all)],
+            bounded: false,
         }
     }
 

@@ -12,7 +12,7 @@ use super::meter::Meter;
 use super::plan::{Drive, Place, Via, Work};
 use super::restart;
 use crate::drive::{Running, start_together};
-use crate::floor::{Driver, Load, forced_writes};
+use crate::floor::forced_writes;
 use crate::measure::{Interrupt, LabError};
 use crate::results::{Latency, Round};
 use crate::workload::{Module, PerfError, Workload};
@@ -30,10 +30,9 @@ pub(super) fn measure(bench: &mut Bench, work: &Work, effort: &Effort) -> Result
             forced_writes(bench.root(), *bytes, effort.window, &interrupt)
         }
         Work::Restart(restart) => return restart::measure(bench, restart),
-        work => match (work.load(), work.drive(), work) {
-            (Some(load), ..) => bare(bench, &load, effort),
-            (_, Some(drive), _) => drive_window(bench, &drive, effort),
-            (.., Work::Put(put)) => bursts::measure(bench, put, effort),
+        work => match (work.drive(), work) {
+            (Some(drive), _) => drive_window(bench, &drive, effort),
+            (None, Work::Put(put)) => bursts::measure(bench, put, effort),
             _ => Err(LabError::BadInput("nothing is measured".to_owned())),
         },
     };
@@ -46,27 +45,6 @@ fn pass(interrupt: &Interrupt, time: Duration) -> Result<(), LabError> {
     match interrupt.pass(time) {
         true => Err(LabError::Interrupted),
         false => Ok(()),
-    }
-}
-
-fn bare(bench: &mut Bench, load: &Load, effort: &Effort) -> Result<Round, LabError> {
-    let (address, pid) = bench.bare(load.bare, load.message_bytes)?;
-    let meter = Meter::of_process(pid);
-    let mut driver = Driver::start(address, load)?;
-    pass(&bench.interrupt, effort.warm_up)?;
-    let before = meter.read()?;
-    driver.begin_window();
-    pass(&bench.interrupt, effort.window)?;
-    let seen = driver.end_window();
-    let used = meter.since(&before)?;
-    match driver.failure() {
-        Some(failure) => Err(failure),
-        None => Ok(Round {
-            seconds: seen.seconds,
-            operations: seen.operations,
-            latency: Latency::of(&seen.latency),
-            ..used
-        }),
     }
 }
 
