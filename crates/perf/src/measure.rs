@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | `cpu` | processor time and memory of a process |
 //! | `machine` | what the figures were made on |
-//! | `checkout` | which commit a folder holds, for the build script |
 //! | `shape` | how a queue manager under test is made |
 //! | `under_test` | a queue manager started for a measurement, and ended with it |
 //! | `child` | a process that ends when its owner goes |
@@ -13,8 +12,6 @@
 //! | `interrupt` | Ctrl-C ends a run in order |
 //! | `limits` | limits of the process that are to be told of |
 
-#[cfg(test)]
-mod checkout;
 mod child;
 mod cpu;
 mod fault;

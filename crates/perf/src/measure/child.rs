@@ -138,14 +138,13 @@ impl Child {
         status
     }
 
-    /// The same, but it is given so long to end.
+    /// The same, but it is given so long to end. Its standard output closes then; what it still says is of no interest.
     pub(crate) fn ends_within(&mut self, time: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + time;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
                 Ok(_) => {}
-                // Its standard output closes when it ends.
                 Err(RecvTimeoutError::Disconnected) => return self.wait().ok(),
                 Err(RecvTimeoutError::Timeout) => return None,
             }
@@ -179,23 +178,15 @@ impl Child {
             return Ok(status);
         }
         self.signal(Signal::TERM)?;
-        let deadline = Instant::now() + self.timeout.0;
-        // Its standard output closes when it ends; what it still says is of no interest.
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
-                Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.wait(),
-                Err(RecvTimeoutError::Timeout) => {
-                    self.kill()?;
-                    let seconds = self.timeout.0.as_secs();
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        format!("no orderly end within {seconds} s"),
-                    ));
-                }
-            }
+        if let Some(status) = self.ends_within(self.timeout.0) {
+            return Ok(status);
         }
+        self.kill()?;
+        let seconds = self.timeout.0.as_secs();
+        Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("no orderly end within {seconds} s"),
+        ))
     }
 }
 

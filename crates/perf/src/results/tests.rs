@@ -48,18 +48,6 @@ fn other_formats_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_folder_without_results_says_how_to_make_some() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("other.json"), "{}").unwrap();
-    let error = Document::load_all(folder.path()).unwrap_err();
-    assert!(error.to_string().contains("perf run NAME --out"), "{error}");
-    assert!(Document::load_all(&folder.path().join("missing")).is_err());
-    let file = folder.path().join("file");
-    fs::write(&file, "").unwrap();
-    assert!(document().save(&file).is_err());
-}
-
-#[test]
 fn a_latency_is_taken_from_a_histogram() {
     let mut histogram = crate::measure::histogram();
     assert_eq!(Latency::of(&histogram), None);

@@ -43,32 +43,3 @@ impl Claim {
         Ok(Claim { _folder: held })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_made_and_held_by_one_run() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().join("a/b");
-        let claim = Claim::of(&folder).unwrap();
-        let second = Claim::of(&folder).unwrap_err();
-        assert!(second.to_string().contains("another run"), "{second}");
-        assert!(matches!(second, LabError::BadInput(_)));
-        drop(claim);
-        Claim::of(&folder).unwrap();
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("file");
-        fs::write(&file, "").unwrap();
-        for folder in [file.join("x").as_path(), Path::new("/proc")] {
-            let refused = Claim::of(folder).unwrap_err();
-            assert!(matches!(refused, LabError::Io { .. }), "{refused:?}");
-        }
-    }
-}

@@ -368,22 +368,6 @@ mod tests {
     }
 
     #[test]
-    fn every_scenario_is_listed_with_a_line() {
-        let text = list();
-        for scenario in SCENARIOS.iter() {
-            assert!(text.contains(scenario.name) && text.contains(scenario.line));
-        }
-    }
-
-    #[test]
-    fn windows_are_seconds() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for wrong in ["", "0", "-1", "x", "nan", "1e9"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn a_report_on_nothing_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let args = |svg: Option<&str>| ReportArgs {

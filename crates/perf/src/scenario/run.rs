@@ -301,29 +301,6 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_run_keeps_what_it_has() {
-        let folder = tempfile::tempdir().unwrap();
-        let lab = lab(folder.path());
-        lab.interrupt.raise();
-        let Ran {
-            document, result, ..
-        } = run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
-        assert!(matches!(result, Err(LabError::Interrupted)));
-        assert_eq!(document.ended, Ended::Partial("interrupted".to_owned()));
-        assert!(Document::path(&lab.out, "floor").exists());
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut lab = lab(folder.path());
-        lab.out = PathBuf::from("/proc/nowhere");
-        let Ran { result, saved, .. } = run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
-        assert!(result.unwrap_err().to_string().contains("/proc/nowhere"));
-        assert_eq!(saved, None);
-    }
-
-    #[test]
     fn earlier_results_are_put_aside_and_come_back_if_nothing_takes_their_place() {
         let folder = tempfile::tempdir().unwrap();
         let lab = lab(folder.path());
