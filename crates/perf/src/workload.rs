@@ -4,21 +4,16 @@
 //! done is refused there, in words, and nowhere else.
 //!
 //! * `application`: the steps that an application takes, and how they go.
-//! * `machine`: a module at work; `round_trip`, `consumer`, `sender`: the kinds of modules.
+//! * `machine`: a module at work.
 //! * `shape`: descriptors and options that the modules put and get with.
-//! * `unit_of_work`: what they have not committed yet.
 //! * `destinations`: the queues that the applications go round.
 //! * `body`: the text of messages.
 
 mod application;
 mod body;
-mod consumer;
 mod destinations;
 mod machine;
-mod round_trip;
-mod sender;
 mod shape;
-mod unit_of_work;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -5,9 +5,7 @@ use std::time::Duration;
 use posthaste_mqi::constants::{MQMI_NONE, MQPMO_ASYNC_RESPONSE, MQPMO_SYNCPOINT};
 
 use super::*;
-use crate::workload::sender::ASK_EVERY;
-use crate::workload::{Body, Destinations, Message, Nanos, PutTarget, Syncpoint};
-use posthaste_mqi::{Reason, Sts};
+use crate::workload::{Destinations, Syncpoint};
 
 const ID: CorrelId = [9; 24];
 
