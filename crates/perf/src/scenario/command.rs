@@ -243,10 +243,10 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
     let cases: usize = plans.iter().map(|plan| plan.cases.len()).sum();
     let windows = cases as u64 * u64::from(effort.rounds);
     let expected = plans.iter().map(|plan| plan.takes(&effort)).sum();
-    let mut progress = Progress::new(windows, expected);
+    let progress = Progress::new(windows, expected);
     let mut first = Ok(());
     for plan in &plans {
-        let ran = run_plan(&lab, plan, &effort, &mut progress);
+        let ran = run_plan(&lab, plan, &effort, &progress);
         let result = tell(plan.scenario, ran, args.explain, &progress);
         let interrupted = lab.interrupt.raised();
         // A failed scenario does not keep the others from being measured.

@@ -46,7 +46,7 @@ pub(crate) struct Ran {
 }
 
 /// Runs a plan.
-pub(crate) fn run_plan(lab: &Lab, plan: &Plan, effort: &Effort, progress: &mut Progress) -> Ran {
+pub(crate) fn run_plan(lab: &Lab, plan: &Plan, effort: &Effort, progress: &Progress) -> Ran {
     let began = Instant::now();
     let mut document = document(lab, plan, effort);
     let mut saver = Saver::to(&lab.out);
@@ -132,7 +132,7 @@ fn rounds(
     plan: &Plan,
     effort: &Effort,
     (document, windows, saver): (&mut Document, &mut u64, &mut Saver),
-    progress: &mut Progress,
+    progress: &Progress,
 ) -> Result<(), LabError> {
     let mut bench = Bench::new(&lab.program, &lab.work, &lab.interrupt)?;
     for round in 1..=effort.rounds {
@@ -268,7 +268,7 @@ mod tests {
         let lab = lab(folder.path());
         let Ran {
             document, result, ..
-        } = run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
+        } = run_plan(&lab, &plan(), &effort(), &Progress::new(0, Duration::ZERO));
         result.unwrap();
         assert_eq!(document.ended, Ended::Complete);
         for case in &document.cases {
@@ -289,7 +289,7 @@ mod tests {
         plan.cases.push(echo);
         let Ran {
             document, result, ..
-        } = run_plan(&lab, &plan, &effort(), &mut Progress::silent());
+        } = run_plan(&lab, &plan, &effort(), &Progress::new(0, Duration::ZERO));
         let error = result.unwrap_err().to_string();
         assert!(error.contains("/no/such/program"), "{error}");
         assert_eq!(document.cases[1].rounds.len(), 1);
@@ -304,7 +304,7 @@ mod tests {
     fn earlier_results_are_put_aside_and_come_back_if_nothing_takes_their_place() {
         let folder = tempfile::tempdir().unwrap();
         let lab = lab(folder.path());
-        let run = || run_plan(&lab, &plan(), &effort(), &mut Progress::silent());
+        let run = || run_plan(&lab, &plan(), &effort(), &Progress::new(0, Duration::ZERO));
         let path = Document::path(&lab.out, "floor");
         let first = run();
         assert_eq!((first.saved, first.aside), (Some(path.clone()), None));
