@@ -70,6 +70,11 @@ fn jms_messages_that_come_by_themselves() {
 }
 
 #[test]
+fn global_transactions() {
+    cases(&["Xa@SC10", "Xa@SC1", "Xa@SC0"]);
+}
+
+#[test]
 fn base_classes() {
     cases(&["Base@SC10", "Base@SC1", "Base@SC0"]);
 }
