@@ -229,6 +229,7 @@ impl Logical {
             Some(group) => Selection {
                 group_id: Some(group.id),
                 seq_number: Some(group.sequence),
+                selector: wanted.selector.clone(),
                 ..Selection::default()
             },
             None => wanted.clone(),
@@ -270,7 +271,7 @@ impl Logical {
     /// # Errors
     /// 2247, the message that is next in the group is not what was asked for.
     pub(crate) fn check(&self, message: &Message, wanted: &Selection) -> Result<(), Reason> {
-        match self.expected().is_none() || wanted.accepts(message) {
+        match self.expected().is_none() || wanted.accepts_fields(message) {
             true => Ok(()),
             false => Err(Reason::MATCH_OPTIONS_ERROR),
         }

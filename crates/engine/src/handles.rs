@@ -7,6 +7,7 @@ use std::sync::Arc;
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
 use crate::catalogue::{Alias, Definition};
+use crate::consume::selection::Selecting;
 use crate::group::{GroupGet, GroupPut};
 use crate::queue::{Cursor, Queue};
 
@@ -44,6 +45,8 @@ pub(crate) struct Handle {
     pub(crate) group_get: GroupGet,
     /// The message context was saved from (`MQOO_SAVE_ALL_CONTEXT`).
     pub(crate) saved_context: Option<Box<Md>>,
+    /// What its gets are about, of all that is on the queue.
+    pub(crate) selecting: Option<Arc<Selecting>>,
     /// The handle created its (dynamic) queue.
     pub(crate) created_queue: bool,
 }

@@ -599,8 +599,9 @@ fn fields_of_the_object_descriptor() {
         ("ObjectString", |o| o.object_string = "x".to_owned(), topics),
         (
             "SelectionString",
-            |o| o.selection_string = "color = 'red'".to_owned(),
-            Refused(Reason::SELECTION_NOT_AVAILABLE),
+            // What others do: selectors.rs.
+            |o| o.selection_string = "color =".to_owned(),
+            Refused(Reason::SELECTOR_SYNTAX_ERROR),
         ),
         (
             "ResObjectString",

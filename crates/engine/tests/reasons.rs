@@ -345,12 +345,23 @@ fn puts() -> Vec<Row> {
             let reply = Pmo { version: MQPMO_VERSION_3, action: MQACTP_REPLY, ..pmo(0) };
             put_how(s, reply)
         }),
-        failed(2551, Reason::SELECTION_NOT_AVAILABLE, |_, s| {
-            let selector = "color = 'red'".to_owned();
-            let od = Od { version: MQOD_VERSION_4, selection_string: selector, ..object(LOCAL) };
-            opened_od(s, od, MQOO_INPUT_SHARED)
+        failed(2459, Reason::SELECTOR_SYNTAX_ERROR, |_, s| selected(s, "color =", MQOO_BROWSE)),
+        failed(2504, Reason::SELECTOR_ALWAYS_FALSE, |_, s| selected(s, "1 = 2", MQOO_BROWSE)),
+        failed(2516, Reason::SELECTOR_INVALID_FOR_TYPE, |_, s| selected(s, "n = 2", MQOO_OUTPUT)),
+        failed(2519, Reason::SELECTION_STRING_ERROR, |_, s| {
+            selected(s, &" ".repeat(MQ_SELECTOR_LENGTH as usize + 1), MQOO_BROWSE)
         }),
     ]
+}
+
+fn selected(s: &Session, selection: &str, options: i32) -> Outcome {
+    let selection_string = selection.to_owned();
+    let od = Od {
+        version: MQOD_VERSION_4,
+        selection_string,
+        ..object(LOCAL)
+    };
+    opened_od(s, od, options)
 }
 
 fn put_how(s: &Session, mut how: Pmo) -> Outcome {

@@ -19,6 +19,11 @@ pub(crate) fn is_utf_16(ccsid: i32) -> bool {
     UTF_16.contains(&ccsid)
 }
 
+/// Whether text in a CCSID can be read at all.
+pub(crate) fn is_known(ccsid: i32) -> bool {
+    matches!(ccsid, UTF_8 | MQCCSI_Q_MGR | MQCCSI_APPL | ISO_8859_1) || is_utf_16(ccsid)
+}
+
 /// The text of bytes in a coded character set; `None` when the set is not known or the
 /// bytes are not valid in it. The queue manager's and the application's own sets count as
 /// UTF-8, which is what this queue manager uses.

@@ -374,7 +374,7 @@ fn strings_have_to_lie_behind_the_structure_and_inside_the_input() {
         [(360, 400), (368, i32::MAX)],
         [(360, 400), (368, i32::MIN)],
         [(360, 0), (368, 3)],
-        [(372, 500), (368, 3)],
+        [(372, 1200), (368, 3)],
     ] {
         let error = spoilt_od(&changes).unwrap_err();
         assert_eq!(

@@ -175,6 +175,7 @@ impl<'a> Parser<'a> {
             self.advance()?;
             let right = self.sum()?;
             let right = check(self, right)?;
+            let (left, right) = self.settled(left, right);
             return Ok(Node::Condition(Condition::Compare(left, how, right)));
         }
         if self.take_keyword("IS")? {
@@ -211,6 +212,21 @@ impl<'a> Parser<'a> {
             return Ok(left);
         };
         Ok(Node::Condition(negated(condition, not)))
+    }
+
+    /// A comparison of a header of JMS with a text that it is written as, but does not have.
+    fn settled(&self, left: Operand, right: Operand) -> (Operand, Operand) {
+        match (left, right) {
+            (Operand::Name(name), Operand::Text(text)) => {
+                let text = self.names[name].settled(text);
+                (Operand::Name(name), text)
+            }
+            (Operand::Text(text), Operand::Name(name)) => {
+                let text = self.names[name].settled(text);
+                (text, Operand::Name(name))
+            }
+            other => other,
+        }
     }
 
     fn as_name(&self, node: Node) -> Result<usize, Error> {

@@ -28,35 +28,63 @@ fn selecting(selection: &str) -> Od {
     }
 }
 
+fn spi_open(od: &Od) -> Request {
+    Request::Spi(SpiRequest::Open(Box::new(SpiOpen {
+        options: MQOO_INPUT_SHARED,
+        lpi_options: 3,
+        defaults: OpenDefaults::default(),
+        od: od.clone(),
+    })))
+}
+
 #[tokio::test]
-async fn a_selector_is_refused_by_every_verb_that_takes_one() {
+async fn a_selector_reaches_the_queue_manager_by_every_verb_that_takes_one() {
     let world = World::new().await;
     let mut client = world.client().await;
     let queue = client.open("Q1").await;
-    client.put(queue, MQPMO_NO_SYNCPOINT, b"blue").await;
-    for selection in ["color = 'red'", "this is ((( not SQL"] {
+    for priority in [2, 5, 7] {
+        let md = Md {
+            priority,
+            ..Md::default()
+        };
+        let put = client.try_put(queue, &md, MQPMO_NO_SYNCPOINT, b"one").await;
+        assert_eq!(put.map(drop), Ok(()));
+    }
+    for (selection, reason) in [
+        ("this is ((( not SQL", Reason::SELECTOR_SYNTAX_ERROR),
+        ("TRUE = FALSE", Reason::SELECTOR_ALWAYS_FALSE),
+    ] {
         let od = selecting(selection);
         let (outcome, _) = client.try_open(od.clone(), MQOO_INPUT_SHARED).await;
-        assert_eq!(outcome.reason, Reason::SELECTION_NOT_AVAILABLE);
-        assert_eq!(outcome.comp_code, CompCode::Failed);
-        let spi = Request::Spi(SpiRequest::Open(Box::new(SpiOpen {
-            options: MQOO_INPUT_SHARED,
-            lpi_options: 3,
-            defaults: OpenDefaults::default(),
-            od: od.clone(),
-        })));
-        let (outcome, _) = client.call(Hobj::UNUSABLE, &spi).await;
-        assert_eq!(outcome.reason, Reason::SELECTION_NOT_AVAILABLE);
-        let put1 = Request::Put1(Box::new(Put1Request {
-            od,
-            md: Md::default(),
-            pmo: Pmo::default(),
-            data: b"never".to_vec().into(),
-        }));
-        let (outcome, _) = client.call(Hobj::NONE, &put1).await;
-        assert_eq!(outcome.reason, Reason::SELECTION_NOT_AVAILABLE);
+        assert_eq!(
+            (outcome.reason, outcome.comp_code),
+            (reason, CompCode::Failed)
+        );
+        let (outcome, _) = client.call(Hobj::UNUSABLE, &spi_open(&od)).await;
+        assert_eq!(
+            (outcome.reason, outcome.comp_code),
+            (reason, CompCode::Failed)
+        );
     }
-    assert_eq!(world.depth("Q1"), 1, "nothing was taken or put");
+    let od = selecting("JMSPriority BETWEEN 4 AND 6");
+    let put1 = Request::Put1(Box::new(Put1Request {
+        od: od.clone(),
+        md: Md::default(),
+        pmo: Pmo::default(),
+        data: b"never".to_vec().into(),
+    }));
+    let (outcome, _) = client.call(Hobj::NONE, &put1).await;
+    assert_eq!(outcome.reason, Reason::SELECTOR_INVALID_FOR_TYPE);
+    assert_eq!(world.depth("Q1"), 3, "nothing was taken or put");
+    let (outcome, _) = client.try_open(od.clone(), MQOO_INPUT_SHARED).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let got = client.get(outcome.handle, MQGMO_NO_SYNCPOINT, 0).await;
+    assert_eq!(got.map(|got| got.md.priority), Ok(5));
+    let (outcome, _) = client.call(Hobj::UNUSABLE, &spi_open(&od)).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    let got = client.get(outcome.handle, MQGMO_NO_SYNCPOINT, 0).await;
+    assert_eq!(got.map(drop), Err(Reason::NO_MSG_AVAILABLE));
+    assert_eq!(world.depth("Q1"), 2);
 }
 
 #[tokio::test]

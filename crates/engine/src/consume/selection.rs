@@ -1,10 +1,17 @@
-//! Which messages a consumer asks for, compiled once: `MatchOptions` and the identifiers in a descriptor.
+//! Which messages a consumer asks for, compiled once: `MatchOptions` and the identifiers in a descriptor, and the
+//! selector that its handle was opened with.
 //!
-//! A selector of properties (the SQL-like language of MQSUB and MQOPEN) would be one more field here: looked at in
-//! [`Selection::accepts`], which sees each message once when it arrives and once when it is found on the queue.
+//! Invariants:
+//! * A selector that asks for one identifier of JMS and nothing else (`JMSMessageID = 'ID:...'`,
+//!   `JMSCorrelationID = 'ID:...'`) is that identifier of the descriptor, so that whoever asks for it is found by it.
+//! * A null identifier in a descriptor matches anything; one that a selector asks for does not.
 
-use posthaste_mqi::{CorrelId, Gmo, GroupId, Md, MsgId, MsgToken, constants::*};
+use std::sync::Arc;
 
+use posthaste_mqi::{CorrelId, Gmo, GroupId, Md, MsgId, MsgToken, Reason, constants::*};
+use posthaste_selector::{Jms, Name, Required, Selector};
+
+use super::considered::{Considered, identifier_of};
 use crate::message::Message;
 use crate::queue::index::{GroupKeys, tag_of};
 
@@ -17,6 +24,65 @@ pub(crate) struct Selection {
     pub(crate) seq_number: Option<i32>,
     pub(crate) offset: Option<i32>,
     pub(crate) token: Option<MsgToken>,
+    pub(crate) selector: Option<Arc<Selector>>,
+}
+
+/// The selector of a handle.
+#[derive(Clone, Debug)]
+pub(crate) struct Selecting {
+    /// Identifiers that every message has that it selects.
+    msg_id: Option<MsgId>,
+    correl_id: Option<CorrelId>,
+    /// There is nothing else in it than one of these.
+    by_identifier: bool,
+    selector: Arc<Selector>,
+}
+
+impl Selecting {
+    /// Compiles a selection string; none: it selects everything.
+    ///
+    /// # Errors
+    /// 2459 it is malformed, 2504 it can never be true, 2519 it is too long.
+    pub(crate) fn new(text: &str) -> Result<Option<Arc<Selecting>>, Reason> {
+        if text.len() > MQ_SELECTOR_LENGTH as usize {
+            return Err(Reason::SELECTION_STRING_ERROR);
+        }
+        let selector = Selector::new(text).map_err(|_| Reason::SELECTOR_SYNTAX_ERROR)?;
+        match selector.constant() {
+            Some(true) => return Ok(None),
+            Some(false) => return Err(Reason::SELECTOR_ALWAYS_FALSE),
+            None => {}
+        }
+        let only = selector.only_required().and_then(identifier_in);
+        let by_identifier = only.is_some();
+        // Beside other conditions a correlation identifier may be the one in the message's MQRFH2.
+        let beside = selector
+            .required()
+            .filter_map(identifier_in)
+            .find(|(name, _)| *name == Jms::MessageId);
+        let (mut msg_id, mut correl_id) = (None, None);
+        match only.or(beside) {
+            Some((Jms::MessageId, id)) => msg_id = Some(id),
+            Some((_, id)) => correl_id = Some(id),
+            None => {}
+        }
+        Ok(Some(Arc::new(Selecting {
+            msg_id,
+            correl_id,
+            by_identifier,
+            selector: Arc::new(selector),
+        })))
+    }
+}
+
+/// The identifier of a message that is required.
+fn identifier_in(required: Required<'_>) -> Option<(Jms, [u8; 24])> {
+    match required.name {
+        Name::Jms(name @ (Jms::MessageId | Jms::CorrelationId)) => {
+            Some((*name, identifier_of(required.text)?))
+        }
+        _ => None,
+    }
 }
 
 impl Selection {
@@ -36,7 +102,27 @@ impl Selection {
             seq_number: (options & MQMO_MATCH_MSG_SEQ_NUMBER != 0).then_some(md.msg_seq_number),
             offset: (options & MQMO_MATCH_OFFSET != 0).then_some(md.offset),
             token: (options & MQMO_MATCH_MSG_TOKEN != 0).then_some(gmo.msg_token),
+            selector: None,
         }
+    }
+
+    /// The same, of those that the handle's selector selects.
+    pub(crate) fn narrowed(mut self, by: Option<&Arc<Selecting>>) -> Self {
+        let Some(by) = by else {
+            return self;
+        };
+        let both = [
+            (&mut self.msg_id, by.msg_id),
+            (&mut self.correl_id, by.correl_id),
+        ];
+        let mut says_all = by.by_identifier;
+        for (asked, selected) in both {
+            let Some(selected) = selected else { continue };
+            // Who asks for another one besides gets nothing, because no message has both.
+            says_all &= *asked.get_or_insert(selected) == selected;
+        }
+        self.selector = (!says_all).then(|| Arc::clone(&by.selector));
+        self
     }
 
     /// Where whoever waits for it is found.
@@ -60,7 +146,13 @@ impl Selection {
             && self.offset.is_none_or(|o| o == keys.offset)
     }
 
-    pub(crate) fn accepts(&self, message: &Message) -> bool {
+    pub(crate) fn accepts(&self, considered: &Considered<'_>) -> bool {
+        self.accepts_fields(considered.message)
+            && (self.selector.as_ref()).is_none_or(|selector| selector.matches(considered))
+    }
+
+    /// Whether the fields of a message are those that are asked for, whatever its properties.
+    pub(crate) fn accepts_fields(&self, message: &Message) -> bool {
         let md = &message.md;
         self.msg_id.is_none_or(|id| id == md.msg_id)
             && self.correl_id.is_none_or(|id| id == md.correl_id)

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use posthaste_mqi::Reason;
 
+use super::considered::Considered;
 use super::fifo::Fifo;
 use super::selection::Key;
 use super::waiter::{Service, Waiter, Wakes};
@@ -176,36 +177,38 @@ impl Waiters {
     }
 
     /// Takes a waiter out of its line to hand this message to, if there is one.
-    pub(crate) fn choose(&mut self, message: &Message) -> Option<Arc<Waiter>> {
+    pub(crate) fn choose(&mut self, message: &Considered<'_>) -> Option<Arc<Waiter>> {
         if self.takers.is_empty() {
             return None;
         }
         let (entries, dead) = (&mut self.entries, &mut self.dead);
-        self.takers.find(Tags::of(message, self.seed), |line| {
-            let mut at = 0;
-            while let Some(waiter) = line.get(at) {
-                if !waiter.is_listed() {
-                    line.remove(at);
-                    *entries -= 1;
-                    *dead = dead.saturating_sub(1);
-                } else if waiter.selection.accepts(message) {
-                    *entries -= 1;
-                    return line.remove(at);
-                } else {
-                    at += 1;
+        self.takers
+            .find(Tags::of(message.message, self.seed), |line| {
+                let mut at = 0;
+                while let Some(waiter) = line.get(at) {
+                    if !waiter.is_listed() {
+                        line.remove(at);
+                        *entries -= 1;
+                        *dead = dead.saturating_sub(1);
+                    } else if waiter.selection.accepts(message) {
+                        *entries -= 1;
+                        return line.remove(at);
+                    } else {
+                        at += 1;
+                    }
                 }
-            }
-            None
-        })
+                None
+            })
     }
 
     /// Tells those who want to be told of this message.
-    pub(crate) fn notify(&mut self, message: &Message, wakes: &mut Wakes) {
+    pub(crate) fn notify(&mut self, message: &Considered<'_>, wakes: &mut Wakes) {
         if self.watchers.is_empty() {
             return;
         }
         let (entries, dead) = (&mut self.entries, &mut self.dead);
-        let stopped: Option<()> = self.watchers.find(Tags::of(message, self.seed), |line| {
+        let tags = Tags::of(message.message, self.seed);
+        let stopped: Option<()> = self.watchers.find(tags, |line| {
             line.retain(|waiter| {
                 if waiter.is_listed() && !waiter.selection.accepts(message) {
                     return true;

@@ -41,6 +41,7 @@ use posthaste_mqi::{Hobj, Name, Reason};
 use posthaste_store::{LARGEST_FILE, Place, QueueFile};
 
 use crate::catalogue::alias::Alias;
+use crate::consume::considered::Considered;
 use crate::consume::held::Held;
 use crate::consume::waiter::{Offered, Service, Wakes};
 use crate::consume::waiters::{Tags, Waiters};
@@ -390,7 +391,8 @@ impl QueueState {
     /// A message becomes available: to a consumer that waits, or on the queue.
     pub(crate) fn arrive(&mut self, message: &Arc<Message>, wakes: &mut Wakes) {
         self.count_arrival(message);
-        while let Some(waiter) = self.waiters.choose(message) {
+        let considered = Considered::new(message, 0);
+        while let Some(waiter) = self.waiters.choose(&considered) {
             let direct = waiter.service == (Service::HandOver { direct: true });
             let avoids = direct && !message.persistent();
             let offered = waiter.offer(wakes, || Held {
@@ -412,7 +414,7 @@ impl QueueState {
         self.home.counters.one(Count::Queued);
         let slot = self.hold_new(message, 0);
         self.list(slot);
-        self.waiters.notify(message, wakes);
+        self.waiters.notify(&considered, wakes);
     }
 
     /// Lists a held slot, near the one listed before, and has its bytes filed if the buffer is full.
@@ -456,15 +458,30 @@ impl QueueState {
         message: &Arc<Message>,
         wakes: &mut Wakes,
     ) {
-        if !self.was_cleared(slot) && !self.offer(slot, message, wakes) {
+        if self.was_cleared(slot) {
+            return;
+        }
+        let considered = self.considered(slot, message);
+        if !self.offer(slot, message, &considered, wakes) {
             self.list(slot);
-            self.waiters.notify(message, wakes);
+            self.waiters.notify(&considered, wakes);
         }
     }
 
+    /// The message of a slot, for those who may want it.
+    fn considered<'a>(&self, slot: SlotId, message: &'a Message) -> Considered<'a> {
+        Considered::new(message, self.index.slot(slot).backout_count)
+    }
+
     /// Hands a held message to a consumer that waits for it, if there is one.
-    fn offer(&mut self, slot: SlotId, message: &Arc<Message>, wakes: &mut Wakes) -> bool {
-        while let Some(waiter) = self.waiters.choose(message) {
+    fn offer(
+        &mut self,
+        slot: SlotId,
+        message: &Arc<Message>,
+        considered: &Considered<'_>,
+        wakes: &mut Wakes,
+    ) -> bool {
+        while let Some(waiter) = self.waiters.choose(considered) {
             let offered = waiter.offer(wakes, || Held {
                 slot: Some(slot),
                 message: message.clone(),
@@ -614,11 +631,12 @@ impl QueueState {
         if let Body::Resident(at) = self.index.slot(slot).body() {
             let message = self.residents.get(at).message.clone();
             self.index.hold(slot);
-            if self.offer(slot, &message, wakes) {
+            let considered = self.considered(slot, &message);
+            if self.offer(slot, &message, &considered, wakes) {
                 return;
             }
             self.index.list(slot, self.near);
-            self.waiters.notify(&message, wakes);
+            self.waiters.notify(&considered, wakes);
         } else {
             self.look_again(slot, wakes);
         }

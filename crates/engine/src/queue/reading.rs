@@ -8,35 +8,67 @@
 //!   is nobody's: it is no damage, and no look meets the message again, because numbers are never used twice.
 //! * Of what was read, a call keeps what its last look has asked for: messages that it takes off the queue because they
 //!   have expired, or that somebody else gets first, do not gather.
+//! * A search by properties says at once which messages it would ask for one after the other. They are judged where they
+//!   are read, one by one, up to the first that may be the one; of the others only that they are not is kept. Each time
+//!   it says twice as many, so that it begins again a few times only, however long the queue is.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use posthaste_store::{Place, QueueFile, StoreError};
 
 use super::index::{Body, NIL, NewSlot, SlotId};
 use super::{Queue, QueueState};
+use crate::consume::considered::Considered;
+use crate::consume::selection::Selection;
 use crate::mark::{Mark, mark};
 use crate::message::{self, Message};
 use crate::plant::{Bug, planted};
 
+/// How many messages a search by properties has read at first.
+const AT_FIRST: usize = 64;
+
 /// A message that has to be read before a look at the queue can go on.
 pub(crate) struct Unread {
+    first: Missing,
+    /// None: the queue has been deleted.
+    file: Option<Arc<QueueFile>>,
+    /// What a search by properties asks for.
+    search: Option<Box<Onward>>,
+}
+
+#[derive(Clone, Copy)]
+struct Missing {
     slot: SlotId,
     seq: u64,
     place: Place,
-    /// None: the queue has been deleted.
-    file: Option<Arc<QueueFile>>,
+    backout_count: u16,
 }
 
-impl Unread {
-    fn read(&self) -> Result<Arc<Message>, StoreError> {
+/// What a search by properties would go on with.
+struct Onward {
+    wanted: Selection,
+    /// A message that expires before this is one to look at.
+    soon: i64,
+    more: Vec<Missing>,
+}
+
+/// What came of reading.
+struct ReadOut {
+    /// Messages that are not what is searched for, as they were backed out so often.
+    rejected: Vec<(u64, u16)>,
+    /// The one at which reading stopped.
+    last: Option<(Missing, Result<Arc<Message>, StoreError>)>,
+}
+
+impl Missing {
+    fn read(&self, file: Option<&Arc<QueueFile>>) -> Result<Arc<Message>, StoreError> {
         let wrong = || StoreError::Damaged {
             what: format!("message {} is not where it was written", self.seq),
             block: u64::from(self.place.block),
         };
-        let file = self.file.as_ref().ok_or_else(wrong)?;
-        let bytes = file.read(self.place.block)?;
+        let bytes = file.ok_or_else(wrong)?.read(self.place.block)?;
         match message::decode_stored(bytes) {
             Some(message) if message.seq == self.seq => Ok(Arc::new(message)),
             _ => Err(wrong()),
@@ -44,9 +76,93 @@ impl Unread {
     }
 }
 
+impl Onward {
+    fn rejects(&self, message: &Message, backout_count: u16) -> bool {
+        let expires = message.expires != 0 && message.expires <= self.soon;
+        let considered = Considered::new(message, backout_count);
+        !expires && !self.wanted.accepts(&considered)
+    }
+}
+
+impl Unread {
+    fn read(&self) -> ReadOut {
+        let mut rejected = Vec::new();
+        let more = self.search.iter().flat_map(|onward| &onward.more);
+        for missing in std::iter::once(&self.first).chain(more) {
+            let read = missing.read(self.file.as_ref());
+            match (&read, &self.search) {
+                (Ok(message), Some(onward)) if onward.rejects(message, missing.backout_count) => {
+                    rejected.push((missing.seq, missing.backout_count));
+                }
+                _ => {
+                    let last = Some((*missing, read));
+                    return ReadOut { rejected, last };
+                }
+            }
+        }
+        ReadOut {
+            rejected,
+            last: None,
+        }
+    }
+}
+
+/// Messages that a search by properties cannot tell without reading them.
+pub(crate) struct Unjudged<'a> {
+    wanted: &'a Selection,
+    now: i64,
+    most: usize,
+    unread: Option<Unread>,
+}
+
+impl<'a> Unjudged<'a> {
+    pub(crate) fn new(wanted: &'a Selection, now: i64, read: &Readings) -> Self {
+        Unjudged {
+            wanted,
+            now,
+            most: AT_FIRST.max(read.rejected.len()),
+            unread: None,
+        }
+    }
+
+    /// Adds one; false: it is enough to be read.
+    pub(crate) fn add(&mut self, one: Unread) -> bool {
+        let Some(unread) = &mut self.unread else {
+            let search = Onward {
+                wanted: self.wanted.clone(),
+                // A message's end is known a second late as long as it is in the file only.
+                soon: self.now.saturating_add(2_000_000),
+                more: Vec::new(),
+            };
+            self.unread = Some(Unread {
+                search: Some(Box::new(search)),
+                ..one
+            });
+            return true;
+        };
+        let Some(onward) = &mut unread.search else {
+            return false;
+        };
+        onward.more.push(one.first);
+        onward.more.len() < self.most
+    }
+
+    /// What the search has come to, if nothing has to be read first.
+    pub(crate) fn or<T>(self, found: T) -> Result<T, Unread> {
+        match self.unread {
+            Some(unread) => Err(unread),
+            None => Ok(found),
+        }
+    }
+}
+
 /// The messages that have been read for one call.
 #[derive(Default)]
-pub(crate) struct Readings(Vec<Reading>);
+pub(crate) struct Readings {
+    read: Vec<Reading>,
+    /// Those that are not what the call searches for.
+    rejected: HashSet<(u64, u16)>,
+}
 
 struct Reading {
     message: Arc<Message>,
@@ -56,15 +172,28 @@ struct Reading {
 
 impl Readings {
     fn get(&self, seq: u64) -> Option<&Arc<Message>> {
-        let reading = self.0.iter().find(|reading| reading.message.seq == seq)?;
+        let reading = self
+            .read
+            .iter()
+            .find(|reading| reading.message.seq == seq)?;
         reading.asked.set(true);
         Some(&reading.message)
     }
 
     fn add(&mut self, message: Arc<Message>) {
-        self.0.retain(|reading| reading.asked.take());
+        self.read.retain(|reading| reading.asked.take());
         let asked = Cell::new(false);
-        self.0.push(Reading { message, asked });
+        self.read.push(Reading { message, asked });
+    }
+
+    /// Whether the call has read this message and does not want it.
+    pub(crate) fn has_rejected(&self, seq: u64, backout_count: u16) -> bool {
+        !self.rejected.is_empty() && self.rejected.contains(&(seq, backout_count))
+    }
+
+    /// The messages are not needed any more; what is known of them may be.
+    pub(crate) fn let_go(&mut self) {
+        self.read.clear();
     }
 }
 
@@ -74,8 +203,9 @@ impl QueueState {
     /// # Errors
     /// It has to be read first.
     pub(crate) fn message(&self, slot: SlotId, read: &Readings) -> Result<Arc<Message>, Unread> {
-        let (body, seq) = (self.index.slot(slot).body(), self.index.slot(slot).seq);
-        let place = match body {
+        let found = self.index.slot(slot);
+        let (seq, backout_count) = (found.seq, found.backout_count);
+        let place = match found.body() {
             Body::Resident(at) => return Ok(self.residents.get(at).message.clone()),
             Body::Filed(place) => place,
         };
@@ -83,17 +213,21 @@ impl QueueState {
             return Ok(message.clone());
         }
         Err(Unread {
-            slot,
-            seq,
-            place,
+            first: Missing {
+                slot,
+                seq,
+                place,
+                backout_count,
+            },
             file: self.file.clone(),
+            search: None,
         })
     }
 
     /// Whether a message is still where it was read.
-    fn is_still(&self, unread: &Unread) -> bool {
-        self.index.holds(unread.slot, unread.seq)
-            && self.index.slot(unread.slot).body() == Body::Filed(unread.place)
+    fn is_still(&self, missing: &Missing) -> bool {
+        self.index.holds(missing.slot, missing.seq)
+            && self.index.slot(missing.slot).body() == Body::Filed(missing.place)
             && !self.deleted
     }
 }
@@ -107,13 +241,14 @@ impl Queue {
         let Some(place) = slot.place() else {
             return Ok(());
         };
-        let unread = Unread {
+        let missing = Missing {
             slot: NIL,
             seq: slot.seq,
             place,
-            file: self.lock().known_file(),
+            backout_count: slot.backout_count,
         };
-        unread.read().map(drop)
+        let file = self.lock().known_file();
+        missing.read(file.as_ref()).map(drop)
     }
 
     /// Reads a message that a look at the queue asked for, on this thread.
@@ -121,8 +256,7 @@ impl Queue {
     /// # Errors
     /// The file does not hold what was written there, or cannot be read.
     pub(crate) fn read(&self, unread: Unread, readings: &mut Readings) -> Result<(), StoreError> {
-        let read = unread.read();
-        self.was_read(&unread, read, readings)
+        self.was_read(unread.read(), readings)
     }
 
     /// The same for a call, whose thread may serve many: then others read for it.
@@ -137,21 +271,19 @@ impl Queue {
         if self.home.files.hands_over() {
             mark(Mark::ReadByOthers);
         }
-        let work = move || (unread.read(), unread);
-        let (read, unread) = self.home.files.run(work).await;
-        self.was_read(&unread, read, readings)
+        let read = self.home.files.run(move || unread.read()).await;
+        self.was_read(read, readings)
     }
 
-    fn was_read(
-        &self,
-        unread: &Unread,
-        read: Result<Arc<Message>, StoreError>,
-        readings: &mut Readings,
-    ) -> Result<(), StoreError> {
+    fn was_read(&self, read: ReadOut, readings: &mut Readings) -> Result<(), StoreError> {
+        readings.rejected.extend(read.rejected);
+        let Some((missing, read)) = read.last else {
+            return Ok(());
+        };
         match read {
             Ok(message) => readings.add(message),
             Err(error) => {
-                if self.lock().is_still(unread) || planted(Bug::BlameUnseen) {
+                if self.lock().is_still(&missing) || planted(Bug::BlameUnseen) {
                     return Err(error);
                 }
             }
@@ -180,7 +312,7 @@ mod tests {
             // One that does not match, and is passed by each time; and one that has expired.
             assert!(readings.get(1).is_some());
             assert!(readings.get(seq).is_some());
-            assert!(readings.0.len() <= 3, "{}", readings.0.len());
+            assert!(readings.read.len() <= 3, "{}", readings.read.len());
         }
     }
 }

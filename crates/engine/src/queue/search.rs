@@ -7,6 +7,8 @@
 //!   or offset, are others than what is wanted, nor one whose group may not be delivered now.
 //! * A message that has expired is never found: it is taken off the queue when it is met, and
 //!   handed to the caller, who owes it a log record and perhaps a report.
+//! * A search by properties needs the messages themselves. Those that only the file has are judged where they are read,
+//!   and the search begins again with what is known of them (`reading`).
 //! * Messages locked by another handle's browse are passed over.
 
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use posthaste_mqi::{GroupId, Hobj};
 use super::QueueState;
 use super::index::{Body, CHUNK, Chain, GroupKeys, Index, NIL, Slot, SlotId, tag_of};
 
-use super::reading::{Readings, Unread};
+use super::reading::{Readings, Unjudged, Unread};
+use crate::consume::considered::Considered;
 use crate::consume::selection::{Selection, seq_of};
 use crate::message::Message;
 
@@ -149,6 +152,7 @@ impl QueueState {
             }
             (walk, _) => walk.first(&self.index),
         };
+        let mut unjudged = Unjudged::new(wanted, now, read);
         while at != NIL {
             let next = walk.next(&self.index, at);
             let slot = *self.index.slot(at);
@@ -157,20 +161,31 @@ impl QueueState {
             let keys = self.index.group(at);
             let other = other_token || !wanted.may_accept(&keys);
             let other = other || before || self.locked_for(at, owner);
+            let other = other || read.has_rejected(slot.seq, slot.backout_count);
             if other || !self.has_expired(at, now) && !may(self, &keys) {
                 at = next;
                 continue;
             }
             let sure = slot.expires_s != 0 && now / 1_000_000 >= i64::from(slot.expires_s);
-            let message = self.message(at, read)?;
+            let message = match self.message(at, read) {
+                Ok(message) => message,
+                Err(unread) if wanted.selector.is_none() => return Err(unread),
+                Err(unread) => match unjudged.add(unread) {
+                    true => {
+                        at = next;
+                        continue;
+                    }
+                    false => break,
+                },
+            };
             if sure || message.expired(now) {
                 self.discard_expired(at, message, expired);
-            } else if wanted.accepts(&message) {
-                return Ok(Some(Found { slot: at, message }));
+            } else if wanted.accepts(&Considered::new(&message, slot.backout_count)) {
+                return unjudged.or(Some(Found { slot: at, message }));
             }
             at = next;
         }
-        Ok(None)
+        unjudged.or(None)
     }
 
     /// Whether every message of a group is on the queue, from 1 to the last, for this handle to have.

@@ -341,7 +341,8 @@ impl Session {
             return Err(Reason::NOT_OPEN_FOR_INPUT);
         };
         let direct = gmo.options & MQGMO_SYNCPOINT == 0;
-        let selection = (Selection::of(md, gmo), session.qm.home.tag_seed);
+        let selection = Selection::of(md, gmo).narrowed(handle.selecting.as_ref());
+        let selection = (selection, session.qm.home.tag_seed);
         let service = Service::HandOver { direct };
         let waiter = Waiter::new(selection, service, quiesces, alias.clone(), 0);
         let of = Consuming {

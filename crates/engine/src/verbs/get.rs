@@ -447,7 +447,7 @@ impl SessionInner {
             alias: alias.clone(),
             owner: (self.id, hobj),
             options: gmo.options,
-            matches: Selection::of(md, gmo),
+            matches: Selection::of(md, gmo).narrowed(handle.selecting.as_ref()),
             buffer,
             version: md.version,
         };
@@ -505,7 +505,7 @@ impl SessionInner {
         let (mut waits, mut read) = (None, Readings::default());
         loop {
             match self.look_or_wait(request, logical, cursor, &mut waits, &read) {
-                Ok(Look::Nothing) => read = Readings::default(),
+                Ok(Look::Nothing) => read.let_go(),
                 Ok(found) => return Ok(found),
                 Err(NoLook::Refused(reason)) => return Err(reason),
                 Err(NoLook::Unread(unread)) => {

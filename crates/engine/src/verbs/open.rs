@@ -11,6 +11,7 @@ use posthaste_mqi::{Hobj, Name, Od, Reason};
 
 use super::{Done, Verb};
 use crate::catalogue::{ChangeError, Definition, Runtime};
+use crate::consume::selection::Selecting;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
 use crate::names::valid_name;
@@ -41,17 +42,21 @@ const KNOWN: i32 = INPUT
     | MQOO_READ_AHEAD
     | MQOO_NO_MULTICAST;
 
-/// Messages cannot be selected by their properties, nor lists of queues be opened. Refused, whatever the object: to
-/// open it would be to deliver what was not asked for.
-pub(super) fn check_descriptor(od: &Od) -> Result<(), Reason> {
+/// What an object descriptor asks for besides an object, if the object is opened with these options. Lists of queues
+/// cannot be opened.
+pub(super) fn check_descriptor(od: &Od, options: i32) -> Result<Option<Arc<Selecting>>, Reason> {
     if od.recs_present != 0 {
         return Err(Reason::RECS_PRESENT_ERROR);
     }
     let selects = od.version >= MQOD_VERSION_4 && !od.selection_string.is_empty();
-    if selects && !planted(Bug::IgnoredSelector) {
-        return Err(Reason::SELECTION_NOT_AVAILABLE);
+    if !selects || planted(Bug::IgnoredSelector) {
+        return Ok(None);
     }
-    Ok(())
+    let selecting = Selecting::new(&od.selection_string)?;
+    if od.object_type != MQOT_Q || options & (INPUT | MQOO_BROWSE) == 0 {
+        return Err(Reason::SELECTOR_INVALID_FOR_TYPE);
+    }
+    Ok(selecting)
 }
 
 fn check_options(options: i32) -> Result<(), Reason> {
@@ -287,7 +292,7 @@ impl SessionInner {
         if counted && self.lock().handles.open >= qm.catalogue.qmgr().max_handles {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
-        check_descriptor(od)?;
+        let selecting = check_descriptor(od, options)?;
         let resolved = match od.object_type {
             MQOT_Q => self.resolve_queue(od, options).await?,
             MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
@@ -315,6 +320,7 @@ impl SessionInner {
             group_put: Default::default(),
             group_get: Default::default(),
             saved_context: None,
+            selecting,
             created_queue: resolved.created_queue,
         };
         let added = self.lock().handles.add(handle);
@@ -371,7 +377,7 @@ impl Session {
     /// type, 2082 unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name,
     /// 2100 object already exists, 2184 remote queue name, 2196/2091/2092 and 2197/2198/2199
     /// (default) transmission queue unknown/type/usage, 2154 distribution
-    /// lists, 2551 selectors, 2161 quiescing.
+    /// lists, 2459/2504/2516/2519 selectors, 2161 quiescing.
     pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
         let _call = self.inner().enter()?;
         self.inner().open(od, options).await

@@ -18,7 +18,7 @@ impl SessionInner {
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
             return Err(Reason::OPTIONS_ERROR);
         }
-        check_descriptor(od)?;
+        check_descriptor(od, 0)?;
         if od.object_type != MQOT_Q {
             return Err(match od.object_type {
                 MQOT_TOPIC => Reason::UNKNOWN_OBJECT_NAME,

@@ -12,6 +12,7 @@ use crate::{ByteOrder, Chars, PointerSize, Reason};
 const CCDT_URL: Rule = Rule {
     field: "CCDTUrl",
     reason: Reason::CCDT_URL_ERROR,
+    unknown_set: None,
     limit: i32::MAX,
 };
 

@@ -16,6 +16,7 @@ const fn rule(field: &'static str, limit: i32) -> Rule {
     Rule {
         field,
         reason: Reason::CSP_ERROR,
+        unknown_set: None,
         limit,
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Rule {
     pub(super) field: &'static str,
     /// Reason code when it is wrong.
     pub(super) reason: Reason,
+    /// Reason code when its character set is not known, if it is another one.
+    pub(super) unknown_set: Option<Reason>,
     /// Longest permitted length, in bytes.
     pub(super) limit: i32,
 }
@@ -43,8 +45,13 @@ pub(super) fn read_charv(
     let length = reader.i32(rule.field)?;
     let ccsid = reader.i32(rule.field)?;
     let fault = reader.fault_with(rule.reason, rule.field, at);
+    let unknown = match rule.unknown_set {
+        Some(reason) => reader.fault_with(reason, rule.field, at),
+        None => fault,
+    };
     let (text, end) = match locate(reader, pointers, (pointer, offset, length), base, rule, at)? {
         None => (String::new(), 0),
+        Some(_) if !text::is_known(ccsid) => return Err(unknown),
         Some((bytes, end)) => (
             text::decode(bytes, ccsid, reader.order()).ok_or(fault)?,
             end,

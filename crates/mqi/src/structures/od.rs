@@ -18,16 +18,19 @@ const RESPONSE_RECORD: i64 = 8;
 const OBJECT_STRING: Rule = Rule {
     field: "ObjectString",
     reason: Reason::OBJECT_STRING_ERROR,
+    unknown_set: None,
     limit: MQ_TOPIC_STR_LENGTH,
 };
 const SELECTION_STRING: Rule = Rule {
     field: "SelectionString",
     reason: Reason::SELECTION_STRING_ERROR,
+    unknown_set: Some(Reason::SOURCE_CCSID_ERROR),
     limit: MQ_SELECTOR_LENGTH,
 };
 const RES_OBJECT_STRING: Rule = Rule {
     field: "ResObjectString",
     reason: Reason::RES_OBJECT_STRING_ERROR,
+    unknown_set: None,
     limit: MQ_TOPIC_STR_LENGTH,
 };
 
@@ -243,6 +246,36 @@ impl Od {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// MQCHARV of the selection string in version 4 with 4-byte pointers: its CCSID is the last field.
+    #[test]
+    fn a_selection_string_says_what_is_wrong_with_its_character_set() {
+        let od = Od {
+            version: 4,
+            selection_string: "größe = 1".to_owned(),
+            ..Od::default()
+        };
+        let mut bytes = Vec::new();
+        od.encode(&mut bytes, ByteOrder::Big, PointerSize::Four);
+        let wanted = 1208i32.to_be_bytes();
+        let sets: Vec<usize> = (336..396)
+            .filter(|at| bytes[*at..*at + 4] == wanted)
+            .collect();
+        let at = sets[1];
+        let mut with = |ccsid: i32| {
+            bytes[at..at + 4].copy_from_slice(&ccsid.to_be_bytes());
+            let decoded = Od::decode(&bytes, ByteOrder::Big, PointerSize::Four);
+            decoded
+                .map(|(od, _)| od.selection_string)
+                .map_err(|fault| (fault.reason, fault.field))
+        };
+        assert_eq!(with(1208).as_deref(), Ok("größe = 1"));
+        assert_eq!(with(819).as_deref(), Ok("grÃ¶Ã\u{9f}e = 1"));
+        let field = "SelectionString";
+        assert_eq!(with(500), Err((Reason::SOURCE_CCSID_ERROR, field)));
+        // Eleven bytes are no UTF-16.
+        assert_eq!(with(1200), Err((Reason::SELECTION_STRING_ERROR, field)));
+    }
 
     #[test]
     fn records_are_placed_by_their_offsets() {

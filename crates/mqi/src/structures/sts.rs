@@ -11,11 +11,13 @@ use crate::{ByteOrder, Name, PointerSize, Reason};
 const OBJECT_STRING: Rule = Rule {
     field: "ObjectString",
     reason: Reason::STS_ERROR,
+    unknown_set: None,
     limit: MQ_TOPIC_STR_LENGTH,
 };
 const SUB_NAME: Rule = Rule {
     field: "SubName",
     reason: Reason::STS_ERROR,
+    unknown_set: None,
     limit: MQ_SUB_NAME_LENGTH,
 };
 

@@ -148,7 +148,7 @@ fn note_cut(site: &Site, line: &Line) {
     }
 }
 
-/// Nobody looks at selectors, so a queue is not opened with one.
+/// A malformed selector selects nothing, so a queue is not opened with one.
 async fn selector_is_refused(site: &Site, conversation: &Conversation) {
     if site.below(4) > 0 {
         return;
@@ -156,11 +156,11 @@ async fn selector_is_refused(site: &Site, conversation: &Conversation) {
     let mut od = Od {
         version: MQOD_VERSION_4,
         object_name: Name::new(CROWD),
-        selection_string: "color = 'red'".to_owned(),
+        selection_string: "color =".to_owned(),
         ..Od::default()
     };
     match conversation.open(&mut od, MQOO_INPUT_SHARED).await {
-        Ok(_) => site.stuck("a queue was opened with a selector that nobody looks at".to_owned()),
+        Ok(_) => site.stuck("a queue was opened with a selector that is none".to_owned()),
         Err(_) if conversation.is_over() => {}
         Err(_) => site.met("selector refused"),
     }
