@@ -84,6 +84,8 @@ pub enum Bug {
     NumbersRepeat,
     /// A branch that is not prepared stays when the connections that have worked on it are gone.
     KeepBranch,
+    /// A message that arrives is handed to whoever waits, whatever his selector.
+    UnselectiveHandOver,
     /// MQOPEN takes a selector that nothing looks at.
     IgnoredSelector,
     /// A channel takes in unfinished messages whatever they need, on one socket and on all.
@@ -135,6 +137,7 @@ impl Bug {
         Bug::TrustOlderChunk,
         Bug::NumbersRepeat,
         Bug::KeepBranch,
+        Bug::UnselectiveHandOver,
         Bug::IgnoredSelector,
         Bug::UnbudgetedFlows,
         Bug::WaitKeepsBuffer,

@@ -179,9 +179,13 @@ pub(crate) fn union(into: &mut Maybe, more: Maybe) {
     *into = [into[0] || more[0], into[1] || more[1]];
 }
 
-pub(crate) fn matches(want: Match, put: &Put) -> bool {
+pub(crate) fn matches(want: Match, message: &Message) -> bool {
+    let put = &message.put;
     want.msg_id.is_none_or(|id| id == put.msg_id)
         && want.correl_id.is_none_or(|id| id == put.correl_id)
+        && want
+            .least_priority
+            .is_none_or(|least| least <= message.priority)
 }
 
 pub(crate) fn target(op: &Op) -> Option<QueueId> {
@@ -406,7 +410,7 @@ impl Model {
             let m = &self.messages[id];
             m.available_since.is_some_and(|at| at <= since)
                 && self.time < m.expires.0
-                && matches(want, &m.put)
+                && matches(want, m)
                 && filter(m)
         })
         .collect()
@@ -491,7 +495,7 @@ impl Model {
         let m = &self.messages[&id];
         for (n, ticket) in tickets.iter().enumerate() {
             let fits = ticket.queue == m.put.queue
-                && matches(ticket.want, &m.put)
+                && matches(ticket.want, m)
                 && m.put_at < ticket.at
                 && !(ticket.only_non_persistent && m.persistent);
             if fits && !std::mem::replace(&mut tried[n], true) {

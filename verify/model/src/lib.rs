@@ -82,6 +82,8 @@ pub struct Match {
     pub msg_id: Option<u64>,
     /// CorrelId.
     pub correl_id: Option<u64>,
+    /// A selector asks for messages of this priority and above.
+    pub least_priority: Option<u8>,
 }
 
 /// A put.

@@ -393,7 +393,7 @@ impl Model {
                 format!("message {id} on {name}: {got:?}, put as {m:?}"),
             );
         }
-        if !matches(get.want, &m.put) {
+        if !matches(get.want, m) {
             return broken(Rule::NoMatch, format!("message {id} for {:?}", get.want));
         }
         if flight.time > m.expires.1 {

@@ -46,12 +46,45 @@ fn never_put_wrong_queue_corrupted_no_match() {
         Some(Rule::Corrupted),
     );
     run(
-        &[("by MsgId", |h| {
-            h.puts(1, &[1])?;
-            h.does(2, by_id(2), got(1))
-        })],
+        &[
+            ("by MsgId", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, by_id(2), got(1))
+            }),
+            ("by selector", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, selecting(5), got(1))
+            }),
+        ],
         Some(Rule::NoMatch),
     );
+}
+
+/// Of those that a selector selects the first comes, and none is passed over; the others are not missed.
+#[test]
+fn selected_messages_are_those_that_count() {
+    let urgent = |id| Put {
+        priority: Some(7),
+        ..message(id)
+    };
+    run(
+        &[
+            ("one that is selected", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, selecting(4), got(1))
+            }),
+            ("none is selected", |h| {
+                h.puts(1, &[1])?;
+                h.does(2, selecting(5), NONE)
+            }),
+        ],
+        None,
+    );
+    let mut h = History::new();
+    h.puts(1, &[1]).unwrap();
+    h.does(1, Op::Put(urgent(2)), OK).unwrap();
+    let missed = h.does(2, selecting(5), NONE).unwrap_err();
+    assert_eq!(missed.rule, Rule::MessageMissed);
 }
 
 #[test]

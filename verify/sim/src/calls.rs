@@ -4,7 +4,7 @@ use bytes::Bytes;
 use posthaste_engine::{Got, Verb};
 use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Md, MsgToken, Od, Pmo, Reason};
+use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Od, Pmo, Reason};
 
 use crate::workload::{Target, Worker, digest, id24, outcome, patient, payload};
 
@@ -14,6 +14,12 @@ pub(crate) const BUFFER: usize = 8 << 20;
 const SHORT: usize = 64;
 /// Messages of a unit of work that makes a queue deep.
 const DEEP_UNIT: u64 = 200;
+/// What a selecting handle selects.
+const SELECTED: Match = Match {
+    msg_id: None,
+    correl_id: None,
+    least_priority: Some(1),
+};
 /// Microseconds in a tenth of a second.
 const TENTH: u64 = 100_000;
 
@@ -45,6 +51,16 @@ impl Manner {
 
 /// Bytes of the longest message.
 pub(crate) const LONGEST: u64 = 4_000_000;
+
+impl Target {
+    /// The handle that gives what is wanted.
+    fn giving(&self, want: Match) -> Hobj {
+        match (want.least_priority, self.selecting) {
+            (Some(_), Some(selecting)) => selecting,
+            _ => self.handle,
+        }
+    }
+}
 
 impl Worker {
     fn length(&self) -> u64 {
@@ -190,7 +206,7 @@ impl Worker {
         self.work().await;
     }
 
-    fn wanted(&self) -> (Match, Md) {
+    fn wanted(&self, target: Target) -> (Match, Md) {
         let mut md = Md::default();
         let want = match self.below(12) {
             0..3 => {
@@ -198,8 +214,8 @@ impl Worker {
                 md.correl_id = id24(correl);
                 self.met("get by CorrelId");
                 Match {
-                    msg_id: None,
                     correl_id: Some(correl),
+                    ..Match::default()
                 }
             }
             3 => {
@@ -209,8 +225,12 @@ impl Worker {
                 self.met("get by MsgId");
                 Match {
                     msg_id: Some(id),
-                    correl_id: None,
+                    ..Match::default()
                 }
+            }
+            4 | 5 if target.selecting.is_some() => {
+                self.met("get by selector");
+                SELECTED
             }
             _ => Match::default(),
         };
@@ -232,7 +252,7 @@ impl Worker {
 
     pub(crate) async fn get(&self) -> bool {
         let target = self.target();
-        let (want, mut md) = self.wanted();
+        let (want, mut md) = self.wanted(target);
         let (how, unit) = self.unit();
         let wait = self.below(3) == 0;
         let (longest, quiescing) = self.over_channel();
@@ -290,7 +310,8 @@ impl Worker {
     /// Gets the message under the cursor, or the one with a token, after a browse has found it.
     pub(crate) async fn get_browsed(&self) -> bool {
         let target = self.target();
-        let Some((id, token)) = self.browse_one(target, MQGMO_BROWSE_FIRST).await else {
+        let browsed = self.browse_one(target, MQGMO_BROWSE_FIRST, Match::default());
+        let Some((id, token)) = browsed.await else {
             return false;
         };
         let Some(id) = id else { return true };
@@ -311,7 +332,7 @@ impl Worker {
             queue: target.queue,
             want: Match {
                 msg_id: Some(id),
-                correl_id: None,
+                ..Match::default()
             },
             how,
             wait: false,
@@ -328,7 +349,8 @@ impl Worker {
         buffer: usize,
     ) -> bool {
         let op = self.invoke(Op::Get(get));
-        let (handle, remote) = (target.handle, self.remote().is_some());
+        let handle = target.giving(get.want);
+        let remote = self.remote().is_some();
         let result = if let Some(session) = self.consuming(gmo, buffer) {
             patient(self.consumed(session, handle, md, gmo), self.limit()).await
         } else if remote && get.wait {
@@ -383,12 +405,23 @@ impl Worker {
     }
 
     pub(crate) async fn browse(&self) -> bool {
-        let which = [MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT][self.below(2) as usize];
-        self.browse_one(self.target(), which).await.is_some()
+        let which = [MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT];
+        let at = self.below(4) as usize;
+        let target = self.target();
+        let want = match at / 2 {
+            1 if target.selecting.is_some() => SELECTED,
+            _ => Match::default(),
+        };
+        self.browse_one(target, which[at % 2], want).await.is_some()
     }
 
     /// Browses; the number and token of the message, if there was one. `None` ends the application.
-    async fn browse_one(&self, target: Target, option: i32) -> Option<(Option<u64>, MsgToken)> {
+    async fn browse_one(
+        &self,
+        target: Target,
+        option: i32,
+        want: Match,
+    ) -> Option<(Option<u64>, MsgToken)> {
         let mut gmo = Gmo {
             version: MQGMO_VERSION_3,
             options: option,
@@ -402,15 +435,19 @@ impl Worker {
             self.met("browse next");
             How::BrowseNext
         };
+        let handle = target.giving(want);
+        if want.least_priority.is_some() {
+            self.met("browse by selector");
+        }
         let get = Get {
             queue: target.queue,
-            want: Match::default(),
+            want,
             how,
             wait: false,
         };
         let op = self.invoke(Op::Get(get));
         let mut md = Md::default();
-        let call = self.session.get(target.handle, &mut md, &mut gmo, BUFFER);
+        let call = self.session.get(handle, &mut md, &mut gmo, BUFFER);
         match call.await {
             Ok(done) => {
                 let got = delivered(&md, &done.value.data);

@@ -52,6 +52,8 @@ pub const EXPECTED: &[&str] = &[
     "get wait",
     "get by MsgId",
     "get by CorrelId",
+    "get by selector",
+    "browse by selector",
     "get under cursor",
     "get by token",
     "get truncated",

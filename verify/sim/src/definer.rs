@@ -260,6 +260,7 @@ impl Worker {
         match self.open_name(&mut od, options).await {
             Ok(handle) => {
                 self.handles = vec![Target {
+                    selecting: None,
                     handle,
                     queue,
                     name: Name::new(&self.name(at)),
@@ -283,6 +284,7 @@ impl Worker {
         {
             Ok(handle) => {
                 self.handles = vec![Target {
+                    selecting: None,
                     handle,
                     queue,
                     name: Name::new(&self.name(at)),
@@ -362,6 +364,7 @@ impl Worker {
             queue
         };
         self.handles = vec![Target {
+            selecting: None,
             handle,
             queue,
             name: Name::new(&self.name(at)),

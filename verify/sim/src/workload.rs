@@ -65,9 +65,14 @@ impl Shared {
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) handle: Hobj,
+    /// Open with [`SELECTOR`], if it is.
+    pub(crate) selecting: Option<Hobj>,
     pub(crate) queue: QueueId,
     pub(crate) name: Name,
 }
+
+/// What a selecting handle selects: messages of priority 1 and above, as a condition that looks at properties too.
+const SELECTOR: &str = "JMSPriority BETWEEN 1 AND 9 AND color IS NULL";
 
 pub(crate) type World = Rc<RefCell<Shared>>;
 
@@ -172,9 +177,22 @@ impl Worker {
                 Err(reason) if self.damaged(queue, reason) => continue,
                 Err(reason) => return Err(reason),
             };
+            let mut od = Od {
+                version: MQOD_VERSION_4,
+                object_name: Name::new(&name),
+                selection_string: SELECTOR.to_owned(),
+                ..Od::default()
+            };
+            let options = MQOO_INPUT_SHARED | MQOO_BROWSE;
+            let selecting = match self.session.open(&mut od, options).await {
+                Ok(done) => done.value,
+                Err(reason) if self.damaged(queue, reason) => continue,
+                Err(reason) => return Err(reason),
+            };
             let name = Name::new(&name);
             self.handles.push(Target {
                 handle,
+                selecting: Some(selecting),
                 queue,
                 name,
             });

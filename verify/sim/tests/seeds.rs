@@ -27,6 +27,7 @@ fn the_quick_planted_bugs_are_found() {
         "forget-undo",
         "deliver-twice",
         "forget-young",
+        "unselective-hand-over",
     ] {
         let planted = PLANTED.iter().find(|p| p.name == name).unwrap();
         assert!(find(planted, 1).is_some(), "{name} was not found");

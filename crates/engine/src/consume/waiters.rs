@@ -18,6 +18,7 @@ use super::selection::Key;
 use super::waiter::{Service, Waiter, Wakes};
 use crate::catalogue::alias::Alias;
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::queue::index::tag_of;
 
 /// Tags are hashes; they need only be spread over the word.
@@ -124,6 +125,14 @@ impl Lines {
     }
 }
 
+/// Whether a message may be handed to one who waits.
+fn is_for(waiter: &Waiter, message: &Considered<'_>) -> bool {
+    match planted(Bug::UnselectiveHandOver) {
+        true => waiter.selection.accepts_fields(message.message),
+        false => waiter.selection.accepts(message),
+    }
+}
+
 /// All waiters of a queue.
 pub(crate) struct Waiters {
     /// Seed of the tags.
@@ -190,7 +199,7 @@ impl Waiters {
                         line.remove(at);
                         *entries -= 1;
                         *dead = dead.saturating_sub(1);
-                    } else if waiter.selection.accepts(message) {
+                    } else if is_for(waiter, message) {
                         *entries -= 1;
                         return line.remove(at);
                     } else {

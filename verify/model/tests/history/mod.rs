@@ -24,6 +24,7 @@ pub(crate) const HIGH: QueueId = QueueId(1);
 pub(crate) const ANY: Match = Match {
     msg_id: None,
     correl_id: None,
+    least_priority: None,
 };
 
 pub(crate) fn spec(name: &str) -> QueueSpec {
@@ -117,7 +118,20 @@ pub(crate) fn by_id(id: u64) -> Op {
         queue: Q,
         want: Match {
             msg_id: Some(id),
-            correl_id: None,
+            ..ANY
+        },
+        how: How::NoSyncpoint,
+        wait: false,
+    })
+}
+
+/// A get with a selector: of this priority and above.
+pub(crate) fn selecting(least: u8) -> Op {
+    Op::Get(Get {
+        queue: Q,
+        want: Match {
+            least_priority: Some(least),
+            ..ANY
         },
         how: How::NoSyncpoint,
         wait: false,
