@@ -29,7 +29,7 @@ pub(crate) fn browse(place: Option<&Path>, args: &cli::Browse) -> Result<Exit, F
         within: args.reply_timeout.within(),
     };
     let mut connection = target.connect()?;
-    let queue = open(&mut connection, &args.queue)
+    let queue = open(&mut connection, &args.queue, args.selector.as_deref())
         .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
     let mut out = Out::new();
     let mut shown = 0;
@@ -52,8 +52,13 @@ pub(crate) fn browse(place: Option<&Path>, args: &cli::Browse) -> Result<Exit, F
 }
 
 /// Opens a queue for browsing.
-pub(crate) fn open(connection: &mut Connection, queue: &str) -> Result<Hobj, ClientError> {
-    queue::open(connection, queue, MQOO_BROWSE | MQOO_FAIL_IF_QUIESCING)
+pub(crate) fn open(
+    connection: &mut Connection,
+    queue: &str,
+    selector: Option<&str>,
+) -> Result<Hobj, ClientError> {
+    let options = MQOO_BROWSE | MQOO_FAIL_IF_QUIESCING;
+    queue::open_selecting(connection, queue, selector, options)
 }
 
 /// The next message after the last one that was browsed; `wait` is in milliseconds.

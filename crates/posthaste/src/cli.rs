@@ -786,6 +786,9 @@ pub(crate) struct Get {
     /// Only messages with this correlation identifier
     #[arg(long, value_name = "HEX", value_parser = identifier)]
     pub(crate) correlid: Option<Identifier>,
+    /// Only messages that this selector selects: "color = 'red' AND JMSPriority > 4"
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) selector: Option<String>,
     /// Messages of a unit of work; 0 is outside syncpoint
     #[arg(long, default_value_t = 100)]
     pub(crate) batch: u64,
@@ -813,6 +816,9 @@ pub(crate) struct Browse {
     /// Most messages
     #[arg(long)]
     pub(crate) count: Option<u64>,
+    /// Only messages that this selector selects: "color = 'red' AND JMSPriority > 4"
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) selector: Option<String>,
 }
 
 #[derive(Args, Debug)]

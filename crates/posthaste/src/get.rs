@@ -42,7 +42,7 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
     }
     let interrupt = interrupt()?;
     let mut connection = target.connect()?;
-    let queue = open_input(&mut connection, &args.queue)
+    let queue = open_input(&mut connection, &args.queue, args.selector.as_deref())
         .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
     let terminal = std::io::stdout().is_terminal();
     let shown = !args.quiet && !terminal;
@@ -91,10 +91,15 @@ fn exit(got: u64, count: Option<u64>) -> Exit {
 }
 
 /// Opens a queue for getting.
-pub(crate) fn open_input(connection: &mut Connection, queue: &str) -> Result<Hobj, ClientError> {
-    queue::open(
+pub(crate) fn open_input(
+    connection: &mut Connection,
+    queue: &str,
+    selector: Option<&str>,
+) -> Result<Hobj, ClientError> {
+    queue::open_selecting(
         connection,
         queue,
+        selector,
         MQOO_INPUT_AS_Q_DEF | MQOO_FAIL_IF_QUIESCING,
     )
 }

@@ -2,6 +2,7 @@
 //! the shorter name is another one.
 
 use posthaste_client::{ClientError, Connection};
+use posthaste_mqi::constants::MQOD_VERSION_4;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
 /// Opens a queue.
@@ -13,10 +14,27 @@ pub(crate) fn open(
     queue: &str,
     options: i32,
 ) -> Result<Hobj, ClientError> {
+    open_selecting(connection, queue, None, options)
+}
+
+/// The same, for those messages only that a selector selects.
+///
+/// # Errors
+/// Those of [`open`], and 2459 for one that is malformed.
+pub(crate) fn open_selecting(
+    connection: &mut Connection,
+    queue: &str,
+    selector: Option<&str>,
+    options: i32,
+) -> Result<Hobj, ClientError> {
     let mut od = Od {
         object_name: name(queue)?,
         ..Od::default()
     };
+    if let Some(selector) = selector {
+        od.version = MQOD_VERSION_4;
+        od.selection_string = selector.to_owned();
+    }
     Ok(connection.open_object(&mut od, options)?.value)
 }
 

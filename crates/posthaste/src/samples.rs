@@ -135,7 +135,7 @@ pub(crate) fn amqsget(place: Option<&Path>, args: &Sample, way: Way) -> Result<E
     let Some(mut connection) = connect(place, args, way, "amqsget", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
-    let exit = match get::open_input(&mut connection, &args.queue) {
+    let exit = match get::open_input(&mut connection, &args.queue, None) {
         Ok(queue) => get_messages(&mut connection, queue, &mut out)?,
         Err(error) => {
             failed(&mut out, "MQOPEN", &error)?;
@@ -186,7 +186,7 @@ pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample) -> Result<Exit, Failu
         return Ok(Exit::CallFailed);
     };
     out.line(&format!(" MQOPEN - '{}'\n ", args.queue))?;
-    let queue = match browse::open(&mut connection, &args.queue) {
+    let queue = match browse::open(&mut connection, &args.queue, None) {
         Ok(queue) => queue,
         Err(error) => {
             out.line(&format!(
@@ -233,7 +233,7 @@ pub(crate) fn amqsgbr(place: Option<&Path>, args: &Sample) -> Result<Exit, Failu
     };
     let name = connection.queue_manager();
     out.line(&format!("{}\nMessages for {}", name.trim(), args.queue))?;
-    let exit = match browse::open(&mut connection, &args.queue) {
+    let exit = match browse::open(&mut connection, &args.queue, None) {
         Ok(queue) => browse_texts(&mut connection, queue, &mut out)?,
         Err(error) => {
             failed(&mut out, "MQOPEN", &error)?;

@@ -197,6 +197,30 @@ fn a_queue_without_messages_fails_a_get_and_no_browse() {
 }
 
 #[test]
+fn selectors_select() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    for (text, priority) in [("low\n", "2"), ("high\n", "7")] {
+        let put = format!("put DEV.QUEUE.1 QM1 --priority {priority}");
+        place.fed(text, &put).good();
+    }
+    let with =
+        |command, selector| place.run(&[command, "DEV.QUEUE.1", "QM1", "--selector", selector]);
+    let browsed = with("browse", "JMSPriority BETWEEN 5 AND 9").good();
+    assert!(browsed.out.contains("Priority : 7"), "{browsed:?}");
+    assert!(!browsed.out.contains("Priority : 2"), "{browsed:?}");
+    let got = with("get", "Root.MQMD.Format = 'MQSTR' AND JMSPriority < 5").good();
+    assert_eq!(got.out, "low\n");
+    for command in ["get", "browse"] {
+        let refused = with(command, "JMSPriority >");
+        assert!(refused.err.contains("2459"), "{refused:?}");
+        assert_ne!(refused.code, 0);
+    }
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    serving.end();
+}
+
+#[test]
 fn identifiers_select_and_descriptors_are_as_asked() {
     let place = Place::new();
     let serving = place.serving("QM1");
