@@ -21,6 +21,7 @@ use posthaste_wire::request::{
 use crate::asynchronous::AsyncPuts;
 use crate::conversations::Place;
 use crate::exclusive::{Exclusive, SocketParts};
+use crate::protocol::check_length;
 use crate::{Address, ClientError, Connect};
 
 /// What a call over a socket comes to; `Err` is the reason of a completion code `MQCC_FAILED`, and what is known of it
@@ -154,10 +155,7 @@ impl Connection {
 
     /// Whether the channel carries a message of this length. One that is much longer would break the connection.
     pub(crate) fn check_length(&self, data: &[u8]) -> Result<(), ClientError> {
-        match data.len() > self.max_message {
-            true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
-            false => Ok(()),
-        }
+        check_length(data, self.max_message)
     }
 
     /// Adds what has a reply, which [`Connection::reply`] waits for.

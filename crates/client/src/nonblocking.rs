@@ -7,14 +7,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-use posthaste_mqi::{Hobj, Reason};
+use posthaste_mqi::Hobj;
 use posthaste_wire::Request;
 use posthaste_wire::client::{ClientGet, ClientPut, ReplyFlow};
 use posthaste_wire::prepared::{PreparedGet, PreparedPut};
 
 use crate::error::Cause;
 use crate::exclusive::SocketParts;
-use crate::protocol::{Event, Protocol};
+use crate::protocol::{Event, Protocol, check_length};
 use crate::transport::Stream;
 use crate::{ClientError, Connection};
 
@@ -79,10 +79,7 @@ impl Nonblocking {
     /// # Errors
     /// 2010.
     pub fn check_length(&self, data: &[u8]) -> Result<(), ClientError> {
-        match data.len() > self.max_message {
-            true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
-            false => Ok(()),
-        }
+        check_length(data, self.max_message)
     }
 
     /// Adds an MQPUT; like every verb it goes out with the next [`Nonblocking::flush`].

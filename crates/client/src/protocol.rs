@@ -13,8 +13,21 @@ use posthaste_mqi::{CompCode, Hobj, Name, Reason};
 use posthaste_wire::client::{Arrival, ClientSocket, FromServer, ReplyFlow};
 use posthaste_wire::{PeerMisbehaved, Reply, Segment, Status};
 
+use crate::ClientError;
 use crate::connect::{Connect, Handshake};
 use crate::error::Cause;
+
+/// Whether a channel that agreed on messages of `most` bytes carries this one. One that is much longer would break the
+/// connection.
+///
+/// # Errors
+/// 2010.
+pub(crate) fn check_length(data: &[u8], most: usize) -> Result<(), ClientError> {
+    match data.len() > most {
+        true => Err(ClientError::Reason(Reason::DATA_LENGTH_ERROR)),
+        false => Ok(()),
+    }
+}
 
 /// How far a conversation has come.
 enum Stage {

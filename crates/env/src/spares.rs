@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+
+use crate::descriptors::lacks_descriptors;
 
 /// How many: another thread may be faster when one is given up.
 const MOST: usize = 4;
@@ -66,10 +67,4 @@ fn refill(spares: &mut Vec<OwnedFd>) {
         };
         spares.push(spare);
     }
-}
-
-/// Whether the process, or the system, has as many files open as it may.
-fn lacks_descriptors(error: &io::Error) -> bool {
-    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
-    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
 }

@@ -298,11 +298,11 @@ fn a_stale_page_beyond_a_hole_is_never_taken_for_a_new_one() {
     assert_eq!(found, []);
 }
 
-#[test]
-fn what_restart_has_read_survives_a_later_power_failure() {
-    let config = small();
-    let disk = fresh(&config);
-    let (mut rig, _) = Rig::start(&disk, &config).unwrap();
+/// A log of two records whose process was killed between the write of the second and its sync: that page is in the page
+/// cache only.
+fn killed_before_a_sync(config: &LogConfig) -> MemDisk {
+    let disk = fresh(config);
+    let (mut rig, _) = Rig::start(&disk, config).unwrap();
     rig.commit(&payload(0, 100)).unwrap();
     let at = rig.append(&payload(1, 100)).unwrap();
     let mut force = rig.log.force(at.end);
@@ -311,9 +311,14 @@ fn what_restart_has_read_survives_a_later_power_failure() {
     let Some(Out::Write(job)) = rig.out.first() else {
         panic!("a write");
     };
-    // Killed between write and sync: the page is in the page cache only.
     disk.leave(job, &extent_path(0), EXTENT, Torn::All, true);
-    let disk = disk.after(Stop::Kill);
+    disk.after(Stop::Kill)
+}
+
+#[test]
+fn what_restart_has_read_survives_a_later_power_failure() {
+    let config = small();
+    let disk = killed_before_a_sync(&config);
     let (mut rig, found) = Rig::start(&disk, &config).unwrap();
     assert_eq!(found.len(), 2);
     rig.commit(&payload(2, 100)).unwrap();
@@ -324,18 +329,7 @@ fn what_restart_has_read_survives_a_later_power_failure() {
 #[test]
 fn what_restart_reads_is_durable_before_it_is_built_upon() {
     let config = small();
-    let disk = fresh(&config);
-    let (mut rig, _) = Rig::start(&disk, &config).unwrap();
-    rig.commit(&payload(0, 100)).unwrap();
-    let at = rig.append(&payload(1, 100)).unwrap();
-    let mut force = rig.log.force(at.end);
-    assert!(poll_once(&mut force).is_none());
-    rig.take();
-    let Some(Out::Write(job)) = rig.out.first() else {
-        panic!("a write");
-    };
-    disk.leave(job, &extent_path(0), EXTENT, Torn::All, true);
-    let disk = disk.after(Stop::Kill);
+    let disk = killed_before_a_sync(&config);
     // Read by a start that comes no further.
     let mut restart = reopen(&disk, &config).unwrap();
     restart.harden().unwrap();

@@ -8,6 +8,8 @@
 use std::io;
 use std::path::Path;
 
+use posthaste_env::lacks_descriptors;
+
 /// Why a queue file or a checkpoint image could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -73,14 +75,6 @@ impl StoreError {
             block: offset / crate::item::BLOCK as u64,
         }
     }
-}
-
-/// The system's numbers for "too many open files", of the process and in all.
-const EMFILE: i32 = 24;
-const ENFILE: i32 = 23;
-
-fn lacks_descriptors(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
 }
 
 /// The error with what was being done to which file.
