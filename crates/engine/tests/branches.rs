@@ -54,7 +54,7 @@ fn checkpoints_beside(w: &World, count: u64, busy: &AtomicBool) {
     let s = w.connect();
     let h = open(&s, "FILL", IN_OUT);
     let wanted = w.image() + count;
-    // Not lead of the checkpoints: whoever keeps one from its end needs room in the log.
+    // Never far in front of the checkpoints: whoever keeps one from its end needs room in the log.
     let (image, lead) = (Cell::new(0), Cell::new(0));
     let most = w.qm().log().usage().total / 4;
     until("checkpoints", || {

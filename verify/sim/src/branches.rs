@@ -83,10 +83,11 @@ impl Worker {
         }
         match prepared {
             Ok(Vote::Prepared) => {}
-            Ok(Vote::ReadOnly) => return self.respond(op, ModelOutcome::Done),
-            Err(BranchError::RolledBack) => {
-                return self.respond(op, ModelOutcome::Reason(BACKED_OUT));
+            Ok(Vote::ReadOnly) => {
+                self.committed();
+                return self.respond(op, ModelOutcome::Done);
             }
+            Err(BranchError::RolledBack) => return self.backed_out(op),
             Err(BranchError::Failed(reason)) => return self.failed(op, reason).await,
             Err(other) => return self.contradicted(&xid, other),
         }
@@ -108,6 +109,7 @@ impl Worker {
             }
         }
         self.shared.borrow_mut().branches.known.remove(&xid);
+        self.committed();
         self.respond(op, ModelOutcome::Done)
     }
 
@@ -142,7 +144,7 @@ impl Worker {
         let op = self.invoke(Op::Commit);
         match remote.end_branch(&xid, TMSUCCESS).await {
             Ok(true) => {}
-            Ok(false) => return self.respond(op, ModelOutcome::Reason(BACKED_OUT)),
+            Ok(false) => return self.backed_out(op),
             Err(reason) => return self.failed(op, reason).await,
         }
         self.shared.borrow_mut().branches.set(&xid, false, false);
@@ -151,6 +153,7 @@ impl Worker {
             Ok(returned) => {
                 self.shared.borrow_mut().branches.known.remove(&xid);
                 if returned == XA_RDONLY {
+                    self.committed();
                     return self.respond(op, ModelOutcome::Done);
                 }
                 // The log is full, and there is no commit that could wait for room: what it is worth is told by this.
@@ -159,7 +162,7 @@ impl Worker {
                 {
                     return self.failed(op, reason).await;
                 }
-                return self.respond(op, ModelOutcome::Reason(BACKED_OUT));
+                return self.backed_out(op);
             }
             Err(reason) => return self.lost_in_doubt(op, &xid, reason).await,
         }
@@ -186,7 +189,16 @@ impl Worker {
             }
         }
         self.shared.borrow_mut().branches.known.remove(&xid);
+        self.committed();
         self.respond(op, ModelOutcome::Done)
+    }
+
+    /// A commit has come to a backout, of puts that nobody waited for as well.
+    pub(crate) fn backed_out(&self, op: OpId) -> bool {
+        if self.forget_unanswered(|put| put.in_uow) {
+            self.met("commit refused for a put not waited for");
+        }
+        self.respond(op, ModelOutcome::Reason(BACKED_OUT))
     }
 
     /// The connection is over in a prepare or a commit: whether the branch is in doubt the queue manager knows when it has

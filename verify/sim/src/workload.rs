@@ -416,8 +416,12 @@ impl Worker {
         self.backed_out_by_itself(lost, remote.left_to_restart())
     }
 
-    /// MQDISC, which commits.
+    /// MQDISC, which commits; a branch is committed before, mostly.
     async fn disconnect(&self) {
+        let works_on_branch = self.remote().is_some_and(|r| r.branch().is_some());
+        if works_on_branch && self.below(3) > 0 && !self.commit_now().await {
+            return;
+        }
         self.met("MQDISC");
         let op = self.invoke(Op::Commit);
         match self.session.disconnect().await {
@@ -455,12 +459,7 @@ impl Worker {
                 self.committed();
                 self.respond(op, Outcome::Done)
             }
-            Some(Err(Reason::BACKED_OUT)) => {
-                if self.forget_unanswered(|put| put.in_uow) {
-                    self.met("commit refused for a put not waited for");
-                }
-                self.respond(op, outcome(Reason::BACKED_OUT))
-            }
+            Some(Err(Reason::BACKED_OUT)) => self.backed_out(op),
             Some(Err(reason)) => self.failed(op, reason).await,
             None => self.gave_up(op).await,
         }

@@ -326,13 +326,8 @@ impl Conversation {
         Ok(done(outcome, ()))
     }
 
-    /// MQDISC, and the end of the conversation. A branch is committed before, mostly; MQDISC backs it out.
+    /// MQDISC, and the end of the conversation. It backs a branch out.
     pub(crate) async fn disconnect(&self) -> Verb<()> {
-        if let Some(branch) = self.branch()
-            && self.site.below(3) > 0
-        {
-            self.commit_one_phase(&branch).await?;
-        }
         let (outcome, _) = self.request(Hobj::NONE, &Request::Disc).await?;
         let id = self.id;
         self.line
