@@ -64,7 +64,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ9218E",
         "The TCP/IP listener could not bind to port {1} of address {0}: {2}.",
         "Another program may be using the port, or the address is not one of this system, or the port needs a privileged user.",
-        "See who has the port: ss -ltnp 'sport = :{0}'. Use another port, or end the program that has this one.",
+        "See who has the port: ss -ltnp 'sport = :{1}'. Use another port, or end the program that has this one.",
     ),
     message(
         "AMQ9228E",

@@ -127,7 +127,8 @@ fn a_delay_proxy_refuses_what_cannot_be() {
     let taken = format!("127.0.0.1:{port}");
     place
         .line(&format!("delayproxy --to 127.0.0.1:9 --listen {taken}"))
-        .failed_with(61, "AMQ9218E");
+        .failed_with(61, "AMQ9218E")
+        .failed_with(61, &format!("'sport = :{port}'"));
     for to in [&taken, "127.0.0.1:0"] {
         place
             .line(&format!("delayproxy --to {to} --listen {taken}"))
