@@ -13,6 +13,7 @@ import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.DeliveryMode;
 import javax.jms.InvalidDestinationException;
+import javax.jms.InvalidSelectorException;
 import javax.jms.JMSConsumer;
 import javax.jms.JMSContext;
 import javax.jms.JMSException;
@@ -330,6 +331,46 @@ public final class Jms {
                 equal("number 2", text(received(consumer)));
             }
         }
+    }
+
+    @Case
+    public void selectors() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            for (int n = 0; n < 6; n++) {
+                TextMessage message = session.createTextMessage("number " + n);
+                message.setStringProperty("colour", n % 2 == 0 ? "red" : "blue");
+                message.setIntProperty("weight", n);
+                message.setJMSType(n < 3 ? "light" : "heavy");
+                producer.send(message);
+            }
+            try (QueueBrowser browser = session.createBrowser(queue, "colour LIKE 'bl%' AND JMSType <> 'light'")) {
+                List<String> texts = new ArrayList<>();
+                Enumeration<?> messages = browser.getEnumeration();
+                while (messages.hasMoreElements()) {
+                    texts.add(text((Message) messages.nextElement()));
+                }
+                equal(List.of("number 3", "number 5"), texts);
+            }
+            try (MessageConsumer consumer = session.createConsumer(queue, "colour = 'red' AND weight BETWEEN 1 AND 9")) {
+                equal("number 2", text(received(consumer)));
+                equal("number 4", text(received(consumer)));
+                equal(null, consumer.receive(20));
+            }
+            try (MessageConsumer consumer = session.createConsumer(queue, "nothing IS NULL AND JMSType = 'heavy'")) {
+                equal("number 3", text(received(consumer)));
+            }
+            try {
+                session.createConsumer(queue, "colour = ");
+                throw new AssertionError("a selector that is none");
+            } catch (InvalidSelectorException expected) {
+                // That is what it is to be.
+            }
+        }
+        equal(3, place.depth(name));
     }
 
     @Case

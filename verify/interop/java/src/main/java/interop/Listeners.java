@@ -92,6 +92,36 @@ public final class Listeners {
     }
 
     @Case
+    public void aListenerSelects() throws Exception {
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            session.createConsumer(queue, "weight > 1 AND weight <> 3").setMessageListener(message -> {
+                try {
+                    texts.add(((TextMessage) message).getText());
+                } catch (JMSException failure) {
+                    texts.add(failure.toString());
+                }
+            });
+            connection.start();
+            Session sending = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer producer = sending.createProducer(queue);
+            for (int n = 0; n < 5; n++) {
+                TextMessage message = sending.createTextMessage("number " + n);
+                message.setIntProperty("weight", n);
+                producer.send(message);
+            }
+            equal("number 2", next(texts));
+            equal("number 4", next(texts));
+            connection.stop();
+            equal(null, texts.poll());
+        }
+        equal(3, place.depth(name));
+    }
+
+    @Case
     public void whatIsRolledBackComesAgain() throws Exception {
         String name = place.queue();
         try (Connection connection = connect()) {
