@@ -338,7 +338,7 @@ pub(super) mod tests {
         - | - is not an option
         -- | -- is not an option
         -tc Sender -jl ANY | -jl ANY: TLS is not in this release
-        -tc Sender -cb | -cb true: callbacks
+        -tc Sender -cb | -cb true: the driver has no callbacks
         -tc Sender -ve 3 | -ve 3: there is no trace file
         -tc Sender -nt -3 | -nt -3: -3 is not in 0..=4294967295
         -tc Sender -cc 1.5 | -cc 1.5: a whole number is needed
