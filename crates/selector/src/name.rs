@@ -9,7 +9,7 @@
 use crate::condition::Operand;
 
 /// What a selector asks of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Name {
     /// A header of JMS.
     Jms(Jms),
@@ -27,7 +27,7 @@ pub enum Name {
 macro_rules! names {
     ($(#[$doc:meta])* $type:ident { $($variant:ident = $text:literal),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $type {
             $(#[doc = concat!("`", $text, "`.")] $variant),*
         }

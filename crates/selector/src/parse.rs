@@ -15,6 +15,8 @@
 //! * Only parentheses recurse, and they are counted.
 //! * LIKE, IN and IS NULL have a name on their left; texts, truth values and byte strings are only equal or unequal.
 
+use std::collections::BTreeMap;
+
 use crate::condition::{Comparison, Condition, Operand};
 use crate::fault::{Error, Fault};
 use crate::name::Name;
@@ -35,6 +37,8 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     names: Vec<Name>,
+    /// The numbers of the names.
+    numbers: BTreeMap<Name, usize>,
 }
 
 pub(crate) fn parse(text: &str) -> Result<(Box<[Name]>, Condition), Error> {
@@ -50,6 +54,7 @@ pub(crate) fn parse(text: &str) -> Result<(Box<[Name]>, Condition), Error> {
         at: 0,
         depth: 0,
         names: Vec::new(),
+        numbers: BTreeMap::new(),
     };
     parser.advance()?;
     let node = parser.condition()?;
@@ -366,11 +371,13 @@ impl<'a> Parser<'a> {
             false => Fault::Name,
         };
         let name = Name::new(word).ok_or(Error { fault, at })?;
-        let known = self.names.iter().position(|known| *known == name);
-        Ok(known.unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
-        }))
+        if let Some(known) = self.numbers.get(&name) {
+            return Ok(*known);
+        }
+        let number = self.names.len();
+        self.names.push(name.clone());
+        self.numbers.insert(name, number);
+        Ok(number)
     }
 }
 
