@@ -6,6 +6,7 @@
 //! Invariants:
 //! * What is malformed is not there; [`Properties::fault`] says what a call that has to tell of it would.
 //! * Of two properties with one name the first counts.
+//! * What one costs to find does not grow with how many there are: few are looked through, more are sorted once.
 
 use std::borrow::Cow;
 
@@ -14,6 +15,9 @@ use crate::{ByteOrder, Chars, Md, Reason, Rfh2};
 
 /// Folders that are of properties whatever they say of their content.
 const FOLDERS: [&str; 7] = ["usr", "jms", "mcd", "mqext", "mqps", "mq", "mq_usr"];
+
+/// So many are looked through without an order.
+const FEW: usize = 16;
 
 /// The value of a property.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +40,8 @@ pub enum Property<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties<'a> {
     all: Vec<Entry<'a>>,
+    /// More than a few, by name; those of one name in their order.
+    sorted: Vec<u32>,
     fault: Option<Reason>,
 }
 
@@ -69,7 +75,18 @@ impl<'a> Properties<'a> {
             (format, encoding) = (header.format, header.encoding);
             data = data.get(used..).unwrap_or_default();
         }
+        properties.sort();
         properties
+    }
+
+    fn sort(&mut self) {
+        if self.all.len() > FEW {
+            let all = &self.all;
+            // Each takes some bytes of a message.
+            self.sorted = (0..all.len() as u32).collect();
+            self.sorted
+                .sort_unstable_by_key(|at| (all[*at as usize].name(), *at));
+        }
     }
 
     fn note(&mut self, reason: Reason) {
@@ -108,8 +125,16 @@ impl<'a> Properties<'a> {
 
     /// A property by its folder and its name there, with a period between levels.
     pub fn get(&self, folder: &str, path: &str) -> Option<&Property<'a>> {
-        let mut all = self.all.iter();
-        let entry = all.find(|entry| entry.path == path && entry.folder == folder)?;
+        let named = |entry: &&Entry<'a>| entry.name() == (path, folder);
+        let entry = match self.sorted.is_empty() {
+            true => self.all.iter().find(named)?,
+            false => {
+                let entry = |at: u32| self.all.get(at as usize);
+                let before = |at: &u32| entry(*at).is_some_and(|e| e.name() < (path, folder));
+                let first = self.sorted.partition_point(before);
+                entry(*self.sorted.get(first)?).filter(named)?
+            }
+        };
         Some(&entry.value)
     }
 
@@ -127,6 +152,10 @@ impl<'a> Properties<'a> {
 }
 
 impl Entry<'_> {
+    fn name(&self) -> (&str, &str) {
+        (&self.path, &self.folder)
+    }
+
     fn into_owned<'a>(self) -> Entry<'a> {
         Entry {
             folder: Cow::Owned(self.folder.into_owned()),
@@ -331,6 +360,30 @@ mod tests {
         // Other formats have none, whatever they look like.
         let none = Properties::read(Chars::new("MQSTR"), MQENC_NATIVE, &data);
         assert_eq!(none, Properties::default());
+    }
+
+    /// Looked through for each name, these would be thousands of millions of steps.
+    #[test]
+    fn many_are_found_by_name_and_the_first_of_a_name_counts() {
+        const COUNT: usize = 50_000;
+        let element = |n: usize| format!("<p{}>{n}</p{}>", n % (COUNT / 2), n % (COUNT / 2));
+        let elements: String = (0..COUNT).map(element).collect();
+        let folders = [
+            format!("<usr>{elements}</usr>"),
+            "<jms><p7>j</p7></jms>".to_owned(),
+        ];
+        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+        let data = message(&folders, 1208, ByteOrder::NATIVE);
+        let properties = Properties::read(Chars::new(RFH2), MQENC_NATIVE, &data);
+        for n in 0..COUNT {
+            let value = properties.get("usr", &format!("p{n}"));
+            let first = Property::Text(n.to_string().into());
+            assert_eq!(value, (n < COUNT / 2).then_some(&first));
+        }
+        let other = Property::Text("j".into());
+        assert_eq!(properties.get("jms", "p7"), Some(&other));
+        assert_eq!(properties.get("jms", "p8"), None);
+        assert_eq!(properties.get("z", "z"), None);
     }
 
     #[test]
