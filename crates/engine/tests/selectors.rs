@@ -237,6 +237,24 @@ fn identifiers_of_jms_take_the_way_of_identifiers() {
     assert_eq!(by(100), Ok(100));
 }
 
+/// The null identifier is that of a message without one, of which JMS has NULL; on the queue and for those who wait.
+#[test]
+fn the_null_identifier_selects_nothing() {
+    let w = World::light();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let null = select(&s, &format!("JMSCorrelationID = 'ID:{}'", "00".repeat(24)));
+    put(&s, h, NOT_PERSISTENT, 0, b"before");
+    assert_eq!(next(&s, null, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    let mut waiting = wait(&s, null, md(0), gmo(0));
+    let other = w.connect();
+    let o = open(&other, LOCAL, MQOO_OUTPUT);
+    put(&other, o, NOT_PERSISTENT, 0, b"after");
+    assert!(waiting.poll().is_none());
+    drop(waiting);
+    assert_eq!(w.depth(LOCAL), 2);
+}
+
 #[test]
 fn a_message_wakes_nobody_who_does_not_select_it() {
     let w = World::light();

@@ -79,7 +79,9 @@ impl Selecting {
 fn identifier_in(required: Required<'_>) -> Option<(Jms, [u8; 24])> {
     match required.name {
         Name::Jms(name @ (Jms::MessageId | Jms::CorrelationId)) => {
-            Some((*name, identifier_of(required.text)?))
+            // Who has the null identifier has none, and it is not listed under it.
+            let id = identifier_of(required.text).filter(|id| *id != [0; 24]);
+            Some((*name, id?))
         }
         _ => None,
     }
