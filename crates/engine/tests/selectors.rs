@@ -186,7 +186,7 @@ fn how_often_a_message_was_backed_out_is_asked_of_the_queue() {
     assert!(next(&other, o, MQGMO_SYNCPOINT).is_ok());
     assert!(waiting.poll().is_none());
     backout(&other);
-    assert_eq!(waiting.poll().unwrap().unwrap().text(), "one");
+    assert_eq!(waiting.finish().unwrap().text(), "one");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_message_wakes_nobody_who_does_not_select_it() {
     let (s, putter) = (w.connect(), w.connect());
     let p = open(&putter, LOCAL, MQOO_OUTPUT);
     let sessions: Vec<Session> = (0..3).map(|_| w.connect()).collect();
-    let mut red = wait(&s, select(&s, "color = 'red'"), md(0), gmo(0));
+    let red = wait(&s, select(&s, "color = 'red'"), md(0), gmo(0));
     let selecting = |s: &Session, how| {
         let h = select(s, "color = 'blue' AND n >= 2");
         wait(s, h, md(0), gmo(how))
@@ -275,7 +275,7 @@ fn a_message_wakes_nobody_who_does_not_select_it() {
     assert_eq!(w.depth(LOCAL), 3);
     colored(&putter, p, "red", 1, PERSISTENT);
     assert_eq!((red.woken(), blue.woken(), browsing.woken()), (1, 0, 0));
-    assert_eq!(text(&red.poll().unwrap().unwrap()), "red1");
+    assert_eq!(text(&red.finish().unwrap()), "red1");
     colored(&putter, p, "blue", 2, NOT_PERSISTENT);
     assert_eq!(text(&blue.poll().unwrap().unwrap()), "blue2");
     // The one who browses sees what nobody takes.
@@ -288,7 +288,7 @@ fn a_message_wakes_nobody_who_does_not_select_it() {
     send(&putter, p, headed(PERSISTENT), MQPMO_SYNCPOINT, &data);
     assert!(red.poll().is_none());
     commit(&putter);
-    assert_eq!(text(&red.poll().unwrap().unwrap()), "late");
+    assert_eq!(text(&red.finish().unwrap()), "late");
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn messages_in_the_file_are_judged_where_they_are_read() {
     assert!((300..=400).contains(&read), "{read} reads");
     assert!(stepped < 8 * COUNT as u64, "{stepped} steps");
     // A message that comes meanwhile is not missed, and those that it waits for come as ever.
-    let mut waiting = {
+    let waiting = {
         assert_eq!(text(&next(&s, red, 0).unwrap()), "red799");
         wait(&s, red, md(0), gmo(0))
     };
@@ -454,8 +454,8 @@ fn messages_in_the_file_are_judged_where_they_are_read() {
     colored(&other, o, "blue", 1, PERSISTENT);
     assert_eq!(waiting.woken(), 0);
     colored(&other, o, "red", 7, PERSISTENT);
-    assert_eq!(text(&waiting.poll().unwrap().unwrap()), "red7");
-    drop((waiting, s, other));
+    assert_eq!(text(&waiting.finish().unwrap()), "red7");
+    drop((s, other));
     w.restart();
     let s = w.connect();
     assert_eq!(browsed(&s, open_red(&s)), Vec::<String>::new());
