@@ -4,8 +4,10 @@
 
 use super::PerfError;
 
-/// What follows a queue's prefix has at most so many digits.
-const LONGEST_PREFIX: usize = 48 - 10;
+/// Characters of a queue's name.
+const LONGEST_NAME: usize = 48;
+/// Digits of the number that follows a prefix.
+const MOST_DIGITS: usize = 10;
 
 /// Queue names: a prefix and a number that goes round robin over the applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,13 +107,17 @@ impl Destinations {
     }
 
     pub(super) fn check(&self) -> Result<(), PerfError> {
-        if self.prefix.is_empty() || self.prefix.len() > LONGEST_PREFIX {
-            return Err(PerfError::Usage(format!(
-                "a queue's prefix has 1 to {LONGEST_PREFIX} characters, not \"{}\"",
+        let (what, longest) = match self.numbers().map_err(PerfError::Usage)? {
+            None => ("name", LONGEST_NAME),
+            Some(_) => ("prefix", LONGEST_NAME - MOST_DIGITS),
+        };
+        match (1..=longest).contains(&self.prefix.len()) {
+            true => Ok(()),
+            false => Err(PerfError::Usage(format!(
+                "a queue's {what} has 1 to {longest} characters, not \"{}\"",
                 self.prefix
-            )));
+            ))),
         }
-        self.numbers().map(|_| ()).map_err(PerfError::Usage)
     }
 }
 
@@ -176,6 +182,9 @@ mod tests {
             assert!(error.contains(word), "{error}");
         }
         assert!(Destinations::one("").check().is_err());
-        assert!(Destinations::one(&"X".repeat(39)).check().is_err());
+        let longest = Destinations::one(&"X".repeat(48));
+        assert!(longest.check().is_ok(), "a queue's whole name");
+        assert!(Destinations::one(&"X".repeat(49)).check().is_err());
+        assert!(Destinations::numbered(&"X".repeat(39), 2).check().is_err());
     }
 }
