@@ -76,8 +76,8 @@ const MAY_USE: &[Row] = &[
     row("crates/client", &["mqi", "wire"], &[]),
     row(
         "crates/perf",
-        &["mqi", "command", "wire", "env", "client", "server"],
-        &["env-sim"],
+        &["mqi", "wire", "env", "client", "server"],
+        &[],
     ),
     row(
         "crates/posthaste",
@@ -93,7 +93,6 @@ const MAY_USE: &[Row] = &[
             "command",
             "env",
             "recovery-log",
-            "store",
             "engine",
             "admin",
             "wire",
