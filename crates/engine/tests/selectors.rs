@@ -461,3 +461,43 @@ fn messages_in_the_file_are_judged_where_they_are_read() {
     assert_eq!(browsed(&s, open_red(&s)), Vec::<String>::new());
     assert_eq!(w.depth("Q"), COUNT as u32 - 2 + 1);
 }
+
+/// Whoever reads for lanes reads a part of what a search asks for at a time: two searches of a long queue would hold up
+/// everybody else who needs a file, and searches whose calls have been dropped too.
+#[test]
+fn a_long_search_lets_others_have_their_turn() {
+    const COUNT: usize = 600;
+    let mut w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    for n in 0..COUNT {
+        colored(&s, h, "blue", n, PERSISTENT);
+    }
+    let options = MQOO_INPUT_SHARED | MQOO_BROWSE;
+    let red = open_od(&s, &mut selecting("Q", "color = 'red'"), options).unwrap();
+    let qm = w.qm().clone();
+    let mut files = Call::begin(async move { qm.serve_files().await });
+    let mut search = Call::of(getting(s.clone(), red, md(0), gmo(0), 9_999));
+    let reads = || w.stage.queue_reads.load(Ordering::SeqCst);
+    let (first, mut most) = (reads(), 0u64);
+    let found = loop {
+        let polled = {
+            // As a lane does.
+            let _turns = posthaste_env::Turns::new();
+            search.poll()
+        };
+        if let Some(found) = polled {
+            break found;
+        }
+        let before = reads();
+        assert!(files.poll().is_none());
+        most = most.max(reads() - before);
+    };
+    assert_eq!(found.unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    let all = reads() - first;
+    assert!(all > COUNT as u64 * 3 / 4, "{all} in all");
+    assert!(most <= 64, "{most} in one turn");
+    drop((search, s, files));
+    w.restart();
+}

@@ -11,9 +11,11 @@
 //! * A search by properties says at once which messages it would ask for one after the other. They are judged where they
 //!   are read, one by one, up to the first that may be the one; of the others only that they are not is kept. Each time
 //!   it says twice as many, so that it begins again a few times only, however long the queue is.
+//! * Whoever reads for many reads a few of them at a time, so that a long search holds nobody up for long, and ends soon
+//!   after its call is dropped.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use posthaste_store::{Place, QueueFile, StoreError};
@@ -26,7 +28,7 @@ use crate::mark::{Mark, mark};
 use crate::message::{self, Message};
 use crate::plant::{Bug, planted};
 
-/// How many messages a search by properties has read at first.
+/// How many messages a search by properties has read at first, and at a time.
 const AT_FIRST: usize = 64;
 
 /// A message that has to be read before a look at the queue can go on.
@@ -51,7 +53,7 @@ struct Onward {
     wanted: Selection,
     /// A message that expires before this is one to look at.
     soon: i64,
-    more: Vec<Missing>,
+    more: VecDeque<Missing>,
 }
 
 /// What came of reading.
@@ -60,6 +62,8 @@ struct ReadOut {
     rejected: Vec<(u64, u16)>,
     /// The one at which reading stopped.
     last: Option<(Missing, Result<Arc<Message>, StoreError>)>,
+    /// What is still to be read.
+    rest: Option<Unread>,
 }
 
 impl Missing {
@@ -85,24 +89,46 @@ impl Onward {
 }
 
 impl Unread {
-    fn read(&self) -> ReadOut {
+    /// Reads up to so many of them.
+    fn read(mut self, most: usize) -> ReadOut {
         let mut rejected = Vec::new();
-        let more = self.search.iter().flat_map(|onward| &onward.more);
-        for missing in std::iter::once(&self.first).chain(more) {
-            let read = missing.read(self.file.as_ref());
-            match (&read, &self.search) {
-                (Ok(message), Some(onward)) if onward.rejects(message, missing.backout_count) => {
-                    rejected.push((missing.seq, missing.backout_count));
-                }
-                _ => {
-                    let last = Some((*missing, read));
-                    return ReadOut { rejected, last };
-                }
+        loop {
+            let (missing, read) = (self.first, self.first.read(self.file.as_ref()));
+            let (message, search) = match (&read, &mut self.search) {
+                (Ok(message), Some(search)) => (message, search),
+                _ => return ReadOut::stopped(rejected, missing, read),
+            };
+            if !search.rejects(message, missing.backout_count) {
+                return ReadOut::stopped(rejected, missing, read);
             }
+            rejected.push((missing.seq, missing.backout_count));
+            let next = search.more.pop_front();
+            let all_read = rejected.len() >= most;
+            self.first = match next {
+                Some(next) if !all_read => next,
+                next => {
+                    let rest = next.map(|first| Unread { first, ..self });
+                    return ReadOut {
+                        rejected,
+                        last: None,
+                        rest,
+                    };
+                }
+            };
         }
+    }
+}
+
+impl ReadOut {
+    fn stopped(
+        rejected: Vec<(u64, u16)>,
+        missing: Missing,
+        read: Result<Arc<Message>, StoreError>,
+    ) -> Self {
         ReadOut {
             rejected,
-            last: None,
+            last: Some((missing, read)),
+            rest: None,
         }
     }
 }
@@ -132,7 +158,7 @@ impl<'a> Unjudged<'a> {
                 wanted: self.wanted.clone(),
                 // A message's end is known a second late as long as it is in the file only.
                 soon: self.now.saturating_add(2_000_000),
-                more: Vec::new(),
+                more: VecDeque::new(),
             };
             self.unread = Some(Unread {
                 search: Some(Box::new(search)),
@@ -143,7 +169,7 @@ impl<'a> Unjudged<'a> {
         let Some(onward) = &mut unread.search else {
             return false;
         };
-        onward.more.push(one.first);
+        onward.more.push_back(one.first);
         onward.more.len() < self.most
     }
 
@@ -256,7 +282,7 @@ impl Queue {
     /// # Errors
     /// The file does not hold what was written there, or cannot be read.
     pub(crate) fn read(&self, unread: Unread, readings: &mut Readings) -> Result<(), StoreError> {
-        self.was_read(unread.read(), readings)
+        self.was_read(unread.read(usize::MAX), readings)
     }
 
     /// The same for a call, whose thread may serve many: then others read for it.
@@ -271,8 +297,13 @@ impl Queue {
         if self.home.files.hands_over() {
             mark(Mark::ReadByOthers);
         }
-        let read = self.home.files.run(move || unread.read()).await;
-        self.was_read(read, readings)
+        let mut next = Some(unread);
+        while let Some(unread) = next {
+            let mut read = self.home.files.run(move || unread.read(AT_FIRST)).await;
+            next = read.rest.take();
+            self.was_read(read, readings)?;
+        }
+        Ok(())
     }
 
     fn was_read(&self, read: ReadOut, readings: &mut Readings) -> Result<(), StoreError> {
