@@ -337,6 +337,7 @@ impl Conversation {
             return if ends { ToDo::End } else { self.due(context) };
         }
         if !ends && self.common.is_full() {
+            self.streams.borrow_mut().rest();
             return ToDo::Later;
         }
         match inbox.items.pop_front() {
@@ -355,6 +356,7 @@ impl Conversation {
             return ToDo::Nothing;
         }
         if self.common.is_full() {
+            streams.rest();
             return ToDo::Later;
         }
         let session = self.session.borrow();
@@ -391,6 +393,7 @@ impl Conversation {
     /// An MQGET begins to wait.
     pub(crate) fn begin_get(&self) -> Waiting<'_> {
         self.getting.set(true);
+        self.streams.borrow_mut().rest();
         let load = &self.common.load;
         add(&load.gets, 1);
         load.take_cost(REQUEST_COST);

@@ -138,6 +138,7 @@ impl Dispatcher {
                     Some(session) => session.commit().await,
                     None => Err(Reason::HCONN_ERROR),
                 };
+                self.conversation.streams.borrow_mut().unit_ended();
                 self.answer(header, outcome(handle, &result), &Answer::Empty);
             }
             Request::Back => {
@@ -145,6 +146,7 @@ impl Dispatcher {
                     Some(session) => session.backout().await,
                     None => Err(Reason::HCONN_ERROR),
                 };
+                self.conversation.streams.borrow_mut().unit_ended();
                 self.answer(header, outcome(handle, &result), &Answer::Empty);
             }
             other => Box::pin(self.rare_request(header, handle, other)).await,

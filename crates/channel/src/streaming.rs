@@ -5,7 +5,8 @@
 //! * A stream is given a message only while the client has room for it, its conversation's delivery is not stopped, and,
 //!   if the message is to be got in the unit of work, while the client allows that: at most one message in syncpoint is
 //!   on its way or not yet processed, because whoever commits commits all that the conversation has got.
-//! * While that is not allowed, no such message is kept from others: it goes back, or is not looked for.
+//! * While that is not allowed, no such message is kept from others: it goes back, or is not looked for. Nor is any while
+//!   nothing can be sent: a get of the conversation waits, or the peer does not read.
 //! * What is stopped overtakes what has not been written: a consumer that is given up gives back what it was handed.
 //! * A synchronous get that waits (read ahead) is told once that there was nothing; then nothing is sent until the client
 //!   asks again, unless it was the client that gave up first.
@@ -18,7 +19,7 @@ use posthaste_env::Sleep;
 use posthaste_mqi::constants::{
     MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_SYNCPOINT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT,
 };
-use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Reason};
 use posthaste_wire::stream::{RequestMsgs, Selection};
 use posthaste_wire::{Flags, Header, Scope};
 
@@ -37,6 +38,7 @@ struct Stream {
     /// What is selected, and the form that is wanted.
     md: Md,
     matches: i32,
+    token: MsgToken,
     selection: u16,
     /// Bytes that may be on their way or not yet processed.
     window: u64,
@@ -44,6 +46,10 @@ struct Stream {
     outstanding: u64,
     /// Number of the last message.
     index: u32,
+    /// Number, in the conversation, of the last message that was got in the unit of work.
+    in_unit_index: Option<u32>,
+    /// The get that waits was begun without knowing of that one, which is on its way and answers it.
+    answered: bool,
     /// The client has asked, and nothing has ended that.
     armed: bool,
     /// A get of the application waits for an answer; until when, unless it is for ever.
@@ -120,10 +126,13 @@ impl Stream {
             max_length: None,
             md: Md::default(),
             matches: 0,
+            token: MsgToken::default(),
             selection: 0,
             window: 0,
             outstanding: 0,
             index: 0,
+            in_unit_index: None,
+            answered: false,
             armed: false,
             get: None,
             consumer: None,
@@ -137,6 +146,13 @@ impl Stream {
     fn give_up(&mut self) {
         self.consumer = None;
         self.credited = false;
+    }
+
+    /// What it was handed and cannot be sent now goes back, and nothing is handed to it until it is polled.
+    fn rest(&mut self) {
+        if self.credited {
+            self.give_up();
+        }
     }
 
     fn disarm(&mut self) {
@@ -155,6 +171,7 @@ impl Stream {
         self.give_up();
         self.selection = selection.index;
         self.matches = selection.match_options;
+        self.token = selection.msg_token.unwrap_or_default();
         self.md = Md {
             version: i32::from(selection.md_version),
             msg_id: selection.msg_id.unwrap_or_default(),
@@ -168,9 +185,10 @@ impl Stream {
 
     fn gmo(&self) -> Gmo {
         Gmo {
-            version: 2,
+            version: 3,
             options: self.options & !(MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_WAIT),
             match_options: self.matches,
+            msg_token: self.token,
             ..Gmo::default()
         }
     }
@@ -183,7 +201,7 @@ impl Stream {
         session: &Session,
         context: &mut Context<'_>,
     ) -> Poll<Due> {
-        let allowed = allowed || self.get.is_some();
+        let allowed = allowed || self.get.is_some() && !self.answered;
         self.paused = !allowed && self.in_unit(false);
         if self.paused {
             self.give_up();
@@ -208,6 +226,8 @@ impl Stream {
     fn poll(&mut self, session: &Session, context: &mut Context<'_>) -> Poll<Due> {
         let handle = self.handle;
         if self.outstanding >= self.window {
+            // The client may never ask for what came when there was room.
+            self.rest();
             return self.poll_get(context);
         }
         if self.consumer.is_none() {
@@ -291,9 +311,12 @@ impl Streams {
             stream.give_up();
             stream.options = request.options;
         }
+        let selected = stream.selection;
         if let Some(selection) = &request.selection {
             stream.select(selection);
         }
+        let unknown = |index: u32| index.wrapping_sub(request.global_index).cast_signed() > 0;
+        stream.answered = stream.selection == selected && stream.in_unit_index.is_some_and(unknown);
         stream.max_length = usize::try_from(request.max_length).ok();
         stream.outstanding = stream
             .outstanding
@@ -334,6 +357,19 @@ impl Streams {
             stream.disarm();
             stream.outstanding = 0;
         }
+        self.unit_ended();
+    }
+
+    /// The unit of work has ended, or is no longer that of a message on its way.
+    pub(crate) fn unit_ended(&mut self) {
+        for stream in &mut self.all {
+            stream.in_unit_index = None;
+        }
+    }
+
+    /// Nothing can be sent for a time: no message is kept from others so long.
+    pub(crate) fn rest(&mut self) {
+        self.all.iter_mut().for_each(Stream::rest);
     }
 
     /// The handle is closed.
@@ -384,6 +420,9 @@ impl Streams {
         stream.get = None;
         stream.outstanding = stream.outstanding.saturating_add(bytes as u64);
         stream.index = stream.index.wrapping_add(1);
+        if in_unit {
+            stream.in_unit_index = Some(global_index);
+        }
         let place = stream.place(global_index);
         self.global_index = global_index;
         self.allowed &= !in_unit;

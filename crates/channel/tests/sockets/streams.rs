@@ -235,3 +235,94 @@ async fn a_get_that_waits_is_told_when_there_is_nothing() {
     assert!(matches!(reply, Reply::Empty));
     client.disconnect().await;
 }
+
+#[tokio::test]
+async fn a_get_that_began_before_its_message_came_has_no_second_one() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    put(&mut other, others, &["one", "two", "three"]).await;
+    let mut request = wanting(queue, MQGMO_SYNCPOINT | MQGMO_WAIT);
+    request.wait_ms = -1;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+    // A get that began to wait while that was on its way. Its application commits, and is gone.
+    request.flags = RequestMsgs::GET_WAITS;
+    request.selection = None;
+    ask(&mut client, &request);
+    commit(&mut client).await;
+    assert_eq!(world.depth("Q1"), 2);
+    // One that knows of it waits for the next.
+    request.global_index = 1;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "two");
+}
+
+#[tokio::test]
+async fn what_there_is_no_room_for_any_more_is_anybodys() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT);
+    ask(&mut client, &request);
+    commit(&mut client).await;
+    (request.selection, request.requested, request.flags) = (None, 0, 0);
+    ask(&mut client, &request);
+    commit(&mut client).await;
+    put(&mut other, others, &["anybody's"]).await;
+    let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!(&got.data[..], b"anybody's");
+}
+
+#[tokio::test]
+async fn while_a_get_waits_nothing_is_kept_for_what_is_sent_without_a_call() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let another = client.another().await;
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    let elsewhere = client.open("Q2").await;
+    ask(&mut client, &wanting(queue, MQGMO_NO_SYNCPOINT));
+    commit(&mut client).await;
+    client.send_get(elsewhere, MQGMO_NO_SYNCPOINT, 60_000, 1_000);
+    // It waits once a later request of another conversation is answered.
+    let getting = std::mem::replace(&mut client.id, another);
+    commit(&mut client).await;
+    put(&mut other, others, &["anybody's"]).await;
+    let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!(&got.data[..], b"anybody's");
+    let somewhere = other.open("Q2").await;
+    put(&mut other, somewhere, &["the get's"]).await;
+    client.id = getting;
+    let (_, got) = client.got().await.unwrap();
+    assert_eq!(&got.data[..], b"the get's");
+    put(&mut other, others, &["the stream's"]).await;
+    assert_eq!(text(&mut client).await, "the stream's");
+}
+
+#[tokio::test]
+async fn a_token_selects() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    put(&mut other, others, &["one", "two"]).await;
+    let mut tokens = Vec::new();
+    let mut request = wanting(queue, MQGMO_SYNCPOINT);
+    for number in 0..2 {
+        request.global_index = number;
+        ask(&mut client, &request);
+        match client.event().await.unwrap() {
+            FromServer::Message { message, .. } => tokens.push(message.first.unwrap().token),
+            other => panic!("{other:?}"),
+        }
+    }
+    let (outcome, _) = client.call(Hobj::NONE, &Request::Back).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok);
+    for (number, wanted) in [(2, "two"), (3, "one")] {
+        let selection = request.selection.as_mut().unwrap();
+        (selection.match_options, selection.msg_token) = (0x20, tokens.pop());
+        selection.index += 1;
+        request.global_index = number;
+        ask(&mut client, &request);
+        assert_eq!(text(&mut client).await, wanted);
+    }
+}
