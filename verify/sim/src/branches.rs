@@ -119,19 +119,19 @@ impl Worker {
         let Some(remote) = self.remote() else {
             return true;
         };
+        if remote.branch().is_some() && self.below(30) == 0 {
+            match remote.suspend_branch().await {
+                Ok(true) => {}
+                Ok(false) if self.backout().await => {}
+                Err(_) if remote.is_over() => return self.lost_between(remote).await,
+                _ => return false,
+            }
+        }
         if remote.wants_branch() {
             let xid = self.shared.borrow_mut().branches.next();
             if let Some(xid) = xid {
                 remote.start_branch(&xid).await;
             }
-        } else if remote.branch().is_some()
-            && self.below(30) == 0
-            && remote.suspend_branch().await.is_err()
-        {
-            return match remote.is_over() {
-                true => self.lost_between(remote).await,
-                false => false,
-            };
         }
         true
     }

@@ -90,23 +90,23 @@ impl Conversation {
         }
     }
 
-    /// Suspends the branch and goes on with it.
-    pub(crate) async fn suspend_branch(&self) -> Result<(), Reason> {
+    /// Suspends the branch and goes on with it; false: it is to be rolled back, and what is done now is no part of it.
+    pub(crate) async fn suspend_branch(&self) -> Result<bool, Reason> {
         let Some(xid) = self.branch() else {
-            return Ok(());
+            return Ok(true);
         };
         let migrates = TMSUSPEND | TMMIGRATE;
         let suspend = [TMSUSPEND, migrates][(self.begun() % 2) as usize];
         match self.xa(XaVerb::End(xid.clone()), suspend).await? {
             XA_OK => {}
-            // It has been backed out; whoever ends it learns of it.
-            XA_RBROLLBACK => return Ok(()),
+            XA_RBROLLBACK => return Ok(false),
             other => return Err(self.returned("XA_END of TMSUSPEND", other)),
         }
         self.site.met("branch suspended");
         match self.xa(XaVerb::Start(xid), TMRESUME).await? {
-            // The system has backed it out meanwhile, and MQCMIT will say so.
-            XA_OK | XAER_NOTA => Ok(()),
+            XA_OK => Ok(true),
+            // The system has backed it out meanwhile.
+            XAER_NOTA => Ok(false),
             other => Err(self.returned("XA_START of TMRESUME", other)),
         }
     }
