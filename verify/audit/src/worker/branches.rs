@@ -18,6 +18,10 @@ use crate::history::{Branch, Ending, History, Stamp, Unit, UnitId};
 use crate::stage::{Stage, connect};
 use crate::violation::{Broken, Violation};
 
+/// How a branch ended that its transaction manager does not find any more (XAER_NOTA): the queue manager has backed it out
+/// by itself. Nobody has said that the backout counts in its messages are forced to the log.
+const GONE: Ending = Ending::Lost;
+
 /// Of the audit's identifiers.
 const FORMAT: i32 = 0x4155_4454;
 /// How many identifiers are asked for at a time: few, so that there is more than one time.
@@ -121,10 +125,9 @@ impl Worker<'_> {
         let replied = self.stage.tick();
         match self.returned("xa_commit", committed) {
             Ok(XA_OK) => self.end(open, Ending::Committed { called, replied }),
-            // The system has backed it out when nobody worked on it, or the log is full.
-            Ok(XA_RBROLLBACK | XA_RBTRANSIENT | XAER_NOTA) => {
-                self.end(open, Ending::BackedOut { replied });
-            }
+            // The log is full.
+            Ok(XA_RBROLLBACK | XA_RBTRANSIENT) => self.end(open, Ending::BackedOut { replied }),
+            Ok(XAER_NOTA) => self.end(open, GONE),
             Ok(other) => return Err(self.unexpected("xa_commit", other)),
             Err(Over) => {
                 self.end(open, Ending::InDoubt { called });
@@ -153,8 +156,12 @@ impl Worker<'_> {
                 self.end(open, Ending::Committed { called, replied });
                 return Ok(());
             }
-            XA_RBROLLBACK | XAER_NOTA => {
+            XA_RBROLLBACK => {
                 self.end(open, Ending::BackedOut { replied });
+                return Ok(());
+            }
+            XAER_NOTA => {
+                self.end(open, GONE);
                 return Ok(());
             }
             // The log is full.
@@ -199,14 +206,15 @@ impl Worker<'_> {
 
     fn roll_back(&mut self, link: &mut Link, open: &Open, xid: &Xid) -> Result<(), Over> {
         let rolled_back = link.connection.xa_rollback(xid, TMNOFLAGS);
-        match self.returned("xa_rollback", rolled_back)? {
-            XA_OK | XAER_NOTA => {
-                let replied = self.stage.tick();
-                self.end(open, Ending::BackedOut { replied });
-                Ok(())
-            }
-            other => Err(self.unexpected("xa_rollback", other)),
-        }
+        let ending = match self.returned("xa_rollback", rolled_back)? {
+            XA_OK => Ending::BackedOut {
+                replied: self.stage.tick(),
+            },
+            XAER_NOTA => GONE,
+            other => return Err(self.unexpected("xa_rollback", other)),
+        };
+        self.end(open, ending);
+        Ok(())
     }
 }
 
