@@ -11,8 +11,8 @@ use std::task::Poll;
 
 use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
 use posthaste_mqi::constants::{
-    MQOO_INPUT_AS_Q_DEF, MQOO_INPUT_EXCLUSIVE, MQOO_INPUT_SHARED, MQOO_SAVE_ALL_CONTEXT,
-    MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE, MQREADA_NO,
+    MQOO_BROWSE, MQOO_INPUT_AS_Q_DEF, MQOO_INPUT_EXCLUSIVE, MQOO_INPUT_SHARED,
+    MQOO_SAVE_ALL_CONTEXT, MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE, MQREADA_NO,
 };
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 use posthaste_wire::reply::Answer;
@@ -46,7 +46,7 @@ struct Dispatcher {
 /// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
 ///
 /// Read ahead is offered where the conversations of a socket are told apart: only then are messages sent ahead.
-fn open_defaults(session: &Session, handle: Hobj, shared: bool) -> OpenDefaults {
+fn open_defaults(session: &Session, handle: Hobj, in_advance: bool) -> OpenDefaults {
     let defined = session.defaults(handle).unwrap_or_default();
     OpenDefaults {
         persistence: defined.persistence,
@@ -54,7 +54,7 @@ fn open_defaults(session: &Session, handle: Hobj, shared: bool) -> OpenDefaults 
             response @ 1.. => response,
             _ => MQPRT_SYNC_RESPONSE,
         },
-        read_ahead: match shared {
+        read_ahead: match in_advance {
             true => defined.read_ahead,
             false => MQREADA_NO,
         },
@@ -298,7 +298,9 @@ impl Dispatcher {
         let defaults = match &result {
             Ok(done) => {
                 let shared = self.conversation.common.framing.shared;
-                open_defaults(session, done.value, shared)
+                // What browses is not sent ahead.
+                let in_advance = shared && (options & INPUT != 0 || options & MQOO_BROWSE == 0);
+                open_defaults(session, done.value, in_advance)
             }
             Err(_) => OpenDefaults::default(),
         };

@@ -352,6 +352,23 @@ public final class Listeners {
     }
 
     @Case
+    public void aBrowserDoesNotReadAhead() throws Exception {
+        String name = place.queue("DEFREADA(YES)");
+        send(name, 0, 5, DeliveryMode.NON_PERSISTENT);
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            connection.start();
+            Queue queue = session.createQueue(name);
+            java.util.Enumeration<?> seen = session.createBrowser(queue).getEnumeration();
+            for (int n = 0; n < 5; n++) {
+                equal("number " + n, ((TextMessage) seen.nextElement()).getText());
+            }
+            that(!seen.hasMoreElements(), "there were five");
+        }
+        equal(5, place.depth(name));
+    }
+
+    @Case
     public void readAheadListeners() throws Exception {
         String name = place.queue("DEFREADA(YES)");
         try (Connection connection = connect()) {
