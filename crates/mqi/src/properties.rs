@@ -6,6 +6,7 @@
 //! Invariants:
 //! * What is malformed is not there; [`Properties::fault`] says what a call that has to tell of it would.
 //! * Of two properties with one name the first counts.
+//! * No more than a bounded length of text is read, so that what a message asks of memory and time has a bound as well.
 //! * What one costs to find does not grow with how many there are: few are looked through, more are sorted once.
 
 use std::borrow::Cow;
@@ -15,6 +16,10 @@ use crate::{ByteOrder, Chars, Md, Reason, Rfh2};
 
 /// Folders that are of properties whatever they say of their content.
 const FOLDERS: [&str; 7] = ["usr", "jms", "mcd", "mqext", "mqps", "mq", "mq_usr"];
+
+/// Bytes of folders that are read. Taken apart they take some fifty times as much memory at worst; folders behind them,
+/// and one that is longer, are not there.
+const LONGEST: usize = 1 << 20;
 
 /// So many are looked through without an order.
 const FEW: usize = 16;
@@ -61,6 +66,7 @@ impl<'a> Properties<'a> {
     /// Those in front of data of this format and encoding: of every MQRFH2 that follows directly.
     pub fn read(mut format: Chars<8>, mut encoding: i32, mut data: &'a [u8]) -> Self {
         let mut properties = Properties::default();
+        let mut room = LONGEST;
         while format == Chars::new("MQHRF2") {
             let order = ByteOrder::of_encoding(encoding);
             let decoded = order.map(|order| Rfh2::split(data, order));
@@ -70,6 +76,14 @@ impl<'a> Properties<'a> {
                 break;
             };
             for text in folders {
+                let length = text.as_ref().map_or(0, |text| text.len());
+                match room.checked_sub(length) {
+                    Some(left) => room = left,
+                    None => {
+                        properties.note(Reason::RFH_FORMAT_ERROR);
+                        continue;
+                    }
+                }
                 properties.add_text(text);
             }
             (format, encoding) = (header.format, header.encoding);
@@ -343,6 +357,23 @@ mod tests {
         let at = data.windows(3).position(|three| three == b"<b>").unwrap();
         spoilt[at] = 0xff;
         assert_eq!(of(&spoilt).0, "usr.a=1 usr.c=3");
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_read() {
+        let long = format!("<usr><a>{}</a></usr>", "x".repeat(LONGEST));
+        let half = format!("<usr><b>{}</b></usr>", "x".repeat(LONGEST / 2));
+        let folders = [&long, &half, &half, "<usr><c>3</c></usr>"];
+        let data = message(&folders, 1208, ByteOrder::NATIVE);
+        let properties = Properties::read(Chars::new(RFH2), MQENC_NATIVE, &data);
+        assert!(properties.get("usr", "a").is_none());
+        assert!(properties.get("usr", "b").is_some());
+        assert_eq!(
+            properties.get("usr", "c"),
+            Some(&Property::Text("3".into()))
+        );
+        assert_eq!(properties.all.len(), 2, "the second half is too much");
+        assert_eq!(properties.fault(), Some(Reason::RFH_FORMAT_ERROR));
     }
 
     #[test]

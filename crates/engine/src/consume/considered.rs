@@ -5,7 +5,7 @@
 //!
 //! Invariant: the properties are taken out of the message at most once however many consider it, and only if a selector
 //! asks for one of them; nothing of them is kept with the message
-//! (docs/decisions/024-properties-are-read-when-asked-for.md).
+//! (docs/decisions/018-properties-are-read-when-asked-for.md).
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
