@@ -281,7 +281,9 @@ impl Coordinator<'_> {
         let replied = self.stage.tick();
         unit.ending = match commits {
             true => Ending::Committed { called, replied },
-            false => Ending::BackedOut { replied },
+            false if there => Ending::BackedOut { replied },
+            // It never was prepared: the restart has undone it, which counts as no backout.
+            false => Ending::Lost,
         };
         Ok(())
     }
