@@ -304,7 +304,8 @@ impl Model {
                 Ok(())
             }
             Outcome::Reason(reason) => {
-                let own = m.state == State::Putting
+                // Undone: another call of its application was told first that their unit of work is backed out.
+                let own = matches!(m.state, State::Putting | State::Undone)
                     || m.uow.is_some_and(|u| m.state == State::Pending(u));
                 if m.sure || !own {
                     let text = format!(

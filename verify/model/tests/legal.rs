@@ -319,6 +319,16 @@ fn calls_given_up_and_answers_lost() {
                 h.does(2, Op::Commit, Outcome::Reason(2003))?;
                 h.drains(&[])
             }),
+            (
+                "a put not waited for failed with the unit of work that another call was told of",
+                |h| {
+                    h.m.allow_system_backout();
+                    let put = h.call(1, Op::Put(in_uow(1)));
+                    h.does(1, sync(), Outcome::Reason(2003))?;
+                    h.ends(put, Outcome::Reason(2003))?;
+                    h.drains(&[])
+                },
+            ),
             ("unknown outcomes without a crash", |h| {
                 h.puts(1, &[1, 2])?;
                 h.does(2, sync(), Outcome::Unknown)?;
