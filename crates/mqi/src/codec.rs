@@ -233,6 +233,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes over the bytes up to the next multiple of `step` from the structure's start.
+    pub fn align(&mut self, field: &'static str, step: usize) -> Result<(), StructError> {
+        let missing = self.at.next_multiple_of(step) - self.at;
+        self.slice(field, missing).map(drop)
+    }
+
     /// Checks an eye-catcher (StrucId).
     pub fn eye_catcher(&mut self, expected: &[u8; 4]) -> Result<(), StructError> {
         let offset = self.at;

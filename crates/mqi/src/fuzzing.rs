@@ -6,8 +6,8 @@
 
 use crate::codec::StructError;
 use crate::{
-    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Properties, Rfh2, Sts, Tm,
-    Tmc2, Xqh,
+    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Properties, Rfh2, Sd, Sro,
+    Sts, Tm, Tmc2, Xqh,
 };
 
 /// A fuzz target.
@@ -39,6 +39,8 @@ targets! {
     mde Mde;
     rfh2 Rfh2;
     sts Sts;
+    sd Sd;
+    sro Sro;
     cno Cno;
     csp Csp;
 }

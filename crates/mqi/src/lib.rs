@@ -36,7 +36,7 @@ pub use codec::{ByteOrder, PointerSize, Reader, StructError, Writer};
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use properties::{Properties, Property};
 pub use reason::{CompCode, Reason};
-pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sts, Tm, Tmc2, Xqh};
+pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh};
 
 pub use verbs::{Done, Got, Inquired, Mqi, Verb};
 pub use xa::Xid;

@@ -2,8 +2,8 @@
 //! checks, no prefix that decodes, no panic on spoilt bytes.
 
 use posthaste_mqi::{
-    ByteOrder, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Reason, Rfh2, StructError, Sts,
-    Tm, Tmc2, Xqh, fuzzing,
+    ByteOrder, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Reason, Rfh2, Sd, Sro,
+    StructError, Sts, Tm, Tmc2, Xqh, fuzzing,
 };
 use std::fmt::Debug;
 
@@ -56,6 +56,8 @@ fn plain() -> Vec<Case> {
         case!("MQXQH" Xqh, 1, 428, 428, XQH_ERROR, Xqh::default()),
         case!("MQMDE" Mde, 2, 72, 72, MDE_ERROR, Mde::default()),
         case!("MQRFH2" Rfh2, 2, 36, 36, RFH_ERROR, Rfh2::default()),
+        case!("MQSD" Sd, 1, 312, 344, SD_ERROR, Sd::default()),
+        case!("MQSRO" Sro, 1, 16, 16, SRO_ERROR, Sro::default()),
     ];
     for (version, length) in [(1, 324), (2, 364)] {
         cases.push(
@@ -119,6 +121,22 @@ fn with_strings() -> Vec<Case> {
             object_string: "abcd".into(),
             sub_name: "efgh".into(),
             ..Sts::default()
+        }),
+        case!("MQSD" Sd, 1, 312 + 44, 344 + 44, SD_ERROR, Sd {
+            options: 0x0020_222b,
+            object_name: posthaste_mqi::Name::new("PRICES"),
+            object_string: "a/#.".into(),
+            sub_name: "JMS:QM1:id:n".into(),
+            sub_user_data: "my data.".into(),
+            sub_user_data_size: 64,
+            sub_correl_id: [7; 24],
+            pub_accounting_token: [8; 32],
+            selection_string: "color='red' ".into(),
+            selection_string_size: 12,
+            sub_level: 9,
+            res_object_string: "p/a/#/.x".into(),
+            res_object_string_size: 10_240,
+            ..Sd::default()
         }),
         case!("MQCNO" Cno, 8, 252 + 12, 272 + 12, CNO_ERROR, Cno {
             version: 8,

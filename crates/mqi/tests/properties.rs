@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use posthaste_mqi::{
-    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Rfh2, Sts, Tm, Tmc2, Xqh,
-    fuzzing,
+    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, PointerSize, Rfh2, Sd, Sro, Sts, Tm,
+    Tmc2, Xqh, fuzzing,
 };
 use proptest::array::{uniform4, uniform16, uniform24, uniform32};
 use proptest::prelude::*;
@@ -364,6 +364,47 @@ fn sts() -> impl Strategy<Value = Sts> {
         })
 }
 
+fn subscription() -> impl Strategy<Value = (Sd, Sro)> {
+    let strings = (string(), string(), string(), string(), string());
+    let ids = (bytes::<24>(), bytes::<32>(), bytes::<40>());
+    (
+        uniform16(any::<i32>()),
+        (chars(), chars(), chars()),
+        ids,
+        strings,
+    )
+        .prop_map(|(n, names, ids, strings)| {
+            let room = |text: &str, size: i32| size.max(i32::try_from(text.len()).unwrap());
+            let sd = Sd {
+                version: 1,
+                options: n[0],
+                object_name: names.0,
+                alternate_user_id: names.1,
+                alternate_security_id: ids.2,
+                sub_expiry: n[1],
+                sub_user_data_size: room(&strings.2, n[2]),
+                selection_string_size: room(&strings.3, n[3]),
+                res_object_string_size: room(&strings.4, n[4]),
+                object_string: strings.0,
+                sub_name: strings.1,
+                sub_user_data: strings.2,
+                sub_correl_id: ids.0,
+                pub_priority: n[5],
+                pub_accounting_token: ids.1,
+                pub_appl_identity_data: names.2,
+                selection_string: strings.3,
+                sub_level: n[6],
+                res_object_string: strings.4,
+            };
+            let sro = Sro {
+                options: n[7],
+                num_pubs: n[8],
+                ..Sro::default()
+            };
+            (sd, sro)
+        })
+}
+
 fn connect() -> impl Strategy<Value = (Cno, Csp)> {
     (
         (
@@ -470,6 +511,12 @@ proptest! {
         survives!(pmo, Pmo, shape);
         survives!(gmo, Gmo, shape);
         survives!(sts, Sts, shape);
+    }
+
+    #[test]
+    fn subscriptions_survive((sd, sro) in subscription(), shape in shape()) {
+        survives!(sd, Sd, shape);
+        survives!(sro, Sro, shape);
     }
 
     #[test]

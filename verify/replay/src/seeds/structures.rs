@@ -1,8 +1,8 @@
 //! One seed for each structure of the MQ Interface: filled fields, byte order and width in turn.
 
 use posthaste_mqi::{
-    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Name, Od, Pmo, PointerSize, Rfh2, Sts, Tm, Tmc2,
-    Xqh,
+    ByteOrder, Chars, Cno, Csp, Dlh, Gmo, Md, Mde, Name, Od, Pmo, PointerSize, Rfh2, Sd, Sro, Sts,
+    Tm, Tmc2, Xqh,
 };
 
 use super::Seeds;
@@ -136,7 +136,7 @@ fn add_message_headers(all: &mut Collector) {
     all.add("rfh2", |out, order, width| rfh2.encode(out, order, width));
 }
 
-/// What connect and status take.
+/// What connect, status and subscriptions take.
 fn add_connection_structures(all: &mut Collector) {
     let sts = Sts {
         version: 2,
@@ -144,6 +144,18 @@ fn add_connection_structures(all: &mut Collector) {
         ..Sts::default()
     };
     all.add("sts", |out, order, width| sts.encode(out, order, width));
+    let sd = Sd {
+        options: 0x0020_222b,
+        object_string: "dev/+/prices".to_owned(),
+        sub_name: "JMS:QM1:client:name".to_owned(),
+        sub_user_data: "Shared Subscription".to_owned(),
+        selection_string: "colour = 'red'".to_owned(),
+        res_object_string_size: 10_240,
+        ..Sd::default()
+    };
+    all.add("sd", |out, order, width| sd.encode(out, order, width));
+    let sro = Sro::default();
+    all.add("sro", |out, order, width| sro.encode(out, order, width));
     let cno = Cno {
         version: 7,
         appl_name: Chars::new("seed"),
