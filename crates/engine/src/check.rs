@@ -146,7 +146,7 @@ fn check_owner(unit: &Unit, sessions: &[Arc<SessionInner>]) -> Result<(), String
     if let Some(ongoing) = work.ongoing.as_ref().filter(|_| active) {
         let there = |id: &u64| sessions.iter().any(|session| session.id == *id);
         let (workers, associated) = (ongoing.workers(), ongoing.associated());
-        let owned = !workers.is_empty() || ongoing.left_in_order;
+        let owned = !workers.is_empty() || ongoing.left.is_some();
         return match owned && workers.iter().chain(associated).all(there) {
             true => Ok(()),
             false => Err(format!("branch {} is nobody's", ongoing.xid)),

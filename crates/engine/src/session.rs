@@ -30,6 +30,7 @@ use crate::queue::Queue;
 use crate::sessions::Sessions;
 use crate::status::{ConnectionCounts, ConnectionStatus, HandleStatus, UnitStatus};
 use crate::unit::ticket::{Outstanding, TicketHolder};
+use crate::unit::worked_on::WorkedOn;
 use crate::unit::{Stage, Unit, Work};
 
 /// What changes during a connection.
@@ -40,8 +41,7 @@ pub(crate) struct SessionState {
     pub(crate) unit: Option<Arc<Unit>>,
     /// The branch that the unit of work is, if the connection is associated with one: then others decide about its end.
     pub(crate) branch: Option<Xid>,
-    /// The connection has worked on a branch.
-    pub(crate) works_on_branches: bool,
+    pub(crate) worked_on: WorkedOn,
     /// The connection has ended, and what it had was given up: nobody would end a unit of work that began now.
     released: bool,
     pub(crate) async_puts: AsyncPuts,

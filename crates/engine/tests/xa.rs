@@ -330,6 +330,84 @@ fn a_branch_goes_with_the_last_connection_that_has_worked_on_it() {
     assert_eq!(what_is_there(&w), [""; 0]);
 }
 
+/// Branches whose applications have ended in order wait for their transaction managers, but not any number of them.
+#[test]
+fn of_branches_that_were_left_the_oldest_is_backed_out_where_there_are_too_many() {
+    const MOST: u32 = 10_000;
+    let w = World::new();
+    let numbered = |n: u32| Xid::new(2, &n.to_be_bytes(), b"b").unwrap();
+    let begin = |s: &Session, xid: &Xid| block_on(s.start_branch(xid, Start::New)).unwrap();
+    let done = |s: &Session, xid: &Xid| block_on(s.end_branch(xid, End::Success)).unwrap();
+    let (first, h) = working(&w, 1, b"first");
+    end(&first, 1, End::Success).unwrap();
+    put(&first, h, PERSISTENT, 0, b"got");
+    start(&first, 2, Start::New).unwrap();
+    assert_eq!(next(&first, h, SYNC).unwrap().text(), "got");
+    end(&first, 2, End::Success).unwrap();
+    start(&first, 3, Start::New).unwrap();
+    put(&first, h, PERSISTENT, MQPMO_SYNCPOINT, b"prepared");
+    end(&first, 3, End::Success).unwrap();
+    block_on(first.disconnect()).unwrap();
+    let other = w.connect();
+    // Nobody waits for one that is prepared, worked on again, or ended.
+    prepare(&other, 3).unwrap();
+    start(&other, 1, Start::Join).unwrap();
+    for n in 0..MOST + 5 {
+        let s = w.connect();
+        begin(&s, &numbered(n));
+        done(&s, &numbered(n));
+        block_on(s.disconnect()).unwrap();
+        if n % 1000 == 0 {
+            block_on(other.roll_back(&numbered(n))).unwrap();
+        }
+    }
+    // With that of the get, which is the oldest, five less than the limit.
+    assert_eq!(w.message_count("AMQ2078W"), 0);
+    for n in [20_000, 20_001, 20_002, 20_003, 20_004, 20_005] {
+        let s = w.connect();
+        begin(&s, &numbered(n));
+        done(&s, &numbered(n));
+        assert_eq!(w.message_count("AMQ2078W"), 0);
+        block_on(s.disconnect()).unwrap();
+    }
+    assert_eq!(w.message_count("AMQ2078W"), 1);
+    until("the oldest to be backed out", || {
+        prepare(&other, 2) == Err(BranchError::Unknown)
+    });
+    assert_eq!(
+        block_on(other.prepare_branch(&numbered(1))),
+        Ok(Vote::ReadOnly)
+    );
+    end(&other, 1, End::Success).unwrap();
+    one_phase(&other, 1).unwrap();
+    commit_prepared(&other, 3).unwrap();
+    let mut there = what_is_there(&w);
+    there.sort();
+    assert_eq!(there, ["first", "got", "prepared"]);
+}
+
+/// One connection does not begin any number of branches that it leaves to others, or to nobody.
+#[test]
+fn a_connection_has_a_limit_of_branches_that_are_not_prepared() {
+    const MOST: u32 = 10_000;
+    let w = World::new();
+    let s = w.connect();
+    let numbered = |n: u32| Xid::new(2, &n.to_be_bytes(), b"b").unwrap();
+    for n in 0..MOST {
+        block_on(s.start_branch(&numbered(n), Start::New)).unwrap();
+        block_on(s.end_branch(&numbered(n), End::Success)).unwrap();
+    }
+    let refused = BranchError::Failed(Reason::RESOURCE_PROBLEM);
+    assert_eq!(start(&s, 1, Start::New), Err(refused));
+    assert_eq!(block_on(s.prepare_branch(&numbered(7))), Ok(Vote::ReadOnly));
+    start(&s, 1, Start::New).unwrap();
+    end(&s, 1, End::Success).unwrap();
+    assert_eq!(start(&s, 2, Start::New), Err(refused));
+    start(&w.connect(), 2, Start::New).unwrap();
+    drop(s);
+    assert_eq!(w.qm().transactions(), []);
+}
+
 #[test]
 fn a_crash_undoes_what_is_not_prepared() {
     let mut w = World::new();

@@ -358,6 +358,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See in which state posthaste transactions -a shows it.",
     ),
     message(
+        "AMQ2078W",
+        "Branch {0} was backed out: {1} more have been left since.",
+        "The last application that had worked on the branch of a global transaction ended in order before it was prepared, and no transaction manager has decided about it since. Nobody was promised that it can be committed. If its transaction manager asks now, it learns that there is no such branch.",
+        "See why the transaction manager neither prepares nor backs out what its applications have done; posthaste transactions -a shows the others.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -19,7 +19,9 @@ use posthaste_mqi::Reason;
 pub use posthaste_mqi::Xid;
 use posthaste_recovery_log::{Class, LogError, Lsn};
 
+use super::branches::MOST_LEFT;
 use super::effect::Effect;
+use super::ongoing::{Ongoing, Start};
 pub use super::outcome::{BranchError, Outcome};
 use super::{Backout, Commit, Stage, Unit, Units, Work};
 use crate::manager::Inner;
@@ -79,7 +81,87 @@ pub(crate) enum Prepare {
     Refused(LogError),
 }
 
+impl Work {
+    /// From now on no connection works on it as on a branch that is not prepared: what was known of those that did.
+    pub(super) fn no_longer_ongoing(&mut self, qm: &Inner) -> Option<Box<Ongoing>> {
+        let ongoing = self.ongoing.take()?;
+        if let Some(place) = ongoing.left {
+            qm.units.branches.not_left(place);
+        }
+        Some(ongoing)
+    }
+}
+
 impl Unit {
+    /// A connection that is associated with no branch begins to work on this one, or goes on; whether it had not worked
+    /// on it before.
+    ///
+    /// # Errors
+    /// Those of [`Ongoing::associate`]; [`BranchError::Unknown`] it has ended; [`BranchError::Protocol`] it is prepared.
+    pub(crate) fn associate(
+        &self,
+        session: u64,
+        how: Start,
+        qm: &Inner,
+    ) -> Result<bool, BranchError> {
+        let mut work = self.lock();
+        match (work.stage, &mut work.ongoing) {
+            (Stage::Active, Some(ongoing)) => {
+                let is_new = ongoing.associate(session, how)?;
+                if let Some(place) = ongoing.left.take() {
+                    qm.units.branches.not_left(place);
+                }
+                Ok(is_new)
+            }
+            (Stage::Ended | Stage::BackedOut, _) => Err(BranchError::Unknown),
+            _ => Err(BranchError::Protocol),
+        }
+    }
+
+    /// A connection that has worked on it has ended. What has to be backed out for that, this one or one that was left
+    /// long ago, is given to `see_through`, without a lock.
+    pub(crate) fn left_by(
+        self: Arc<Self>,
+        session: u64,
+        in_order: bool,
+        qm: &Inner,
+        see_through: impl Fn(Arc<Unit>, Result<Backout, LogError>),
+    ) {
+        let mut work = self.lock();
+        let active = work.stage == Stage::Active;
+        let Some(ongoing) = work.ongoing.as_mut() else {
+            return;
+        };
+        if ongoing.leave(session, in_order) {
+            let backout = self.begin_backout_of(&mut work, qm);
+            drop(work);
+            return see_through(self, backout);
+        }
+        if !active || !ongoing.is_abandoned() {
+            return;
+        }
+        let (place, oldest) = qm.units.branches.leave(&self);
+        ongoing.left = Some(place);
+        drop(work);
+        if let Some((place, oldest)) = oldest {
+            let backout = oldest.back_out_left(place, qm);
+            backout
+                .into_iter()
+                .for_each(|begun| see_through(Arc::clone(&oldest), begun));
+        }
+    }
+
+    /// Begins to back out a branch that was left, if it is still as it was then.
+    fn back_out_left(&self, place: u64, qm: &Inner) -> Option<Result<Backout, LogError>> {
+        let mut work = self.lock();
+        let ongoing = work.ongoing.as_mut().filter(|o| o.left == Some(place))?;
+        let inserts = [ongoing.xid.to_string(), MOST_LEFT.to_string()];
+        let backout = self.begin_backout_of(&mut work, qm);
+        drop(work);
+        qm.operator.message("AMQ2078W", &inserts);
+        Some(backout)
+    }
+
     /// Begins to prepare it under an identifier that is its own already; after [`Prepare::Appended`] the caller sees it
     /// through.
     pub(crate) fn begin_prepare(&self, qm: &Inner, xid: &Xid) -> Prepare {
@@ -106,7 +188,7 @@ impl Unit {
                 work.note(appended.start, 0, qm);
                 work.settle(qm);
                 work.xid = Some(xid.clone());
-                work.ongoing = None;
+                work.no_longer_ongoing(qm);
                 work.stage = Stage::Ending;
                 Prepare::Appended(appended.end)
             }

@@ -143,7 +143,7 @@ impl Unit {
         if let Some(xid) = work.xid.as_ref() {
             qm.units.branches.remove(xid);
         }
-        if let Some(ongoing) = work.ongoing.take() {
+        if let Some(ongoing) = work.no_longer_ongoing(qm) {
             qm.units.branches.remove(&ongoing.xid);
         }
         qm.units.remove(self.place);

@@ -6,7 +6,7 @@
 //! | `outcome` | committed, or backed out |
 //! | `ends` | how they grow and end |
 //! | `branches`, `branch` | units of work that somebody else decides about (XA) |
-//! | `ongoing` | which connections work on a branch that is not prepared |
+//! | `ongoing`, `worked_on` | which connections work on a branch that is not prepared; which branches a connection has worked on |
 //! | `carried` | those in doubt, as an image carries them and a restart restores them |
 //! | `effect`, `happen` | what a forced log record makes true |
 //! | `ticket` | effects that no call waits for: asynchronous puts, and those whose applications went away |
@@ -40,6 +40,7 @@ pub(crate) mod outcome;
 mod settle;
 pub(crate) mod table;
 pub(crate) mod ticket;
+pub(crate) mod worked_on;
 
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@
 //! * A branch is idle when nobody is associated with it and nobody's work on it is suspended: only then is it prepared,
 //!   committed or backed out by a call.
 //! * It lives no longer than the connections that have worked on it, unless the last of them has ended in order while it
-//!   was idle: who else could be relied on to end it?
+//!   was idle: who else could be relied on to end it? What becomes of it then is for whoever coordinates it to say, as
+//!   MQ's manual has it of MQDISC; of such there is a limit ([`branches`](super::branches)).
 
 use posthaste_mqi::Xid;
 
@@ -49,8 +50,8 @@ pub(crate) struct Ongoing {
     suspended: Vec<Suspended>,
     /// Who has worked on it, and is still connected.
     workers: Vec<u64>,
-    /// The last worker has ended in order.
-    pub(crate) left_in_order: bool,
+    /// Its place among those whose last worker has ended in order.
+    pub(crate) left: Option<u64>,
     pub(crate) rollback_only: bool,
 }
 
@@ -62,7 +63,7 @@ impl Ongoing {
             associated: vec![session],
             suspended: Vec::new(),
             workers: vec![session],
-            left_in_order: false,
+            left: None,
             rollback_only: false,
         }
     }
@@ -86,7 +87,7 @@ impl Ongoing {
         &self.workers
     }
 
-    pub(crate) fn is_worker(&self, session: u64) -> bool {
+    fn is_worker(&self, session: u64) -> bool {
         self.workers.contains(&session)
     }
 
@@ -95,12 +96,12 @@ impl Ongoing {
         own.or_else(|| self.suspended.iter().position(|s| s.migrates))
     }
 
-    /// A connection that is associated with none begins to work on it, or goes on.
+    /// A connection that is associated with none begins to work on it, or goes on; whether it had not worked on it before.
     ///
     /// # Errors
     /// [`BranchError::Protocol`] nothing is suspended that it could go on with; [`BranchError::RolledBack`] the branch is
     /// to be backed out.
-    pub(crate) fn associate(&mut self, session: u64, how: Start) -> Result<(), BranchError> {
+    pub(crate) fn associate(&mut self, session: u64, how: Start) -> Result<bool, BranchError> {
         let suspended = match how {
             Start::Resume => Some(self.suspended_by(session).ok_or(BranchError::Protocol)?),
             Start::New | Start::Join => None,
@@ -112,10 +113,11 @@ impl Ongoing {
             self.suspended.swap_remove(at);
         }
         self.associated.push(session);
-        if !self.is_worker(session) {
+        let is_new = !self.is_worker(session);
+        if is_new {
             self.workers.push(session);
         }
-        Ok(())
+        Ok(is_new)
     }
 
     /// The work of a connection on it ends, or what is suspended does.
@@ -141,13 +143,12 @@ impl Ongoing {
     }
 
     /// A connection has ended; whether the branch has to be backed out for it.
-    pub(crate) fn leave(&mut self, session: u64, in_order: bool) -> bool {
+    pub(super) fn leave(&mut self, session: u64, in_order: bool) -> bool {
         let unfinished = self.associated.contains(&session)
             || self.suspended.iter().any(|s| s.session == session);
         self.associated.retain(|id| *id != session);
         self.suspended.retain(|s| s.session != session);
         self.workers.retain(|id| *id != session);
-        self.left_in_order = in_order;
         unfinished || self.workers.is_empty() && !in_order
     }
 }

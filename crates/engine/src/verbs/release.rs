@@ -16,7 +16,6 @@ use crate::handles::{Handle, Target};
 use crate::plant::{Bug, planted};
 use crate::session::SessionInner;
 use crate::unit::effect::Effect;
-use crate::unit::ongoing::Ongoing;
 use crate::unit::{Backout, Unit};
 
 /// Takes a handle out of its queue's counts.
@@ -105,23 +104,14 @@ impl SessionInner {
     /// The connection works on no branch any more, and will not see to the end of those that it has worked on: unless it
     /// has ended in order, a branch of which nobody else knows is backed out.
     pub(crate) fn leave_branches(&self, in_order: bool) {
-        if !std::mem::take(&mut self.lock().works_on_branches) {
-            return;
-        }
+        let worked_on = self.lock().worked_on.take();
         if planted(Bug::KeepBranch) {
             return;
         }
-        for (_, unit) in self.qm.units.branches() {
-            let backout = {
-                let mut work = unit.lock();
-                let is_worker = |o: &&mut Box<Ongoing>| o.is_worker(self.id);
-                let ongoing = work.ongoing.as_mut().filter(is_worker);
-                if !ongoing.is_some_and(|ongoing| ongoing.leave(self.id, in_order)) {
-                    continue;
-                }
-                unit.begin_backout_of(&mut work, &self.qm)
-            };
-            self.see_through(unit, backout);
+        for unit in worked_on {
+            unit.left_by(self.id, in_order, &self.qm, |unit, backout| {
+                self.see_through(unit, backout);
+            });
         }
     }
 

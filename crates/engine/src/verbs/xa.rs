@@ -37,13 +37,22 @@ impl SessionInner {
             own.leave(&mut work, &self.qm);
         }
         state.unit = None;
-        let unit = match how {
-            Start::New => self.new_branch(xid)?,
-            Start::Join | Start::Resume => self.known_branch(xid, how)?,
+        let (unit, is_new) = match how {
+            Start::New if !state.worked_on.has_room() => {
+                return Err(BranchError::Failed(Reason::RESOURCE_PROBLEM));
+            }
+            Start::New => (self.new_branch(xid)?, true),
+            Start::Join | Start::Resume => {
+                let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+                let is_new = unit.associate(self.id, how, &self.qm)?;
+                (unit, is_new)
+            }
         };
+        if is_new {
+            state.worked_on.add(&unit);
+        }
         state.unit = Some(unit);
         state.branch = Some(xid.clone());
-        state.works_on_branches = true;
         Ok(())
     }
 
@@ -64,18 +73,6 @@ impl SessionInner {
             drop(work);
             return Err(BranchError::Duplicate);
         }
-        Ok(unit)
-    }
-
-    fn known_branch(&self, xid: &Xid, how: Start) -> Result<Arc<Unit>, BranchError> {
-        let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
-        let mut work = unit.lock();
-        match (work.stage, &mut work.ongoing) {
-            (Stage::Active, Some(ongoing)) => ongoing.associate(self.id, how)?,
-            (Stage::Ended | Stage::BackedOut, _) => return Err(BranchError::Unknown),
-            _ => return Err(BranchError::Protocol),
-        }
-        drop(work);
         Ok(unit)
     }
 
@@ -229,7 +226,8 @@ impl Session {
     ///
     /// # Errors
     /// [`BranchError::Invalid`], [`BranchError::Duplicate`], [`BranchError::Unknown`], [`BranchError::Protocol`],
-    /// [`BranchError::Outside`]; [`BranchError::RolledBack`] the branch is to be backed out; 2009, 2018, 2162, 2219.
+    /// [`BranchError::Outside`]; [`BranchError::RolledBack`] the branch is to be backed out; 2102 the connection has 10,000
+    /// that are not prepared; 2009, 2018, 2162, 2219.
     pub async fn start_branch(&self, xid: &Xid, how: Start) -> Result<(), BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
