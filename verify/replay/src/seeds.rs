@@ -10,6 +10,7 @@ mod engine;
 mod files;
 mod selectors;
 mod structures;
+mod topics;
 
 pub use captured::wire;
 pub use client::client;
@@ -18,6 +19,7 @@ pub use engine::{engine_image, engine_records};
 pub use files::{log, store};
 pub use selectors::selector;
 pub use structures::mqi;
+pub use topics::topic;
 
 /// Inputs by file name.
 pub type Seeds = Vec<(String, Vec<u8>)>;

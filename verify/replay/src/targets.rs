@@ -54,6 +54,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "topic",
+        run: topic,
+        seeds: seeds::topic,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "log_pages",
         run: log_pages,
         seeds: seeds::log,
@@ -118,6 +124,11 @@ pub fn pcf(bytes: &[u8]) {
 /// Message selectors: compiled, and evaluated for some messages.
 pub fn selector(bytes: &[u8]) {
     posthaste_selector::fuzzing::selector(bytes);
+}
+
+/// Filters of subscriptions, alone and in their index, against topic strings.
+pub fn topic(bytes: &[u8]) {
+    posthaste_topic::fuzzing::topic(bytes);
 }
 
 /// Pages and records of the recovery log, what the engine writes in them, and the control file.

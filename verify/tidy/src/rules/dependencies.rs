@@ -36,6 +36,7 @@ const fn row(
 const MAY_USE: &[Row] = &[
     row("crates/mqi", &[], &[]),
     row("crates/selector", &[], &[]),
+    row("crates/topic", &[], &[]),
     row("crates/command", &["mqi"], &[]),
     row("crates/wire", &["mqi"], &[]),
     row("crates/env", &[], &[]),
@@ -43,7 +44,15 @@ const MAY_USE: &[Row] = &[
     row("crates/store", &["env", "recovery-log"], &["env-sim"]),
     row(
         "crates/engine",
-        &["mqi", "selector", "command", "env", "recovery-log", "store"],
+        &[
+            "mqi",
+            "selector",
+            "topic",
+            "command",
+            "env",
+            "recovery-log",
+            "store",
+        ],
         // admin: tests define their objects by commands.
         &["env-sim", "admin"],
     ),
@@ -134,6 +143,7 @@ const MAY_USE: &[Row] = &[
         &[
             "mqi",
             "selector",
+            "topic",
             "command",
             "wire",
             "env",

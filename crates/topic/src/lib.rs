@@ -1,0 +1,38 @@
+//! Topics of publish/subscribe: topic strings, the filters of subscriptions, and which of them match.
+//!
+//! A topic string names levels of a tree, separated by `/`. A [`Filter`] is the topic string of a subscription, in
+//! which wildcards may stand for others; [`Subscribers`] finds the filters that match a topic string; [`TopicTree`] has
+//! what is defined for topics and finds the closest definition. Everything here is pure.
+//!
+//! | file | what is there |
+//! | --- | --- |
+//! | `string` | topic strings: their length, their levels, two of them joined |
+//! | `filter` | filters in both wildcard schemes of MQ |
+//! | `pattern` | the character scheme: `*`, `?`, `%` |
+//! | `subscribers` | filters by what they match |
+//! | `levels` | filters of the topic scheme by their levels |
+//! | `tree` | what is defined for topics |
+//!
+//! Sources: IBM MQ's manual, "Topic-based wildcard scheme", "Character-based wildcard scheme", "Combining topic strings",
+//! "System topics for monitoring and activity trace", MQRC_TOPIC_STRING_ERROR.
+//!
+//! Invariants:
+//! * Empty levels are levels (`/a` has two), and case counts.
+//! * No filter and no topic string makes matching exponential: it is at most their lengths multiplied.
+//! * A filter that [`Subscribers`] finds is one that [`Filter::matches`], and each is found once.
+
+#![forbid(unsafe_code)]
+
+mod filter;
+#[doc(hidden)]
+pub mod fuzzing;
+mod levels;
+mod pattern;
+mod string;
+mod subscribers;
+mod tree;
+
+pub use filter::{Filter, Scheme};
+pub use string::{Error, LONGEST, SYSTEM_BRANCH, check, is_at_or_below, join};
+pub use subscribers::{Key, Subscribers};
+pub use tree::TopicTree;

@@ -1,0 +1,99 @@
+//! Topic strings: how long they may be, where they stand in the tree, and two of them joined.
+
+/// Longest topic string, in bytes (MQ_TOPIC_STR_LENGTH).
+pub const LONGEST: usize = 10_240;
+
+/// The branch of the tree for what the queue manager publishes itself: no wildcard above it reaches into it.
+pub const SYSTEM_BRANCH: &str = "$SYS/MQ";
+
+/// A text that is no topic string, or no filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Nothing at all.
+    #[error("the topic string is empty")]
+    Empty,
+    /// Longer than [`LONGEST`].
+    #[error("the topic string has {0} bytes, and {LONGEST} are allowed")]
+    TooLong(usize),
+    /// In the character scheme, a `%` that escapes none of `*`, `?` and `%`; where, in bytes.
+    #[error("`%` at byte {0} is not followed by `*`, `?` or `%`")]
+    Escape(usize),
+}
+
+/// Whether this is the topic string of a publication. Every character may be in it, wildcards too: they stand for
+/// themselves.
+///
+/// # Errors
+///
+/// If it is empty or too long.
+pub fn check(topic: &str) -> Result<(), Error> {
+    match topic.len() {
+        0 => Err(Error::Empty),
+        length if length > LONGEST => Err(Error::TooLong(length)),
+        _ => Ok(()),
+    }
+}
+
+/// The full topic string of a topic object's TOPICSTR and of what an application adds to it: with a `/` between them,
+/// whatever they begin and end with; where one of them is empty, the other as it is.
+#[must_use]
+pub fn join(of_object: &str, added: &str) -> String {
+    match (of_object, added) {
+        ("", only) | (only, "") => only.to_owned(),
+        (of_object, added) => format!("{of_object}/{added}"),
+    }
+}
+
+/// Whether a topic is a node of the tree or stands below it; everything is below the root, the empty string.
+#[must_use]
+pub fn is_at_or_below(topic: &str, node: &str) -> bool {
+    node.is_empty()
+        || topic
+            .strip_prefix(node)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_string_is_neither_empty_nor_too_long() {
+        assert_eq!(check(""), Err(Error::Empty));
+        for good in ["/", "a", "a//b/", "a/#", "+", "%", "\0"] {
+            assert_eq!(check(good), Ok(()), "{good:?}");
+        }
+        assert_eq!(check(&"x".repeat(LONGEST)), Ok(()));
+        let long = check(&"x".repeat(LONGEST + 1));
+        assert_eq!(long, Err(Error::TooLong(LONGEST + 1)));
+    }
+
+    /// The manual's table "Topic string concatenation examples".
+    #[test]
+    fn two_strings_are_joined_as_the_manual_says() {
+        for (of_object, added, full) in [
+            ("Football/Scores", "", "Football/Scores"),
+            ("", "Football/Scores", "Football/Scores"),
+            ("Football", "Scores", "Football/Scores"),
+            ("Football", "/Scores", "Football//Scores"),
+            ("/Football", "Scores", "/Football/Scores"),
+        ] {
+            assert_eq!(join(of_object, added), full);
+        }
+    }
+
+    #[test]
+    fn below_is_by_whole_levels() {
+        for (topic, node, below) in [
+            ("a/b", "a", true),
+            ("a", "a", true),
+            ("ab", "a", false),
+            ("a", "a/b", false),
+            ("a/", "a", true),
+            ("a", "", true),
+            ("/a", "", true),
+        ] {
+            assert_eq!(is_at_or_below(topic, node), below, "{topic} below {node}");
+        }
+    }
+}
