@@ -23,6 +23,7 @@ use crate::recovery::checkpoint_state::CheckpointState;
 use crate::signal::Signal;
 use crate::steady_clock::SteadyClock;
 use crate::stop::Stop;
+use crate::topics::Topics;
 use crate::unit::Units;
 use crate::unit::ticket::Tickets;
 
@@ -48,6 +49,9 @@ pub(crate) struct Inner {
     /// Absent while a checkpoint is being taken.
     pub(crate) checkpoint: Mutex<Option<CheckpointState>>,
     pub(crate) deleted: DeletedQueues,
+    // Its callers are not there yet.
+    #[allow(dead_code)]
+    pub(crate) topics: Topics,
 }
 
 /// What [`Inner::new`] is made of, beside what starts at zero.
@@ -86,6 +90,7 @@ impl Inner {
             kick,
             checkpoint: Mutex::new(Some(parts.checkpoint)),
             deleted: DeletedQueues::found(parts.retired),
+            topics: Topics::default(),
         }
     }
 

@@ -1,0 +1,147 @@
+//! A subscription: which publications it asks for, where they go, and what they look like there.
+//!
+//! Invariants:
+//! * What a subscription says does not change: an alteration puts another one with the same identifier and the same
+//!   [`Deliveries`] in its place, so that a publication reads one whole set of terms.
+//! * A subscription that is durable is an object of the catalogue; any other ends with the connection that made it.
+
+use std::sync::Arc;
+
+use posthaste_env::sync::RwLock;
+use posthaste_env::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use posthaste_mqi::{CorrelId, Name};
+use posthaste_selector::Selector;
+
+use crate::queue::Queue;
+
+/// Identifier of a subscription (SUBID), unique and never used again.
+pub(crate) type SubId = [u8; 24];
+
+/// Who made a subscription (SUBTYPE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Maker {
+    /// MQSUB.
+    Api,
+    /// DEFINE SUB.
+    Administrator,
+}
+
+/// How the subscription's topic string is to be read (WSCHEMA).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// `#` and `+` stand for levels.
+    Topic,
+    /// `*` and `?` stand for characters.
+    Character,
+}
+
+/// How the properties of a publication reach a subscriber (PSPROP).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PublishProperties {
+    /// Not at all.
+    None,
+    /// As message properties.
+    MessageProperties,
+    /// In an MQRFH2 header.
+    Rfh2,
+    /// As a publication on a queue of queued publish/subscribe.
+    Compatibility,
+}
+
+/// Where a subscription's publications go.
+pub(crate) struct Destination {
+    /// The queue.
+    pub(crate) queue: Name,
+    /// Its queue manager; this one's name where it is here.
+    pub(crate) queue_manager: Name,
+    /// What the names were found to mean last; a queue of that name may have been deleted and defined again.
+    found: RwLock<Option<Arc<Queue>>>,
+}
+
+impl Destination {
+    /// A queue by its names; `found`: what they mean, if it is a local queue.
+    pub(crate) fn new(queue: Name, queue_manager: Name, found: Option<Arc<Queue>>) -> Self {
+        Destination {
+            queue,
+            queue_manager,
+            found: RwLock::new(found),
+        }
+    }
+
+    /// The local queue that the names meant last.
+    pub(crate) fn found(&self) -> Option<Arc<Queue>> {
+        self.found.read().clone()
+    }
+
+    /// They mean this queue now.
+    pub(crate) fn set_found(&self, queue: Option<Arc<Queue>>) {
+        *self.found.write() = queue;
+    }
+}
+
+/// What a subscription has been given, for whoever asks for its status.
+#[derive(Debug, Default)]
+pub(crate) struct Deliveries {
+    messages: AtomicU64,
+    /// Microseconds since 1970; 0: none yet.
+    latest: AtomicI64,
+}
+
+impl Deliveries {
+    /// One publication more was put on the destination.
+    pub(crate) fn count(&self, now: i64) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
+        self.latest.store(now, Ordering::Relaxed);
+    }
+
+    /// How many there were since it was made or the queue manager started.
+    pub(crate) fn messages(&self) -> u64 {
+        self.messages.load(Ordering::Relaxed)
+    }
+
+    /// When the latest was, microseconds since 1970.
+    pub(crate) fn latest(&self) -> Option<i64> {
+        Some(self.latest.load(Ordering::Relaxed)).filter(|at| *at != 0)
+    }
+}
+
+/// A subscription. See the head of this file.
+pub(crate) struct Subscription {
+    pub(crate) id: SubId,
+    /// Its name; empty: it has none.
+    pub(crate) name: String,
+    /// The whole topic string.
+    pub(crate) topic: String,
+    pub(crate) scheme: Scheme,
+    pub(crate) destination: Destination,
+    /// The queue manager made the destination, and deletes it with the subscription.
+    pub(crate) managed: bool,
+    pub(crate) durable: bool,
+    /// The connection that it ends with, where it is not durable.
+    pub(crate) owner: Option<u64>,
+    pub(crate) maker: Maker,
+    /// CorrelId of what it is given.
+    pub(crate) correl_id: CorrelId,
+    pub(crate) user_data: String,
+    /// The selection string as it was given, and what it means; `None`: everything.
+    pub(crate) selection: String,
+    pub(crate) selector: Option<Arc<Selector>>,
+    /// SUBLEVEL, 0 to 9.
+    pub(crate) level: i32,
+    /// PUBPRTY: a priority, or one of MQPRI_*.
+    pub(crate) priority: i32,
+    /// PUBACCT.
+    pub(crate) accounting_token: [u8; 32],
+    /// PUBAPPID.
+    pub(crate) application_identity: String,
+    /// The user on whose behalf it was made last (SUBUSER).
+    pub(crate) user: String,
+    /// Any user may alter it (VARUSER).
+    pub(crate) any_user: bool,
+    pub(crate) properties: PublishProperties,
+    /// Publications are sent only when they are asked for (REQONLY).
+    pub(crate) on_request: bool,
+    /// When it ends, microseconds since 1970; `None`: not by itself.
+    pub(crate) expires: Option<i64>,
+    pub(crate) deliveries: Arc<Deliveries>,
+}
