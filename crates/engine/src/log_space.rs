@@ -1,7 +1,8 @@
 //! Watching how the log fills: when something is to be done about it, and who waits for that.
 //!
 //! Invariants: whoever appends to the log looks at two marks and takes no lock; a mark that was met is met once, until
-//! whoever has acted sets the next one. What is wanted stays wanted until it is taken.
+//! whoever has acted sets the next one. What is wanted stays wanted until it is taken. Where a full disk lets no
+//! checkpoint through, room is not made again at once: whoever waits asks at once, and each attempt writes an image.
 
 use std::sync::Arc;
 
@@ -9,6 +10,9 @@ use posthaste_env::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use posthaste_recovery_log::Lsn;
 
 use crate::signal::Signal;
+
+/// Nanoseconds from an attempt to make room that was in vain to the next.
+const VAIN_NANOS: u64 = 10_000_000;
 
 /// See the head of this file.
 pub(crate) struct LogSpace {
@@ -18,6 +22,8 @@ pub(crate) struct LogSpace {
     holder_at: AtomicU64,
     /// Room is to be made: a put waits for it, or a checkpoint is due.
     room_wanted: AtomicBool,
+    /// Room is not made before this moment of the monotonic clock.
+    not_before: AtomicU64,
     /// Somebody is to look who holds the log.
     look_wanted: AtomicBool,
     /// Something for maintenance to do.
@@ -33,6 +39,7 @@ impl LogSpace {
             checkpoint_at: AtomicU64::new(u64::MAX),
             holder_at: AtomicU64::new(u64::MAX),
             room_wanted: AtomicBool::new(false),
+            not_before: AtomicU64::new(0),
             look_wanted: AtomicBool::new(false),
             kick,
             relief: Signal::default(),
@@ -76,9 +83,20 @@ impl LogSpace {
         self.kick.raise();
     }
 
-    /// Whether room is to be made; whoever asks makes it.
-    pub(crate) fn take_room_wanted(&self) -> bool {
-        self.room_wanted.swap(false, Ordering::AcqRel)
+    /// Whether room is to be made `now`; whoever asks makes it.
+    pub(crate) fn take_room_wanted(&self, now: u64) -> bool {
+        self.put_off(now).is_none() && self.room_wanted.swap(false, Ordering::AcqRel)
+    }
+
+    /// No checkpoint could be written.
+    pub(crate) fn made_in_vain(&self, now: u64) {
+        self.not_before.store(now + VAIN_NANOS, Ordering::Relaxed);
+    }
+
+    /// When room may be made again, if that is not yet.
+    pub(crate) fn put_off(&self, now: u64) -> Option<u64> {
+        let again = self.not_before.load(Ordering::Relaxed);
+        (now < again).then_some(again)
     }
 
     /// Whether somebody is to look who holds the log; whoever asks looks.
@@ -92,20 +110,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn room_that_was_made_in_vain_is_not_made_again_at_once() {
+        let space = LogSpace::new(Arc::default());
+        space.want_room();
+        assert!(space.take_room_wanted(5));
+        space.made_in_vain(5);
+        space.want_room();
+        let again = 5 + VAIN_NANOS;
+        assert!(!space.take_room_wanted(again - 1));
+        assert_eq!(space.put_off(again - 1), Some(again));
+        assert_eq!(space.put_off(again), None);
+        assert!(space.take_room_wanted(again), "it is still wanted");
+    }
+
+    #[test]
     fn a_mark_is_met_once_and_what_is_wanted_is_taken_once() {
         let space = LogSpace::new(Arc::default());
         space.note_progress(Lsn(1 << 40));
-        assert!(!space.take_room_wanted());
+        assert!(!space.take_room_wanted(0));
         space.plan_checkpoint(100);
         space.note_progress(Lsn(99));
-        assert!(!space.take_room_wanted());
+        assert!(!space.take_room_wanted(0));
         space.note_progress(Lsn(100));
         assert_eq!(
-            (space.take_room_wanted(), space.take_room_wanted()),
+            (space.take_room_wanted(0), space.take_room_wanted(0)),
             (true, false)
         );
         space.note_progress(Lsn(200));
-        assert!(!space.take_room_wanted(), "until the next mark is set");
+        assert!(!space.take_room_wanted(0), "until the next mark is set");
         space.plan_look(150, Lsn(200));
         assert_eq!(
             (space.take_look_wanted(), space.take_look_wanted()),

@@ -66,6 +66,9 @@ impl Inner {
         {
             saved = self.checkpoint_now(false).await? && self.checkpoint_now(false).await?;
         }
+        if !saved {
+            self.log_space.made_in_vain(self.env.clock.monotonic());
+        }
         self.alerts.log_space(&self.log, self.clock.now());
         Ok(())
     }
@@ -244,7 +247,8 @@ impl QueueManager {
             }
             inner.settle().await;
             inner.deleted.remove_discarded();
-            if inner.log_space.take_room_wanted() {
+            let now = inner.env.clock.monotonic();
+            if inner.log_space.take_room_wanted(now) {
                 let made = inner.make_room(connections).await;
                 inner.log_space.relief.raise();
                 if made.is_err() {
@@ -267,7 +271,8 @@ impl QueueManager {
                 0 => now + 60 * IDLE_NANOS,
                 _ => next_sweep,
             };
-            let until = soon.map_or(until, |soon| soon.min(until));
+            let soon = soon.into_iter().chain(inner.log_space.put_off(now));
+            let until = soon.fold(until, u64::min);
             either(kick, inner.env.clock.sleep_until(until)).await;
         }
     }
