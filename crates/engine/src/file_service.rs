@@ -6,6 +6,7 @@
 //!   `QueueManager::serve_files`, and goes on.
 //! * Work that was taken on is done, also when the queue manager ends meanwhile; where nobody serves it is done by
 //!   whoever brings it.
+//! * Work whose servers are cut short, as by a panic or where a simulated process is killed, is forgotten with them.
 //! * A call that waits for its work has its effect after it, as if it had done it itself: the puts of one connection do
 //!   not run ahead of what is filed for them.
 
@@ -108,17 +109,9 @@ impl FileService {
         self.state.lock().waiting.pop_front()
     }
 
-    /// One who served ends, if nothing is left to be done.
-    fn ends(&self) -> bool {
-        let mut state = self.state.lock();
-        let last = state.waiting.is_empty();
-        state.servers -= usize::from(last);
-        last
-    }
-
     /// Does what is handed over until `ended`; `changed` tells to look whether it has.
     pub(crate) async fn serve(&self, ended: impl Fn() -> bool, changed: &Signal) {
-        self.state.lock().servers += 1;
+        let mut serving = Serving::begin(self);
         loop {
             let (wanted, changed) = (self.wanted.listen(), changed.listen());
             while let Some(work) = self.next() {
@@ -126,9 +119,77 @@ impl FileService {
             }
             if !ended() {
                 either(wanted, changed).await;
-            } else if self.ends() {
+            } else if serving.ends() {
                 return;
             }
         }
+    }
+}
+
+/// One who serves.
+struct Serving<'a> {
+    files: &'a FileService,
+    ended: bool,
+}
+
+impl Serving<'_> {
+    fn begin(files: &FileService) -> Serving<'_> {
+        files.state.lock().servers += 1;
+        Serving {
+            files,
+            ended: false,
+        }
+    }
+
+    /// Ends, if nothing is left to be done.
+    fn ends(&mut self) -> bool {
+        let mut state = self.files.state.lock();
+        self.ended = state.waiting.is_empty();
+        state.servers -= usize::from(self.ended);
+        self.ended
+    }
+}
+
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let mut state = self.files.state.lock();
+        state.servers -= 1;
+        // The work has the queue that it is about, and the queue has this.
+        let forgotten = match state.servers {
+            0 => std::mem::take(&mut state.waiting),
+            _ => VecDeque::new(),
+        };
+        drop(state);
+        drop(forgotten);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Context;
+
+    use super::*;
+
+    #[test]
+    fn work_goes_with_the_last_who_serves() {
+        let (files, changed, held) = (FileService::default(), Signal::default(), Arc::new(()));
+        let mut context = Context::from_waker(Waker::noop());
+        {
+            let mut serve = pin!(files.serve(|| false, &changed));
+            assert!(serve.as_mut().poll(&mut context).is_pending());
+            let theirs = Arc::clone(&held);
+            let work = Box::new(move || drop(theirs));
+            files.state.lock().waiting.push_back(work);
+        }
+        assert_eq!(Arc::strong_count(&held), 1);
+        assert_eq!(
+            files.state.lock().servers,
+            0,
+            "work is done by whoever brings it"
+        );
     }
 }
