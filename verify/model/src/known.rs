@@ -8,8 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::messages::Messages;
+use crate::publications::Publications;
 use crate::{
-    Get, Harden, How, Match, Op, OpId, Put, QueueId, QueueSpec, Rule, SessionId, Violation,
+    Get, Harden, How, Match, Op, OpId, Outcome, Put, QueueId, QueueSpec, Rule, SessionId, Violation,
 };
 
 /// Messages that may be gone and still in the lists.
@@ -62,6 +63,8 @@ pub(crate) struct Message {
     pub(crate) by_evidence: bool,
     /// It was cleared, and nobody was given it since.
     pub(crate) cleared: bool,
+    /// Once its call has succeeded, it is certain that it was put. Not so for who may have subscribed too late.
+    pub(crate) due: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +87,18 @@ pub(crate) struct Uow {
     pub(crate) members: Vec<u64>,
     /// Gets in it whose outcome is unknown.
     pub(crate) tickets: Vec<Ticket>,
+}
+
+impl Uow {
+    pub(crate) fn new(phase: Phase) -> Uow {
+        Uow {
+            phase,
+            committed: None,
+            ended: 0,
+            members: Vec::new(),
+            tickets: Vec::new(),
+        }
+    }
 }
 
 /// A get that may have destroyed one message without telling.
@@ -167,6 +182,7 @@ pub struct Model {
     pub(crate) tickets: Vec<Ticket>,
     /// Units of work that have tickets.
     pub(crate) uncertain: Vec<usize>,
+    pub(crate) publications: Publications,
     /// Messages that have gone since the lists were last looked through.
     gone: u32,
 }
@@ -196,6 +212,7 @@ pub(crate) fn target(op: &Op) -> Option<QueueId> {
             Some(*queue)
         }
         Op::Commit | Op::Backout => None,
+        Op::Publish(_) | Op::Subscribe(_) | Op::Unsubscribe(_) => None,
     }
 }
 
@@ -246,13 +263,7 @@ impl Model {
         let next = self.uows.len();
         let number = *self.sessions.entry(session).or_insert(next);
         if number == next {
-            self.uows.push(Uow {
-                phase: Phase::Open,
-                committed: None,
-                ended: 0,
-                members: Vec::new(),
-                tickets: Vec::new(),
-            });
+            self.uows.push(Uow::new(Phase::Open));
         }
         number
     }
@@ -531,6 +542,7 @@ impl Model {
         for flight in std::mem::take(&mut self.flights).into_values() {
             self.cut_off(&flight);
         }
+        self.stop_publications();
         self.sessions.clear();
         self.doomed.clear();
         self.lose_non_persistent(clean);
@@ -575,6 +587,12 @@ impl Model {
             }
             Op::Clear(queue) => self.perhaps_cleared(*queue, flight.since),
             Op::Delete(queue, _) => self.perhaps_emptied(*queue, true),
+            Op::Publish(publication) => {
+                let cut_off = self.end_publish(flight, publication, Outcome::Unknown);
+                assert!(cut_off.is_ok(), "what nobody has seen breaks no rule");
+            }
+            Op::Subscribe(of) => self.end_subscribe(*of, Outcome::Unknown),
+            Op::Unsubscribe(of) => self.end_unsubscribe(*of, Outcome::Unknown),
             Op::Get(_) | Op::Commit | Op::Backout | Op::Depth(_) | Op::Inhibit(..) => {}
         }
     }

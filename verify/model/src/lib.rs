@@ -14,6 +14,8 @@
 //! call whose outcome was never learnt could explain what was seen. `tests/exhaustive.rs` holds both
 //! sentences against a brute-force checker.
 //!
+//! Of queues that topics give messages to, `publications.rs` says what must be on them.
+//!
 //! What it takes as law, where the manual leaves room:
 //! * An uncommitted message is visible to nobody, its own session included.
 //! * Depth counts uncommitted puts. Whether it counts messages got in an open unit of work is left open.
@@ -31,9 +33,11 @@ mod definitions;
 mod known;
 mod messages;
 mod oracle;
+mod publications;
 
 pub use definitions::{Definition, Definitions, Kind};
 pub use known::Model;
+pub use publications::{Publication, SubscriptionId, SubscriptionSpec};
 
 /// A queue, as numbered by [`Model::add_queue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,6 +161,12 @@ pub enum Op {
     Clear(QueueId),
     /// DELETE, or the MQCLOSE that deletes; whether with the messages on it. The same holds.
     Delete(QueueId, bool),
+    /// A put to a topic.
+    Publish(Publication),
+    /// MQSUB that makes a subscription.
+    Subscribe(SubscriptionId),
+    /// The MQCLOSE that ends a subscription, or the end of the connection that made one that is not durable.
+    Unsubscribe(SubscriptionId),
 }
 
 /// A message as it was received.
@@ -262,6 +272,10 @@ pub enum Rule {
     Asynchronous,
     /// A call was refused for a reason that it cannot have.
     Refused,
+    /// A publication came to a subscriber for whom it was not.
+    WrongSubscriber,
+    /// A subscription is there that must not be, or is not there and must be.
+    Subscriptions,
     /// 2003 where the queue manager has no cause to back out by itself.
     UnexpectedBackout,
 }

@@ -61,7 +61,10 @@ impl Model {
         self.tick(time);
         match &op {
             Op::Put(put) => self.begin_put(session, put),
-            Op::Commit => self.enter(session, Phase::Committing),
+            Op::Commit => {
+                self.begin_retaining(session);
+                self.enter(session, Phase::Committing);
+            }
             Op::Backout => self.enter(session, Phase::BackingOut),
             Op::Inhibit(queue, put, get) => {
                 let q = &mut self.queues[queue.0];
@@ -77,6 +80,9 @@ impl Model {
                     }
                 }
             }
+            Op::Publish(publication) => self.begin_publish(session, publication),
+            Op::Subscribe(of) => self.begin_subscribe(*of),
+            Op::Unsubscribe(of) => self.begin_unsubscribe(*of),
             Op::Get(_) | Op::Depth(_) | Op::Clear(_) | Op::Delete(..) => {}
         }
         let queue = target(&op).map(|queue| &self.queues[queue.0]);
@@ -105,7 +111,19 @@ impl Model {
         }
         let verdict = match (&flight.op, outcome) {
             (Op::Put(put), outcome) => self.end_put(&flight, put, outcome),
-            (Op::Get(get), Outcome::Got(message)) => self.delivered(&flight, get, message),
+            (Op::Publish(publication), outcome) => self.end_publish(&flight, publication, outcome),
+            (Op::Subscribe(of), outcome) => {
+                self.end_subscribe(*of, outcome);
+                Ok(())
+            }
+            (Op::Unsubscribe(of), outcome) => {
+                self.end_unsubscribe(*of, outcome);
+                Ok(())
+            }
+            (Op::Get(get), Outcome::Got(message)) => match self.copy_on(get.queue, message) {
+                Ok(message) => self.delivered(&flight, get, message),
+                Err(violation) => Err(violation),
+            },
             (Op::Get(get), outcome) => self.end_get(&flight, get, outcome),
             (Op::Commit, Outcome::Done) if self.doomed.contains(&session) => {
                 let text = format!("session {session} committed, and one of its puts had failed");
@@ -235,6 +253,14 @@ impl Model {
 
     fn begin_put(&mut self, session: SessionId, put: &Put) {
         let uow = put.in_uow.then(|| self.uow_of(session));
+        self.add_message(put, uow);
+        if let Some(uow) = uow {
+            self.uows[uow].members.push(put.id);
+        }
+    }
+
+    /// Adds a message whose put begins, in a unit of work if in one.
+    pub(crate) fn add_message(&mut self, put: &Put, uow: Option<usize>) {
         let queue = &mut self.queues[put.queue.0];
         queue.live.push(put.id);
         let expiry = |from: u64| put.expiry.map_or(u64::MAX, |life| from + life);
@@ -258,12 +284,10 @@ impl Model {
             deliveries: 0,
             by_evidence: false,
             cleared: false,
+            due: true,
         };
         let before = self.messages.insert(put.id, message);
         assert!(before.is_none(), "message {} is put twice", put.id);
-        if let Some(uow) = uow {
-            self.uows[uow].members.push(put.id);
-        }
     }
 
     fn end_put(&mut self, flight: &Flight, put: &Put, outcome: Outcome) -> Verdict {
@@ -358,6 +382,7 @@ impl Model {
             Some(end) => {
                 self.settle(number, end)?;
                 self.apply(number, end, true);
+                self.end_retaining(number, end);
             }
             None if self.uows[number].phase == Phase::Committing => {
                 self.turn(number, Phase::InDoubt);
@@ -369,7 +394,7 @@ impl Model {
     }
 
     /// The application is told that the queue manager backed its unit of work out.
-    fn backed_out(&mut self, session: SessionId) -> Verdict {
+    pub(crate) fn backed_out(&mut self, session: SessionId) -> Verdict {
         if !self.system_backouts || self.spared.contains(&session) {
             return broken(
                 Rule::UnexpectedBackout,
