@@ -34,10 +34,15 @@ pub struct SubscriptionSpec {
     pub characters: bool,
     /// Survives its connection and restarts.
     pub durable: bool,
-    /// A queue that only this subscription gives messages to, and that goes with it.
+    /// A queue to which only this subscription gives messages.
     pub queue: QueueId,
+    /// The queue goes with the subscription.
+    pub managed: bool,
     /// Whatever is published comes as non-persistent.
     pub non_persistent: bool,
+    /// Its queue may be full: then nobody is given what is persistent, and everybody else what is not (PMSGDLV and
+    /// NPMSGDLV as they are by default).
+    pub narrow: bool,
     /// MQSO_NEW_PUBLICATIONS_ONLY.
     pub new_only: bool,
 }
@@ -168,7 +173,7 @@ impl Model {
     /// It must not be, or must be.
     pub fn subscription_found(&mut self, of: SubscriptionId, found: bool) -> Verdict {
         let Subscription { spec, is, .. } = &mut self.publications.subscriptions[of.0];
-        let (queue, was) = (spec.queue, *is);
+        let (managed, was) = (spec.managed.then_some(spec.queue), *is);
         *is = [Is::Absent, Is::There][usize::from(found)];
         match (was, found) {
             (Is::Absent, false) | (Is::There, true) => {}
@@ -176,8 +181,10 @@ impl Model {
                 let text = format!("{} was {was:?}, and there is one: {found}", spec.name);
                 return broken(Rule::Subscriptions, text);
             }
-            (_, true) => self.not_deleted(queue),
-            (_, false) => self.emptied(queue),
+            (_, true) => managed
+                .into_iter()
+                .for_each(|queue| self.not_deleted(queue)),
+            (_, false) => managed.into_iter().for_each(|queue| self.emptied(queue)),
         }
         Ok(())
     }
@@ -239,16 +246,17 @@ impl Model {
 
     pub(crate) fn end_unsubscribe(&mut self, of: SubscriptionId, outcome: Outcome) {
         let subscription = &mut self.publications.subscriptions[of.0];
-        let queue = subscription.spec.queue;
-        match outcome {
-            Outcome::Done => {
-                subscription.is = Is::Absent;
-                self.emptied(queue);
-            }
-            Outcome::Reason(_) => subscription.is = Is::There,
-            _ => {
-                subscription.is = Is::Unknown;
-                self.perhaps_emptied(queue, true);
+        subscription.is = match outcome {
+            Outcome::Done => Is::Absent,
+            Outcome::Reason(_) => Is::There,
+            _ => Is::Unknown,
+        };
+        let (is, spec) = (subscription.is, &subscription.spec);
+        if let Some(queue) = spec.managed.then_some(spec.queue) {
+            match is {
+                Is::Absent => self.emptied(queue),
+                Is::Unknown => self.perhaps_emptied(queue, true),
+                _ => {}
             }
         }
     }
@@ -259,8 +267,9 @@ impl Model {
             let Subscription { spec, is, .. } = &mut self.publications.subscriptions[at];
             if !spec.durable && *is != Is::Absent {
                 *is = Is::Absent;
-                let queue = spec.queue;
-                self.emptied(queue);
+                if let Some(queue) = spec.managed.then_some(spec.queue) {
+                    self.emptied(queue);
+                }
             }
         }
         for (uow, retaining) in std::mem::take(&mut self.publications.retaining) {
@@ -300,7 +309,7 @@ impl Model {
         for at in 0..self.publications.subscriptions.len() {
             let Subscription { spec, is, .. } = &self.publications.subscriptions[at];
             if *is != Is::Absent && matches(spec, &publication.topic) {
-                let due = *is == Is::There;
+                let due = *is == Is::There && (publication.persistent || !spec.narrow);
                 self.copy(id, SubscriptionId(at), due);
             }
         }

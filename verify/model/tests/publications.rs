@@ -40,7 +40,9 @@ fn add_all(h: &mut History) {
             characters,
             durable,
             queue,
+            managed: true,
             non_persistent: !durable,
+            narrow: name == "other",
             new_only: false,
         });
         assert_eq!(added, SubscriptionId(at));
@@ -248,6 +250,30 @@ fn a_publication_comes_to_all_or_to_none() {
         h.ends(call, REFUSED)
     };
     histories(&[("seen, and refused", seen)], Some(Rule::HalfUnitOfWork));
+}
+
+#[test]
+fn what_is_not_persistent_is_for_those_who_have_room() {
+    let one_is_full = |h: &mut History| {
+        subscribes(h, DURABLE)?;
+        subscribes(h, OTHER)?;
+        let publication = Publication {
+            persistent: false,
+            ..publication(1, "a/b")
+        };
+        h.does(1, Op::Publish(publication), OK)?;
+        h.does(2, take(OTHER), NONE)?;
+        h.does(2, take(DURABLE), got_volatile(1))?;
+        ends(h)
+    };
+    histories(&[("one is full", one_is_full)], None);
+    let missed = |h: &mut History| {
+        subscribes(h, DURABLE)?;
+        subscribes(h, OTHER)?;
+        h.does(1, publish(1), OK)?;
+        h.does(2, take(OTHER), NONE)
+    };
+    histories(&[("persistent", missed)], Some(Rule::MessageMissed));
 }
 
 #[test]
