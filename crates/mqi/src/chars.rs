@@ -59,16 +59,15 @@ impl<const N: usize> Chars<N> {
         if text.contains(&0) {
             text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         }
-        // Most of a name is padding.
-        while let Some((head, [b' ', b' ', b' ', b' ', b' ', b' ', b' ', b' '])) =
-            text.split_last_chunk()
-        {
-            text = head;
+        without_blanks(text)
+    }
+
+    /// The bytes but for the blanks at their end.
+    pub fn unpadded(&self) -> &[u8] {
+        if self.0 == [b' '; N] {
+            return &[];
         }
-        while let [head @ .., b' '] = text {
-            text = head;
-        }
-        text
+        without_blanks(&self.0)
     }
 
     /// The text without its padding. Bytes that are not UTF-8 show as U+FFFD.
@@ -89,6 +88,20 @@ impl<const N: usize> Chars<N> {
         }
         Self(bytes)
     }
+}
+
+/// Without the blanks at the end.
+fn without_blanks(mut text: &[u8]) -> &[u8] {
+    // Most of a name is padding.
+    while let Some((head, [b' ', b' ', b' ', b' ', b' ', b' ', b' ', b' '])) =
+        text.split_last_chunk()
+    {
+        text = head;
+    }
+    while let [head @ .., b' '] = text {
+        text = head;
+    }
+    text
 }
 
 impl<const N: usize> PartialEq for Chars<N> {

@@ -118,6 +118,9 @@ impl fmt::Display for StructError {
 impl std::error::Error for StructError {}
 
 /// Takes the fields of one structure from bytes, front to back.
+///
+/// Its functions are inlined always: where there is room for a structure's longest version ([`Reader::with_room`]) every
+/// offset is known to the compiler, and nothing is left of the checks but one of the length.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -147,7 +150,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The same, before anything is read, if the input has room for `N` bytes.
+    #[inline(always)]
+    pub(crate) fn with_room<const N: usize>(&self) -> Option<Self> {
+        let bytes = self.bytes.first_chunk::<N>()?;
+        Some(Self {
+            bytes,
+            ..self.clone()
+        })
+    }
+
     /// Offset of the next field.
+    #[inline(always)]
     pub fn at(&self) -> usize {
         self.at
     }
@@ -163,11 +177,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The error for a field at an offset, with the structure's own reason code.
+    #[inline(always)]
     pub fn fault(&self, field: &'static str, offset: usize) -> StructError {
         self.fault_with(self.reason, field, offset)
     }
 
     /// The error for a field at an offset, with another reason code.
+    #[inline(always)]
     pub fn fault_with(&self, reason: Reason, field: &'static str, offset: usize) -> StructError {
         StructError {
             reason,
@@ -178,6 +194,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `count` bytes.
+    #[inline(always)]
     pub fn slice(&mut self, field: &'static str, count: usize) -> Result<&'a [u8], StructError> {
         let taken = self.bytes.get(self.at..).and_then(|rest| rest.get(..count));
         let Some(taken) = taken else {
@@ -188,6 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `N` bytes.
+    #[inline(always)]
     pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], StructError> {
         let offset = self.at;
         let taken = self.slice(field, N)?;
@@ -198,16 +216,19 @@ impl<'a> Reader<'a> {
     }
 
     /// A fixed-length text.
+    #[inline(always)]
     pub fn chars<const N: usize>(&mut self, field: &'static str) -> Result<Chars<N>, StructError> {
         self.array(field).map(Chars::from_bytes)
     }
 
     /// One byte (MQCHAR or MQBYTE).
+    #[inline(always)]
     pub fn u8(&mut self, field: &'static str) -> Result<u8, StructError> {
         self.array(field).map(|[byte]| byte)
     }
 
     /// A 32-bit integer (MQLONG).
+    #[inline(always)]
     pub fn i32(&mut self, field: &'static str) -> Result<i32, StructError> {
         let raw = self.array(field)?;
         Ok(match self.order {
@@ -217,6 +238,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A 64-bit integer (MQINT64, MQHMSG).
+    #[inline(always)]
     pub fn i64(&mut self, field: &'static str) -> Result<i64, StructError> {
         let raw = self.array(field)?;
         Ok(match self.order {
@@ -226,6 +248,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A pointer (MQPTR), of the width in force.
+    #[inline(always)]
     pub fn pointer(&mut self, field: &'static str) -> Result<u64, StructError> {
         match self.pointers {
             PointerSize::Four => self.i32(field).map(|raw| u64::from(raw.cast_unsigned())),
@@ -240,6 +263,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks an eye-catcher (StrucId).
+    #[inline(always)]
     pub fn eye_catcher(&mut self, expected: &[u8; 4]) -> Result<(), StructError> {
         let offset = self.at;
         if self.array::<4>("StrucId")? == *expected {
@@ -250,6 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A version number, which must lie between `low` and `high`.
+    #[inline(always)]
     pub fn version(&mut self, low: i32, high: i32) -> Result<i32, StructError> {
         let offset = self.at;
         let version = self.i32("Version")?;
@@ -335,6 +360,87 @@ impl<'a> Writer<'a> {
     pub fn align(&mut self, step: usize) -> &mut Self {
         let missing = self.written().next_multiple_of(step) - self.written();
         self.zeros(missing)
+    }
+}
+
+/// The bytes of a structure that has at most `N`, made before they are appended: every offset is known to the compiler,
+/// and the output grows once.
+#[derive(Debug)]
+pub struct Image<const N: usize> {
+    bytes: [u8; N],
+    at: usize,
+    order: ByteOrder,
+}
+
+impl<const N: usize> Image<N> {
+    /// Of nothing yet.
+    #[inline(always)]
+    pub fn new(order: ByteOrder) -> Self {
+        Self {
+            bytes: [0; N],
+            at: 0,
+            order,
+        }
+    }
+
+    /// Bytes as they are.
+    #[inline(always)]
+    pub fn bytes<const M: usize>(&mut self, bytes: &[u8; M]) -> &mut Self {
+        if let Some(place) = self.bytes.get_mut(self.at..self.at + M) {
+            place.copy_from_slice(bytes);
+        }
+        self.at += M;
+        self
+    }
+
+    /// A fixed-length text.
+    #[inline(always)]
+    pub fn chars<const M: usize>(&mut self, text: &Chars<M>) -> &mut Self {
+        self.bytes(text.as_bytes())
+    }
+
+    /// A 32-bit integer.
+    #[inline(always)]
+    pub fn i32(&mut self, value: i32) -> &mut Self {
+        self.bytes(&match self.order {
+            ByteOrder::Big => value.to_be_bytes(),
+            ByteOrder::Little => value.to_le_bytes(),
+        })
+    }
+
+    /// A 16-bit integer.
+    #[inline(always)]
+    pub fn u16(&mut self, value: u16) -> &mut Self {
+        self.bytes(&match self.order {
+            ByteOrder::Big => value.to_be_bytes(),
+            ByteOrder::Little => value.to_le_bytes(),
+        })
+    }
+
+    /// A 64-bit integer.
+    #[inline(always)]
+    pub fn i64(&mut self, value: i64) -> &mut Self {
+        self.bytes(&match self.order {
+            ByteOrder::Big => value.to_be_bytes(),
+            ByteOrder::Little => value.to_le_bytes(),
+        })
+    }
+
+    /// A null pointer: addresses never leave the process.
+    #[inline(always)]
+    pub fn null_pointer(&mut self, pointers: PointerSize) -> &mut Self {
+        self.at += pointers.bytes();
+        self
+    }
+
+    /// Appends what there is.
+    #[inline(always)]
+    pub fn append_to(&self, out: &mut Vec<u8>) {
+        assert!(
+            self.at <= N,
+            "a structure is longer than its longest version"
+        );
+        out.extend_from_slice(self.bytes.get(..self.at).unwrap_or(&self.bytes));
     }
 }
 

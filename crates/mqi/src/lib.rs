@@ -32,7 +32,7 @@ pub mod verbs;
 pub mod xa;
 
 pub use chars::{Chars, Name};
-pub use codec::{ByteOrder, PointerSize, Reader, StructError, Writer};
+pub use codec::{ByteOrder, Image, PointerSize, Reader, StructError, Writer};
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use properties::{Properties, Property};
 pub use reason::{CompCode, Reason};

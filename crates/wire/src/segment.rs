@@ -6,7 +6,7 @@
 
 use std::ops::BitOr;
 
-use posthaste_mqi::ByteOrder;
+use posthaste_mqi::{ByteOrder, Image};
 
 use crate::PeerMisbehaved;
 
@@ -305,25 +305,28 @@ impl Header {
 
     /// Appends the header; `length` is that of the whole segment.
     pub fn encode(&self, out: &mut Vec<u8>, length: u32) {
-        out.extend_from_slice(match self.scope {
-            Scope::Unshared => b"TSH ",
-            Scope::Socket => b"TSHC",
-            Scope::Conversation { .. } => b"TSHM",
-        });
-        out.extend_from_slice(&length.to_be_bytes());
+        let mut image = Image::<HEADER_SHARED>::new(self.order);
+        image
+            .bytes(match self.scope {
+                Scope::Unshared => b"TSH ",
+                Scope::Socket => b"TSHC",
+                Scope::Conversation { .. } => b"TSHM",
+            })
+            .bytes(&length.to_be_bytes());
         if let Scope::Conversation { id, request } = self.scope {
-            out.extend_from_slice(&id.to_be_bytes());
-            out.extend_from_slice(&request.to_be_bytes());
+            image.bytes(&id.to_be_bytes()).bytes(&request.to_be_bytes());
         }
         let order = match self.order {
             ByteOrder::Big => 1,
             ByteOrder::Little => 2,
         };
-        out.extend_from_slice(&[order, self.kind.number(), self.flags.0, self.flags2]);
-        out.extend_from_slice(&self.luw);
-        self.order.put_u32(out, self.encoding);
-        self.order.put_u16(out, self.ccsid);
-        out.extend_from_slice(&[0; 2]);
+        image
+            .bytes(&[order, self.kind.number(), self.flags.0, self.flags2])
+            .bytes(&self.luw)
+            .i32(self.encoding.cast_signed())
+            .u16(self.ccsid)
+            .bytes(&[0; 2])
+            .append_to(out);
     }
 }
 

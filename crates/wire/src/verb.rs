@@ -1,6 +1,6 @@
 //! The API header that begins every verb and every reply.
 
-use posthaste_mqi::{ByteOrder, CompCode, Hobj, Reason};
+use posthaste_mqi::{ByteOrder, CompCode, Hobj, Image, Reason};
 
 use crate::PeerMisbehaved;
 use crate::input::Input;
@@ -80,10 +80,12 @@ impl ApiHeader {
     /// Appends the header.
     pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder) {
         // The one number that is big-endian whatever the segment's byte order.
-        out.extend_from_slice(&self.reply_length.to_be_bytes());
-        order.put_i32(out, self.comp_code);
-        order.put_i32(out, self.reason.0);
-        order.put_i32(out, self.handle.0);
+        Image::<API_HEADER>::new(order)
+            .bytes(&self.reply_length.to_be_bytes())
+            .i32(self.comp_code)
+            .i32(self.reason.0)
+            .i32(self.handle.0)
+            .append_to(out);
     }
 
     /// What a reply's header says, or `None` for a completion code that does not exist.

@@ -2,7 +2,7 @@
 //!
 //! The layout has no pointers, so both pointer widths are alike.
 
-use crate::codec::{Reader, StructError, Writer};
+use crate::codec::{Image, Reader, StructError};
 use crate::constants::{
     MQGMO_NO_WAIT, MQGS_NOT_IN_GROUP, MQMO_MATCH_CORREL_ID, MQMO_MATCH_MSG_ID, MQMTOK_NONE,
     MQRL_UNDEFINED, MQSEG_INHIBITED, MQSS_NOT_A_SEGMENT,
@@ -84,7 +84,15 @@ impl Gmo {
         order: ByteOrder,
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
-        let mut reader = Reader::new(bytes, order, pointers, "MQGMO", Reason::GMO_ERROR);
+        let reader = Reader::new(bytes, order, pointers, "MQGMO", Reason::GMO_ERROR);
+        match reader.with_room::<112>() {
+            Some(reader) => Self::read(reader),
+            None => Self::read(reader),
+        }
+    }
+
+    #[inline(always)]
+    fn read(mut reader: Reader<'_>) -> Result<(Self, usize), StructError> {
         reader.eye_catcher(b"GMO ")?;
         let mut value = Self {
             version: reader.version(1, 4)?,
@@ -114,10 +122,10 @@ impl Gmo {
     }
 
     /// Appends the structure.
-    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, _pointers: PointerSize) {
         let version = self.version.clamp(1, 4);
-        let mut writer = Writer::new(out, order, pointers);
-        writer
+        let mut image = Image::<112>::new(order);
+        image
             .bytes(b"GMO ")
             .i32(version)
             .i32(self.options)
@@ -126,7 +134,7 @@ impl Gmo {
             .i32(self.signal2)
             .chars(&self.resolved_q_name);
         if version >= 2 {
-            writer.i32(self.match_options).bytes(&[
+            image.i32(self.match_options).bytes(&[
                 self.group_status,
                 self.segment_status,
                 self.segmentation,
@@ -134,10 +142,11 @@ impl Gmo {
             ]);
         }
         if version >= 3 {
-            writer.bytes(&self.msg_token).i32(self.returned_length);
+            image.bytes(&self.msg_token).i32(self.returned_length);
         }
         if version >= 4 {
-            writer.i32(self.reserved2).i64(self.msg_handle);
+            image.i32(self.reserved2).i64(self.msg_handle);
         }
+        image.append_to(out);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The layout has no pointers, so both pointer widths are alike.
 
-use crate::codec::{Reader, StructError, Writer};
+use crate::codec::{Image, Reader, StructError};
 use crate::constants::{
     MQACT_NONE, MQCCSI_Q_MGR, MQCI_NONE, MQEI_UNLIMITED, MQENC_NATIVE, MQFB_NONE, MQGI_NONE,
     MQMF_NONE, MQMI_NONE, MQMT_DATAGRAM, MQOL_UNDEFINED, MQPER_PERSISTENCE_AS_Q_DEF,
@@ -134,12 +134,15 @@ impl Md {
         order: ByteOrder,
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
-        let mut reader = Reader::new(bytes, order, pointers, "MQMD", Reason::MD_ERROR);
-        let value = Self::read(&mut reader)?;
-        Ok((value, reader.at()))
+        let reader = Reader::new(bytes, order, pointers, "MQMD", Reason::MD_ERROR);
+        match reader.with_room::<364>() {
+            Some(reader) => Self::read(reader),
+            None => Self::read(reader),
+        }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, StructError> {
+    #[inline(always)]
+    fn read(mut reader: Reader<'_>) -> Result<(Self, usize), StructError> {
         reader.eye_catcher(b"MD  ")?;
         let version = reader.version(1, 2)?;
         let mut value = Self {
@@ -175,14 +178,14 @@ impl Md {
             value.msg_flags = reader.i32("MsgFlags")?;
             value.original_length = reader.i32("OriginalLength")?;
         }
-        Ok(value)
+        Ok((value, reader.at()))
     }
 
     /// Appends the structure.
-    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, _pointers: PointerSize) {
         let version = self.version.clamp(1, 2);
-        let mut writer = Writer::new(out, order, pointers);
-        writer
+        let mut image = Image::<364>::new(order);
+        image
             .bytes(b"MD  ")
             .i32(version)
             .i32(self.report)
@@ -208,12 +211,44 @@ impl Md {
             .chars(&self.put_time)
             .chars(&self.appl_origin_data);
         if version >= 2 {
-            writer
+            image
                 .bytes(&self.group_id)
                 .i32(self.msg_seq_number)
                 .i32(self.offset)
                 .i32(self.msg_flags)
                 .i32(self.original_length);
+        }
+        image.append_to(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What follows a descriptor has no say in how it is read, and of a short one the field is told that is missing.
+    #[test]
+    fn a_descriptor_is_read_alike_with_and_without_more_behind_it() {
+        for (version, length) in [(1, 324), (2, 364)] {
+            for order in [ByteOrder::Big, ByteOrder::Little] {
+                let md = Md {
+                    version,
+                    msg_id: [7; 24],
+                    put_appl_name: Chars::new("payroll"),
+                    original_length: if version == 2 { 99 } else { MQOL_UNDEFINED },
+                    ..Md::default()
+                };
+                let mut bytes = Vec::new();
+                md.encode(&mut bytes, order, PointerSize::Four);
+                assert_eq!(bytes.len(), length);
+                let decoded = |bytes: &[u8]| Md::decode(bytes, order, PointerSize::Four);
+                assert_eq!(decoded(&bytes), Ok((md.clone(), length)));
+                let short = decoded(&bytes[..length - 1]).unwrap_err();
+                let last = ["ApplOriginData", "OriginalLength"][version as usize - 1];
+                assert_eq!((short.field, short.offset), (last, length - 4));
+                bytes.resize(length + 2048, 0xff);
+                assert_eq!(decoded(&bytes), Ok((md, length)));
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Length with 4-byte pointers 128, 152, 176; with 8-byte pointers 128, 160, 184.
 
-use crate::codec::{Reader, StructError, Writer};
+use crate::codec::{Image, Reader, StructError};
 use crate::constants::{MQACTP_NEW, MQPMO_NONE};
 use crate::{ByteOrder, Name, PointerSize, Reason};
 
@@ -87,7 +87,15 @@ impl Pmo {
         order: ByteOrder,
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
-        let mut reader = Reader::new(bytes, order, pointers, "MQPMO", Reason::PMO_ERROR);
+        let reader = Reader::new(bytes, order, pointers, "MQPMO", Reason::PMO_ERROR);
+        match reader.with_room::<184>() {
+            Some(reader) => Self::read(reader),
+            None => Self::read(reader),
+        }
+    }
+
+    #[inline(always)]
+    fn read(mut reader: Reader<'_>) -> Result<(Self, usize), StructError> {
         reader.eye_catcher(b"PMO ")?;
         let mut value = Self {
             version: reader.version(1, 3)?,
@@ -121,8 +129,8 @@ impl Pmo {
     /// Appends the structure.
     pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
         let version = self.version.clamp(1, 3);
-        let mut writer = Writer::new(out, order, pointers);
-        writer
+        let mut image = Image::<184>::new(order);
+        image
             .bytes(b"PMO ")
             .i32(version)
             .i32(self.options)
@@ -134,20 +142,21 @@ impl Pmo {
             .chars(&self.resolved_q_name)
             .chars(&self.resolved_q_mgr_name);
         if version >= 2 {
-            writer
+            image
                 .i32(self.recs_present)
                 .i32(self.put_msg_rec_fields)
                 .i32(self.put_msg_rec_offset)
                 .i32(self.response_rec_offset)
-                .null_pointer()
-                .null_pointer();
+                .null_pointer(pointers)
+                .null_pointer(pointers);
         }
         if version >= 3 {
-            writer
+            image
                 .i64(self.original_msg_handle)
                 .i64(self.new_msg_handle)
                 .i32(self.action)
                 .i32(self.pub_level);
         }
+        image.append_to(out);
     }
 }
