@@ -66,6 +66,7 @@ impl<'a> Sparse<'a> {
         }
     }
 
+    #[inline]
     fn field(&mut self, differs: bool, write: impl FnOnce(&mut Vec<u8>)) {
         if differs {
             self.mask |= 1 << self.bit;
@@ -74,25 +75,25 @@ impl<'a> Sparse<'a> {
         self.bit += 1;
     }
 
+    #[inline]
     fn int(&mut self, value: i32, default: i32) {
         self.field(value != default, |out| {
             out.extend_from_slice(&value.to_le_bytes());
         });
     }
 
-    fn bytes(&mut self, value: &[u8]) {
-        self.field(value.iter().any(|b| *b != 0), |out| {
+    fn bytes<const N: usize>(&mut self, value: &[u8; N]) {
+        self.field(*value != [0; N], |out| {
             out.extend_from_slice(value);
         });
     }
 
     fn chars<const N: usize>(&mut self, value: &Chars<N>) {
-        let all = value.as_bytes();
-        let length = all.iter().rposition(|b| *b != b' ').map_or(0, |p| p + 1);
-        self.field(length > 0, |out| {
+        let used = value.unpadded();
+        self.field(!used.is_empty(), |out| {
             const { assert!(N <= u8::MAX as usize, "its length fits a byte") };
-            out.push(length as u8);
-            out.extend_from_slice(&all[..length]);
+            out.push(used.len() as u8);
+            out.extend_from_slice(used);
         });
     }
 

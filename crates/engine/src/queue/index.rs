@@ -212,18 +212,12 @@ pub(crate) enum Chain {
 
 /// Turns an identifier into its tag; 0 = null identifier, not indexed.
 pub(crate) fn tag_of(id: &[u8; 24], seed: u64) -> u32 {
-    let mut words = [0u64; 3];
-    for (word, bytes) in words.iter_mut().zip(id.chunks_exact(8)) {
-        let mut raw = [0; 8];
-        raw.copy_from_slice(bytes);
-        *word = u64::from_le_bytes(raw);
-    }
-    if words == [0; 3] {
+    if *id == [0; 24] {
         return 0;
     }
     let mut hash = seed;
-    for word in words {
-        hash = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    for word in id.as_chunks::<8>().0 {
+        hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         hash ^= hash >> 32;
     }
     // Once more: identifiers count in their last bytes, which are the highest of the last word and
