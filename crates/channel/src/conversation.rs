@@ -220,17 +220,48 @@ pub(crate) enum Closing {
     Dropping,
 }
 
+/// Nearly always one request comes at a time: it takes no memory of its own.
 #[derive(Default)]
 struct Inbox {
-    items: VecDeque<Item>,
+    first: Option<Item>,
+    /// Behind it; empty where there is no first.
+    others: VecDeque<Item>,
     /// What they cost together.
     cost: usize,
 }
 
 impl Inbox {
+    fn push(&mut self, item: Item, cost: usize) {
+        self.cost += cost;
+        match self.first {
+            None => self.first = Some(item),
+            Some(_) => self.others.push_back(item),
+        }
+    }
+
+    fn pop(&mut self) -> Option<Item> {
+        let item = self.first.take()?;
+        self.cost -= item.cost();
+        if !self.others.is_empty() {
+            self.first = self.others.pop_front();
+        } else if self.others.capacity() > 0 {
+            // What a burst took is not kept.
+            self.others = VecDeque::new();
+        }
+        Some(item)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.others.len()
+    }
+
     /// Whether this is more than may come behind an MQGET that waits.
     fn is_long(&self) -> bool {
-        self.items.len() > BEHIND_A_GET || self.cost > COST_BEHIND_A_GET
+        self.len() > BEHIND_A_GET || self.cost > COST_BEHIND_A_GET
     }
 }
 
@@ -288,8 +319,7 @@ impl Conversation {
         let mut inbox = self.inbox.borrow_mut();
         add(&load.requests, 1);
         load.add_cost(cost);
-        inbox.cost += cost;
-        inbox.items.push_back(item);
+        inbox.push(item, cost);
         if self.getting.get() && inbox.is_long() {
             return Err(PeerMisbehaved::TooManyRequestsAhead);
         }
@@ -301,10 +331,8 @@ impl Conversation {
         self.closing.set(closing.max(self.closing.get()));
         if self.closing.get() == Closing::Dropping {
             let dropped = self.inbox.take();
-            dropped
-                .items
-                .iter()
-                .for_each(|item| self.finished(item.cost()));
+            let items = dropped.first.iter().chain(&dropped.others);
+            items.for_each(|item| self.finished(item.cost()));
         }
     }
 
@@ -331,22 +359,14 @@ impl Conversation {
     pub(crate) fn to_do(&self, context: &mut Context<'_>) -> ToDo {
         let mut inbox = self.inbox.borrow_mut();
         let ends = self.closing() >= Closing::Draining;
-        if inbox.items.is_empty() {
-            // What a burst took is not kept.
-            *inbox = Inbox::default();
+        if inbox.is_empty() {
             return if ends { ToDo::End } else { self.due(context) };
         }
         if !ends && self.common.is_full() {
             self.streams.borrow_mut().rest();
             return ToDo::Later;
         }
-        match inbox.items.pop_front() {
-            Some(item) => {
-                inbox.cost -= item.cost();
-                ToDo::Now(item)
-            }
-            None => ToDo::Nothing,
-        }
+        inbox.pop().map_or(ToDo::Nothing, ToDo::Now)
     }
 
     /// What is to be sent without being asked.

@@ -27,6 +27,7 @@ use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
 use crate::conversation::{Closing, Connect, Conversation, Item, Job};
 use crate::deliver::{deliver, refuse};
+use crate::desk::Desk;
 
 /// Where message protection policies would be.
 const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
@@ -70,23 +71,27 @@ fn outcome<T>(handle: Hobj, result: &Verb<T>) -> Outcome {
     }
 }
 
-/// Carries out one thing on the session of a conversation.
-pub(crate) async fn carry_out(conversation: Rc<Conversation>, job: Job) {
-    let session = conversation.session.take();
-    let mut dispatcher = Dispatcher {
-        conversation,
-        session,
-    };
-    match job {
-        Job::Serve(mut item) => dispatcher.serve(&mut item).await,
-        Job::Deliver(due) => deliver(&dispatcher.conversation, due).await,
-        Job::End => dispatcher.end().await,
+/// Carries out what comes on a desk, each on the session of its conversation.
+pub(crate) async fn carry_out(desk: Rc<Desk>) {
+    loop {
+        let (conversation, job) = desk.job().await;
+        let session = conversation.session.take();
+        let mut dispatcher = Dispatcher {
+            conversation,
+            session,
+        };
+        match job {
+            Job::Serve(mut item) => dispatcher.serve(&mut item).await,
+            Job::Deliver(due) => deliver(&dispatcher.conversation, due).await,
+            Job::End => dispatcher.end().await,
+        }
+        let Dispatcher {
+            conversation,
+            session,
+        } = dispatcher;
+        conversation.session.replace(session);
+        desk.finish();
     }
-    let Dispatcher {
-        conversation,
-        session,
-    } = dispatcher;
-    conversation.session.replace(session);
 }
 
 impl Dispatcher {

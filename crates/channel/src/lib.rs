@@ -18,6 +18,7 @@
 mod connection;
 mod conversation;
 mod deliver;
+mod desk;
 mod dispatch;
 mod ending;
 mod instance;

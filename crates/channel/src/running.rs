@@ -1,7 +1,9 @@
 //! A verb that runs: its future, in storage that goes round.
 //!
 //! Invariants: storage belongs to the thread until a verb begins in it, and goes back when the verb has ended. A verb
-//! that never waits, and nearly all do not, takes no memory of its own; one that waits keeps its storage so long.
+//! that never waits, and nearly all do not, takes no memory of its own; one that waits keeps its storage so long. The
+//! future of a storage is made once and carries out one job after the other: to make one for each job would be to copy
+//! all of its room, most of which is for waits that do not happen. One that is given up in a job is made anew.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -10,6 +12,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::conversation::{Conversation, Job};
+use crate::desk::Desk;
 use crate::dispatch::carry_out;
 
 /// Storage that a thread keeps for verbs to come. More than one is needed when several end to wait at a time.
@@ -19,38 +22,53 @@ const SPARES: usize = 16;
 trait Storage {
     fn begin(&mut self, conversation: Rc<Conversation>, job: Job);
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
-    /// Drops the future.
+    /// Ends the job, done or not.
     fn clear(&mut self);
 }
 
 struct Room<F> {
-    make: fn(Rc<Conversation>, Job) -> F,
-    future: Pin<Box<Option<F>>>,
+    make: fn(Rc<Desk>) -> F,
+    desk: Rc<Desk>,
+    /// It has a job.
+    busy: bool,
+    future: Pin<Box<F>>,
 }
 
 impl<F: Future<Output = ()>> Storage for Room<F> {
     fn begin(&mut self, conversation: Rc<Conversation>, job: Job) {
-        self.future.set(Some((self.make)(conversation, job)));
+        self.desk.give(conversation, job);
+        self.busy = true;
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self.future.as_mut().as_pin_mut() {
-            Some(future) => future.poll(cx),
-            None => Poll::Ready(()),
+        if !self.busy {
+            return Poll::Ready(());
+        }
+        let ended = self.future.as_mut().poll(cx).is_ready() || self.desk.is_done();
+        match ended {
+            true => {
+                self.busy = false;
+                Poll::Ready(())
+            }
+            false => Poll::Pending,
         }
     }
 
     fn clear(&mut self) {
-        self.future.set(None);
+        if std::mem::take(&mut self.busy) {
+            self.desk = Rc::default();
+            self.future.set((self.make)(Rc::clone(&self.desk)));
+        }
     }
 }
 
-fn room<F: Future<Output = ()> + 'static>(
-    make: fn(Rc<Conversation>, Job) -> F,
-) -> Box<dyn Storage> {
+fn room<F: Future<Output = ()> + 'static>(make: fn(Rc<Desk>) -> F) -> Box<dyn Storage> {
+    let desk = Rc::default();
     Box::new(Room {
         make,
-        future: Box::pin(None),
+        future: Box::pin(make(Rc::clone(&desk))),
+        desk,
+        busy: false,
     })
 }
 
@@ -104,7 +122,7 @@ impl Drop for Running {
 mod tests {
     use super::*;
 
-    fn size_of_future<F>(_: fn(Rc<Conversation>, Job) -> F) -> usize {
+    fn size_of_future<F>(_: fn(Rc<Desk>) -> F) -> usize {
         size_of::<F>()
     }
 
