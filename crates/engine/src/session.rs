@@ -39,6 +39,8 @@ pub(crate) struct SessionState {
     pub(crate) handles: Handles,
     /// The key to the unit of work.
     pub(crate) unit: Option<Arc<Unit>>,
+    /// What a call backs out, and the end of the connection waits for if the call is given up.
+    pub(crate) backing_out: Option<Arc<Unit>>,
     /// The branch that the unit of work is, if the connection is associated with one: then others decide about its end.
     pub(crate) branch: Option<Xid>,
     pub(crate) worked_on: WorkedOn,

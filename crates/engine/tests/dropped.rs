@@ -205,6 +205,26 @@ fn a_call_dropped_before_the_force_still_has_its_effect() {
     }
 }
 
+/// The connection is lost in its MQBACK, whose backout counts are hardened: its end has not ended before the backout, so
+/// that whoever comes after it finds the messages.
+#[test]
+fn the_end_of_a_connection_waits_for_its_backout() {
+    let w = World::pausable();
+    w.run("DEFINE QLOCAL(HARD) HARDENBO");
+    let (s, other) = (w.connect(), w.connect());
+    let (h, o) = (open(&s, "HARD", IN_OUT), open(&other, "HARD", IN_OUT));
+    put(&s, h, PERSISTENT, 0, b"x");
+    next(&s, h, SYNC).unwrap();
+    w.stage.pause();
+    let backing_out = s.clone();
+    drop(Call::begin(async move { backing_out.backout().await }));
+    let mut end = Call::begin(async move { s.terminate().await });
+    assert!(end.poll().is_none(), "the record is not forced");
+    w.stage.resume();
+    end.finish();
+    assert_eq!(next(&other, o, 0).unwrap().md.backout_count, 1);
+}
+
 /// The session can be used on at once, and its next unit of work is another one.
 #[test]
 fn a_session_goes_on_after_a_dropped_call() {

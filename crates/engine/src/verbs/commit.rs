@@ -7,10 +7,11 @@ use posthaste_mqi::Reason;
 use super::{Done, Verb};
 use crate::meter::Count;
 use crate::session::{Session, SessionInner};
+use crate::signal::either;
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
-use crate::unit::{Backout, Commit, Unit};
+use crate::unit::{Backout, Commit, Stage, Unit};
 
 impl SessionInner {
     async fn commit(&self) -> Verb<()> {
@@ -76,16 +77,35 @@ impl SessionInner {
             Backout::Done => return Ok(()),
             Backout::Now => unit.undo(&self.qm),
             Backout::Once(end) => {
+                self.lock().backing_out = Some(Arc::clone(&unit));
                 let pending = Pending {
                     qm: &self.qm,
                     end,
                     effect: Some(Effect::Backout(unit)),
                 };
                 pending.done().await?;
+                self.lock().backing_out = None;
             }
         }
         self.qm.home.counters.one(Count::Backouts);
         Ok(())
+    }
+
+    /// Waits for the backout of a call that was given up.
+    async fn backed_out(&self) {
+        let Some(unit) = self.lock().backing_out.take() else {
+            return;
+        };
+        let qm = &self.qm;
+        loop {
+            let happened = qm.tickets.happened.listen();
+            let changed = qm.lifecycle.changed.listen();
+            let over = || unit.lock().stage == Stage::Ended;
+            if over() || !qm.settle().await || over() || qm.lifecycle.ended() {
+                return;
+            }
+            either(happened, changed).await;
+        }
     }
 
     fn has_no_branch(&self) -> Result<(), Reason> {
@@ -168,6 +188,7 @@ impl Session {
         // nothing left to wait for.
         let call = session.occupy();
         if call.is_some() {
+            session.backed_out().await;
             let _ = session.back_out_own().await;
         }
         session.release();
