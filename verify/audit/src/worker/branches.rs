@@ -5,6 +5,8 @@
 //! * A branch whose prepare was answered is in doubt until it is told to commit or to roll back, whatever is killed.
 //! * One that the audit has told to commit is committed, at the latest by [`recover`]; one whose prepare it has no answer
 //!   of is rolled back there. So of no branch that was to be prepared it stays open what became of it.
+//! * One that is not found any more (XAER_NOTA) was backed out by the queue manager, unasked, as work that is lost is: the
+//!   backout counts that this leaves are promised to nobody.
 //! * Only connections that nobody cuts work on branches: a call on one that is cut may still be on its way then.
 
 use std::collections::BTreeSet;
@@ -17,10 +19,6 @@ use super::{Link, Open, Over, Road, Role, Worker};
 use crate::history::{Branch, Ending, History, Stamp, Unit, UnitId};
 use crate::stage::{Stage, connect};
 use crate::violation::{Broken, Violation};
-
-/// How a branch ended that its transaction manager does not find any more (XAER_NOTA): the queue manager has backed it out
-/// by itself. Nobody has said that the backout counts in its messages are forced to the log.
-const GONE: Ending = Ending::Lost;
 
 /// Of the audit's identifiers.
 const FORMAT: i32 = 0x4155_4454;
@@ -127,7 +125,7 @@ impl Worker<'_> {
             Ok(XA_OK) => self.end(open, Ending::Committed { called, replied }),
             // The log is full.
             Ok(XA_RBROLLBACK | XA_RBTRANSIENT) => self.end(open, Ending::BackedOut { replied }),
-            Ok(XAER_NOTA) => self.end(open, GONE),
+            Ok(XAER_NOTA) => self.end(open, Ending::Lost),
             Ok(other) => return Err(self.unexpected("xa_commit", other)),
             Err(Over) => {
                 self.end(open, Ending::InDoubt { called });
@@ -161,7 +159,7 @@ impl Worker<'_> {
                 return Ok(());
             }
             XAER_NOTA => {
-                self.end(open, GONE);
+                self.end(open, Ending::Lost);
                 return Ok(());
             }
             // The log is full.
@@ -206,14 +204,12 @@ impl Worker<'_> {
 
     fn roll_back(&mut self, link: &mut Link, open: &Open, xid: &Xid) -> Result<(), Over> {
         let rolled_back = link.connection.xa_rollback(xid, TMNOFLAGS);
-        let ending = match self.returned("xa_rollback", rolled_back)? {
-            XA_OK => Ending::BackedOut {
-                replied: self.stage.tick(),
-            },
-            XAER_NOTA => GONE,
+        let replied = self.stage.tick();
+        match self.returned("xa_rollback", rolled_back)? {
+            XA_OK => self.end(open, Ending::BackedOut { replied }),
+            XAER_NOTA => self.end(open, Ending::Lost),
             other => return Err(self.unexpected("xa_rollback", other)),
-        };
-        self.end(open, ending);
+        }
         Ok(())
     }
 }
