@@ -7,8 +7,9 @@ use std::sync::Arc;
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
 use crate::catalogue::{Alias, Definition};
-use crate::consume::selection::Selecting;
+use crate::consume::selection::{Selecting, Selection};
 use crate::group::{GroupGet, GroupPut};
+use crate::queue::judged::Judged;
 use crate::queue::{Cursor, Queue};
 
 /// What a handle is open on.
@@ -47,6 +48,8 @@ pub(crate) struct Handle {
     pub(crate) saved_context: Option<Box<Md>>,
     /// What its gets are about, of all that is on the queue.
     pub(crate) selecting: Option<Arc<Selecting>>,
+    /// What its gets have judged, of which selection.
+    pub(crate) judged: Option<Box<(Selection, Judged)>>,
     /// The handle created its (dynamic) queue.
     pub(crate) created_queue: bool,
 }

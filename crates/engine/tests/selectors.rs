@@ -501,3 +501,150 @@ fn a_long_search_lets_others_have_their_turn() {
     drop((search, s, files));
     w.restart();
 }
+
+/// Messages of the file that expire soon, or have, are read in one go as others are.
+#[test]
+fn messages_about_to_expire_are_not_read_one_at_a_time() {
+    const COUNT: usize = 1_000;
+    let w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let data = with_properties(&["<usr><color>blue</color></usr>"], &"-".repeat(100));
+    let red = open_od(&s, &mut selecting("Q", "color = 'red'"), MQOO_INPUT_SHARED).unwrap();
+    for tenths in [15, 1] {
+        for _ in 0..COUNT {
+            let expiring = Md {
+                expiry: tenths,
+                ..headed(NOT_PERSISTENT)
+            };
+            send(&s, h, expiring, 0, &data);
+        }
+        let before = w.status("Q").steps;
+        assert_eq!(next(&s, red, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+        let steps = w.status("Q").steps - before;
+        assert!(steps < 50 * COUNT as u64, "{steps} steps");
+    }
+    until("all to expire", || {
+        next(&s, red, 0).unwrap_err();
+        w.depth("Q") == 0
+    });
+    w.qm().check().unwrap();
+}
+
+/// What was judged is not read again: neither by a consumer that is given one message at a time, nor by gets.
+#[test]
+fn a_search_remembers_what_was_judged() {
+    const COUNT: usize = 1_000;
+    let w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    for n in 0..COUNT {
+        let color = if n % 50 == 49 { "red" } else { "blue" };
+        colored(&s, h, color, n, NOT_PERSISTENT);
+    }
+    let reads = || w.stage.queue_reads.load(Ordering::SeqCst);
+    let red = open_od(&s, &mut selecting("Q", "color = 'red'"), MQOO_INPUT_SHARED).unwrap();
+    let first = reads();
+    for n in 0..10 {
+        assert_eq!(
+            text(&next(&s, red, 0).unwrap()),
+            format!("red{}", n * 50 + 49)
+        );
+    }
+    let by_gets = reads() - first;
+    assert!((100..=600).contains(&by_gets), "{by_gets} reads");
+    let mut consumer = s.consumer(red, &md(0), &gmo(0)).unwrap();
+    let first = reads();
+    for _ in 0..10 {
+        consumer.credit(1);
+        let delivery = Call::attempt(consumer.next()).unwrap().unwrap();
+        posthaste_env::block_on(delivery.accept()).unwrap();
+    }
+    consumer.credit(1);
+    assert!(Call::attempt(consumer.next()).is_none());
+    let by_consumer = reads() - first;
+    assert!((100..=1_100).contains(&by_consumer), "{by_consumer} reads");
+    assert_eq!(w.depth("Q") as usize, COUNT - COUNT / 50);
+}
+
+/// A message that comes to the queue behind a search that remembers, from wherever, is found all the same.
+#[test]
+fn a_search_that_remembers_misses_nothing() {
+    let w = World::with(|c| (c.q_buffer, c.pq_buffer) = (2_000, 2_000));
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let s = w.connect();
+    let red = open_od(&s, &mut selecting("Q", "color = 'red'"), MQOO_INPUT_SHARED).unwrap();
+    let nothing = || assert_eq!(next(&s, red, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    let others: Vec<Session> = (0..3).map(|_| w.connect()).collect();
+    let handles: Vec<Hobj> = (others.iter())
+        .map(|s| open(s, "Q", IN_OUT | MQOO_BROWSE))
+        .collect();
+    let usr =
+        |color: &str| with_properties(&[&format!("<usr><color>{color}</color></usr>")], color);
+    let put = |at: usize, color: &str, priority: i32, options: i32| {
+        let md = Md {
+            priority,
+            ..headed(PERSISTENT)
+        };
+        send(&others[at], handles[at], md, options, &usr(color));
+    };
+    let found = || assert_eq!(text(&next(&s, red, 0).unwrap()), "red");
+    put(0, "blue", 5, 0);
+    nothing();
+    // Of an earlier number, and committed later; of a higher priority.
+    put(1, "red", 5, MQPMO_SYNCPOINT);
+    put(0, "blue", 5, 0);
+    nothing();
+    commit(&others[1]);
+    found();
+    put(0, "red", 9, 0);
+    found();
+    put(0, "red", 1, 0);
+    put(0, "red", 7, 0);
+    found();
+    found();
+    nothing();
+    // Backed out, one behind the other, so that there is one behind the one that is found.
+    put(0, "red", 5, 0);
+    put(0, "blue", 5, 0);
+    put(0, "red", 5, 0);
+    for at in [1, 2] {
+        let options = MQOO_INPUT_SHARED;
+        let own = open_od(&others[at], &mut selecting("Q", "color = 'red'"), options).unwrap();
+        next(&others[at], own, MQGMO_SYNCPOINT).unwrap();
+    }
+    put(0, "blue", 5, 0);
+    nothing();
+    backout(&others[1]);
+    backout(&others[2]);
+    found();
+    found();
+    nothing();
+    // More than is noted.
+    for color in ["red", "blue"] {
+        (0..1_500).for_each(|_| put(1, color, 5, MQPMO_SYNCPOINT));
+    }
+    put(0, "blue", 5, 0);
+    nothing();
+    commit(&others[1]);
+    (0..1_500).for_each(|_| found());
+    nothing();
+    // Locked by a browse while it was searched for.
+    put(0, "red", 8, 0);
+    let first = MQGMO_BROWSE_FIRST | MQGMO_LOCK;
+    next(&others[2], handles[2], first).unwrap();
+    nothing();
+    next(&others[2], handles[2], MQGMO_UNLOCK).unwrap();
+    found();
+    // Too long for the getter's buffer.
+    put(0, "red", 5, 0);
+    let (mut short, mut how) = (md(0), gmo(0));
+    let get = s.get(red, &mut short, &mut how, 1);
+    let warning = posthaste_env::block_on(get).unwrap().warning;
+    assert_eq!(warning, Reason::TRUNCATED_MSG_FAILED);
+    found();
+    nothing();
+    w.qm().check().unwrap();
+}

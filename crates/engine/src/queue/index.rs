@@ -38,7 +38,8 @@ pub(crate) const NIL: SlotId = u32::MAX;
 pub(crate) const CHUNK: usize = 1024;
 /// Slots of the first chunk of a queue that has had no more messages than that at once.
 const FIRST: usize = 16;
-const LISTS: usize = 10;
+/// Order lists of a queue.
+pub(crate) const LISTS: usize = 10;
 
 const RESIDENT: u64 = 1 << 63;
 
@@ -141,6 +142,10 @@ impl Slot {
     /// The order of delivery: a smaller key is delivered first.
     pub(crate) fn key(&self) -> (u8, u64) {
         (9 - self.list.min(9), self.seq)
+    }
+    /// The order list it belongs to, as an index.
+    pub(crate) fn order_list(&self) -> usize {
+        usize::from(self.list.min(9))
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) mod damage;
 pub(crate) mod deleted;
 pub(crate) mod disjoint;
 pub(crate) mod index;
+pub(crate) mod judged;
 mod lock;
 pub(crate) mod reading;
 mod residents;
@@ -150,6 +151,8 @@ pub(crate) struct QueueState {
     pub(crate) damage: Option<damage::Damage>,
     /// Where the previous put of the commit in progress was listed.
     near: SlotId,
+    /// Since somebody has searched by properties.
+    relisted: Option<Box<judged::Relisted>>,
     counts: QueueCounts,
 }
 
@@ -187,6 +190,7 @@ impl Queue {
             cleared_below: 0,
             damage: None,
             near: NIL,
+            relisted: None,
             counts: QueueCounts::default(),
             home: Arc::clone(&home),
         };
@@ -421,7 +425,15 @@ impl QueueState {
     pub(crate) fn list(&mut self, slot: SlotId) {
         self.index.list(slot, self.near);
         self.near = slot;
+        self.note_relisted(slot);
         self.limit_memory(slot);
+    }
+
+    /// A search that has gone past this message has to judge it.
+    fn note_relisted(&mut self, slot: SlotId) {
+        if let Some(relisted) = &mut self.relisted {
+            relisted.note(self.index.slot(slot));
+        }
     }
 
     /// Gives a held message back to the queue, or to the next consumer that waits for it. One that is in the file only
@@ -619,7 +631,11 @@ impl QueueState {
             return false;
         }
         self.index.set_browse_lock(slot, false);
-        if !self.waiters.is_empty() && self.index.slot(slot).listed() {
+        if !self.index.slot(slot).listed() {
+            return true;
+        }
+        self.note_relisted(slot);
+        if !self.waiters.is_empty() {
             self.show(slot, wakes);
         }
         true
@@ -636,6 +652,7 @@ impl QueueState {
                 return;
             }
             self.index.list(slot, self.near);
+            self.note_relisted(slot);
             self.waiters.notify(&considered, wakes);
         } else {
             self.look_again(slot, wakes);

@@ -9,18 +9,20 @@
 //! * Of what was read, a call keeps what its last look has asked for: messages that it takes off the queue because they
 //!   have expired, or that somebody else gets first, do not gather.
 //! * A search by properties says at once which messages it would ask for one after the other. They are judged where they
-//!   are read, one by one, up to the first that may be the one; of the others only that they are not is kept. Each time
-//!   it says twice as many, so that it begins again a few times only, however long the queue is.
+//!   are read, one by one, up to the first that may be the one; of the others only that they are not is kept, which holds
+//!   until they expire. Those that have expired are kept for the next look, which takes them off the queue, a few at a
+//!   time. Each time it says twice as many, so that it begins again a few times only, however long the queue is.
 //! * Whoever reads for many reads a few of them at a time, so that a long search holds nobody up for long, and ends soon
 //!   after its call is dropped.
 
 use std::cell::Cell;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use posthaste_store::{Place, QueueFile, StoreError};
 
 use super::index::{Body, NIL, NewSlot, SlotId};
+use super::judged::{Judged, Relisted, Search};
 use super::{Queue, QueueState};
 use crate::consume::considered::Considered;
 use crate::consume::selection::Selection;
@@ -51,15 +53,18 @@ struct Missing {
 /// What a search by properties would go on with.
 struct Onward {
     wanted: Selection,
-    /// A message that expires before this is one to look at.
-    soon: i64,
+    /// When it was said.
+    now: i64,
     more: VecDeque<Missing>,
 }
 
 /// What came of reading.
+#[derive(Default)]
 struct ReadOut {
-    /// Messages that are not what is searched for, as they were backed out so often.
-    rejected: Vec<(u64, u16)>,
+    /// Messages that are not what is searched for, as they were backed out so often; and until when.
+    rejected: Vec<((u64, u16), i64)>,
+    /// Messages that have expired.
+    expired: Vec<Arc<Message>>,
     /// The one at which reading stopped.
     last: Option<(Missing, Result<Arc<Message>, StoreError>)>,
     /// What is still to be read.
@@ -82,54 +87,52 @@ impl Missing {
 
 impl Onward {
     fn rejects(&self, message: &Message, backout_count: u16) -> bool {
-        let expires = message.expires != 0 && message.expires <= self.soon;
-        let considered = Considered::new(message, backout_count);
-        !expires && !self.wanted.accepts(&considered)
+        !self
+            .wanted
+            .accepts(&Considered::new(message, backout_count))
     }
 }
 
 impl Unread {
     /// Reads up to so many of them.
     fn read(mut self, most: usize) -> ReadOut {
-        let mut rejected = Vec::new();
-        loop {
+        let mut out = ReadOut::default();
+        for count in 1.. {
             let (missing, read) = (self.first, self.first.read(self.file.as_ref()));
             let (message, search) = match (&read, &mut self.search) {
                 (Ok(message), Some(search)) => (message, search),
-                _ => return ReadOut::stopped(rejected, missing, read),
+                _ => return out.stopped(missing, read),
             };
-            if !search.rejects(message, missing.backout_count) {
-                return ReadOut::stopped(rejected, missing, read);
+            if message.expired(search.now) {
+                out.expired.push(Arc::clone(message));
+            } else if search.rejects(message, missing.backout_count) {
+                let until = match message.expires {
+                    0 => i64::MAX,
+                    expires => expires,
+                };
+                let as_it_was = (missing.seq, missing.backout_count);
+                out.rejected.push((as_it_was, until));
+            } else {
+                return out.stopped(missing, read);
             }
-            rejected.push((missing.seq, missing.backout_count));
             let next = search.more.pop_front();
-            let all_read = rejected.len() >= most;
+            let enough = count >= most || out.expired.len() >= AT_FIRST;
             self.first = match next {
-                Some(next) if !all_read => next,
+                Some(next) if !enough => next,
                 next => {
-                    let rest = next.map(|first| Unread { first, ..self });
-                    return ReadOut {
-                        rejected,
-                        last: None,
-                        rest,
-                    };
+                    out.rest = next.map(|first| Unread { first, ..self });
+                    break;
                 }
             };
         }
+        out
     }
 }
 
 impl ReadOut {
-    fn stopped(
-        rejected: Vec<(u64, u16)>,
-        missing: Missing,
-        read: Result<Arc<Message>, StoreError>,
-    ) -> Self {
-        ReadOut {
-            rejected,
-            last: Some((missing, read)),
-            rest: None,
-        }
+    fn stopped(mut self, missing: Missing, read: Result<Arc<Message>, StoreError>) -> Self {
+        self.last = Some((missing, read));
+        self
     }
 }
 
@@ -156,8 +159,7 @@ impl<'a> Unjudged<'a> {
         let Some(unread) = &mut self.unread else {
             let search = Onward {
                 wanted: self.wanted.clone(),
-                // A message's end is known a second late as long as it is in the file only.
-                soon: self.now.saturating_add(2_000_000),
+                now: self.now,
                 more: VecDeque::new(),
             };
             self.unread = Some(Unread {
@@ -186,8 +188,10 @@ impl<'a> Unjudged<'a> {
 #[derive(Default)]
 pub(crate) struct Readings {
     read: Vec<Reading>,
-    /// Those that are not what the call searches for.
-    rejected: HashSet<(u64, u16)>,
+    /// Those that are not what the call searches for, and until when.
+    rejected: HashMap<(u64, u16), i64>,
+    /// What a search remembers of messages that were judged before, if it is to remember them.
+    judged: Option<Cell<Judged>>,
 }
 
 struct Reading {
@@ -206,15 +210,47 @@ impl Readings {
         Some(&reading.message)
     }
 
-    fn add(&mut self, message: Arc<Message>) {
+    /// Those of a search that remembers what was judged. They are for searches with one selection, by one handle, of
+    /// one queue.
+    pub(crate) fn remembering(judged: Judged) -> Readings {
+        Readings {
+            judged: Some(Cell::new(judged)),
+            ..Readings::default()
+        }
+    }
+
+    /// What was judged, if that is to be remembered.
+    pub(crate) fn judged(&self) -> Option<Judged> {
+        self.judged.as_ref().map(Cell::get)
+    }
+
+    /// A search that begins with what is remembered.
+    pub(super) fn remembered(&self, relisted: Option<&Relisted>) -> Option<Search> {
+        Some(Search::new(self.judged()?, relisted))
+    }
+
+    pub(super) fn remember(&self, judged: Judged) {
+        if let Some(known) = &self.judged {
+            known.set(judged);
+        }
+    }
+
+    fn add(&mut self, messages: impl IntoIterator<Item = Arc<Message>>) {
         self.read.retain(|reading| reading.asked.take());
-        let asked = Cell::new(false);
-        self.read.push(Reading { message, asked });
+        let read = |message| Reading {
+            message,
+            asked: Cell::new(false),
+        };
+        self.read.extend(messages.into_iter().map(read));
     }
 
     /// Whether the call has read this message and does not want it.
-    pub(crate) fn has_rejected(&self, seq: u64, backout_count: u16) -> bool {
-        !self.rejected.is_empty() && self.rejected.contains(&(seq, backout_count))
+    pub(crate) fn has_rejected(&self, seq: u64, backout_count: u16, now: i64) -> bool {
+        let until = match self.rejected.is_empty() {
+            true => None,
+            false => self.rejected.get(&(seq, backout_count)),
+        };
+        until.is_some_and(|until| now < *until)
     }
 
     /// The messages are not needed any more; what is known of them may be.
@@ -300,7 +336,8 @@ impl Queue {
         let mut next = Some(unread);
         while let Some(unread) = next {
             let mut read = self.home.files.run(move || unread.read(AT_FIRST)).await;
-            next = read.rest.take();
+            // What has expired is taken off the queue first.
+            next = read.rest.take().filter(|_| read.expired.is_empty());
             self.was_read(read, readings)?;
         }
         Ok(())
@@ -308,17 +345,18 @@ impl Queue {
 
     fn was_read(&self, read: ReadOut, readings: &mut Readings) -> Result<(), StoreError> {
         readings.rejected.extend(read.rejected);
-        let Some((missing, read)) = read.last else {
-            return Ok(());
-        };
-        match read {
-            Ok(message) => readings.add(message),
-            Err(error) => {
+        let found = match read.last {
+            Some((missing, Err(error))) => {
                 if self.lock().is_still(&missing) || planted(Bug::BlameUnseen) {
                     return Err(error);
                 }
+                None
             }
-        }
+            Some((_, Ok(message))) => Some(message),
+            None => None,
+        };
+        let messages = read.expired.into_iter().chain(found);
+        readings.add(messages);
         Ok(())
     }
 }
@@ -339,7 +377,7 @@ mod tests {
                 expires: 0,
                 lsn: Lsn(0),
             };
-            readings.add(Arc::new(message));
+            readings.add([Arc::new(message)]);
             // One that does not match, and is passed by each time; and one that has expired.
             assert!(readings.get(1).is_some());
             assert!(readings.get(seq).is_some());

@@ -8,7 +8,7 @@
 //! * A message that has expired is never found: it is taken off the queue when it is met, and
 //!   handed to the caller, who owes it a log record and perhaps a report.
 //! * A search by properties needs the messages themselves. Those that only the file has are judged where they are read,
-//!   and the search begins again with what is known of them (`reading`).
+//!   and the search begins again with what is known of them (`reading`). What it has judged it may remember (`judged`).
 //! * Messages locked by another handle's browse are passed over.
 
 use std::sync::Arc;
@@ -142,26 +142,25 @@ impl QueueState {
                 some => some,
             },
         };
-        let mut at = match (&walk, start) {
-            (Walk::Order, Start::After(cursor)) => self.after(&cursor),
-            (walk, Start::After(cursor))
-                if self.listed_at(cursor.slot, cursor.seq())
-                    && walk.passes(self.index.slot(cursor.slot)) =>
-            {
-                walk.next(&self.index, cursor.slot)
-            }
-            (walk, _) => walk.first(&self.index),
-        };
+        let mut at = self.begin(&walk, start);
         let mut unjudged = Unjudged::new(wanted, now, read);
-        while at != NIL {
+        let mut search = (matches!((&walk, start), (Walk::Order, Start::First)))
+            .then(|| read.remembered(self.relisted.as_deref()))
+            .flatten();
+        let found = loop {
+            if at == NIL {
+                break None;
+            }
             let next = walk.next(&self.index, at);
             let slot = *self.index.slot(at);
             let before = matches!(start, Start::After(cursor) if slot.key() <= cursor.key);
             let other_token = token_seq.is_some_and(|seq| seq != slot.seq);
             let keys = self.index.group(at);
+            let judged = search.as_mut().is_some_and(|search| search.meets(&slot));
             let other = other_token || !wanted.may_accept(&keys);
             let other = other || before || self.locked_for(at, owner);
-            let other = other || read.has_rejected(slot.seq, slot.backout_count);
+            let other = other || judged && !self.has_expired(at, now);
+            let other = other || read.has_rejected(slot.seq, slot.backout_count, now);
             if other || !self.has_expired(at, now) && !may(self, &keys) {
                 at = next;
                 continue;
@@ -175,17 +174,36 @@ impl QueueState {
                         at = next;
                         continue;
                     }
-                    false => break,
+                    false => break None,
                 },
             };
             if sure || message.expired(now) {
                 self.discard_expired(at, message, expired);
             } else if wanted.accepts(&Considered::new(&message, slot.backout_count)) {
-                return unjudged.or(Some(Found { slot: at, message }));
+                break Some(Found { slot: at, message });
             }
             at = next;
+        };
+        let found = unjudged.or(found)?;
+        if let Some(search) = search {
+            let slot = found.as_ref().map(|found| self.index.slot(found.slot));
+            read.remember(search.end(slot, &mut self.relisted));
         }
-        unjudged.or(None)
+        Ok(found)
+    }
+
+    /// The first message that a search looks at.
+    fn begin(&self, walk: &Walk, start: Start) -> SlotId {
+        match (walk, start) {
+            (Walk::Order, Start::After(cursor)) => self.after(&cursor),
+            (walk, Start::After(cursor))
+                if self.listed_at(cursor.slot, cursor.seq())
+                    && walk.passes(self.index.slot(cursor.slot)) =>
+            {
+                walk.next(&self.index, cursor.slot)
+            }
+            (walk, _) => walk.first(&self.index),
+        }
     }
 
     /// Whether every message of a group is on the queue, from 1 to the last, for this handle to have.

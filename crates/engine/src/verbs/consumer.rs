@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use posthaste_env::Sleep;
+use posthaste_env::sync::Mutex;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
 
@@ -34,6 +35,7 @@ use crate::expiry;
 use crate::handles::Target;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
+use crate::queue::judged::Judged;
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::{Queue, Start};
 use crate::report;
@@ -56,6 +58,8 @@ struct Consuming {
     alias: Option<Arc<Alias>>,
     owner: (u64, Hobj),
     waiter: Arc<Waiter>,
+    /// What its looks have judged, of those that select by properties.
+    judged: Mutex<Judged>,
 }
 
 impl Drop for Consuming {
@@ -94,10 +98,16 @@ impl Consuming {
     /// Looks for a message on the queue; where there is none the waiter is listed.
     async fn look(self: Arc<Self>) -> Result<Option<Lease>, Reason> {
         let qm = &self.session.qm;
-        let mut read = Readings::default();
+        let mut read = match self.waiter.selection.selector {
+            Some(_) => Readings::remembering(*self.judged.lock()),
+            None => Readings::default(),
+        };
         loop {
             let mut expired = Vec::new();
             let looked = self.look_once(&read, &mut expired);
+            if let Some(judged) = read.judged() {
+                *self.judged.lock() = judged;
+            }
             expiry::expired(qm, &self.queue, expired);
             match looked? {
                 Ok(None) if !planted(Bug::ListedUnasked) => {
@@ -351,6 +361,7 @@ impl Session {
             alias: alias.clone(),
             owner: (session.id, hobj),
             waiter,
+            judged: Mutex::default(),
         };
         // Under the lock of the handles: one that is being closed is found by none.
         session.add_consumer(hobj, &of.queue, &of.waiter);

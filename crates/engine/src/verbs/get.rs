@@ -31,6 +31,7 @@ use crate::manager::Inner;
 use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
+use crate::queue::judged::Judged;
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::{Cursor, Expired, Found, Queue, QueueState};
 use crate::report;
@@ -493,6 +494,20 @@ impl SessionInner {
         }
     }
 
+    /// What a get knows of the messages that gets by its handle have judged before, with the same selection.
+    fn readings(&self, request: &Request, logical: &Logical) -> Readings {
+        if request.matches.selector.is_none() || request.browses() || logical.active() {
+            return Readings::default();
+        }
+        let mut state = self.lock();
+        let known = match state.handles.get(request.owner.1) {
+            Ok(handle) => handle.judged.take(),
+            Err(_) => None,
+        };
+        let same = known.filter(|known| known.0 == request.matches);
+        Readings::remembering(same.map_or_else(Judged::default, |known| known.1))
+    }
+
     /// Looks and waits until there is a message or a reason why there is none.
     async fn obtain(
         &self,
@@ -501,16 +516,35 @@ impl SessionInner {
         cursor: &mut Option<Cursor>,
         until: Option<Nanos>,
     ) -> Result<Look, Reason> {
+        let mut read = self.readings(request, logical);
+        let obtaining = self.obtain_with(request, logical, cursor, until, &mut read);
+        let obtained = obtaining.await;
+        if let Some(judged) = read.judged()
+            && let Ok(handle) = self.lock().handles.get(request.owner.1)
+        {
+            handle.judged = Some(Box::new((request.matches.clone(), judged)));
+        }
+        obtained
+    }
+
+    async fn obtain_with(
+        &self,
+        request: &Request,
+        logical: &mut Logical,
+        cursor: &mut Option<Cursor>,
+        until: Option<Nanos>,
+        read: &mut Readings,
+    ) -> Result<Look, Reason> {
         let qm = &self.qm;
-        let (mut waits, mut read) = (None, Readings::default());
+        let mut waits = None;
         loop {
-            match self.look_or_wait(request, logical, cursor, &mut waits, &read) {
+            match self.look_or_wait(request, logical, cursor, &mut waits, read) {
                 Ok(Look::Nothing) => read.let_go(),
                 Ok(found) => return Ok(found),
                 Err(NoLook::Refused(reason)) => return Err(reason),
                 Err(NoLook::Unread(unread)) => {
-                    let read = request.queue.have_read(unread, &mut read).await;
-                    read.map_err(|e| qm.read_failed(&request.queue, &e))?;
+                    let done = request.queue.have_read(unread, read).await;
+                    done.map_err(|e| qm.read_failed(&request.queue, &e))?;
                     continue;
                 }
             }

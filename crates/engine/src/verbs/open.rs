@@ -321,6 +321,7 @@ impl SessionInner {
             group_get: Default::default(),
             saved_context: None,
             selecting,
+            judged: None,
             created_queue: resolved.created_queue,
         };
         let added = self.lock().handles.add(handle);
