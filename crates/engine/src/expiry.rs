@@ -93,6 +93,7 @@ fn expire(qm: &Arc<Inner>, (queue, slot, seq): (&Arc<Queue>, SlotId, u64), repor
     match append_expiry(qm, &unit, (queue, slot, seq), routed) {
         Ok(end) => {
             place.used();
+            queue.lock().count_expired();
             qm.detach(end, Effect::Commit(unit));
         }
         Err(error) => {

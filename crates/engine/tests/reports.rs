@@ -496,6 +496,11 @@ fn expires_unseen_and_stays(w: &World, s: &Session, asked: Hobj) {
     until("expiry", || next(s, asked, MQGMO_BROWSE_FIRST).is_err());
     assert_eq!((w.depth("ASKED"), w.depth(REPLIES)), (1, 0));
     assert_eq!(w.message_count("AMQ2017W"), 0);
+    // It is met again and again, and counts when it ends.
+    for _ in 0..3 {
+        next(s, asked, MQGMO_BROWSE_FIRST).unwrap_err();
+    }
+    assert_eq!(w.status("ASKED").counts.expired, 0);
 }
 
 /// Its report, now that there is room.
@@ -507,6 +512,7 @@ fn report_comes(w: &World, s: &Session, asked: Hobj) {
     let report = reply(w, s);
     assert_eq!(report.md.feedback, MQFB_EXPIRATION);
     assert_eq!((report.md.persistence, report.data.len()), (1, 20_000));
+    assert_eq!(w.status("ASKED").counts.expired, 1);
 }
 
 /// The log has no room for the report on a persistent message that has expired: the message does not end without it,

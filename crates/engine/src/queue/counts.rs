@@ -20,7 +20,7 @@ pub struct QueueCounts {
     /// Messages that were on the queue and are gone for good: got, expired or cleared, those that the restart removed
     /// included.
     pub removed: u64,
-    /// Of these, and of those that are still to be reported, expired ones.
+    /// Of these, and of those whose reports are not forced yet, expired ones.
     pub expired: u64,
     /// Times the queue's lock had to be waited for.
     pub lock_waits: u64,

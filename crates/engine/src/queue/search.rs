@@ -250,10 +250,10 @@ impl QueueState {
     /// The same for one that is held already.
     pub(crate) fn expire(&mut self, slot: SlotId, message: Arc<Message>) -> Expired {
         let held = message.owes_expiration();
-        self.counts.expired += 1;
         if held {
             self.uncommitted_gets += 1;
         } else {
+            self.counts.expired += 1;
             self.destroy(slot, !message.persistent());
         }
         Expired {
@@ -268,8 +268,14 @@ impl QueueState {
         self.list(slot);
     }
 
+    /// An expired message that is held ends with its report.
+    pub(crate) fn count_expired(&mut self) {
+        self.counts.expired += 1;
+    }
+
     /// An expired message ends without a report.
     pub(crate) fn drop_expired(&mut self, slot: SlotId) {
+        self.counts.expired += 1;
         self.uncommitted_gets -= 1;
         self.destroy(slot, false);
     }
