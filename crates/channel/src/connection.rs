@@ -135,13 +135,18 @@ impl Connection {
         let mut used = 0;
         loop {
             let rest = bytes.get(used..).unwrap_or(&[]);
+            if rest.is_empty() {
+                return Ok(used);
+            }
             let next = Segment::next(rest, self.socket.limit()).map_err(End::Misbehaved)?;
             let Some(segment) = next else { return Ok(used) };
-            let socket = &mut self.socket;
-            let event = self
-                .output
-                .borrow_mut()
-                .append(|out| socket.receive(&segment, out));
+            // Only what is no verb is answered here: for most nothing is, and no output is begun.
+            let mut answer = Vec::new();
+            let event = self.socket.receive(&segment, &mut answer);
+            if !answer.is_empty() {
+                let append = |out: &mut Vec<u8>| out.append(&mut answer);
+                self.output.borrow_mut().append(append);
+            }
             if let Some(event) = event.map_err(End::Misbehaved)? {
                 self.event(event)?;
             }

@@ -220,12 +220,15 @@ pub(crate) enum Closing {
     Dropping,
 }
 
+/// Something to do, and what it costs.
+type Costing = (Item, usize);
+
 /// Nearly always one request comes at a time: it takes no memory of its own.
 #[derive(Default)]
 struct Inbox {
-    first: Option<Item>,
+    first: Option<Costing>,
     /// Behind it; empty where there is no first.
-    others: VecDeque<Item>,
+    others: VecDeque<Costing>,
     /// What they cost together.
     cost: usize,
 }
@@ -234,21 +237,21 @@ impl Inbox {
     fn push(&mut self, item: Item, cost: usize) {
         self.cost += cost;
         match self.first {
-            None => self.first = Some(item),
-            Some(_) => self.others.push_back(item),
+            None => self.first = Some((item, cost)),
+            Some(_) => self.others.push_back((item, cost)),
         }
     }
 
-    fn pop(&mut self) -> Option<Item> {
-        let item = self.first.take()?;
-        self.cost -= item.cost();
+    fn pop(&mut self) -> Option<Costing> {
+        let (item, cost) = self.first.take()?;
+        self.cost -= cost;
         if !self.others.is_empty() {
             self.first = self.others.pop_front();
         } else if self.others.capacity() > 0 {
             // What a burst took is not kept.
             self.others = VecDeque::new();
         }
-        Some(item)
+        Some((item, cost))
     }
 
     fn is_empty(&self) -> bool {
@@ -290,7 +293,8 @@ pub(crate) enum ToDo {
     Nothing,
     /// Something, when the peer has read what waits for it.
     Later,
-    Now(Item),
+    /// And what it costs.
+    Now(Item, usize),
     Deliver(Due),
     End,
 }
@@ -332,7 +336,7 @@ impl Conversation {
         if self.closing.get() == Closing::Dropping {
             let dropped = self.inbox.take();
             let items = dropped.first.iter().chain(&dropped.others);
-            items.for_each(|item| self.finished(item.cost()));
+            items.for_each(|(_, cost)| self.finished(*cost));
         }
     }
 
@@ -366,7 +370,9 @@ impl Conversation {
             self.streams.borrow_mut().rest();
             return ToDo::Later;
         }
-        inbox.pop().map_or(ToDo::Nothing, ToDo::Now)
+        inbox
+            .pop()
+            .map_or(ToDo::Nothing, |(item, cost)| ToDo::Now(item, cost))
     }
 
     /// What is to be sent without being asked.
@@ -433,5 +439,39 @@ impl Drop for Waiting<'_> {
         let load = &self.0.common.load;
         take(&load.gets, 1);
         load.add_cost(REQUEST_COST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item() -> Item {
+        Item::Request {
+            header: Header::new(
+                posthaste_wire::SegmentType::Cmit,
+                posthaste_wire::Scope::Unshared,
+                posthaste_mqi::ByteOrder::Big,
+                819,
+            ),
+            handle: Hobj::NONE,
+            request: Request::Commit,
+        }
+    }
+
+    #[test]
+    fn one_request_takes_no_memory_and_a_burst_keeps_none() {
+        let mut inbox = Inbox::default();
+        inbox.push(item(), 7);
+        assert_eq!((inbox.len(), inbox.cost), (1, 7));
+        assert!(inbox.pop().is_some() && inbox.is_empty());
+        assert_eq!(inbox.others.capacity(), 0);
+        (1..=5).for_each(|cost| inbox.push(item(), cost));
+        let costs: Vec<usize> = std::iter::from_fn(|| inbox.pop()).map(|(_, c)| c).collect();
+        assert_eq!(costs, [1, 2, 3, 4, 5], "in their order");
+        assert_eq!(
+            (inbox.len(), inbox.cost, inbox.others.capacity()),
+            (0, 0, 0)
+        );
     }
 }

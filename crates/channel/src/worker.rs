@@ -72,8 +72,7 @@ impl Worker {
             match self.conversation.to_do(&mut cx) {
                 ToDo::Nothing => return Step::Waits,
                 ToDo::Later => return Step::Held,
-                ToDo::Now(item) => {
-                    let cost = item.cost();
+                ToDo::Now(item, cost) => {
                     let verb = Running::begin(&self.conversation, Job::Serve(item));
                     self.running = Some((verb, Some(cost)));
                 }

@@ -30,6 +30,7 @@ pub(crate) struct RoutedMessage {
 
 impl RoutedMessage {
     /// `expires`: microseconds since 1970; 0 = never.
+    #[inline]
     pub(crate) fn new(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
         let message = Arc::new(Message {
             md,

@@ -51,6 +51,16 @@ pub(crate) fn read_structure<T>(
     Ok(value)
 }
 
+/// The same, over a value where it is to stay.
+pub(crate) fn read_over(
+    input: &mut Input<'_>,
+    decode: impl FnOnce(&[u8], ByteOrder, PointerSize) -> Result<usize, StructError>,
+) -> Result<(), DecodeError> {
+    let used = decode(input.rest(), input.order(), WIRE)?;
+    input.take(used)?;
+    Ok(())
+}
+
 /// What an open tells the client about the queue's defaults, in MQOPEN (FOPA) and SPI OPEN (LPOO). -1: not said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenDefaults {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 
 use crate::PeerMisbehaved;
-use crate::decode::{WIRE, read_data, read_structure};
+use crate::decode::{WIRE, read_data, read_over, read_structure};
 use crate::flow::{BESIDE_MESSAGE, Body, Envelope, FlowWriter};
 use crate::input::Input;
 use crate::segment::{Flags, Header, SegmentType};
@@ -175,8 +175,8 @@ impl Request {
             SegmentType::Close => Request::Close {
                 options: input.i32()?,
             },
-            SegmentType::Get => Request::Get(Box::new(GetRequest::read(&mut input)?)),
-            SegmentType::Put => Request::Put(Box::new(PutRequest::read(&mut input, body)?)),
+            SegmentType::Get => Request::Get(GetRequest::read(&mut input)?),
+            SegmentType::Put => Request::Put(PutRequest::read(&mut input, body)?),
             SegmentType::Put1 => Request::Put1(Box::new(Put1Request::read(&mut input, body)?)),
             SegmentType::Inq => Request::Inq(InqRequest::read(&mut input)?),
             SegmentType::Set => Request::Set(Box::new(SetRequest::read(&mut input)?)),
@@ -394,9 +394,15 @@ fn read_od(input: &mut Input<'_>) -> Result<Od, DecodeError> {
 
 /// Reads put options that a message follows; here too the records of a distribution list would lie between.
 fn read_pmo(input: &mut Input<'_>) -> Result<Pmo, DecodeError> {
-    let pmo = read_structure(input, Pmo::decode)?;
+    let mut pmo = Pmo::default();
+    read_pmo_over(input, &mut pmo)?;
+    Ok(pmo)
+}
+
+fn read_pmo_over(input: &mut Input<'_>, pmo: &mut Pmo) -> Result<(), DecodeError> {
+    read_over(input, |bytes, order, p| pmo.decode_over(bytes, order, p))?;
     match pmo.recs_present {
-        0 => Ok(pmo),
+        0 => Ok(()),
         _ => Err(DecodeError::Verb(Reason::RECS_PRESENT_ERROR)),
     }
 }
@@ -471,26 +477,34 @@ pub(crate) fn write_open(
 }
 
 impl GetRequest {
-    fn read(input: &mut Input<'_>) -> Result<GetRequest, DecodeError> {
-        let md = read_structure(input, Md::decode)?;
-        let gmo = read_structure(input, Gmo::decode)?;
-        Ok(GetRequest {
-            md,
-            gmo,
-            buffer_length: input.i32()?,
-        })
+    /// Reads it where it stays.
+    fn read(input: &mut Input<'_>) -> Result<Box<GetRequest>, DecodeError> {
+        let mut get = Box::new(GetRequest {
+            md: Md::default(),
+            gmo: Gmo::default(),
+            buffer_length: 0,
+        });
+        read_over(input, |bytes, order, p| get.md.decode_over(bytes, order, p))?;
+        read_over(input, |bytes, order, p| {
+            get.gmo.decode_over(bytes, order, p)
+        })?;
+        get.buffer_length = input.i32()?;
+        Ok(get)
     }
 }
 
 impl PutRequest {
-    fn read(input: &mut Input<'_>, body: &Body<'_>) -> Result<PutRequest, DecodeError> {
-        let md = read_structure(input, Md::decode)?;
-        let pmo = read_pmo(input)?;
-        Ok(PutRequest {
-            md,
-            pmo,
-            data: read_data(input, body)?,
-        })
+    /// Reads it where it stays.
+    fn read(input: &mut Input<'_>, body: &Body<'_>) -> Result<Box<PutRequest>, DecodeError> {
+        let mut put = Box::new(PutRequest {
+            md: Md::default(),
+            pmo: Pmo::default(),
+            data: Bytes::new(),
+        });
+        read_over(input, |bytes, order, p| put.md.decode_over(bytes, order, p))?;
+        read_pmo_over(input, &mut put.pmo)?;
+        put.data = read_data(input, body)?;
+        Ok(put)
     }
 }
 

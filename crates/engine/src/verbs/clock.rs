@@ -1,5 +1,7 @@
 //! Dates and times as the MQ Interface writes them.
 
+use std::cell::Cell;
+
 use posthaste_command::{Date, Time};
 use posthaste_mqi::Chars;
 
@@ -58,9 +60,24 @@ pub fn display_stamp(micros: i64) -> (Date, Time) {
     (date.unwrap_or(Date::EPOCH), time.unwrap_or(Time::MIDNIGHT))
 }
 
+thread_local! {
+    /// The second that was stamped last, and its stamp: thousands of puts have the same.
+    static STAMPED: Cell<(i64, Chars<8>, Chars<8>)> = const {
+        Cell::new((i64::MIN, Chars::BLANK, Chars::BLANK))
+    };
+}
+
 /// Sets `PutDate` and `PutTime`.
 pub(crate) fn stamp(md: &mut posthaste_mqi::Md, wall: i64) {
-    (md.put_date, md.put_time) = put_stamp(wall);
+    let second = wall.div_euclid(1_000_000);
+    let (last, mut date, mut time) = STAMPED.get();
+    if last != second {
+        (date, time) = put_stamp(wall);
+        STAMPED.set((second, date, time));
+    }
+    let mut time = *time.as_bytes();
+    digits(&mut time[6..], (wall.rem_euclid(1_000_000) / 10_000) as u64);
+    (md.put_date, md.put_time) = (date, Chars::from_bytes(time));
 }
 
 #[cfg(test)]
@@ -77,6 +94,18 @@ mod tests {
         ] {
             let (d, t) = put_stamp(micros);
             assert_eq!((&*d.text(), &*t.text()), (date, time));
+        }
+        let mut md = posthaste_mqi::Md::default();
+        for micros in [
+            0,
+            1_709_251_199_990_000,
+            1_709_251_199_000_000,
+            1_709_251_200_120_000,
+        ] {
+            for micros in [micros, micros, micros + 9_999, micros + 10_000] {
+                stamp(&mut md, micros);
+                assert_eq!((md.put_date, md.put_time), put_stamp(micros), "{micros}");
+            }
         }
         let shown = display_stamp(1_709_251_199_990_000);
         assert_eq!(

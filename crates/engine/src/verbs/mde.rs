@@ -97,10 +97,15 @@ fn read(md: &Md, data: &[u8]) -> Result<Option<Mde>, Reason> {
 ///
 /// # Errors
 /// 2248: the format says that there is one, and it is not valid.
+#[inline]
 pub(crate) fn absorb(md: &Md, data: Bytes) -> Result<(Md, Bytes), Reason> {
-    if md.format.as_bytes() != MQFMT_MD_EXTENSION.as_bytes() {
-        return Ok((md.clone(), data));
+    match md.format.as_bytes() == MQFMT_MD_EXTENSION.as_bytes() {
+        true => absorb_extension(md, data),
+        false => Ok((md.clone(), data)),
     }
+}
+
+fn absorb_extension(md: &Md, data: Bytes) -> Result<(Md, Bytes), Reason> {
     let own_say = md.version >= MQMD_VERSION_2 && needed(md);
     let Some(mde) = read(md, &data)?.filter(|_| !own_say) else {
         return Ok((md.clone(), data));
@@ -121,6 +126,7 @@ pub(crate) fn absorb(md: &Md, data: Bytes) -> Result<(Md, Bytes), Reason> {
 }
 
 /// What the application gets back in its own descriptor, after a put of the absorbed one.
+#[inline]
 pub(crate) fn given_back(own: &Md, done: Md) -> Md {
     let back = Md {
         version: own.version,

@@ -92,6 +92,7 @@ impl Route {
     }
 
     /// The message as the queue of this route gets it.
+    #[inline]
     fn routed(&self, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
         let (md, data) = match self.remote.as_deref() {
             None => (md, data),

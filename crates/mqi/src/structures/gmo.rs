@@ -84,41 +84,51 @@ impl Gmo {
         order: ByteOrder,
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
+        let mut value = Self::default();
+        let used = value.decode_over(bytes, order, pointers)?;
+        Ok((value, used))
+    }
+
+    /// The same over a value that has its defaults; gives the length. After a fault the value is of no use.
+    pub fn decode_over(
+        &mut self,
+        bytes: &[u8],
+        order: ByteOrder,
+        pointers: PointerSize,
+    ) -> Result<usize, StructError> {
         let reader = Reader::new(bytes, order, pointers, "MQGMO", Reason::GMO_ERROR);
         match reader.with_room::<112>() {
-            Some(reader) => Self::read(reader),
-            None => Self::read(reader),
+            Some(reader) => self.read(reader),
+            None => self.read(reader),
         }
     }
 
     #[inline(always)]
-    fn read(mut reader: Reader<'_>) -> Result<(Self, usize), StructError> {
+    fn read(&mut self, mut reader: Reader<'_>) -> Result<usize, StructError> {
         reader.eye_catcher(b"GMO ")?;
-        let mut value = Self {
-            version: reader.version(1, 4)?,
-            options: reader.i32("Options")?,
-            wait_interval: reader.i32("WaitInterval")?,
-            signal1: reader.i32("Signal1")?,
-            signal2: reader.i32("Signal2")?,
-            resolved_q_name: reader.chars("ResolvedQName")?,
-            ..Self::default()
-        };
-        if value.version >= 2 {
-            value.match_options = reader.i32("MatchOptions")?;
-            value.group_status = reader.u8("GroupStatus")?;
-            value.segment_status = reader.u8("SegmentStatus")?;
-            value.segmentation = reader.u8("Segmentation")?;
-            value.reserved1 = reader.u8("Reserved1")?;
+        let version = reader.version(1, 4)?;
+        self.version = version;
+        self.options = reader.i32("Options")?;
+        self.wait_interval = reader.i32("WaitInterval")?;
+        self.signal1 = reader.i32("Signal1")?;
+        self.signal2 = reader.i32("Signal2")?;
+        self.resolved_q_name = reader.chars("ResolvedQName")?;
+        if version >= 2 {
+            self.match_options = reader.i32("MatchOptions")?;
+            self.group_status = reader.u8("GroupStatus")?;
+            self.segment_status = reader.u8("SegmentStatus")?;
+            self.segmentation = reader.u8("Segmentation")?;
+            self.reserved1 = reader.u8("Reserved1")?;
         }
-        if value.version >= 3 {
-            value.msg_token = reader.array("MsgToken")?;
-            value.returned_length = reader.i32("ReturnedLength")?;
+        if version >= 3 {
+            self.msg_token = reader.array("MsgToken")?;
+            self.returned_length = reader.i32("ReturnedLength")?;
         }
-        if value.version >= 4 {
-            value.reserved2 = reader.i32("Reserved2")?;
-            value.msg_handle = reader.i64("MsgHandle")?;
+        if version >= 4 {
+            self.reserved2 = reader.i32("Reserved2")?;
+            self.msg_handle = reader.i64("MsgHandle")?;
         }
-        Ok((value, reader.at()))
+        Ok(reader.at())
     }
 
     /// Appends the structure.

@@ -134,51 +134,60 @@ impl Md {
         order: ByteOrder,
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
+        let mut value = Self::default();
+        let used = value.decode_over(bytes, order, pointers)?;
+        Ok((value, used))
+    }
+
+    /// The same over a value that has its defaults; gives the length. After a fault the value is of no use.
+    pub fn decode_over(
+        &mut self,
+        bytes: &[u8],
+        order: ByteOrder,
+        pointers: PointerSize,
+    ) -> Result<usize, StructError> {
         let reader = Reader::new(bytes, order, pointers, "MQMD", Reason::MD_ERROR);
         match reader.with_room::<364>() {
-            Some(reader) => Self::read(reader),
-            None => Self::read(reader),
+            Some(reader) => self.read(reader),
+            None => self.read(reader),
         }
     }
 
     #[inline(always)]
-    fn read(mut reader: Reader<'_>) -> Result<(Self, usize), StructError> {
+    fn read(&mut self, mut reader: Reader<'_>) -> Result<usize, StructError> {
         reader.eye_catcher(b"MD  ")?;
         let version = reader.version(1, 2)?;
-        let mut value = Self {
-            version,
-            report: reader.i32("Report")?,
-            msg_type: reader.i32("MsgType")?,
-            expiry: reader.i32("Expiry")?,
-            feedback: reader.i32("Feedback")?,
-            encoding: reader.i32("Encoding")?,
-            coded_char_set_id: reader.i32("CodedCharSetId")?,
-            format: reader.chars("Format")?,
-            priority: reader.i32("Priority")?,
-            persistence: reader.i32("Persistence")?,
-            msg_id: reader.array("MsgId")?,
-            correl_id: reader.array("CorrelId")?,
-            backout_count: reader.i32("BackoutCount")?,
-            reply_to_q: reader.chars("ReplyToQ")?,
-            reply_to_q_mgr: reader.chars("ReplyToQMgr")?,
-            user_identifier: reader.chars("UserIdentifier")?,
-            accounting_token: reader.array("AccountingToken")?,
-            appl_identity_data: reader.chars("ApplIdentityData")?,
-            put_appl_type: reader.i32("PutApplType")?,
-            put_appl_name: reader.chars("PutApplName")?,
-            put_date: reader.chars("PutDate")?,
-            put_time: reader.chars("PutTime")?,
-            appl_origin_data: reader.chars("ApplOriginData")?,
-            ..Self::default()
-        };
+        self.version = version;
+        self.report = reader.i32("Report")?;
+        self.msg_type = reader.i32("MsgType")?;
+        self.expiry = reader.i32("Expiry")?;
+        self.feedback = reader.i32("Feedback")?;
+        self.encoding = reader.i32("Encoding")?;
+        self.coded_char_set_id = reader.i32("CodedCharSetId")?;
+        self.format = reader.chars("Format")?;
+        self.priority = reader.i32("Priority")?;
+        self.persistence = reader.i32("Persistence")?;
+        self.msg_id = reader.array("MsgId")?;
+        self.correl_id = reader.array("CorrelId")?;
+        self.backout_count = reader.i32("BackoutCount")?;
+        self.reply_to_q = reader.chars("ReplyToQ")?;
+        self.reply_to_q_mgr = reader.chars("ReplyToQMgr")?;
+        self.user_identifier = reader.chars("UserIdentifier")?;
+        self.accounting_token = reader.array("AccountingToken")?;
+        self.appl_identity_data = reader.chars("ApplIdentityData")?;
+        self.put_appl_type = reader.i32("PutApplType")?;
+        self.put_appl_name = reader.chars("PutApplName")?;
+        self.put_date = reader.chars("PutDate")?;
+        self.put_time = reader.chars("PutTime")?;
+        self.appl_origin_data = reader.chars("ApplOriginData")?;
         if version >= 2 {
-            value.group_id = reader.array("GroupId")?;
-            value.msg_seq_number = reader.i32("MsgSeqNumber")?;
-            value.offset = reader.i32("Offset")?;
-            value.msg_flags = reader.i32("MsgFlags")?;
-            value.original_length = reader.i32("OriginalLength")?;
+            self.group_id = reader.array("GroupId")?;
+            self.msg_seq_number = reader.i32("MsgSeqNumber")?;
+            self.offset = reader.i32("Offset")?;
+            self.msg_flags = reader.i32("MsgFlags")?;
+            self.original_length = reader.i32("OriginalLength")?;
         }
-        Ok((value, reader.at()))
+        Ok(reader.at())
     }
 
     /// Appends the structure.

@@ -87,43 +87,53 @@ impl Pmo {
         order: ByteOrder,
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
+        let mut value = Self::default();
+        let used = value.decode_over(bytes, order, pointers)?;
+        Ok((value, used))
+    }
+
+    /// The same over a value that has its defaults; gives the length. After a fault the value is of no use.
+    pub fn decode_over(
+        &mut self,
+        bytes: &[u8],
+        order: ByteOrder,
+        pointers: PointerSize,
+    ) -> Result<usize, StructError> {
         let reader = Reader::new(bytes, order, pointers, "MQPMO", Reason::PMO_ERROR);
         match reader.with_room::<184>() {
-            Some(reader) => Self::read(reader),
-            None => Self::read(reader),
+            Some(reader) => self.read(reader),
+            None => self.read(reader),
         }
     }
 
     #[inline(always)]
-    fn read(mut reader: Reader<'_>) -> Result<(Self, usize), StructError> {
+    fn read(&mut self, mut reader: Reader<'_>) -> Result<usize, StructError> {
         reader.eye_catcher(b"PMO ")?;
-        let mut value = Self {
-            version: reader.version(1, 3)?,
-            options: reader.i32("Options")?,
-            timeout: reader.i32("Timeout")?,
-            context: reader.i32("Context")?,
-            known_dest_count: reader.i32("KnownDestCount")?,
-            unknown_dest_count: reader.i32("UnknownDestCount")?,
-            invalid_dest_count: reader.i32("InvalidDestCount")?,
-            resolved_q_name: reader.chars("ResolvedQName")?,
-            resolved_q_mgr_name: reader.chars("ResolvedQMgrName")?,
-            ..Self::default()
-        };
-        if value.version >= 2 {
-            value.recs_present = reader.i32("RecsPresent")?;
-            value.put_msg_rec_fields = reader.i32("PutMsgRecFields")?;
-            value.put_msg_rec_offset = reader.i32("PutMsgRecOffset")?;
-            value.response_rec_offset = reader.i32("ResponseRecOffset")?;
+        let version = reader.version(1, 3)?;
+        self.version = version;
+        self.options = reader.i32("Options")?;
+        self.timeout = reader.i32("Timeout")?;
+        self.context = reader.i32("Context")?;
+        self.known_dest_count = reader.i32("KnownDestCount")?;
+        self.unknown_dest_count = reader.i32("UnknownDestCount")?;
+        self.invalid_dest_count = reader.i32("InvalidDestCount")?;
+        self.resolved_q_name = reader.chars("ResolvedQName")?;
+        self.resolved_q_mgr_name = reader.chars("ResolvedQMgrName")?;
+        if version >= 2 {
+            self.recs_present = reader.i32("RecsPresent")?;
+            self.put_msg_rec_fields = reader.i32("PutMsgRecFields")?;
+            self.put_msg_rec_offset = reader.i32("PutMsgRecOffset")?;
+            self.response_rec_offset = reader.i32("ResponseRecOffset")?;
             reader.pointer("PutMsgRecPtr")?;
             reader.pointer("ResponseRecPtr")?;
         }
-        if value.version >= 3 {
-            value.original_msg_handle = reader.i64("OriginalMsgHandle")?;
-            value.new_msg_handle = reader.i64("NewMsgHandle")?;
-            value.action = reader.i32("Action")?;
-            value.pub_level = reader.i32("PubLevel")?;
+        if version >= 3 {
+            self.original_msg_handle = reader.i64("OriginalMsgHandle")?;
+            self.new_msg_handle = reader.i64("NewMsgHandle")?;
+            self.action = reader.i32("Action")?;
+            self.pub_level = reader.i32("PubLevel")?;
         }
-        Ok((value, reader.at()))
+        Ok(reader.at())
     }
 
     /// Appends the structure.
