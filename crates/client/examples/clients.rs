@@ -6,15 +6,21 @@
 //! port where very many connections have both addresses in common. MaxChannels, MAXINST and MAXINSTC must let them in.
 //!
 //! `... -- beside PORT SECONDS`: one client that puts and gets 2 KiB without a pause; how long its puts took.
+//!
+//! `... -- share PORT CONVERSATIONS COUNT ROUNDS PID`: COUNT requesters and as many responders, a thread each, that
+//! exchange 2 KiB (non-persistent, DEV.QUEUE.1 and 2), ROUNDS times each; CONVERSATIONS of them share a socket, 0 for a
+//! socket each. How much of the processors the server, process PID, took for a round trip.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use posthaste_client::{Address, Connect, Connection};
 use posthaste_mqi::constants::{
-    MQGMO_NO_SYNCPOINT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQPMO_NO_SYNCPOINT,
+    MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID, MQOO_INPUT_SHARED, MQOO_OUTPUT,
+    MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{Gmo, Md, Name, Od, Pmo};
+use posthaste_mqi::{CorrelId, Gmo, Hobj, Md, Name, Od, Pmo};
 
 const SIZE: usize = 2048;
 /// Addresses of this machine that a crowd goes to.
@@ -95,6 +101,111 @@ fn beside(port: u16, time: Duration) {
     println!("puts: {}", shown(times));
 }
 
+/// Time on processors of all threads of a process, in nanoseconds.
+fn worked(pid: &str) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let of_thread = |thread: std::io::Result<std::fs::DirEntry>| {
+        let account = std::fs::read_to_string(thread.unwrap().path().join("schedstat")).unwrap();
+        let worked = account.split_whitespace().next().unwrap();
+        worked.parse::<u64>().unwrap()
+    };
+    threads.map(of_thread).sum()
+}
+
+/// So many connections, so many on each socket.
+fn connections(port: u16, conversations: usize, count: usize) -> Vec<Connection> {
+    let host = "127.0.0.1".to_owned();
+    let mut connect = Connect::new(Address::Tcp { host, port }, "DEV.APP.SVRCONN", "");
+    connect.conversations = u32::try_from(conversations).unwrap();
+    let mut all: Vec<Connection> = Vec::with_capacity(count);
+    for number in 0..count {
+        let another = match all.last() {
+            Some(last) if number % conversations.max(1) != 0 => last.another(&connect).unwrap(),
+            _ => None,
+        };
+        all.push(another.unwrap_or_else(|| Connection::open(&connect).unwrap()));
+    }
+    all
+}
+
+fn opened(client: &mut Connection, queue: &str, options: i32) -> Hobj {
+    let mut od = Od {
+        object_name: Name::new(queue),
+        ..Od::default()
+    };
+    client.open_object(&mut od, options).unwrap().value
+}
+
+/// Puts a message; gives its identifier.
+fn put(client: &mut Connection, queue: Hobj, correl_id: CorrelId, data: &[u8]) -> [u8; 24] {
+    let mut md = Md {
+        correl_id,
+        persistence: MQPER_NOT_PERSISTENT,
+        ..Md::default()
+    };
+    let mut pmo = Pmo {
+        options: MQPMO_NO_SYNCPOINT,
+        ..Pmo::default()
+    };
+    client.put(queue, &mut md, &mut pmo, data).unwrap();
+    md.msg_id
+}
+
+/// Waits for a message, that with this correlation identifier if it is not null; gives its identifier.
+fn wait(client: &mut Connection, queue: Hobj, correl_id: CorrelId) -> [u8; 24] {
+    let mut md = Md {
+        correl_id,
+        ..Md::default()
+    };
+    let mut gmo = Gmo {
+        version: 2,
+        match_options: MQMO_MATCH_CORREL_ID,
+        options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT,
+        wait_interval: 60_000,
+        ..Gmo::default()
+    };
+    client.get(queue, &mut md, &mut gmo, SIZE).unwrap();
+    md.msg_id
+}
+
+fn share(port: u16, conversations: usize, count: usize, rounds: usize, pid: &str) {
+    let (requests, replies) = ("DEV.QUEUE.1", "DEV.QUEUE.2");
+    let start = &Barrier::new(2 * count + 1);
+    let both = connections(port, conversations, count)
+        .into_iter()
+        .zip(connections(port, conversations, count));
+    let both: Vec<_> = both.collect();
+    let (before, begun) = std::thread::scope(|scope| {
+        for (mut requester, mut responder) in both {
+            scope.spawn(move || {
+                let to = opened(&mut requester, requests, MQOO_OUTPUT);
+                let from = opened(&mut requester, replies, MQOO_INPUT_SHARED);
+                start.wait();
+                for _ in 0..rounds {
+                    let request = put(&mut requester, to, [0; 24], &[7; SIZE]);
+                    wait(&mut requester, from, request);
+                }
+            });
+            scope.spawn(move || {
+                let from = opened(&mut responder, requests, MQOO_INPUT_SHARED);
+                let to = opened(&mut responder, replies, MQOO_OUTPUT);
+                start.wait();
+                for _ in 0..rounds {
+                    let request = wait(&mut responder, from, [0; 24]);
+                    put(&mut responder, to, request, &[7; SIZE]);
+                }
+            });
+        }
+        let before = worked(pid);
+        start.wait();
+        (before, Instant::now())
+    });
+    let trips = (count * rounds) as f64;
+    let rate = trips / begun.elapsed().as_secs_f64();
+    let each = (worked(pid) - before) as f64 / 1_000.0 / trips;
+    println!("{each:.1} µs of the server a round trip, {rate:.0} round trips/s");
+}
+
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
@@ -106,6 +217,15 @@ fn main() {
                 Duration::from_secs(seconds.parse().unwrap()),
             );
         }
-        _ => println!("crowd PORT COUNT PID, or beside PORT SECONDS"),
+        ["share", port, conversations, count, rounds, pid] => share(
+            port.parse().unwrap(),
+            conversations.parse().unwrap(),
+            count.parse().unwrap(),
+            rounds.parse().unwrap(),
+            pid,
+        ),
+        _ => println!(
+            "crowd PORT COUNT PID, beside PORT SECONDS, or share PORT CONVERSATIONS COUNT ROUNDS PID"
+        ),
     }
 }
