@@ -44,6 +44,7 @@ pub const DEEPEST: usize = 64;
 /// A selector, compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selector {
+    text: Box<str>,
     names: Box<[Name]>,
     condition: Condition,
 }
@@ -57,6 +58,35 @@ pub struct Required<'a> {
     pub text: &'a str,
 }
 
+/// A value by which a message can be looked up: equal values have equal keys.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// A text.
+    Text(Box<str>),
+    /// A whole number that a floating-point number can be.
+    Number(i64),
+}
+
+/// Beyond it a floating-point number stands for several whole ones.
+const EXACT: i64 = 1 << 53;
+
+impl Key {
+    /// The key of a value, if it has one. What has none equals none that has.
+    pub fn of(value: &Value<'_>) -> Option<Key> {
+        match value {
+            Value::Text(text) => Some(Key::Text(text.as_ref().into())),
+            Value::Exact(number) => {
+                (-EXACT < *number && *number < EXACT).then_some(Key::Number(*number))
+            }
+            Value::Approximate(number) => {
+                let within = number.abs() < EXACT as f64 && number.fract() == 0.0;
+                within.then_some(Key::Number(*number as i64))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Selector {
     /// Compiles a text.
     ///
@@ -64,7 +94,17 @@ impl Selector {
     /// It is malformed, too long or nested too deep, or a name in it can be none of a property.
     pub fn new(text: &str) -> Result<Selector, Error> {
         let (names, condition) = parse::parse(text)?;
-        Ok(Selector { names, condition })
+        let text = text.into();
+        Ok(Selector {
+            text,
+            names,
+            condition,
+        })
+    }
+
+    /// The text that it was made of.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Whether a message is selected: the condition is true of it, neither false nor unknown.
@@ -97,11 +137,35 @@ impl Selector {
 
     /// Texts that a message must have if the selector is to match: `name = 'text'`, alone or joined by AND.
     pub fn required(&self) -> impl Iterator<Item = Required<'_>> {
-        let all = match &self.condition {
+        let all = self.conjuncts().iter();
+        all.filter_map(|condition| self.equality(condition))
+    }
+
+    /// What a message must have if the selector is to match, as far as it can be looked up: `name = 'text'`, `name = 5`,
+    /// alone or joined by AND.
+    pub fn keys(&self) -> impl Iterator<Item = (&Name, Key)> {
+        self.conjuncts().iter().filter_map(|condition| {
+            let Condition::Compare(left, Comparison::Equal, right) = condition else {
+                return None;
+            };
+            let ((Operand::Name(at), constant) | (constant, Operand::Name(at))) = (left, right)
+            else {
+                return None;
+            };
+            let key = match constant {
+                Operand::Text(text) => Key::Text(text.as_ref().into()),
+                Operand::Exact(number) => Key::of(&Value::Exact(*number))?,
+                _ => return None,
+            };
+            Some((self.names.get(*at)?, key))
+        })
+    }
+
+    fn conjuncts(&self) -> &[Condition] {
+        match &self.condition {
             Condition::All(all) => all.as_slice(),
             one => std::slice::from_ref(one),
-        };
-        all.iter().filter_map(|condition| self.equality(condition))
+        }
     }
 
     /// The one equality with a text that it consists of, if it is nothing else.

@@ -525,3 +525,40 @@ fn texts_that_are_required_are_known() {
         assert_eq!(required(text), (vec![], false), "{text}");
     }
 }
+
+/// By what a message can be looked up: whoever must have a value has a key that equals the message's.
+#[test]
+fn what_must_be_equal_has_keys() {
+    use posthaste_selector::{Key, Selector, Value};
+    let keys = |text: &str| {
+        let selector = Selector::new(text).unwrap();
+        assert_eq!(selector.text(), text);
+        selector.keys().map(|(_, key)| key).collect::<Vec<_>>()
+    };
+    let text = |text: &str| Key::Text(text.into());
+    assert_eq!(
+        keys("a = 'x' AND 5 = b AND c > 3"),
+        [text("x"), Key::Number(5)]
+    );
+    for none in [
+        "a = 'x' OR b = 5",
+        "NOT a = 'x'",
+        "a <> 'x'",
+        "a = b",
+        "a = 1.5",
+        "a = 9007199254740993",
+    ] {
+        assert_eq!(keys(none), [], "{none}");
+    }
+    assert_eq!(Key::of(&Value::Approximate(5.0)), Some(Key::Number(5)));
+    for none in [
+        Value::Approximate(5.5),
+        Value::Approximate(f64::NAN),
+        Value::Approximate(9_007_199_254_740_992.0),
+        Value::Exact(i64::MIN),
+        Value::Null,
+        Value::Boolean(true),
+    ] {
+        assert_eq!(Key::of(&none), None, "{none:?}");
+    }
+}

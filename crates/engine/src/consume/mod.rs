@@ -5,14 +5,15 @@
 //! | `selection` | which messages are asked for, compiled once |
 //! | `considered` | a message as a selector sees it: headers, fields and properties by their names |
 //! | `waiter` | somebody who waits: credit, what he was given, how his wait ends |
-//! | `waiters` | all who wait for messages of one queue, found by tags |
+//! | `waiters`, `line` | all who wait for messages of one queue, found by tags; and by what they select |
 //! | `lease` | a message held for somebody, accepted or given back |
-//! | `fifo` | how those who wait stand in line |
+//! | `fifo` | who came first |
 
 pub(crate) mod considered;
 mod fifo;
 pub(crate) mod held;
 pub(crate) mod lease;
+mod line;
 pub(crate) mod selection;
 pub(crate) mod waiter;
 pub(crate) mod waiters;

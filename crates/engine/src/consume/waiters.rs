@@ -3,8 +3,8 @@
 //! Invariants:
 //! * An entry is live while its waiter is listed (`waiter`). Entries leave lazily: one whose waiter was ended or went
 //!   away is skipped when it is met and swept when more than half of the entries are such.
-//! * A message is shown to those only who may want it: by the tags of its identifiers, and then by the whole selection.
-//!   Whoever wants another one is not woken.
+//! * A message is shown to those only who may want it: by the tags of its identifiers, and then by the whole selection
+//!   (`line`). Whoever wants another one is not woken.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -13,12 +13,11 @@ use std::sync::Arc;
 use posthaste_mqi::Reason;
 
 use super::considered::Considered;
-use super::fifo::Fifo;
+use super::line::Line;
 use super::selection::Key;
 use super::waiter::{Service, Waiter, Wakes};
 use crate::catalogue::alias::Alias;
 use crate::message::Message;
-use crate::plant::{Bug, planted};
 use crate::queue::index::tag_of;
 
 /// Tags are hashes; they need only be spread over the word.
@@ -39,13 +38,12 @@ impl Hasher for Spread {
     }
 }
 
-type Entries = Fifo<Arc<Waiter>>;
-type Table = HashMap<u32, Entries, BuildHasherDefault<Spread>>;
+type Table = HashMap<u32, Line, BuildHasherDefault<Spread>>;
 
 /// Waiters of one kind.
 #[derive(Default)]
 struct Lines {
-    any: Entries,
+    any: Line,
     by_msg: Table,
     by_correl: Table,
     by_group: Table,
@@ -72,29 +70,25 @@ impl Lines {
         self.any.is_empty() && tables.iter().all(|table| table.is_empty())
     }
 
-    fn add(&mut self, waiter: Arc<Waiter>) {
+    fn add(&mut self, number: u64, waiter: Arc<Waiter>) {
         let line = match waiter.key {
             Key::Any => &mut self.any,
             Key::Msg(tag) => self.by_msg.entry(tag).or_default(),
             Key::Correl(tag) => self.by_correl.entry(tag).or_default(),
             Key::Group(tag) => self.by_group.entry(tag).or_default(),
         };
-        line.push(waiter);
+        line.push(number, waiter);
     }
 
     fn iter(&self) -> impl Iterator<Item = &Arc<Waiter>> {
         let tables = [&self.by_msg, &self.by_correl, &self.by_group];
         let keyed = tables.into_iter().flat_map(Table::values);
-        keyed.chain([&self.any]).flat_map(Entries::iter)
+        keyed.chain([&self.any]).flat_map(Line::iter)
     }
 
     /// Calls `each` with every line where somebody may wait for a message with these tags, the narrowest first, until
     /// it gives something.
-    fn find<T>(
-        &mut self,
-        tags: Tags,
-        mut each: impl FnMut(&mut Entries) -> Option<T>,
-    ) -> Option<T> {
+    fn find<T>(&mut self, tags: Tags, mut each: impl FnMut(&mut Line) -> Option<T>) -> Option<T> {
         for (table, tag) in self.tables().into_iter().zip(tags.0) {
             if table.is_empty() {
                 continue;
@@ -125,14 +119,6 @@ impl Lines {
     }
 }
 
-/// Whether a message may be handed to one who waits.
-fn is_for(waiter: &Waiter, message: &Considered<'_>) -> bool {
-    match planted(Bug::UnselectiveHandOver) {
-        true => waiter.selection.accepts_fields(message.message),
-        false => waiter.selection.accepts(message),
-    }
-}
-
 /// All waiters of a queue.
 pub(crate) struct Waiters {
     /// Seed of the tags.
@@ -141,6 +127,8 @@ pub(crate) struct Waiters {
     takers: Lines,
     /// Those that only want to be told.
     watchers: Lines,
+    /// How many have come.
+    come: u64,
     entries: usize,
     dead: usize,
 }
@@ -151,6 +139,7 @@ impl Waiters {
             seed,
             takers: Lines::default(),
             watchers: Lines::default(),
+            come: 0,
             entries: 0,
             dead: 0,
         }
@@ -170,9 +159,10 @@ impl Waiters {
     /// A listed waiter goes to the end of its line.
     pub(crate) fn keep(&mut self, waiter: Arc<Waiter>) {
         self.entries += 1;
+        self.come += 1;
         match waiter.service {
-            Service::Notify => self.watchers.add(waiter),
-            Service::HandOver { .. } => self.takers.add(waiter),
+            Service::Notify => self.watchers.add(self.come, waiter),
+            Service::HandOver { .. } => self.takers.add(self.come, waiter),
         }
     }
 
@@ -193,20 +183,12 @@ impl Waiters {
         let (entries, dead) = (&mut self.entries, &mut self.dead);
         self.takers
             .find(Tags::of(message.message, self.seed), |line| {
-                let mut at = 0;
-                while let Some(waiter) = line.get(at) {
-                    if !waiter.is_listed() {
-                        line.remove(at);
-                        *entries -= 1;
-                        *dead = dead.saturating_sub(1);
-                    } else if is_for(waiter, message) {
-                        *entries -= 1;
-                        return line.remove(at);
-                    } else {
-                        at += 1;
-                    }
-                }
-                None
+                let chosen = line.choose(message, || {
+                    *entries -= 1;
+                    *dead = dead.saturating_sub(1);
+                });
+                *entries -= usize::from(chosen.is_some());
+                chosen
             })
     }
 
@@ -218,15 +200,11 @@ impl Waiters {
         let (entries, dead) = (&mut self.entries, &mut self.dead);
         let tags = Tags::of(message.message, self.seed);
         let stopped: Option<()> = self.watchers.find(tags, |line| {
-            line.retain(|waiter| {
-                if waiter.is_listed() && !waiter.selection.accepts(message) {
-                    return true;
-                }
+            line.tell(message, |waiter| {
                 *entries -= 1;
                 if !waiter.retry(wakes) {
                     *dead = dead.saturating_sub(1);
                 }
-                false
             });
             None
         });
@@ -241,7 +219,7 @@ impl Waiters {
         let (entries, dead) = (&mut self.entries, &mut self.dead);
         for lines in [&mut self.takers, &mut self.watchers] {
             let asked: Option<()> = lines.find(tags, |line| {
-                for waiter in std::mem::take(line) {
+                for waiter in std::mem::take(line).iter() {
                     *entries -= 1;
                     if !waiter.retry(wakes) {
                         *dead = dead.saturating_sub(1);

@@ -1,0 +1,382 @@
+//! One line of those who wait for messages of a queue, by what they select.
+//!
+//! Invariants:
+//! * Whoever came first is served first, of those who want a message: each has a number.
+//! * Those with one selector are together, and a message is judged once for all of them. A selector that no message
+//!   matches without a certain value (`name = 'text' AND ...`) is judged only of messages that have it: of several such
+//!   values it is listed by the one that the fewest others are listed by.
+//! * No selector is here for whom nobody waits.
+//! * One whose waiter is listed no more (`waiter`) is skipped, and leaves when it is met or swept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use posthaste_selector::{Key, Name, Selector, Source};
+
+use super::considered::Considered;
+use super::fifo::Fifo;
+use super::waiter::Waiter;
+use crate::plant::{Bug, planted};
+
+/// Somebody who waits, and when he came.
+struct Entry {
+    number: u64,
+    waiter: Arc<Waiter>,
+}
+
+/// Those who have one selector.
+struct Group {
+    text: Arc<str>,
+    selector: Arc<Selector>,
+    /// What a message must have.
+    by: Option<(Name, Key)>,
+    waiters: Fifo<Entry>,
+}
+
+/// Those who have selectors.
+#[derive(Default)]
+struct Selecting {
+    groups: Vec<Option<Group>>,
+    free: Vec<usize>,
+    by_text: BTreeMap<Arc<str>, usize>,
+    by_value: BTreeMap<Name, BTreeMap<Key, BTreeSet<usize>>>,
+    /// Those that any message may match.
+    others: BTreeSet<usize>,
+}
+
+/// See the head of this file.
+#[derive(Default)]
+pub(super) struct Line {
+    plain: Fifo<Entry>,
+    selecting: Option<Box<Selecting>>,
+}
+
+fn wants(waiter: &Waiter, message: &Considered<'_>) -> bool {
+    waiter.selection.accepts_fields(message.message)
+}
+
+/// The number of the first who is listed and wants a message; `gone` is called for each who left.
+fn first_of(
+    waiters: &mut Fifo<Entry>,
+    message: &Considered<'_>,
+    gone: &mut impl FnMut(),
+) -> Option<(u64, usize)> {
+    let mut at = 0;
+    while let Some(Entry { number, waiter }) = waiters.get(at) {
+        if !waiter.is_listed() {
+            waiters.remove(at);
+            gone();
+        } else if wants(waiter, message) {
+            return Some((*number, at));
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+impl Group {
+    fn matches(&self, message: &Considered<'_>) -> bool {
+        planted(Bug::UnselectiveHandOver) || self.selector.matches(message)
+    }
+}
+
+impl Selecting {
+    fn add(&mut self, selector: &Arc<Selector>, entry: Entry) {
+        let at = match self.by_text.get(selector.text()) {
+            Some(at) => *at,
+            None => self.new_group(selector),
+        };
+        if let Some(group) = &mut self.groups[at] {
+            group.waiters.push(entry);
+        }
+    }
+
+    fn new_group(&mut self, selector: &Arc<Selector>) -> usize {
+        let listed_by = |(name, key): &(&Name, Key)| {
+            let keys = self.by_value.get(*name);
+            keys.and_then(|keys| keys.get(key)).map_or(0, BTreeSet::len)
+        };
+        let by = selector.keys().min_by_key(listed_by);
+        let by = by.map(|(name, key)| (name.clone(), key));
+        let text: Arc<str> = selector.text().into();
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.groups.push(None);
+            self.groups.len() - 1
+        });
+        self.by_text.insert(Arc::clone(&text), at);
+        let listed = match &by {
+            Some((name, key)) => {
+                let keys = self.by_value.entry(name.clone()).or_default();
+                keys.entry(key.clone()).or_default()
+            }
+            None => &mut self.others,
+        };
+        listed.insert(at);
+        self.groups[at] = Some(Group {
+            text,
+            selector: Arc::clone(selector),
+            by,
+            waiters: Fifo::default(),
+        });
+        at
+    }
+
+    /// Takes a group away if nobody waits in it.
+    fn tidy_up(&mut self, at: usize) {
+        let left = self.groups[at].take_if(|group| group.waiters.is_empty());
+        let Some(group) = left else { return };
+        self.free.push(at);
+        self.by_text.remove(&group.text);
+        let Some((name, key)) = group.by else {
+            self.others.remove(&at);
+            return;
+        };
+        if let Some(keys) = self.by_value.get_mut(&name) {
+            if let Some(listed) = keys.get_mut(&key) {
+                listed.remove(&at);
+                if listed.is_empty() {
+                    keys.remove(&key);
+                }
+            }
+            if keys.is_empty() {
+                self.by_value.remove(&name);
+            }
+        }
+    }
+
+    /// The groups whose selectors may match a message.
+    fn candidates(&self, message: &Considered<'_>) -> Vec<usize> {
+        if planted(Bug::UnselectiveHandOver) {
+            return self.by_text.values().copied().collect();
+        }
+        let mut all: Vec<usize> = self.others.iter().copied().collect();
+        for (name, keys) in &self.by_value {
+            let listed = Key::of(&message.value(name)).and_then(|key| keys.get(&key));
+            all.extend(listed.into_iter().flatten());
+        }
+        all
+    }
+
+    /// Takes out the first who came before `before` and is to have a message.
+    fn choose(
+        &mut self,
+        message: &Considered<'_>,
+        before: u64,
+        gone: &mut impl FnMut(),
+    ) -> Option<Entry> {
+        let (mut best, mut earliest) = (None, before);
+        for at in self.candidates(message) {
+            let Some(group) = &mut self.groups[at] else {
+                continue;
+            };
+            match first_of(&mut group.waiters, message, gone) {
+                Some((number, place)) if number < earliest && group.matches(message) => {
+                    (best, earliest) = (Some((at, place)), number);
+                }
+                Some(_) => {}
+                None => self.tidy_up(at),
+            }
+        }
+        let (at, place) = best?;
+        let chosen = self.groups[at].as_mut()?.waiters.remove(place);
+        self.tidy_up(at);
+        chosen
+    }
+
+    fn retain(&mut self, at: usize, mut keep: impl FnMut(&Arc<Waiter>) -> bool) {
+        if let Some(group) = &mut self.groups[at] {
+            group.waiters.retain(|entry| keep(&entry.waiter));
+        }
+        self.tidy_up(at);
+    }
+}
+
+impl Line {
+    pub(super) fn is_empty(&self) -> bool {
+        self.plain.is_empty() && self.selecting.is_none()
+    }
+
+    /// Somebody comes; each number is higher than those before.
+    pub(super) fn push(&mut self, number: u64, waiter: Arc<Waiter>) {
+        let selector = waiter.selection.selector.clone();
+        let entry = Entry { number, waiter };
+        match selector {
+            None => self.plain.push(entry),
+            Some(selector) => {
+                let selecting = self.selecting.get_or_insert_default();
+                selecting.add(&selector, entry);
+            }
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Waiter>> {
+        let groups = self.selecting.iter().flat_map(|all| &all.groups);
+        let selecting = groups.flatten().flat_map(|group| group.waiters.iter());
+        let all = self.plain.iter().chain(selecting);
+        all.map(|entry| &entry.waiter)
+    }
+
+    fn forget_none(&mut self) {
+        self.selecting.take_if(|all| all.by_text.is_empty());
+    }
+
+    /// Takes out the first who is listed and is to have a message; `gone` is called for each who left meanwhile.
+    pub(super) fn choose(
+        &mut self,
+        message: &Considered<'_>,
+        mut gone: impl FnMut(),
+    ) -> Option<Arc<Waiter>> {
+        let plain = first_of(&mut self.plain, message, &mut gone);
+        let before = plain.map_or(u64::MAX, |(number, _)| number);
+        let selecting = self.selecting.as_mut();
+        let chosen = selecting.and_then(|all| all.choose(message, before, &mut gone));
+        self.forget_none();
+        let chosen = match (chosen, plain) {
+            (None, Some((_, at))) => self.plain.remove(at),
+            (chosen, _) => chosen,
+        };
+        chosen.map(|entry| entry.waiter)
+    }
+
+    /// Takes out all who want a message, and such as are listed no more, and gives them to `each`.
+    pub(super) fn tell(&mut self, message: &Considered<'_>, mut each: impl FnMut(&Waiter)) {
+        let mut stays = |waiter: &Arc<Waiter>| {
+            let stays = waiter.is_listed() && !wants(waiter, message);
+            if !stays {
+                each(waiter);
+            }
+            stays
+        };
+        self.plain.retain(|entry| stays(&entry.waiter));
+        if let Some(all) = &mut self.selecting {
+            for at in all.candidates(message) {
+                if all.groups[at]
+                    .as_ref()
+                    .is_some_and(|group| group.selector.matches(message))
+                {
+                    all.retain(at, &mut stays);
+                }
+            }
+        }
+        self.forget_none();
+    }
+
+    /// Keeps those of whom this is true.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&Arc<Waiter>) -> bool) {
+        self.plain.retain(|entry| keep(&entry.waiter));
+        if let Some(all) = &mut self.selecting {
+            (0..all.groups.len()).for_each(|at| all.retain(at, &mut keep));
+        }
+        self.forget_none();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::consume::selection::Selection;
+    use crate::consume::waiter::{Service, Wakes};
+    use crate::message::Message;
+    use posthaste_mqi::{Md, Name, Reason};
+    use posthaste_recovery_log::Lsn;
+
+    fn waiter(number: i32) -> Arc<Waiter> {
+        let (one, other) = (number % 4, number / 4 % 3);
+        let text = match number % 7 {
+            0 => None,
+            1 => Some(format!(
+                "JMSPriority = {one} AND Root.MQMD.ReplyToQ = 'Q{other}'"
+            )),
+            2 => Some(format!("JMSPriority >= {one}")),
+            3 => Some(format!(
+                "'Q{other}' = Root.MQMD.ReplyToQ AND JMSPriority < {one}"
+            )),
+            4 => Some(format!("JMSPriority = {one}.0 AND JMSDeliveryMode = 1")),
+            5 => Some(format!(
+                "JMSPriority = {one} OR Root.MQMD.ReplyToQ = 'Q{other}'"
+            )),
+            _ => Some(format!("JMSPriority = '{one}'")),
+        };
+        let selection = Selection {
+            seq_number: (number % 5 == 0).then_some(number % 2),
+            selector: text.map(|text| Arc::new(Selector::new(&text).unwrap())),
+            ..Selection::default()
+        };
+        let service = Service::HandOver { direct: true };
+        let waiter = Waiter::new((selection, 1), service, false, None, 1);
+        assert!(waiter.enlist());
+        waiter
+    }
+
+    fn message(number: i32) -> Message {
+        let md = Md {
+            priority: number % 4,
+            msg_seq_number: number % 2,
+            reply_to_q: Name::new(&format!("Q{}", number / 4 % 3)),
+            ..Md::default()
+        };
+        Message {
+            md,
+            data: Default::default(),
+            seq: 1,
+            expires: 0,
+            lsn: Lsn(0),
+        }
+    }
+
+    /// Against a plain list: the same are served, in the same order.
+    #[test]
+    fn who_came_first_and_wants_a_message_is_served() {
+        let (mut line, mut list) = (Line::default(), Vec::new());
+        let (mut random, mut come, mut gone) = (1u32, 0, 0);
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let draw = (random >> 8) as i32;
+            let message = message(draw / 8);
+            let considered = Considered::new(&message, 0);
+            let wants = |w: &Arc<Waiter>| w.is_listed() && w.selection.accepts(&considered);
+            match draw % 8 {
+                0..4 => {
+                    come += 1;
+                    let waiter = waiter(draw / 8);
+                    line.push(come, Arc::clone(&waiter));
+                    list.push(waiter);
+                }
+                4..6 => {
+                    let chosen = line.choose(&considered, || gone += 1);
+                    let at = list.iter().position(wants);
+                    let expected = at.map(|at| list.remove(at));
+                    assert_eq!(
+                        chosen.map(|w| Arc::as_ptr(&w)),
+                        expected.map(|w| Arc::as_ptr(&w))
+                    );
+                }
+                6 if draw % 64 == 6 => {
+                    let (mut taken, all) = (Vec::new(), list.len());
+                    line.tell(&considered, |w| taken.push(std::ptr::from_ref(w)));
+                    let mut expected = Vec::new();
+                    list.retain(|w| {
+                        expected.extend(wants(w).then_some(Arc::as_ptr(w)));
+                        !wants(w)
+                    });
+                    taken.retain(|taken| expected.contains(taken));
+                    taken.sort_unstable();
+                    expected.sort_unstable();
+                    assert_eq!(taken, expected, "of {all}");
+                }
+                _ if !list.is_empty() => {
+                    let left = list.remove(draw as usize / 8 % list.len());
+                    left.end(Reason::NONE, &mut Wakes::default());
+                }
+                _ => {}
+            }
+        }
+        assert!(come > 9_000 && gone > 100, "{come} {gone}");
+        line.retain(|waiter| waiter.is_listed());
+        assert_eq!(line.iter().count(), list.len());
+        line.retain(|_| false);
+        assert!(line.is_empty());
+    }
+}
