@@ -249,7 +249,7 @@ pub struct AsyncMessage {
     pub index: u32,
     /// Number of the message on this conversation, from 1.
     pub global_index: u32,
-    /// Number of the segment, from 0.
+    /// Number of the segment, from 0; after 65,535 comes 1.
     pub segment: u16,
     /// Selection of the request that this serves.
     pub selection: u16,
@@ -358,7 +358,9 @@ impl MessageAhead<'_> {
                 return;
             }
             rest = later;
-            segment = segment.wrapping_add(1);
+            // In short segments a long message has more than there are numbers: 0 stays the first one's, which has a part
+            // of its own.
+            segment = segment.checked_add(1).unwrap_or(1);
             head.clear();
         }
     }
@@ -420,5 +422,63 @@ impl AsyncFirst {
         if let Some(md) = &self.md {
             md.encode(out, order, WIRE);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::flow::Framing;
+    use crate::segment::Scope;
+
+    /// In the shortest segments that may be agreed on, a message of 100 MB has more than 65,536.
+    #[test]
+    fn only_the_first_segment_of_a_long_message_has_a_first_part() {
+        let first = AsyncFirst {
+            reason: Reason(0),
+            actual_length: 7,
+            total_length: 7,
+            token: Default::default(),
+            status: 0,
+            resolved_q_name: b"Q".to_vec(),
+            md: Some(Md::default()),
+        };
+        let data: Vec<u8> = (0..70_000_000_u32).map(|n| (n / 1000) as u8).collect();
+        let message = MessageAhead {
+            handle: Hobj(1),
+            index: 1,
+            global_index: 1,
+            selection: 0,
+            first: &first,
+            data: &data,
+        };
+        let framing = Framing {
+            shared: false,
+            max_transmission: 1_024,
+            ccsid: 819,
+        };
+        let (scope, order) = (Scope::Unshared, ByteOrder::Big);
+        let mut out = Vec::new();
+        message.encode(
+            &mut out,
+            &Envelope {
+                framing,
+                scope,
+                order,
+            },
+        );
+        let (mut rest, mut got, mut segments) = (out.as_slice(), Vec::new(), 0);
+        while let Some(length) = rest.get(4..8) {
+            let length = u32::from_be_bytes(length.try_into().unwrap()) as usize;
+            let (segment, later) = rest.split_at(length);
+            let segment = AsyncMessage::decode(&segment[scope.header_length()..], order).unwrap();
+            assert_eq!(segment.first.is_some(), segments == 0, "segment {segments}");
+            got.extend_from_slice(&segment.data);
+            segments += 1;
+            rest = later;
+        }
+        assert!(segments > 65_536, "{segments}");
+        assert!(got == data);
     }
 }
