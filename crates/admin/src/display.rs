@@ -116,7 +116,9 @@ fn with_status(mut object: Object, status: Option<&QueueStatus>) -> Object {
 /// queues are their applications'.
 pub(crate) fn script(qm: &QueueManager) -> Reply {
     let mut reply = Reply::default();
-    for kind in ObjectKind::ALL {
+    // DEFINE SUB is not carried out yet.
+    let kinds = ObjectKind::ALL.into_iter();
+    for kind in kinds.filter(|kind| *kind != ObjectKind::Sub) {
         for object in qm.objects(kind) {
             if object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC
                 && kind == ObjectKind::QLocal

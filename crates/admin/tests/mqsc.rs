@@ -274,7 +274,9 @@ type Kept = (ObjectKind, String, Vec<(i32, Value)>);
 fn every_attribute_can_be_defined_altered_shown_and_kept() {
     let mut w = World::new();
     let mut expected: Vec<Kept> = Vec::new();
-    for kind in ObjectKind::ALL {
+    // Subscriptions cannot be defined yet.
+    let kinds = ObjectKind::ALL.into_iter();
+    for kind in kinds.filter(|kind| *kind != ObjectKind::Sub) {
         let settable: Vec<_> = attributes(kind).filter(|a| a.set == Set::Always).collect();
         assert!(settable.len() > 1, "{kind}");
         let is_qmgr = kind == ObjectKind::Qmgr;

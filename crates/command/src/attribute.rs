@@ -106,8 +106,10 @@ impl DefaultValue {
 pub enum Set {
     /// By DEFINE and ALTER.
     Always,
-    /// By DEFINE only.
+    /// By DEFINE only; ALTER may state it.
     CreateOnly,
+    /// By DEFINE only; ALTER refuses it.
+    DefineOnly,
     /// By nobody: the queue manager keeps it.
     ReadOnly,
 }

@@ -54,6 +54,8 @@ pub struct Kind {
     pub name: i32,
     /// The longest name, in bytes; it fits into two bytes.
     pub name_length: i32,
+    /// Whether a name may have any character, and not those of the names of objects only.
+    pub free_name: bool,
     /// Its code in stored definitions.
     pub stored: u8,
     /// The object whose attributes a definition without LIKE begins with; empty: there is none.
@@ -134,6 +136,7 @@ const fn a_queue(
         space: ObjectKind::QLocal,
         name: mq::MQCA_Q_NAME,
         name_length: mq::MQ_Q_NAME_LENGTH,
+        free_name: false,
         stored,
         default_object,
         message_ids: QUEUE_MESSAGES,
@@ -152,6 +155,7 @@ const fn a_channel(kind: ObjectKind, type_: KindType, stored: u8) -> Kind {
         space: kind,
         name: mq::MQCACH_CHANNEL_NAME,
         name_length: mq::MQ_CHANNEL_NAME_LENGTH,
+        free_name: false,
         stored,
         default_object: "",
         message_ids: CHANNEL_MESSAGES,
@@ -180,6 +184,7 @@ const fn an_authinfo(
         space: ObjectKind::AuthCrlLdap,
         name: mq::MQCA_AUTH_INFO_NAME,
         name_length: mq::MQ_AUTH_INFO_NAME_LENGTH,
+        free_name: false,
         stored,
         default_object,
         message_ids: MessageIds {
@@ -205,6 +210,7 @@ const fn a_definition(kind: ObjectKind, nouns: &'static [&'static str], stored: 
         space: kind,
         name: 0,
         name_length: mq::MQ_OBJECT_NAME_LENGTH,
+        free_name: false,
         stored,
         default_object: "",
         message_ids: QUEUE_MESSAGES,
@@ -230,6 +236,7 @@ kinds! {
         space: ObjectKind::Qmgr,
         name: mq::MQCA_Q_MGR_NAME,
         name_length: mq::MQ_Q_MGR_NAME_LENGTH,
+        free_name: false,
         stored: 1,
         default_object: "",
         message_ids: MessageIds {
@@ -385,6 +392,38 @@ kinds! {
         started: true,
         ..a_definition(ObjectKind::Service, &["SERVICE"], 16)
     };
+    /// Topic object: what holds for a topic string, and below it.
+    Topic = Kind {
+        describe: "topic",
+        name: mq::MQCA_TOPIC_NAME,
+        default_object: "SYSTEM.DEFAULT.TOPIC",
+        message_ids: MessageIds {
+            created: "AMQ8690I",
+            changed: "AMQ8691I",
+            deleted: "AMQ8692I",
+            shown: "AMQ8633I",
+            exists: "AMQ8150E",
+            not_found: "AMQ8147E",
+        },
+        ..a_definition(ObjectKind::Topic, &["TOPIC"], 17)
+    };
+    /// Durable subscription: what is published on topics goes to a queue.
+    Sub = Kind {
+        describe: "subscription",
+        name: mq::MQCACF_SUB_NAME,
+        name_length: mq::MQ_SUB_NAME_LENGTH,
+        free_name: true,
+        default_object: "SYSTEM.DEFAULT.SUB",
+        message_ids: MessageIds {
+            created: "AMQ8094I",
+            changed: "AMQ8095I",
+            deleted: "AMQ8097I",
+            shown: "AMQ8096I",
+            exists: "AMQ8150E",
+            not_found: "AMQ8147E",
+        },
+        ..a_definition(ObjectKind::Sub, &["SUB"], 18)
+    };
     /// A kind that only tests have, added as CONTRIBUTING says: this row, and the file of its attributes.
     Sample if any(test, feature = "sample-kind") = Kind {
         describe: "sample",
@@ -503,6 +542,8 @@ mod tests {
             (AuthIdpwLdap, 14),
             (CommInfo, 15),
             (Service, 16),
+            (Topic, 17),
+            (Sub, 18),
         ];
         for kind in ObjectKind::ALL.into_iter().filter(|kind| *kind != Sample) {
             let known = codes.iter().find(|(known, _)| *known == kind);

@@ -251,14 +251,18 @@ fn object_name(text: &str, kind: ObjectKind, noun: &Parameter<'_>) -> Result<Str
         return Ok(String::new());
     }
     let item = noun.one_value(text)?;
-    if item.text.is_empty() {
+    let name = match kind.row().free_name {
+        true => item.text.trim_end_matches(' '),
+        false => &item.text,
+    };
+    if name.is_empty() {
         return Err(fault::name(
             item.start,
             format!("{} needs a name", kind.noun()),
         ));
     }
-    values::check_name(&item.text, kind.name_length(), item.start, kind.noun())?;
-    Ok(item.text.clone())
+    values::check_object_name(kind, name, item.start, kind.noun())?;
+    Ok(name.to_owned())
 }
 
 fn displayed_name(

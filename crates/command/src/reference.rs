@@ -37,7 +37,7 @@ fn line(attribute: &Attribute) -> String {
         .collect();
     let set = match attribute.set {
         Set::Always => "DEFINE, ALTER",
-        Set::CreateOnly => "DEFINE",
+        Set::CreateOnly | Set::DefineOnly => "DEFINE",
         Set::ReadOnly => "nobody",
     };
     let calls = match (attribute.inquire, attribute.mqset) {

@@ -133,6 +133,30 @@ pub(super) const MESSAGES: &[Message] = &[
         "None, unless some failed: see the earlier messages.",
     ),
     message(
+        "AMQ8094I",
+        "Subscription {0} created.",
+        "The definition is on disk; what is published from now on goes to its queue.",
+        "None.",
+    ),
+    message(
+        "AMQ8095I",
+        "Subscription {0} changed.",
+        "The changed definition is on disk.",
+        "None.",
+    ),
+    message(
+        "AMQ8096I",
+        "Display subscription details.",
+        "The answer to DISPLAY SUB.",
+        "None.",
+    ),
+    message(
+        "AMQ8097I",
+        "Subscription {0} deleted.",
+        "The definition is gone, and the queue with it if the queue manager had made it.",
+        "None.",
+    ),
+    message(
         "AMQ8101S",
         "An unexpected error occurred: reason code {0}.",
         "A call failed for a reason that the command does not know.",
@@ -436,6 +460,30 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ8632I",
         "Display service status details.",
         "The answer to DISPLAY SVSTATUS.",
+        "None.",
+    ),
+    message(
+        "AMQ8633I",
+        "Display topic details.",
+        "The answer to DISPLAY TOPIC.",
+        "None.",
+    ),
+    message(
+        "AMQ8690I",
+        "Topic {0} created.",
+        "The definition is on disk, and holds for its topic string and what is below it.",
+        "None.",
+    ),
+    message(
+        "AMQ8691I",
+        "Topic {0} changed.",
+        "The changed definition is on disk.",
+        "None.",
+    ),
+    message(
+        "AMQ8692I",
+        "Topic {0} deleted.",
+        "The definition is gone; what was published stays.",
         "None.",
     ),
     message(

@@ -208,6 +208,13 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ2035W",
+        "The system object {0}, which publish/subscribe needs, could not be made: {1}.",
+        "An earlier release has made the queue manager, and this start was to add what that release did not know. \
+         Everything else works.",
+        "Make room in the log if it is full, and start the queue manager again; or type strmqm -c.",
+    ),
+    message(
         "AMQ2040W",
         "Queue manager {0} runs without listener {1}: port {2} of address {3} cannot be listened on ({4}).",
         "Another program has the port, or the address is not one of this system, or the port needs a privileged user. Everything else is served. The listener is tried again, at least every 30 seconds, until it can listen, is stopped, or the queue manager ends.",

@@ -1,7 +1,7 @@
 //! DEFINE, ALTER and DELETE (manual: "DEFINE queues", "ALTER CHANNEL", "DELETE QLOCAL", ...).
 
 use super::cursor::{Cursor, Parameter};
-use super::values::{check_name, value_of};
+use super::values::{check_object_name, value_of};
 use super::{Given, fault, nouns, unknown_keyword};
 use crate::attribute::{Attribute, Set};
 use crate::attrs::Attrs;
@@ -102,8 +102,8 @@ fn one(
             if item.text.is_empty() {
                 return Err(fault::name(item.start, "LIKE needs a name".to_owned()));
             }
-            check_name(&item.text, kind.name_length(), item.start, "LIKE")?;
-            clauses.like = Some(item.text.clone());
+            check_object_name(kind, &item.text, item.start, "LIKE")?;
+            clauses.like = Some(item.text.trim_end_matches(' ').to_owned());
             return Ok(());
         }
         ("FORCE", Setting::Alter) if kind.row().force => {
@@ -118,8 +118,13 @@ fn one(
         return Err(unknown_attribute(text, setting, kind, parameter));
     };
     given.once(text, attribute.keyword, parameter)?;
-    if attribute.set == Set::ReadOnly {
-        let detail = format!("{} can be shown but not set", attribute.keyword);
+    let refused = match (attribute.set, setting) {
+        (Set::ReadOnly, _) => Some("can be shown but not set"),
+        (Set::DefineOnly, Setting::Alter) => Some("can be set by DEFINE only"),
+        _ => None,
+    };
+    if let Some(why) = refused {
+        let detail = format!("{} {why}", attribute.keyword);
         return Err(fault::syntax(
             text,
             parameter.start,

@@ -50,7 +50,10 @@ pub(super) fn check_displayed_name(what: DisplayWhat, item: &Item) -> Result<(),
             format!("{} needs a name", noun(what)),
         ));
     }
-    check_generic(&item.text, name_length(what), item.start, noun(what))
+    let free = displayed_kinds(what)
+        .iter()
+        .any(|kind| kind.row().free_name);
+    check_generic(&item.text, name_length(what), free, item.start, noun(what))
 }
 
 pub(super) fn display(
@@ -287,6 +290,10 @@ fn types_of(what: DisplayWhat, keyword: &str) -> Vec<(&'static str, DisplayType)
         }
         (DisplayWhat::ChStatus, "TYPE" | "CHLTYPE") => {
             vec![("SVRCONN", DisplayType::Kind(ObjectKind::SvrConn))]
+        }
+        // Topics of clusters are not here.
+        (DisplayWhat::Object(ObjectKind::Topic), "TYPE") => {
+            vec![("LOCAL", DisplayType::Kind(ObjectKind::Topic))]
         }
         (DisplayWhat::Object(kind), _) if kind.is_queue() => Vec::new(),
         _ => displayed_kinds(what)

@@ -38,8 +38,8 @@ pub(super) const OTHER_NOUNS: &[&str] = &[
     "APSTATUS", "ARCHIVE", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS", "CFSTRUCT",
     "CHI", "CHINIT", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "ENTAUTH", "GROUP", "INDOUBT",
     "LOG", "MAXSMSGS", "POLICY", "PSID", "PUBSUB", "QC", "QCLUSTER", "QSTATS", "SBSTATUS",
-    "SECURITY", "SMDS", "SMDSCONN", "STC", "STGCLASS", "SUB", "SYSTEM", "TCLUSTER", "THREAD",
-    "TOPIC", "TOPICSTR", "TPIPE", "TPSTATUS", "TRACE", "USAGE",
+    "SECURITY", "SMDS", "SMDSCONN", "STC", "STGCLASS", "SYSTEM", "TCLUSTER", "THREAD", "TOPICSTR",
+    "TPIPE", "TPSTATUS", "TRACE", "USAGE",
 ];
 
 /// What MQ does to kinds of object that are here, and this release does not do.

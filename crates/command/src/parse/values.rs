@@ -4,6 +4,7 @@ use super::cursor::{Item, Parameter};
 use super::fault;
 use crate::attribute::{Attribute, ValueKind, is_name_byte};
 use crate::command::SyntaxError;
+use crate::kinds::ObjectKind;
 use crate::value::Value;
 
 /// The value that a parameter gives an attribute.
@@ -198,6 +199,34 @@ fn allowed(attribute: &Attribute) -> String {
     }
 }
 
+/// Refuses what cannot be the name of an object of a kind. Blank passes.
+pub(super) fn check_object_name(
+    kind: ObjectKind,
+    name: &str,
+    start: usize,
+    what: &str,
+) -> Result<(), SyntaxError> {
+    match kind.row().free_name {
+        true => check_free_name(name, kind.name_length(), start, what),
+        false => check_name(name, kind.name_length(), start, what),
+    }
+}
+
+/// Refuses a name that is too long or that no answer could show. Blank passes.
+fn check_free_name(name: &str, max: usize, start: usize, what: &str) -> Result<(), SyntaxError> {
+    if name.len() > max {
+        let detail = format!("{what} has {} bytes, but at most {max} fit", name.len());
+        return Err(fault::name(start, detail));
+    }
+    match name.chars().find(|c| c.is_control()) {
+        Some(wrong) => {
+            let detail = format!("{what} has the control character {}", wrong.escape_debug());
+            Err(fault::name(start, detail))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses what cannot be the name of an object. Blank passes.
 pub(super) fn check_name(
     name: &str,
@@ -227,13 +256,18 @@ pub(super) fn check_name(
     }
 }
 
-/// Refuses what cannot be a name or a generic name: the asterisk may only be the last.
+/// Refuses what cannot be a name or a generic name: the asterisk may only be the last, unless names may have any
+/// character.
 pub(super) fn check_generic(
     name: &str,
     max: usize,
+    free: bool,
     start: usize,
     what: &str,
 ) -> Result<(), SyntaxError> {
+    if free {
+        return check_free_name(name, max, start, what);
+    }
     let stem = name.strip_suffix('*').unwrap_or(name);
     if stem.contains('*') {
         let detail = format!("{what} may have an asterisk at its end only");

@@ -22,6 +22,8 @@ mod rows;
 #[cfg(any(test, feature = "sample-kind"))]
 mod sample;
 mod service;
+pub(crate) mod sub;
+pub(crate) mod topic;
 pub(crate) mod words;
 
 use crate::attribute::Attribute;
@@ -52,6 +54,8 @@ fn rows_of(kind: ObjectKind) -> &'static [&'static [Attribute]] {
         | ObjectKind::AuthIdpwLdap => &[authinfo::ROWS],
         ObjectKind::CommInfo => &[comminfo::ROWS],
         ObjectKind::Service => &[service::ROWS],
+        ObjectKind::Topic => &[topic::ROWS],
+        ObjectKind::Sub => &[sub::ROWS],
         #[cfg(any(test, feature = "sample-kind"))]
         ObjectKind::Sample => &[sample::ROWS],
     }

@@ -158,6 +158,18 @@ pub(super) const fn names(
     made
 }
 
+/// Bytes, of which there are none at first.
+pub(super) const fn bytes(
+    keyword: &'static str,
+    selector: i32,
+    max: usize,
+    on: &'static [ObjectKind],
+    help: &'static str,
+) -> Attribute {
+    let (kind, default) = (ValueKind::Bytes { max }, DefaultValue::NoBytes);
+    row(keyword, selector, kind, default, on, help)
+}
+
 /// How many texts another attribute has.
 pub(super) const fn count(
     keyword: &'static str,
@@ -250,6 +262,12 @@ impl Attribute {
     /// Settable by DEFINE only.
     pub(super) const fn create_only(mut self) -> Attribute {
         self.set = Set::CreateOnly;
+        self
+    }
+
+    /// Settable by DEFINE only; ALTER does not know it.
+    pub(super) const fn fixed(mut self) -> Attribute {
+        self.set = Set::DefineOnly;
         self
     }
 

@@ -1,8 +1,8 @@
 //! Attributes of the sample kind, which only tests have: one of each type of value.
 
-use super::rows::{date, int, int_or_word, name, names, row, text, time, word, word_list};
+use super::rows::{bytes, date, int, int_or_word, name, names, text, time, word, word_list};
 use super::words::NO_YES;
-use crate::attribute::{Attribute, DefaultValue, ValueKind};
+use crate::attribute::Attribute;
 use crate::kinds::ObjectKind;
 use crate::value::Words;
 use posthaste_mqi::constants as mq;
@@ -22,7 +22,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     word("ROUND", FIRST + 4, NO_YES, 0, ON, "Whether it is round").describes().not_inquired(),
     word_list("COLOURS", FIRST + 5, COLOURS, &[1], ON, "Its colours").describes().not_inquired(),
     names("PARTS", FIRST + 6, 48, 4, ON, "What it is made of").describes().not_inquired(),
-    row("MARK", FIRST + 7, ValueKind::Bytes { max: 4 }, DefaultValue::NoBytes, ON, "How it is marked").describes().not_inquired(),
+    bytes("MARK", FIRST + 7, 4, ON, "How it is marked").describes().not_inquired(),
     date("ALTDATE", mq::MQCA_ALTERATION_DATE, ON, "Date of the last change, yyyy-mm-dd").derived().not_inquired(),
     time("ALTTIME", mq::MQCA_ALTERATION_TIME, ON, "Time of the last change, hh.mm.ss").derived().not_inquired(),
 ];

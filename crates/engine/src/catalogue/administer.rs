@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind, attributes};
+use posthaste_mqi::Reason;
 use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
 use super::{Catalogue, ChangeError};
 use crate::manager::Inner;
-use crate::names::is_name;
+use crate::names::can_be_called;
 use crate::queue_manager::QueueManager;
 use crate::unit::log_space_wait::LogSpaceWait;
 
@@ -44,6 +45,9 @@ fn base(catalogue: &Catalogue, kind: ObjectKind, like: Option<&str>) -> Result<A
 
 /// Refuses what asks for something that is not in this release.
 fn check_supported(kind: ObjectKind, given: &Attrs) -> Result<(), ChangeError> {
+    if kind == ObjectKind::Sub {
+        return Err(ChangeError::Failed(Reason::FUNCTION_NOT_SUPPORTED));
+    }
     let asked: Vec<i32> = attributes(kind)
         .filter(|attribute| {
             let value = given.get(attribute.selector);
@@ -126,7 +130,7 @@ impl QueueManager {
             attrs: given,
         } = *definition;
         let inner = self.inner();
-        if !is_name(name, kind.name_length()) {
+        if !can_be_called(kind, name) {
             return Err(ChangeError::BadName);
         }
         check_supported(kind, given)?;

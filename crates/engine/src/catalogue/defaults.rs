@@ -29,6 +29,71 @@ fn queue_manager(name: &str, id: &str, options: &CreateOptions) -> Object {
     })
 }
 
+/// The topic at the root, which says what every topic has that inherits it from nobody else.
+pub(crate) const BASE_TOPIC: &str = "SYSTEM.BASE.TOPIC";
+/// Where retained publications are kept.
+pub(crate) const RETAINED_QUEUE: &str = "SYSTEM.RETAINED.PUB.QUEUE";
+const DURABLE_MODEL: &str = "SYSTEM.DURABLE.MODEL.QUEUE";
+const NON_DURABLE_MODEL: &str = "SYSTEM.NDURABLE.MODEL.QUEUE";
+
+/// What a topic has that inherits nothing from anybody.
+pub(crate) fn base_topic() -> Object {
+    object(ObjectKind::Topic, BASE_TOPIC, |a| {
+        for (selector, value) in [
+            (MQIA_INHIBIT_PUB, MQTA_PUB_ALLOWED),
+            (MQIA_INHIBIT_SUB, MQTA_SUB_ALLOWED),
+            (MQIA_DURABLE_SUB, MQSUB_DURABLE_ALLOWED),
+            (MQIA_DEF_PRIORITY, 0),
+            (MQIA_TOPIC_DEF_PERSISTENCE, MQPER_NOT_PERSISTENT),
+            (MQIA_DEF_PUT_RESPONSE_TYPE, MQPRT_SYNC_RESPONSE),
+            (MQIA_PM_DELIVERY, MQDLV_ALL_DUR),
+            (MQIA_NPM_DELIVERY, MQDLV_ALL_AVAIL),
+            (MQIA_USE_DEAD_LETTER_Q, MQUSEDLQ_YES),
+            (MQIA_PUB_SCOPE, MQSCOPE_ALL),
+            (MQIA_SUB_SCOPE, MQSCOPE_ALL),
+            (MQIA_MULTICAST, MQMC_DISABLED),
+            (MQIA_CLUSTER_PUB_ROUTE, MQCLROUTE_NONE),
+        ] {
+            a.set_int(selector, value);
+        }
+        a.set_int(MQIA_CAP_EXPIRY, -1);
+        a.set_text(MQCA_MODEL_DURABLE_Q, DURABLE_MODEL);
+        a.set_text(MQCA_MODEL_NON_DURABLE_Q, NON_DURABLE_MODEL);
+    })
+}
+
+/// What publish/subscribe needs beside the default objects.
+fn publish_subscribe() -> [Object; 4] {
+    let deep = |a: &mut Attrs| a.set_int(MQIA_MAX_Q_DEPTH, 999_999_999);
+    // Several applications may share a subscription, and so its queue.
+    let model = |name: &str, type_: i32| {
+        object(ObjectKind::QModel, name, |a| {
+            deep(a);
+            a.set_int(MQIA_DEFINITION_TYPE, type_);
+            a.set_int(MQIA_SHAREABILITY, MQQA_SHAREABLE);
+            a.set_int(MQIA_DEF_INPUT_OPEN_OPTION, MQOO_INPUT_SHARED);
+        })
+    };
+    [
+        base_topic(),
+        model(DURABLE_MODEL, MQQDT_PERMANENT_DYNAMIC),
+        model(NON_DURABLE_MODEL, MQQDT_TEMPORARY_DYNAMIC),
+        // A retained publication is as long as any message, and says its topic besides.
+        object(ObjectKind::QLocal, RETAINED_QUEUE, |a| {
+            deep(a);
+            a.set_int(MQIA_MAX_MSG_LENGTH, 104_857_600);
+        }),
+    ]
+}
+
+/// The default objects of publish/subscribe and what it needs besides: what queue managers lack that releases before
+/// publish/subscribe have made.
+pub(crate) fn publish_subscribe_objects() -> Vec<Object> {
+    let defaults = [ObjectKind::Topic, ObjectKind::Sub]
+        .map(|kind| object(kind, kind.row().default_object, |_| {}));
+    defaults.into_iter().chain(publish_subscribe()).collect()
+}
+
 /// Everything a new queue manager has, the queue manager's own definition first.
 pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> Vec<Object> {
     let same = |_: &mut Attrs| {};
@@ -54,5 +119,6 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.STATISTICS.QUEUE", same),
         object(ObjectKind::SvrConn, "SYSTEM.ADMIN.SVRCONN", same),
     ]);
+    all.extend(publish_subscribe());
     all
 }

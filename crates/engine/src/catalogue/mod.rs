@@ -40,6 +40,7 @@ pub use change::ChangeError;
 pub(crate) use defaults::system_objects;
 pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
+pub(crate) use restore::add_missing;
 pub(crate) use stored::Stored;
 
 /// What stands behind a definition while the queue manager runs.

@@ -1,14 +1,19 @@
-//! The system objects as a new queue manager has them, again (`strmqm -c`).
+//! The system objects as a new queue manager has them, again (`strmqm -c`); and those that a queue manager lacks which
+//! an earlier release has made.
 //!
 //! Invariant: messages on queues that exist stay; only definitions are made or replaced, and the queue
 //! manager's own is left alone.
+
+use std::sync::Arc;
 
 use posthaste_command::ObjectKind;
 use posthaste_recovery_log::Lsn;
 
 use super::change::ChangeError;
+use super::defaults::{BASE_TOPIC, publish_subscribe_objects};
 use super::system_objects;
 use crate::config::CreateOptions;
+use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
 use crate::stop::Stop;
 
@@ -21,6 +26,30 @@ pub struct Restored {
     pub replaced: usize,
     /// Names that something of another kind has.
     pub failed: Vec<String>,
+}
+
+/// Gives a queue manager that a release before publish/subscribe has made the objects that this needs (at start, before
+/// anybody connects). What has one of their names already is left as it is. Nothing waits for the log records: what
+/// relies on them comes behind them in the log, and what is lost with them is made again at the next start.
+///
+/// # Errors
+/// Why one could not be made, with its name; those before it were.
+pub(crate) fn add_missing(qm: &Arc<Inner>) -> Result<(), (String, ChangeError)> {
+    if qm.catalogue.find(ObjectKind::Topic, BASE_TOPIC).is_some() {
+        return Ok(());
+    }
+    // The topic at the root comes last: it says that the others are there.
+    let (base, others): (Vec<_>, Vec<_>) = publish_subscribe_objects()
+        .into_iter()
+        .partition(|object| object.name == BASE_TOPIC);
+    for object in others.into_iter().chain(base) {
+        let name = object.name.clone();
+        match qm.catalogue.define(qm, object, false) {
+            Ok(_) | Err(ChangeError::Exists(_)) => {}
+            Err(error) => return Err((name, error)),
+        }
+    }
+    Ok(())
 }
 
 impl QueueManager {

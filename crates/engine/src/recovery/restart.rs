@@ -15,7 +15,7 @@ use super::checkpoint::{index_bytes, interval};
 use super::checkpoint_state::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
 use super::replay::Replay;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{self, Catalogue};
 use crate::config::EngineConfig;
 use crate::file_service::FileService;
 use crate::manager::{Inner, Parts};
@@ -371,6 +371,16 @@ fn stop_with_log(inner: &Arc<Inner>) {
     }));
 }
 
+/// See [`catalogue::add_missing`]. Without them only publish/subscribe is missing something, and the next start tries
+/// again: that is no reason not to start.
+fn add_missing_objects(inner: &Arc<Inner>) {
+    if let Err((name, error)) = catalogue::add_missing(inner) {
+        inner
+            .operator
+            .message("AMQ2035W", &[name, format!("{error:?}")]);
+    }
+}
+
 impl QueueManager {
     /// Starts a queue manager: recovers whatever the last run left, and is ready when it returns.
     /// The caller drives the writer and [`QueueManager::maintain`].
@@ -441,6 +451,7 @@ impl QueueManager {
         inner.look_at_room();
         let inner = Arc::new(inner);
         stop_with_log(&inner);
+        add_missing_objects(&inner);
         let qm = QueueManager::new(inner);
         Ok(Started { qm, writer })
     }

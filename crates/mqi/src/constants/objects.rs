@@ -581,4 +581,96 @@ families! {
         MQTA_PUB_ALLOWED = 2;
         MQTA_SUB_ALLOWED = 2;
     }
+    "Message delivery of a topic (PMSGDLV, NPMSGDLV)", "MQDLV_" {
+        MQDLV_AS_PARENT = 0;
+        MQDLV_ALL = 1;
+        MQDLV_ALL_DUR = 2;
+        MQDLV_ALL_AVAIL = 3;
+    }
+    "Durability of subscriptions", "MQSUB_" {
+        MQSUB_DURABLE_ALL = -1;
+        MQSUB_DURABLE_AS_PARENT = 0;
+        MQSUB_DURABLE_ALLOWED = 1;
+        MQSUB_DURABLE_YES = 1;
+        MQSUB_DURABLE_INHIBITED = 2;
+        MQSUB_DURABLE_NO = 2;
+    }
+    "Multicast of a topic", "MQMC_" {
+        MQMC_AS_PARENT = 0;
+        MQMC_ENABLED = 1;
+        MQMC_DISABLED = 2;
+        MQMC_ONLY = 3;
+    }
+    "Scope of publications and subscriptions of a topic", "MQSCOPE_" {
+        MQSCOPE_ALL = 0;
+        MQSCOPE_AS_PARENT = 1;
+        MQSCOPE_QMGR = 4;
+    }
+    "Topic type", "MQTOPT_" {
+        MQTOPT_LOCAL = 0;
+        MQTOPT_CLUSTER = 1;
+        MQTOPT_ALL = 2;
+    }
+    "Route of publications in a cluster", "MQCLROUTE_" {
+        MQCLROUTE_DIRECT = 0;
+        MQCLROUTE_TOPIC_HOST = 1;
+        MQCLROUTE_NONE = 2;
+    }
+    "What CLEAR TOPICSTR clears", "MQCLRT_" {
+        MQCLRT_RETAINED = 1;
+    }
+    "Destination class of a subscription", "MQDC_" {
+        MQDC_MANAGED = 1;
+        MQDC_PROVIDED = 2;
+    }
+    "Properties of publish/subscribe in messages (PSPROP)", "MQPSPROP_" {
+        MQPSPROP_NONE = 0;
+        MQPSPROP_COMPAT = 1;
+        MQPSPROP_RFH2 = 2;
+        MQPSPROP_MSGPROP = 3;
+    }
+    "Whether a subscriber asks for publications", "MQRU_" {
+        MQRU_PUBLISH_ON_REQUEST = 1;
+        MQRU_PUBLISH_ALL = 2;
+    }
+    "Scope of a subscription", "MQTSCOPE_" {
+        MQTSCOPE_QMGR = 1;
+        MQTSCOPE_ALL = 2;
+    }
+    "Who may use a subscription", "MQVU_" {
+        MQVU_FIXED_USER = 1;
+        MQVU_ANY_USER = 2;
+    }
+    "Wildcard schema of a subscription", "MQWS_" {
+        MQWS_DEFAULT = 0;
+        MQWS_CHAR = 1;
+        MQWS_TOPIC = 2;
+    }
+    "Subscription type", "MQSUBTYPE_" {
+        MQSUBTYPE_USER = -2;
+        MQSUBTYPE_ALL = -1;
+        MQSUBTYPE_API = 1;
+        MQSUBTYPE_ADMIN = 2;
+        MQSUBTYPE_PROXY = 3;
+    }
+    "Type of a selector", "MQSELTYPE_" {
+        MQSELTYPE_NONE = 0;
+        MQSELTYPE_STANDARD = 1;
+        MQSELTYPE_EXTENDED = 2;
+    }
+    "Kind of publish/subscribe status", "MQPSST_" {
+        MQPSST_ALL = 0;
+        MQPSST_LOCAL = 1;
+        MQPSST_PARENT = 2;
+        MQPSST_CHILD = 3;
+    }
+    "State of publish/subscribe", "MQPS_STATUS_" {
+        MQPS_STATUS_INACTIVE = 0;
+        MQPS_STATUS_STARTING = 1;
+        MQPS_STATUS_STOPPING = 2;
+        MQPS_STATUS_ACTIVE = 3;
+        MQPS_STATUS_COMPAT = 4;
+        MQPS_STATUS_ERROR = 5;
+        MQPS_STATUS_REFUSED = 6;
+    }
 }

@@ -138,6 +138,25 @@ const SAMPLES: &[Sample] = &[
         ],
     },
     Sample {
+        noun: "TOPIC",
+        type_: "",
+        given: "TOPICSTR('Prices/Fruit') DEFPSIST(YES) PMSGDLV(ALL) USEDLQ(NO)",
+        shown: &[
+            "TYPE(LOCAL)",
+            "TOPICSTR(Prices/Fruit)",
+            "DEFPSIST(YES)",
+            "PMSGDLV(ALL)",
+            "NPMSGDLV(ASPARENT)",
+            "WILDCARD(PASSTHRU)",
+            "DEFPRTY(ASPARENT)",
+            "MDURMDL( )",
+        ],
+        altered: "DURSUB(NO)",
+        numbers: [
+            "AMQ8690I", "AMQ8691I", "AMQ8692I", "AMQ8633I", "AMQ8150E", "AMQ8147E",
+        ],
+    },
+    Sample {
         noun: "CHANNEL",
         type_: "CHLTYPE(CLNTCONN)",
         given: "CONNAME('far(1414)') QMNAME(QM2) COMPMSG(LZ4FAST,NONE)",
@@ -219,13 +238,79 @@ fn every_kind_is_made_changed_shown_and_deleted() {
             );
         }
     }
-    let list = ["NAMELIST", "PROCESS", "COMMINFO", "SERVICE", "CHANNEL"];
+    let list = [
+        "NAMELIST", "PROCESS", "COMMINFO", "SERVICE", "TOPIC", "CHANNEL",
+    ];
     let list = list.map(|noun| format!("DISPLAY {noun}(*) ALL"));
     let before = answers(&place, &list, true);
     assert!(before.iter().all(|answer| answer.contains("(B.1)")));
     serving.kill();
     let serving = place.serving("QM1");
     assert_eq!(answers(&place, &list, true), before);
+    serving.end();
+}
+
+/// What releases before publish/subscribe have made lacks its system objects: they are there after the next start, and
+/// what has been changed of one that is there stays.
+#[test]
+fn what_publish_subscribe_needs_is_added_at_start() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let base = "DISPLAY TOPIC(SYSTEM.BASE.TOPIC)".to_owned();
+    let root = [
+        "PUB(ENABLED)",
+        "SUB(ENABLED)",
+        "DURSUB(YES)",
+        "DEFPSIST(NO)",
+        "DEFPRTY(0)",
+        "DEFPRESP(SYNC)",
+        "PMSGDLV(ALLDUR)",
+        "NPMSGDLV(ALLAVAIL)",
+        "USEDLQ(YES)",
+        "MDURMDL(SYSTEM.DURABLE.MODEL.QUEUE)",
+        "MNDURMDL(SYSTEM.NDURABLE.MODEL.QUEUE)",
+        "TYPE(LOCAL)",
+    ];
+    play(&place, &[(base.clone(), root.to_vec())], true);
+    let line = |command: &str, parts: &[&'static str]| (command.to_owned(), parts.to_vec());
+    let script = [
+        line("DELETE TOPIC(SYSTEM.BASE.TOPIC)", &["AMQ8692I"]),
+        line("DELETE TOPIC(SYSTEM.DEFAULT.TOPIC)", &["AMQ8692I"]),
+        line("DELETE SUB(SYSTEM.DEFAULT.SUB)", &["AMQ8097I"]),
+        line("DELETE QLOCAL(SYSTEM.RETAINED.PUB.QUEUE)", &["AMQ8007I"]),
+        line("DELETE QMODEL(SYSTEM.DURABLE.MODEL.QUEUE)", &["AMQ8007I"]),
+        line(
+            "ALTER QMODEL(SYSTEM.NDURABLE.MODEL.QUEUE) MAXDEPTH(7)",
+            &["AMQ8008I"],
+        ),
+        line("DISPLAY SUB(*)", &["AMQ8147E"]),
+    ];
+    play(&place, &script, false);
+    serving.end();
+    let serving = place.serving("QM1");
+    let script = [
+        (base, root.to_vec()),
+        line("DISPLAY TOPIC(SYSTEM.DEFAULT.TOPIC)", &["PUB(ASPARENT)"]),
+        line(
+            "DISPLAY SUB(*) ALL",
+            &["SUB(SYSTEM.DEFAULT.SUB)", "WSCHEMA(TOPIC)"],
+        ),
+        line(
+            "DISPLAY QLOCAL(SYSTEM.RETAINED.PUB.QUEUE)",
+            &["MAXMSGL(104857600)"],
+        ),
+        line(
+            "DISPLAY QMODEL(SYSTEM.DURABLE.MODEL.QUEUE)",
+            &["DEFTYPE(PERMDYN)", "SHARE", "!NOSHARE", "DEFSOPT(SHARED)"],
+        ),
+        line(
+            "DISPLAY QMODEL(SYSTEM.NDURABLE.MODEL.QUEUE)",
+            &["DEFTYPE(TEMPDYN)", "MAXDEPTH(7)"],
+        ),
+        line("DISPLAY TOPIC(*) TYPE(LOCAL)", &["SYSTEM.BASE.TOPIC"]),
+        line("DISPLAY TOPIC(*) TYPE(CLUSTER)", &["AMQ8405I"]),
+    ];
+    play(&place, &script, false);
     serving.end();
 }
 
