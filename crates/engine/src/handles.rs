@@ -11,6 +11,7 @@ use crate::consume::selection::{Selecting, Selection};
 use crate::group::{GroupGet, GroupPut};
 use crate::queue::judged::Judged;
 use crate::queue::{Cursor, Queue};
+use crate::topics::subscription::SubId;
 
 /// What a handle is open on.
 #[derive(Clone)]
@@ -52,6 +53,18 @@ pub(crate) struct Handle {
     pub(crate) judged: Option<Box<(Selection, Judged)>>,
     /// The handle created its (dynamic) queue.
     pub(crate) created_queue: bool,
+    /// MQSUB made it, for the managed queue of a subscription.
+    pub(crate) managed: bool,
+}
+
+/// What has a number.
+// Most of them are open objects, which every call looks at.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Open {
+    /// An open object.
+    Object(Handle),
+    /// A subscription (Hsub), which may have ended.
+    Subscription(SubId),
 }
 
 const INDEX_BITS: u32 = 20;
@@ -59,14 +72,23 @@ const INDEX_BITS: u32 = 20;
 /// The handles of a connection, found by number.
 #[derive(Default)]
 pub(crate) struct Handles {
-    entries: Vec<(u32, Option<Handle>)>,
+    entries: Vec<(u32, Option<Open>)>,
     free: Vec<u32>,
     pub(crate) open: u32,
 }
 
 impl Handles {
-    /// Adds a handle; `None` when the numbers have run out (about a million handles).
+    /// Adds an open object; `None` when the numbers have run out (about a million handles).
     pub(crate) fn add(&mut self, handle: Handle) -> Option<Hobj> {
+        self.number(Open::Object(handle))
+    }
+
+    /// Adds a subscription; `None` when the numbers have run out.
+    pub(crate) fn add_subscription(&mut self, id: SubId) -> Option<Hobj> {
+        self.number(Open::Subscription(id))
+    }
+
+    fn number(&mut self, open: Open) -> Option<Hobj> {
         let at = match self.free.pop() {
             Some(at) => at,
             None if self.entries.len() + 1 >= 1 << INDEX_BITS => return None,
@@ -78,7 +100,7 @@ impl Handles {
         let entry = &mut self.entries[at as usize];
         // Another generation each time, so that a closed handle is not taken for a new one.
         entry.0 = (entry.0 + 1) & 0x3FF;
-        entry.1 = Some(handle);
+        entry.1 = Some(open);
         self.open += 1;
         Some(Hobj(((entry.0 << INDEX_BITS) | (at + 1)) as i32))
     }
@@ -90,32 +112,61 @@ impl Handles {
         (entry.0 == number >> INDEX_BITS).then_some(at)
     }
 
+    /// An open object.
+    ///
+    /// # Errors
+    /// 2019 it is none.
     pub(crate) fn get(&mut self, hobj: Hobj) -> Result<&mut Handle, Reason> {
-        self.at(hobj)
-            .and_then(|at| self.entries[at].1.as_mut())
-            .ok_or(Reason::HOBJ_ERROR)
+        let at = self.at(hobj);
+        match at.and_then(|at| self.entries[at].1.as_mut()) {
+            Some(Open::Object(handle)) => Ok(handle),
+            _ => Err(Reason::HOBJ_ERROR),
+        }
     }
 
-    pub(crate) fn remove(&mut self, hobj: Hobj) -> Result<Handle, Reason> {
+    /// A subscription.
+    ///
+    /// # Errors
+    /// 2019 it is none.
+    pub(crate) fn subscription(&self, hobj: Hobj) -> Result<SubId, Reason> {
+        let at = self.at(hobj);
+        match at.and_then(|at| self.entries[at].1.as_ref()) {
+            Some(Open::Subscription(id)) => Ok(*id),
+            _ => Err(Reason::HOBJ_ERROR),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, hobj: Hobj) -> Result<Open, Reason> {
         let at = self.at(hobj).ok_or(Reason::HOBJ_ERROR)?;
-        let handle = self.entries[at].1.take().ok_or(Reason::HOBJ_ERROR)?;
+        let open = self.entries[at].1.take().ok_or(Reason::HOBJ_ERROR)?;
         self.free.push(at as u32);
         self.open -= 1;
-        Ok(handle)
+        Ok(open)
     }
 
     pub(crate) fn all(&self) -> Vec<Hobj> {
-        let number = |(at, (generation, handle)): (usize, &(u32, Option<Handle>))| {
-            handle
-                .as_ref()
+        let number = |(at, (generation, open)): (usize, &(u32, Option<Open>))| {
+            open.as_ref()
                 .map(|_| Hobj(((generation << INDEX_BITS) | (at as u32 + 1)) as i32))
         };
         self.entries.iter().enumerate().filter_map(number).collect()
     }
 
+    /// The open objects.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Handle> {
-        self.entries
-            .iter()
-            .filter_map(|(_, handle)| handle.as_ref())
+        let open = self.entries.iter().filter_map(|(_, open)| open.as_ref());
+        open.filter_map(|open| match open {
+            Open::Object(handle) => Some(handle),
+            Open::Subscription(_) => None,
+        })
+    }
+
+    /// The subscriptions.
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = SubId> {
+        let open = self.entries.iter().filter_map(|(_, open)| open.as_ref());
+        open.filter_map(|open| match open {
+            Open::Subscription(id) => Some(*id),
+            Open::Object(_) => None,
+        })
     }
 }

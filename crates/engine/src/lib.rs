@@ -74,8 +74,6 @@ mod status;
 mod steady_clock;
 mod stop;
 mod tally;
-// Publications and MQSUB, its callers, are not served yet.
-#[allow(dead_code)]
 mod topics;
 mod transmission;
 mod trigger;
@@ -97,8 +95,8 @@ pub use queue::{QueueCounts, QueueStatus};
 pub use queue_manager::{EndMode, QueueManager, Started};
 pub use session::Session;
 pub use status::{
-    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, TransactionState,
-    TransactionStatus, UnitStatus,
+    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, SubscriptionStatus,
+    TransactionState, TransactionStatus, UnitStatus,
 };
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
@@ -106,7 +104,7 @@ pub use unit::ongoing::{End, Start};
 pub use verbs::clock::display_stamp;
 pub use verbs::consumer::{Consumer, Delivery};
 pub use verbs::reserve::ReservedIds;
-pub use verbs::{Defaults, Done, Got, Inquired, Verb};
+pub use verbs::{Defaults, Done, Got, Inquired, SubscribeOptions, Verb};
 
 #[doc(hidden)]
 pub mod fuzzing;

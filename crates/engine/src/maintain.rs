@@ -247,6 +247,8 @@ impl QueueManager {
             }
             inner.settle().await;
             inner.deleted.remove_discarded();
+            inner.end_expired();
+            inner.delete_deferred();
             let now = inner.env.clock.monotonic();
             if inner.log_space.take_room_wanted(now) {
                 let made = inner.make_room(connections).await;

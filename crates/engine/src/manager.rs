@@ -49,8 +49,6 @@ pub(crate) struct Inner {
     /// Absent while a checkpoint is being taken.
     pub(crate) checkpoint: Mutex<Option<CheckpointState>>,
     pub(crate) deleted: DeletedQueues,
-    // Its callers are not there yet.
-    #[allow(dead_code)]
     pub(crate) topics: Topics,
 }
 

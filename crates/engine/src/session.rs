@@ -412,6 +412,7 @@ impl SessionInner {
                 branch: state.branch.clone(),
             }),
             handles: handles.collect(),
+            subscriptions: state.handles.subscriptions().collect(),
             counts: state.counts,
         }
     }

@@ -6,7 +6,7 @@ mod gather;
 
 use std::path::PathBuf;
 
-use posthaste_command::ObjectKind;
+use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::Xid;
 
 use crate::application::Application;
@@ -61,6 +61,8 @@ pub struct ConnectionStatus {
     pub unit: Option<UnitStatus>,
     /// Its open handles.
     pub handles: Vec<HandleStatus>,
+    /// The identifiers of the subscriptions that it has handles on.
+    pub subscriptions: Vec<[u8; 24]>,
     /// What it has done so far.
     pub counts: ConnectionCounts,
 }
@@ -119,6 +121,30 @@ pub enum TransactionState {
     Prepared,
     /// An operator has decided about it, and its transaction manager has not forgotten it.
     Heuristic(Outcome),
+}
+
+/// A subscription.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubscriptionStatus {
+    /// Its identifier.
+    pub id: [u8; 24],
+    /// What it says: the definition of one that is durable, and what would be that of any other. One that has no name has
+    /// an empty one.
+    pub definition: Object,
+    /// The whole topic string, with its wildcards.
+    pub topic: String,
+    /// The numbers of the connections that have handles on it, each once.
+    pub connections: Vec<u64>,
+    /// Publications that it was given since it was made or the queue manager started.
+    pub messages: u64,
+    /// When the latest was, microseconds since 1970.
+    pub latest: Option<i64>,
+    /// When a connection made or resumed it last, microseconds since 1970.
+    pub resumed: Option<i64>,
+    /// When it was made, microseconds since 1970.
+    pub created: i64,
+    /// When it was altered, microseconds since 1970.
+    pub altered: i64,
 }
 
 /// An open handle.

@@ -181,6 +181,18 @@ impl QueueManager {
         }
     }
 
+    /// Ends a subscription by its identifier, durable or not, whoever has a handle on it.
+    ///
+    /// # Errors
+    /// `NotFound` there is none; why it has not ended.
+    pub async fn end_subscription(&self, id: &[u8; 24]) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        let found = inner.topics.found(id).ok_or(ChangeError::NotFound)?;
+        let remove = || inner.end_subscription(&found.subscription);
+        let end = inner.with_log_room(remove).await?;
+        inner.settled(end).await
+    }
+
     /// Removes every message of a local queue that nobody has open.
     ///
     /// # Errors

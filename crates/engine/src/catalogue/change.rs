@@ -17,6 +17,7 @@ use crate::delivery;
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::record::{self, QueueId};
+use crate::topics::subscription::Subscription;
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::verbs::clock;
@@ -79,11 +80,23 @@ impl Catalogue {
     pub(crate) fn define(
         &self,
         qm: &Arc<Inner>,
+        object: Object,
+        replace: bool,
+    ) -> Result<(Definition, Option<Lsn>), ChangeError> {
+        self.define_for(qm, object, replace, None)
+    }
+
+    /// The same; on a subscription that is new, `user` (a connection, at a time) has a handle.
+    pub(crate) fn define_for(
+        &self,
+        qm: &Arc<Inner>,
         mut object: Object,
         replace: bool,
+        user: Option<(u64, i64)>,
     ) -> Result<(Definition, Option<Lsn>), ChangeError> {
         let order = self.order.lock();
         let mut queue = 0;
+        let mut before = None;
         match self.find(object.kind, &object.name) {
             Some(known) if !replace => return Err(ChangeError::Exists(known.kind())),
             Some(known) if known.kind() != object.kind => {
@@ -91,12 +104,15 @@ impl Catalogue {
             }
             Some(known) => {
                 queue = known.queue_id();
-                let attrs = known.attrs();
+                let attrs = before.insert(known.attrs());
                 for selector in [MQCA_CREATION_DATE, MQCA_CREATION_TIME] {
                     if let Some(created) = attrs.get(selector) {
                         object.attrs.set(selector, created.clone());
                     }
                 }
+            }
+            None if qm.topics.has(object.kind, &object.name) => {
+                return Err(ChangeError::Exists(object.kind));
             }
             None => {
                 if object.kind == ObjectKind::QLocal {
@@ -107,8 +123,13 @@ impl Catalogue {
                 object.attrs.set(MQCA_CREATION_TIME, time.into());
             }
         }
+        let subscription = qm.read_subscription(&mut object, before.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
         let definition = self.applied(object, queue, start(logged));
+        if let Some(subscription) = subscription {
+            let end = logged.map(|logged| logged.end);
+            qm.topics.define(subscription, user, end);
+        }
         drop(order);
         if let (true, Runtime::Local(queue)) = (replace, definition.runtime()) {
             delivery::definition_changed(qm, queue);
@@ -140,8 +161,13 @@ impl Catalogue {
             .iter()
             .any(|selector| before.get(*selector) != object.attrs.get(*selector));
         let queue = known.queue_id();
+        let subscription = qm.read_subscription(&mut object, Some(&before))?;
         let logged = self.log_object(qm, &mut object, queue)?;
         let definition = self.applied(object, queue, start(logged));
+        if let Some(subscription) = subscription {
+            let end = logged.map(|logged| logged.end);
+            qm.topics.define(subscription, None, end);
+        }
         drop(order);
         if triggers && let Runtime::Local(queue) = definition.runtime() {
             delivery::definition_changed(qm, queue);
@@ -223,13 +249,40 @@ impl Catalogue {
         name: &str,
         purge: bool,
     ) -> Result<Option<Lsn>, ChangeError> {
-        let _order = self.order.lock();
+        let order = self.order.lock();
         let known = self.find(kind, name).ok_or(ChangeError::NotFound)?;
         // A noun that means several kinds of one name space means whichever has the name.
         if known.kind().noun() != kind.noun() {
             return Err(ChangeError::WrongKind(known.kind()));
         }
-        self.delete_known(qm, &known, purge, false)
+        let end = self.delete_known(qm, &known, purge, false)?;
+        if known.kind() != ObjectKind::Sub {
+            return Ok(end);
+        }
+        let ended = qm.topics.remove_named(name);
+        drop(order);
+        if let Some(ended) = ended {
+            qm.subscription_ended(&ended);
+        }
+        Ok(end)
+    }
+
+    /// Deletes a durable subscription, unless another one has its name now.
+    pub(crate) fn delete_subscription(
+        &self,
+        qm: &Arc<Inner>,
+        subscription: &Subscription,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let order = self.order.lock();
+        let known = self.find(ObjectKind::Sub, &subscription.name);
+        let known = known.ok_or(ChangeError::NotFound)?;
+        let ended = qm.topics.found(&subscription.id);
+        let ended = ended.ok_or(ChangeError::NotFound)?.subscription;
+        let end = self.delete_known(qm, &known, false, false)?;
+        qm.topics.remove(&ended.id);
+        drop(order);
+        qm.subscription_ended(&ended);
+        Ok(end)
     }
 
     /// Deletes a queue on behalf of somebody who has it open, whoever else has.

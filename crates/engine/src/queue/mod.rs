@@ -145,6 +145,8 @@ pub(crate) struct QueueState {
     pub(crate) browse_locks: Vec<(SlotId, u64, u64)>,
     pub(crate) trigger: TriggerState,
     pub(crate) deleted: bool,
+    /// It is the managed queue of a subscription that has ended, and goes when nobody has it open.
+    pub(crate) abandoned: bool,
     /// Messages with a smaller number are gone, those that a getter has included.
     cleared_below: u64,
     /// Why the queue cannot be used, if it cannot.
@@ -187,6 +189,7 @@ impl Queue {
             browse_locks: Vec::new(),
             trigger: TriggerState::default(),
             deleted: false,
+            abandoned: false,
             cleared_below: 0,
             damage: None,
             near: NIL,

@@ -452,6 +452,7 @@ impl QueueManager {
         let inner = Arc::new(inner);
         stop_with_log(&inner);
         add_missing_objects(&inner);
+        inner.recover_subscriptions();
         let qm = QueueManager::new(inner);
         Ok(Started { qm, writer })
     }

@@ -7,10 +7,14 @@ use std::collections::BTreeSet;
 use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::Reason;
 
-use super::{ConnectionStatus, LogStatus, ManagerStatus, TransactionState, TransactionStatus};
+use super::{
+    ConnectionStatus, LogStatus, ManagerStatus, SubscriptionStatus, TransactionState,
+    TransactionStatus,
+};
 use crate::catalogue::Runtime;
 use crate::queue::QueueStatus;
 use crate::queue_manager::QueueManager;
+use crate::topics::Found;
 use crate::unit::{Stage, Unit};
 
 impl QueueManager {
@@ -116,6 +120,38 @@ impl QueueManager {
             connections: sessions.into_iter().filter(there).map(number).collect(),
             queues: queues.into_iter().collect(),
         })
+    }
+
+    /// Every subscription that is wanted, by its name, then by when it was made.
+    pub fn subscriptions(
+        &self,
+        wanted: impl Fn(&str, &[u8; 24]) -> bool,
+    ) -> Vec<SubscriptionStatus> {
+        let mut all = self.inner().topics.all();
+        all.retain(|found| wanted(&found.subscription.name, &found.subscription.id));
+        let key = |found: &Found| (found.subscription.name.clone(), found.subscription.created);
+        all.sort_by_cached_key(|found| (key(found), found.subscription.id));
+        all.into_iter()
+            .map(|found| self.subscription(found))
+            .collect()
+    }
+
+    fn subscription(&self, found: Found) -> SubscriptionStatus {
+        let of = &found.subscription;
+        let users: BTreeSet<u64> = found.users.iter().copied().collect();
+        let number = |user| self.inner().numbers.of_connection(user);
+        let defined = of.durable.then(|| self.object(ObjectKind::Sub, &of.name));
+        SubscriptionStatus {
+            id: of.id,
+            definition: defined.flatten().unwrap_or_else(|| of.object()),
+            topic: of.topic().to_owned(),
+            connections: users.into_iter().map(number).collect(),
+            messages: of.deliveries.messages(),
+            latest: of.deliveries.latest(),
+            resumed: found.resumed,
+            created: of.created,
+            altered: of.altered,
+        }
     }
 
     /// Every connection, oldest first.

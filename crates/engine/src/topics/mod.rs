@@ -2,84 +2,291 @@
 //!
 //! Invariants:
 //! * A subscription is found by its topic string, by its identifier and by its name, or by none of them.
+//! * Names are unique, whether subscriptions are durable or not: whoever adds one that has a name holds the catalogue's
+//!   order of changes.
+//! * A subscription that is not durable is gone when the last handle on it is.
 //! * The lock is a leaf: nothing else is locked while it is held.
 
+pub(crate) mod ends;
+pub(crate) mod managed;
+pub(crate) mod stored;
 pub(crate) mod subscription;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use posthaste_env::sync::RwLock;
+use posthaste_command::ObjectKind;
+use posthaste_env::sync::{Mutex, RwLock};
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::Lsn;
+use posthaste_topic::{Key, Subscribers};
 use subscription::{SubId, Subscription};
+
+use crate::queue::Queue;
 
 /// See the head of this file.
 #[derive(Default)]
 pub(crate) struct Topics {
     known: RwLock<Known>,
+    /// Managed queues whose subscriptions have ended and that could not be deleted yet.
+    unused: Mutex<Vec<Arc<Queue>>>,
 }
 
 #[derive(Default)]
 struct Known {
-    by_id: HashMap<SubId, Arc<Subscription>>,
+    index: Subscribers<Arc<Subscription>>,
+    by_id: HashMap<SubId, Entry>,
     by_name: HashMap<String, SubId>,
+    /// Those that end by themselves, the next first.
+    ending: BTreeSet<(i64, SubId)>,
+}
+
+struct Entry {
+    subscription: Arc<Subscription>,
+    key: Key,
+    /// The connections that have handles on it, each as often as it has one.
+    users: Vec<u64>,
+    /// When a handle was made last, microseconds since 1970.
+    resumed: Option<i64>,
+    /// Where the log record ends that says it.
+    recorded: Option<Lsn>,
+}
+
+/// What is known of a subscription at one moment.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) subscription: Arc<Subscription>,
+    /// The connections that have handles on it, each as often as it has one.
+    pub(crate) users: Vec<u64>,
+    /// When a handle was made last, microseconds since 1970.
+    pub(crate) resumed: Option<i64>,
+    /// Where the log record ends that says it.
+    pub(crate) recorded: Option<Lsn>,
+}
+
+impl Known {
+    fn add(&mut self, subscription: Arc<Subscription>, users: Vec<u64>, recorded: Option<Lsn>) {
+        let id = subscription.id;
+        if !subscription.name.is_empty() {
+            self.by_name.insert(subscription.name.clone(), id);
+        }
+        if let Some(expires) = subscription.expires {
+            self.ending.insert((expires, id));
+        }
+        let key = self
+            .index
+            .insert(&subscription.filter, subscription.clone());
+        let entry = Entry {
+            key,
+            resumed: None,
+            subscription,
+            users,
+            recorded,
+        };
+        self.by_id.insert(id, entry);
+    }
+
+    fn remove(&mut self, id: &SubId) -> Option<Entry> {
+        let removed = self.by_id.remove(id)?;
+        self.index.remove(removed.key);
+        if !removed.subscription.name.is_empty() {
+            self.by_name.remove(&removed.subscription.name);
+        }
+        if let Some(expires) = removed.subscription.expires {
+            self.ending.remove(&(expires, *id));
+        }
+        Some(removed)
+    }
 }
 
 impl Topics {
-    /// Adds a subscription; false: there is one of its name.
-    pub(crate) fn add(&self, subscription: Arc<Subscription>) -> bool {
+    /// Adds a subscription, on which `user` has a handle; false: there is one of its name.
+    pub(crate) fn add(
+        &self,
+        subscription: Arc<Subscription>,
+        user: Option<(u64, i64)>,
+        recorded: Option<Lsn>,
+    ) -> bool {
         let mut known = self.known.write();
-        let name = &subscription.name;
-        if !name.is_empty() {
-            if known.by_name.contains_key(name) {
-                return false;
-            }
-            known.by_name.insert(name.clone(), subscription.id);
+        if known.by_name.contains_key(&subscription.name) {
+            return false;
         }
-        known.by_id.insert(subscription.id, subscription);
+        let id = subscription.id;
+        let users = user.into_iter().map(|(session, _)| session).collect();
+        known.add(subscription, users, recorded);
+        if let Some(entry) = known.by_id.get_mut(&id) {
+            entry.resumed = user.map(|(_, now)| now);
+        }
         true
     }
 
-    /// Forgets a subscription; returns it if it was there.
-    pub(crate) fn remove(&self, id: &SubId) -> Option<Arc<Subscription>> {
+    /// Puts a subscription in the place of the one that has its identifier; who uses that uses this. One that is not
+    /// there any more has no place.
+    pub(crate) fn replace(&self, subscription: Subscription, recorded: Option<Lsn>) -> bool {
         let mut known = self.known.write();
-        let removed = known.by_id.remove(id)?;
-        known.by_name.remove(&removed.name);
-        Some(removed)
+        let Some(before) = known.remove(&subscription.id) else {
+            return false;
+        };
+        let id = subscription.id;
+        let subscription = Arc::new(Subscription {
+            deliveries: before.subscription.deliveries.clone(),
+            ..subscription
+        });
+        let recorded = recorded.or(before.recorded);
+        known.add(subscription, before.users, recorded);
+        if let Some(entry) = known.by_id.get_mut(&id) {
+            entry.resumed = before.resumed;
+        }
+        true
+    }
+
+    /// Forgets a subscription, whoever uses it; returns it if it was there.
+    pub(crate) fn remove(&self, id: &SubId) -> Option<Arc<Subscription>> {
+        let removed = self.known.write().remove(id)?;
+        Some(removed.subscription)
+    }
+
+    /// Whether this is a subscription that there is.
+    pub(crate) fn has(&self, kind: ObjectKind, name: &str) -> bool {
+        kind == ObjectKind::Sub && self.known.read().by_name.contains_key(name)
     }
 
     /// A subscription by its name.
     pub(crate) fn named(&self, name: &str) -> Option<Arc<Subscription>> {
         let known = self.known.read();
         let id = known.by_name.get(name)?;
-        known.by_id.get(id).cloned()
+        let entry = known.by_id.get(id)?;
+        Some(entry.subscription.clone())
     }
 
+    /// What is known of a subscription.
+    pub(crate) fn found(&self, id: &SubId) -> Option<Found> {
+        let known = self.known.read();
+        known.by_id.get(id).map(Entry::found)
+    }
+
+    /// What is known of every subscription.
+    pub(crate) fn all(&self) -> Vec<Found> {
+        let known = self.known.read();
+        known.by_id.values().map(Entry::found).collect()
+    }
+
+    /// One handle more of a connection on a subscription.
+    ///
+    /// # Errors
+    /// 2428 it is gone, 2429 another connection uses it and not both share it.
+    pub(crate) fn begin_use(
+        &self,
+        id: &SubId,
+        (session, now): (u64, i64),
+        shares: bool,
+    ) -> Result<Found, Reason> {
+        let mut known = self.known.write();
+        let entry = known.by_id.get_mut(id).ok_or(Reason::NO_SUBSCRIPTION)?;
+        let alone = entry.users.iter().all(|user| *user == session);
+        let shared = shares && entry.subscription.shared;
+        if !alone && !shared {
+            return Err(Reason::SUBSCRIPTION_IN_USE);
+        }
+        entry.users.push(session);
+        entry.resumed = Some(now);
+        Ok(entry.found())
+    }
+
+    /// One handle less of a connection. A subscription that is not durable is removed with its last one, and returned.
+    pub(crate) fn end_use(&self, id: &SubId, session: u64) -> Option<Arc<Subscription>> {
+        let mut known = self.known.write();
+        let entry = known.by_id.get_mut(id)?;
+        let at = entry.users.iter().position(|user| *user == session)?;
+        entry.users.swap_remove(at);
+        if !entry.users.is_empty() || entry.subscription.durable {
+            return None;
+        }
+        known.remove(id).map(|entry| entry.subscription)
+    }
+
+    // Publications, which ask it, are not served yet.
+    #[allow(dead_code)]
     /// Everybody who asks for publications on this topic string, each once.
     pub(crate) fn subscribers(&self, topic: &str) -> Vec<Arc<Subscription>> {
+        let mut found = Vec::new();
         let known = self.known.read();
-        let all = known.by_id.values();
-        all.filter(|subscription| subscription.topic == topic)
-            .cloned()
+        known.index.matching(topic, |s| found.push(Arc::clone(s)));
+        found
+    }
+
+    /// Keeps a managed queue that could not be deleted, for another try.
+    pub(crate) fn defer(&self, queue: &Arc<Queue>) {
+        self.unused.lock().push(Arc::clone(queue));
+    }
+
+    /// Takes out what could not be deleted.
+    pub(crate) fn take_deferred(&self) -> Vec<Arc<Queue>> {
+        std::mem::take(&mut self.unused.lock())
+    }
+
+    /// Forgets a subscription by its name, whoever uses it; returns it if it was there.
+    pub(crate) fn remove_named(&self, name: &str) -> Option<Arc<Subscription>> {
+        let mut known = self.known.write();
+        let id = *known.by_name.get(name)?;
+        known.remove(&id).map(|entry| entry.subscription)
+    }
+
+    /// A subscription is defined so: a new one, on which `user` has a handle, or one that was there.
+    pub(crate) fn define(
+        &self,
+        subscription: Subscription,
+        user: Option<(u64, i64)>,
+        recorded: Option<Lsn>,
+    ) {
+        if self.replace(subscription.clone(), recorded) {
+            return;
+        }
+        let added = self.add(Arc::new(subscription), user, recorded);
+        assert!(
+            added,
+            "its name was free, and names are given in the catalogue's order"
+        );
+    }
+
+    /// Those that have ended by themselves.
+    pub(crate) fn expired(&self, now: i64) -> Vec<Arc<Subscription>> {
+        let known = self.known.read();
+        let due = known.ending.iter().take_while(|(at, _)| *at <= now);
+        due.filter_map(|(_, id)| known.by_id.get(id))
+            .map(|entry| entry.subscription.clone())
             .collect()
     }
 }
 
+impl Entry {
+    fn found(&self) -> Found {
+        Found {
+            subscription: self.subscription.clone(),
+            users: self.users.clone(),
+            resumed: self.resumed,
+            recorded: self.recorded,
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use posthaste_mqi::Name;
-    use subscription::{Deliveries, Destination, Maker, PublishProperties, Scheme};
+    use posthaste_topic::{Filter, Scheme};
+    use subscription::{Deliveries, Destination, Maker, PublishProperties};
 
-    fn subscription(number: u8, name: &str, topic: &str) -> Arc<Subscription> {
+    pub(crate) fn subscription(number: u8, name: &str, topic: &str) -> Arc<Subscription> {
         Arc::new(Subscription {
             id: [number; 24],
             name: name.to_owned(),
-            topic: topic.to_owned(),
-            scheme: Scheme::Topic,
+            topic_object: String::new(),
+            filter: Filter::new(topic, Scheme::Topic).unwrap(),
             destination: Destination::new(Name::new("Q"), Name::new("QM1"), None),
             managed: false,
             durable: false,
-            owner: Some(1),
+            shared: false,
             maker: Maker::Api,
             correl_id: [number; 24],
             user_data: String::new(),
@@ -93,31 +300,81 @@ mod tests {
             any_user: false,
             properties: PublishProperties::MessageProperties,
             on_request: false,
+            local_scope: false,
+            expiry: -1,
             expires: None,
+            created: 0,
+            altered: 0,
             deliveries: Arc::new(Deliveries::default()),
         })
+    }
+
+    fn ids(topics: &Topics, topic: &str) -> Vec<u8> {
+        let found = topics.subscribers(topic).into_iter();
+        let mut ids: Vec<u8> = found.map(|found| found.id[0]).collect();
+        ids.sort_unstable();
+        ids
     }
 
     #[test]
     fn a_subscription_is_found_by_everything_or_by_nothing() {
         let topics = Topics::default();
-        let ids = |topic| {
-            let found = topics.subscribers(topic).into_iter();
-            let mut ids: Vec<u8> = found.map(|found| found.id[0]).collect();
-            ids.sort_unstable();
-            ids
-        };
-        assert!(topics.add(subscription(1, "S", "a/b")));
-        assert!(topics.add(subscription(2, "", "a/b")));
-        assert!(topics.add(subscription(3, "", "a/c")));
-        assert!(!topics.add(subscription(4, "S", "a/b")));
-        assert_eq!(ids("a/b"), [1, 2]);
+        assert!(topics.add(subscription(1, "S", "a/b"), None, None));
+        assert!(topics.add(subscription(2, "", "a/b"), None, None));
+        assert!(topics.add(subscription(3, "", "a/+"), None, None));
+        assert!(!topics.add(subscription(4, "S", "a/b"), None, None));
+        assert_eq!(ids(&topics, "a/b"), [1, 2, 3]);
+        assert_eq!(ids(&topics, "a/c"), [3]);
         assert_eq!(topics.named("S").map(|found| found.id), Some([1; 24]));
         assert!(topics.named("").is_none());
         assert!(topics.remove(&[1; 24]).is_some());
         assert!(topics.remove(&[1; 24]).is_none());
         assert!(topics.named("S").is_none());
-        assert_eq!(ids("a/b"), [2]);
-        assert!(topics.add(subscription(4, "S", "a/b")));
+        assert_eq!(ids(&topics, "a/b"), [2, 3]);
+        assert!(topics.add(subscription(4, "S", "a/b"), None, None));
+    }
+
+    #[test]
+    fn an_altered_one_takes_the_place_of_the_one_before() {
+        let topics = Topics::default();
+        let before = subscription(1, "S", "a");
+        before.deliveries.count(5);
+        assert!(topics.add(before.clone(), Some((7, 1)), None));
+        let mut after = (*subscription(1, "S", "a")).clone();
+        after.expires = Some(10);
+        assert!(topics.replace(after, Some(Lsn(3))));
+        let found = topics.found(&[1; 24]).unwrap();
+        assert_eq!((found.users, found.recorded), (vec![7], Some(Lsn(3))));
+        assert_eq!(found.subscription.deliveries.messages(), 1);
+        assert_eq!(ids(&topics, "a"), [1]);
+        assert!(topics.expired(9).is_empty());
+        assert_eq!(topics.expired(10).len(), 1);
+        assert!(topics.replace((*subscription(1, "S", "a")).clone(), None));
+        assert!(topics.expired(10).is_empty());
+        assert!(!topics.replace((*subscription(2, "T", "a")).clone(), None));
+    }
+
+    #[test]
+    fn one_connection_uses_it_or_all_of_them_share_it() {
+        let topics = Topics::default();
+        assert!(topics.add(subscription(1, "", "a"), Some((7, 1)), None));
+        let begin = |id: u8, user, shares| topics.begin_use(&[id; 24], (user, 2), shares).err();
+        assert_eq!(begin(1, 7, false), None);
+        assert_eq!(begin(1, 8, false), Some(Reason::SUBSCRIPTION_IN_USE));
+        assert_eq!(begin(1, 8, true), Some(Reason::SUBSCRIPTION_IN_USE));
+        assert_eq!(begin(2, 8, true), Some(Reason::NO_SUBSCRIPTION));
+        assert!(topics.end_use(&[1; 24], 8).is_none());
+        assert!(topics.end_use(&[1; 24], 7).is_none());
+        assert!(topics.end_use(&[1; 24], 7).is_some());
+        assert!(topics.found(&[1; 24]).is_none());
+        let shared = Subscription {
+            shared: true,
+            ..(*subscription(2, "", "a")).clone()
+        };
+        assert!(topics.add(Arc::new(shared), Some((7, 1)), None));
+        assert_eq!(begin(2, 8, true), None);
+        assert_eq!(begin(2, 9, false), Some(Reason::SUBSCRIPTION_IN_USE));
+        assert!(topics.end_use(&[2; 24], 7).is_none());
+        assert!(topics.end_use(&[2; 24], 8).is_some());
     }
 }

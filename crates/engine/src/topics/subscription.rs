@@ -3,14 +3,16 @@
 //! Invariants:
 //! * What a subscription says does not change: an alteration puts another one with the same identifier and the same
 //!   [`Deliveries`] in its place, so that a publication reads one whole set of terms.
-//! * A subscription that is durable is an object of the catalogue; any other ends with the connection that made it.
+//! * A subscription that is durable is an object of the catalogue; any other ends with the last handle on it.
 
 use std::sync::Arc;
 
 use posthaste_env::sync::RwLock;
 use posthaste_env::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use posthaste_mqi::constants::MQEI_UNLIMITED;
 use posthaste_mqi::{CorrelId, Name};
 use posthaste_selector::Selector;
+use posthaste_topic::Filter;
 
 use crate::queue::Queue;
 
@@ -24,15 +26,6 @@ pub(crate) enum Maker {
     Api,
     /// DEFINE SUB.
     Administrator,
-}
-
-/// How the subscription's topic string is to be read (WSCHEMA).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scheme {
-    /// `#` and `+` stand for levels.
-    Topic,
-    /// `*` and `?` stand for characters.
-    Character,
 }
 
 /// How the properties of a publication reach a subscriber (PSPROP).
@@ -79,6 +72,12 @@ impl Destination {
     }
 }
 
+impl Clone for Destination {
+    fn clone(&self) -> Self {
+        Destination::new(self.queue, self.queue_manager, self.found())
+    }
+}
+
 /// What a subscription has been given, for whoever asks for its status.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries {
@@ -88,6 +87,8 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
+    // Publications, which are counted, are not served yet.
+    #[allow(dead_code)]
     /// One publication more was put on the destination.
     pub(crate) fn count(&self, now: i64) {
         self.messages.fetch_add(1, Ordering::Relaxed);
@@ -106,25 +107,29 @@ impl Deliveries {
 }
 
 /// A subscription. See the head of this file.
+#[derive(Clone)]
 pub(crate) struct Subscription {
     pub(crate) id: SubId,
     /// Its name; empty: it has none.
     pub(crate) name: String,
-    /// The whole topic string.
-    pub(crate) topic: String,
-    pub(crate) scheme: Scheme,
+    /// The topic object that the topic string begins with that of; empty: none.
+    pub(crate) topic_object: String,
+    /// The whole topic string, with its wildcards.
+    pub(crate) filter: Filter,
     pub(crate) destination: Destination,
     /// The queue manager made the destination, and deletes it with the subscription.
     pub(crate) managed: bool,
     pub(crate) durable: bool,
-    /// The connection that it ends with, where it is not durable.
-    pub(crate) owner: Option<u64>,
+    /// Several connections may hold handles on it at a time (shared subscriptions of JMS).
+    pub(crate) shared: bool,
     pub(crate) maker: Maker,
-    /// CorrelId of what it is given.
+    /// CorrelId of what it is given; zeros: the publication's own.
     pub(crate) correl_id: CorrelId,
     pub(crate) user_data: String,
     /// The selection string as it was given, and what it means; `None`: everything.
     pub(crate) selection: String,
+    // Publications, which it is asked about, are not served yet.
+    #[allow(dead_code)]
     pub(crate) selector: Option<Arc<Selector>>,
     /// SUBLEVEL, 0 to 9.
     pub(crate) level: i32,
@@ -134,14 +139,39 @@ pub(crate) struct Subscription {
     pub(crate) accounting_token: [u8; 32],
     /// PUBAPPID.
     pub(crate) application_identity: String,
-    /// The user on whose behalf it was made last (SUBUSER).
+    /// The user on whose behalf it was made or altered last (SUBUSER).
     pub(crate) user: String,
-    /// Any user may alter it (VARUSER).
+    /// Any user may use it (VARUSER).
     pub(crate) any_user: bool,
     pub(crate) properties: PublishProperties,
     /// Publications are sent only when they are asked for (REQONLY).
     pub(crate) on_request: bool,
+    /// Only publications of this queue manager (SUBSCOPE).
+    pub(crate) local_scope: bool,
+    /// Tenths of a second that it was to live, or MQEI_UNLIMITED.
+    pub(crate) expiry: i32,
     /// When it ends, microseconds since 1970; `None`: not by itself.
     pub(crate) expires: Option<i64>,
+    /// When it was made, and when it was altered, microseconds since 1970.
+    pub(crate) created: i64,
+    pub(crate) altered: i64,
     pub(crate) deliveries: Arc<Deliveries>,
+}
+
+/// When a subscription ends whose `expiry` (tenths of a second) begins now.
+pub(crate) fn expires(expiry: i32, now: i64) -> Option<i64> {
+    let lives = i64::from(expiry) * 100_000;
+    (expiry != MQEI_UNLIMITED).then(|| now.saturating_add(lives))
+}
+
+impl Subscription {
+    /// Whether it has ended by itself.
+    pub(crate) fn has_expired(&self, now: i64) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+
+    /// The whole topic string, with its wildcards.
+    pub(crate) fn topic(&self) -> &str {
+        self.filter.text()
+    }
 }

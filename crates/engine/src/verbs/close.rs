@@ -10,9 +10,10 @@ use super::release::release;
 use super::{Done, Verb};
 use crate::catalogue::ChangeError;
 use crate::consume::waiter::Wakes;
-use crate::handles::{Handle, Target};
+use crate::handles::{Handle, Open, Target};
 use crate::queue::Queue;
-use crate::session::Session;
+use crate::session::{Session, SessionInner};
+use crate::topics::subscription::SubId;
 
 /// The queue to delete, if the close option asks for that and the queue lets it.
 fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason> {
@@ -41,12 +42,16 @@ impl Session {
     ///
     /// # Errors
     /// 2019 handle, 2045 option not valid for type, 2046 options, 2055 queue not empty or with
-    /// uncommitted messages. 2241 (a message group is incomplete) is a warning.
+    /// uncommitted messages, 2429 the subscription is in use. 2241 (a message group is incomplete) is a warning.
     pub async fn close(&self, hobj: Hobj, options: i32) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
         session.settled().await?;
         let qm = &session.qm;
+        let hsub = session.lock().handles.subscription(hobj);
+        if let Ok(id) = hsub {
+            return session.close_subscription(hobj, &id, options).await;
+        }
         let mut end = None;
         let delete = to_delete(session.lock().handles.get(hobj)?, options)?;
         if let Some(queue) = delete {
@@ -54,16 +59,13 @@ impl Session {
             let delete = || qm.catalogue.delete_open(qm, &queue, purge);
             end = qm.with_log_room(delete).await.or_else(refused)?;
         }
-        let handle = session.lock().handles.remove(hobj)?;
+        let Open::Object(handle) = session.lock().handles.remove(hobj)? else {
+            return Err(Reason::HOBJ_ERROR);
+        };
         let mut wakes = Wakes::default();
         release(session, hobj, &handle, &mut wakes);
         wakes.wake();
-        if let Some(end) = end
-            && let Err(error) = qm.log.force(end).await
-        {
-            qm.log_failed(&error);
-            return Err(Reason::CONNECTION_BROKEN);
-        }
+        session.forced(end).await?;
         let incomplete = handle.group_put.incomplete() || handle.group_get.incomplete();
         Ok(Done {
             value: (),
@@ -76,7 +78,49 @@ impl Session {
     }
 }
 
-/// Why a dynamic queue could not be deleted.
+impl SessionInner {
+    /// Closes a handle on a subscription. With MQCO_REMOVE_SUB a durable one ends, unless somebody else uses it; one
+    /// that is not durable ends with its last handle.
+    async fn close_subscription(&self, hobj: Hobj, id: &SubId, options: i32) -> Verb<()> {
+        let qm = &self.qm;
+        let found = qm.topics.found(id);
+        let durable = found.as_ref().map(|found| found.subscription.durable);
+        match options {
+            MQCO_NONE | MQCO_REMOVE_SUB => {}
+            MQCO_KEEP_SUB if durable != Some(false) => {}
+            MQCO_KEEP_SUB | MQCO_DELETE | MQCO_DELETE_PURGE => {
+                return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+            }
+            _ => return Err(Reason::OPTIONS_ERROR),
+        }
+        let mut end = None;
+        if let Some(found) = found.filter(|f| options == MQCO_REMOVE_SUB && f.subscription.durable)
+        {
+            if found.users.iter().any(|user| *user != self.id) {
+                return Err(Reason::SUBSCRIPTION_IN_USE);
+            }
+            let remove = || qm.end_subscription(&found.subscription);
+            end = qm.with_log_room(remove).await.or_else(refused)?;
+        }
+        self.lock().handles.remove(hobj)?;
+        qm.end_use(id, self.id);
+        self.forced(end).await?;
+        Ok(Done::ok(()))
+    }
+
+    async fn forced(&self, end: Option<Lsn>) -> Result<(), Reason> {
+        let Some(end) = end else {
+            return Ok(());
+        };
+        let forced = self.qm.log.force(end).await;
+        forced.map(drop).map_err(|error| {
+            self.qm.log_failed(&error);
+            Reason::CONNECTION_BROKEN
+        })
+    }
+}
+
+/// Why a dynamic queue or a subscription could not be deleted.
 fn refused(error: ChangeError) -> Result<Option<Lsn>, Reason> {
     match error {
         ChangeError::NotEmpty | ChangeError::Uncommitted(_) => Err(Reason::Q_NOT_EMPTY),

@@ -5,6 +5,7 @@
 //! * A verb that has to wait holds no lock while it waits, and can be dropped at any `await`
 //!   without losing or duplicating a message.
 
+mod alter_subscription;
 pub(crate) mod clock;
 pub(crate) mod close;
 mod commit;
@@ -22,11 +23,14 @@ pub(crate) mod release;
 pub(crate) mod reserve;
 pub(crate) mod send;
 mod set;
+mod subscribe;
+mod subscription_options;
 mod xa;
 
 pub use defaults::Defaults;
 pub(crate) use defaults::{persistence_of, persistence_to};
 pub use posthaste_mqi::{Done, Got, Inquired, Verb};
+pub use subscription_options::SubscribeOptions;
 
 #[cfg(test)]
 mod tests {

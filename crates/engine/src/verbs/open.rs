@@ -260,7 +260,7 @@ impl SessionInner {
         })
     }
 
-    fn count_in(&self, resolved: &Resolved, options: &mut i32) -> Result<(), Reason> {
+    pub(super) fn count_in(&self, resolved: &Resolved, options: &mut i32) -> Result<(), Reason> {
         let receives = INPUT | MQOO_BROWSE;
         if resolved.output_only && *options & (receives | MQOO_INQUIRE | MQOO_SET) != 0 {
             return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
@@ -323,6 +323,7 @@ impl SessionInner {
             selecting,
             judged: None,
             created_queue: resolved.created_queue,
+            managed: false,
         };
         let added = self.lock().handles.add(handle);
         match added {

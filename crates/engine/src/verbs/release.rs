@@ -5,14 +5,13 @@
 
 use std::sync::Arc;
 
-use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_recovery_log::LogError;
 
 use crate::consume::waiter::Wakes;
 use crate::delivery;
-use crate::handles::{Handle, Target};
+use crate::handles::{Handle, Open, Target};
 use crate::plant::{Bug, planted};
 use crate::session::SessionInner;
 use crate::unit::effect::Effect;
@@ -62,32 +61,11 @@ pub(crate) fn release(
     {
         delivery::input_closed(&session.qm, queue);
     }
-    handle.created_queue && delete_temporary(session, handle)
-}
-
-/// Deletes the temporary dynamic queue that a handle created, with its messages.
-fn delete_temporary(session: &Arc<SessionInner>, handle: &Handle) -> bool {
     let Target::Queue { queue, .. } = &handle.target else {
         return false;
     };
-    let deleted = {
-        let mut state = queue.lock();
-        let temporary = state.attributes.temporary();
-        if temporary {
-            state.deleted = true;
-        }
-        temporary
-    };
-    if deleted {
-        let qm = &session.qm;
-        let mut wakes = Wakes::default();
-        queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);
-        wakes.wake();
-        qm.catalogue
-            .remove(ObjectKind::QLocal, &queue.name.text(), queue.id);
-        qm.deleted.discard(queue.clone());
-    }
-    deleted
+    session.qm.delete_abandoned(queue);
+    handle.created_queue && session.qm.delete_temporary(queue)
 }
 
 impl SessionInner {
@@ -128,16 +106,21 @@ impl SessionInner {
             self.see_through(unit, backout);
         }
         self.leave_branches(false);
-        let handles = {
+        let opened = {
             let mut state = self.lock();
             let all = state.handles.all();
             all.into_iter()
-                .filter_map(|hobj| state.handles.remove(hobj).ok().map(|h| (hobj, h)))
+                .filter_map(|hobj| state.handles.remove(hobj).ok().map(|open| (hobj, open)))
                 .collect::<Vec<_>>()
         };
         let mut wakes = Wakes::default();
-        for (hobj, handle) in handles {
-            release(self, hobj, &handle, &mut wakes);
+        for (hobj, open) in opened {
+            match open {
+                Open::Object(handle) => {
+                    release(self, hobj, &handle, &mut wakes);
+                }
+                Open::Subscription(id) => self.qm.end_use(&id, self.id),
+            }
         }
         wakes.wake();
         self.connections.remove(self.id);

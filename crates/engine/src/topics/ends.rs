@@ -1,0 +1,134 @@
+//! Subscriptions begin and end: by handles, by command, by themselves, and at start.
+//!
+//! Invariants:
+//! * A durable subscription is in the catalogue and here, or nowhere; both change under the catalogue's order.
+//! * What ends a subscription leaves its managed queue to `managed.rs`, once no lock is held.
+
+use std::sync::Arc;
+
+use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+
+use super::stored;
+use super::subscription::{SubId, Subscription};
+use crate::catalogue::ChangeError;
+use crate::manager::Inner;
+
+/// Defines what a subscription begins with and is none itself.
+pub(crate) const DEFAULT_SUB: &str = "SYSTEM.DEFAULT.SUB";
+
+impl Inner {
+    /// An identifier nobody else has.
+    pub(crate) fn new_sub_id(&self) -> SubId {
+        self.new_msg_id(self.next_seq())
+    }
+
+    /// Gives the definition of a subscription what the queue manager adds to it (`before`: what it said until now), and
+    /// reads it; none: it is of no subscription.
+    ///
+    /// # Errors
+    /// `NotFound` it is to change another subscription than the one that is there; else why it cannot be one.
+    pub(crate) fn read_subscription(
+        &self,
+        object: &mut Object,
+        before: Option<&Attrs>,
+    ) -> Result<Option<Subscription>, ChangeError> {
+        if object.kind != ObjectKind::Sub || object.name == DEFAULT_SUB {
+            return Ok(None);
+        }
+        let known = before.and_then(|before| before.get(MQBACF_SUB_ID));
+        let meant = object.attrs.get(MQBACF_SUB_ID);
+        if known.is_some() && meant.is_some() && known != meant {
+            return Err(ChangeError::NotFound);
+        }
+        let id = match meant.or(known) {
+            Some(posthaste_command::Value::Bytes(id)) => SubId::try_from(id.as_slice()).ok(),
+            _ => None,
+        };
+        let id = id.unwrap_or_else(|| self.new_sub_id());
+        stored::complete(&mut object.attrs, before, id, self.clock.now());
+        let read = self.subscription_of(object);
+        read.map(Some).map_err(ChangeError::Failed)
+    }
+
+    fn subscription_of(&self, object: &Object) -> Result<Subscription, Reason> {
+        let topic = match object.attrs.text(MQCA_TOPIC_NAME) {
+            "" => String::new(),
+            name => {
+                let topic = self.catalogue.object(ObjectKind::Topic, name);
+                let topic = topic.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
+                topic.attrs.text(MQCA_TOPIC_STRING).to_owned()
+            }
+        };
+        let subscription = Subscription::of(object, &self.config.name, &topic)?;
+        let destination = &subscription.destination;
+        if destination.queue_manager.text() == self.config.name {
+            let queue = self.catalogue.local_queue(&destination.queue.text());
+            destination.set_found(queue);
+        }
+        Ok(subscription)
+    }
+
+    /// Every durable subscription is there again, before anybody connects.
+    pub(crate) fn recover_subscriptions(self: &Arc<Self>) {
+        for object in self.catalogue.objects(ObjectKind::Sub) {
+            if object.name == DEFAULT_SUB {
+                continue;
+            }
+            match self.subscription_of(&object) {
+                Ok(subscription) => {
+                    let added = self.topics.add(Arc::new(subscription), None, None);
+                    assert!(added, "names in the catalogue are unique");
+                }
+                Err(reason) => {
+                    let inserts = [object.name, reason.to_string()];
+                    self.operator.message("AMQ2075E", &inserts);
+                }
+            }
+        }
+        self.delete_without_subscription();
+    }
+
+    /// A handle of a connection on a subscription is closed.
+    pub(crate) fn end_use(self: &Arc<Self>, id: &SubId, session: u64) {
+        if let Some(ended) = self.topics.end_use(id, session) {
+            self.subscription_ended(&ended);
+        }
+    }
+
+    /// What a subscription leaves behind goes. It is found no more, and no lock is held.
+    pub(crate) fn subscription_ended(self: &Arc<Self>, ended: &Subscription) {
+        if ended.managed
+            && let Some(queue) = ended.destination.found()
+        {
+            self.abandon(&queue);
+        }
+    }
+
+    /// Ends a subscription, whoever has a handle on it. One that is durable is gone once the log is forced up to what is
+    /// returned.
+    ///
+    /// # Errors
+    /// `NotFound` it has ended; why the log cannot say it.
+    pub(crate) fn end_subscription(
+        self: &Arc<Self>,
+        subscription: &Subscription,
+    ) -> Result<Option<posthaste_recovery_log::Lsn>, ChangeError> {
+        if subscription.durable {
+            return self.catalogue.delete_subscription(self, subscription);
+        }
+        let ended = self.topics.remove(&subscription.id);
+        let ended = ended.ok_or(ChangeError::NotFound)?;
+        self.subscription_ended(&ended);
+        Ok(None)
+    }
+
+    /// Ends those whose time has come. Not forced: one that comes back after a crash has expired all the same.
+    pub(crate) fn end_expired(self: &Arc<Self>) {
+        for subscription in self.topics.expired(self.clock.now()) {
+            // Where the log has no room, the next look tries again.
+            let _ = self.end_subscription(&subscription);
+        }
+    }
+}

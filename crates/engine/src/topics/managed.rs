@@ -1,0 +1,170 @@
+//! Managed queues: those that the queue manager makes for a subscription, and deletes after it.
+//!
+//! Invariants:
+//! * The managed queue of a durable subscription is permanent dynamic, any other temporary dynamic.
+//! * The queue is defined before its subscription, and outlives it until nobody has it open any more. So a crash leaves at
+//!   most a queue without a subscription, which the next start deletes.
+//! * A queue that cannot be deleted, because a unit of work has to do with it or the log has no room, is tried again by
+//!   maintenance.
+
+use std::sync::Arc;
+
+use posthaste_command::{Object, ObjectKind};
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+
+use crate::catalogue::{ChangeError, Runtime};
+use crate::consume::waiter::Wakes;
+use crate::manager::Inner;
+use crate::queue::Queue;
+
+/// What the names of managed queues begin with.
+const DURABLE: &str = "SYSTEM.MANAGED.DURABLE.";
+const NON_DURABLE: &str = "SYSTEM.MANAGED.NDURABLE.";
+
+/// A managed queue of which no subscription knows yet: it goes when none will.
+pub(crate) struct Made {
+    qm: Arc<Inner>,
+    queue: Option<Arc<Queue>>,
+}
+
+impl Made {
+    pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
+        self.queue.as_ref()
+    }
+
+    /// A subscription has it now.
+    pub(crate) fn taken(mut self) {
+        self.queue = None;
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if let Some(queue) = self.queue.take() {
+            self.qm.abandon(&queue);
+        }
+    }
+}
+
+/// Why a change of definitions was not made, as an application is told.
+pub(crate) fn reason(error: ChangeError) -> Reason {
+    match error {
+        ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => reason,
+        ChangeError::Exists(_) => Reason::SUB_ALREADY_EXISTS,
+        ChangeError::NotFound => Reason::NO_SUBSCRIPTION,
+        ChangeError::BadName => Reason::SUB_NAME_ERROR,
+        ChangeError::NotForced => Reason::CONNECTION_BROKEN,
+        _ => Reason::UNEXPECTED_ERROR,
+    }
+}
+
+impl Inner {
+    /// Makes a managed queue after a model. Its record is not forced: whoever makes the subscription forces both.
+    ///
+    /// # Errors
+    /// 2522 there is no such model, or it is one of temporary queues and the subscription durable; 2003, 2009, 2162.
+    pub(crate) async fn make_managed(
+        self: &Arc<Self>,
+        model: &str,
+        durable: bool,
+    ) -> Result<Made, Reason> {
+        let model = self.catalogue.object(ObjectKind::QModel, model);
+        let model = model.ok_or(Reason::INVALID_DESTINATION)?;
+        let mut attrs = model.attrs;
+        let (prefix, kind) = match durable {
+            true => (DURABLE, MQQDT_PERMANENT_DYNAMIC),
+            false => (NON_DURABLE, MQQDT_TEMPORARY_DYNAMIC),
+        };
+        if durable && attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC {
+            return Err(Reason::INVALID_DESTINATION);
+        }
+        attrs.set_int(MQIA_Q_TYPE, MQQT_LOCAL);
+        attrs.set_int(MQIA_DEFINITION_TYPE, kind);
+        let object = Object {
+            kind: ObjectKind::QLocal,
+            name: format!("{prefix}{:016X}", self.next_seq()),
+            attrs,
+        };
+        let define = || self.catalogue.define(self, object.clone(), false);
+        let (definition, _) = self.with_log_room(define).await.map_err(reason)?;
+        let Runtime::Local(queue) = definition.runtime() else {
+            return Err(Reason::UNEXPECTED_ERROR);
+        };
+        Ok(Made {
+            qm: Arc::clone(self),
+            queue: Some(Arc::clone(queue)),
+        })
+    }
+
+    /// No subscription has this managed queue any more: it goes, at the latest when nobody has it open.
+    pub(crate) fn abandon(self: &Arc<Self>, queue: &Arc<Queue>) {
+        queue.lock().abandoned = true;
+        self.delete_abandoned(queue);
+    }
+
+    /// Deletes a managed queue that has no subscription, unless somebody has it open.
+    pub(crate) fn delete_abandoned(self: &Arc<Self>, queue: &Arc<Queue>) {
+        {
+            let state = queue.lock();
+            if !state.abandoned || state.deleted || state.is_open() {
+                return;
+            }
+        }
+        if self.delete_temporary(queue) {
+            return;
+        }
+        // Not forced: should a crash bring the queue back, the next start finds it without a subscription.
+        match self.catalogue.delete_open(self, queue, true) {
+            Ok(_) | Err(ChangeError::NotFound) => {}
+            Err(_) => self.topics.defer(queue),
+        }
+    }
+
+    /// Tries again what could not be deleted.
+    pub(crate) fn delete_deferred(self: &Arc<Self>) {
+        for queue in self.topics.take_deferred() {
+            self.delete_abandoned(&queue);
+        }
+    }
+
+    /// Deletes a temporary dynamic queue with its messages, whoever has it open; false: it is none, or is deleted.
+    pub(crate) fn delete_temporary(&self, queue: &Arc<Queue>) -> bool {
+        {
+            let mut state = queue.lock();
+            if !state.attributes.temporary() || state.deleted {
+                return false;
+            }
+            state.deleted = true;
+        }
+        let mut wakes = Wakes::default();
+        queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);
+        wakes.wake();
+        self.catalogue
+            .remove(ObjectKind::QLocal, &queue.name.text(), queue.id);
+        self.deleted.discard(queue.clone());
+        true
+    }
+
+    /// Managed queues of durable subscriptions that a crash has left without one go (at start).
+    pub(crate) fn delete_without_subscription(self: &Arc<Self>) {
+        let mut managed = self.catalogue.local_queues();
+        managed.retain(|queue| queue.name.text().starts_with(DURABLE));
+        if managed.is_empty() {
+            return;
+        }
+        let taken: std::collections::HashSet<_> = {
+            let all = self.topics.all().into_iter();
+            let managed = all.filter(|found| found.subscription.managed);
+            managed
+                .map(|found| found.subscription.destination.queue)
+                .collect()
+        };
+        for queue in managed {
+            let dynamic = queue.attributes().definition_type == MQQDT_PERMANENT_DYNAMIC;
+            if dynamic && !taken.contains(&queue.name) {
+                self.abandon(&queue);
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! MQSO_ALTER: what of a subscription a descriptor changes, and what it may not.
+//!
+//! Source: MQI reference, "MQSO_ALTER", its table of attributes.
+
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Reason, Sd};
+
+use crate::session::SessionInner;
+use crate::topics::subscription::{Destination, Subscription, expires};
+
+/// Refuses to change what makes a subscription what it is.
+fn check(session: &SessionInner, sd: &Sd, before: &Subscription) -> Result<(), Reason> {
+    let is = |option: i32| sd.options & option != 0;
+    if is(MQSO_DURABLE) != before.durable {
+        return Err(Reason::DURABILITY_NOT_ALTERABLE);
+    }
+    if is(MQSO_MANAGED) != before.managed {
+        return Err(Reason::DEST_CLASS_NOT_ALTERABLE);
+    }
+    if session.filter_of(sd)? != before.filter {
+        return Err(Reason::TOPIC_NOT_ALTERABLE);
+    }
+    if sd.sub_level != before.level {
+        return Err(Reason::SUBLEVEL_NOT_ALTERABLE);
+    }
+    // The same one again is no change.
+    if !sd.selection_string.is_empty() && sd.selection_string != before.selection {
+        return Err(Reason::SELECTOR_NOT_ALTERABLE);
+    }
+    Ok(())
+}
+
+/// The subscription that a descriptor makes of one that there is; none: it stays as it is.
+///
+/// # Errors
+/// 2509 durability, 2533 class of destination, 2510 topic, 2512 level and 2524 selection string are not alterable; 2085,
+/// 2425 what is said of the topic.
+pub(super) fn altered(
+    session: &SessionInner,
+    sd: &Sd,
+    before: &Subscription,
+    destination: Option<Destination>,
+) -> Result<Option<Subscription>, Reason> {
+    check(session, sd, before)?;
+    let now = session.qm.clock.now();
+    let is = |option: i32| sd.options & option != 0;
+    let mut after = before.clone();
+    if let Some(destination) = destination {
+        after.destination = destination;
+    }
+    if is(MQSO_SET_CORREL_ID) {
+        after.correl_id = sd.sub_correl_id;
+    }
+    if is(MQSO_SET_IDENTITY_CONTEXT) {
+        after.accounting_token = sd.pub_accounting_token;
+        after.application_identity = sd.pub_appl_identity_data.text().into_owned();
+    }
+    if is(MQSO_ANY_USERID | MQSO_FIXED_USERID) {
+        after.any_user = is(MQSO_ANY_USERID);
+    }
+    after.user = session.subscriber(sd);
+    after.user_data.clone_from(&sd.sub_user_data);
+    after.priority = sd.pub_priority;
+    after.on_request = is(MQSO_PUBLICATIONS_ON_REQUEST);
+    after.expiry = sd.sub_expiry;
+    let same = after.object() == before.object();
+    // A time to live begins again, even if it is as long as before.
+    if same && sd.sub_expiry == MQEI_UNLIMITED {
+        return Ok(None);
+    }
+    after.expires = expires(sd.sub_expiry, now);
+    after.altered = now;
+    Ok(Some(after))
+}

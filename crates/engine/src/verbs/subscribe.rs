@@ -1,0 +1,588 @@
+//! MQSUB: from a topic string, or from the name of a subscription, to two handles: one for its messages, one for itself.
+//!
+//! Invariants:
+//! * A subscription is made, altered or resumed as a whole, or nothing is; a reason code tells which.
+//! * Who has been told of a durable subscription, or of its alteration, finds it so after a crash.
+//! * A handle that is to be counts as a use of the subscription before anything else is done with that; where the call
+//!   fails or is dropped the use ends, and what it alone kept goes.
+//!
+//! Source: MQI reference, "MQSUB", "MQSD", "Options (MQLONG) for MQSD".
+
+use std::sync::Arc;
+
+use posthaste_command::ObjectKind;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Name, Reason, Sd};
+use posthaste_topic::{Filter, Scheme};
+
+use super::alter_subscription::altered;
+use super::subscription_options as options;
+use super::subscription_options::{Given, SubscribeOptions};
+use super::{Done, Verb};
+use crate::catalogue::ChangeError;
+use crate::handles::{Handle, Target};
+use crate::manager::Inner;
+use crate::queue::Queue;
+use crate::resolution::resolve;
+use crate::session::{Session, SessionInner};
+use crate::topics::Found;
+use crate::topics::managed::{Made, reason};
+use crate::topics::stored::compile;
+use crate::topics::subscription::{
+    Deliveries, Destination, Maker, PublishProperties, SubId, Subscription, expires,
+};
+
+/// A handle on a subscription that is to be: it ends unless it is kept.
+struct Use<'a> {
+    session: &'a SessionInner,
+    id: SubId,
+    kept: bool,
+}
+
+impl Drop for Use<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.session.qm.end_use(&self.id, self.session.id);
+        }
+    }
+}
+
+/// What an application's own queue is, for a subscription.
+struct Provided {
+    destination: Destination,
+    temporary: bool,
+}
+
+/// Why a subscription could not be resumed, or made.
+enum Missed {
+    /// Somebody ended it, or made one of its name, meanwhile: look again.
+    Again,
+    For(Reason),
+}
+
+impl From<Reason> for Missed {
+    fn from(reason: Reason) -> Self {
+        Missed::For(reason)
+    }
+}
+
+impl SessionInner {
+    /// The queue that an application subscribes for, by its handle.
+    ///
+    /// # Errors
+    /// 2019 the handle is none of a queue that messages can be put to.
+    fn provided(&self, hobj: Hobj) -> Result<Provided, Reason> {
+        let mut state = self.lock();
+        let handle = state.handles.get(hobj)?;
+        let reads = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE | MQOO_BROWSE;
+        let own = Name::new(&self.qm.config.name);
+        match &handle.target {
+            Target::Queue { queue, .. } if handle.options & reads != 0 && !handle.managed => {
+                let found = Some(queue.clone());
+                let name = Name::new(handle.opened.name());
+                Ok(Provided {
+                    destination: Destination::new(name, own, found),
+                    temporary: queue.attributes().temporary(),
+                })
+            }
+            Target::Remote {
+                definition,
+                queue,
+                queue_manager,
+                ..
+            } if handle.options & MQOO_OUTPUT != 0 => {
+                let names = match definition {
+                    Some(definition) => (Name::new(definition.name()), own),
+                    None => (*queue, *queue_manager),
+                };
+                Ok(Provided {
+                    destination: Destination::new(names.0, names.1, None),
+                    temporary: false,
+                })
+            }
+            _ => Err(Reason::HOBJ_ERROR),
+        }
+    }
+
+    /// The topic string of a descriptor, whole.
+    ///
+    /// # Errors
+    /// 2085 there is no such topic object, 2425.
+    fn whole_topic(&self, sd: &Sd) -> Result<String, Reason> {
+        let of_object = match sd.object_name.is_blank() {
+            true => String::new(),
+            false => {
+                let name = sd.object_name.text();
+                let topic = self.qm.catalogue.object(ObjectKind::Topic, &name);
+                let topic = topic.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
+                topic.attrs.text(MQCA_TOPIC_STRING).to_owned()
+            }
+        };
+        Ok(posthaste_topic::join(&of_object, &sd.object_string))
+    }
+
+    /// What a descriptor says of topics: the filter of the subscription.
+    ///
+    /// # Errors
+    /// 2085 there is no such topic object, 2425 the topic string is empty, too long or malformed.
+    pub(super) fn filter_of(&self, sd: &Sd) -> Result<Filter, Reason> {
+        let scheme = match sd.options & MQSO_WILDCARD_CHAR != 0 {
+            true => Scheme::Character,
+            false => Scheme::Topic,
+        };
+        let whole = self.whole_topic(sd)?;
+        Filter::new(&whole, scheme).map_err(|_| Reason::TOPIC_STRING_ERROR)
+    }
+
+    /// The subscription that a descriptor asks for, with everything but its destination.
+    fn described(&self, sd: &Sd, given: Given, filter: Filter) -> Result<Subscription, Reason> {
+        let qm = &self.qm;
+        let now = qm.clock.now();
+        let id = qm.new_sub_id();
+        let is = |option: i32| sd.options & option != 0;
+        let set_identity = is(MQSO_SET_IDENTITY_CONTEXT);
+        Ok(Subscription {
+            id,
+            name: sd.sub_name.trim_end_matches(' ').to_owned(),
+            topic_object: sd.object_name.text().into_owned(),
+            filter,
+            destination: Destination::new(Name::default(), Name::default(), None),
+            managed: is(MQSO_MANAGED),
+            durable: is(MQSO_DURABLE),
+            shared: given.shared,
+            maker: Maker::Api,
+            correl_id: if is(MQSO_SET_CORREL_ID) {
+                sd.sub_correl_id
+            } else {
+                id
+            },
+            user_data: sd.sub_user_data.clone(),
+            selector: compile(&sd.selection_string)?,
+            selection: sd.selection_string.clone(),
+            level: sd.sub_level,
+            priority: sd.pub_priority,
+            accounting_token: if set_identity {
+                sd.pub_accounting_token
+            } else {
+                MQACT_NONE
+            },
+            application_identity: match set_identity {
+                true => sd.pub_appl_identity_data.text().into_owned(),
+                false => String::new(),
+            },
+            user: self.subscriber(sd),
+            any_user: is(MQSO_ANY_USERID),
+            properties: PublishProperties::MessageProperties,
+            on_request: is(MQSO_PUBLICATIONS_ON_REQUEST),
+            local_scope: is(MQSO_SCOPE_QMGR),
+            expiry: sd.sub_expiry,
+            expires: expires(sd.sub_expiry, now),
+            created: now,
+            altered: now,
+            deliveries: Arc::new(Deliveries::default()),
+        })
+    }
+
+    /// On whose behalf the call is made.
+    pub(super) fn subscriber(&self, sd: &Sd) -> String {
+        match sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0 {
+            true => sd.alternate_user_id.text().into_owned(),
+            false => self.who.user.clone(),
+        }
+    }
+
+    /// Makes the destination of a subscription that is to be.
+    async fn destination(&self, of: &mut Subscription, hobj: Hobj) -> Result<Option<Made>, Reason> {
+        let qm = &self.qm;
+        if !of.managed {
+            let provided = self.provided(hobj)?;
+            if of.durable && provided.temporary {
+                return Err(Reason::INVALID_DESTINATION);
+            }
+            of.destination = provided.destination;
+            return Ok(None);
+        }
+        let rules = qm.topic_rules(of.filter.prefix());
+        let model = rules.model(of.durable);
+        let made = qm.make_managed(model, of.durable).await?;
+        let queue = made.queue().cloned();
+        let name = queue.as_ref().map_or(Name::default(), |queue| queue.name);
+        of.destination = Destination::new(name, Name::new(&qm.config.name), queue);
+        Ok(Some(made))
+    }
+
+    /// Makes a subscription, on which this connection has a handle.
+    async fn create(&self, sd: &Sd, hobj: Hobj, given: Given) -> Result<Found, Missed> {
+        let qm = &self.qm;
+        let filter = self.filter_of(sd)?;
+        let rules = qm.topic_rules(filter.prefix());
+        if !rules.subscribe {
+            return Err(Reason::SUB_INHIBITED.into());
+        }
+        if sd.options & MQSO_DURABLE != 0 && !rules.durable {
+            return Err(Reason::DURABILITY_NOT_ALLOWED.into());
+        }
+        let mut made_of = self.described(sd, given, filter)?;
+        let made = self.destination(&mut made_of, hobj).await?;
+        let id = made_of.id;
+        let user = Some((self.id, qm.clock.now()));
+        if made_of.durable {
+            let object = made_of.object();
+            let define = || qm.catalogue.define_for(qm, object.clone(), false, user);
+            match qm.with_log_room(define).await {
+                Ok(_) => {}
+                Err(ChangeError::Exists(_)) => return Err(self.taken(&made_of.name)),
+                Err(error) => return Err(reason(error).into()),
+            }
+        } else {
+            let subscription = Arc::new(made_of);
+            let add = || qm.topics.add(subscription.clone(), user, None);
+            let added = match subscription.name.is_empty() {
+                true => add(),
+                false => qm.catalogue.unchanged(add),
+            };
+            if !added {
+                return Err(Missed::Again);
+            }
+        }
+        if let Some(made) = made {
+            made.taken();
+        }
+        // Should an administrator have deleted it already, there is none.
+        let found = qm.topics.found(&id);
+        found.ok_or(Reason::NO_SUBSCRIPTION.into())
+    }
+
+    /// A subscription of a name could not be made.
+    fn taken(&self, name: &str) -> Missed {
+        let qm = &self.qm;
+        let defined = qm.catalogue.unchanged(|| {
+            let defined = qm.catalogue.find(ObjectKind::Sub, name).is_some();
+            defined && qm.topics.named(name).is_none()
+        });
+        match defined {
+            // The definition that others begin with, or one that this release cannot read.
+            true => Reason::INVALID_SUBSCRIPTION.into(),
+            false => Missed::Again,
+        }
+    }
+
+    /// Whether the caller may use a subscription that there is.
+    ///
+    /// # Errors
+    /// 2434 it is another user's, 2429 the one is shared and the other is not, 2523 only JMS may.
+    fn may_use(&self, sd: &Sd, of: &Subscription, given: Given) -> Result<(), Reason> {
+        if !of.any_user && of.user != self.subscriber(sd) {
+            return Err(Reason::IDENTITY_MISMATCH);
+        }
+        let resumes = sd.options & MQSO_ALTER == 0;
+        match (of.shared, given.shared) {
+            // A resume ends it, which a client asks for without saying that it is shared.
+            (true, false) if given.is_spi && resumes => Ok(()),
+            (true, false) if given.is_spi => Err(Reason::SUBSCRIPTION_IN_USE),
+            (true, false) => Err(Reason::INVALID_SUBSCRIPTION),
+            (false, true) => Err(Reason::SUBSCRIPTION_IN_USE),
+            _ => Ok(()),
+        }
+    }
+
+    /// Uses a subscription that there is, altered where that is asked for.
+    async fn resume<'a>(
+        &'a self,
+        sd: &Sd,
+        hobj: Hobj,
+        given: Given,
+        of: &Subscription,
+    ) -> Result<(Found, Use<'a>), Missed> {
+        let qm = &self.qm;
+        self.may_use(sd, of, given)?;
+        let user = (self.id, qm.clock.now());
+        let found = qm.topics.begin_use(&of.id, user, given.shared);
+        let found = match found {
+            Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
+            found => found?,
+        };
+        let using = Use {
+            session: self,
+            id: of.id,
+            kept: false,
+        };
+        let provided = match sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE {
+            true => Some(self.provided(hobj)?),
+            false => None,
+        };
+        let before = &found.subscription;
+        if sd.options & MQSO_ALTER == 0 {
+            let same = |provided: &Provided| {
+                let now = &provided.destination;
+                let was = &before.destination;
+                (now.queue, now.queue_manager) == (was.queue, was.queue_manager)
+            };
+            if !provided.as_ref().is_none_or(same) {
+                return Err(Reason::HOBJ_ERROR.into());
+            }
+            return Ok((found, using));
+        }
+        if before.durable && provided.as_ref().is_some_and(|provided| provided.temporary) {
+            return Err(Reason::INVALID_DESTINATION.into());
+        }
+        let destination = provided.map(|provided| provided.destination);
+        let Some(after) = altered(self, sd, before, destination)? else {
+            return Ok((found, using));
+        };
+        self.alter(after).await?;
+        let found = qm.topics.found(&of.id).ok_or(Missed::Again)?;
+        Ok((found, using))
+    }
+
+    async fn alter(&self, after: Subscription) -> Result<(), Missed> {
+        let qm = &self.qm;
+        if !after.durable {
+            return match qm.topics.replace(after, None) {
+                true => Ok(()),
+                false => Err(Missed::Again),
+            };
+        }
+        let object = after.object();
+        let alter = || {
+            let (kind, name) = (object.kind, object.name.as_str());
+            qm.catalogue.alter(qm, kind, name, &object.attrs)
+        };
+        match qm.with_log_room(alter).await {
+            Ok(_) => Ok(()),
+            Err(ChangeError::NotFound) => Err(Missed::Again),
+            Err(error) => Err(reason(error).into()),
+        }
+    }
+
+    /// Waits until what is known of a subscription is durable.
+    async fn recorded(&self, found: &Found) -> Result<(), Reason> {
+        let Some(end) = found.recorded else {
+            return Ok(());
+        };
+        if let Err(error) = self.qm.log.force(end).await {
+            self.qm.log_failed(&error);
+            return Err(Reason::CONNECTION_BROKEN);
+        }
+        self.qm.log_space.note_progress(end);
+        Ok(())
+    }
+
+    /// Opens the destination of a subscription.
+    ///
+    /// # Errors
+    /// 2522 it is not there, or cannot be opened so.
+    fn open_destination(&self, of: &Subscription, mut options: i32) -> Result<Handle, Reason> {
+        let destination = &of.destination;
+        let resolved = resolve(&self.qm, &destination.queue, &destination.queue_manager);
+        let Ok(Ok(resolved)) = resolved else {
+            return Err(Reason::INVALID_DESTINATION);
+        };
+        let counted = self.count_in(&resolved, &mut options);
+        counted.map_err(|_| Reason::INVALID_DESTINATION)?;
+        Ok(Handle {
+            target: resolved.target,
+            options,
+            opened: resolved.opened,
+            cursor: None,
+            group_put: Default::default(),
+            group_get: Default::default(),
+            saved_context: None,
+            selecting: None,
+            judged: None,
+            created_queue: false,
+            managed: of.managed,
+        })
+    }
+
+    fn open_handles(
+        &self,
+        of: &Subscription,
+        open_options: Option<i32>,
+        own: Hobj,
+    ) -> Result<(Hobj, Hobj), Reason> {
+        let handle = open_options.map(|options| self.open_destination(of, options));
+        self.number(of.id, handle.transpose()?, own)
+    }
+
+    /// Numbers for the handle on the messages, which is there already or is to be made, and the one on the subscription.
+    fn number(&self, id: SubId, handle: Option<Handle>, own: Hobj) -> Result<(Hobj, Hobj), Reason> {
+        let mut state = self.lock();
+        let none = Reason::HANDLE_NOT_AVAILABLE;
+        let Some(handle) = handle else {
+            let hsub = state.handles.add_subscription(id);
+            return Ok((own, hsub.ok_or(none)?));
+        };
+        let (target, options) = (handle.target.clone(), handle.options);
+        let hobj = state.handles.add(handle);
+        let hsub = hobj.and_then(|_| state.handles.add_subscription(id));
+        match (hobj, hsub) {
+            (Some(hobj), Some(hsub)) => Ok((hobj, hsub)),
+            (hobj, _) => {
+                if let Some(hobj) = hobj {
+                    // It was given a number a moment ago, under this lock.
+                    let _ = state.handles.remove(hobj);
+                }
+                drop(state);
+                super::release::count_out(&target, options);
+                Err(none)
+            }
+        }
+    }
+
+    fn check_handles(&self, more: u32) -> Result<(), Reason> {
+        let open = self.lock().handles.open;
+        match open.saturating_add(more) > self.qm.catalogue.qmgr().max_handles {
+            true => Err(Reason::HANDLE_NOT_AVAILABLE),
+            false => Ok(()),
+        }
+    }
+
+    async fn find_or_make<'a>(
+        &'a self,
+        sd: &Sd,
+        hobj: Hobj,
+        given: Given,
+    ) -> Result<(Found, Use<'a>, bool), Missed> {
+        let qm = &self.qm;
+        let name = sd.sub_name.trim_end_matches(' ');
+        let mut there = qm.topics.named(name);
+        if let Some(expired) = there.take_if(|there| there.has_expired(qm.clock.now())) {
+            match qm.end_subscription(&expired) {
+                Ok(_) | Err(ChangeError::NotFound) => {}
+                Err(_) => return Err(Reason::INVALID_SUBSCRIPTION.into()),
+            }
+        }
+        let creates = sd.options & MQSO_CREATE != 0;
+        let resumes = sd.options & (MQSO_RESUME | MQSO_ALTER) != 0;
+        match there {
+            Some(of) if resumes => {
+                let (found, using) = self.resume(sd, hobj, given, &of).await?;
+                Ok((found, using, false))
+            }
+            Some(_) => Err(Reason::SUB_ALREADY_EXISTS.into()),
+            None if creates => {
+                let found = self.create(sd, hobj, given).await?;
+                let using = Use {
+                    session: self,
+                    id: found.subscription.id,
+                    kept: false,
+                };
+                Ok((found, using, true))
+            }
+            None if name == crate::topics::ends::DEFAULT_SUB => {
+                Err(Reason::INVALID_SUBSCRIPTION.into())
+            }
+            None => Err(Reason::NO_SUBSCRIPTION.into()),
+        }
+    }
+
+    async fn subscribe(&self, sd: &mut Sd, hobj: Hobj, given: Given) -> Verb<(Hobj, Hobj)> {
+        options::check(sd, given)?;
+        if sd.options & MQSO_FAIL_IF_QUIESCING != 0 && self.qm.lifecycle.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        let own = sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE;
+        self.check_handles(if own { 1 } else { 2 })?;
+        let (found, mut using, created) = loop {
+            match self.find_or_make(sd, hobj, given).await {
+                Err(Missed::Again) => {}
+                Err(Missed::For(reason)) => return Err(reason),
+                Ok(found) => break found,
+            }
+        };
+        self.recorded(&found).await?;
+        let subscription = &found.subscription;
+        let open_options = (!own).then(|| options::open_options(sd, given));
+        match self.open_handles(subscription, open_options, hobj) {
+            Ok(handles) => {
+                using.kept = true;
+                options::describe(sd, subscription, created);
+                Ok(Done::ok(handles))
+            }
+            Err(reason) => {
+                if created {
+                    // Nobody has been told of it. Where the log cannot say that it is gone, it stays.
+                    let _ = self.qm.end_subscription(subscription);
+                }
+                Err(reason)
+            }
+        }
+    }
+}
+
+impl Session {
+    /// MQSUB. `hobj` is the application's own queue, [`Hobj::NONE`] where the queue manager is to make one or the
+    /// subscription has one. Gives a handle for the messages and one for the subscription.
+    ///
+    /// # Errors
+    /// 2046 options; 2013, 2050, 2424, 2431, 2440 fields of the descriptor; 2085 topic object, 2425 topic string; 2459,
+    /// 2504, 2519 selection string; 2019 `hobj`; 2522 destination; 2503, 2436 the topic takes no (durable)
+    /// subscriptions; 2428 there is no such subscription, 2432 there is one, 2429 it is in use, 2434 it is another user's,
+    /// 2523 it cannot be used so; 2509, 2510, 2512, 2515, 2524, 2533 what cannot be altered; 2017 no handle, 2161
+    /// quiescing.
+    pub async fn subscribe(&self, sd: &mut Sd, hobj: Hobj) -> Verb<(Hobj, Hobj)> {
+        let _call = self.inner().enter()?;
+        let given = Given::default();
+        self.inner().subscribe(sd, hobj, given).await
+    }
+
+    /// The same, by a client that says more about it than a descriptor can.
+    ///
+    /// # Errors
+    /// Those of [`Session::subscribe`].
+    pub async fn subscribe_with(
+        &self,
+        sd: &mut Sd,
+        hobj: Hobj,
+        with: SubscribeOptions,
+    ) -> Verb<(Hobj, Hobj)> {
+        let _call = self.inner().enter()?;
+        let given = Given::of(with)?;
+        self.inner().subscribe(sd, hobj, given).await
+    }
+
+    /// The queue that a handle of a subscription's messages is open on, and its queue manager; none if it is open on no
+    /// queue.
+    pub fn destination(&self, hobj: Hobj) -> Option<(Name, Name)> {
+        let mut state = self.inner().lock();
+        let queue: Option<&Arc<Queue>> = match &state.handles.get(hobj).ok()?.target {
+            Target::Queue { queue, .. } => Some(queue),
+            _ => None,
+        };
+        let manager = Name::new(&self.inner().qm.config.name);
+        queue.map(|queue| (queue.name, manager))
+    }
+}
+
+/// What the topic objects at and above a topic string say of subscriptions to it.
+pub(crate) struct TopicRules {
+    /// SUB(ENABLED).
+    pub(crate) subscribe: bool,
+    /// DURSUB(YES).
+    pub(crate) durable: bool,
+    durable_model: String,
+    non_durable_model: String,
+}
+
+impl TopicRules {
+    /// The model of a managed queue (MDURMDL, MNDURMDL).
+    fn model(&self, durable: bool) -> &str {
+        match durable {
+            true => &self.durable_model,
+            false => &self.non_durable_model,
+        }
+    }
+}
+
+impl Inner {
+    /// What holds for a topic string.
+    fn topic_rules(&self, _topic: &str) -> TopicRules {
+        TopicRules {
+            subscribe: true,
+            durable: true,
+            durable_model: "SYSTEM.DURABLE.MODEL.QUEUE".to_owned(),
+            non_durable_model: "SYSTEM.NDURABLE.MODEL.QUEUE".to_owned(),
+        }
+    }
+}
