@@ -273,8 +273,9 @@ impl QueueManager {
                 0 => now + 60 * IDLE_NANOS,
                 _ => next_sweep,
             };
+            let subscriptions = now.saturating_add(inner.next_look_at_subscriptions());
             let soon = soon.into_iter().chain(inner.log_space.put_off(now));
-            let until = soon.fold(until, u64::min);
+            let until = soon.fold(until.min(subscriptions), u64::min);
             either(kick, inner.env.clock.sleep_until(until)).await;
         }
     }

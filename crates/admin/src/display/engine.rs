@@ -264,6 +264,7 @@ fn branches_alone(qm: &QueueManager) -> Vec<ConnectionStatus> {
             branch: branch.branch,
         }),
         handles: Vec::new(),
+        subscriptions: Vec::new(),
         counts: ConnectionCounts::default(),
     });
     alone.collect()

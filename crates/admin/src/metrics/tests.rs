@@ -177,6 +177,7 @@ fn each_number_of_a_connection_has_a_row() {
         },
         in_call,
         handles: vec![handle; next() as usize],
+        subscriptions: Vec::new(),
         unit: Some(UnitStatus {
             id: 0,
             started: next() as i64,

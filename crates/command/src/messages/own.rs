@@ -371,6 +371,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See why the transaction manager neither prepares nor backs out what its applications have done; posthaste transactions -a shows the others.",
     ),
     message(
+        "AMQ2079E",
+        "Subscription {0} is given no publications: {1}.",
+        "Its definition was stored by another release, and says something that this one cannot read: its topic string or its selection string. The definition is kept, and so are the messages that were published before.",
+        "See DISPLAY SUB. Define it again, or start the queue manager with the release that has stored it.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

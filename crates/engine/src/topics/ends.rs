@@ -15,6 +15,9 @@ use super::subscription::{SubId, Subscription};
 use crate::catalogue::ChangeError;
 use crate::manager::Inner;
 
+/// Nanoseconds until a queue that could not be deleted is tried again, and the least between two looks.
+const LATER: u64 = 1_000_000_000;
+const MILLI: u64 = 1_000_000;
 /// Defines what a subscription begins with and is none itself.
 pub(crate) const DEFAULT_SUB: &str = "SYSTEM.DEFAULT.SUB";
 
@@ -83,7 +86,7 @@ impl Inner {
                 }
                 Err(reason) => {
                     let inserts = [object.name, reason.to_string()];
-                    self.operator.message("AMQ2075E", &inserts);
+                    self.operator.message("AMQ2079E", &inserts);
                 }
             }
         }
@@ -122,6 +125,20 @@ impl Inner {
         let ended = ended.ok_or(ChangeError::NotFound)?;
         self.subscription_ended(&ended);
         Ok(None)
+    }
+
+    /// After how many nanoseconds there may be something to do about subscriptions and their queues.
+    pub(crate) fn next_look_at_subscriptions(&self) -> u64 {
+        let next = self.topics.next_expiry().map(|at| {
+            let micros = at.saturating_sub(self.clock.now());
+            u64::try_from(micros).unwrap_or(0).saturating_mul(1_000)
+        });
+        // What the log has no room for is tried again, but not all the time.
+        let next = next.map(|next| next.max(MILLI));
+        match self.topics.has_deferred() {
+            true => next.unwrap_or(LATER).min(LATER),
+            false => next.unwrap_or(u64::MAX),
+        }
     }
 
     /// Ends those whose time has come. Not forced: one that comes back after a crash has expired all the same.

@@ -117,7 +117,10 @@ impl Inner {
         // Not forced: should a crash bring the queue back, the next start finds it without a subscription.
         match self.catalogue.delete_open(self, queue, true) {
             Ok(_) | Err(ChangeError::NotFound) => {}
-            Err(_) => self.topics.defer(queue),
+            Err(_) => {
+                self.topics.defer(queue);
+                self.kick.raise();
+            }
         }
     }
 

@@ -220,6 +220,11 @@ impl Topics {
         self.unused.lock().push(Arc::clone(queue));
     }
 
+    /// Whether there are any.
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.unused.lock().is_empty()
+    }
+
     /// Takes out what could not be deleted.
     pub(crate) fn take_deferred(&self) -> Vec<Arc<Queue>> {
         std::mem::take(&mut self.unused.lock())
@@ -247,6 +252,11 @@ impl Topics {
             added,
             "its name was free, and names are given in the catalogue's order"
         );
+    }
+
+    /// When the next one ends by itself, microseconds since 1970.
+    pub(crate) fn next_expiry(&self) -> Option<i64> {
+        self.known.read().ending.first().map(|(at, _)| *at)
     }
 
     /// Those that have ended by themselves.

@@ -61,11 +61,14 @@ fn fixed<const N: usize>(attrs: &Attrs, selector: i32) -> [u8; N] {
     fixed
 }
 
-/// The selection string of a subscription, compiled; `None`: it selects everything.
+/// The selection string of a subscription, compiled; `None`: it selects everything, as none does.
 ///
 /// # Errors
 /// 2459 it is malformed, 2504 it can never be true, 2519 it is too long.
 pub(crate) fn compile(selection: &str) -> Result<Option<Arc<Selector>>, Reason> {
+    if selection.is_empty() {
+        return Ok(None);
+    }
     if selection.len() > MQ_SELECTOR_LENGTH as usize {
         return Err(Reason::SELECTION_STRING_ERROR);
     }

@@ -497,6 +497,10 @@ impl SessionInner {
         match self.open_handles(subscription, open_options, hobj) {
             Ok(handles) => {
                 using.kept = true;
+                if subscription.expires.is_some() {
+                    // Whoever ends it is to know when.
+                    self.qm.kick.raise();
+                }
                 options::describe(sd, subscription, created);
                 Ok(Done::ok(handles))
             }

@@ -1,0 +1,566 @@
+//! MQSUB: who makes, resumes, alters and ends subscriptions, what becomes of their queues, and what is there after a crash.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatus};
+use posthaste_env::block_on;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Hobj, Reason, Sd};
+use world::*;
+
+const MANAGED: i32 = MQSO_CREATE | MQSO_MANAGED;
+const DURABLE: i32 = MANAGED | MQSO_DURABLE;
+/// What the Java client asks for: a durable subscription, made or taken over.
+const JMS: i32 = MQSO_CREATE
+    | MQSO_ALTER
+    | MQSO_MANAGED
+    | MQSO_DURABLE
+    | MQSO_ANY_USERID
+    | MQSO_WILDCARD_TOPIC
+    | MQSO_FAIL_IF_QUIESCING;
+
+fn sd(options: i32, name: &str, topic: &str) -> Sd {
+    Sd {
+        options,
+        sub_name: name.to_owned(),
+        object_string: topic.to_owned(),
+        sub_user_data_size: 100,
+        selection_string_size: 100,
+        res_object_string_size: 100,
+        ..Sd::default()
+    }
+}
+
+fn sub(s: &Session, sd: &mut Sd, own: Hobj) -> Result<(Hobj, Hobj), Reason> {
+    let done = block_on(s.subscribe(sd, own))?;
+    assert_eq!(done.warning, Reason::NONE);
+    Ok(done.value)
+}
+
+fn managed(s: &Session, options: i32, name: &str) -> Result<(Hobj, Hobj), Reason> {
+    sub(s, &mut sd(options, name, "a/b"), Hobj::NONE)
+}
+
+fn shared(s: &Session, options: i32, name: &str) -> Result<(Hobj, Hobj), Reason> {
+    let with = SubscribeOptions {
+        shared: true,
+        open_options: 0x2029,
+    };
+    let mut sd = sd(options, name, "a/b");
+    let done = block_on(s.subscribe_with(&mut sd, Hobj::NONE, with));
+    done.map(|done| done.value)
+}
+
+fn queue_of(s: &Session, hobj: Hobj) -> String {
+    s.destination(hobj).unwrap().0.text().into_owned()
+}
+
+fn all(w: &World) -> Vec<SubscriptionStatus> {
+    w.qm().subscriptions(|_, _| true)
+}
+
+fn names(w: &World) -> Vec<String> {
+    let all = all(w).into_iter();
+    all.map(|status| status.definition.name).collect()
+}
+
+/// How many managed queues there are.
+fn managed_queues(w: &World) -> usize {
+    let is_managed = |name: &str| name.starts_with("SYSTEM.MANAGED.");
+    w.qm().queue_statuses(is_managed).len()
+}
+
+fn as_user(w: &World, user: &str) -> Session {
+    let application = Application {
+        user: user.to_owned(),
+        ..who("test")
+    };
+    w.qm().connect(application).unwrap()
+}
+
+#[test]
+fn a_managed_subscription_ends_with_its_handle_and_its_queue_with_the_last_of_both() {
+    let w = World::light();
+    let s = w.connect();
+    for hsub_first in [true, false] {
+        let mut descriptor = sd(MANAGED, "", "a/b");
+        let (hobj, hsub) = sub(&s, &mut descriptor, Hobj::NONE).unwrap();
+        assert_eq!(descriptor.res_object_string, "a/b");
+        assert_ne!(descriptor.sub_correl_id, MQCI_NONE);
+        let queue = queue_of(&s, hobj);
+        assert!(queue.starts_with("SYSTEM.MANAGED.NDURABLE."), "{queue}");
+        assert_eq!((all(&w).len(), managed_queues(&w)), (1, 1));
+        assert_eq!(all(&w)[0].id, descriptor.sub_correl_id);
+        let order = if hsub_first {
+            [hsub, hobj]
+        } else {
+            [hobj, hsub]
+        };
+        assert_eq!(close(&s, order[0], 0), Ok(Reason::NONE));
+        assert_eq!(all(&w).len(), usize::from(!hsub_first));
+        assert_eq!(managed_queues(&w), 1);
+        assert_eq!(close(&s, order[1], 0), Ok(Reason::NONE));
+        assert_eq!((all(&w).len(), managed_queues(&w)), (0, 0));
+        assert_eq!(close(&s, hsub, 0), Err(Reason::HOBJ_ERROR));
+    }
+    let (_, hsub) = managed(&s, MANAGED, "").unwrap();
+    assert_eq!(
+        close(&s, hsub, MQCO_KEEP_SUB),
+        Err(Reason::OPTION_NOT_VALID_FOR_TYPE)
+    );
+    assert_eq!(
+        close(&s, hsub, MQCO_DELETE),
+        Err(Reason::OPTION_NOT_VALID_FOR_TYPE)
+    );
+    assert_eq!(close(&s, hsub, 64), Err(Reason::OPTIONS_ERROR));
+    assert_eq!(next(&s, hsub, 0).err(), Some(Reason::HOBJ_ERROR));
+    assert_eq!(inquire(&s, hsub, &[]).err(), Some(Reason::HOBJ_ERROR));
+    drop(s);
+    assert_eq!((all(&w).len(), managed_queues(&w)), (0, 0));
+}
+
+#[test]
+fn a_durable_subscription_is_there_with_its_messages_after_a_crash() {
+    let mut w = World::light();
+    let s = w.connect();
+    let mut made = Sd {
+        sub_user_data: "data ".to_owned(),
+        selection_string: "a = 1".to_owned(),
+        pub_priority: 4,
+        sub_level: 3,
+        sub_correl_id: [7; 24],
+        ..sd(DURABLE | MQSO_SET_CORREL_ID, "S", "a/#")
+    };
+    let (hobj, _) = sub(&s, &mut made, Hobj::NONE).unwrap();
+    let queue = queue_of(&s, hobj);
+    assert!(queue.starts_with("SYSTEM.MANAGED.DURABLE."), "{queue}");
+    put1(&s, &queue, &mut md(PERSISTENT), 0, b"kept").unwrap();
+    let id = all(&w)[0].id;
+    drop(s);
+    w.crash();
+    assert_eq!(names(&w), ["S"]);
+    assert_eq!((all(&w)[0].id, managed_queues(&w)), (id, 1));
+    let s = w.connect();
+    let mut found = sd(MQSO_RESUME, "S", "");
+    let (hobj, hsub) = sub(&s, &mut found, Hobj::NONE).unwrap();
+    assert_eq!(queue_of(&s, hobj), queue);
+    let says = |sd: &Sd| (sd.sub_correl_id, sd.pub_priority, sd.sub_level);
+    assert_eq!(says(&found), ([7; 24], 4, 3));
+    assert_eq!(
+        (&*found.sub_user_data, &*found.selection_string),
+        ("data ", "a = 1")
+    );
+    assert_eq!(found.res_object_string, "a/#");
+    let kept = MQSO_DURABLE | MQSO_MANAGED | MQSO_WILDCARD_TOPIC;
+    assert_eq!(found.options & kept, kept);
+    assert_eq!(next(&s, hobj, 0).unwrap().text(), "kept");
+    // It ends for good, and its queue when that is closed.
+    assert_eq!(close(&s, hsub, MQCO_REMOVE_SUB), Ok(Reason::NONE));
+    assert_eq!((all(&w).len(), managed_queues(&w)), (0, 1));
+    close(&s, hobj, 0).unwrap();
+    assert_eq!(managed_queues(&w), 0);
+    drop(s);
+    w.crash();
+    assert_eq!((all(&w).len(), managed_queues(&w)), (0, 0));
+}
+
+#[test]
+fn what_is_asked_for_and_what_is_there_decide() {
+    let w = World::light();
+    let s = w.connect();
+    let exists = Err(Reason::SUB_ALREADY_EXISTS);
+    assert_eq!(managed(&s, MQSO_RESUME, "S"), Err(Reason::NO_SUBSCRIPTION));
+    assert_eq!(managed(&s, MQSO_ALTER, "S"), Err(Reason::NO_SUBSCRIPTION));
+    managed(&s, DURABLE, "S").unwrap();
+    assert_eq!(managed(&s, DURABLE, "S"), exists);
+    assert_eq!(managed(&s, MANAGED, "S"), exists);
+    // Trailing blanks are no part of a name.
+    assert_eq!(managed(&s, DURABLE, "S  "), exists);
+    managed(&s, MANAGED, "N").unwrap();
+    assert_eq!(managed(&s, MANAGED, "N"), exists);
+    assert_eq!(managed(&s, DURABLE, "N"), exists);
+    managed(&s, DURABLE | MQSO_RESUME, "S").unwrap();
+    managed(&s, DURABLE | MQSO_ALTER, "S").unwrap();
+    managed(&s, MQSO_RESUME, "N").unwrap();
+    assert_eq!(managed(&s, DURABLE, ""), Err(Reason::SUB_NAME_ERROR));
+    let default = "SYSTEM.DEFAULT.SUB";
+    for options in [DURABLE, MQSO_RESUME, DURABLE | MQSO_ALTER] {
+        let invalid = Err(Reason::INVALID_SUBSCRIPTION);
+        assert_eq!(managed(&s, options, default), invalid, "{options:#x}");
+    }
+    for (topic, selection, reason) in [
+        ("", "", Reason::TOPIC_STRING_ERROR),
+        ("a", "a = ", Reason::SELECTOR_SYNTAX_ERROR),
+        ("a", "1 = 2", Reason::SELECTOR_ALWAYS_FALSE),
+    ] {
+        let mut sd = sd(MANAGED, "", topic);
+        sd.selection_string = selection.to_owned();
+        assert_eq!(
+            sub(&s, &mut sd, Hobj::NONE),
+            Err(reason),
+            "{topic} {selection}"
+        );
+    }
+    let mut of_object = sd(MANAGED, "", "b");
+    of_object.object_name = posthaste_mqi::Name::new("T");
+    let unknown = Err(Reason::UNKNOWN_OBJECT_NAME);
+    assert_eq!(sub(&s, &mut of_object, Hobj::NONE), unknown);
+    w.run("DEFINE TOPIC(T) TOPICSTR('a')");
+    sub(&s, &mut of_object, Hobj::NONE).unwrap();
+    assert_eq!(of_object.res_object_string, "a/b");
+    assert_eq!((all(&w).len(), managed_queues(&w)), (3, 3));
+}
+
+#[test]
+fn a_subscription_is_of_one_connection_at_a_time_and_of_its_user() {
+    let w = World::light();
+    let (s, other) = (w.connect(), w.connect());
+    let in_use = Err(Reason::SUBSCRIPTION_IN_USE);
+    let (_, hsub) = managed(&s, DURABLE, "S").unwrap();
+    assert_eq!(managed(&other, MQSO_RESUME, "S"), in_use);
+    assert_eq!(all(&w)[0].connections.len(), 1);
+    close(&s, hsub, MQCO_KEEP_SUB).unwrap();
+    assert!(all(&w)[0].connections.is_empty());
+    let (_, hsub) = managed(&other, MQSO_RESUME, "S").unwrap();
+    assert_eq!(managed(&s, MQSO_RESUME, "S"), in_use);
+    close(&other, hsub, MQCO_NONE).unwrap();
+    let stranger = as_user(&w, "stranger");
+    let mismatch = Err(Reason::IDENTITY_MISMATCH);
+    assert_eq!(managed(&stranger, MQSO_RESUME, "S"), mismatch);
+    assert_eq!(managed(&stranger, DURABLE | MQSO_ALTER, "S"), mismatch);
+    // On behalf of its user, without being it.
+    let mut behalf = sd(MQSO_RESUME | MQSO_ALTERNATE_USER_AUTHORITY, "S", "");
+    behalf.alternate_user_id = posthaste_mqi::Chars::new("tester");
+    let (_, hsub) = sub(&stranger, &mut behalf, Hobj::NONE).unwrap();
+    close(&stranger, hsub, 0).unwrap();
+    let any = DURABLE | MQSO_ALTER | MQSO_ANY_USERID;
+    let (_, hsub) = managed(&s, any, "S").unwrap();
+    close(&s, hsub, 0).unwrap();
+    let fixed = DURABLE | MQSO_ALTER | MQSO_FIXED_USERID;
+    let (_, hsub) = managed(&stranger, fixed, "S").unwrap();
+    close(&stranger, hsub, 0).unwrap();
+    assert_eq!(managed(&s, MQSO_RESUME, "S"), mismatch);
+}
+
+#[test]
+fn an_alteration_is_durable_and_what_cannot_be_altered_is_refused() {
+    let mut w = World::light();
+    let s = w.connect();
+    managed(&s, DURABLE, "S").unwrap();
+    let alter = DURABLE | MQSO_ALTER;
+    let refused = |options: i32, topic: &str, change: &dyn Fn(&mut Sd)| {
+        let mut sd = sd(options, "S", topic);
+        change(&mut sd);
+        sub(&s, &mut sd, Hobj::NONE).err()
+    };
+    let same = |_: &mut Sd| {};
+    for (options, topic, reason) in [
+        (
+            MANAGED | MQSO_ALTER,
+            "a/b",
+            Reason::DURABILITY_NOT_ALTERABLE,
+        ),
+        (
+            alter & !MQSO_MANAGED,
+            "a/b",
+            Reason::DEST_CLASS_NOT_ALTERABLE,
+        ),
+        (alter, "a/c", Reason::TOPIC_NOT_ALTERABLE),
+        (
+            alter | MQSO_WILDCARD_CHAR,
+            "a/b",
+            Reason::TOPIC_NOT_ALTERABLE,
+        ),
+    ] {
+        assert_eq!(refused(options, topic, &same), Some(reason));
+    }
+    let level = refused(alter, "a/b", &|sd| sd.sub_level = 2);
+    assert_eq!(level, Some(Reason::SUBLEVEL_NOT_ALTERABLE));
+    let selection = refused(alter, "a/b", &|sd| sd.selection_string = "a = 1".to_owned());
+    assert_eq!(selection, Some(Reason::SELECTOR_NOT_ALTERABLE));
+    let before = all(&w)[0].clone();
+    assert_eq!(refused(alter, "a/b", &same), None);
+    assert_eq!(all(&w)[0].altered, before.altered, "nothing has changed");
+    let mut altered = Sd {
+        sub_user_data: "new".to_owned(),
+        pub_priority: 9,
+        sub_correl_id: [3; 24],
+        pub_accounting_token: [4; 32],
+        ..sd(
+            alter | MQSO_SET_CORREL_ID | MQSO_SET_IDENTITY_CONTEXT | MQSO_PUBLICATIONS_ON_REQUEST,
+            "S",
+            "a/b",
+        )
+    };
+    sub(&s, &mut altered, Hobj::NONE).unwrap();
+    drop(s);
+    w.crash();
+    let after = all(&w)[0].clone();
+    assert_eq!(after.id, before.id);
+    let s = w.connect();
+    let mut found = sd(MQSO_RESUME, "S", "");
+    sub(&s, &mut found, Hobj::NONE).unwrap();
+    assert_eq!((&*found.sub_user_data, found.pub_priority), ("new", 9));
+    assert_eq!(found.sub_correl_id, [3; 24]);
+    assert_eq!(found.pub_accounting_token, [4; 32]);
+    assert_ne!(found.options & MQSO_PUBLICATIONS_ON_REQUEST, 0);
+}
+
+#[test]
+fn an_application_subscribes_for_its_own_queue() {
+    let w = World::light();
+    let s = w.connect();
+    w.run(
+        "DEFINE QLOCAL(Q1)
+         DEFINE QLOCAL(Q2)
+         DEFINE QLOCAL(XMIT) USAGE(XMITQ)
+         DEFINE QREMOTE(R) RNAME(FAR) RQMNAME(QM2) XMITQ(XMIT)",
+    );
+    let create = MQSO_CREATE | MQSO_DURABLE;
+    let q1 = open(&s, "Q1", MQOO_INPUT_SHARED);
+    let q2 = open(&s, "Q2", MQOO_BROWSE);
+    let output = open(&s, "Q1", MQOO_OUTPUT);
+    let remote = open(&s, "R", MQOO_OUTPUT);
+    let temporary = open(&s, MODEL, MQOO_INPUT_SHARED);
+    let of = |options: i32, name: &str, own| sub(&s, &mut sd(options, name, "a"), own);
+    for own in [Hobj::NONE, output, Hobj(77)] {
+        assert_eq!(of(create, "S", own), Err(Reason::HOBJ_ERROR));
+    }
+    assert_eq!(of(create, "S", temporary), Err(Reason::INVALID_DESTINATION));
+    of(MQSO_CREATE, "T", temporary).unwrap();
+    let (hobj, hsub) = of(create, "S", q1).unwrap();
+    assert_eq!(hobj, q1);
+    of(create, "R", remote).unwrap();
+    // The same queue, or none: then it is opened.
+    assert_eq!(of(MQSO_RESUME, "S", q2), Err(Reason::HOBJ_ERROR));
+    of(MQSO_RESUME, "S", q1).unwrap();
+    let (opened, _) = of(MQSO_RESUME, "S", Hobj::NONE).unwrap();
+    assert_eq!(queue_of(&s, opened), "Q1");
+    assert_eq!(
+        of(MQSO_RESUME, "R", Hobj::NONE),
+        Err(Reason::INVALID_DESTINATION)
+    );
+    // Another one.
+    of(create | MQSO_ALTER, "S", q2).unwrap();
+    let (opened, _) = of(MQSO_RESUME, "S", Hobj::NONE).unwrap();
+    assert_eq!(queue_of(&s, opened), "Q2");
+    // A managed handle is nobody's own.
+    let (handle, _) = managed(&s, MANAGED, "").unwrap();
+    assert_eq!(of(create, "U", handle), Err(Reason::HOBJ_ERROR));
+    assert_eq!(close(&s, hsub, MQCO_REMOVE_SUB), Ok(Reason::NONE));
+    close(&s, q1, 0).unwrap();
+    assert_eq!(w.depth("Q1"), 0, "the queue stays");
+}
+
+#[test]
+fn a_queue_that_is_gone_is_no_destination() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q1)");
+    let s = w.connect();
+    let q1 = open(&s, "Q1", MQOO_INPUT_SHARED);
+    let create = MQSO_CREATE | MQSO_DURABLE;
+    sub(&s, &mut sd(create, "S", "a"), q1).unwrap();
+    drop(s);
+    w.run("DELETE QLOCAL(Q1)");
+    let s = w.connect();
+    let resumed = managed(&s, MQSO_RESUME, "S");
+    assert_eq!(resumed, Err(Reason::INVALID_DESTINATION));
+    assert!(
+        all(&w)[0].connections.is_empty(),
+        "a call that failed uses nothing"
+    );
+    w.run("DELETE QMODEL(SYSTEM.NDURABLE.MODEL.QUEUE)");
+    assert_eq!(managed(&s, MANAGED, ""), Err(Reason::INVALID_DESTINATION));
+    w.run("ALTER QMODEL(SYSTEM.DURABLE.MODEL.QUEUE) DEFTYPE(TEMPDYN)");
+    assert_eq!(managed(&s, DURABLE, "T"), Err(Reason::INVALID_DESTINATION));
+    assert_eq!(names(&w), ["S"]);
+}
+
+#[test]
+fn connections_share_what_is_shared_and_the_last_one_ends_it() {
+    let w = World::light();
+    let (a, b) = (w.connect(), w.connect());
+    let nd = JMS & !MQSO_DURABLE & !MQSO_ANY_USERID;
+    let (of_a, hsub_a) = shared(&a, nd, "JMS:ND:x").unwrap();
+    let (of_b, hsub_b) = shared(&b, nd, "JMS:ND:x").unwrap();
+    assert_eq!(queue_of(&a, of_a), queue_of(&b, of_b));
+    assert_eq!(all(&w)[0].connections.len(), 2);
+    put1(&a, &queue_of(&a, of_a), &mut md(0), 0, b"one").unwrap();
+    assert_eq!(next(&b, of_b, 0).unwrap().text(), "one");
+    assert_eq!(
+        managed(&b, nd, "JMS:ND:x"),
+        Err(Reason::INVALID_SUBSCRIPTION)
+    );
+    close(&a, of_a, 0).unwrap();
+    close(&a, hsub_a, 0).unwrap();
+    assert_eq!((all(&w).len(), managed_queues(&w)), (1, 1));
+    close(&b, hsub_b, 0).unwrap();
+    assert_eq!((all(&w).len(), managed_queues(&w)), (0, 1));
+    close(&b, of_b, 0).unwrap();
+    assert_eq!(managed_queues(&w), 0);
+    // A durable one ends by nobody's close, and by nobody's command while it is shared.
+    let (of_a, hsub_a) = shared(&a, JMS, "S").unwrap();
+    let (of_b, hsub_b) = shared(&b, JMS, "S").unwrap();
+    let in_use = Reason::SUBSCRIPTION_IN_USE;
+    assert_eq!(close(&a, hsub_a, MQCO_REMOVE_SUB), Err(in_use));
+    let resume = 0x22C;
+    let with = SubscribeOptions::default();
+    let unsubscribe = |s: &Session| {
+        let mut sd = sd(resume, "S", "");
+        block_on(s.subscribe_with(&mut sd, Hobj::NONE, with)).map(|done| done.value)
+    };
+    let third = w.connect();
+    assert_eq!(unsubscribe(&third), Err(in_use));
+    for (s, handle) in [(&a, of_a), (&a, hsub_a), (&b, hsub_b), (&b, of_b)] {
+        close(s, handle, 0).unwrap();
+    }
+    assert_eq!((all(&w).len(), managed_queues(&w)), (1, 1));
+    let (hobj, hsub) = unsubscribe(&third).unwrap();
+    close(&third, hsub, MQCO_REMOVE_SUB).unwrap();
+    close(&third, hobj, 0).unwrap();
+    assert_eq!((all(&w).len(), managed_queues(&w)), (0, 0));
+}
+
+#[test]
+fn an_administrator_ends_what_is_in_use() {
+    let mut w = World::light();
+    let s = w.connect();
+    let (hobj, hsub) = managed(&s, DURABLE, "S").unwrap();
+    let (other, _) = managed(&s, MANAGED, "").unwrap();
+    let queue = queue_of(&s, hobj);
+    put1(&s, &queue, &mut md(PERSISTENT), 0, b"left").unwrap();
+    w.run("DELETE SUB(S)");
+    let unnamed = all(&w)[0].id;
+    block_on(w.qm().end_subscription(&unnamed)).unwrap();
+    assert!(block_on(w.qm().end_subscription(&unnamed)).is_err());
+    assert!(all(&w).is_empty());
+    // What is there can still be got; both handles are closed as any.
+    assert_eq!(next(&s, hobj, 0).unwrap().text(), "left");
+    assert_eq!(managed_queues(&w), 2);
+    assert_eq!(close(&s, hsub, MQCO_REMOVE_SUB), Ok(Reason::NONE));
+    close(&s, hobj, 0).unwrap();
+    close(&s, other, 0).unwrap();
+    assert_eq!(managed_queues(&w), 0);
+    managed(&s, DURABLE, "S").unwrap();
+    drop(s);
+    w.restart();
+    assert_eq!((names(&w), managed_queues(&w)), (vec!["S".to_owned()], 1));
+}
+
+#[test]
+fn a_queue_with_uncommitted_messages_goes_when_they_are_committed() {
+    let mut w = World::light();
+    let s = w.connect();
+    let (hobj, hsub) = managed(&s, DURABLE, "S").unwrap();
+    let queue = queue_of(&s, hobj);
+    let publisher = w.connect();
+    put1(
+        &publisher,
+        &queue,
+        &mut md(PERSISTENT),
+        MQPMO_SYNCPOINT,
+        b"x",
+    )
+    .unwrap();
+    close(&s, hsub, MQCO_REMOVE_SUB).unwrap();
+    close(&s, hobj, 0).unwrap();
+    assert_eq!(managed_queues(&w), 1);
+    commit(&publisher);
+    until("the queue goes", || managed_queues(&w) == 0);
+    drop((s, publisher));
+    w.crash();
+    assert_eq!(managed_queues(&w), 0);
+}
+
+#[test]
+fn a_crash_leaves_no_queue_without_a_subscription() {
+    let mut w = World::light();
+    let s = w.connect();
+    let (hobj, hsub) = managed(&s, DURABLE, "S").unwrap();
+    managed(&s, DURABLE, "T").unwrap();
+    let queue = queue_of(&s, hobj);
+    put1(&s, &queue, &mut md(PERSISTENT), 0, b"left").unwrap();
+    // Removed, and the queue is still open.
+    close(&s, hsub, MQCO_REMOVE_SUB).unwrap();
+    assert_eq!(managed_queues(&w), 2);
+    w.crash();
+    assert_eq!((names(&w), managed_queues(&w)), (vec!["T".to_owned()], 1));
+    drop(s);
+    w.crash();
+    assert_eq!((names(&w), managed_queues(&w)), (vec!["T".to_owned()], 1));
+}
+
+#[test]
+fn what_expires_ends() {
+    let mut w = World::light();
+    let s = w.connect();
+    let mut short = sd(DURABLE, "S", "a");
+    short.sub_expiry = 1;
+    sub(&s, &mut short, Hobj::NONE).unwrap();
+    let mut longer = sd(DURABLE, "L", "a");
+    longer.sub_expiry = 100_000;
+    sub(&s, &mut longer, Hobj::NONE).unwrap();
+    until("it ends", || names(&w) == ["L"]);
+    assert_eq!(managed_queues(&w), 2, "it is open");
+    drop(s);
+    assert_eq!(managed_queues(&w), 1);
+    w.crash();
+    let s = w.connect();
+    let mut found = sd(MQSO_RESUME, "L", "");
+    sub(&s, &mut found, Hobj::NONE).unwrap();
+    assert_eq!(found.sub_expiry, 100_000);
+    assert_eq!(managed(&s, MQSO_RESUME, "S"), Err(Reason::NO_SUBSCRIPTION));
+}
+
+#[test]
+fn both_handles_count_and_neither_is_left_of_a_call_that_fails() {
+    let w = World::light();
+    w.run("ALTER QMGR MAXHANDS(3)");
+    let s = w.connect();
+    managed(&s, MANAGED, "").unwrap();
+    let none = Err(Reason::HANDLE_NOT_AVAILABLE);
+    assert_eq!(managed(&s, MANAGED, ""), none);
+    assert_eq!(managed(&s, DURABLE, "S"), none);
+    assert_eq!((all(&w).len(), managed_queues(&w)), (1, 1));
+    open(&s, LOCAL, MQOO_INQUIRE);
+    assert_eq!(s.status().subscriptions.len(), 1);
+}
+
+#[test]
+fn a_call_that_is_dropped_leaves_a_subscription_that_nobody_uses() {
+    let w = World::pausable();
+    let s = w.connect();
+    w.stage.pause();
+    let making = s.clone();
+    let call = Call::begin(async move {
+        let mut sd = sd(DURABLE, "S", "a");
+        making.subscribe(&mut sd, Hobj::NONE).await
+    });
+    assert_eq!(all(&w)[0].connections.len(), 1);
+    drop(call);
+    assert!(all(&w)[0].connections.is_empty());
+    w.stage.resume();
+    managed(&s, MQSO_RESUME, "S").unwrap();
+}
+
+#[test]
+fn who_resumes_waits_for_the_record_of_who_made_it() {
+    let w = World::pausable();
+    let (a, b) = (w.connect(), w.connect());
+    w.stage.pause();
+    let subscribing = |s: Session| async move {
+        let with = SubscribeOptions {
+            shared: true,
+            open_options: 0,
+        };
+        let mut sd = sd(JMS, "S", "a");
+        s.subscribe_with(&mut sd, Hobj::NONE, with).await
+    };
+    let first = Call::begin(subscribing(a));
+    let second = Call::begin(subscribing(b));
+    w.stage.resume();
+    first.finish().unwrap();
+    second.finish().unwrap();
+}
