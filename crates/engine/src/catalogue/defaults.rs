@@ -4,6 +4,7 @@ use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::constants::*;
 
 use crate::config::CreateOptions;
+use crate::topics::administrative::{DURABLE_MODEL, NON_DURABLE_MODEL, base_topic};
 
 fn object(kind: ObjectKind, name: &str, change: impl FnOnce(&mut Attrs)) -> Object {
     let mut attrs = Attrs::defaults(kind);
@@ -29,38 +30,8 @@ fn queue_manager(name: &str, id: &str, options: &CreateOptions) -> Object {
     })
 }
 
-/// The topic at the root, which says what every topic has that inherits it from nobody else.
-pub(crate) const BASE_TOPIC: &str = "SYSTEM.BASE.TOPIC";
 /// Where retained publications are kept.
 pub(crate) const RETAINED_QUEUE: &str = "SYSTEM.RETAINED.PUB.QUEUE";
-const DURABLE_MODEL: &str = "SYSTEM.DURABLE.MODEL.QUEUE";
-const NON_DURABLE_MODEL: &str = "SYSTEM.NDURABLE.MODEL.QUEUE";
-
-/// What a topic has that inherits nothing from anybody.
-pub(crate) fn base_topic() -> Object {
-    object(ObjectKind::Topic, BASE_TOPIC, |a| {
-        for (selector, value) in [
-            (MQIA_INHIBIT_PUB, MQTA_PUB_ALLOWED),
-            (MQIA_INHIBIT_SUB, MQTA_SUB_ALLOWED),
-            (MQIA_DURABLE_SUB, MQSUB_DURABLE_ALLOWED),
-            (MQIA_DEF_PRIORITY, 0),
-            (MQIA_TOPIC_DEF_PERSISTENCE, MQPER_NOT_PERSISTENT),
-            (MQIA_DEF_PUT_RESPONSE_TYPE, MQPRT_SYNC_RESPONSE),
-            (MQIA_PM_DELIVERY, MQDLV_ALL_DUR),
-            (MQIA_NPM_DELIVERY, MQDLV_ALL_AVAIL),
-            (MQIA_USE_DEAD_LETTER_Q, MQUSEDLQ_YES),
-            (MQIA_PUB_SCOPE, MQSCOPE_ALL),
-            (MQIA_SUB_SCOPE, MQSCOPE_ALL),
-            (MQIA_MULTICAST, MQMC_DISABLED),
-            (MQIA_CLUSTER_PUB_ROUTE, MQCLROUTE_NONE),
-        ] {
-            a.set_int(selector, value);
-        }
-        a.set_int(MQIA_CAP_EXPIRY, -1);
-        a.set_text(MQCA_MODEL_DURABLE_Q, DURABLE_MODEL);
-        a.set_text(MQCA_MODEL_NON_DURABLE_Q, NON_DURABLE_MODEL);
-    })
-}
 
 /// What publish/subscribe needs beside the default objects.
 fn publish_subscribe() -> [Object; 4] {

@@ -6,7 +6,7 @@
 //!   forced.
 //! * All kinds of queue share one name space.
 //! * A definition is its attribute set; what verbs consult (`QueueAttributes`, `Alias`,
-//!   `QmgrAttributes`) is derived from it at every change.
+//!   `QmgrAttributes`, `TopicObjects`) is derived from it at every change.
 //! * A definition has every attribute that has a default, whichever release stored it.
 //! * The list's own lock is a leaf: nothing is locked while it is held.
 //! * A definition knows the LSN of the record that made it what it is, so that restart never lets a
@@ -33,6 +33,7 @@ use posthaste_recovery_log::Lsn;
 use crate::plant::{Bug, planted};
 use crate::queue::{Queue, QueueAttributes, QueueHome};
 use crate::record::QueueId;
+use crate::topics::administrative::TopicObjects;
 
 pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
@@ -187,6 +188,8 @@ pub(crate) struct Catalogue {
     entries: RwLock<BTreeMap<(ObjectKind, String), Definition>>,
     qmgr: RwLock<Arc<QmgrAttributes>>,
     home: Arc<QueueHome>,
+    /// What the topic objects say.
+    pub(crate) topic_objects: TopicObjects,
     /// See the head of this file.
     order: Mutex<()>,
 }
@@ -197,6 +200,7 @@ impl Catalogue {
             entries: RwLock::new(BTreeMap::new()),
             qmgr: RwLock::new(Arc::default()),
             home,
+            topic_objects: TopicObjects::default(),
             order: Mutex::new(()),
         }
     }
@@ -226,8 +230,16 @@ impl Catalogue {
             *self.qmgr.write() = Arc::new(QmgrAttributes::of(&object.attrs));
         }
         let key = (object.kind.row().space, object.name.clone());
+        let known = self.find(object.kind, &object.name);
+        if let Some(known) = known
+            .as_ref()
+            .filter(|known| known.kind() == ObjectKind::Topic)
+        {
+            self.topic_objects.deleted(&known.object());
+        }
+        self.topic_objects.defined(&object);
         // The list's lock is a leaf: no queue is locked while it is held.
-        if let Some(known) = self.find(object.kind, &object.name)
+        if let Some(known) = known
             && known.kind() == object.kind
             && known.queue_id() == queue
         {
@@ -275,6 +287,7 @@ impl Catalogue {
                 _ => None,
             }
         }?;
+        self.topic_objects.deleted(&removed.object());
         if let Runtime::Local(queue) = removed.runtime() {
             queue.undefined();
         }

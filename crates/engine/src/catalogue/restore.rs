@@ -10,12 +10,13 @@ use posthaste_command::ObjectKind;
 use posthaste_recovery_log::Lsn;
 
 use super::change::ChangeError;
-use super::defaults::{BASE_TOPIC, publish_subscribe_objects};
+use super::defaults::publish_subscribe_objects;
 use super::system_objects;
 use crate::config::CreateOptions;
 use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
 use crate::stop::Stop;
+use crate::topics::administrative::BASE_TOPIC;
 
 /// What became of the system objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 //! * A subscription that is not durable is gone when the last handle on it is.
 //! * The lock is a leaf: nothing else is locked while it is held.
 
+pub(crate) mod administrative;
 pub(crate) mod ends;
 pub(crate) mod managed;
 pub(crate) mod stored;

@@ -21,7 +21,6 @@ use super::subscription_options::{Given, SubscribeOptions};
 use super::{Done, Verb};
 use crate::catalogue::ChangeError;
 use crate::handles::{Handle, Target};
-use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::resolution::resolve;
 use crate::session::{Session, SessionInner};
@@ -202,7 +201,7 @@ impl SessionInner {
             of.destination = provided.destination;
             return Ok(None);
         }
-        let rules = qm.topic_rules(of.filter.prefix());
+        let rules = qm.catalogue.topic_objects.rules(of.filter.prefix());
         let model = rules.model(of.durable);
         let made = qm.make_managed(model, of.durable).await?;
         let queue = made.queue().cloned();
@@ -215,7 +214,7 @@ impl SessionInner {
     async fn create(&self, sd: &Sd, hobj: Hobj, given: Given) -> Result<Found, Missed> {
         let qm = &self.qm;
         let filter = self.filter_of(sd)?;
-        let rules = qm.topic_rules(filter.prefix());
+        let rules = qm.catalogue.topic_objects.rules(filter.prefix());
         if !rules.subscribe {
             return Err(Reason::SUB_INHIBITED.into());
         }
@@ -556,37 +555,5 @@ impl Session {
         };
         let manager = Name::new(&self.inner().qm.config.name);
         queue.map(|queue| (queue.name, manager))
-    }
-}
-
-/// What the topic objects at and above a topic string say of subscriptions to it.
-pub(crate) struct TopicRules {
-    /// SUB(ENABLED).
-    pub(crate) subscribe: bool,
-    /// DURSUB(YES).
-    pub(crate) durable: bool,
-    durable_model: String,
-    non_durable_model: String,
-}
-
-impl TopicRules {
-    /// The model of a managed queue (MDURMDL, MNDURMDL).
-    fn model(&self, durable: bool) -> &str {
-        match durable {
-            true => &self.durable_model,
-            false => &self.non_durable_model,
-        }
-    }
-}
-
-impl Inner {
-    /// What holds for a topic string.
-    fn topic_rules(&self, _topic: &str) -> TopicRules {
-        TopicRules {
-            subscribe: true,
-            durable: true,
-            durable_model: "SYSTEM.DURABLE.MODEL.QUEUE".to_owned(),
-            non_durable_model: "SYSTEM.NDURABLE.MODEL.QUEUE".to_owned(),
-        }
     }
 }
