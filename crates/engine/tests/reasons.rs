@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use bytes::Bytes;
-use posthaste_engine::{CreateOptions, EndMode, Session};
+use posthaste_engine::{Application, CreateOptions, EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sd};
 use world::*;
 
 /// What a call came to: its warning (or none), or the reason why it failed.
@@ -42,7 +42,8 @@ fn warned(code: i32, reason: Reason, play: Play) -> Row {
 }
 
 /// Reasons that no row can provoke, and why not.
-const UNPROVOKED: [(&str, &str); 2] = [
+const UNPROVOKED: [(&str, &str); 3] = [
+    ("FUNCTION_NOT_SUPPORTED", "a command is refused with it"),
     ("NONE", "it says that nothing is wrong"),
     (
         "UNEXPECTED_ERROR",
@@ -585,8 +586,79 @@ fn others() -> Vec<Row> {
     ]
 }
 
+const MANAGED: i32 = MQSO_CREATE | MQSO_MANAGED;
+const DURABLE: i32 = MANAGED | MQSO_DURABLE;
+
+/// A descriptor of a durable managed subscription.
+fn sd(options: i32) -> Sd {
+    Sd {
+        options,
+        sub_name: "S".to_owned(),
+        object_string: "a".to_owned(),
+        ..Sd::default()
+    }
+}
+
+fn subscribed(s: &Session, mut sd: Sd) -> Outcome {
+    let done = block_on(s.subscribe(&mut sd, Hobj::NONE));
+    done.map(|done| done.warning)
+}
+
+/// A subscription is there, and somebody else asks for this.
+fn subscribed_too(w: &World, s: &Session, user: &str, sd: Sd) -> Outcome {
+    let application = Application {
+        user: user.to_owned(),
+        ..who("other")
+    };
+    let other = w.qm().connect(application).unwrap();
+    subscribed(&other, self::sd(DURABLE)).unwrap();
+    subscribed(s, sd)
+}
+
+/// A subscription is there and is to be altered like this.
+fn altered(s: &Session, options: i32, change: impl FnOnce(&mut Sd)) -> Outcome {
+    subscribed(s, sd(DURABLE)).unwrap();
+    let mut sd = sd(options | MQSO_ALTER);
+    change(&mut sd);
+    subscribed(s, sd)
+}
+
+#[rustfmt::skip] // one row, one line where it fits
+fn subscriptions() -> Vec<Row> {
+    vec![
+        failed(2424, Reason::SD_ERROR, |_, s| subscribed(s, Sd { sub_level: 10, ..sd(DURABLE) })),
+        failed(2425, Reason::TOPIC_STRING_ERROR, |_, s| subscribed(s, Sd { object_string: String::new(), ..sd(DURABLE) })),
+        failed(2428, Reason::NO_SUBSCRIPTION, |_, s| subscribed(s, sd(MQSO_RESUME))),
+        failed(2429, Reason::SUBSCRIPTION_IN_USE, |w, s| subscribed_too(w, s, "tester", sd(MQSO_RESUME))),
+        failed(2431, Reason::SUB_USER_DATA_ERROR, |_, s| subscribed(s, Sd { sub_user_data: "x".repeat(10_241), ..sd(DURABLE) })),
+        failed(2432, Reason::SUB_ALREADY_EXISTS, |w, s| subscribed_too(w, s, "tester", sd(DURABLE))),
+        failed(2434, Reason::IDENTITY_MISMATCH, |w, s| subscribed_too(w, s, "other", sd(MQSO_RESUME))),
+        failed(2436, Reason::DURABILITY_NOT_ALLOWED, |w, s| {
+            w.run("ALTER TOPIC(SYSTEM.BASE.TOPIC) DURSUB(NO)");
+            subscribed(s, Sd { sub_name: "N".to_owned(), ..sd(MANAGED) }).unwrap();
+            subscribed(s, sd(DURABLE))
+        }),
+        failed(2440, Reason::SUB_NAME_ERROR, |_, s| subscribed(s, Sd { sub_name: String::new(), ..sd(DURABLE) })),
+        failed(2503, Reason::SUB_INHIBITED, |w, s| {
+            w.run("DEFINE TOPIC(T) TOPICSTR('a') SUB(DISABLED)");
+            subscribed(s, Sd { object_string: "b".to_owned(), ..sd(MANAGED) }).unwrap();
+            subscribed(s, Sd { sub_name: "T".to_owned(), ..sd(DURABLE) })
+        }),
+        failed(2509, Reason::DURABILITY_NOT_ALTERABLE, |_, s| altered(s, MANAGED, |_| ())),
+        failed(2510, Reason::TOPIC_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.object_string = "b".to_owned())),
+        failed(2512, Reason::SUBLEVEL_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.sub_level = 2)),
+        failed(2522, Reason::INVALID_DESTINATION, |w, s| {
+            w.run("DELETE QMODEL(SYSTEM.DURABLE.MODEL.QUEUE)");
+            subscribed(s, sd(DURABLE))
+        }),
+        failed(2523, Reason::INVALID_SUBSCRIPTION, |_, s| subscribed(s, Sd { sub_name: "SYSTEM.DEFAULT.SUB".to_owned(), ..sd(DURABLE) })),
+        failed(2524, Reason::SELECTOR_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.selection_string = "a = 1".to_owned())),
+        failed(2533, Reason::DEST_CLASS_NOT_ALTERABLE, |_, s| altered(s, DURABLE & !MQSO_MANAGED, |_| ())),
+    ]
+}
+
 fn table() -> Vec<Row> {
-    let parts = [names(), puts(), gets(), others()];
+    let parts = [names(), puts(), gets(), others(), subscriptions()];
     parts.into_iter().flatten().collect()
 }
 

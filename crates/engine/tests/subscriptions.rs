@@ -564,3 +564,32 @@ fn who_resumes_waits_for_the_record_of_who_made_it() {
     first.finish().unwrap();
     second.finish().unwrap();
 }
+
+/// What a call costs may grow with the logarithm of how many there are, not with their number. Judged by work done, not
+/// by a short time: a call that looked at each of them would take a hundred times as long.
+#[test]
+fn subscribing_beside_many_costs_what_it_costs_beside_few() {
+    let w = World::light();
+    w.run("ALTER QMGR MAXHANDS(999999999)");
+    let s = w.connect();
+    let one = |number: usize| {
+        let mut sd = sd(MANAGED, "", &format!("a/{number}/b"));
+        sub(&s, &mut sd, Hobj::NONE).unwrap()
+    };
+    let hundred = |from: usize| {
+        let begun = std::time::Instant::now();
+        for number in from..from + 100 {
+            let (hobj, hsub) = one(number);
+            close(&s, hsub, 0).unwrap();
+            close(&s, hobj, 0).unwrap();
+        }
+        begun.elapsed()
+    };
+    let best = |from: usize| (0..5).map(|_| hundred(from)).min().unwrap();
+    let few = best(0);
+    for number in 1_000..21_000 {
+        one(number);
+    }
+    let many = best(30_000);
+    assert!(many < few * 20, "{few:?} beside few, {many:?} beside many");
+}

@@ -283,20 +283,20 @@ impl Known {
         let mut blocking = Vec::new();
         let base = base_topic();
         let levels = self.tree.closest(topic);
-        for (node, said) in levels
+        for (node, stated) in levels
             .map(|(at, node)| (at, &node.attrs))
             .chain([("", &base.attrs)])
         {
-            if said.int(MQIA_WILDCARD_OPERATION) == MQTA_BLOCK {
+            if stated.int(MQIA_WILDCARD_OPERATION) == MQTA_BLOCK {
                 blocking.push(node.into());
             }
             for (selector, as_parent, _) in NUMBERS {
-                let value = said.get(selector);
+                let value = stated.get(selector);
                 let says = value.filter(|value| **value != Value::from(as_parent));
                 inherit(&mut attrs, selector, says);
             }
             for (selector, _) in TEXTS {
-                let value = said.get(selector);
+                let value = stated.get(selector);
                 inherit(
                     &mut attrs,
                     selector,
