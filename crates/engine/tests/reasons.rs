@@ -12,7 +12,7 @@ use bytes::Bytes;
 use posthaste_engine::{Application, CreateOptions, EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sd};
+use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sd, Sro};
 use world::*;
 
 /// What a call came to: its warning (or none), or the reason why it failed.
@@ -623,6 +623,14 @@ fn altered(s: &Session, options: i32, change: impl FnOnce(&mut Sd)) -> Outcome {
     subscribed(s, sd)
 }
 
+/// MQSUBRQ.
+fn requested(s: &Session, action: i32) -> Outcome {
+    let done = block_on(s.subscribe(&mut sd(DURABLE), Hobj::NONE))?;
+    let mut sro = Sro::default();
+    let done = block_on(s.subscription_request(done.value.1, action, &mut sro));
+    done.map(|done| done.warning)
+}
+
 #[rustfmt::skip] // one row, one line where it fits
 fn subscriptions() -> Vec<Row> {
     vec![
@@ -638,6 +646,7 @@ fn subscriptions() -> Vec<Row> {
             subscribed(s, Sd { sub_name: "N".to_owned(), ..sd(MANAGED) }).unwrap();
             subscribed(s, sd(DURABLE))
         }),
+        failed(2437, Reason::NO_RETAINED_MSG, |_, s| requested(s, MQSR_ACTION_PUBLICATION)),
         failed(2440, Reason::SUB_NAME_ERROR, |_, s| subscribed(s, Sd { sub_name: String::new(), ..sd(DURABLE) })),
         failed(2503, Reason::SUB_INHIBITED, |w, s| {
             w.run("DEFINE TOPIC(T) TOPICSTR('a') SUB(DISABLED)");
@@ -653,6 +662,7 @@ fn subscriptions() -> Vec<Row> {
         }),
         failed(2523, Reason::INVALID_SUBSCRIPTION, |_, s| subscribed(s, Sd { sub_name: "SYSTEM.DEFAULT.SUB".to_owned(), ..sd(DURABLE) })),
         failed(2524, Reason::SELECTOR_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.selection_string = "a = 1".to_owned())),
+        failed(2535, Reason::ACTION_ERROR, |_, s| requested(s, 0)),
         failed(2533, Reason::DEST_CLASS_NOT_ALTERABLE, |_, s| altered(s, DURABLE & !MQSO_MANAGED, |_| ())),
     ]
 }

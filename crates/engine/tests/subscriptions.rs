@@ -7,7 +7,7 @@ mod world;
 use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatus};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Reason, Sd};
+use posthaste_mqi::{Hobj, Reason, Sd, Sro};
 use world::*;
 
 const MANAGED: i32 = MQSO_CREATE | MQSO_MANAGED;
@@ -439,6 +439,16 @@ fn an_administrator_ends_what_is_in_use() {
     // What is there can still be got; both handles are closed as any.
     assert_eq!(next(&s, hobj, 0).unwrap().text(), "left");
     assert_eq!(managed_queues(&w), 2);
+    let requested = |h, options| {
+        let mut sro = Sro {
+            options,
+            ..Sro::default()
+        };
+        block_on(s.subscription_request(h, MQSR_ACTION_PUBLICATION, &mut sro)).err()
+    };
+    assert_eq!(requested(hsub, 0), Some(Reason::INVALID_SUBSCRIPTION));
+    assert_eq!(requested(hsub, 1), Some(Reason::OPTIONS_ERROR));
+    assert_eq!(requested(hobj, 0), Some(Reason::HOBJ_ERROR));
     assert_eq!(close(&s, hsub, MQCO_REMOVE_SUB), Ok(Reason::NONE));
     close(&s, hobj, 0).unwrap();
     close(&s, other, 0).unwrap();

@@ -25,6 +25,7 @@ pub(crate) mod send;
 mod set;
 mod subscribe;
 mod subscription_options;
+mod subscription_request;
 mod xa;
 
 pub use defaults::Defaults;

@@ -1,0 +1,36 @@
+//! MQSUBRQ: retained publications are sent to a subscription again.
+//!
+//! Invariant: nothing is sent by a call that fails.
+
+use posthaste_mqi::constants::{MQSR_ACTION_PUBLICATION, MQSRO_FAIL_IF_QUIESCING};
+use posthaste_mqi::{Hobj, Reason, Sro};
+
+use super::Verb;
+use crate::session::Session;
+
+impl Session {
+    /// MQSUBRQ. `sro` comes back with how many publications were sent.
+    ///
+    /// # Errors
+    /// 2019 `hsub` is no handle on a subscription, 2046 options, 2535 action, 2523 the subscription has ended, 2437 there is
+    /// no retained publication on its topics, 2161 quiescing.
+    pub async fn subscription_request(&self, hsub: Hobj, action: i32, sro: &mut Sro) -> Verb<()> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        if action != MQSR_ACTION_PUBLICATION {
+            return Err(Reason::ACTION_ERROR);
+        }
+        if sro.options & !MQSRO_FAIL_IF_QUIESCING != 0 {
+            return Err(Reason::OPTIONS_ERROR);
+        }
+        if sro.options & MQSRO_FAIL_IF_QUIESCING != 0 && session.qm.lifecycle.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        let id = session.lock().handles.subscription(hsub)?;
+        let found = session.qm.topics.found(&id);
+        found.ok_or(Reason::INVALID_SUBSCRIPTION)?;
+        sro.num_pubs = 0;
+        // No publication is retained yet.
+        Err(Reason::NO_RETAINED_MSG)
+    }
+}
