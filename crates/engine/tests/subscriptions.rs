@@ -6,6 +6,7 @@ mod world;
 
 use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatus};
 use posthaste_env::block_on;
+use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason, Sd, Sro};
 use world::*;
@@ -602,4 +603,50 @@ fn subscribing_beside_many_costs_what_it_costs_beside_few() {
     }
     let many = best(30_000);
     assert!(many < few * 20, "{few:?} beside few, {many:?} beside many");
+}
+
+/// The power goes at every operation while durable subscriptions are made, altered and removed: what was answered is so,
+/// what was not is so as a whole or not at all, and no managed queue is without its subscription.
+#[test]
+fn a_power_cut_leaves_whole_subscriptions() {
+    let mut interrupted = 0;
+    for cut in 0..40 {
+        let disk = SimDisk::of_seed(cut);
+        let mut w = World::on_simulated(&disk, |c| c.log_config.file_pages = 64);
+        let s = w.connect();
+        managed(&s, DURABLE, "OLD").unwrap();
+        let hsub = managed(&s, DURABLE, "GOES").unwrap().1;
+        let old = all(&w)[1].id;
+        disk.cut_power_after(cut);
+        let made = managed(&s, DURABLE, "NEW");
+        let mut change = sd(DURABLE | MQSO_ALTER, "OLD", "a/b");
+        change.sub_user_data = "new".to_owned();
+        let altered = sub(&s, &mut change, Hobj::NONE);
+        let removed = close(&s, hsub, MQCO_REMOVE_SUB);
+        interrupted += usize::from(made.is_ok() && removed.is_err());
+        drop(s);
+        disk.cut_power();
+        w.kill();
+        disk.crash();
+        w.remount(&disk);
+        w.start();
+        let names = names(&w);
+        assert_eq!(managed_queues(&w), names.len(), "{cut}: {names:?}");
+        let there = |name: &str| names.iter().any(|found| found == name);
+        assert!(there("OLD"), "{cut}");
+        assert!(there("NEW") || made.is_err(), "{cut}: {made:?}");
+        assert!(!there("GOES") || removed.is_err(), "{cut}: {removed:?}");
+        let s = w.connect();
+        let mut found = sd(MQSO_RESUME, "OLD", "");
+        sub(&s, &mut found, Hobj::NONE).unwrap();
+        assert_eq!(
+            all(&w)
+                .iter()
+                .find(|s| s.id == old)
+                .map(|s| &*s.definition.name),
+            Some("OLD")
+        );
+        assert!(found.sub_user_data == "new" || altered.is_err(), "{cut}");
+    }
+    assert!(interrupted > 0, "the power never went between two calls");
 }
