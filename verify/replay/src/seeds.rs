@@ -6,6 +6,7 @@
 mod captured;
 mod client;
 mod commands;
+mod conversion;
 mod engine;
 mod files;
 mod selectors;
@@ -15,6 +16,7 @@ mod topics;
 pub use captured::wire;
 pub use client::client;
 pub use commands::{mqsc, pcf, qm_ini};
+pub use conversion::conversion;
 pub use engine::{engine_image, engine_records};
 pub use files::{log, store};
 pub use selectors::selector;

@@ -60,6 +60,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "conversion",
+        run: conversion,
+        seeds: seeds::conversion,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "log_pages",
         run: log_pages,
         seeds: seeds::log,
@@ -114,6 +120,11 @@ pub fn mqsc_text(bytes: &[u8]) {
     fuzzing::mqsc(bytes);
     fuzzing::script(bytes);
     fuzzing::stored_attributes(bytes);
+}
+
+/// Messages of every format that is converted, between representations.
+pub fn conversion(bytes: &[u8]) {
+    posthaste_conversion::fuzzing::message(bytes);
 }
 
 /// PCF messages in both byte orders, and the MQSC that they carry.
