@@ -425,11 +425,11 @@ fn gets() -> Vec<Row> {
         failed(2090, Reason::WAIT_INTERVAL_ERROR, |_, s| {
             get_as(s, md(0), Gmo { wait_interval: -2, ..gmo(MQGMO_WAIT) }, 9)
         }),
-        warned(2119, Reason::NOT_CONVERTED, |_, s| {
+        warned(2120, Reason::CONVERTED_MSG_TOO_BIG, |_, s| {
             let h = open(s, LOCAL, IN_OUT);
-            let text = Md { format: posthaste_mqi::Chars::new(MQFMT_STRING), coded_char_set_id: 437, ..md(0) };
-            send(s, h, text, 0, b"abc");
-            take(s, h, Md { coded_char_set_id: 1208, ..md(0) }, gmo(MQGMO_CONVERT), 9).map(|t| t.warning)
+            let text = Md { format: posthaste_mqi::Chars::new(MQFMT_STRING), coded_char_set_id: 819, ..md(0) };
+            send(s, h, text, 0, b"12345");
+            take(s, h, Md { coded_char_set_id: 1200, ..md(0) }, gmo(MQGMO_CONVERT), 9).map(|t| t.warning)
         }),
         warned(2209, Reason::NO_MSG_LOCKED, |_, s| get_as(s, md(0), gmo(MQGMO_UNLOCK), 9)),
         warned(2241, Reason::INCOMPLETE_GROUP, |_, s| {

@@ -18,7 +18,7 @@ use posthaste_env::{Nanos, Sleep};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 
-use super::{Done, Got, Verb, mde};
+use super::{Done, Got, Verb, conversion, mde};
 use crate::catalogue::Alias;
 use crate::consume::held::Held;
 use crate::consume::lease::Lease;
@@ -302,12 +302,8 @@ fn describe(
     };
 }
 
-fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Reason) -> Done<Got> {
+fn deliver_data(request: &Request, message: &Message, truncated: Reason) -> Done<Got> {
     let length = request.length(message);
-    let convert = request.has(MQGMO_CONVERT)
-        && !message.md.format.is_blank()
-        && (differs(wanted.coded_char_set_id, message.md.coded_char_set_id)
-            || differs(wanted.encoding, message.md.encoding));
     Done {
         value: Got {
             data: match length == message.data.len() {
@@ -316,21 +312,39 @@ fn deliver_data(request: &Request, wanted: &Md, message: &Message, truncated: Re
             },
             length,
         },
-        warning: if length > request.buffer {
-            truncated
-        } else if convert {
-            // The hook for data conversion: nothing is converted yet, and the getter is told.
-            Reason::NOT_CONVERTED
-        } else {
-            Reason::NONE
+        warning: match length > request.buffer {
+            true => truncated,
+            false => Reason::NONE,
         },
     }
 }
 
-/// Whether a getter wants another representation than the message has; 0 and negative values mean
-/// "the queue manager's".
-fn differs(wanted: i32, has: i32) -> bool {
-    wanted > 0 && has > 0 && wanted != has
+/// What a get delivers, in the form that the application asks for if that is to be and can be.
+fn deliver(
+    qm: &Inner,
+    request: &Request,
+    (message, count): (&Message, u16),
+    truncated: Reason,
+    md: &mut Md,
+    gmo: &mut Gmo,
+) -> Done<Got> {
+    let wanted = conversion::representation(md);
+    let mut done = deliver_data(request, message, truncated);
+    describe(qm, request, message, count, md, gmo);
+    if request.has(MQGMO_CONVERT) && done.warning != Reason::TRUNCATED_MSG_FAILED {
+        let whole = match done.value.length == message.data.len() {
+            true => message.data.clone(),
+            false => mde::in_front(&message.md, &message.data, usize::MAX),
+        };
+        let buffer = conversion::Buffer {
+            length: request.buffer,
+            accepts_less: request.has(MQGMO_ACCEPT_TRUNCATED_MSG),
+        };
+        let q_mgr = qm.catalogue.qmgr().coded_char_set_id;
+        conversion::convert(&whole, wanted, &buffer, q_mgr, md, &mut done);
+        gmo.returned_length = i32::try_from(done.value.data.len()).unwrap_or(i32::MAX);
+    }
+    done
 }
 
 impl SessionInner {
@@ -683,8 +697,7 @@ impl SessionInner {
                 )
             }
         };
-        let mut done = deliver_data(&request, md, &message, warning);
-        describe(qm, &request, &message, count, md, gmo);
+        let mut done = deliver(qm, &request, (&message, count), warning, md, gmo);
         let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;
         if consumed {
             let delivered = done.value.data.len();
@@ -725,7 +738,9 @@ impl Session {
     /// MQGET. `buffer_length` is the length of the application's buffer in bytes.
     ///
     /// A message longer than the buffer gives a warning: 2079 with MQGMO_ACCEPT_TRUNCATED_MSG (the
-    /// message is gone), else 2080 (the message stays).
+    /// message is gone), else 2080 (the message stays). With MQGMO_CONVERT one that cannot be in the form that the descriptor
+    /// asks for is delivered as it is, with a warning: 2110, 2111, 2112, 2115, 2116, 2119, 2120, 2190; with 2272 only its
+    /// headers have another character set.
     ///
     /// # Errors
     /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the

@@ -12,6 +12,7 @@ mod commit;
 pub(crate) mod connect;
 pub(crate) mod consumer;
 mod context;
+mod conversion;
 mod defaults;
 mod get;
 mod inquire;
