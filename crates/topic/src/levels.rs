@@ -189,6 +189,7 @@ impl<T> Levels<T> {
         let mut walk = Walk {
             levels: self,
             here: Vec::new(),
+            next: Vec::new(),
             many: Vec::new(),
             known: HashSet::default(),
         };
@@ -223,6 +224,8 @@ struct Walk<'a, T> {
     levels: &'a Levels<T>,
     /// Those that the last level led to, each once.
     here: Vec<NodeIndex>,
+    /// Those that the level leads to that is being taken.
+    next: Vec<NodeIndex>,
     /// Those of a `#`, each once: it takes every further level too.
     many: Vec<NodeIndex>,
     /// Those of `many` to which other ways may lead.
@@ -239,13 +242,13 @@ impl<T> Walk<'_, T> {
 
     /// Takes one level: `wildcards` may stand for it, and `behind` it may be a `#`.
     fn step(&mut self, level: &str, wildcards: bool, behind: bool) {
-        let mut next = Vec::new();
+        self.next.clear();
         for node in self.here.iter().chain(&self.many) {
             let node = &self.levels.nodes[*node];
-            next.extend(node.literal.get(level));
-            next.extend(node.one.filter(|_| wildcards));
+            self.next.extend(node.literal.get(level));
+            self.next.extend(node.one.filter(|_| wildcards));
         }
-        self.here = next;
+        std::mem::swap(&mut self.here, &mut self.next);
         if behind {
             self.take_no_level();
         }
