@@ -94,6 +94,8 @@ pub enum Bug {
     WaitKeepsBuffer,
     /// Gets that wait count as requests at work, so a socket with many of them is not read.
     WaitsStopReading,
+    /// A restart forgets a durable subscription.
+    ForgetSubscription,
 }
 
 impl Bug {
@@ -142,6 +144,7 @@ impl Bug {
         Bug::UnbudgetedFlows,
         Bug::WaitKeepsBuffer,
         Bug::WaitsStopReading,
+        Bug::ForgetSubscription,
     ];
 }
 

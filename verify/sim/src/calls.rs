@@ -63,7 +63,7 @@ impl Target {
 }
 
 impl Worker {
-    fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         if self.chance(self.plan.huge) {
             self.met("put of a megabyte");
             return LONGEST / 4 + self.below(LONGEST / 4 * 3);
@@ -72,7 +72,7 @@ impl Worker {
     }
 
     /// A message that nobody has put yet: its number and its data.
-    fn letter(&self, length: u64) -> (u64, Bytes) {
+    pub(crate) fn letter(&self, length: u64) -> (u64, Bytes) {
         let mut shared = self.shared.borrow_mut();
         shared.next_id += 1;
         let id = shared.next_id;
@@ -238,7 +238,7 @@ impl Worker {
     }
 
     /// How a get stands to the unit of work: for the oracle, and as an option.
-    fn unit(&self) -> (How, i32) {
+    pub(crate) fn unit(&self) -> (How, i32) {
         if !self.chance(self.plan.syncpoint) {
             return (How::NoSyncpoint, MQGMO_NO_SYNCPOINT);
         }
@@ -529,7 +529,7 @@ impl Worker {
     }
 }
 
-fn delivered(md: &Md, data: &[u8]) -> Delivered {
+pub(crate) fn delivered(md: &Md, data: &[u8]) -> Delivered {
     let id = data
         .first_chunk::<8>()
         .map_or(0, |b| u64::from_le_bytes(*b));

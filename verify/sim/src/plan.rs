@@ -70,6 +70,8 @@ pub struct Plan {
     pub turn_over: u32,
     /// Triggers, reports and groups are used.
     pub solo: bool,
+    /// Topics are published on and subscribed to.
+    pub topics: bool,
     /// Small messages that are put at once in the first stretch of work, so that an index has many parts.
     pub deep: u64,
     /// Steps from one look at the engine's invariants to the next.
@@ -135,6 +137,7 @@ impl Plan {
             channels: Channels::of(seed),
             full_disk: 0,
             solo: false,
+            topics: false,
             deep: 0,
             tell: false,
             bug: None,
@@ -176,6 +179,8 @@ impl Plan {
         if self.give_way > 0 {
             self.crash = 400_000;
         }
+        // What a fault of the medium or a disk without room does to one queue of several is not told here.
+        self.topics = rng.below(3) == 0 && self.full_disk == 0 && self.media == 0;
     }
 
     /// The same with channels, whatever the seed wants.
@@ -188,6 +193,17 @@ impl Plan {
             ..Plan::of(seed)
         }
         .carried_by_channels()
+    }
+
+    /// The same without, and with topics.
+    pub fn with_topics(seed: u64) -> Plan {
+        Plan {
+            topics: true,
+            media: 0,
+            turn_over: 0,
+            full_disk: 0,
+            ..Plan::without_channels(seed)
+        }
     }
 
     /// The same without.

@@ -16,6 +16,8 @@ pub struct Planted {
     pub acknowledge_early: bool,
     /// Applications come over channels.
     pub over_channels: bool,
+    /// Some of them publish and subscribe.
+    pub topics: bool,
     /// Seeds within which it must be found.
     pub within: u64,
 }
@@ -26,7 +28,15 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
         bug: Some(bug),
         acknowledge_early: false,
         over_channels: false,
+        topics: false,
         within,
+    }
+}
+
+const fn topics(name: &'static str, bug: Bug, within: u64) -> Planted {
+    Planted {
+        topics: true,
+        ..engine(name, bug, within)
     }
 }
 
@@ -44,6 +54,7 @@ pub const PLANTED: &[Planted] = &[
         bug: None,
         acknowledge_early: true,
         over_channels: false,
+        topics: false,
         within: 200,
     },
     engine("forget-undo", Bug::ForgetUndo, 200),
@@ -75,6 +86,7 @@ pub const PLANTED: &[Planted] = &[
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
     engine("visible-unforced", Bug::VisibleUnforced, 400),
     engine("forget-tickets", Bug::ForgetTickets, 400),
+    topics("forget-subscription", Bug::ForgetSubscription, 100),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("keep-branch", Bug::KeepBranch, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),
@@ -88,6 +100,7 @@ pub fn find(planted: &Planted, first_seed: u64) -> Option<(u64, Failure)> {
     (first_seed..first_seed + planted.within).find_map(|seed| {
         let plan = match planted.over_channels {
             true => Plan::over_channels(seed),
+            false if planted.topics => Plan::with_topics(seed),
             false => Plan::without_channels(seed),
         };
         let plan = Plan {

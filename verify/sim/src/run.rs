@@ -20,6 +20,7 @@ use crate::machine::Machine;
 use crate::media::QUEUES;
 use crate::plan::Plan;
 use crate::solo;
+use crate::subscribe::{self, Subscriptions};
 use crate::workload::{Shared, Worker, World, micros};
 
 /// How far the wall clock is set forward or back, microseconds at most: a second, an hour, a year.
@@ -207,6 +208,7 @@ impl Run {
             disk: machine.world.disk().clone(),
             reports: BTreeMap::new(),
             branches: Branches::default(),
+            subscriptions: Subscriptions::default(),
         };
         Ok(Run {
             plan: plan.clone(),
@@ -250,6 +252,9 @@ impl Run {
             solo::DEFINITIONS
                 .iter()
                 .for_each(|text| self.machine.mqsc(text));
+        }
+        if self.plan.topics {
+            subscribe::definitions().for_each(|text| self.machine.mqsc(&text));
         }
     }
 
@@ -465,6 +470,9 @@ impl Run {
         if self.plan.solo {
             self.spawn_solo();
         }
+        if self.plan.topics {
+            self.spawn_subscribers();
+        }
         // Once: the oracle looks at each message on a queue, for each call.
         let deep = std::mem::take(&mut self.plan.deep);
         if deep > 0 {
@@ -565,6 +573,8 @@ impl Run {
         decided.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
         let mut worker = self.worker();
         let drained = self.machine.world.executor().block_on(async move {
+            worker.plan.cancel = 0;
+            worker.drain_subscriptions().await;
             if worker.open_all().await.is_ok() {
                 worker.drain().await;
             }

@@ -21,6 +21,7 @@ use crate::channel::Conversation;
 use crate::coverage::Coverage;
 use crate::definer::Own;
 use crate::reports::Reports;
+use crate::subscribe::Subscriptions;
 
 /// What all applications of a run share.
 pub(crate) struct Shared {
@@ -52,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) disk: SimDisk,
     pub(crate) reports: Reports,
     pub(crate) branches: Branches,
+    pub(crate) subscriptions: Subscriptions,
 }
 
 impl Shared {

@@ -14,6 +14,7 @@ use super::stored;
 use super::subscription::{SubId, Subscription};
 use crate::catalogue::ChangeError;
 use crate::manager::Inner;
+use crate::plant::{Bug, planted};
 
 /// Nanoseconds until a queue that could not be deleted is tried again, and the least between two looks.
 const LATER: u64 = 1_000_000_000;
@@ -76,7 +77,7 @@ impl Inner {
     /// Every durable subscription is there again, before anybody connects.
     pub(crate) fn recover_subscriptions(self: &Arc<Self>) {
         for object in self.catalogue.objects(ObjectKind::Sub) {
-            if object.name == DEFAULT_SUB {
+            if object.name == DEFAULT_SUB || planted(Bug::ForgetSubscription) {
                 continue;
             }
             match self.subscription_of(&object) {
