@@ -228,7 +228,7 @@ impl Worker {
                 };
                 let mut gmo = Gmo {
                     version: MQGMO_VERSION_2,
-                    options: unit | MQGMO_NO_PROPERTIES | if wait { MQGMO_WAIT } else { 0 },
+                    options: unit | if wait { MQGMO_WAIT } else { 0 },
                     match_options: MQMO_NONE,
                     wait_interval: if wait { self.below(20) as i32 } else { 0 },
                     ..Gmo::default()
@@ -516,7 +516,7 @@ impl Worker {
             };
             let op = self.invoke(Op::Get(get));
             let mut gmo = Gmo {
-                options: MQGMO_NO_SYNCPOINT | MQGMO_NO_PROPERTIES,
+                options: MQGMO_NO_SYNCPOINT,
                 ..Gmo::default()
             };
             let mut md = Md::default();

@@ -105,30 +105,36 @@ impl Inner {
 
     /// Deletes a managed queue that has no subscription, unless somebody has it open.
     pub(crate) fn delete_abandoned(self: &Arc<Self>, queue: &Arc<Queue>) {
-        {
-            let state = queue.lock();
-            if !state.abandoned || state.deleted || state.is_open() {
-                return;
-            }
+        if !self.try_delete_abandoned(queue) {
+            self.topics.defer(queue);
+            self.kick.raise();
         }
-        if self.delete_temporary(queue) {
-            return;
-        }
-        // Not forced: should a crash bring the queue back, the next start finds it without a subscription.
-        match self.catalogue.delete_open(self, queue, true) {
-            Ok(_) | Err(ChangeError::NotFound) => {}
-            Err(_) => {
-                self.topics.defer(queue);
-                self.kick.raise();
+    }
+
+    /// Tries again what could not be deleted. What still cannot waits for maintenance's next look: to wake it at once would
+    /// keep it at nothing else.
+    pub(crate) fn delete_deferred(self: &Arc<Self>) {
+        for queue in self.topics.take_deferred() {
+            if !self.try_delete_abandoned(&queue) {
+                self.topics.defer(&queue);
             }
         }
     }
 
-    /// Tries again what could not be deleted.
-    pub(crate) fn delete_deferred(self: &Arc<Self>) {
-        for queue in self.topics.take_deferred() {
-            self.delete_abandoned(&queue);
+    /// Deletes it if nobody has it open; false: it is to be tried again.
+    fn try_delete_abandoned(self: &Arc<Self>, queue: &Arc<Queue>) -> bool {
+        {
+            let state = queue.lock();
+            if !state.abandoned || state.deleted || state.is_open() {
+                return true;
+            }
         }
+        if self.delete_temporary(queue) {
+            return true;
+        }
+        // Not forced: should a crash bring the queue back, the next start finds it without a subscription.
+        let deleted = self.catalogue.delete_open(self, queue, true);
+        matches!(deleted, Ok(_) | Err(ChangeError::NotFound))
     }
 
     /// Deletes a temporary dynamic queue with its messages, whoever has it open; false: it is none, or is deleted.
