@@ -78,8 +78,8 @@ fn tests(repository: &Repository) -> BTreeSet<String> {
     names
 }
 
-/// Names in the tables of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)` or
-/// `planted("...", ...)`.
+/// Names in the tables of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)`,
+/// `topics("...", ...)` or `planted("...", ...)`.
 fn planted(repository: &Repository) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let sources = repository.sources().iter();
@@ -88,7 +88,7 @@ fn planted(repository: &Repository) -> BTreeSet<String> {
             let before = source.code()[..literal.offset]
                 .trim_end_matches('"')
                 .trim_end();
-            if ["name:", "engine(", "planted("]
+            if ["name:", "engine(", "topics(", "planted("]
                 .iter()
                 .any(|start| before.ends_with(start))
             {
