@@ -142,6 +142,16 @@ fn canonical(bytes: &[u8], header: &Header, length: usize) -> Vec<u8> {
             }
         }
     }
+    if let Some(sd) = bytes.windows(4).position(|w| w == b"SD  ") {
+        for (string, given_back) in [116, 136, 156, 268, 292].into_iter().zip([0, 0, 1, 1, 1]) {
+            let fields = &mut bytes[sd + string..][8..16];
+            let (room, length) = fields.split_at_mut(4);
+            // Of what is not given back the room is not kept, and no room is less than the string.
+            if given_back == 0 || room == [0; 4] {
+                room.copy_from_slice(length);
+            }
+        }
+    }
     bytes
 }
 
