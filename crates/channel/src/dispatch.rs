@@ -29,6 +29,8 @@ use crate::conversation::{Closing, Connect, Conversation, Item, Job};
 use crate::deliver::{deliver, refuse};
 use crate::desk::Desk;
 
+mod subscribe;
+
 /// Where message protection policies would be.
 const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
 /// The options of an SPI OPEN that keep identity and origin context.
@@ -177,9 +179,12 @@ impl Dispatcher {
             Request::Inq(inq) => self.inquire(header, handle, inq).await,
             Request::Set(set) => self.set(header, handle, set).await,
             Request::Stat(stat) => self.stat(header, handle, stat).await,
-            Request::Sub(_) | Request::SubRq(_) | Request::Spi(_) => {
-                self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED);
+            Request::Sub(sub) => self.subscribe(header, handle, sub).await,
+            Request::SubRq(sub) => self.subscription_request(header, handle, sub).await,
+            Request::Spi(SpiRequest::Subscribe(sub)) => {
+                self.spi_subscribe(header, handle, sub).await;
             }
+            Request::Spi(_) => self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED),
             Request::Xa(xa) => self.xa(header, xa).await,
             // Carried out in `request`.
             Request::Put(_) | Request::Get(_) | Request::Commit | Request::Back => {}

@@ -51,7 +51,12 @@ impl SpiVerb {
     ];
 
     /// The verbs that this queue manager serves.
-    pub const SERVED: [SpiVerb; 3] = [SpiVerb::Query, SpiVerb::Reserve, SpiVerb::Open];
+    pub const SERVED: [SpiVerb; 4] = [
+        SpiVerb::Query,
+        SpiVerb::Reserve,
+        SpiVerb::Subscribe,
+        SpiVerb::Open,
+    ];
 }
 
 /// A request of the second interface.

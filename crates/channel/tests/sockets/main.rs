@@ -19,6 +19,7 @@ mod replay;
 #[path = "../../../wire/tests/protocol/stream.rs"]
 mod stream;
 mod streams;
+mod subscriptions;
 mod timing;
 mod verbs;
 mod world;

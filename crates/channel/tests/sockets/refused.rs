@@ -196,7 +196,7 @@ async fn the_second_interface_offers_what_it_serves() {
     let mut client = world.client().await;
     let query = Request::Spi(SpiRequest::Query { max_reply: 256 });
     let (_, reply) = client.call(Hobj::NONE, &query).await;
-    assert!(matches!(reply, Reply::Spi(SpiReply::Query(verbs)) if verbs == [1, 6, 12]));
+    assert!(matches!(reply, Reply::Spi(SpiReply::Query(verbs)) if verbs == [1, 6, 7, 12]));
     for verb in [4, 5, 11] {
         let other = Request::Spi(SpiRequest::Other { verb });
         let (outcome, _) = client.call(Hobj::NONE, &other).await;

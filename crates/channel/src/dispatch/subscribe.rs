@@ -1,0 +1,78 @@
+//! MQSUB, MQSUBRQ and SPI SUBSCRIBE.
+//!
+//! The handle in the API header is that of the messages: of the application's own queue in a request, of whatever queue
+//! they come to in a reply. The subscription's own handle is in the body.
+
+use posthaste_engine::SubscribeOptions;
+use posthaste_mqi::{Hobj, Name, Reason};
+use posthaste_wire::reply::Answer;
+use posthaste_wire::spi::SpiAnswer;
+use posthaste_wire::subscribe::{SpiSubscribe, SubRequest, SubRqRequest};
+use posthaste_wire::{Header, Outcome};
+
+use super::{Dispatcher, outcome};
+
+impl Dispatcher {
+    pub(super) async fn subscribe(&self, header: &Header, handle: Hobj, sub: &mut SubRequest) {
+        let result = match &self.session {
+            Some(session) => session.subscribe(&mut sub.sd, handle).await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let (hobj, hsub) = done.value;
+                sub.subscription = hsub;
+                let outcome = Outcome::done(hobj, done.warning);
+                self.answer(header, outcome, &Answer::Sub(sub));
+            }
+        }
+    }
+
+    /// Client libraries of JMS subscribe so: they say whether the subscription is shared, how its queue is to be
+    /// opened, and want to know which queue it is.
+    pub(super) async fn spi_subscribe(
+        &self,
+        header: &Header,
+        handle: Hobj,
+        sub: &mut SpiSubscribe,
+    ) {
+        let Some(session) = &self.session else {
+            return self.fail(header, handle, Reason::HCONN_ERROR);
+        };
+        let with = SubscribeOptions {
+            shared: sub.is_shared(),
+            open_options: sub.open_options,
+        };
+        match session.subscribe_with(&mut sub.sd, handle, with).await {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(done) => {
+                let (hobj, hsub) = done.value;
+                sub.subscription = hsub;
+                // The handle may be on what is no queue, or not be one of ours any more.
+                (sub.queue, sub.q_mgr) = session
+                    .destination(hobj)
+                    .unwrap_or((Name::BLANK, Name::BLANK));
+                let answer = Answer::Spi(SpiAnswer::Subscribe(sub));
+                self.answer(header, Outcome::done(hobj, done.warning), &answer);
+            }
+        }
+    }
+
+    pub(super) async fn subscription_request(
+        &self,
+        header: &Header,
+        handle: Hobj,
+        request: &mut SubRqRequest,
+    ) {
+        let SubRqRequest { action, sro } = request;
+        let result = match &self.session {
+            Some(session) => session.subscription_request(handle, *action, sro).await,
+            None => Err(Reason::HCONN_ERROR),
+        };
+        match result {
+            Err(reason) => self.fail(header, handle, reason),
+            Ok(_) => self.answer(header, outcome(handle, &result), &Answer::SubRq(*request)),
+        }
+    }
+}
