@@ -32,7 +32,8 @@ KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue
          15: "communication information", 16: "service", 17: "topic", 18: "subscription"}
 LOCAL_QUEUE = 2
 MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO = 16, 1
-PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN = range(1, 13)
+PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN, \
+    PUBLISH = range(1, 14)
 FILED = 0  # Where an image has a put of a unit in doubt: its message is in the queue's file.
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
 DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 5
@@ -189,16 +190,31 @@ class Log:
             before = page
 
 
-def descriptor(body):
-    """The fields that a descriptor has, by bit, and the data behind it."""
-    fields = Fields(body, "a message descriptor")
+def descriptor_fields(fields):
+    """The fields that a descriptor has, by bit."""
     mask, found = fields.number(4), {}
     require(mask < 1 << len(DESCRIPTOR), "a message descriptor has unknown fields")
     for bit, form in enumerate(DESCRIPTOR):
         if mask >> bit & 1:
             length = fields.number(1) if form == "text" else form
             found[bit] = fields.number(4, signed=True) if form == 4 else fields.bytes(length)
-    return found, fields.rest()
+    return found
+
+
+def descriptor(body):
+    """The same, and the data behind it."""
+    fields = Fields(body, "a message descriptor")
+    return descriptor_fields(fields), fields.rest()
+
+
+def written(found):
+    """A descriptor of these fields."""
+    out = sum(1 << bit for bit in found).to_bytes(4, "little")
+    for bit, value in sorted(found.items()):
+        form = DESCRIPTOR[bit]
+        out += value.to_bytes(4, "little", signed=True) if form == 4 else (
+            bytes([len(value)]) + value if form == "text" else value)
+    return out
 
 
 def is_persistent(body):
@@ -361,6 +377,15 @@ class QueueManager:
             details = (fields.number(8, True), fields.rest()) if kind == PUT else (fields.number(2),)
             change = (kind, queue, number, *details)
             self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)
+        elif kind == PUBLISH:
+            unit, base = fields.number(8), descriptor_fields(fields)
+            lengths = [fields.number(4) for _ in range(fields.number(4))]
+            puts = [(PUT, fields.number(8), fields.number(8), fields.number(8, True), fields.number(4),
+                     base | descriptor_fields(fields)) for _ in range(fields.number(4))]
+            bodies = [fields.bytes(length) for length in lengths]
+            for *put, body, found in puts:
+                change = (*put, written(found) + bodies[body])
+                self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)
         elif kind == COMMIT:
             self.commit(fields.number(8))
         elif kind == BACKOUT:

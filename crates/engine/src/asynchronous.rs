@@ -30,6 +30,7 @@ impl Destination {
         };
         let object_type = match &handle.target {
             Target::Qmgr => MQOT_Q_MGR,
+            Target::Topic(_) => MQOT_TOPIC,
             _ => MQOT_Q,
         };
         Destination {

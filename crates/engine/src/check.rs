@@ -229,6 +229,6 @@ fn note_handle(target: &Target, options: i32, all: &mut All) {
             *browses += u32::from(options & MQOO_BROWSE != 0 || neither);
         }
         Target::Remote { transmission, .. } => of(all, transmission).open[1] += 1,
-        Target::Qmgr | Target::Definition => {}
+        Target::Topic(_) | Target::Qmgr | Target::Definition => {}
     }
 }

@@ -30,10 +30,20 @@ pub(crate) enum Target {
         queue: Name,
         queue_manager: Name,
     },
+    /// A topic, for publications.
+    Topic(Arc<OpenTopic>),
     /// The queue manager.
     Qmgr,
     /// A definition open for inquiry only.
     Definition,
+}
+
+/// A topic that is open.
+pub(crate) struct OpenTopic {
+    /// The whole topic string.
+    pub(crate) string: String,
+    /// The alias queue by which it was opened.
+    pub(crate) alias: Option<Arc<Alias>>,
 }
 
 /// An open object.

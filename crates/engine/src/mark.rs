@@ -23,6 +23,8 @@ macro_rules! marks {
 marks! {
     RedoPut: "Restart redoes a put outside a unit of work.",
     RedoPutInUnit: "Restart meets a put of a unit of work.",
+    RedoPublish: "Restart redoes a publication outside a unit of work.",
+    RedoPublishInUnit: "Restart meets a publication of a unit of work.",
     RedoGet: "Restart redoes a get outside a unit of work.",
     RedoGetInUnit: "Restart meets a get of a unit of work.",
     RedoCommit: "Restart redoes a commit.",
@@ -79,6 +81,8 @@ pub(crate) fn redone(record: &Record<'_>) {
     mark(match record {
         Record::Put { uow: 0, .. } => Mark::RedoPut,
         Record::Put { .. } => Mark::RedoPutInUnit,
+        Record::Publish { uow: 0, .. } => Mark::RedoPublish,
+        Record::Publish { .. } => Mark::RedoPublishInUnit,
         Record::Get { uow: 0, .. } => Mark::RedoGet,
         Record::Get { .. } => Mark::RedoGetInUnit,
         Record::Commit { .. } => Mark::RedoCommit,

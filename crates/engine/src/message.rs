@@ -4,7 +4,8 @@
 //! * a message is immutable once it is put; only its backout count changes, and that is kept with
 //!   the queue's entry, not here;
 //! * the compact form holds exactly the descriptor fields that differ from the default, so that a
-//!   typical descriptor costs some 150 bytes instead of 364;
+//!   typical descriptor costs some 150 bytes instead of 364; a descriptor that stands beside another
+//!   is held by what it differs in from that one;
 //! * `decode(encode(m)) == m` for every message.
 
 use bytes::Bytes;
@@ -46,7 +47,39 @@ impl Message {
     }
 }
 
-/// Writes descriptor fields that differ from the default, each announced by its bit.
+/// The descriptor that the compact form is about when nothing else is said.
+static PLAIN: Md = Md {
+    version: MQMD_VERSION_1,
+    report: 0,
+    msg_type: MQMT_DATAGRAM,
+    expiry: MQEI_UNLIMITED,
+    feedback: 0,
+    encoding: MQENC_NATIVE,
+    coded_char_set_id: 0,
+    format: Chars::BLANK,
+    priority: 0,
+    persistence: 0,
+    msg_id: [0; 24],
+    correl_id: [0; 24],
+    backout_count: 0,
+    reply_to_q: Chars::BLANK,
+    reply_to_q_mgr: Chars::BLANK,
+    user_identifier: Chars::BLANK,
+    accounting_token: [0; 32],
+    appl_identity_data: Chars::BLANK,
+    put_appl_type: 0,
+    put_appl_name: Chars::BLANK,
+    put_date: Chars::BLANK,
+    put_time: Chars::BLANK,
+    appl_origin_data: Chars::BLANK,
+    group_id: [0; 24],
+    msg_seq_number: 1,
+    offset: 0,
+    msg_flags: 0,
+    original_length: -1,
+};
+
+/// Writes descriptor fields that differ from those of another descriptor, each announced by its bit.
 struct Sparse<'a> {
     out: &'a mut Vec<u8>,
     at: usize,
@@ -76,22 +109,22 @@ impl<'a> Sparse<'a> {
     }
 
     #[inline]
-    fn int(&mut self, value: i32, default: i32) {
-        self.field(value != default, |out| {
+    fn int(&mut self, value: i32, base: i32) {
+        self.field(value != base, |out| {
             out.extend_from_slice(&value.to_le_bytes());
         });
     }
 
-    fn bytes<const N: usize>(&mut self, value: &[u8; N]) {
-        self.field(*value != [0; N], |out| {
+    fn bytes<const N: usize>(&mut self, value: &[u8; N], base: &[u8; N]) {
+        self.field(value != base, |out| {
             out.extend_from_slice(value);
         });
     }
 
-    fn chars<const N: usize>(&mut self, value: &Chars<N>) {
-        let used = value.unpadded();
-        self.field(!used.is_empty(), |out| {
+    fn chars<const N: usize>(&mut self, value: &Chars<N>, base: &Chars<N>) {
+        self.field(value.as_bytes() != base.as_bytes(), |out| {
             const { assert!(N <= u8::MAX as usize, "its length fits a byte") };
+            let used = value.unpadded();
             out.push(used.len() as u8);
             out.extend_from_slice(used);
         });
@@ -104,35 +137,40 @@ impl<'a> Sparse<'a> {
 
 /// Appends the compact form of a descriptor.
 pub(crate) fn encode_md(md: &Md, out: &mut Vec<u8>) {
+    encode_difference(md, &PLAIN, out);
+}
+
+/// Appends what a descriptor differs in from another.
+pub(crate) fn encode_difference(md: &Md, base: &Md, out: &mut Vec<u8>) {
     let mut s = Sparse::new(out);
-    s.int(md.version, 1);
-    s.int(md.report, 0);
-    s.int(md.msg_type, MQMT_DATAGRAM);
-    s.int(md.expiry, MQEI_UNLIMITED);
-    s.int(md.feedback, 0);
-    s.int(md.encoding, MQENC_NATIVE);
-    s.int(md.coded_char_set_id, 0);
-    s.chars(&md.format);
-    s.int(md.priority, 0);
-    s.int(md.persistence, 0);
-    s.bytes(&md.msg_id);
-    s.bytes(&md.correl_id);
-    s.chars(&md.reply_to_q);
-    s.chars(&md.reply_to_q_mgr);
-    s.chars(&md.user_identifier);
-    s.bytes(&md.accounting_token);
-    s.chars(&md.appl_identity_data);
-    s.int(md.put_appl_type, 0);
-    s.chars(&md.put_appl_name);
-    s.chars(&md.put_date);
-    s.chars(&md.put_time);
-    s.chars(&md.appl_origin_data);
-    s.bytes(&md.group_id);
-    s.int(md.msg_seq_number, 1);
-    s.int(md.offset, 0);
-    s.int(md.msg_flags, 0);
-    s.int(md.original_length, -1);
-    s.int(md.backout_count, 0);
+    s.int(md.version, base.version);
+    s.int(md.report, base.report);
+    s.int(md.msg_type, base.msg_type);
+    s.int(md.expiry, base.expiry);
+    s.int(md.feedback, base.feedback);
+    s.int(md.encoding, base.encoding);
+    s.int(md.coded_char_set_id, base.coded_char_set_id);
+    s.chars(&md.format, &base.format);
+    s.int(md.priority, base.priority);
+    s.int(md.persistence, base.persistence);
+    s.bytes(&md.msg_id, &base.msg_id);
+    s.bytes(&md.correl_id, &base.correl_id);
+    s.chars(&md.reply_to_q, &base.reply_to_q);
+    s.chars(&md.reply_to_q_mgr, &base.reply_to_q_mgr);
+    s.chars(&md.user_identifier, &base.user_identifier);
+    s.bytes(&md.accounting_token, &base.accounting_token);
+    s.chars(&md.appl_identity_data, &base.appl_identity_data);
+    s.int(md.put_appl_type, base.put_appl_type);
+    s.chars(&md.put_appl_name, &base.put_appl_name);
+    s.chars(&md.put_date, &base.put_date);
+    s.chars(&md.put_time, &base.put_time);
+    s.chars(&md.appl_origin_data, &base.appl_origin_data);
+    s.bytes(&md.group_id, &base.group_id);
+    s.int(md.msg_seq_number, base.msg_seq_number);
+    s.int(md.offset, base.offset);
+    s.int(md.msg_flags, base.msg_flags);
+    s.int(md.original_length, base.original_length);
+    s.int(md.backout_count, base.backout_count);
     s.finish();
 }
 
@@ -156,35 +194,42 @@ impl<'a> Reader<'a> {
         Some(head)
     }
 
-    fn int(&mut self, default: i32) -> Option<i32> {
+    fn int(&mut self, base: i32) -> Option<i32> {
         if !self.present() {
-            return Some(default);
+            return Some(base);
         }
         let raw: [u8; 4] = self.take(4)?.try_into().ok()?;
         Some(i32::from_le_bytes(raw))
     }
 
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    fn bytes<const N: usize>(&mut self, base: &[u8; N]) -> Option<[u8; N]> {
         if !self.present() {
-            return Some([0; N]);
+            return Some(*base);
         }
         self.take(N)?.try_into().ok()
     }
 
-    fn chars<const N: usize>(&mut self) -> Option<Chars<N>> {
-        let mut padded = [b' '; N];
-        if self.present() {
-            let length = usize::from(*self.take(1)?.first()?);
-            padded
-                .get_mut(..length)?
-                .copy_from_slice(self.take(length)?);
+    fn chars<const N: usize>(&mut self, base: &Chars<N>) -> Option<Chars<N>> {
+        if !self.present() {
+            return Some(*base);
         }
+        let mut padded = [b' '; N];
+        let length = usize::from(*self.take(1)?.first()?);
+        padded
+            .get_mut(..length)?
+            .copy_from_slice(self.take(length)?);
         Some(Chars::from_bytes(padded))
     }
 }
 
 /// Reads a descriptor; returns it with the bytes that follow it. `None`: not a descriptor.
 pub(crate) fn decode_md(bytes: &[u8]) -> Option<(Md, &[u8])> {
+    decode_difference(&PLAIN, bytes)
+}
+
+/// Reads a descriptor that is written as what it differs in from another; returns it with the bytes that follow it.
+/// `None`: these bytes are no such thing.
+pub(crate) fn decode_difference<'a>(base: &Md, bytes: &'a [u8]) -> Option<(Md, &'a [u8])> {
     let (mask, rest) = bytes.split_at_checked(4)?;
     let mut r = Reader {
         bytes: rest,
@@ -192,34 +237,34 @@ pub(crate) fn decode_md(bytes: &[u8]) -> Option<(Md, &[u8])> {
         bit: 0,
     };
     let md = Md {
-        version: r.int(1)?,
-        report: r.int(0)?,
-        msg_type: r.int(MQMT_DATAGRAM)?,
-        expiry: r.int(MQEI_UNLIMITED)?,
-        feedback: r.int(0)?,
-        encoding: r.int(MQENC_NATIVE)?,
-        coded_char_set_id: r.int(0)?,
-        format: r.chars()?,
-        priority: r.int(0)?,
-        persistence: r.int(0)?,
-        msg_id: r.array()?,
-        correl_id: r.array()?,
-        reply_to_q: r.chars()?,
-        reply_to_q_mgr: r.chars()?,
-        user_identifier: r.chars()?,
-        accounting_token: r.array()?,
-        appl_identity_data: r.chars()?,
-        put_appl_type: r.int(0)?,
-        put_appl_name: r.chars()?,
-        put_date: r.chars()?,
-        put_time: r.chars()?,
-        appl_origin_data: r.chars()?,
-        group_id: r.array()?,
-        msg_seq_number: r.int(1)?,
-        offset: r.int(0)?,
-        msg_flags: r.int(0)?,
-        original_length: r.int(-1)?,
-        backout_count: r.int(0)?,
+        version: r.int(base.version)?,
+        report: r.int(base.report)?,
+        msg_type: r.int(base.msg_type)?,
+        expiry: r.int(base.expiry)?,
+        feedback: r.int(base.feedback)?,
+        encoding: r.int(base.encoding)?,
+        coded_char_set_id: r.int(base.coded_char_set_id)?,
+        format: r.chars(&base.format)?,
+        priority: r.int(base.priority)?,
+        persistence: r.int(base.persistence)?,
+        msg_id: r.bytes(&base.msg_id)?,
+        correl_id: r.bytes(&base.correl_id)?,
+        reply_to_q: r.chars(&base.reply_to_q)?,
+        reply_to_q_mgr: r.chars(&base.reply_to_q_mgr)?,
+        user_identifier: r.chars(&base.user_identifier)?,
+        accounting_token: r.bytes(&base.accounting_token)?,
+        appl_identity_data: r.chars(&base.appl_identity_data)?,
+        put_appl_type: r.int(base.put_appl_type)?,
+        put_appl_name: r.chars(&base.put_appl_name)?,
+        put_date: r.chars(&base.put_date)?,
+        put_time: r.chars(&base.put_time)?,
+        appl_origin_data: r.chars(&base.appl_origin_data)?,
+        group_id: r.bytes(&base.group_id)?,
+        msg_seq_number: r.int(base.msg_seq_number)?,
+        offset: r.int(base.offset)?,
+        msg_flags: r.int(base.msg_flags)?,
+        original_length: r.int(base.original_length)?,
+        backout_count: r.int(base.backout_count)?,
     };
     Some((md, r.bytes))
 }
@@ -251,6 +296,7 @@ pub(crate) fn decode_stored(bytes: Vec<u8>) -> Option<Message> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -294,6 +340,31 @@ mod tests {
         encode_head(&message, &mut bytes);
         for length in 0..bytes.len() {
             assert_eq!(decode_stored(bytes[..length].to_vec()), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_descriptor_beside_another_is_held_by_its_differences() {
+        let base = sample().md;
+        let mut other = base.clone();
+        other.correl_id = [9; 24];
+        other.reply_to_q = Chars::BLANK;
+        other.format = Chars::from_bytes(*b"MQ\0tail\0");
+        other.priority = 0;
+        let different = 4 + 24 + 1 + (1 + 8) + 4;
+        for (md, length) in [(&base, Some(4)), (&other, Some(different)), (&PLAIN, None)] {
+            let mut bytes = Vec::new();
+            encode_difference(md, &base, &mut bytes);
+            assert!(
+                length.is_none_or(|length| length == bytes.len()),
+                "{bytes:?}"
+            );
+            let (read, rest) = decode_difference(&base, &bytes).unwrap();
+            assert_eq!((&read, rest), (md, &[][..]));
+            assert_eq!(read.format.as_bytes(), md.format.as_bytes());
+            for length in 0..bytes.len() {
+                assert_eq!(decode_difference(&base, &bytes[..length]), None, "{length}");
+            }
         }
     }
 

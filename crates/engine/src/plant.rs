@@ -23,6 +23,8 @@ pub enum Bug {
     VisibleEarly,
     /// Restart redoes only the first operation of a committed unit of work.
     HalfCommit,
+    /// Restart redoes only the first half of a publication.
+    HalfPublish,
     /// A checkpoint lets the log be cut above young messages that are in no queue file.
     ForgetYoung,
     /// A checkpoint does not ask whether effects are still on their way.
@@ -109,6 +111,7 @@ impl Bug {
         Bug::LeaveInDoubtFree,
         Bug::VisibleEarly,
         Bug::HalfCommit,
+        Bug::HalfPublish,
         Bug::ForgetYoung,
         Bug::IgnorePins,
         Bug::UnsyncedQueueFile,

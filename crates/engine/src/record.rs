@@ -3,6 +3,7 @@
 //! | record | redo (restart, in log order) | undo (its unit of work has neither commit nor backout, and is not prepared) |
 //! | --- | --- | --- |
 //! | `Put` | outside a unit of work: the message is on its queue, unless it is there already; inside: it will be when `Commit` comes | forget it |
+//! | `Publish` | as a `Put` on each of its queues, of bodies that they share | forget them |
 //! | `Get` | outside: the message is gone; inside: it will be when `Commit` comes | the message is back, its backout count raised to the one given |
 //! | `Commit` | the puts and gets of the unit of work happen | — |
 //! | `Backout` | the puts are forgotten, the gets undone; backout counts are raised to the ones given | — |
@@ -20,7 +21,7 @@
 //!   once and destroyed once under a number (`seq`) that is never reused, definitions are given
 //!   whole, backout counts are given absolutely. So is undo: a unit of work whose end found no room in the
 //!   log is undone by each restart that meets it, and an image may hold the counts already.
-//! * A put or get with unit of work 0 is its own commit.
+//! * A put, publication or get with unit of work 0 is its own commit: of a publication all messages are there, or none.
 //! * `Discarded` is not forced: should it be lost, the message expires once more.
 
 use posthaste_mqi::Md;
@@ -44,6 +45,12 @@ pub(crate) enum Record<'a> {
         expires: i64,
         md: Box<Md>,
         data: &'a [u8],
+    },
+    /// Messages on several queues that share a body, or a few; see [decision 019](../../../docs/decisions/019-publications-are-logged-once.md).
+    Publish {
+        uow: UowId,
+        destinations: Vec<Destination>,
+        bodies: Vec<&'a [u8]>,
     },
     Get {
         uow: UowId,
@@ -100,6 +107,12 @@ impl Record<'_> {
     pub(crate) fn highest_number(&self) -> u64 {
         match self {
             Record::Put { uow, seq, .. } | Record::Get { uow, seq, .. } => *uow.max(seq),
+            Record::Publish {
+                uow, destinations, ..
+            } => {
+                let numbers = destinations.iter().map(|to| to.seq);
+                numbers.fold(*uow, u64::max)
+            }
             Record::Commit { uow }
             | Record::Backout { uow, .. }
             | Record::Prepare { uow, .. }
@@ -110,6 +123,17 @@ impl Record<'_> {
             Record::Object { .. } | Record::Deleted { .. } | Record::Checkpoint { .. } => 0,
         }
     }
+}
+
+/// Where a publication goes, and the message that it is there.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Destination {
+    pub(crate) queue: QueueId,
+    pub(crate) seq: u64,
+    pub(crate) expires: i64,
+    /// Which of the bodies it has.
+    pub(crate) body: usize,
+    pub(crate) md: Md,
 }
 
 /// How often a persistent message was backed out, absolutely.
@@ -132,6 +156,7 @@ const CHECKPOINT: u8 = 9;
 const PREPARE: u8 = 10;
 const HEURISTIC: u8 = 11;
 const FORGOTTEN: u8 = 12;
+const PUBLISH: u8 = 13;
 
 /// Everything of a `Put` record but the data, which is appended as a part of its own.
 pub(crate) fn put_head(
@@ -148,6 +173,56 @@ pub(crate) fn put_head(
     out.extend_from_slice(&seq.to_le_bytes());
     out.extend_from_slice(&expires.to_le_bytes());
     message::encode_md(md, out);
+}
+
+/// A `Publish` record but for its bodies, which are appended as parts of their own: made destination by destination.
+pub(crate) struct PublishHead<'a> {
+    out: &'a mut Vec<u8>,
+    base: &'a Md,
+    /// Where the number of destinations stands.
+    count_at: usize,
+    count: u32,
+}
+
+impl<'a> PublishHead<'a> {
+    /// `base`: the descriptor that those of the destinations are told by their differences from. `bodies`: their lengths.
+    pub(crate) fn new(
+        out: &'a mut Vec<u8>,
+        uow: UowId,
+        base: &'a Md,
+        bodies: impl ExactSizeIterator<Item = usize>,
+    ) -> Self {
+        out.push(PUBLISH);
+        out.extend_from_slice(&uow.to_le_bytes());
+        message::encode_md(base, out);
+        out.extend_from_slice(&(bodies.len() as u32).to_le_bytes());
+        for length in bodies {
+            out.extend_from_slice(&(length as u32).to_le_bytes());
+        }
+        let count_at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        PublishHead {
+            out,
+            base,
+            count_at,
+            count: 0,
+        }
+    }
+
+    /// `body`: which of the bodies it has.
+    pub(crate) fn add(&mut self, queue: QueueId, seq: u64, expires: i64, body: usize, md: &Md) {
+        self.count += 1;
+        self.out.extend_from_slice(&queue.to_le_bytes());
+        self.out.extend_from_slice(&seq.to_le_bytes());
+        self.out.extend_from_slice(&expires.to_le_bytes());
+        self.out.extend_from_slice(&(body as u32).to_le_bytes());
+        message::encode_difference(md, self.base, self.out);
+    }
+
+    pub(crate) fn finish(self) {
+        let count = self.count.to_le_bytes();
+        self.out[self.count_at..self.count_at + 4].copy_from_slice(&count);
+    }
 }
 
 /// A `Get` record; `count`: the backout count that undoing it leaves.
@@ -252,6 +327,9 @@ pub(crate) fn discarded(queue: QueueId, seq: u64) -> [u8; 17] {
     queue_and_number(DISCARDED, queue, seq)
 }
 
+/// Bytes that a destination of a publication takes at least.
+const DESTINATION: usize = 8 + 8 + 8 + 4 + 4;
+
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -259,6 +337,11 @@ impl<'a> Fields<'a> {
         let (head, tail) = self.0.split_first_chunk::<N>()?;
         self.0 = tail;
         Some(*head)
+    }
+    /// A number of things that follow, each of them of at least `least` bytes: one that cannot be is not believed.
+    fn count(&mut self, least: usize) -> Option<usize> {
+        let count = u32::from_le_bytes(self.take()?) as usize;
+        (count <= self.0.len() / least).then_some(count)
     }
     fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
@@ -298,6 +381,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
                 data,
             });
         }
+        PUBLISH => return published(f),
         GET => Record::Get {
             uow: f.u64()?,
             queue: f.u64()?,
@@ -341,6 +425,45 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     };
     f.end()?;
     Some(record)
+}
+
+fn published(mut f: Fields<'_>) -> Option<Record<'_>> {
+    let uow = f.u64()?;
+    let (base, rest) = message::decode_md(f.0)?;
+    f.0 = rest;
+    let count = f.count(4)?;
+    let mut lengths = Vec::with_capacity(count);
+    for _ in 0..count {
+        lengths.push(u32::from_le_bytes(f.take()?) as usize);
+    }
+    let count = f.count(DESTINATION)?;
+    let mut destinations = Vec::with_capacity(count);
+    for _ in 0..count {
+        let (queue, seq) = (f.u64()?, f.u64()?);
+        let expires = i64::from_le_bytes(f.take()?);
+        let body = u32::from_le_bytes(f.take()?) as usize;
+        let (md, rest) = message::decode_difference(&base, f.0)?;
+        f.0 = rest;
+        destinations.push(Destination {
+            queue,
+            seq,
+            expires,
+            body: Some(body).filter(|body| *body < lengths.len())?,
+            md,
+        });
+    }
+    let mut bodies = Vec::with_capacity(lengths.len());
+    for length in lengths {
+        let (body, rest) = f.0.split_at_checked(length)?;
+        f.0 = rest;
+        bodies.push(body);
+    }
+    f.end()?;
+    Some(Record::Publish {
+        uow,
+        destinations,
+        bodies,
+    })
 }
 
 fn prepared(mut f: Fields<'_>) -> Option<Record<'_>> {
@@ -457,5 +580,75 @@ mod tests {
             }) => assert_eq!(*md, Md::default()),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_publication_has_a_body_once_and_a_descriptor_for_each_queue() {
+        let base = Md {
+            priority: 4,
+            ..Md::default()
+        };
+        let to = |queue, seq, expires, body, correl| Destination {
+            queue,
+            seq,
+            expires,
+            body,
+            md: Md {
+                correl_id: [correl; 24],
+                ..base.clone()
+            },
+        };
+        let destinations = vec![to(2, 70, 0, 0, 0), to(3, 71, 5, 0, 1), to(3, 72, -6, 1, 2)];
+        let bodies = vec![&b"data"[..], b"other"];
+        let mut bytes = Vec::new();
+        let lengths = bodies.iter().map(|body| body.len());
+        let mut head = PublishHead::new(&mut bytes, 9, &base, lengths);
+        for to in &destinations {
+            head.add(to.queue, to.seq, to.expires, to.body, &to.md);
+        }
+        head.finish();
+        assert_eq!(
+            bytes.len(),
+            1 + 8 + (4 + 2 * 4) + 4 + 2 * 4 + 4 + 3 * DESTINATION + 2 * 24,
+            "a message costs little beside the body"
+        );
+        bytes.extend_from_slice(&bodies.concat());
+        for length in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..length]), None, "{length}");
+        }
+        let read = decode(&bytes).unwrap();
+        assert_eq!(read.highest_number(), 72);
+        let uow = 9;
+        assert_eq!(
+            read,
+            Record::Publish {
+                uow,
+                destinations,
+                bodies
+            }
+        );
+    }
+
+    #[test]
+    fn what_no_publication_can_have_is_not_believed() {
+        let none = |bodies: &[usize], body| {
+            let (mut bytes, md) = (Vec::new(), Md::default());
+            let mut head = PublishHead::new(&mut bytes, 9, &md, bodies.iter().copied());
+            head.add(1, 2, 0, body, &md);
+            head.finish();
+            bytes
+        };
+        assert!(decode(&none(&[0], 0)).is_some());
+        assert_eq!(decode(&none(&[0], 1)), None, "a body that is not there");
+        assert_eq!(decode(&none(&[1], 0)), None, "a body that is cut");
+        let mut many = none(&[], 0);
+        let at = many.len() - DESTINATION - 4;
+        for count in [at, at - 4] {
+            let mut many = many.clone();
+            many[count..count + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+            assert_eq!(decode(&many), None);
+        }
+        many.push(0);
+        assert_eq!(decode(&many), None, "more than there should be");
     }
 }

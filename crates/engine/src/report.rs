@@ -82,18 +82,21 @@ pub(crate) fn check(md: &Md) -> Result<(), Reason> {
     if md.report & !KNOWN != 0 {
         return Err(Reason::REPORT_OPTIONS_ERROR);
     }
-    let asks = [
+    if is_asked_for(md) && md.reply_to_q.is_blank() {
+        return Err(Reason::MISSING_REPLY_TO_Q);
+    }
+    Ok(())
+}
+
+/// Whether a message asks for a report of any kind.
+pub(crate) fn is_asked_for(md: &Md) -> bool {
+    let kinds = [
         Kind::Exception(0),
         Kind::Expiration,
         Kind::Arrival,
         Kind::Delivery,
-    ]
-    .iter()
-    .any(|kind| md.report & kind.options().0 != 0);
-    if asks && md.reply_to_q.is_blank() {
-        return Err(Reason::MISSING_REPLY_TO_Q);
-    }
-    Ok(())
+    ];
+    kinds.iter().any(|kind| md.report & kind.options().0 != 0)
 }
 
 /// A report (or another message the queue manager makes), with the queue it is for.
@@ -188,7 +191,9 @@ impl Report {
                 let (md, data) = transmit(&self.md, &self.data, queue, queue_manager);
                 (alias, transmission, md, data)
             }
-            Target::Qmgr | Target::Definition => return Err(Reason::UNKNOWN_OBJECT_NAME),
+            Target::Topic(_) | Target::Qmgr | Target::Definition => {
+                return Err(Reason::UNKNOWN_OBJECT_NAME);
+            }
         };
         if alias.is_some_and(|alias| alias.put_inhibited()) {
             return Err(Reason::PUT_INHIBITED);

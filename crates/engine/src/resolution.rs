@@ -11,7 +11,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Name, Reason};
 
 use crate::catalogue::{Alias, Definition, Runtime};
-use crate::handles::Target;
+use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
 use crate::names::valid_name;
 use crate::queue::Queue;
@@ -42,6 +42,29 @@ impl Resolved {
             created_queue: false,
             output_only: false,
         }
+    }
+}
+
+impl Resolved {
+    /// A topic by its whole topic string.
+    ///
+    /// # Errors
+    /// 2425 it is none.
+    pub(crate) fn topic(
+        string: &str,
+        opened: Definition,
+        alias: Option<Arc<Alias>>,
+    ) -> Result<Self, Reason> {
+        posthaste_topic::check(string).map_err(|_| Reason::TOPIC_STRING_ERROR)?;
+        let string = string.to_owned();
+        Ok(Resolved {
+            target: Target::Topic(Arc::new(OpenTopic { string, alias })),
+            opened,
+            q_name: Name::default(),
+            q_mgr_name: Name::default(),
+            created_queue: false,
+            output_only: false,
+        })
     }
 }
 
@@ -109,6 +132,12 @@ fn remote(
 /// Follows an alias, once.
 fn follow(qm: &Inner, opened: &Definition, alias: Arc<Alias>) -> Result<Resolved, Reason> {
     let target = opened.text(MQCA_BASE_OBJECT_NAME);
+    if opened.int(MQIA_BASE_TYPE) == MQOT_TOPIC {
+        let topic = qm.catalogue.find(ObjectKind::Topic, &target);
+        let topic = topic.ok_or(Reason::UNKNOWN_ALIAS_BASE_Q)?;
+        let string = topic.text(MQCA_TOPIC_STRING);
+        return Resolved::topic(&string, opened.clone(), Some(alias));
+    }
     let base = qm
         .catalogue
         .queue(&target)

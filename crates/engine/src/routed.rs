@@ -16,7 +16,7 @@ use crate::manager::Inner;
 use crate::message::Message;
 use crate::queue::Queue;
 use crate::queue::uncommitted::Uncommitted;
-use crate::record;
+use crate::record::{self, PublishHead};
 use crate::unit::{Op, Unit};
 
 /// A message on its way to a local queue, complete but for its number. Small, because a put that waits keeps
@@ -32,9 +32,14 @@ impl RoutedMessage {
     /// `expires`: microseconds since 1970; 0 = never.
     #[inline]
     pub(crate) fn new(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
+        Self::sharing(queue, md, trimmed(data), expires)
+    }
+
+    /// The same of data that others share, which have been [`trimmed`].
+    pub(crate) fn sharing(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
         let message = Arc::new(Message {
             md,
-            data: trimmed(data),
+            data,
             seq: 0,
             expires,
             lsn: Lsn(0),
@@ -44,6 +49,12 @@ impl RoutedMessage {
 
     pub(crate) fn persistent(&self) -> bool {
         self.message.persistent()
+    }
+
+    /// Whether the two have one body, and not only equal ones.
+    pub(crate) fn shares_body(&self, other: &RoutedMessage) -> bool {
+        let (one, other) = (&self.message.data, &other.message.data);
+        one.as_ptr() == other.as_ptr() && one.len() == other.len()
     }
 
     pub(crate) fn into_message(mut self, seq: u64, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
@@ -59,7 +70,7 @@ const SMALL: usize = 1024;
 
 /// The same bytes in memory of about their own size, because a queue's buffer counts the length of messages: a buffer
 /// that has grown as data came in may be twice as large, and one that is shared is kept by one message as a whole.
-fn trimmed(data: Bytes) -> Bytes {
+pub(crate) fn trimmed(data: Bytes) -> Bytes {
     let length = data.len();
     if length < SMALL {
         return data;
@@ -129,7 +140,11 @@ impl Drop for Reservation {
     }
 }
 
+/// The most that is kept of the room that was needed for one.
+const KEPT_HEAD: usize = 64 << 10;
+
 thread_local! {
+    /// Room for what stands in front of the data in a record.
     static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -158,6 +173,44 @@ pub(crate) fn append_put(
         qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
     }
     HEAD.set(head);
+    appended
+}
+
+/// Appends the record of messages that are put all at once, without waiting. All of them are persistent, and there is one
+/// at least; those that share a body stand beside each other. `owing`: bytes to keep for the end of their unit of work.
+pub(crate) fn append_all(
+    qm: &Inner,
+    (class, owing): (Class, u64),
+    uow: u64,
+    messages: &[(&RoutedMessage, u64)],
+) -> Result<Appended, LogError> {
+    let (first, rest) = messages.split_first().ok_or(LogError::Full)?;
+    if rest.is_empty() {
+        return append_put(qm, (class, owing), uow, first.0, first.1);
+    }
+    let bodies = messages.chunk_by(|(one, _), (next, _)| one.shares_body(next));
+    let mut parts: Vec<&[u8]> = vec![&[]];
+    parts.extend(bodies.clone().map(|all| &all[0].0.message.data[..]));
+    let mut head = HEAD.take();
+    head.clear();
+    let lengths = parts[1..].iter().map(|body| body.len());
+    let mut publish = PublishHead::new(&mut head, uow, &first.0.message.md, lengths);
+    for (body, all) in bodies.enumerate() {
+        for (routed, seq) in all {
+            let message = &routed.message;
+            publish.add(routed.queue.id, *seq, message.expires, body, &message.md);
+        }
+    }
+    publish.finish();
+    parts[0] = &head;
+    let appended = qm.log.append_owing(class, &parts, owing);
+    if matches!(appended, Err(LogError::Full)) {
+        let bytes = parts.iter().map(|part| part.len()).sum();
+        qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
+    }
+    if head.capacity() <= KEPT_HEAD {
+        HEAD.set(head);
+    }
     appended
 }
 

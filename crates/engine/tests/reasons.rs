@@ -52,7 +52,15 @@ const UNPROVOKED: [(&str, &str); 3] = [
 ];
 
 /// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in `damaged.rs`.
-const OWN_TESTS: [&str; 3] = ["BACKED_OUT", "OBJECT_DAMAGED", "RESOURCE_PROBLEM"];
+const OWN_TESTS: [&str; 7] = [
+    "BACKED_OUT",
+    "NO_SUBS_MATCHED",
+    "OBJECT_DAMAGED",
+    "PUBLICATION_FAILURE",
+    "PUT_NOT_RETAINED",
+    "RESOURCE_PROBLEM",
+    "TOPIC_STRING_ERROR",
+];
 
 fn opened(s: &Session, name: &str, options: i32) -> Outcome {
     try_open(s, name, options).map(|_| Reason::NONE)

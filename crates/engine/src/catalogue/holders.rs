@@ -58,7 +58,7 @@ impl Held {
         let is_it = |target: &Target| match target {
             Target::Queue { queue: open, .. } => Arc::ptr_eq(open, queue),
             Target::Remote { transmission, .. } => Arc::ptr_eq(transmission, queue),
-            Target::Qmgr | Target::Definition => false,
+            Target::Topic(_) | Target::Qmgr | Target::Definition => false,
         };
         let mut held = Held {
             handles: state.handles.iter().filter(|h| is_it(&h.target)).count(),

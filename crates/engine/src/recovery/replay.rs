@@ -18,7 +18,7 @@ use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::{NewSlot, SlotId};
 use crate::queue::uncommitted::Uncommitted;
-use crate::record::{BackoutCount, QueueId, Record, UowId};
+use crate::record::{BackoutCount, Destination, QueueId, Record, UowId};
 use crate::stop::StartError;
 use crate::unit::Op;
 use crate::unit::carried::{Found, Row};
@@ -138,16 +138,14 @@ impl<'a> Replay<'a> {
                 md,
                 data,
             } => {
-                let message = || message(start, seq, expires, *md, data);
-                if uow == 0 {
-                    self.put(queue, &message());
-                    return Ok(());
-                }
-                let unit = self.units.entry(uow).or_default();
-                if !unit.filed.contains(&seq) {
-                    unit.pending.push(Pending::Put(queue, message()));
-                }
+                let message = || message(start, seq, expires, *md, Bytes::copy_from_slice(data));
+                self.redo_put(uow, queue, seq, message);
             }
+            Record::Publish {
+                uow,
+                destinations,
+                bodies,
+            } => self.redo_publication(start, uow, destinations, &bodies),
             Record::Get {
                 uow: 0, queue, seq, ..
             }
@@ -193,6 +191,41 @@ impl<'a> Replay<'a> {
             Record::Checkpoint { .. } => {}
         }
         Ok(())
+    }
+
+    fn redo_put(
+        &mut self,
+        uow: UowId,
+        queue: QueueId,
+        seq: u64,
+        message: impl FnOnce() -> Arc<Message>,
+    ) {
+        if uow == 0 {
+            return self.put(queue, &message());
+        }
+        let unit = self.units.entry(uow).or_default();
+        if !unit.filed.contains(&seq) {
+            unit.pending.push(Pending::Put(queue, message()));
+        }
+    }
+
+    fn redo_publication(
+        &mut self,
+        start: Lsn,
+        uow: UowId,
+        mut destinations: Vec<Destination>,
+        bodies: &[&[u8]],
+    ) {
+        // Shared in memory too.
+        let bodies: Vec<Bytes> = bodies.iter().map(|b| Bytes::copy_from_slice(b)).collect();
+        if planted(Bug::HalfPublish) {
+            destinations.truncate(destinations.len() / 2);
+        }
+        for to in destinations {
+            let data = bodies[to.body].clone();
+            let message = || message(start, to.seq, to.expires, to.md, data);
+            self.redo_put(uow, to.queue, to.seq, message);
+        }
     }
 
     fn commit(&mut self, mut unit: Vec<Pending>) {
@@ -431,10 +464,10 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn message(start: Lsn, seq: u64, expires: i64, md: Md, data: &[u8]) -> Arc<Message> {
+fn message(start: Lsn, seq: u64, expires: i64, md: Md, data: Bytes) -> Arc<Message> {
     Arc::new(Message {
         md,
-        data: Bytes::copy_from_slice(data),
+        data,
         seq,
         expires,
         lsn: start,

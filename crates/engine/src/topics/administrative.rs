@@ -74,8 +74,6 @@ pub(crate) fn base_topic() -> Object {
     base
 }
 
-// Publications, which ask it, are not served yet.
-#[allow(dead_code)]
 /// Which subscribers must be given a publication for the put to succeed (PMSGDLV, NPMSGDLV).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryRule {
@@ -95,10 +93,17 @@ impl DeliveryRule {
             _ => DeliveryRule::AllAvailable,
         }
     }
+
+    /// Whether a subscription has to be given the publication.
+    pub(crate) fn demands(self, durable: bool) -> bool {
+        match self {
+            DeliveryRule::All => true,
+            DeliveryRule::AllDurable => durable,
+            DeliveryRule::AllAvailable => false,
+        }
+    }
 }
 
-// Publications, which ask it, are not served yet.
-#[allow(dead_code)]
 /// What holds for a topic string.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TopicRules {
@@ -113,6 +118,7 @@ pub(crate) struct TopicRules {
     /// DEFPSIST: MQPER_PERSISTENT or MQPER_NOT_PERSISTENT.
     pub(crate) persistence: i32,
     /// DEFPRESP: MQPRT_SYNC_RESPONSE or MQPRT_ASYNC_RESPONSE.
+    #[allow(dead_code)]
     pub(crate) put_response: i32,
     /// PMSGDLV.
     pub(crate) persistent_delivery: DeliveryRule,
@@ -155,8 +161,6 @@ impl TopicRules {
         }
     }
 
-    // Publications, which ask it, are not served yet.
-    #[allow(dead_code)]
     /// Which subscribers must be given a publication for the put to succeed.
     pub(crate) fn delivery(&self, persistent: bool) -> DeliveryRule {
         match persistent {
@@ -165,8 +169,6 @@ impl TopicRules {
         }
     }
 
-    // Publications, which ask it, are not served yet.
-    #[allow(dead_code)]
     /// Whether publications on the topic string reach a subscription with this filter, which matches it: no topic object
     /// below the filter's wildcard blocks it.
     pub(crate) fn reaches(&self, filter: &Filter) -> bool {

@@ -10,6 +10,7 @@
 pub(crate) mod administrative;
 pub(crate) mod ends;
 pub(crate) mod managed;
+pub(crate) mod publication;
 pub(crate) mod stored;
 pub(crate) mod subscription;
 
@@ -166,6 +167,13 @@ impl Topics {
         known.by_id.get(id).map(Entry::found)
     }
 
+    /// Whether a connection has a handle on a subscription.
+    pub(crate) fn is_used_by(&self, id: &SubId, session: u64) -> bool {
+        let known = self.known.read();
+        let entry = known.by_id.get(id);
+        entry.is_some_and(|entry| entry.users.contains(&session))
+    }
+
     /// What is known of every subscription.
     pub(crate) fn all(&self) -> Vec<Found> {
         let known = self.known.read();
@@ -206,8 +214,6 @@ impl Topics {
         known.remove(id).map(|entry| entry.subscription)
     }
 
-    // Publications, which ask it, are not served yet.
-    #[allow(dead_code)]
     /// Everybody who asks for publications on this topic string, each once.
     pub(crate) fn subscribers(&self, topic: &str) -> Vec<Arc<Subscription>> {
         let mut found = Vec::new();

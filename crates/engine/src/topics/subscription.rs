@@ -87,8 +87,6 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    // Publications, which are counted, are not served yet.
-    #[allow(dead_code)]
     /// One publication more was put on the destination.
     pub(crate) fn count(&self, now: i64) {
         self.messages.fetch_add(1, Ordering::Relaxed);
@@ -128,8 +126,6 @@ pub(crate) struct Subscription {
     pub(crate) user_data: String,
     /// The selection string as it was given, and what it means; `None`: everything.
     pub(crate) selection: String,
-    // Publications, which it is asked about, are not served yet.
-    #[allow(dead_code)]
     pub(crate) selector: Option<Arc<Selector>>,
     /// SUBLEVEL, 0 to 9.
     pub(crate) level: i32,

@@ -31,6 +31,11 @@ pub(crate) enum Effect {
         message: Arc<Message>,
         pin: Pin,
     },
+    /// Messages on several queues, by one record.
+    Published {
+        puts: Vec<(Arc<Queue>, Arc<Message>)>,
+        pin: Pin,
+    },
     Got {
         queue: Arc<Queue>,
         slot: SlotId,

@@ -14,9 +14,12 @@ use crate::manager::Inner;
 use crate::meter::Count;
 
 impl Effect {
-    /// Whether it is of one put or get outside a unit of work.
+    /// Whether it is of one put, publication or get outside a unit of work.
     fn alone(&self) -> bool {
-        matches!(self, Effect::Put { .. } | Effect::Got { .. })
+        matches!(
+            self,
+            Effect::Put { .. } | Effect::Published { .. } | Effect::Got { .. }
+        )
     }
 
     /// Makes it true. `forced` proves that the record up to `end` is durable.
@@ -34,6 +37,12 @@ impl Effect {
                 pin,
             } => {
                 deliver(qm, &queue, &message, true);
+                drop(pin);
+            }
+            Effect::Published { puts, pin } => {
+                for (queue, message) in &puts {
+                    deliver(qm, queue, message, true);
+                }
                 drop(pin);
             }
             Effect::Got { queue, slot, pin } => {

@@ -19,6 +19,7 @@ use crate::plant::{Bug, planted};
 use crate::queue::{Queue, QueueState};
 use crate::resolution::{Resolved, ours, resolve};
 use crate::session::{Session, SessionInner};
+use crate::topics::administrative::BASE_TOPIC;
 
 const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
 const CONTEXT: i32 = MQOO_PASS_IDENTITY_CONTEXT
@@ -260,12 +261,39 @@ impl SessionInner {
         })
     }
 
+    /// A topic by the name of an object, a topic string, or both.
+    pub(super) fn resolve_topic(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
+        let qm = &self.qm;
+        if options & (INPUT | MQOO_BROWSE | MQOO_SET) != 0 {
+            return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+        }
+        if !ours(qm, &od.object_q_mgr_name) {
+            return Err(Reason::UNKNOWN_OBJECT_Q_MGR);
+        }
+        let name = match od.object_name.is_blank() {
+            true => BASE_TOPIC.into(),
+            false => od.object_name.text(),
+        };
+        let opened = qm.catalogue.find(ObjectKind::Topic, &name);
+        let opened = opened.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
+        let added = match od.version >= MQOD_VERSION_4 {
+            true => od.object_string.as_str(),
+            false => "",
+        };
+        let string = posthaste_topic::join(&opened.text(MQCA_TOPIC_STRING), added);
+        Resolved::topic(&string, opened, None)
+    }
+
     pub(super) fn count_in(&self, resolved: &Resolved, options: &mut i32) -> Result<(), Reason> {
         let receives = INPUT | MQOO_BROWSE;
         if resolved.output_only && *options & (receives | MQOO_INQUIRE | MQOO_SET) != 0 {
             return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
         }
         match &resolved.target {
+            Target::Topic(_) if *options & (receives | MQOO_SET) != 0 => {
+                Err(Reason::OPTION_NOT_VALID_FOR_TYPE)
+            }
+            Target::Topic(_) => Ok(()),
             Target::Queue { queue, .. } => admit(&mut queue.lock(), options),
             Target::Remote { transmission, .. } => {
                 if *options & receives != 0 {
@@ -298,7 +326,7 @@ impl SessionInner {
             MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
             MQOT_NAMELIST => self.resolve_other(od, options, ObjectKind::Namelist)?,
             MQOT_PROCESS => self.resolve_other(od, options, ObjectKind::Process)?,
-            MQOT_TOPIC => return Err(Reason::UNKNOWN_OBJECT_NAME),
+            MQOT_TOPIC => self.resolve_topic(od, options)?,
             _ => return Err(Reason::OBJECT_TYPE_ERROR),
         };
         let temporary_mine = resolved.created_queue;
@@ -356,8 +384,13 @@ impl SessionInner {
             od.resolved_q_mgr_name = Name::new(&self.qm.config.name);
         }
         od.resolved_type = od.object_type;
+        if let Target::Topic(topic) = &resolved.target {
+            od.resolved_type = MQOT_TOPIC;
+            od.res_object_string.clone_from(&topic.string);
+        }
         let (local, remote) = match resolved.target {
             Target::Remote { .. } => (0, 1),
+            Target::Topic(_) => (0, 0),
             _ => (1, 0),
         };
         od.known_dest_count = local;
@@ -379,7 +412,7 @@ impl Session {
     /// type, 2082 unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name,
     /// 2100 object already exists, 2184 remote queue name, 2196/2091/2092 and 2197/2198/2199
     /// (default) transmission queue unknown/type/usage, 2154 distribution
-    /// lists, 2459/2504/2516/2519 selectors, 2161 quiescing.
+    /// lists, 2425 topic string, 2459/2504/2516/2519 selectors, 2161 quiescing.
     pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
         let _call = self.inner().enter()?;
         self.inner().open(od, options).await

@@ -7,11 +7,13 @@ use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md, Name, Pmo, Reason};
 
+use super::descriptor::check_md;
+use super::publish::Publishing;
 use super::send;
 use super::{Done, Verb, context, mde};
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
-use crate::handles::{Handle, Target};
+use crate::handles::{Handle, OpenTopic, Target};
 use crate::message::Message;
 use crate::meter::Count;
 use crate::queue::{Queue, QueueAttributes};
@@ -37,11 +39,12 @@ const KNOWN: i32 = MQPMO_SYNCPOINT
     | MQPMO_SYNC_RESPONSE
     | MQPMO_RESOLVE_LOCAL_Q;
 
-/// Segments are refused with a reason of their own. That a message may be segmented is noted, and never needed: one
-/// that is too long is refused (2030, 2031).
-const MESSAGE_FLAGS: i32 =
-    MQMF_SEGMENTATION_ALLOWED | MQMF_MSG_IN_GROUP | MQMF_LAST_MSG_IN_GROUP | SEGMENT;
-const SEGMENT: i32 = MQMF_SEGMENT | MQMF_LAST_SEGMENT;
+/// What is about topics.
+const PUBLISHING: i32 = MQPMO_RETAIN
+    | MQPMO_NOT_OWN_SUBS
+    | MQPMO_SUPPRESS_REPLYTO
+    | MQPMO_SCOPE_QMGR
+    | MQPMO_WARN_IF_NO_SUBS_MATCHED;
 
 /// Where a put goes: what a handle says, or what MQPUT1 resolved.
 pub(super) struct Route {
@@ -79,7 +82,9 @@ impl Route {
                 remote: Some(Box::new((*queue, *queue_manager))),
                 opened: opened.clone(),
             }),
-            Target::Qmgr | Target::Definition => Err(Reason::NOT_OPEN_FOR_OUTPUT),
+            Target::Topic(_) | Target::Qmgr | Target::Definition => {
+                Err(Reason::NOT_OPEN_FOR_OUTPUT)
+            }
         }
     }
 
@@ -116,43 +121,6 @@ impl Route {
     }
 }
 
-/// Checks what can be checked of a descriptor alone.
-fn check_md(md: &Md) -> Result<(), Reason> {
-    let system = (MQMT_SYSTEM_FIRST..=MQMT_SYSTEM_LAST).contains(&md.msg_type);
-    let application = (MQMT_APPL_FIRST..=MQMT_APPL_LAST).contains(&md.msg_type);
-    if !system && !application {
-        return Err(Reason::MSG_TYPE_ERROR);
-    }
-    if md.msg_type == MQMT_REQUEST && md.reply_to_q.is_blank() {
-        return Err(Reason::MISSING_REPLY_TO_Q);
-    }
-    if md.expiry != MQEI_UNLIMITED && md.expiry <= 0 {
-        return Err(Reason::EXPIRY_ERROR);
-    }
-    if md.priority < MQPRI_PRIORITY_AS_Q_DEF {
-        return Err(Reason::PRIORITY_ERROR);
-    }
-    if !(MQPER_NOT_PERSISTENT..=MQPER_PERSISTENCE_AS_Q_DEF).contains(&md.persistence) {
-        return Err(Reason::PERSISTENCE_ERROR);
-    }
-    report::check(md)?;
-    if md.version >= MQMD_VERSION_2 {
-        if md.msg_flags & !MESSAGE_FLAGS != 0 {
-            return Err(Reason::MSG_FLAGS_ERROR);
-        }
-        if md.msg_seq_number < 1 || md.msg_seq_number > 999_999_999 {
-            return Err(Reason::MSG_SEQ_NUMBER_ERROR);
-        }
-        if md.offset < 0 {
-            return Err(Reason::OFFSET_ERROR);
-        }
-        if md.msg_flags & SEGMENT != 0 {
-            return Err(Reason::SEGMENTS_NOT_SUPPORTED);
-        }
-    }
-    Ok(())
-}
-
 pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
     let options = pmo.options;
     let both = |a: i32, b: i32| options & a != 0 && options & b != 0;
@@ -160,7 +128,7 @@ pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
         // What is put would come from message handles, which there are not.
         return Err(Reason::MD_ERROR);
     }
-    if options & !KNOWN != 0
+    if options & !(KNOWN | PUBLISHING) != 0
         || both(MQPMO_SYNCPOINT, MQPMO_NO_SYNCPOINT)
         || both(MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE)
     {
@@ -195,9 +163,21 @@ pub(super) struct Begun {
     arrival: Option<Box<Report>>,
 }
 
+/// A put that has begun: to a queue, or to a topic.
+pub(super) enum Going {
+    Queue(Begun),
+    Topic(Box<Publishing>),
+}
+
+/// Where a put goes.
+enum Destination {
+    Queue(Route),
+    Topic(Arc<OpenTopic>),
+}
+
 /// What a put needs of its handle.
 struct Prepared {
-    route: Route,
+    to: Destination,
     passed: Option<Box<Md>>,
     group: NextPut,
 }
@@ -227,17 +207,28 @@ impl SessionInner {
 
     /// Completes the descriptor of a message: defaults, identifiers, context.
     fn complete(&self, route: &Route, md: &mut Md, pmo: &Pmo, passed: Option<&Md>) {
+        if md.msg_id == [0; 24] || pmo.options & MQPMO_NEW_MSG_ID != 0 {
+            md.msg_id = self.qm.new_msg_id(self.qm.next_seq());
+        }
+        self.complete_rest(|| route.defaults(), md, pmo, passed);
+    }
+
+    /// The same of what is no message identifier. `defaults`: priority and persistence.
+    pub(super) fn complete_rest(
+        &self,
+        defaults: impl FnOnce() -> (i32, i32),
+        md: &mut Md,
+        pmo: &Pmo,
+        passed: Option<&Md>,
+    ) {
         if md.priority == MQPRI_PRIORITY_AS_Q_DEF || md.persistence == MQPER_PERSISTENCE_AS_Q_DEF {
-            let (priority, persistence) = route.defaults();
+            let (priority, persistence) = defaults();
             if md.priority == MQPRI_PRIORITY_AS_Q_DEF {
                 md.priority = priority;
             }
             if md.persistence == MQPER_PERSISTENCE_AS_Q_DEF {
                 md.persistence = persistence;
             }
-        }
-        if md.msg_id == [0; 24] || pmo.options & MQPMO_NEW_MSG_ID != 0 {
-            md.msg_id = self.qm.new_msg_id(self.qm.next_seq());
         }
         if pmo.options & MQPMO_NEW_CORREL_ID != 0 {
             md.correl_id = self.qm.new_msg_id(self.qm.next_seq());
@@ -272,6 +263,9 @@ impl SessionInner {
         passed: Option<&Md>,
     ) -> Result<Begun, Reason> {
         let qm = &self.qm;
+        if pmo.options & PUBLISHING != 0 {
+            return Err(Reason::OPTIONS_ERROR);
+        }
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
@@ -311,10 +305,15 @@ impl SessionInner {
     /// Puts a message that is complete. The descriptor and the options come back filled.
     pub(super) async fn finish_put(
         self: &Arc<Self>,
-        begun: Begun,
+        going: Going,
         md: &mut Md,
         pmo: &mut Pmo,
     ) -> Verb<()> {
+        let begun = match going {
+            Going::Queue(begun) => begun,
+            // A future of its own, so that all the other puts need no room for it.
+            Going::Topic(publishing) => return Box::pin(self.publish(publishing, md, pmo)).await,
+        };
         let Begun {
             queue,
             remote,
@@ -380,16 +379,20 @@ impl SessionInner {
         md: &Md,
         pmo: &Pmo,
         data: Bytes,
-    ) -> Result<(Begun, NextPut), Reason> {
+    ) -> Result<(Going, NextPut), Reason> {
         check_options(pmo)?;
         let (mut changed, data) = mde::absorb(md, data)?;
-        let Prepared {
-            route,
-            passed,
-            group,
-        } = self.prepare(hobj, &mut changed, pmo)?;
-        let begun = self.begin_put(route, changed, pmo, data, passed.as_deref())?;
-        Ok((begun, group))
+        let Prepared { to, passed, group } = self.prepare(hobj, &mut changed, pmo)?;
+        let passed = passed.as_deref();
+        let going = match to {
+            Destination::Queue(route) => {
+                Going::Queue(self.begin_put(route, changed, pmo, data, passed)?)
+            }
+            Destination::Topic(topic) => {
+                Going::Topic(self.begin_publish(topic, changed, pmo, data, passed)?)
+            }
+        };
+        Ok((going, group))
     }
 
     /// The message is put: notes at its handle how far its group has come.
@@ -413,8 +416,15 @@ impl SessionInner {
             return Err(Reason::NOT_OPEN_FOR_OUTPUT);
         }
         context::check(pmo.options, open.options)?;
-        let route = Route::of(&open.target, &open.opened)?;
-        let group = open.group_put.next(md, pmo, route.persistence(md), || {
+        let (to, persistence) = match &open.target {
+            Target::Topic(topic) => (Destination::Topic(topic.clone()), md.persistence),
+            target => {
+                let route = Route::of(target, &open.opened)?;
+                let persistence = route.persistence(md);
+                (Destination::Queue(route), persistence)
+            }
+        };
+        let group = open.group_put.next(md, pmo, persistence, || {
             self.qm.new_msg_id(self.qm.next_seq())
         })?;
         let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
@@ -427,11 +437,7 @@ impl SessionInner {
         } else {
             None
         };
-        Ok(Prepared {
-            route,
-            passed,
-            group,
-        })
+        Ok(Prepared { to, passed, group })
     }
 }
 
@@ -441,8 +447,8 @@ impl Session {
     /// # Errors
     /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251, 2365), of the
     /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039), of the queue (2030, 2031,
-    /// 2048, 2051, 2052, 2053, 2056), of groups (2185, 2241, 2245, 2257), of the unit of work
-    /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 is a warning,
+    /// 2048, 2051, 2052, 2053, 2056), of topics (2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
+    /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 and 2550 are warnings,
     /// and so are 2185, 2241 and 2245 out of logical order.
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();

@@ -5,31 +5,29 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Md, Od, Pmo, Reason};
 
 use super::open::check_descriptor;
-use super::put::{Begun, Route, check_options};
+use super::put::{Going, Route, check_options};
 use super::{Verb, context, mde};
 use crate::group::GroupPut;
+use crate::handles::Target;
 use crate::resolution::resolve;
 use crate::session::{Session, SessionInner};
 
 impl SessionInner {
     /// The part of MQPUT1 before the message is on its way.
-    fn begin_put1(&self, od: &Od, md: &Md, pmo: &Pmo, data: Bytes) -> Result<Begun, Reason> {
+    fn begin_put1(&self, od: &mut Od, md: &Md, pmo: &Pmo, data: Bytes) -> Result<Going, Reason> {
         check_options(pmo)?;
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
             return Err(Reason::OPTIONS_ERROR);
         }
         check_descriptor(od, 0)?;
-        if od.object_type != MQOT_Q {
-            return Err(match od.object_type {
-                MQOT_TOPIC => Reason::UNKNOWN_OBJECT_NAME,
-                _ => Reason::OBJECT_TYPE_ERROR,
-            });
-        }
         // MQPUT1 opens with every context right the put asks for.
         context::check(pmo.options, -1)?;
-        let resolved = resolve(&self.qm, &od.object_name, &od.object_q_mgr_name)?
-            .map_err(|_| Reason::OBJECT_TYPE_ERROR)?;
-        let route = Route::of(&resolved.target, &resolved.opened)?;
+        let resolved = match od.object_type {
+            MQOT_Q => resolve(&self.qm, &od.object_name, &od.object_q_mgr_name)?
+                .map_err(|_| Reason::OBJECT_TYPE_ERROR)?,
+            MQOT_TOPIC => self.resolve_topic(od, MQOO_OUTPUT)?,
+            _ => return Err(Reason::OBJECT_TYPE_ERROR),
+        };
         let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
         let passed = if pmo.options & passes != 0 {
             let mut state = self.lock();
@@ -44,7 +42,16 @@ impl SessionInner {
         let (mut changed, data) = mde::absorb(md, data)?;
         let new_id = || self.qm.new_msg_id(self.qm.next_seq());
         GroupPut::default().next(&mut changed, pmo, md.persistence, new_id)?;
-        self.begin_put(route, changed, pmo, data, passed.as_deref())
+        let passed = passed.as_deref();
+        if let Target::Topic(topic) = resolved.target {
+            od.resolved_type = MQOT_TOPIC;
+            od.res_object_string.clone_from(&topic.string);
+            let publishing = self.begin_publish(topic, changed, pmo, data, passed)?;
+            return Ok(Going::Topic(publishing));
+        }
+        let route = Route::of(&resolved.target, &resolved.opened)?;
+        let begun = self.begin_put(route, changed, pmo, data, passed)?;
+        Ok(Going::Queue(begun))
     }
 }
 

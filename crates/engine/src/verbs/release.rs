@@ -38,7 +38,7 @@ pub(crate) fn count_out(target: &Target, options: i32) {
             }
         }
         Target::Remote { transmission, .. } => transmission.lock().open_output -= 1,
-        Target::Qmgr | Target::Definition => {}
+        Target::Topic(_) | Target::Qmgr | Target::Definition => {}
     }
 }
 

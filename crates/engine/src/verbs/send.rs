@@ -202,8 +202,11 @@ pub(crate) async fn together(
     }
 }
 
+/// A message of a unit of work that has to be filed.
+pub(crate) type Due = (Arc<Queue>, Arc<Message>);
+
 /// Makes a message part of a unit of work; whether it has to be filed, because the queue's buffer is full.
-fn join(work: &mut Work, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
+pub(crate) fn join(work: &mut Work, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
     work.ops.push(Op::Put {
         queue: queue.clone(),
         put: Uncommitted::InMemory {
@@ -215,7 +218,11 @@ fn join(work: &mut Work, queue: &Arc<Queue>, message: &Arc<Message>) -> bool {
 }
 
 /// Moves a message of the session's unit of work to its queue's file, without a lock while it is written.
-async fn file_uncommitted(session: &SessionInner, queue: &Arc<Queue>, message: &Arc<Message>) {
+pub(crate) async fn file_uncommitted(
+    session: &SessionInner,
+    queue: &Arc<Queue>,
+    message: &Arc<Message>,
+) {
     let place = match queue.write_uncommitted(message).await {
         Ok(place) => place,
         Err(error) => return queue.not_filed_uncommitted(&error),

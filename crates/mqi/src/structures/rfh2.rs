@@ -153,6 +153,12 @@ impl Rfh2 {
         bytes
     }
 
+    /// Puts a folder in the place of those of its name, at the end.
+    pub fn replace_folder(&mut self, name: &str, text: String) {
+        self.folders.retain(|text| folder_name(text) != Some(name));
+        self.folders.push(text);
+    }
+
     /// The first folder of a name, for example `folder("usr")`.
     pub fn folder(&self, name: &str) -> Option<&str> {
         self.folders

@@ -1,0 +1,180 @@
+//! What a publication is for each of its subscribers.
+//!
+//! Sources: MQ manual, "Publish/subscribe message properties", "Message properties and publish/subscribe" (the folder
+//! `mqps`), MQSD's fields about publications, MQMD's MsgId and CorrelId ("if the message is being put to a topic").
+//!
+//! Invariants:
+//! * Identity context, priority and CorrelId are the subscription's, where it says so; the rest of the descriptor is the
+//!   publisher's. Each copy has a MsgId of its own, unless the publisher has given one.
+//! * Copies whose data are the same share them, and stand beside each other.
+//! * Properties of publish/subscribe are in a folder `mqps` of an MQRFH2: where the subscription asks for that header,
+//!   and where the message has one already, in which case its own. A message without it stays as it was published:
+//!   its getter would not be shown the properties of another form either (PROPCTL(COMPAT)).
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, Md, PointerSize, Rfh2};
+
+use super::subscription::{PublishProperties, Subscription};
+
+/// Characters of the text of a folder.
+const UTF_8: i32 = 1208;
+
+/// Data in one of the forms of a publication, and what the descriptor says of them.
+#[derive(Clone)]
+pub(crate) struct Form {
+    pub(crate) data: Bytes,
+    format: Chars<8>,
+    encoding: i32,
+    coded_char_set_id: i32,
+}
+
+impl Form {
+    pub(crate) fn of(md: &Md, data: Bytes) -> Form {
+        Form {
+            data,
+            format: md.format,
+            encoding: md.encoding,
+            coded_char_set_id: md.coded_char_set_id,
+        }
+    }
+
+    /// Says in a descriptor what the data are.
+    pub(crate) fn describe(&self, md: &mut Md) {
+        md.format = self.format;
+        md.encoding = self.encoding;
+        md.coded_char_set_id = self.coded_char_set_id;
+    }
+
+    /// What a header in front of the data says of them.
+    fn header(&self) -> Rfh2 {
+        Rfh2 {
+            encoding: self.encoding,
+            coded_char_set_id: self.coded_char_set_id,
+            format: self.format,
+            name_value_ccsid: UTF_8,
+            ..Rfh2::default()
+        }
+    }
+
+    /// Data behind a header.
+    fn behind(&self, header: &Rfh2, order: ByteOrder, data: &[u8]) -> Form {
+        let mut all = Vec::with_capacity(data.len() + 256);
+        header.encode(&mut all, order, PointerSize::Four);
+        all.extend_from_slice(data);
+        Form {
+            data: Bytes::from(all),
+            format: Chars::new(MQFMT_RF_HEADER_2),
+            ..*self
+        }
+    }
+
+    /// The same data with one folder more in the header in front of them, or in one of its own.
+    fn with_folder(&self, folder: String) -> Form {
+        let order = ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little);
+        let own = (self.format == Chars::new(MQFMT_RF_HEADER_2))
+            .then(|| Rfh2::decode(&self.data, order, PointerSize::Four).ok())
+            .flatten();
+        let (mut header, used) = own.unwrap_or_else(|| (self.header(), 0));
+        header.replace_folder("mqps", folder);
+        self.behind(&header, order, &self.data[used..])
+    }
+}
+
+fn escaped(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c => out.push(c),
+        }
+    }
+}
+
+/// The folder of publish/subscribe: the topic string, and what the subscription was made with.
+fn folder(topic: &str, user_data: &str) -> String {
+    let mut text = String::from("<mqps><Top>");
+    escaped(topic, &mut text);
+    text.push_str("</Top>");
+    if !user_data.is_empty() {
+        text.push_str("<Sud>");
+        escaped(user_data, &mut text);
+        text.push_str("</Sud>");
+    }
+    text.push_str("</mqps>");
+    text
+}
+
+/// The forms that a publication has, each made when it is needed first.
+pub(crate) struct Forms<'a> {
+    topic: &'a str,
+    published: Form,
+    /// It begins with an MQRFH2.
+    has_header: bool,
+    /// By the user data in them.
+    with_folder: Vec<(String, Form)>,
+}
+
+impl<'a> Forms<'a> {
+    pub(crate) fn new(topic: &'a str, published: Form) -> Self {
+        Forms {
+            topic,
+            has_header: published.format == Chars::new(MQFMT_RF_HEADER_2),
+            published,
+            with_folder: Vec::new(),
+        }
+    }
+
+    /// The form for a subscription; and which one it is.
+    pub(crate) fn of(&mut self, subscription: &Subscription) -> (usize, &Form) {
+        let needs_folder = match subscription.properties {
+            PublishProperties::Rfh2 => true,
+            PublishProperties::MessageProperties => self.has_header,
+            PublishProperties::None | PublishProperties::Compatibility => false,
+        };
+        if !needs_folder {
+            return (0, &self.published);
+        }
+        let known = self.with_folder.iter();
+        let user_data = &subscription.user_data;
+        let at = match known.clone().position(|(of, _)| of == user_data) {
+            Some(at) => at,
+            None => {
+                let folder = folder(self.topic, user_data);
+                let form = self.published.with_folder(folder);
+                self.with_folder.push((user_data.clone(), form));
+                self.with_folder.len() - 1
+            }
+        };
+        (at + 1, &self.with_folder[at].1)
+    }
+}
+
+/// The descriptor of a copy for a subscription: `published` is the publisher's. `new_id`: the MsgId that it has if the
+/// publisher has given none.
+pub(crate) fn descriptor(
+    published: &Md,
+    form: &Form,
+    subscription: &Subscription,
+    queue_priority: i32,
+    new_id: [u8; 24],
+) -> Md {
+    let mut md = published.clone();
+    form.describe(&mut md);
+    if md.msg_id == MQMI_NONE {
+        md.msg_id = new_id;
+    }
+    if subscription.correl_id != MQCI_NONE {
+        md.correl_id = subscription.correl_id;
+    }
+    match subscription.priority {
+        MQPRI_PRIORITY_AS_PUBLISHED => {}
+        MQPRI_PRIORITY_AS_Q_DEF => md.priority = queue_priority,
+        own => md.priority = own.clamp(0, 9),
+    }
+    md.user_identifier = Chars::new(&subscription.user);
+    md.accounting_token = subscription.accounting_token;
+    md.appl_identity_data = Chars::new(&subscription.application_identity);
+    md
+}

@@ -1,0 +1,386 @@
+//! One message on many queues: all of its copies at once, or none.
+//!
+//! Invariants:
+//! * A copy has a place on its queue before anything is appended, and everything is appended as one record: what is put
+//!   is there as a whole after a crash, or not at all.
+//! * A copy that finds no place goes to the dead-letter queue instead, where it may, and counts as delivered. If that
+//!   cannot be either, it makes the whole fail if it has to be delivered; otherwise nobody else hears of it.
+//! * What holds for puts (`send`) holds here: places before numbers, numbers before the record, no `await` between the
+//!   record and the entry in the unit of work, a full log delays.
+
+use std::sync::Arc;
+
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::{Appended, Class, LogError, Lsn, MAX_RECORD};
+
+use super::send::{Due, file_uncommitted, join};
+use crate::delivery::{deliver, reserve_report};
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::meter::Count;
+use crate::queue::Queue;
+use crate::report::{self, Report};
+use crate::routed::{Reservation, RoutedMessage, append_all};
+use crate::session::SessionInner;
+use crate::unit::effect::Effect;
+use crate::unit::happen::Pending;
+use crate::unit::log_space_wait::LogSpaceWait;
+
+/// A copy of a message for one queue.
+pub(crate) struct Copy {
+    /// Absent while it has a place.
+    routed: Option<RoutedMessage>,
+    /// Without it there are no others, for this reason.
+    must: Option<Reason>,
+    /// Without a place it goes to the dead-letter queue.
+    dead_letter: bool,
+}
+
+impl Copy {
+    pub(crate) fn new(routed: RoutedMessage, must: Option<Reason>, dead_letter: bool) -> Copy {
+        Copy {
+            routed: Some(routed),
+            must,
+            dead_letter,
+        }
+    }
+}
+
+/// A message for many queues.
+pub(crate) struct Distribution {
+    /// Copies that share a body stand beside each other.
+    copies: Vec<Copy>,
+}
+
+/// A message that has its place.
+struct Placed {
+    routed: RoutedMessage,
+    place: Reservation,
+    seq: u64,
+    /// Which copy it is; none: it is not the copy itself that has the place.
+    of: Option<usize>,
+}
+
+/// Which copies were delivered nowhere, by their places among those that were given, in order.
+pub(crate) type Undelivered = Vec<usize>;
+
+/// All that have a place; the persistent ones first.
+struct Placing {
+    all: Vec<Placed>,
+    undelivered: Undelivered,
+}
+
+/// Bytes of a publication's record beside its bodies, for each message: more than a descriptor can take.
+const HEAD: usize = 600;
+
+impl Placing {
+    fn persistent(&self) -> usize {
+        let persistent = |placed: &Placed| placed.routed.persistent();
+        self.all.partition_point(persistent)
+    }
+
+    /// Whether one record can hold them.
+    fn fits(&self) -> bool {
+        let persistent = &self.all[..self.persistent()];
+        let bodies = persistent.chunk_by(|one, next| one.routed.shares_body(&next.routed));
+        let bytes = bodies.map(|all| all[0].routed.message.data.len() + all.len() * HEAD);
+        bytes.fold(0_usize, usize::saturating_add) <= MAX_RECORD
+    }
+
+    /// Draws the numbers of the messages.
+    fn number(&mut self, qm: &Inner) {
+        let first = qm.next_seqs(self.all.len().max(1) as u64);
+        for (placed, seq) in self.all.iter_mut().zip(first..) {
+            placed.seq = seq;
+        }
+    }
+
+    /// Appends the record of those that are persistent; none: there are none.
+    fn append(
+        &self,
+        qm: &Inner,
+        kept: (Class, u64),
+        uow: u64,
+    ) -> Option<Result<Appended, LogError>> {
+        let persistent = self.all[..self.persistent()].iter();
+        let messages: Vec<_> = persistent.map(|one| (&one.routed, one.seq)).collect();
+        (!messages.is_empty()).then(|| append_all(qm, kept, uow, &messages))
+    }
+
+    /// The messages, whose places are used. `lsn`: where their record begins.
+    fn into_messages(self, lsn: Lsn) -> impl Iterator<Item = (Arc<Queue>, Arc<Message>)> {
+        self.all.into_iter().map(move |placed| {
+            placed.place.used();
+            let lsn = match placed.routed.persistent() {
+                true => lsn,
+                false => Lsn(0),
+            };
+            placed.routed.into_message(placed.seq, lsn)
+        })
+    }
+}
+
+impl Distribution {
+    /// `copies`: those that share a body stand beside each other.
+    pub(crate) fn new(copies: Vec<Copy>) -> Distribution {
+        Distribution { copies }
+    }
+
+    /// Finds places for all, and for the reports on their arrival.
+    ///
+    /// # Errors
+    /// That of a copy that has to be delivered and finds none; 2031 no record is long enough for it.
+    async fn place(&mut self, qm: &Arc<Inner>) -> Result<Placing, Reason> {
+        let mut placing = Placing {
+            all: Vec::with_capacity(self.copies.len()),
+            undelivered: Vec::new(),
+        };
+        let mut others = Vec::new();
+        for (of, copy) in self.copies.iter_mut().enumerate() {
+            let Some(routed) = copy.routed.take() else {
+                continue;
+            };
+            match reserve(&routed).await {
+                Ok(place) => {
+                    let report = report::arrival(qm, &routed.message.md, &routed.message.data);
+                    others.extend(report.and_then(|report| reserve_report(qm, &report)));
+                    placing.all.push(Placed {
+                        routed,
+                        place,
+                        seq: 0,
+                        of: Some(of),
+                    });
+                }
+                Err(reason) => {
+                    let dead = copy.dead_letter.then(|| dead_letter(qm, &routed, reason));
+                    copy.routed = Some(routed);
+                    match dead.flatten() {
+                        Some(dead) => others.push(dead),
+                        None => match copy.must {
+                            Some(reason) => {
+                                self.take_back(placing);
+                                return Err(reason);
+                            }
+                            None => placing.undelivered.push(of),
+                        },
+                    }
+                }
+            }
+        }
+        for (routed, place) in others {
+            placing.all.push(Placed {
+                routed,
+                place,
+                seq: 0,
+                of: None,
+            });
+        }
+        // Stable: those that share a body stay beside each other.
+        placing
+            .all
+            .sort_by_key(|placed| !placed.routed.persistent());
+        if !placing.fits() {
+            self.take_back(placing);
+            return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
+        }
+        Ok(placing)
+    }
+
+    /// Gives up places that have not been used.
+    fn take_back(&mut self, placing: Placing) {
+        for placed in placing.all {
+            if let Some(of) = placed.of {
+                self.copies[of].routed = Some(placed.routed);
+            }
+        }
+    }
+
+    pub(crate) fn persistent(&self) -> bool {
+        let mut all = self.copies.iter().filter_map(|copy| copy.routed.as_ref());
+        all.any(RoutedMessage::persistent)
+    }
+}
+
+/// A place for a copy, on the queue that it goes to.
+async fn reserve(routed: &RoutedMessage) -> Result<Reservation, Reason> {
+    if routed.message.data.len() > routed.queue.attributes().max_msg_length {
+        return Err(Reason::MSG_TOO_BIG_FOR_Q);
+    }
+    Reservation::of(routed).await
+}
+
+/// The same on the dead-letter queue, for a copy that finds none on its own.
+fn dead_letter(
+    qm: &Arc<Inner>,
+    routed: &RoutedMessage,
+    reason: Reason,
+) -> Option<(RoutedMessage, Reservation)> {
+    let undelivered = Report {
+        md: routed.message.md.clone(),
+        data: routed.message.data.clone(),
+        to: (routed.queue.name, Default::default()),
+    };
+    let dead = undelivered.dead_letter(qm, reason).ok()?;
+    let place = Reservation::at_once(&dead).ok()?;
+    Some((dead, place))
+}
+
+/// Puts outside a unit of work. Returns when all of it is on its queues, forced if something of it is persistent.
+pub(crate) async fn alone(
+    session: &SessionInner,
+    mut distribution: Distribution,
+) -> Result<Undelivered, Reason> {
+    session.settled().await?;
+    let qm = &session.qm;
+    let mut log_space_wait = LogSpaceWait::new();
+    loop {
+        if distribution.persistent() {
+            qm.log.room().await;
+        }
+        let mut placing = distribution.place(qm).await?;
+        placing.number(qm);
+        // Where the numbers have run out the queue manager has stopped, and the next run will use these.
+        qm.lifecycle.running()?;
+        let pin = qm.units.hold(&qm.log, session.id);
+        let Some(appended) = placing.append(qm, (Class::Ordinary, 0), 0) else {
+            drop(pin);
+            let undelivered = std::mem::take(&mut placing.undelivered);
+            for (queue, message) in placing.into_messages(Lsn(0)) {
+                deliver(qm, &queue, &message, true);
+            }
+            return Ok(undelivered);
+        };
+        match appended {
+            Ok(appended) => {
+                let undelivered = std::mem::take(&mut placing.undelivered);
+                let puts = placing.into_messages(appended.start).collect();
+                let pending = Pending {
+                    qm,
+                    end: appended.end,
+                    effect: Some(Effect::Published { puts, pin }),
+                };
+                pending.done().await?;
+                return Ok(undelivered);
+            }
+            Err(error) => {
+                drop(pin);
+                distribution.take_back(placing);
+                log_space_wait.wait(qm, error).await?;
+            }
+        }
+    }
+}
+
+/// Puts outside a unit of work, and does not wait for the force: the connection has a ticket for all of it.
+///
+/// # Errors
+/// As [`alone`], and 2009 while too much is on its way.
+pub(crate) async fn with_ticket(
+    session: &Arc<SessionInner>,
+    mut distribution: Distribution,
+) -> Result<Undelivered, Reason> {
+    let qm = &session.qm;
+    let mut log_space_wait = LogSpaceWait::new();
+    loop {
+        session.room_for_ticket().await?;
+        qm.log.room().await;
+        let mut placing = distribution.place(qm).await?;
+        placing.number(qm);
+        qm.lifecycle.running()?;
+        let pin = qm.units.hold(&qm.log, session.id);
+        let appended = placing.append(qm, (Class::Ordinary, 0), 0);
+        // What has no record waits for those before it.
+        let none = || {
+            let (start, end) = (Lsn(0), qm.log.appended());
+            Ok(Appended { start, end })
+        };
+        match appended.unwrap_or_else(none) {
+            Ok(Appended { start, end }) => {
+                qm.home.counters.one(Count::Tickets);
+                let undelivered = std::mem::take(&mut placing.undelivered);
+                let puts: Vec<_> = placing.into_messages(start).collect();
+                let longest = puts.iter().map(|(_, put)| put.data.len()).max();
+                let bytes = puts.len() * size_of::<Message>() + longest.unwrap_or(0);
+                session.take_out(end, Effect::Published { puts, pin }, bytes);
+                return Ok(undelivered);
+            }
+            Err(error) => {
+                drop(pin);
+                distribution.take_back(placing);
+                log_space_wait.wait(qm, error).await?;
+            }
+        }
+    }
+}
+
+/// What came of it in a unit of work.
+enum Entered {
+    /// All of it is part of that; what has to be filed.
+    Put(Undelivered, Vec<Due>),
+    /// The log has no room for it at present.
+    NotAppended(Placing, LogError),
+}
+
+/// Makes messages part of the session's unit of work, at places that were reserved for them.
+fn enter_unit(session: &SessionInner, mut placing: Placing) -> Result<Entered, Reason> {
+    let qm = &session.qm;
+    placing.number(qm);
+    let logs = placing.persistent() > 0;
+    let mut state = session.lock();
+    let (unit, mut work) = session.join(&mut state, logs)?;
+    if let Err(reason) = work.check(qm, placing.all.len()) {
+        unit.not_appended(&mut work, qm);
+        return Err(reason);
+    }
+    let mut start = Lsn(0);
+    let owing = work.owing(false);
+    match placing.append(qm, (Class::Ordinary, owing), unit.id) {
+        None => {}
+        Some(Ok(appended)) => {
+            work.note(appended.start, owing, qm);
+            qm.log_space.note_progress(appended.end);
+            start = appended.start;
+        }
+        Some(Err(error)) => {
+            unit.not_appended(&mut work, qm);
+            return Ok(Entered::NotAppended(placing, error));
+        }
+    }
+    let undelivered = std::mem::take(&mut placing.undelivered);
+    let messages = placing.into_messages(start);
+    let due = messages.filter_map(|(queue, message)| {
+        let due = join(&mut work, &queue, &message);
+        due.then_some((queue, message))
+    });
+    Ok(Entered::Put(undelivered, due.collect()))
+}
+
+/// Puts in the application's unit of work.
+///
+/// # Errors
+/// As [`alone`]; 2003, 2024: each message counts.
+pub(crate) async fn in_unit(
+    session: &SessionInner,
+    mut distribution: Distribution,
+) -> Result<Undelivered, Reason> {
+    let qm = &session.qm;
+    let mut log_space_wait = LogSpaceWait::new();
+    loop {
+        if distribution.persistent() {
+            qm.log.room().await;
+        }
+        let placing = distribution.place(qm).await?;
+        match enter_unit(session, placing)? {
+            Entered::Put(undelivered, due) => {
+                for (queue, message) in due {
+                    file_uncommitted(session, &queue, &message).await;
+                }
+                return Ok(undelivered);
+            }
+            Entered::NotAppended(placing, error) => {
+                distribution.take_back(placing);
+                log_space_wait.wait(qm, error).await?;
+            }
+        }
+    }
+}

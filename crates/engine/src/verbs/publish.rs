@@ -1,0 +1,334 @@
+//! MQPUT to a topic: a message for everybody who has subscribed to it.
+//!
+//! Sources: MQ manual, "MQPMO options", "MQPMO - PubLevel", "DEFINE TOPIC" (PMSGDLV, NPMSGDLV, USEDLQ), "Publishing
+//! options", MQMD "MsgId".
+//!
+//! Invariants:
+//! * Who gets it is decided once, when the call begins: those who subscribe later do not.
+//! * All copies are put at once (`distribute`). Nothing is retained: a publication that is to be is refused (2479).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Md, MsgId, Name, Pmo, Reason};
+use posthaste_recovery_log::Lsn;
+
+use super::descriptor::check_md;
+use super::distribute::{self, Copy, Distribution};
+use super::{Done, Verb, mde};
+use crate::consume::considered::Considered;
+use crate::handles::{OpenTopic, Target};
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::meter::Count;
+use crate::queue::Queue;
+use crate::report;
+use crate::resolution::resolve;
+use crate::routed::{RoutedMessage, trimmed};
+use crate::session::SessionInner;
+use crate::topics::administrative::{DeliveryRule, TopicRules};
+use crate::topics::publication::{Form, Forms, descriptor};
+use crate::topics::subscription::Subscription;
+use crate::transmission::transmit;
+
+/// A publication that is complete.
+pub(super) struct Publishing {
+    topic: Arc<OpenTopic>,
+    rules: Arc<TopicRules>,
+    /// The publisher's descriptor; its MsgId is zeros where each copy is to have one of its own.
+    md: Md,
+    data: Bytes,
+    expires: i64,
+    /// The MsgId that the publisher is given back.
+    given_back: MsgId,
+    warning: Reason,
+}
+
+impl Publishing {
+    fn rule(&self) -> DeliveryRule {
+        self.rules.delivery(self.md.persistence == MQPER_PERSISTENT)
+    }
+}
+
+/// A copy on its way to a queue.
+struct Addressed {
+    /// Which of the forms it has.
+    form: usize,
+    routed: RoutedMessage,
+    subscription: Arc<Subscription>,
+    remote: bool,
+}
+
+/// The local queue that a subscription's messages go to first, and the names behind it if it is a transmission queue.
+type Way = (Arc<Queue>, Option<(Name, Name)>);
+
+/// Where a subscription's messages go. `None`: nowhere, for its queue is not there.
+fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
+    let destination = &subscription.destination;
+    if let Some(queue) = destination.found() {
+        if !queue.lock().deleted {
+            return Some((queue, None));
+        }
+        destination.set_found(None);
+    }
+    let resolved = resolve(qm, &destination.queue, &destination.queue_manager);
+    match resolved.ok()?.ok()?.target {
+        Target::Queue { queue, alias } => {
+            if alias.is_none() {
+                destination.set_found(Some(queue.clone()));
+            }
+            Some((queue, None))
+        }
+        Target::Remote {
+            transmission,
+            queue,
+            queue_manager,
+            ..
+        } => Some((transmission, Some((queue, queue_manager)))),
+        Target::Topic(_) | Target::Qmgr | Target::Definition => None,
+    }
+}
+
+impl SessionInner {
+    /// Checks and completes a publication: everything that does not wait.
+    pub(super) fn begin_publish(
+        &self,
+        topic: Arc<OpenTopic>,
+        mut md: Md,
+        pmo: &Pmo,
+        data: Bytes,
+        passed: Option<&Md>,
+    ) -> Result<Box<Publishing>, Reason> {
+        let qm = &self.qm;
+        let levels = pmo.version < MQPMO_VERSION_3 || (0..=9).contains(&pmo.pub_level);
+        if pmo.options & MQPMO_LOGICAL_ORDER != 0 || !levels {
+            return Err(Reason::OPTIONS_ERROR);
+        }
+        if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        if pmo.options & MQPMO_RETAIN != 0 {
+            // Nobody would be given it later.
+            return Err(Reason::PUT_NOT_RETAINED);
+        }
+        check_md(&md)?;
+        if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && report::is_asked_for(&md) {
+            return Err(Reason::MISSING_REPLY_TO_Q);
+        }
+        let rules = qm.catalogue.topic_objects.rules(&topic.string);
+        let alias = topic.alias.as_ref();
+        if !rules.publish || alias.is_some_and(|alias| alias.put_inhibited()) {
+            return Err(Reason::PUT_INHIBITED);
+        }
+        if data.len() > qm.catalogue.qmgr().max_msg_length {
+            return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
+        }
+        let warning = match md.priority > 9 {
+            true => Reason::PRIORITY_EXCEEDS_MAXIMUM,
+            false => Reason::NONE,
+        };
+        let mut given_back = md.msg_id;
+        if pmo.options & MQPMO_NEW_MSG_ID != 0 {
+            given_back = qm.new_msg_id(qm.next_seq());
+            md.msg_id = MQMI_NONE;
+        }
+        self.complete_rest(|| (rules.priority, rules.persistence), &mut md, pmo, passed);
+        let expires = match md.expiry {
+            MQEI_UNLIMITED => 0,
+            tenths => qm.clock.now() + i64::from(tenths) * 100_000,
+        };
+        Ok(Box::new(Publishing {
+            topic,
+            rules,
+            md,
+            data: trimmed(data),
+            expires,
+            given_back,
+            warning,
+        }))
+    }
+
+    /// Who gets it.
+    fn subscribers(&self, publishing: &Publishing, pmo: &Pmo) -> Vec<Arc<Subscription>> {
+        let qm = &self.qm;
+        let not_own = pmo.options & MQPMO_NOT_OWN_SUBS != 0;
+        let now = qm.clock.now();
+        let mut all = qm.topics.subscribers(&publishing.topic.string);
+        let message = Message {
+            md: publishing.md.clone(),
+            data: publishing.data.clone(),
+            seq: 0,
+            expires: publishing.expires,
+            lsn: Lsn(0),
+        };
+        let considered = Considered::new(&message, 0);
+        let is_left_out = |subscription: &Subscription| {
+            subscription.on_request
+                || subscription.has_expired(now)
+                || !publishing.rules.reaches(&subscription.filter)
+                || not_own && qm.topics.is_used_by(&subscription.id, self.id)
+        };
+        all.retain(|subscription| {
+            let selector = subscription.selector.as_ref();
+            !is_left_out(subscription) && selector.is_none_or(|by| by.matches(&considered))
+        });
+        // Only those of the highest level that the publication reaches: they may publish it further down.
+        let reached = match pmo.version >= MQPMO_VERSION_3 {
+            true => pmo.pub_level,
+            false => 9,
+        };
+        let levels = all.iter().map(|subscription| subscription.level);
+        let level = levels.filter(|level| *level <= reached).max();
+        all.retain(|subscription| Some(subscription.level) == level);
+        all
+    }
+
+    /// A copy for a subscription; none: its queue is not there. `number`: of its MsgId.
+    fn address(
+        &self,
+        publishing: &Publishing,
+        forms: &mut Forms<'_>,
+        subscription: &Arc<Subscription>,
+        number: u64,
+    ) -> Option<Addressed> {
+        let qm = &self.qm;
+        let (queue, remote) = way(qm, subscription)?;
+        let (form, data) = forms.of(subscription);
+        let attributes = queue.attributes();
+        let new_id = qm.new_msg_id(number);
+        let priority = attributes.def_priority;
+        let mut md = descriptor(&publishing.md, data, subscription, priority, new_id);
+        let data = data.data.clone();
+        let (md, data, form) = match remote {
+            Some((name, manager)) => {
+                let (md, data) = transmit(&md, &data, name, manager);
+                (md, data, usize::MAX)
+            }
+            None => {
+                if attributes.temporary() {
+                    md.persistence = MQPER_NOT_PERSISTENT;
+                }
+                (md, data, form)
+            }
+        };
+        Some(Addressed {
+            form,
+            routed: RoutedMessage::sharing(queue, md, data, publishing.expires),
+            subscription: subscription.clone(),
+            remote: remote.is_some(),
+        })
+    }
+
+    /// All copies, those of one form beside each other; and how many subscriptions have no queue.
+    ///
+    /// # Errors
+    /// 2502 one of these has to get it.
+    fn addressed(
+        &self,
+        publishing: &Publishing,
+        pmo: &Pmo,
+    ) -> Result<(Vec<Addressed>, usize), Reason> {
+        let subscribers = self.subscribers(publishing, pmo);
+        let published = Form::of(&publishing.md, publishing.data.clone());
+        let mut forms = Forms::new(&publishing.topic.string, published);
+        let first = self.qm.next_seqs(subscribers.len().max(1) as u64);
+        let rule = publishing.rule();
+        let mut copies = Vec::with_capacity(subscribers.len());
+        let mut lost = 0;
+        for (subscription, number) in subscribers.iter().zip(first..) {
+            match self.address(publishing, &mut forms, subscription, number) {
+                Some(copy) => copies.push(copy),
+                None if rule.demands(subscription.durable) => {
+                    return Err(Reason::PUBLICATION_FAILURE);
+                }
+                None => lost += 1,
+            }
+        }
+        copies.sort_by_key(|copy| copy.form);
+        Ok((copies, lost))
+    }
+
+    /// Publishes. The descriptor and the options come back filled.
+    pub(super) async fn publish(
+        self: &Arc<Self>,
+        mut publishing: Box<Publishing>,
+        md: &mut Md,
+        pmo: &mut Pmo,
+    ) -> Verb<()> {
+        let shown = Md {
+            msg_id: publishing.given_back,
+            ..publishing.md.clone()
+        };
+        if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 {
+            publishing.md.reply_to_q = Name::default();
+            publishing.md.reply_to_q_mgr = Name::default();
+        }
+        let (addressed, lost) = self.addressed(&publishing, pmo)?;
+        let rule = publishing.rule();
+        let mut copies = Vec::with_capacity(addressed.len());
+        let mut owners = Vec::with_capacity(addressed.len());
+        for copy in addressed {
+            let demanded = rule.demands(copy.subscription.durable);
+            let must = demanded.then_some(Reason::PUBLICATION_FAILURE);
+            let dead_letter = publishing.rules.use_dead_letter_q;
+            copies.push(Copy::new(copy.routed, must, dead_letter));
+            owners.push((copy.subscription, copy.remote));
+        }
+        let undelivered = self.distribute(Distribution::new(copies), pmo).await?;
+        let counters = &self.qm.home.counters;
+        counters.one(Count::Puts);
+        counters.add(Count::PutBytes, publishing.data.len());
+        let (local, remote) = self.count_delivered(&owners, &undelivered);
+        let done = Md {
+            reply_to_q: md.reply_to_q,
+            reply_to_q_mgr: md.reply_to_q_mgr,
+            backout_count: md.backout_count,
+            ..shown
+        };
+        *md = mde::given_back(md, done);
+        (pmo.resolved_q_name, pmo.resolved_q_mgr_name) = Default::default();
+        (pmo.known_dest_count, pmo.unknown_dest_count) = (local, remote);
+        pmo.invalid_dest_count = (lost + undelivered.len()) as i32;
+        let nobody = owners.is_empty() && lost == 0;
+        let warns = nobody && pmo.options & MQPMO_WARN_IF_NO_SUBS_MATCHED != 0;
+        let warning = match publishing.warning {
+            Reason::NONE if warns => Reason::NO_SUBS_MATCHED,
+            other => other,
+        };
+        Ok(Done { value: (), warning })
+    }
+
+    async fn distribute(
+        self: &Arc<Self>,
+        distribution: Distribution,
+        pmo: &Pmo,
+    ) -> Result<distribute::Undelivered, Reason> {
+        if pmo.options & MQPMO_SYNCPOINT != 0 {
+            return distribute::in_unit(self, distribution).await;
+        }
+        let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0
+            && (distribution.persistent() || self.is_unsettled());
+        match asynchronous {
+            true => distribute::with_ticket(self, distribution).await,
+            false => distribute::alone(self, distribution).await,
+        }
+    }
+
+    /// Counts what subscriptions were given; how many of them here, and how many elsewhere.
+    fn count_delivered(
+        &self,
+        owners: &[(Arc<Subscription>, bool)],
+        undelivered: &[usize],
+    ) -> (i32, i32) {
+        let now = self.qm.clock.now();
+        let (mut local, mut elsewhere) = (0, 0);
+        for (at, (subscription, remote)) in owners.iter().enumerate() {
+            if undelivered.binary_search(&at).is_err() {
+                subscription.deliveries.count(now);
+                *(if *remote { &mut elsewhere } else { &mut local }) += 1;
+            }
+        }
+        (local, elsewhere)
+    }
+}
