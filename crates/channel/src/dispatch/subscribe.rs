@@ -1,7 +1,8 @@
 //! MQSUB, MQSUBRQ and SPI SUBSCRIBE.
 //!
 //! The handle in the API header is that of the messages: of the application's own queue in a request, of whatever queue
-//! they come to in a reply. The subscription's own handle is in the body.
+//! they come to in a reply. The subscription's own handle is in the body, which a reply has also when its verb failed:
+//! client libraries read it first.
 
 use posthaste_engine::SubscribeOptions;
 use posthaste_mqi::{Hobj, Name, Reason};
@@ -18,15 +19,15 @@ impl Dispatcher {
             Some(session) => session.subscribe(&mut sub.sd, handle).await,
             None => Err(Reason::HCONN_ERROR),
         };
-        match result {
-            Err(reason) => self.fail(header, handle, reason),
+        let outcome = match result {
+            Err(reason) => Outcome::failed(handle, reason),
             Ok(done) => {
                 let (hobj, hsub) = done.value;
                 sub.subscription = hsub;
-                let outcome = Outcome::done(hobj, done.warning);
-                self.answer(header, outcome, &Answer::Sub(sub));
+                Outcome::done(hobj, done.warning)
             }
-        }
+        };
+        self.answer(header, outcome, &Answer::Sub(sub));
     }
 
     /// Client libraries of JMS subscribe so: they say whether the subscription is shared, how its queue is to be
@@ -44,8 +45,8 @@ impl Dispatcher {
             shared: sub.is_shared(),
             open_options: sub.open_options,
         };
-        match session.subscribe_with(&mut sub.sd, handle, with).await {
-            Err(reason) => self.fail(header, handle, reason),
+        let outcome = match session.subscribe_with(&mut sub.sd, handle, with).await {
+            Err(reason) => Outcome::failed(handle, reason),
             Ok(done) => {
                 let (hobj, hsub) = done.value;
                 sub.subscription = hsub;
@@ -53,10 +54,11 @@ impl Dispatcher {
                 (sub.queue, sub.q_mgr) = session
                     .destination(hobj)
                     .unwrap_or((Name::BLANK, Name::BLANK));
-                let answer = Answer::Spi(SpiAnswer::Subscribe(sub));
-                self.answer(header, Outcome::done(hobj, done.warning), &answer);
+                Outcome::done(hobj, done.warning)
             }
-        }
+        };
+        let answer = Answer::Spi(SpiAnswer::Subscribe(sub));
+        self.answer(header, outcome, &answer);
     }
 
     pub(super) async fn subscription_request(
@@ -70,9 +72,6 @@ impl Dispatcher {
             Some(session) => session.subscription_request(handle, *action, sro).await,
             None => Err(Reason::HCONN_ERROR),
         };
-        match result {
-            Err(reason) => self.fail(header, handle, reason),
-            Ok(_) => self.answer(header, outcome(handle, &result), &Answer::SubRq(*request)),
-        }
+        self.answer(header, outcome(handle, &result), &Answer::SubRq(*request));
     }
 }
