@@ -1,10 +1,11 @@
 //! Subscriptions through a channel: their handles, their queues, and how they end.
 
+use posthaste_engine::Application;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Hobj, Name, Reason, Sd, Sro};
+use posthaste_mqi::{ByteOrder, Hobj, Md, Name, Od, Pmo, Reason, Sd, Sro};
 use posthaste_wire::client::ClientOffer;
-use posthaste_wire::request::InqRequest;
-use posthaste_wire::spi::{SpiReply, SpiRequest};
+use posthaste_wire::request::{InqRequest, OpenDefaults};
+use posthaste_wire::spi::{SpiOpen, SpiReply, SpiRequest};
 use posthaste_wire::subscribe::{SpiSubscribe, SubRequest, SubRqRequest};
 use posthaste_wire::{Outcome, Reply, Request};
 use tokio::net::TcpStream;
@@ -90,9 +91,9 @@ async fn queue_of(client: &mut Raw, handle: Hobj) -> String {
 
 /// Whether a queue can be opened.
 async fn is_there(client: &mut Raw, queue: &str) -> bool {
-    let od = posthaste_mqi::Od {
+    let od = Od {
         object_name: Name::new(queue),
-        ..Default::default()
+        ..Od::default()
     };
     let (outcome, _) = client.try_open(od, MQOO_OUTPUT).await;
     if outcome.reason != Reason::NONE {
@@ -265,4 +266,75 @@ async fn what_cannot_be_subscribed_to_is_refused_with_its_reason() {
             "{handle:?}"
         );
     }
+}
+
+fn topic(string: &str) -> Od {
+    Od {
+        version: 4,
+        object_type: MQOT_TOPIC,
+        object_string: string.to_owned(),
+        ..Od::default()
+    }
+}
+
+/// Opens a topic for publications as client libraries do.
+async fn spi_open(client: &mut Raw, string: &str) -> Hobj {
+    let open = SpiOpen {
+        options: MQOO_OUTPUT | MQOO_FAIL_IF_QUIESCING,
+        lpi_options: 0,
+        defaults: OpenDefaults::default(),
+        od: topic(string),
+    };
+    let request = Request::Spi(SpiRequest::Open(Box::new(open)));
+    let (outcome, reply) = client.call(Hobj::UNUSABLE, &request).await;
+    assert_eq!(outcome.reason, Reason::NONE);
+    assert!(matches!(reply, Reply::Spi(SpiReply::Open(_))), "{reply:?}");
+    outcome.handle
+}
+
+/// A session of the queue manager's own process publishes.
+async fn publish_locally(world: &World, string: &str, data: &'static [u8]) {
+    let session = world.qm.connect(Application::default()).unwrap();
+    let handle = session.open(&mut topic(string), MQOO_OUTPUT).await.unwrap();
+    let (mut md, mut pmo) = (Md::default(), Pmo::default());
+    pmo.options = MQPMO_NO_SYNCPOINT;
+    let put = session.put(handle.value, &mut md, &mut pmo, data.into());
+    put.await.unwrap();
+    session.disconnect().await.unwrap();
+}
+
+#[tokio::test]
+async fn publications_reach_whoever_subscribed_until_he_no_longer_does() {
+    let world = World::new().await;
+    let (mut client, mut publisher) = (world.client().await, world.client().await);
+    let wild = sd(MANAGED | MQSO_WILDCARD_TOPIC, "", "prices/#");
+    let (all, of_all) = spi_sub(&mut client, 0, wild).await.unwrap();
+    let pears = sd(MANAGED, "", "prices/pears");
+    let (pears, of_pears, _) = sub(&mut client, Hobj::NONE, pears).await.unwrap();
+    publish_locally(&world, "prices/apples", b"apples").await;
+    let target = spi_open(&mut publisher, "prices/pears").await;
+    publisher.put(target, MQPMO_SYNCPOINT, b"pears").await;
+    let early = client.get(pears, MQGMO_NO_SYNCPOINT, 0).await;
+    assert_eq!(early, Err(Reason::NO_MSG_AVAILABLE));
+    let (outcome, _) = publisher.call(Hobj::NONE, &Request::Commit).await;
+    assert_eq!(outcome.reason, Reason::NONE);
+    for (from, data) in [(all, &b"apples"[..]), (all, b"pears"), (pears, b"pears")] {
+        let got = client.get(from, MQGMO_NO_SYNCPOINT, 30_000).await.unwrap();
+        assert_eq!(&got.data[..], data);
+    }
+    let ended = close(&mut client, of_pears, MQCO_NONE).await;
+    assert_eq!(ended.reason, Reason::NONE);
+    publisher.put(target, MQPMO_NO_SYNCPOINT, b"more").await;
+    let got = client.get(all, MQGMO_NO_SYNCPOINT, 30_000).await.unwrap();
+    assert_eq!(&got.data[..], b"more");
+    // The handle of its messages is still open, and none came to it.
+    let none = client.get(pears, MQGMO_NO_SYNCPOINT, 0).await;
+    assert_eq!(none, Err(Reason::NO_MSG_AVAILABLE));
+    for handle in [all, of_all.subscription, pears] {
+        let closed = close(&mut client, handle, MQCO_NONE).await;
+        assert_eq!(closed.reason, Reason::NONE);
+    }
+    publisher
+        .put(target, MQPMO_NO_SYNCPOINT, b"to nobody")
+        .await;
 }
