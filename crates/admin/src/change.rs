@@ -1,6 +1,6 @@
 //! Changes of definitions and queues: what is said when one was made, and when it was not.
 
-use posthaste_command::{Attrs, ObjectKind, Reply, attributes, shown};
+use posthaste_command::{Attrs, ObjectKind, Reply, attributes, by_selector, shown};
 use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, QueueManager};
 use posthaste_mqi::Reason;
 
@@ -47,9 +47,32 @@ impl Change<'_> {
                 }
                 reply
             }
+            ChangeError::Fixed(selector) => {
+                let keyword = by_selector(self.kind, selector).map_or("", |row| row.keyword);
+                let inserts = [keyword.to_owned(), self.name.to_owned()];
+                Reply::failed("AMQ2408E", &inserts, Reason::CCF_PARM_CONFLICT)
+            }
+            ChangeError::NoTopicString => {
+                Reply::failed("AMQ2409E", &name, Reason::TOPIC_STRING_ERROR)
+            }
+            ChangeError::TopicStringTaken(other) => {
+                let reason = Reason::CCF_TOPICSTR_ALREADY_EXISTS;
+                Reply::failed("AMQ2410E", &[self.name.to_owned(), other], reason)
+            }
+            ChangeError::NoDestination => {
+                Reply::failed("AMQ2411E", &name, Reason::CCF_DEST_NAME_ERROR)
+            }
+            ChangeError::UnknownDestination(queue) => {
+                let inserts = [self.name.to_owned(), queue];
+                Reply::failed("AMQ2412E", &inserts, Reason::CCF_INVALID_DESTINATION)
+            }
             ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
             ChangeError::LogFull => failed(Reason::RESOURCE_PROBLEM),
             ChangeError::NotForced => Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN),
+            ChangeError::Failed(reason) if self.kind == ObjectKind::Sub => {
+                let inserts = [self.name.to_owned(), reason.to_string()];
+                Reply::failed("AMQ2413E", &inserts, reason)
+            }
             ChangeError::Failed(reason) => failed(reason),
         }
     }
@@ -147,6 +170,22 @@ pub(crate) async fn delete(qm: &QueueManager, kind: ObjectKind, name: &str, purg
         attrs: None,
     };
     match qm.delete(kind, name, purge).await {
+        Ok(()) => change.done(kind.row().message_ids.deleted),
+        Err(error) => change.refused(error),
+    }
+}
+
+/// Ends a subscription by its identifier.
+pub(crate) async fn end_subscription(qm: &QueueManager, id: &[u8; 24]) -> Reply {
+    let name: String = id.iter().map(|byte| format!("{byte:02X}")).collect();
+    let kind = ObjectKind::Sub;
+    let change = Change {
+        qm,
+        kind,
+        name: &name,
+        attrs: None,
+    };
+    match qm.end_subscription(id).await {
         Ok(()) => change.done(kind.row().message_ids.deleted),
         Err(error) => change.refused(error),
     }

@@ -5,6 +5,7 @@
 
 mod engine;
 mod fronts;
+mod topics;
 
 use posthaste_command::{
     DisplayType, DisplayWhat, Object, ObjectKind, Reply, Row, Value, Where, generic_matches,
@@ -84,6 +85,10 @@ pub(crate) fn display(
         (DisplayWhat::QStatus, _) => engine::queue_status(qm, request),
         (DisplayWhat::QMStatus, _) => engine::manager_status(qm, beside, request),
         (DisplayWhat::Conn, _) => engine::connections(qm, request),
+        (DisplayWhat::Object(ObjectKind::Sub), _) => topics::subscriptions(qm, request),
+        (DisplayWhat::TpStatus, _) => topics::topic_status(qm, request),
+        (DisplayWhat::SbStatus, _) => topics::subscription_status(qm, request),
+        (DisplayWhat::PubSub, _) => topics::publish_subscribe(qm, request),
         (DisplayWhat::Object(kind), _) => objects(qm, request, &ObjectKind::with_noun(kind.noun())),
         (DisplayWhat::Queue, _) => objects(qm, request, &ObjectKind::QUEUES),
         (DisplayWhat::ChStatus, Some(beside)) => fronts::channels(beside, request),
@@ -113,13 +118,15 @@ fn with_status(mut object: Object, status: Option<&QueueStatus>) -> Object {
 }
 
 /// SAVE QMGR: the command that makes each object again, in an order in which they can be run. Temporary
-/// queues are their applications'.
+/// queues are their applications', and so are the subscriptions that these have made.
 pub(crate) fn script(qm: &QueueManager) -> Reply {
     let mut reply = Reply::default();
-    // DEFINE SUB is not carried out yet.
-    let kinds = ObjectKind::ALL.into_iter();
-    for kind in kinds.filter(|kind| *kind != ObjectKind::Sub) {
+    for kind in ObjectKind::ALL {
         for object in qm.objects(kind) {
+            if kind == ObjectKind::Sub && object.attrs.int(MQIACF_SUB_TYPE) != MQSUBTYPE_ADMIN {
+                continue;
+            }
+            let object = saved(object);
             if object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC
                 && kind == ObjectKind::QLocal
             {
@@ -129,6 +136,15 @@ pub(crate) fn script(qm: &QueueManager) -> Reply {
         }
     }
     reply
+}
+
+/// An object as its saved definition is to state it: a managed queue is made anew.
+fn saved(mut object: Object) -> Object {
+    if object.attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED {
+        object.attrs.set_text(MQCACF_DESTINATION, "");
+        object.attrs.set_text(MQCACF_DESTINATION_Q_MGR, "");
+    }
+    object
 }
 
 /// The reply to a command about what runs beside an engine that nothing runs beside.

@@ -95,6 +95,7 @@ impl Admin {
                 Reply::failed(id, &inserts, reason)
             }
             Command::Delete { kind, name, purge } => change::delete(qm, *kind, name, *purge).await,
+            Command::EndSubscription { id } => change::end_subscription(qm, id).await,
             Command::Clear { name } => change::clear(qm, name).await,
             Command::Save => display::script(qm),
             Command::Ping => Reply::done("AMQ8415I", &[]),

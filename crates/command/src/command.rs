@@ -41,6 +41,11 @@ pub enum Command {
         /// PURGE: also when the queue holds committed messages.
         purge: bool,
     },
+    /// DELETE SUB SUBID(...), which ends subscriptions too that have no name.
+    EndSubscription {
+        /// The subscription's identifier.
+        id: [u8; 24],
+    },
     /// DISPLAY.
     Display {
         /// What to show.
@@ -104,6 +109,12 @@ pub enum DisplayWhat {
     LsStatus,
     /// Running services.
     SvStatus,
+    /// Topic strings: what holds for each, and who subscribes.
+    TpStatus,
+    /// Subscriptions, durable or not.
+    SbStatus,
+    /// Publish/subscribe as a whole.
+    PubSub,
 }
 
 /// The TYPE of a DISPLAY command.
@@ -111,11 +122,11 @@ pub enum DisplayWhat {
 pub enum DisplayType {
     /// CONN: the connections.
     Conn,
-    /// HANDLE: the open objects, of a connection or of a queue.
+    /// HANDLE: the open objects, of a connection or of a queue; SUB: the subscriptions to a topic string.
     Handle,
     /// ALL: everything.
     All,
-    /// QUEUE: the queue itself (of QSTATUS).
+    /// QUEUE: the queue itself (of QSTATUS); TOPIC: the topic string itself.
     Queue,
     /// One kind of queue or channel.
     Kind(ObjectKind),

@@ -104,6 +104,9 @@ fn command(
             };
             let of = |kind: &ObjectKind| *kind != ObjectKind::Qmgr || verb == Verb::Alter;
             let kind = kind_of(cursor, word, &kinds_that(of), noun)?;
+            if kind == ObjectKind::Sub && setting.is_none() && noun.values.is_none() {
+                return define::end_subscription(cursor);
+            }
             let name = object_name(cursor.text, kind, noun)?;
             match setting {
                 Some(setting) => define::set(cursor, setting, kind, name),
@@ -270,6 +273,10 @@ fn displayed_name(
     what: DisplayWhat,
     noun: &Parameter<'_>,
 ) -> Result<String, SyntaxError> {
+    if what == DisplayWhat::Object(ObjectKind::Sub) && noun.values.is_none() {
+        // SUBID says which.
+        return Ok("*".to_owned());
+    }
     if !display::is_named(what) {
         noun.bare(text)?;
         return Ok(String::new());

@@ -8,7 +8,7 @@ use crate::attribute::{Attribute, DefaultValue, Effect, Set, ValueKind};
 use crate::command::{DisplayType, DisplayWhat, Op};
 use crate::kinds::{Group, ObjectKind};
 use crate::table::words::{CONTROL, NO_YES, SERVTYPE, TRANSPORTS};
-use crate::table::{attributes, by_keyword, groups_of};
+use crate::table::{attributes, by_keyword, groups_of, sub, topic};
 use crate::value::Words;
 use posthaste_mqi::constants as mq;
 
@@ -82,6 +82,10 @@ const fn word(keyword: &'static str, selector: i32, words: Words) -> Attribute {
 const fn text(keyword: &'static str, selector: i32) -> Attribute {
     let (max, fold) = (usize::MAX, false);
     state(keyword, selector, ValueKind::Text { max, fold })
+}
+
+const fn bytes(keyword: &'static str, selector: i32) -> Attribute {
+    state(keyword, selector, ValueKind::Bytes { max: 24 })
 }
 
 const fn date(keyword: &'static str, selector: i32) -> Attribute {
@@ -261,6 +265,20 @@ const CURRENT: Words = &[
     ("SAVED", mq::MQOT_SAVED_CHANNEL),
     ("SHORT", mq::MQOT_SHORT_CHANNEL),
 ];
+const PUBSUB_TYPES: Words = &[
+    ("LOCAL", mq::MQPSST_LOCAL),
+    ("PARENT", mq::MQPSST_PARENT),
+    ("CHILD", mq::MQPSST_CHILD),
+];
+const PUBSUB_STATUS: Words = &[
+    ("INACTIVE", mq::MQPS_STATUS_INACTIVE),
+    ("STARTING", mq::MQPS_STATUS_STARTING),
+    ("STOPPING", mq::MQPS_STATUS_STOPPING),
+    ("ACTIVE", mq::MQPS_STATUS_ACTIVE),
+    ("COMPAT", mq::MQPS_STATUS_COMPAT),
+    ("ERROR", mq::MQPS_STATUS_ERROR),
+    ("REFUSED", mq::MQPS_STATUS_REFUSED),
+];
 /// Every DISPLAY command about state.
 #[rustfmt::skip] // one row, one line
 pub(crate) const STATUSES: &[Status] = &[
@@ -392,15 +410,17 @@ pub(crate) const STATUSES: &[Status] = &[
         handle: &[
             word("ASTATE", mq::MQIACF_ASYNC_STATE, ASTATE),
             word("HSTATE", mq::MQIACF_HANDLE_STATE, HSTATE),
+            text("DEST", mq::MQCACF_DESTINATION),
+            text("DESTQMGR", mq::MQCACF_DESTINATION_Q_MGR),
             text("OBJNAME", mq::MQCACF_OBJECT_NAME),
             word("OBJTYPE", mq::MQIACF_OBJECT_TYPE, OBJTYPE),
             state("OPENOPTS", mq::MQIACF_OPEN_OPTIONS, ValueKind::Bits("MQOO_")),
             word("READA", mq::MQIA_READ_AHEAD, READA),
+            bytes("SUBID", mq::MQBACF_SUB_ID),
+            text("SUBNAME", mq::MQCACF_SUB_NAME),
+            text("TOPICSTR", mq::MQCA_TOPIC_STRING),
         ],
-        not_here: &[
-            "ASID", "CONNTAG", "DEST", "DESTQMGR", "PSBNAME", "PSTID", "QSGDISP", "SUBID", "SUBNAME", "TASKNO",
-            "TOPICSTR", "TRANSID", "URDISP", "URID",
-        ],
+        not_here: &["ASID", "CONNTAG", "PSBNAME", "PSTID", "QSGDISP", "TASKNO", "TRANSID", "URDISP", "URID"],
         groups: &[],
         choices: &[],
     },
@@ -515,6 +535,109 @@ pub(crate) const STATUSES: &[Status] = &[
         groups: &[],
         choices: &[],
     },
+    // Manual: "DISPLAY TPSTATUS". `own` are the topic strings, `handle` the subscriptions to them. Who publishes is not here.
+    Status {
+        what: DisplayWhat::TpStatus,
+        nouns: &["TPSTATUS", "TPS"],
+        name_length: mq::MQ_TOPIC_STR_LENGTH,
+        heading: &[text("TOPICSTR", mq::MQCA_TOPIC_STRING)],
+        own: &[
+            text("ADMIN", mq::MQCA_ADMIN_TOPIC_NAME),
+            word("CLROUTE", mq::MQIA_CLUSTER_PUB_ROUTE, topic::CLROUTE),
+            text("CLUSTER", mq::MQCA_CLUSTER_NAME),
+            text("COMMINFO", mq::MQCA_COMM_INFO_NAME),
+            word("DEFPRESP", mq::MQIA_DEF_PUT_RESPONSE_TYPE, topic::DEFPRESP),
+            number("DEFPRTY", mq::MQIA_DEF_PRIORITY),
+            word("DEFPSIST", mq::MQIA_TOPIC_DEF_PERSISTENCE, topic::DEFPSIST),
+            word("DURSUB", mq::MQIA_DURABLE_SUB, topic::DURSUB),
+            word("MCAST", mq::MQIA_MULTICAST, topic::MCAST),
+            text("MDURMDL", mq::MQCA_MODEL_DURABLE_Q),
+            text("MNDURMDL", mq::MQCA_MODEL_NON_DURABLE_Q),
+            word("NPMSGDLV", mq::MQIA_NPM_DELIVERY, topic::DELIVERY),
+            word("PMSGDLV", mq::MQIA_PM_DELIVERY, topic::DELIVERY),
+            word("PUB", mq::MQIA_INHIBIT_PUB, topic::PUB),
+            word("PUBSCOPE", mq::MQIA_PUB_SCOPE, topic::SCOPE),
+            word("SUB", mq::MQIA_INHIBIT_SUB, topic::PUB),
+            number("SUBCOUNT", mq::MQIA_SUB_COUNT),
+            word("SUBSCOPE", mq::MQIA_SUB_SCOPE, topic::SCOPE),
+            word("USEDLQ", mq::MQIA_USE_DEAD_LETTER_Q, topic::USEDLQ),
+        ],
+        handle: SUBSCRIPTION,
+        not_here: &["LPUBDATE", "LPUBTIME", "MCASTREL", "NUMPUBS", "PUBCOUNT", "RETAINED"],
+        groups: &[],
+        choices: &[],
+    },
+    // Manual: "DISPLAY SBSTATUS".
+    Status {
+        what: DisplayWhat::SbStatus,
+        nouns: &["SBSTATUS"],
+        name_length: mq::MQ_SUB_NAME_LENGTH,
+        heading: &[text("SUB", mq::MQCACF_SUB_NAME), text("TOPICSTR", mq::MQCA_TOPIC_STRING)],
+        own: SUBSCRIPTION,
+        handle: &[],
+        not_here: &["MCASTREL"],
+        groups: &[],
+        choices: SUB_CHOICES,
+    },
+    // Manual: "DISPLAY PUBSUB". There are no other queue managers in a hierarchy.
+    Status {
+        what: DisplayWhat::PubSub,
+        nouns: &["PUBSUB"],
+        name_length: 0,
+        heading: &[
+            text("QMNAME", mq::MQCA_Q_MGR_NAME),
+            word("TYPE", mq::MQIACF_PS_STATUS_TYPE, PUBSUB_TYPES),
+        ],
+        own: &[
+            word("STATUS", mq::MQIACF_PUBSUB_STATUS, PUBSUB_STATUS),
+            number("SUBCOUNT", mq::MQIA_SUB_COUNT),
+            number("TPCOUNT", mq::MQIA_TOPIC_NODE_COUNT),
+        ],
+        handle: &[],
+        not_here: &[],
+        groups: &[],
+        choices: &[],
+    },
+];
+
+/// What is so of a subscription.
+const SUBSCRIPTION: &[Attribute] = &[
+    text("ACTCONN", mq::MQBACF_CONNECTION_ID),
+    word("DURABLE", mq::MQIACF_DURABLE_SUBSCRIPTION, sub::DURABLE),
+    date("LMSGDATE", mq::MQCACF_LAST_MSG_DATE),
+    time("LMSGTIME", mq::MQCACF_LAST_MSG_TIME),
+    number("NUMMSGS", mq::MQIACF_MESSAGE_COUNT),
+    date("RESMDATE", mq::MQCA_RESUME_DATE),
+    time("RESMTIME", mq::MQCA_RESUME_TIME),
+    bytes("SUBID", mq::MQBACF_SUB_ID),
+    word("SUBTYPE", mq::MQIACF_SUB_TYPE, sub::SUBTYPE),
+    text("SUBUSER", mq::MQCACF_SUB_USER_ID),
+];
+
+/// What chooses subscriptions.
+const SUB_CHOICES: &[Choice] = &[
+    Choice {
+        keyword: "SUBID",
+        by: ChoiceBy::Value,
+    },
+    Choice {
+        keyword: "DURABLE",
+        by: ChoiceBy::Word(&[
+            ("ALL", &[]),
+            ("YES", &[(DisplayType::Queue, "DURABLE", Op::Eq, "YES")]),
+            ("NO", &[(DisplayType::Queue, "DURABLE", Op::Eq, "NO")]),
+        ]),
+    },
+    Choice {
+        keyword: "SUBTYPE",
+        by: ChoiceBy::Word(&[
+            ("ALL", &[]),
+            ("USER", &[(DisplayType::Queue, "SUBTYPE", Op::Ne, "PROXY")]),
+            ("API", &[(DisplayType::Queue, "SUBTYPE", Op::Eq, "API")]),
+            ("ADMIN", &[(DisplayType::Queue, "SUBTYPE", Op::Eq, "ADMIN")]),
+            ("PROXY", &[(DisplayType::Queue, "SUBTYPE", Op::Eq, "PROXY")]),
+        ]),
+    },
 ];
 
 /// What LOG of DISPLAY QMSTATUS asks for.
@@ -558,7 +681,11 @@ pub(crate) fn group(what: DisplayWhat, word: &str) -> Option<Group> {
 
 /// The parameter with a value, called so in any case, that chooses rows.
 pub(crate) fn choice(what: DisplayWhat, word: &str) -> Option<&'static Choice> {
-    let mut choices = status(what)?.choices.iter();
+    let choices = match what {
+        DisplayWhat::Object(ObjectKind::Sub) => SUB_CHOICES,
+        _ => status(what)?.choices,
+    };
+    let mut choices = choices.iter();
     choices.find(|choice| choice.keyword.eq_ignore_ascii_case(word))
 }
 

@@ -96,7 +96,7 @@ pub use queue_manager::{EndMode, QueueManager, Started};
 pub use session::Session;
 pub use status::{
     ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, SubscriptionStatus,
-    TransactionState, TransactionStatus, UnitStatus,
+    TopicStatus, TransactionState, TransactionStatus, UnitStatus,
 };
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};

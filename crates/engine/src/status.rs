@@ -6,7 +6,7 @@ mod gather;
 
 use std::path::PathBuf;
 
-use posthaste_command::{Object, ObjectKind};
+use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::Xid;
 
 use crate::application::Application;
@@ -121,6 +121,19 @@ pub enum TransactionState {
     Prepared,
     /// An operator has decided about it, and its transaction manager has not forgotten it.
     Heuristic(Outcome),
+}
+
+/// A topic string that somebody subscribes to or that a topic object is about, or one above these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopicStatus {
+    /// The topic string; the root is empty.
+    pub topic: String,
+    /// The topic object that is about exactly this string; empty: none.
+    pub object: String,
+    /// What holds for it: the inherited attributes of topic objects, with nothing left that says ASPARENT.
+    pub rules: Attrs,
+    /// How many subscriptions there are to it.
+    pub subscriptions: usize,
 }
 
 /// A subscription.

@@ -42,8 +42,7 @@ fn warned(code: i32, reason: Reason, play: Play) -> Row {
 }
 
 /// Reasons that no row can provoke, and why not.
-const UNPROVOKED: [(&str, &str); 3] = [
-    ("FUNCTION_NOT_SUPPORTED", "a command is refused with it"),
+const UNPROVOKED: [(&str, &str); 2] = [
     ("NONE", "it says that nothing is wrong"),
     (
         "UNEXPECTED_ERROR",

@@ -223,14 +223,19 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
                 "OBJTYPE",
                 match handle.kind {
                     ObjectKind::Qmgr => "QMGR",
+                    ObjectKind::Topic => "TOPIC",
                     _ => "QUEUE",
                 },
             );
             row.push("OPENOPTS", handle.options);
-            row.push("HSTATE", handle_state(connection));
-            row.push("ASTATE", "NONE");
-            row.push("READA", "NO");
+            for keyword in ["DEST", "DESTQMGR", "SUBID", "SUBNAME", "TOPICSTR"] {
+                row.push(keyword, Value::Blank);
+            }
+            push_handle_state(&mut row, connection);
             request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
+        }
+        if handles {
+            subscription_handles(qm, connection, request, &mut reply);
         }
     }
     if request.type_ != Some(DisplayType::Handle) {
@@ -243,6 +248,38 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
     match reply.rows.is_empty() {
         true => Reply::failed("AMQ8461E", &[], Reason::CCF_NONE_FOUND),
         false => reply,
+    }
+}
+
+fn push_handle_state(row: &mut Row, connection: &ConnectionStatus) {
+    row.push("HSTATE", handle_state(connection));
+    row.push("ASTATE", "NONE");
+    row.push("READA", "NO");
+}
+
+/// DISPLAY CONN TYPE(HANDLE): the subscriptions that a connection has handles on.
+fn subscription_handles(
+    qm: &QueueManager,
+    connection: &ConnectionStatus,
+    request: &Request<'_>,
+    reply: &mut Reply,
+) {
+    if connection.subscriptions.is_empty() {
+        return;
+    }
+    for status in qm.subscriptions(|_, id| connection.subscriptions.contains(id)) {
+        let attrs = &status.definition.attrs;
+        let mut row = identity(qm, connection, "HANDLE");
+        row.push("OBJNAME", attrs.text(MQCA_TOPIC_NAME));
+        row.push("OBJTYPE", "TOPIC");
+        row.push("OPENOPTS", 0);
+        row.push("DEST", attrs.text(MQCACF_DESTINATION));
+        row.push("DESTQMGR", attrs.text(MQCACF_DESTINATION_Q_MGR));
+        row.push("SUBID", Value::Bytes(status.id.to_vec()));
+        row.push("SUBNAME", status.definition.name.as_str());
+        row.push("TOPICSTR", status.topic.as_str());
+        push_handle_state(&mut row, connection);
+        request.add(reply, "AMQ8276I", Cells::whole(row, 3));
     }
 }
 

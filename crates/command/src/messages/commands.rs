@@ -157,6 +157,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ8099I",
+        "Display subscription status details.",
+        "The answer to DISPLAY SBSTATUS.",
+        "None.",
+    ),
+    message(
         "AMQ8101S",
         "An unexpected error occurred: reason code {0}.",
         "A call failed for a reason that the command does not know.",
@@ -499,6 +505,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ8723I",
+        "Display publish/subscribe status details.",
+        "The answer to DISPLAY PUBSUB.",
+        "None.",
+    ),
+    message(
         "AMQ8730E",
         "Listener {0} is already active.",
         "It was started before.",
@@ -545,6 +557,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Service {0} has no STARTCMD.",
         "There is no program to start.",
         "ALTER SERVICE with STARTCMD.",
+    ),
+    message(
+        "AMQ8754I",
+        "Display topic status details.",
+        "The answer to DISPLAY TPSTATUS.",
+        "None.",
     ),
     message(
         "AMQ8858I",

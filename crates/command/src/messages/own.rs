@@ -545,6 +545,42 @@ pub(super) const MESSAGES: &[Message] = &[
         "If everybody who can connect to the queue manager may run programs as its user, set ServicePrograms=YES under TuningParameters in qm.ini and start the queue manager again.",
     ),
     message(
+        "AMQ2408E",
+        "{0} of {1} cannot be changed.",
+        "The object is there and was defined with another value, which it keeps as long as it is there.",
+        "Delete the object and define it again.",
+    ),
+    message(
+        "AMQ2409E",
+        "Topic {0} needs a topic string.",
+        "A topic object says what holds for its topic string and what is below it. Only SYSTEM.BASE.TOPIC is about the root.",
+        "Define it with TOPICSTR.",
+    ),
+    message(
+        "AMQ2410E",
+        "Topic {0} was not defined: the topic string is that of topic {1}.",
+        "No two topic objects are about one topic string.",
+        "Alter the other one, or give another TOPICSTR.",
+    ),
+    message(
+        "AMQ2411E",
+        "Subscription {0} needs a queue for its messages.",
+        "With DESTCLAS(PROVIDED) the messages go to the queue that DEST names; with DESTCLAS(MANAGED) the queue manager makes a queue, and DEST is not given.",
+        "Give DEST, or DESTCLAS(MANAGED).",
+    ),
+    message(
+        "AMQ2412E",
+        "Subscription {0} was not defined: there is no queue {1}.",
+        "A queue of this queue manager to which the messages are to go has to be there first; it is neither a model queue nor an alias queue without its target.",
+        "Define the queue first.",
+    ),
+    message(
+        "AMQ2413E",
+        "Subscription {0} was not defined or changed: {1}.",
+        "The reason says what is wrong: the topic string (2425), the selection string (2459, 2504, 2519), a topic object that does not exist (2085), a topic that forbids it (2436, 2503), or the model of its managed queue (2522).",
+        "Correct the command or the topic object.",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

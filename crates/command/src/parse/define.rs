@@ -8,6 +8,7 @@ use crate::attrs::Attrs;
 use crate::command::{Command, SyntaxError};
 use crate::kinds::ObjectKind;
 use crate::table::{by_keyword, by_selector};
+use crate::value::Value;
 use posthaste_mqi::constants as mq;
 
 /// Which of the two commands that set attributes.
@@ -258,4 +259,38 @@ pub(super) fn delete(
         }
     }
     Ok(Command::Delete { kind, name, purge })
+}
+
+/// DELETE SUB without a name: SUBID says which.
+pub(super) fn end_subscription(cursor: &mut Cursor<'_>) -> Result<Command, SyntaxError> {
+    let attribute = by_selector(ObjectKind::Sub, mq::MQBACF_SUB_ID);
+    let mut id = None;
+    let mut given = Given::default();
+    while let Some(parameter) = cursor.parameter()? {
+        let Some(row) = attribute.filter(|row| row.is_called(parameter.word)) else {
+            return Err(unknown_keyword(
+                cursor.text,
+                "DELETE SUB",
+                &parameter,
+                &["SUBID"],
+            ));
+        };
+        given.once(cursor.text, "SUBID", &parameter)?;
+        let value = value_of(cursor.text, row, &parameter)?;
+        let whole = match value {
+            Value::Bytes(bytes) => <[u8; 24]>::try_from(bytes.as_slice()).ok(),
+            _ => None,
+        };
+        id = Some(whole.ok_or_else(|| {
+            let detail = "SUBID must be 24 bytes in hexadecimal".to_owned();
+            fault::syntax(cursor.text, parameter.start, parameter.end, detail)
+        })?);
+    }
+    match id {
+        Some(id) => Ok(Command::EndSubscription { id }),
+        None => {
+            let detail = "DELETE SUB needs a name or SUBID".to_owned();
+            Err(fault::ended(cursor.text, detail))
+        }
+    }
 }

@@ -44,15 +44,17 @@ pub(super) fn is_named(what: DisplayWhat) -> bool {
 
 /// Refuses a name that nothing can have.
 pub(super) fn check_displayed_name(what: DisplayWhat, item: &Item) -> Result<(), SyntaxError> {
-    if item.text.is_empty() {
+    // The root of the topic tree is the empty topic string.
+    if item.text.is_empty() && what != DisplayWhat::TpStatus {
         return Err(fault::name(
             item.start,
             format!("{} needs a name", noun(what)),
         ));
     }
-    let free = displayed_kinds(what)
-        .iter()
-        .any(|kind| kind.row().free_name);
+    let free = matches!(what, DisplayWhat::TpStatus | DisplayWhat::SbStatus)
+        || displayed_kinds(what)
+            .iter()
+            .any(|kind| kind.row().free_name);
     check_generic(&item.text, name_length(what), free, item.start, noun(what))
 }
 
@@ -103,7 +105,7 @@ pub(super) fn display(
             },
             (_, Some(_)) if let Some(choice) = choice(what, &word) => {
                 given.once(text, choice.keyword, &parameter)?;
-                choices.push(fits(text, choice, &parameter)?);
+                choices.push(fits(text, what, choice, &parameter)?);
             }
             (_, Some(_)) if where_keyword(what, &word).is_some() => {
                 let detail = format!("{word} has no value here; use WHERE to choose by value");
@@ -112,7 +114,7 @@ pub(super) fn display(
             _ => return Err(unknown(text, what, &parameter)),
         }
     }
-    let type_ = types.fitting(text, type_)?;
+    let type_ = types.fitting(text, what, type_)?;
     let chosen = choices.iter().flat_map(|choice| choice.chosen(what, type_));
     let chosen = chosen.collect();
     Ok(Command::Display {
@@ -157,10 +159,24 @@ impl Chosen {
     }
 }
 
-fn fits(text: &str, choice: &Choice, parameter: &Parameter<'_>) -> Result<Chosen, SyntaxError> {
+fn fits(
+    text: &str,
+    what: DisplayWhat,
+    choice: &Choice,
+    parameter: &Parameter<'_>,
+) -> Result<Chosen, SyntaxError> {
     let item = parameter.one_value(text)?;
     let words = match choice.by {
-        ChoiceBy::Value => return Ok(Chosen::Value(choice.keyword, item.text.clone())),
+        ChoiceBy::Value => {
+            let row = shown_by(what, choice.keyword).first().copied();
+            return match row.and_then(|row| wanted(row, Op::Eq, &item.text)) {
+                Some(_) => Ok(Chosen::Value(choice.keyword, item.text.clone())),
+                None => {
+                    let detail = format!("{} is not a value of {}", item.text, choice.keyword);
+                    Err(fault::syntax(text, item.start, item.end, detail))
+                }
+            };
+        }
         ChoiceBy::Word(words) => words,
     };
     let mut known = words.iter();
@@ -202,7 +218,7 @@ impl Types {
             end: parameter.word_end,
         };
         match &self.0 {
-            Some(first) if first.type_ != type_ => Err(needed.refused(text)),
+            Some(first) if first.type_ != type_ => Err(needed.refused(text, what)),
             Some(_) => Ok(()),
             None => {
                 self.0 = Some(needed);
@@ -215,13 +231,14 @@ impl Types {
     fn fitting(
         self,
         text: &str,
+        what: DisplayWhat,
         given: Option<DisplayType>,
     ) -> Result<Option<DisplayType>, SyntaxError> {
         match (self.0, given) {
             // The others are what is shown when no TYPE is given.
             (Some(needed), None) if needed.type_ == DisplayType::Handle => Ok(Some(needed.type_)),
             (Some(needed), Some(given)) if given != needed.type_ && given != DisplayType::All => {
-                Err(needed.refused(text))
+                Err(needed.refused(text, what))
             }
             (_, given) => Ok(given),
         }
@@ -229,8 +246,10 @@ impl Types {
 }
 
 impl Needed {
-    fn refused(&self, text: &str) -> SyntaxError {
+    fn refused(&self, text: &str, what: DisplayWhat) -> SyntaxError {
         let type_ = match self.type_ {
+            DisplayType::Handle if what == DisplayWhat::TpStatus => "SUB",
+            DisplayType::Queue if what == DisplayWhat::TpStatus => "TOPIC",
             DisplayType::Handle => "HANDLE",
             DisplayType::Conn => "CONN",
             _ => "QUEUE",
@@ -288,6 +307,10 @@ fn types_of(what: DisplayWhat, keyword: &str) -> Vec<(&'static str, DisplayType)
                 ("HANDLE", DisplayType::Handle),
             ];
         }
+        (DisplayWhat::TpStatus, "TYPE") => {
+            return vec![("TOPIC", DisplayType::Queue), ("SUB", DisplayType::Handle)];
+        }
+        (DisplayWhat::PubSub, "TYPE") => vec![("LOCAL", DisplayType::Queue)],
         (DisplayWhat::ChStatus, "TYPE" | "CHLTYPE") => {
             vec![("SVRCONN", DisplayType::Kind(ObjectKind::SvrConn))]
         }

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Attrs, Object, ObjectKind, attributes};
-use posthaste_mqi::Reason;
+use posthaste_command::{Attribute, Attrs, Object, ObjectKind, Set, attributes};
 use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
+use super::subscriptions::likeness;
 use super::{Catalogue, ChangeError};
 use crate::manager::Inner;
 use crate::names::can_be_called;
@@ -36,6 +36,7 @@ fn base(catalogue: &Catalogue, kind: ObjectKind, like: Option<&str>) -> Result<A
     let mut attrs = Attrs::defaults(kind);
     let name = like.unwrap_or_else(|| kind.row().default_object);
     match catalogue.object(kind, name) {
+        Some(object) if kind == ObjectKind::Sub => attrs.merge(&likeness(&object)),
         Some(object) => attrs.merge(&object.attrs),
         None if like.is_some() => return Err(ChangeError::NotFound),
         None => {}
@@ -45,9 +46,6 @@ fn base(catalogue: &Catalogue, kind: ObjectKind, like: Option<&str>) -> Result<A
 
 /// Refuses what asks for something that is not in this release.
 fn check_supported(kind: ObjectKind, given: &Attrs) -> Result<(), ChangeError> {
-    if kind == ObjectKind::Sub {
-        return Err(ChangeError::Failed(Reason::FUNCTION_NOT_SUPPORTED));
-    }
     let asked: Vec<i32> = attributes(kind)
         .filter(|attribute| {
             let value = given.get(attribute.selector);
@@ -136,13 +134,17 @@ impl QueueManager {
         check_supported(kind, given)?;
         let mut attrs = base(&inner.catalogue, kind, like)?;
         attrs.merge(given);
-        let object = Object {
+        let mut object = Object {
             kind,
             name: name.to_owned(),
             attrs,
         };
+        let made = self.prepare_subscription(&mut object, replace).await?;
         let define = || inner.catalogue.define(inner, object.clone(), replace);
         let (_, end) = inner.with_log_room(define).await?;
+        if let Some(made) = made {
+            made.taken();
+        }
         inner.settled(end).await
     }
 
@@ -157,6 +159,11 @@ impl QueueManager {
         attrs: &Attrs,
     ) -> Result<(), ChangeError> {
         check_supported(kind, attrs)?;
+        let fixed = |row: &&Attribute| row.set == Set::DefineOnly;
+        let mut fixed = attributes(kind).filter(fixed).map(|row| row.selector);
+        if let Some(selector) = fixed.find(|selector| attrs.get(*selector).is_some()) {
+            return Err(ChangeError::Fixed(selector));
+        }
         let inner = self.inner();
         let alter = || inner.catalogue.alter(inner, kind, name, attrs);
         let end = inner.with_log_room(alter).await?;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_command::{Attribute, Attrs, Object, ObjectKind, Set, attributes};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
@@ -17,6 +17,7 @@ use crate::delivery;
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::record::{self, QueueId};
+use crate::topics::administrative::BASE_TOPIC;
 use crate::topics::subscription::Subscription;
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
@@ -39,6 +40,16 @@ pub enum ChangeError {
     WrongKind(ObjectKind),
     /// Somebody has it open: these, as far as they could be found.
     InUse(Vec<Holder>),
+    /// An attribute, by its selector, that an object which there is keeps for ever.
+    Fixed(i32),
+    /// A topic object is to be about no topic string.
+    NoTopicString,
+    /// Another topic object, of this name, is about the topic string.
+    TopicStringTaken(String),
+    /// A subscription names no queue for its messages, or names one and is to have a managed one.
+    NoDestination,
+    /// The queue of this name, to which a subscription's messages are to go, is not there.
+    UnknownDestination(String),
     /// The queue has messages (`DELETE` without `PURGE`).
     NotEmpty,
     /// The queue has uncommitted messages: of these, as far as they could be found.
@@ -69,6 +80,12 @@ const TRIGGERS: [i32; 6] = [
     MQIA_TRIGGER_TYPE,
     MQCA_INITIATION_Q_NAME,
 ];
+
+/// Whether it is one of the two topic objects that have no topic string.
+fn is_root(object: &Object) -> bool {
+    let names = [BASE_TOPIC, ObjectKind::Topic.row().default_object];
+    names.contains(&object.name.as_str()) && object.attrs.text(MQCA_TOPIC_STRING).is_empty()
+}
 
 /// Where the record of a change begins; a temporary queue has none.
 fn start(logged: Option<Appended>) -> Lsn {
@@ -123,6 +140,7 @@ impl Catalogue {
                 object.attrs.set(MQCA_CREATION_TIME, time.into());
             }
         }
+        self.check(&object, before.as_ref())?;
         let subscription = qm.read_subscription(&mut object, before.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
         let definition = self.applied(object, queue, start(logged));
@@ -192,6 +210,30 @@ impl Catalogue {
             Err(_) => before,
         };
         self.applied(object, queue.id, changed);
+    }
+
+    /// What hinders a definition from being `object`, which was `before` if it is there; the caller holds `order`.
+    fn check(&self, object: &Object, before: Option<&Attrs>) -> Result<(), ChangeError> {
+        let now = |selector: i32| object.attrs.get(selector);
+        let changed = |row: &&Attribute| {
+            row.set == Set::DefineOnly
+                && before.is_some_and(|before| before.get(row.selector) != now(row.selector))
+        };
+        if object.kind == ObjectKind::Topic && !is_root(object) {
+            match object.attrs.text(MQCA_TOPIC_STRING) {
+                "" => return Err(ChangeError::NoTopicString),
+                topic => match self.topic_objects.about(topic) {
+                    Some(other) if other != object.name => {
+                        return Err(ChangeError::TopicStringTaken(other));
+                    }
+                    _ => {}
+                },
+            }
+        }
+        match attributes(object.kind).find(changed) {
+            Some(row) => Err(ChangeError::Fixed(row.selector)),
+            None => Ok(()),
+        }
     }
 
     fn log_object(

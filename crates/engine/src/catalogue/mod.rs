@@ -20,6 +20,7 @@ mod defaults;
 mod holders;
 mod restore;
 mod stored;
+mod subscriptions;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

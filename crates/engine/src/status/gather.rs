@@ -2,13 +2,13 @@
 //!
 //! Invariant: of each queue and connection what is told was true at one moment; of all of them together it need not be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::Reason;
 
 use super::{
-    ConnectionStatus, LogStatus, ManagerStatus, SubscriptionStatus, TransactionState,
+    ConnectionStatus, LogStatus, ManagerStatus, SubscriptionStatus, TopicStatus, TransactionState,
     TransactionStatus,
 };
 use crate::catalogue::Runtime;
@@ -134,6 +134,35 @@ impl QueueManager {
         all.into_iter()
             .map(|found| self.subscription(found))
             .collect()
+    }
+
+    /// Every topic string that is wanted of those that somebody subscribes to or that topic objects are about, and of
+    /// those above them, in their order.
+    pub fn topics(&self, wanted: impl Fn(&str) -> bool) -> Vec<TopicStatus> {
+        let objects = &self.inner().catalogue.topic_objects;
+        let mut all: BTreeMap<String, (String, usize)> = BTreeMap::new();
+        for (topic, object) in objects.all() {
+            all.entry(topic).or_default().0 = object;
+        }
+        for found in self.inner().topics.all() {
+            let topic = found.subscription.topic().to_owned();
+            all.entry(topic).or_default().1 += 1;
+        }
+        let named: Vec<String> = all.keys().cloned().collect();
+        for topic in named {
+            let ends = topic.match_indices('/').map(|(at, _)| at);
+            for end in ends.chain([0]) {
+                all.entry(topic[..end].to_owned()).or_default();
+            }
+        }
+        let all = all.into_iter().filter(|(topic, _)| wanted(topic));
+        all.map(|(topic, (object, subscriptions))| TopicStatus {
+            rules: objects.rules(&topic).attrs().clone(),
+            topic,
+            object,
+            subscriptions,
+        })
+        .collect()
     }
 
     fn subscription(&self, found: Found) -> SubscriptionStatus {

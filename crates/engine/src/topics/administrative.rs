@@ -175,8 +175,6 @@ impl TopicRules {
         !self.blocking.iter().any(|node| filter.is_blocked_by(node))
     }
 
-    // Publications, which ask it, are not served yet.
-    #[allow(dead_code)]
     /// Every inherited attribute, with nothing left that says ASPARENT.
     pub(crate) fn attrs(&self) -> &Attrs {
         &self.attrs
@@ -237,16 +235,12 @@ impl TopicObjects {
         }
     }
 
-    // Publications, which ask it, are not served yet.
-    #[allow(dead_code)]
     /// The topic object that is about exactly this topic string.
     pub(crate) fn about(&self, topic: &str) -> Option<String> {
         let known = self.known.read();
         known.tree.get(topic).map(|node| node.name.clone())
     }
 
-    // Publications, which ask it, are not served yet.
-    #[allow(dead_code)]
     /// The topic strings that topic objects are about, with the objects' names.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         let known = self.known.read();

@@ -122,12 +122,15 @@ reasons! {
     CCF_CFBF_OPERATOR_ERROR MQRCCF_CFBF_OPERATOR_ERROR 3266 "The operator of a byte string filter parameter is not valid.";
     CCF_CFBF_FILTER_VAL_LEN_ERR MQRCCF_CFBF_FILTER_VAL_LEN_ERR 3267 "The length of the filter value in a byte string filter parameter is wrong.";
     CCF_LISTENER_STILL_ACTIVE MQRCCF_LISTENER_STILL_ACTIVE 3268 "The listener is still active.";
+    CCF_TOPICSTR_ALREADY_EXISTS MQRCCF_TOPICSTR_ALREADY_EXISTS 3300 "Another topic object has the topic string.";
     CCF_SHARING_CONVS_ERROR MQRCCF_SHARING_CONVS_ERROR 3301 "The number of conversations a channel instance may share is outside its range.";
     CCF_SHARING_CONVS_TYPE MQRCCF_SHARING_CONVS_TYPE 3302 "Sharing conversations is not possible for this type of channel.";
     CCF_MAX_INSTANCES_ERROR MQRCCF_MAX_INSTANCES_ERROR 3306 "The limit for the instances of a channel is outside its range.";
     CCF_MAX_INSTS_PER_CLNT_ERR MQRCCF_MAX_INSTS_PER_CLNT_ERR 3307 "The limit for the instances of a channel per client is outside its range.";
     CCF_UNKNOWN_OBJECT_NAME MQRCCF_UNKNOWN_OBJECT_NAME 3312 "The object that the command names does not exist.";
     CCF_HOBJ_ERROR MQRCCF_HOBJ_ERROR 3315 "The object handle in the command is not valid.";
+    CCF_DEST_NAME_ERROR MQRCCF_DEST_NAME_ERROR 3316 "The name of the destination is not valid.";
+    CCF_INVALID_DESTINATION MQRCCF_INVALID_DESTINATION 3317 "The destination is not valid.";
     CCF_PORT_IN_USE MQRCCF_PORT_IN_USE 3324 "The port is in use by another program.";
     CCF_ADDRESS_ERROR MQRCCF_ADDRESS_ERROR 3345 "The network address is not valid.";
     CCF_CHLAUTH_RUNCHECK_ERROR MQRCCF_CHLAUTH_RUNCHECK_ERROR 3350 "The check of authentication records lacks a parameter or has one too many.";

@@ -38,6 +38,8 @@ fn play(place: &Place, script: &[(String, Vec<&str>)], all_done: bool) {
 /// What a user does with objects of a kind.
 struct Sample {
     noun: &'static str,
+    /// What every definition has to give; `%` stands for the name.
+    needs: &'static str,
     /// What tells the kind from others with the noun.
     type_: &'static str,
     given: &'static str,
@@ -56,6 +58,7 @@ const AUTHINFO: [&str; 6] = [
 const SAMPLES: &[Sample] = &[
     Sample {
         noun: "NAMELIST",
+        needs: "",
         type_: "",
         given: "NAMES(ONE,'two')",
         shown: &["NAMES(ONE,two)", "NAMCOUNT(2)"],
@@ -66,6 +69,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "PROCESS",
+        needs: "",
         type_: "",
         given: "APPLTYPE(7) APPLICID('/bin/pay') ENVRDATA('&') USERDATA('month end')",
         shown: &["APPLTYPE(7)", "APPLICID(/bin/pay)", "USERDATA(month end)"],
@@ -76,6 +80,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "AUTHINFO",
+        needs: "",
         type_: "AUTHTYPE(CRLLDAP)",
         given: "CONNAME('ldap(389)') LDAPUSER('cn=qm')",
         shown: &["AUTHTYPE(CRLLDAP)", "CONNAME(ldap(389))", "LDAPUSER(cn=qm)"],
@@ -84,6 +89,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "AUTHINFO",
+        needs: "",
         type_: "AUTHTYPE(OCSP)",
         given: "OCSPURL('http://ocsp')",
         shown: &["AUTHTYPE(OCSP)", "OCSPURL(http://ocsp)"],
@@ -92,6 +98,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "AUTHINFO",
+        needs: "",
         type_: "AUTHTYPE(IDPWOS)",
         given: "FAILDLAY(5) CHCKCLNT(OPTIONAL)",
         shown: &["FAILDLAY(5)", "CHCKCLNT(OPTIONAL)", "ADOPTCTX(YES)"],
@@ -100,6 +107,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "AUTHINFO",
+        needs: "",
         type_: "AUTHTYPE(IDPWLDAP)",
         given: "CONNAME('ldap(389)') SHORTUSR('cn') SECCOMM(ANON)",
         shown: &["SHORTUSR(cn)", "SECCOMM(ANON)", "NESTGRP(NO)"],
@@ -108,6 +116,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "COMMINFO",
+        needs: "",
         type_: "",
         given: "GRPADDR('239.1.2.3') MSGHIST(7)",
         shown: &[
@@ -123,6 +132,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "SERVICE",
+        needs: "",
         type_: "",
         given: "STARTCMD('/bin/true') STARTARG('-m +QMNAME+') SERVTYPE(SERVER) CONTROL(STARTONLY)",
         shown: &[
@@ -139,11 +149,11 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "TOPIC",
+        needs: "TOPICSTR('Prices/%')",
         type_: "",
-        given: "TOPICSTR('Prices/Fruit') DEFPSIST(YES) PMSGDLV(ALL) USEDLQ(NO)",
+        given: "DEFPSIST(YES) PMSGDLV(ALL) USEDLQ(NO)",
         shown: &[
             "TYPE(LOCAL)",
-            "TOPICSTR(Prices/Fruit)",
             "DEFPSIST(YES)",
             "PMSGDLV(ALL)",
             "NPMSGDLV(ASPARENT)",
@@ -158,6 +168,7 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         noun: "CHANNEL",
+        needs: "",
         type_: "CHLTYPE(CLNTCONN)",
         given: "CONNAME('far(1414)') QMNAME(QM2) COMPMSG(LZ4FAST,NONE)",
         shown: &[
@@ -181,7 +192,17 @@ fn life(sample: &Sample) -> Vec<(String, Vec<&str>)> {
     } = sample;
     let [made, changed, deleted, shown, exists, unknown] = sample.numbers;
     // DISPLAY chooses by type, DELETE and ALTER find an object by it.
-    let command = |text: &str| text.replace("K(", &format!("{noun}(")).replace('@', type_);
+    let command = |text: &str| {
+        let name = text
+            .split_once("K(")
+            .and_then(|(_, rest)| rest.split_once(')'));
+        let needs = sample.needs.replace('%', name.map_or("", |(name, _)| name));
+        let typed = match text.starts_with("DEFINE") {
+            true => format!("{type_} {needs}"),
+            false => (*type_).to_owned(),
+        };
+        text.replace("K(", &format!("{noun}(")).replace('@', &typed)
+    };
     let mut all = vec![shown];
     all.extend(sample.shown);
     let like = ["DESCR(first)"].iter().chain(sample.shown).copied();
@@ -247,6 +268,183 @@ fn every_kind_is_made_changed_shown_and_deleted() {
     serving.kill();
     let serving = place.serving("QM1");
     assert_eq!(answers(&place, &list, true), before);
+    serving.end();
+}
+
+/// What shows the subscriptions and topics of the test that follows.
+fn shown_subscriptions(place: &Place) {
+    let line = |command: &str, parts: &[&'static str]| (command.to_owned(), parts.to_vec());
+    let script = [
+        line(
+            "DISPLAY SUB(*) DEST",
+            &["SUB(M)", "SUB(N)", "SUB(my sub)", "SUB(SYSTEM.DEFAULT.SUB)"],
+        ),
+        line("DISPLAY SUB(*) SUBTYPE(API)", &["AMQ8147E"]),
+        line(
+            "DISPLAY SUB(*) WHERE(DESTCLAS EQ MANAGED)",
+            &["SUB(M)", "!my sub"],
+        ),
+        line(
+            "DISPLAY SBSTATUS(*) DURABLE(YES)",
+            &["AMQ8099I", "SUB(M)", "NUMMSGS(0)", "TOPICSTR(a/b)"],
+        ),
+        line("DISPLAY SBSTATUS(M) SUBID(00)", &["AMQ8147E"]),
+        line("DISPLAY SBSTATUS(M) SUBID(XY)", &["AMQ8405I"]),
+        line(
+            "DISPLAY TPSTATUS('Price/Fruit')",
+            &[
+                "AMQ8754I",
+                "ADMIN(FRUIT)",
+                "DURSUB(NO)",
+                "PUB(ENABLED)",
+                "SUBCOUNT(0)",
+            ],
+        ),
+        line(
+            "DISPLAY TPSTATUS('a/+') SUBCOUNT",
+            &["TOPICSTR(a/b)", "TOPICSTR(a/c)", "SUBCOUNT(1)", "!FRUIT"],
+        ),
+        line(
+            "DISPLAY TPSTATUS('a/b') TYPE(SUB)",
+            &["SUBTYPE(ADMIN)", "DURABLE(YES)"],
+        ),
+        line("DISPLAY TPSTATUS('none')", &["AMQ8147E"]),
+        line("DISPLAY TPSTATUS('a') RETAINED", &["AMQ2401E"]),
+        line(
+            "DISPLAY PUBSUB",
+            &["AMQ8723I", "TYPE(LOCAL)", "SUBCOUNT(3)"],
+        ),
+    ];
+    play(place, &script, false);
+}
+
+/// Subscriptions that commands make: their queues, what cannot be changed, what is refused, what shows them.
+#[test]
+fn subscriptions_are_made_changed_shown_and_deleted() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let line = |command: &str, parts: &[&'static str]| (command.to_owned(), parts.to_vec());
+    let script = [
+        line("DEFINE TOPIC(FRUIT) TOPICSTR('Price/Fruit')", &["AMQ8690I"]),
+        line(
+            "DEFINE TOPIC(T2) TOPICSTR('Price/Fruit')",
+            &["AMQ2410E", "FRUIT"],
+        ),
+        line("DEFINE TOPIC(T2)", &["AMQ2409E"]),
+        line(
+            "DEFINE TOPIC(FRUIT) TOPICSTR('other') REPLACE",
+            &["AMQ2408E", "TOPICSTR"],
+        ),
+        line(
+            "DEFINE SUB('my sub') TOPICOBJ(FRUIT) TOPICSTR('#') DEST(DEV.QUEUE.1) USERDATA('it is') SELECTOR('size > 3')",
+            &["AMQ8094I"],
+        ),
+        line(
+            "DEFINE SUB('my sub') TOPICSTR(X) DEST(DEV.QUEUE.1)",
+            &["AMQ8150E"],
+        ),
+        line(
+            "DISPLAY SUB('my sub')",
+            &[
+                "AMQ8096I",
+                "SUB(my sub)",
+                "TOPICSTR(Price/Fruit/#)",
+                "TOPICOBJ(FRUIT)",
+                "DEST(DEV.QUEUE.1)",
+                "DESTCLAS(PROVIDED)",
+                "SUBTYPE(ADMIN)",
+                "DURABLE(YES)",
+                "SELTYPE(STANDARD)",
+                "SUBLEVEL(1)",
+                "SUBID(414D5120",
+                "USERDATA(it is)",
+            ],
+        ),
+        line(
+            "ALTER SUB('my sub') USERDATA('other') PUBPRTY(ASQDEF)",
+            &["AMQ8095I"],
+        ),
+        line(
+            "DISPLAY SUB('my sub') USERDATA PUBPRTY",
+            &["USERDATA(other)", "PUBPRTY(ASQDEF)"],
+        ),
+        line("ALTER SUB('my sub') TOPICSTR('x')", &["AMQ8405I"]),
+        line(
+            "DEFINE SUB('my sub') TOPICSTR('x') DEST(DEV.QUEUE.1) REPLACE",
+            &["AMQ2408E"],
+        ),
+        line(
+            "DEFINE SUB(M) TOPICSTR('a/b') DESTCLAS(MANAGED)",
+            &["AMQ8094I"],
+        ),
+        line(
+            "DISPLAY SUB(M)",
+            &["DESTCLAS(MANAGED)", "DEST(SYSTEM.MANAGED.DURABLE."],
+        ),
+        line(
+            "DISPLAY QLOCAL(SYSTEM.MANAGED.DURABLE.*) DEFTYPE",
+            &["DEFTYPE(PERMDYN)"],
+        ),
+        line("DEFINE SUB(N) LIKE(M) TOPICSTR('a/c')", &["AMQ8094I"]),
+        line("DEFINE SUB(B1) TOPICSTR('a')", &["AMQ2411E"]),
+        line(
+            "DEFINE SUB(B2) TOPICSTR('a') DEST(DEV.QUEUE.1) DESTCLAS(MANAGED)",
+            &["AMQ2411E"],
+        ),
+        line(
+            "DEFINE SUB(B3) TOPICSTR('a') DEST(NONE)",
+            &["AMQ2412E", "NONE"],
+        ),
+        line("DEFINE SUB(B4) DEST(DEV.QUEUE.1)", &["AMQ2413E", "2425"]),
+        line(
+            "DEFINE SUB(B5) TOPICOBJ(NONE) DEST(DEV.QUEUE.1)",
+            &["AMQ2413E", "2085"],
+        ),
+        line(
+            "DEFINE SUB(B6) TOPICSTR('a') DEST(DEV.QUEUE.1) SELECTOR('((')",
+            &["AMQ2413E", "2459"],
+        ),
+        line("ALTER TOPIC(FRUIT) DURSUB(NO)", &["AMQ8691I"]),
+        line(
+            "DEFINE SUB(B7) TOPICOBJ(FRUIT) DEST(DEV.QUEUE.1)",
+            &["AMQ2413E", "2436"],
+        ),
+        line("DISPLAY SUB(B*)", &["AMQ8147E"]),
+    ];
+    play(&place, &script, false);
+    shown_subscriptions(&place);
+    let shown = [
+        "DISPLAY SUB(*) ALL",
+        "DISPLAY TOPIC(*) ALL",
+        "DISPLAY TPSTATUS('#')",
+    ];
+    let shown = shown.map(str::to_owned);
+    let before = answers(&place, &shown, true);
+    serving.kill();
+    let serving = place.serving("QM1");
+    assert_eq!(answers(&place, &shown, true), before);
+    let id = before[0]
+        .split_once("SUB(N)")
+        .and_then(|(_, rest)| rest.split_once("SUBID("));
+    let id = id
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .map_or("", |(id, _)| id);
+    assert_eq!(id.len(), 48, "{}", before[0]);
+    let script = [
+        line("DELETE SUB('my sub')", &["AMQ8097I"]),
+        line("DELETE SUB(M)", &["AMQ8097I"]),
+        line("DELETE SUB(NONE)", &["AMQ8147E"]),
+        line("DELETE SUB SUBID(00)", &["AMQ8405I"]),
+        line("DELETE SUB", &["AMQ8406E"]),
+        line(
+            &format!("DELETE SUB SUBID({})", "00".repeat(24)),
+            &["AMQ8147E"],
+        ),
+        line(&format!("DELETE SUB SUBID({id})"), &["AMQ8097I"]),
+        line("DISPLAY QLOCAL(SYSTEM.MANAGED.DURABLE.*)", &["AMQ8147E"]),
+        line("DISPLAY SBSTATUS(*)", &["AMQ8147E"]),
+    ];
+    play(&place, &script, false);
     serving.end();
 }
 

@@ -44,10 +44,10 @@ fn scripts_are_echoed_answered_and_counted() {
         .failed_with(20, "nonsense");
 
     // What MQ has and this release has not is no syntax error.
-    let run = place.mqsc("DISPLAY PUBSUB\nSTART CHINIT\nPING QMGR\n", "QM1");
+    let run = place.mqsc("DISPLAY CHLAUTH\nSTART CHINIT\nPING QMGR\n", "QM1");
     assert_eq!(run.code, 10);
     for part in [
-        "AMQ2401E: DISPLAY PUBSUB is an MQSC command that this release does not perform.\n",
+        "AMQ2401E: DISPLAY CHLAUTH is an MQSC command that this release does not perform.\n",
         "\n3 MQSC commands read.\nNo commands have a syntax error.\n2 commands are not in this release.\nAll valid MQSC commands were processed.\n",
     ] {
         assert!(run.out.contains(part), "{part}\n{}", run.out);
