@@ -84,3 +84,14 @@ fn global_transactions() {
 fn base_classes() {
     cases(&["Base@SC10", "Base@SC1", "Base@SC0"]);
 }
+
+#[test]
+fn jms_topics() {
+    // Without shared conversations the library has no topics.
+    cases(&["Topics@SC10", "Topics@SC1"]);
+}
+
+#[test]
+fn base_classes_with_topics() {
+    cases(&["BaseTopics@SC10", "BaseTopics@SC1", "BaseTopics@SC0"]);
+}

@@ -38,6 +38,10 @@ public final class Base {
     }
 
     private MQQueueManager connect() throws MQException {
+        return connect(place);
+    }
+
+    static MQQueueManager connect(Place place) throws MQException {
         Hashtable<String, Object> properties = new Hashtable<>();
         properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
         properties.put(CMQC.PORT_PROPERTY, place.port);
@@ -50,7 +54,7 @@ public final class Base {
         CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_OUTPUT | CMQC.MQOO_BROWSE | CMQC.MQOO_INQUIRE | CMQC.MQOO_SET
             | CMQC.MQOO_FAIL_IF_QUIESCING;
 
-    private static MQMessage text(String text) throws Exception {
+    static MQMessage text(String text) throws Exception {
         MQMessage message = new MQMessage();
         message.format = CMQC.MQFMT_STRING;
         message.characterSet = 1208;
@@ -58,7 +62,7 @@ public final class Base {
         return message;
     }
 
-    private static String text(MQMessage message) throws Exception {
+    static String text(MQMessage message) throws Exception {
         byte[] data = new byte[message.getDataLength()];
         message.readFully(data);
         return new String(data, java.nio.charset.StandardCharsets.UTF_8);

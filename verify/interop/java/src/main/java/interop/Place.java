@@ -3,7 +3,7 @@ package interop;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where a case runs: the queue manager, the channel, and queues of its own. */
+/** Where a case runs: the queue manager, the channel, and queues and topics of its own. */
 public final class Place implements AutoCloseable {
     final String host;
     final int port;
@@ -29,6 +29,11 @@ public final class Place implements AutoCloseable {
 
     String queue() {
         return queue("");
+    }
+
+    /** A topic string that no other case has. */
+    String topic() {
+        return "case/" + ++number;
     }
 
     /** Carries out a command that must succeed. */

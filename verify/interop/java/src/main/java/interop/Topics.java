@@ -1,0 +1,533 @@
+package interop;
+
+import static interop.Place.equal;
+import static interop.Place.that;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.jms.BytesMessage;
+import javax.jms.Connection;
+import javax.jms.DeliveryMode;
+import javax.jms.InvalidDestinationException;
+import javax.jms.InvalidSelectorException;
+import javax.jms.JMSConsumer;
+import javax.jms.JMSContext;
+import javax.jms.JMSException;
+import javax.jms.MapMessage;
+import javax.jms.Message;
+import javax.jms.MessageConsumer;
+import javax.jms.MessageProducer;
+import javax.jms.ObjectMessage;
+import javax.jms.Session;
+import javax.jms.StreamMessage;
+import javax.jms.TemporaryTopic;
+import javax.jms.TextMessage;
+import javax.jms.Topic;
+
+/**
+ * JMS, publish and subscribe.
+ *
+ * That nothing comes is shown by what comes behind it: a message that is published later and is wanted arrives first.
+ */
+public final class Topics {
+    private final Place place;
+
+    public Topics(Place place) {
+        this.place = place;
+    }
+
+    private Connection connect() throws JMSException {
+        return connect(null);
+    }
+
+    private Connection connect(String clientId) throws JMSException {
+        Connection connection = Jms.factory(place).createConnection();
+        if (clientId != null) {
+            connection.setClientID(clientId);
+        }
+        connection.start();
+        return connection;
+    }
+
+    private static Session session(Connection connection) throws JMSException {
+        return connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+    }
+
+    private static String text(Message message) throws JMSException {
+        that(message != null, "a message");
+        return ((TextMessage) message).getText();
+    }
+
+    private static Message received(MessageConsumer consumer) throws JMSException {
+        Message message = consumer.receive(Jms.LONG);
+        that(message != null, "a message");
+        return message;
+    }
+
+    /** Publishes texts, and returns when the queue manager has them. */
+    private void publish(String topic, String... texts) throws JMSException {
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            MessageProducer producer = session.createProducer(session.createTopic(topic));
+            for (String text : texts) {
+                producer.send(session.createTextMessage(text));
+            }
+        }
+    }
+
+    private static String[] numbers(int first, int count) {
+        String[] texts = new String[count];
+        for (int n = 0; n < count; n++) {
+            texts[n] = "number " + (first + n);
+        }
+        return texts;
+    }
+
+    @Case
+    public void publishAndReceive() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            Topic topic = session.createTopic("topic://" + name);
+            MessageProducer producer = session.createProducer(topic);
+            producer.send(session.createTextMessage("before anybody listens"));
+            MessageConsumer one = session.createConsumer(topic);
+            MessageConsumer two = session.createConsumer(session.createTopic(name));
+            MessageConsumer other = session.createConsumer(session.createTopic(place.topic()));
+            TextMessage sent = session.createTextMessage("Grüße");
+            sent.setStringProperty("colour", "red");
+            sent.setIntProperty("number", 7);
+            sent.setBooleanProperty("flag", true);
+            sent.setJMSCorrelationID("correlation");
+            sent.setJMSType("type");
+            producer.send(sent, DeliveryMode.NON_PERSISTENT, 7, 600_000);
+            for (MessageConsumer consumer : new MessageConsumer[] {one, two}) {
+                Message received = received(consumer);
+                equal("Grüße", text(received));
+                equal("red", received.getStringProperty("colour"));
+                equal(7, received.getIntProperty("number"));
+                equal(true, received.getBooleanProperty("flag"));
+                equal("correlation", received.getJMSCorrelationID());
+                equal("type", received.getJMSType());
+                equal(7, received.getJMSPriority());
+                equal(DeliveryMode.NON_PERSISTENT, received.getJMSDeliveryMode());
+                that(received.getJMSExpiration() > System.currentTimeMillis(), "it expires later");
+                equal(name, ((Topic) received.getJMSDestination()).getTopicName().replace("topic://", ""));
+                equal(null, consumer.receiveNoWait());
+            }
+            equal(null, other.receiveNoWait());
+            one.close();
+            producer.send(session.createTextMessage("another"));
+            Message another = received(two);
+            equal("another", text(another));
+            equal(DeliveryMode.PERSISTENT, another.getJMSDeliveryMode());
+        }
+        publish(name, "behind everybody");
+    }
+
+    @Case
+    public void allTypesOfMessages() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(place.topic());
+            MessageProducer producer = session.createProducer(topic);
+            MessageConsumer consumer = session.createConsumer(topic);
+
+            BytesMessage bytes = session.createBytesMessage();
+            bytes.writeInt(42);
+            bytes.writeUTF("bytes");
+            producer.send(bytes);
+            BytesMessage bytesBack = (BytesMessage) received(consumer);
+            equal(42, bytesBack.readInt());
+            equal("bytes", bytesBack.readUTF());
+
+            MapMessage map = session.createMapMessage();
+            map.setString("name", "value");
+            map.setLong("long", 1L << 40);
+            producer.send(map);
+            MapMessage mapBack = (MapMessage) received(consumer);
+            equal("value", mapBack.getString("name"));
+            equal(1L << 40, mapBack.getLong("long"));
+
+            StreamMessage stream = session.createStreamMessage();
+            stream.writeBoolean(true);
+            stream.writeString("stream");
+            producer.send(stream);
+            StreamMessage streamBack = (StreamMessage) received(consumer);
+            equal(true, streamBack.readBoolean());
+            equal("stream", streamBack.readString());
+
+            ArrayList<String> list = new ArrayList<>(List.of("an", "object"));
+            producer.send(session.createObjectMessage(list));
+            equal(list, ((ObjectMessage) received(consumer)).getObject());
+
+            producer.send(session.createMessage());
+            that(!(received(consumer) instanceof TextMessage), "a message without a body");
+            producer.send(session.createTextMessage());
+            equal(null, text(received(consumer)));
+
+            String large = "0123456789".repeat(200_000);
+            producer.send(session.createTextMessage(large));
+            equal(large, text(received(consumer)));
+        }
+    }
+
+    @Case
+    public void wildcards() throws Exception {
+        String root = place.topic();
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            MessageConsumer below = session.createConsumer(session.createTopic("topic://" + root + "/sport/#"));
+            MessageConsumer one = session.createConsumer(session.createTopic("topic://" + root + "/+/results"));
+            publish(root + "/sport", "at the root of it");
+            publish(root + "/weather", "not wanted");
+            publish(root + "/sport/tennis/results", "three levels");
+            publish(root + "/sports/results", "another root");
+            publish(root + "/sport/results", "both");
+            equal("at the root of it", text(received(below)));
+            equal("three levels", text(received(below)));
+            Message both = received(below);
+            equal("both", text(both));
+            equal(root + "/sport/results",
+                ((Topic) both.getJMSDestination()).getTopicName().replace("topic://", ""));
+            equal("another root", text(received(one)));
+            equal("both", text(received(one)));
+            equal(null, below.receiveNoWait());
+            equal(null, one.receiveNoWait());
+        }
+    }
+
+    @Case
+    public void selectors() throws Exception {
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(place.topic());
+            MessageConsumer red = session.createConsumer(topic, "colour = 'red' AND weight BETWEEN 1 AND 9");
+            MessageConsumer heavy = session.createConsumer(topic, "JMSType = 'heavy'");
+            MessageConsumer every = session.createConsumer(topic);
+            MessageProducer producer = session.createProducer(topic);
+            for (int n = 0; n < 6; n++) {
+                TextMessage message = session.createTextMessage("number " + n);
+                message.setStringProperty("colour", n % 2 == 0 ? "red" : "blue");
+                message.setIntProperty("weight", n);
+                message.setJMSType(n < 4 ? "light" : "heavy");
+                producer.send(message);
+            }
+            equal("number 2", text(received(red)));
+            equal("number 4", text(received(red)));
+            equal("number 4", text(received(heavy)));
+            equal("number 5", text(received(heavy)));
+            for (int n = 0; n < 6; n++) {
+                equal("number " + n, text(received(every)));
+            }
+            for (MessageConsumer consumer : new MessageConsumer[] {red, heavy, every}) {
+                equal(null, consumer.receiveNoWait());
+            }
+            try {
+                session.createConsumer(topic, "colour = ");
+                throw new AssertionError("a selector that is none");
+            } catch (InvalidSelectorException expected) {
+                // That is what it is to be.
+            }
+        }
+    }
+
+    @Case
+    public void listeners() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect()) {
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            Session session = session(connection);
+            session.createConsumer(session.createTopic(name)).setMessageListener(message -> {
+                try {
+                    texts.add(((TextMessage) message).getText());
+                } catch (JMSException failure) {
+                    texts.add(failure.toString());
+                }
+            });
+            publish(name, numbers(0, 50));
+            publish(name, numbers(50, 50));
+            for (int n = 0; n < 100; n++) {
+                equal("number " + n, texts.poll(60, TimeUnit.SECONDS));
+            }
+            connection.stop();
+            that(texts.isEmpty(), "each once");
+        }
+    }
+
+    @Case
+    public void noLocal() throws Exception {
+        String name = place.topic();
+        // The library tells whose a message is by the connection identifier in it.
+        try (Connection connection = connect(); Connection another = connect()) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            MessageConsumer others = session.createConsumer(topic, null, true);
+            MessageConsumer every = session.createConsumer(topic);
+            session.createProducer(topic).send(session.createTextMessage("own"));
+            Session publishes = session(another);
+            publishes.createProducer(topic).send(publishes.createTextMessage("another's"));
+            equal("another's", text(received(others)));
+            equal(null, others.receiveNoWait());
+            equal("own", text(received(every)));
+            equal("another's", text(received(every)));
+        }
+    }
+
+    @Case
+    public void durableSubscribers() throws Exception {
+        String name = place.topic();
+        String client = name.replace('/', '.');
+        try (Connection connection = connect(client)) {
+            Session session = session(connection);
+            MessageConsumer consumer = session.createDurableSubscriber(session.createTopic(name), "durable");
+            publish(name, "connected");
+            equal("connected", text(received(consumer)));
+        }
+        publish(name, numbers(0, 20));
+        for (int first = 0; first < 20; first += 10) {
+            try (Connection connection = connect(client)) {
+                Session session = session(connection);
+                MessageConsumer consumer = session.createDurableSubscriber(session.createTopic(name), "durable");
+                for (int n = first; n < first + 10; n++) {
+                    equal("number " + n, text(received(consumer)));
+                }
+            }
+        }
+        try (Connection connection = connect(client)) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            MessageConsumer consumer = session.createDurableSubscriber(topic, "durable");
+            equal(null, consumer.receiveNoWait());
+            publish(name, "left behind");
+            consumer.close();
+            session.unsubscribe("durable");
+            try {
+                session.unsubscribe("durable");
+                throw new AssertionError("it is still there");
+            } catch (InvalidDestinationException gone) {
+                that(gone.getErrorCode() != null, "an error");
+            }
+            publish(name, "to nobody");
+            consumer = session.createDurableSubscriber(topic, "durable");
+            publish(name, "to the new one");
+            equal("to the new one", text(received(consumer)));
+            equal(null, consumer.receiveNoWait());
+            consumer.close();
+            session.unsubscribe("durable");
+        }
+    }
+
+    @Case
+    public void aDurableSubscriptionHasOneConsumer() throws Exception {
+        String name = place.topic();
+        String client = name.replace('/', '.');
+        try (Connection connection = connect(client)) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            MessageConsumer consumer = session.createDurableConsumer(topic, "durable");
+            try {
+                session(connection).createDurableConsumer(topic, "durable");
+                throw new AssertionError("two consumers of one subscription");
+            } catch (JMSException inUse) {
+                that(inUse.getErrorCode() != null, "an error");
+            }
+            publish(name, "to the first");
+            equal("to the first", text(received(consumer)));
+            consumer.close();
+            session.unsubscribe("durable");
+        }
+    }
+
+    @Case
+    public void aDurableSubscriptionWithAnotherSelectorIsNew() throws Exception {
+        String name = place.topic();
+        String client = name.replace('/', '.');
+        try (Connection connection = connect(client)) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            session.createDurableSubscriber(topic, "durable").close();
+            publish(name, "to the old one");
+            MessageConsumer consumer = session.createDurableSubscriber(topic, "durable", "weight > 1", false);
+            publish(name, "not selected");
+            TextMessage heavy = session.createTextMessage("selected");
+            heavy.setIntProperty("weight", 2);
+            session.createProducer(topic).send(heavy);
+            equal("selected", text(received(consumer)));
+            equal(null, consumer.receiveNoWait());
+            consumer.close();
+            session.unsubscribe("durable");
+        }
+    }
+
+    /** Two consumers that ask in turn get one message each; none comes twice. */
+    private void inTurn(String name, MessageConsumer one, MessageConsumer two) throws JMSException {
+        publish(name, numbers(0, 20));
+        for (int n = 0; n < 20; n++) {
+            equal("number " + n, text(received(n % 2 == 0 ? one : two)));
+        }
+        equal(null, one.receiveNoWait());
+        equal(null, two.receiveNoWait());
+    }
+
+    @Case
+    public void sharedConsumers() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect(); Connection another = connect()) {
+            Session session = session(connection);
+            Session other = session(another);
+            Topic topic = session.createTopic(name);
+            MessageConsumer one = session.createSharedConsumer(topic, "shared." + name);
+            MessageConsumer two = other.createSharedConsumer(topic, "shared." + name);
+            MessageConsumer alone = session.createConsumer(topic);
+            inTurn(name, one, two);
+            for (int n = 0; n < 20; n++) {
+                equal("number " + n, text(received(alone)));
+            }
+            two.close();
+            publish(name, "to the one that is left");
+            equal("to the one that is left", text(received(one)));
+        }
+    }
+
+    @Case
+    public void sharedListenersShareTheWork() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect(); Connection another = connect()) {
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            for (Connection each : new Connection[] {connection, another}) {
+                Session session = session(each);
+                session.createSharedConsumer(session.createTopic(name), "shared." + name)
+                    .setMessageListener(message -> {
+                        try {
+                            texts.add(((TextMessage) message).getText());
+                        } catch (JMSException failure) {
+                            texts.add(failure.toString());
+                        }
+                    });
+            }
+            publish(name, numbers(0, 100));
+            Set<String> seen = new HashSet<>();
+            for (int n = 0; n < 100; n++) {
+                String text = texts.poll(60, TimeUnit.SECONDS);
+                that(text != null, "a message");
+                that(seen.add(text), "each once");
+            }
+            for (String text : numbers(0, 100)) {
+                that(seen.contains(text), text);
+            }
+            connection.stop();
+            another.stop();
+            that(texts.isEmpty(), "no more");
+        }
+    }
+
+    @Case
+    public void sharedDurableConsumers() throws Exception {
+        String name = place.topic();
+        String client = name.replace('/', '.');
+        try (Connection connection = connect(client)) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            MessageConsumer one = session.createSharedDurableConsumer(topic, "durable");
+            MessageConsumer two = session(connection).createSharedDurableConsumer(topic, "durable");
+            inTurn(name, one, two);
+        }
+        publish(name, numbers(0, 4));
+        try (Connection connection = connect(client)) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            MessageConsumer one = session.createSharedDurableConsumer(topic, "durable");
+            MessageConsumer two = session(connection).createSharedDurableConsumer(topic, "durable");
+            for (int n = 0; n < 4; n++) {
+                equal("number " + n, text(received(n % 2 == 0 ? one : two)));
+            }
+            equal(null, one.receiveNoWait());
+            one.close();
+            two.close();
+            session.unsubscribe("durable");
+        }
+    }
+
+    @Case
+    public void requestAndReplyByATemporaryTopic() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect(); Connection serving = connect()) {
+            Session serves = session(serving);
+            MessageConsumer requests = serves.createConsumer(serves.createTopic(name));
+            MessageProducer replies = serves.createProducer(null);
+            Session session = session(connection);
+            TemporaryTopic temporary = session.createTemporaryTopic();
+            MessageProducer producer = session.createProducer(session.createTopic(name));
+            MessageConsumer consumer = session.createConsumer(temporary);
+            for (int n = 0; n < 5; n++) {
+                TextMessage request = session.createTextMessage("request " + n);
+                request.setJMSReplyTo(temporary);
+                producer.send(request);
+                Message asked = received(requests);
+                that(asked.getJMSReplyTo() instanceof Topic, "a topic to reply to");
+                TextMessage reply = serves.createTextMessage("to " + text(asked));
+                reply.setJMSCorrelationID(asked.getJMSMessageID());
+                replies.send(asked.getJMSReplyTo(), reply);
+                equal("to request " + n, text(received(consumer)));
+            }
+            consumer.close();
+            temporary.delete();
+        }
+    }
+
+    @Case
+    public void transacted() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect()) {
+            Session watching = session(connection);
+            Topic topic = watching.createTopic(name);
+            MessageConsumer watcher = watching.createConsumer(topic);
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            MessageProducer producer = session.createProducer(topic);
+            MessageConsumer consumer = session.createConsumer(topic);
+            producer.send(session.createTextMessage("one"));
+            producer.send(session.createTextMessage("two"));
+            equal(null, watcher.receiveNoWait());
+            session.rollback();
+            producer.send(session.createTextMessage("three"));
+            session.commit();
+            equal("three", text(received(watcher)));
+            equal(null, watcher.receiveNoWait());
+            Message first = received(consumer);
+            equal("three", text(first));
+            equal(false, first.getJMSRedelivered());
+            session.rollback();
+            Message again = received(consumer);
+            equal("three", text(again));
+            equal(true, again.getJMSRedelivered());
+            equal(2, again.getIntProperty("JMSXDeliveryCount"));
+            session.commit();
+            equal(null, consumer.receiveNoWait());
+        }
+    }
+
+    @Case
+    public void theSimplifiedInterface() throws Exception {
+        String name = place.topic();
+        try (JMSContext context = Jms.factory(place).createContext(JMSContext.AUTO_ACKNOWLEDGE)) {
+            Topic topic = context.createTopic("topic://" + name);
+            JMSConsumer consumer = context.createConsumer(topic);
+            context.createProducer().setProperty("colour", "blue").setPriority(6).send(topic, "simplified");
+            Message message = consumer.receive(Jms.LONG);
+            equal("simplified", message.getBody(String.class));
+            equal("blue", message.getStringProperty("colour"));
+            equal(6, message.getJMSPriority());
+            JMSConsumer shared = context.createSharedConsumer(topic, "shared." + name);
+            context.createProducer().send(topic, java.util.Map.of("key", "value"));
+            equal("value", consumer.receiveBody(java.util.Map.class, Jms.LONG).get("key"));
+            equal("value", shared.receiveBody(java.util.Map.class, Jms.LONG).get("key"));
+            equal(null, consumer.receiveNoWait());
+        }
+    }
+}
