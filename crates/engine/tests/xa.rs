@@ -386,6 +386,29 @@ fn of_branches_that_were_left_the_oldest_is_backed_out_where_there_are_too_many(
     assert_eq!(there, ["first", "got", "prepared"]);
 }
 
+/// One that is just being committed is not told to have been backed out.
+#[test]
+fn of_branches_that_were_left_one_that_is_being_decided_is_not_backed_out() {
+    let w = World::pausable();
+    let (first, _) = working(&w, 1, b"first");
+    end(&first, 1, End::Success).unwrap();
+    block_on(first.disconnect()).unwrap();
+    let other = w.connect();
+    w.stage.pause();
+    let deciding = other.clone();
+    let decided = Call::begin(async move { deciding.commit_one_phase(&xid(1)).await });
+    for n in 0..10_000u32 {
+        let (s, xid) = (w.connect(), Xid::new(2, &n.to_be_bytes(), b"b").unwrap());
+        block_on(s.start_branch(&xid, Start::New)).unwrap();
+        block_on(s.end_branch(&xid, End::Success)).unwrap();
+        block_on(s.disconnect()).unwrap();
+    }
+    assert_eq!(w.message_count("AMQ2078W"), 0);
+    w.stage.resume();
+    decided.finish().unwrap();
+    assert_eq!(what_is_there(&w), ["first"]);
+}
+
 /// One connection does not begin any number of branches that it leaves to others, or to nobody.
 #[test]
 fn a_connection_has_a_limit_of_branches_that_are_not_prepared() {

@@ -158,7 +158,10 @@ impl Unit {
         let inserts = [ongoing.xid.to_string(), MOST_LEFT.to_string()];
         let backout = self.begin_backout_of(&mut work, qm);
         drop(work);
-        qm.operator.message("AMQ2078W", &inserts);
+        // Unless its transaction manager has just decided about it.
+        if !matches!(backout, Ok(Backout::Done)) {
+            qm.operator.message("AMQ2078W", &inserts);
+        }
         Some(backout)
     }
 

@@ -3,7 +3,8 @@
 //! Invariants:
 //! * Each that is not prepared is here, once; of those that are, or that have ended, there are no more than of the others,
 //!   or a few.
-//! * No connection has more than [`MOST`] that are not prepared.
+//! * A connection that has [`MOST`] that are not prepared begins none. It may join those that others have begun, who have
+//!   the same limit.
 
 use std::sync::{Arc, Weak};
 
