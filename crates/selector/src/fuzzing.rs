@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::{Name, Selector, Source, Value};
+use crate::{Key, Name, Selector, Source, Value};
+
+/// How many messages there are.
+const MESSAGES: usize = 10;
 
 /// A message of which a number decides what it has: the same each time.
 struct Made(usize);
@@ -14,13 +17,16 @@ impl Source for Made {
             Name::Descriptor(name) => name.text().len(),
             Name::Property { folder, path } => folder.len() + path.len(),
         };
-        match (self.0 + length) % 7 {
+        match (self.0 + length) % MESSAGES {
             0 => Value::Null,
             1 => Value::Boolean(length % 2 == 0),
             2 => Value::Exact(i64::MAX - length as i64),
             3 => Value::Approximate(0.5),
             4 => Value::Text(Cow::Borrowed("a_b%c")),
             5 => Value::Bytes(Cow::Borrowed(&[1, 2])),
+            6 => Value::Exact(5),
+            7 => Value::Approximate(5.0),
+            8 => Value::Approximate(9_007_199_254_740_992.0),
             _ => Value::Unfit,
         }
     }
@@ -34,8 +40,12 @@ pub fn selector(bytes: &[u8]) {
     match Selector::new(text) {
         Ok(selector) => {
             assert_eq!(Selector::new(text).as_ref(), Ok(&selector));
-            for seed in 0..7 {
-                let matches = selector.matches(&Made(seed));
+            for message in (0..MESSAGES).map(Made) {
+                let matches = selector.matches(&message);
+                for (name, key) in selector.keys() {
+                    let has_it = Key::of(&message.value(name)) == Some(key);
+                    assert!(has_it || !matches, "it is looked up in vain by {name:?}");
+                }
                 if let Some(constant) = selector.constant() {
                     assert_eq!(matches, constant);
                 }

@@ -21,6 +21,11 @@ pub fn selector() -> Seeds {
             "in",
             "c IN ('UK', 'US') AND d NOT IN ('') AND e IS NOT NULL",
         ),
+        (
+            "whole",
+            "a = 5 AND 5 = bb AND ccc = 9007199254740993 AND bb = 5.0",
+        ),
+        ("text", "xy = 'a_b%c'"),
         ("nested", "((((TRUE)) OR (FALSE)) <= 1 AND NOT f IS NULL)"),
     ]
     .map(|(name, text)| (name.to_owned(), text.into()))
