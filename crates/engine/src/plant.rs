@@ -88,6 +88,8 @@ pub enum Bug {
     KeepBranch,
     /// A message that arrives is handed to whoever waits, whatever his selector.
     UnselectiveHandOver,
+    /// A queue does not note messages that come behind searches by selector, so that those pass them by.
+    ForgetRelisted,
     /// MQOPEN takes a selector that nothing looks at.
     IgnoredSelector,
     /// A channel takes in unfinished messages whatever they need, on one socket and on all.
@@ -143,6 +145,7 @@ impl Bug {
         Bug::NumbersRepeat,
         Bug::KeepBranch,
         Bug::UnselectiveHandOver,
+        Bug::ForgetRelisted,
         Bug::IgnoredSelector,
         Bug::UnbudgetedFlows,
         Bug::WaitKeepsBuffer,

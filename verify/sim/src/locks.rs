@@ -23,6 +23,8 @@ use crate::workload::{Worker, id24, payload};
 const QUEUE: &str = "L.LOCKS";
 /// Handles, and whose they are.
 const OWNER: [usize; 3] = [0, 0, 1];
+/// What they select: all that there is. Those with a selector remember what they have judged, locked messages among it.
+const SELECTORS: [&str; 3] = ["", "color IS NULL", "Root.MQMD.Offset = 0"];
 /// Calls before everything begins anew, and between them.
 const CALLS: u64 = 40;
 const PAUSE: u64 = 100_000;
@@ -267,7 +269,9 @@ impl Pair {
 
     async fn open(&mut self, handle: usize) -> Going {
         let options = MQOO_INPUT_SHARED | MQOO_OUTPUT | MQOO_BROWSE;
-        self.handles[handle] = self.of(handle).open_one(QUEUE, options).await?;
+        let worker = self.of(handle);
+        let opened = worker.open_selecting(QUEUE, options, SELECTORS[handle]);
+        self.handles[handle] = opened.await?;
         Ok(())
     }
 

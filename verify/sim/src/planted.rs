@@ -77,6 +77,7 @@ pub const PLANTED: &[Planted] = &[
     engine("resurrect", Bug::Resurrect, 1000),
     engine("ignore-priority", Bug::IgnorePriority, 200),
     engine("unselective-hand-over", Bug::UnselectiveHandOver, 200),
+    engine("forget-relisted", Bug::ForgetRelisted, 200),
     engine("drop-lease", Bug::DropLease, 1000),
     engine("redo-older-definition", Bug::RedoOlderDefinition, 400),
     engine("leak-place", Bug::LeakPlace, 200),

@@ -84,8 +84,19 @@ impl Worker {
     }
 
     pub(crate) async fn open_one(&self, name: &str, options: i32) -> Result<Hobj, Reason> {
+        self.open_selecting(name, options, "").await
+    }
+
+    pub(crate) async fn open_selecting(
+        &self,
+        name: &str,
+        options: i32,
+        selection: &str,
+    ) -> Result<Hobj, Reason> {
         let mut od = Od {
+            version: MQOD_VERSION_4,
             object_name: Name::new(name),
+            selection_string: selection.to_owned(),
             ..Od::default()
         };
         self.session

@@ -67,14 +67,19 @@ impl Shared {
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) handle: Hobj,
-    /// Open with [`SELECTOR`], if it is.
+    /// Open with one of [`SELECTORS`], if it is.
     pub(crate) selecting: Option<Hobj>,
     pub(crate) queue: QueueId,
     pub(crate) name: Name,
 }
 
-/// What a selecting handle selects: messages of priority 1 and above, as a condition that looks at properties too.
-const SELECTOR: &str = "JMSPriority BETWEEN 1 AND 9 AND color IS NULL";
+/// What a selecting handle selects: messages of priority 1 and above, as conditions that look at properties too. Who waits
+/// with one of them is found by no value, by a number, or by a text.
+const SELECTORS: [&str; 3] = [
+    "JMSPriority BETWEEN 1 AND 9 AND color IS NULL",
+    "JMSPriority BETWEEN 1 AND 9 AND color IS NULL AND Root.MQMD.MsgType = 8",
+    "JMSPriority BETWEEN 1 AND 9 AND color IS NULL AND '' = Root.MQMD.ReplyToQ",
+];
 
 pub(crate) type World = Rc<RefCell<Shared>>;
 
@@ -182,7 +187,7 @@ impl Worker {
             let mut od = Od {
                 version: MQOD_VERSION_4,
                 object_name: Name::new(&name),
-                selection_string: SELECTOR.to_owned(),
+                selection_string: SELECTORS[self.number as usize % SELECTORS.len()].to_owned(),
                 ..Od::default()
             };
             let options = MQOO_INPUT_SHARED | MQOO_BROWSE;

@@ -434,7 +434,9 @@ impl QueueState {
 
     /// A search that has gone past this message has to judge it.
     fn note_relisted(&mut self, slot: SlotId) {
-        if let Some(relisted) = &mut self.relisted {
+        if let Some(relisted) = &mut self.relisted
+            && !planted(Bug::ForgetRelisted)
+        {
             relisted.note(self.index.slot(slot));
         }
     }
