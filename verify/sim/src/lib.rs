@@ -10,7 +10,7 @@
 //! * `full_disk`: a disk without room, and what must be true of it.
 //! * `ends`: how a run of the queue manager ends; `turn_over`: writes that are lost where it does the worst.
 //! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `asynchronous`.
-//! * `subscribe`: applications with subscriptions.
+//! * `publish`, `subscribe`: applications that publish, and that subscribe.
 //! * `branches`: units of work that are committed in two steps, and those who decide about them.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
@@ -36,6 +36,7 @@ mod machine;
 mod media;
 mod plan;
 mod planted;
+mod publish;
 mod reports;
 mod run;
 mod solo;

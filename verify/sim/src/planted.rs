@@ -87,6 +87,7 @@ pub const PLANTED: &[Planted] = &[
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
     engine("visible-unforced", Bug::VisibleUnforced, 400),
     engine("forget-tickets", Bug::ForgetTickets, 400),
+    topics("half-publish", Bug::HalfPublish, 200),
     topics("forget-subscription", Bug::ForgetSubscription, 100),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("keep-branch", Bug::KeepBranch, 400),

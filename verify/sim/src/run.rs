@@ -471,6 +471,7 @@ impl Run {
             self.spawn_solo();
         }
         if self.plan.topics {
+            self.spawn_publishers();
             self.spawn_subscribers();
         }
         // Once: the oracle looks at each message on a queue, for each call.

@@ -1,0 +1,122 @@
+//! Applications that publish on a few topics, in units of work and outside.
+
+use posthaste_model::{Op, Outcome, Publication};
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Md, Od, Pmo};
+
+use crate::run::Run;
+use crate::workload::{Worker, id24, patient};
+
+/// What is published on.
+const TOPICS: [&str; 7] = ["a", "a/b", "a/c", "a/b/c", "b/c", "a//c", "/a"];
+
+/// Applications that publish.
+const PUBLISHERS: usize = 2;
+
+impl Run {
+    /// Spawns those who publish.
+    pub(crate) fn spawn_publishers(&self) {
+        let executor = self.machine.world.executor();
+        for _ in 0..PUBLISHERS {
+            executor.spawn("publisher", self.worker().publish_rounds());
+        }
+    }
+}
+
+impl Worker {
+    async fn publish_rounds(self) {
+        while !self.stopping() && self.publish_once().await {
+            self.pause().await;
+        }
+        // What nobody has committed goes with the connection.
+        if self.stopping() {
+            self.backout().await;
+        }
+    }
+
+    async fn publish_once(&self) -> bool {
+        match self.below(10) {
+            0..7 => self.publish().await,
+            7 | 8 => self.commit().await,
+            _ => self.backout().await,
+        }
+    }
+
+    async fn publish(&self) -> bool {
+        let topic = TOPICS[self.below(TOPICS.len() as u64) as usize];
+        let (id, data) = self.letter(self.length());
+        let hash = self.shared.borrow().sent[&id].1;
+        let publication = Publication {
+            id,
+            hash,
+            topic: topic.to_owned(),
+            persistent: self.chance(self.plan.persistent),
+            priority: self.below(3) as u8,
+            in_uow: self.chance(self.plan.syncpoint),
+            // Who subscribes is not given yet what is retained.
+            retain: false,
+        };
+        let (mut md, mut pmo) = described(&publication);
+        for (met, what) in [
+            (true, "publish"),
+            (publication.in_uow, "publish syncpoint"),
+            (publication.persistent, "publish persistent"),
+        ] {
+            if met {
+                self.met(what);
+            }
+        }
+        let mut od = Od {
+            version: MQOD_VERSION_4,
+            object_type: MQOT_TOPIC,
+            object_string: topic.to_owned(),
+            ..Od::default()
+        };
+        let opened = match self.below(2) {
+            0 => None,
+            _ => match self.session.open(&mut od, MQOO_OUTPUT).await {
+                Ok(done) => Some(done.value),
+                Err(reason) => return self.refused(reason),
+            },
+        };
+        let op = self.invoke(Op::Publish(publication));
+        let limit = self.limit();
+        let result = match opened {
+            Some(handle) => {
+                let call = self.session.put(handle, &mut md, &mut pmo, data);
+                patient(call, limit).await
+            }
+            None => {
+                let call = self.session.put1(&mut od, &mut md, &mut pmo, data);
+                patient(call, limit).await
+            }
+        };
+        let going = match result {
+            Some(Ok(_)) => self.respond(op, Outcome::Done),
+            Some(Err(reason)) => self.failed(op, reason).await,
+            None => self.gave_up(op).await,
+        };
+        match opened {
+            Some(handle) if going => match self.close_one(handle).await {
+                Ok(()) => true,
+                Err(reason) => self.refused(reason),
+            },
+            _ => going,
+        }
+    }
+}
+
+/// The descriptor and the options of its MQPUT.
+fn described(publication: &Publication) -> (Md, Pmo) {
+    let md = Md {
+        persistence: i32::from(publication.persistent),
+        priority: i32::from(publication.priority),
+        msg_id: id24(publication.id),
+        ..Md::default()
+    };
+    let pmo = Pmo {
+        options: [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(publication.in_uow)],
+        ..Pmo::default()
+    };
+    (md, pmo)
+}
