@@ -225,8 +225,6 @@ impl Dispatcher {
         match self.try_connect(conn) {
             Ok(session) => {
                 conn.q_mgr = Name::new(session.queue_manager().name());
-                // A JMS library puts it into what it publishes, and knows its own publications by it.
-                conn.set_connection_id(&session.connection_id());
                 self.session = Some(session);
                 self.conversation.connect(Connect::Succeeded);
                 self.answer(

@@ -441,20 +441,6 @@ impl Session {
         self.inner().end_waits(Waits::GivenUp);
     }
 
-    /// The connection identifier: what `DISPLAY CONN` shows as EXTCONN and CONN, `AMQC`, the queue manager's name and a
-    /// number.
-    pub fn connection_id(&self) -> [u8; 24] {
-        let qm = &self.inner().qm;
-        let mut id = [b' '; 24];
-        let head = b"AMQC".iter().chain(qm.config.name.as_bytes());
-        for (to, from) in id.iter_mut().take(16).zip(head) {
-            *to = *from;
-        }
-        let number = qm.numbers.of_connection(self.inner().id);
-        id[16..].copy_from_slice(&number.to_be_bytes());
-        id
-    }
-
     /// What `DISPLAY CONN` shows of this connection.
     pub fn status(&self) -> ConnectionStatus {
         self.inner().status()

@@ -37,7 +37,7 @@ pub struct ConnRequest {
     pub options: u32,
     /// MQCNO options.
     pub connect_options: i32,
-    /// The FCNO structure as it came; it is given back with the connection's identifier in it.
+    /// The FCNO structure as it came; it is given back unchanged.
     pub fcno: Vec<u8>,
 }
 
@@ -432,21 +432,6 @@ impl ConnRequest {
 
     pub(crate) fn read_reply(input: &mut Input<'_>) -> Result<ConnRequest, DecodeError> {
         Self::read(input)
-    }
-
-    /// Where the connection identifier is in an FCNO.
-    const CONNECTION_ID: std::ops::Range<usize> = 12..36;
-
-    /// Says in the reply which connection it is. An FCNO that has no place for it stays as it came.
-    pub fn set_connection_id(&mut self, id: &[u8; 24]) {
-        if let Some(place) = self.fcno.get_mut(Self::CONNECTION_ID) {
-            place.copy_from_slice(id);
-        }
-    }
-
-    /// The connection identifier in a reply.
-    pub fn connection_id(&self) -> Option<[u8; 24]> {
-        self.fcno.get(Self::CONNECTION_ID)?.try_into().ok()
     }
 
     /// A version 2 FCNO with nothing in it, which is what a client without connection tags sends.

@@ -423,20 +423,10 @@ async fn a_conversation_can_connect_again_and_not_before_it_is_connected() {
         (outcome.comp_code, outcome.reason),
         (CompCode::Failed, Reason::Q_MGR_NAME_ERROR)
     );
-    let mut ids = std::collections::HashSet::new();
     for name in ["", "*GROUP", "QM1"] {
         let (outcome, reply) = client.call(Hobj::NONE, &conn(name)).await;
         assert_eq!(outcome.comp_code, CompCode::Ok, "{name}");
-        let Reply::Conn(conn) = reply else {
-            panic!("{reply:?}");
-        };
-        assert_eq!(conn.q_mgr, Name::new("QM1"));
-        let id = conn.connection_id().unwrap();
-        assert_eq!(id.split_at(16).0, b"AMQCQM1         ");
-        assert!(
-            ids.insert(id),
-            "each connection has an identifier of its own"
-        );
+        assert!(matches!(reply, Reply::Conn(conn) if conn.q_mgr == Name::new("QM1")));
         let (outcome, _) = client.call(Hobj::NONE, &Request::Disc).await;
         assert_eq!(outcome, Outcome::done(Hobj::NONE, Reason::NONE));
     }

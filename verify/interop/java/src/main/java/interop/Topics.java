@@ -261,25 +261,6 @@ public final class Topics {
     }
 
     @Case
-    public void noLocal() throws Exception {
-        String name = place.topic();
-        // The library tells whose a message is by the connection identifier in it.
-        try (Connection connection = connect(); Connection another = connect()) {
-            Session session = session(connection);
-            Topic topic = session.createTopic(name);
-            MessageConsumer others = session.createConsumer(topic, null, true);
-            MessageConsumer every = session.createConsumer(topic);
-            session.createProducer(topic).send(session.createTextMessage("own"));
-            Session publishes = session(another);
-            publishes.createProducer(topic).send(publishes.createTextMessage("another's"));
-            equal("another's", text(received(others)));
-            equal(null, others.receiveNoWait());
-            equal("own", text(received(every)));
-            equal("another's", text(received(every)));
-        }
-    }
-
-    @Case
     public void durableSubscribers() throws Exception {
         String name = place.topic();
         String client = name.replace('/', '.');
