@@ -119,7 +119,7 @@ impl std::error::Error for StructError {}
 
 /// Takes the fields of one structure from bytes, front to back.
 ///
-/// Its functions are inlined always: where there is room for a structure's longest version ([`Reader::with_room`]) every
+/// Its functions are inlined always: where there is room for a structure's longest version (`Reader::with_room`) every
 /// offset is known to the compiler, and nothing is left of the checks but one of the length.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {

@@ -250,8 +250,7 @@ public final class Topics {
                     texts.add(failure.toString());
                 }
             });
-            publish(name, numbers(0, 50));
-            publish(name, numbers(50, 50));
+            publish(name, numbers(0, 100));
             for (int n = 0; n < 100; n++) {
                 equal("number " + n, texts.poll(60, TimeUnit.SECONDS));
             }
