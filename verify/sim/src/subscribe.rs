@@ -198,9 +198,9 @@ impl Worker {
             let mut going = true;
             for _ in 0..self.below(30) {
                 self.pause().await;
-                going = going && !self.stopping() && self.take_publication(&held).await;
+                going = going && (self.stopping() || self.take_publication(&held).await);
             }
-            if !going && !self.stopping() {
+            if !going || !self.backout().await {
                 // It has ended with its connection; or the queue manager has, and the model knows.
                 if self.session.queue_manager().stopped().is_none() {
                     let op = self.invoke(Op::Unsubscribe(held.known.of));
@@ -208,7 +208,7 @@ impl Worker {
                 }
                 return;
             }
-            if !self.backout().await || !self.unsubscribe(&held, MQCO_NONE).await {
+            if !self.unsubscribe(&held, MQCO_NONE).await {
                 return;
             }
         }
