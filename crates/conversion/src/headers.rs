@@ -92,6 +92,9 @@ const RFH2: &[Field] = &[
 const RFH2_STRUC_LENGTH: usize = 8;
 const RFH2_NAME_VALUE_CCSID: usize = 32;
 
+/// No format has this name.
+const NO_FORMAT: Chars<8> = Chars::from_bytes([0x1A; 8]);
+
 /// What a header says of the data behind it.
 #[derive(Clone, Copy)]
 pub(crate) struct Following {
@@ -117,7 +120,11 @@ pub(crate) fn read(
             Always(expected) if long(at)? != *expected => return Err(Reason::FORMAT_ERROR),
             Encoding => encoding = long(at)?,
             CodedCharSetId => ccsid = long(at)?,
-            Format => format = Some(Chars::new(&text(data, at, 8, set)?)),
+            // A name that does not fit is none that is known: cut, it might be one.
+            Format => {
+                let name = Chars::try_new(&text(data, at, 8, set)?);
+                format = Some(name.unwrap_or(NO_FORMAT));
+            }
             _ => {}
         }
         at += field.length();

@@ -393,6 +393,19 @@ fn what_cannot_be_converted_has_its_reason() {
     );
 }
 
+/// Names of formats that take more bytes in UTF-8 than in their field: cut, they would be blank, or a format that is known.
+#[test]
+fn a_name_of_a_format_is_not_cut_to_another() {
+    for name in [b"       \xF5", b"MQSTR  \xF5"] {
+        let mut mde = encoded(|o, b, p| Mde::default().encode(o, b, p), ByteOrder::Little);
+        mde[20..28].copy_from_slice(name);
+        let convert = |data: &[u8]| run(data, MQFMT_MD_EXTENSION, ASCII_LITTLE, EBCDIC_BIG);
+        assert!(convert(&mde).is_ok());
+        mde.extend_from_slice(b"behind");
+        assert_eq!(convert(&mde).map(drop), Err(Reason::FORMAT_ERROR));
+    }
+}
+
 #[test]
 fn folders_that_are_not_what_they_say_are_refused() {
     let header = Rfh2 {

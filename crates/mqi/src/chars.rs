@@ -44,7 +44,7 @@ impl<const N: usize> Chars<N> {
     }
 
     /// Bytes as they stand in a structure.
-    pub fn from_bytes(bytes: [u8; N]) -> Self {
+    pub const fn from_bytes(bytes: [u8; N]) -> Self {
         Self(bytes)
     }
 
