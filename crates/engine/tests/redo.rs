@@ -10,25 +10,28 @@ use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use world::*;
 
-/// Puts persistent messages elsewhere until one more checkpoint has been taken.
+/// Puts persistent messages elsewhere until one more checkpoint is due, and waits for it: what is put while it is
+/// being taken would bring the next one nearer.
 fn until_one_checkpoint(w: &World) {
     let s = w.connect();
     let h = open(&s, "FILL", IN_OUT);
     let before = w.image();
     let data = vec![b'.'; 20_000];
-    for _ in 0..1000 {
+    // Due after a quarter of the primary extents (`maintain.rs`).
+    let quarter = w.qm().status().log.primary_bytes / 4;
+    for _ in 0..=quarter / data.len() as u64 {
         put(&s, h, PERSISTENT, 0, &data);
         next(&s, h, 0).unwrap();
         if w.image() > before {
-            assert_eq!(
-                w.image(),
-                before + 1,
-                "one checkpoint is what this is about"
-            );
-            return;
+            break;
         }
     }
-    panic!("no checkpoint was taken");
+    until("a checkpoint", || w.image() > before);
+    assert_eq!(
+        w.image(),
+        before + 1,
+        "one checkpoint is what this is about"
+    );
 }
 
 fn filled() -> World {

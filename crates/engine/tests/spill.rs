@@ -296,7 +296,8 @@ fn large_units_of_work() {
                 put_one(&s, h, n, persistence, MQPMO_SYNCPOINT);
             }
             backout(&s);
-            assert_eq!((w.depth(LOCAL), w.status(LOCAL).file_blocks), (0, 0));
+            assert_eq!(w.depth(LOCAL), 0);
+            assert_free(&w, LOCAL, persistence);
             for n in 0..COUNT {
                 put_one(&s, h, n, persistence, MQPMO_SYNCPOINT);
             }
