@@ -89,10 +89,17 @@ pub(crate) async fn program(site: Rc<Site>, maker: Maker) {
 pub(crate) async fn lockers(site: Rc<Site>, maker: Maker) {
     let one = Conversation::alone(&site, "locks").await;
     let other = Conversation::alone(&site, "locks").await;
-    if let (Ok(one), Ok(other)) = (one, other) {
-        site.met("locks over channels");
-        let other = maker.worker(Caller::Remote(other));
-        maker.worker(Caller::Remote(one)).lock(other).await;
+    match (one, other) {
+        (Ok(one), Ok(other)) => {
+            site.met("locks over channels");
+            let other = maker.worker(Caller::Remote(other));
+            maker.worker(Caller::Remote(one)).lock(other).await;
+        }
+        // A queue manager that ends waits for whoever came before the end began.
+        (one, other) => {
+            let connected = [one, other].into_iter().flatten();
+            connected.for_each(|conversation| conversation.line.hang_up());
+        }
     }
 }
 
