@@ -1,15 +1,16 @@
 package interop;
 
+import static interop.Messages.LONG;
+import static interop.Messages.received;
+import static interop.Messages.text;
 import static interop.Place.equal;
 import static interop.Place.that;
 
-import com.ibm.mq.jms.MQQueueConnectionFactory;
 import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.ArrayList;
 import java.util.Enumeration;
 import java.util.List;
-import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.DeliveryMode;
 import javax.jms.InvalidDestinationException;
@@ -18,22 +19,17 @@ import javax.jms.JMSConsumer;
 import javax.jms.JMSContext;
 import javax.jms.JMSException;
 import javax.jms.JMSProducer;
-import javax.jms.MapMessage;
 import javax.jms.Message;
 import javax.jms.MessageConsumer;
 import javax.jms.MessageProducer;
-import javax.jms.ObjectMessage;
 import javax.jms.Queue;
 import javax.jms.QueueBrowser;
 import javax.jms.Session;
-import javax.jms.StreamMessage;
 import javax.jms.TemporaryQueue;
 import javax.jms.TextMessage;
 
 /** JMS, point to point, without listeners. */
 public final class Jms {
-    /** Longer than anything takes that does not hang. */
-    static final long LONG = 60_000;
     private final Place place;
 
     public Jms(Place place) {
@@ -56,42 +52,19 @@ public final class Jms {
         return connection;
     }
 
-    private static String text(Message message) throws JMSException {
-        that(message != null, "a message");
-        return ((TextMessage) message).getText();
-    }
-
-    private static Message received(MessageConsumer consumer) throws JMSException {
-        Message message = consumer.receive(LONG);
-        that(message != null, "a message");
-        return message;
-    }
-
     @Case
     public void sendAndReceive() throws Exception {
         try (Connection connection = connect()) {
             Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
             Queue queue = session.createQueue("queue:///" + place.queue());
             MessageProducer producer = session.createProducer(queue);
-            TextMessage sent = session.createTextMessage("Grüße");
-            sent.setStringProperty("colour", "red");
-            sent.setIntProperty("number", 7);
-            sent.setBooleanProperty("flag", true);
-            sent.setDoubleProperty("real", 1.5);
-            sent.setJMSCorrelationID("correlation");
-            sent.setJMSType("type");
+            TextMessage sent = Messages.sample(session);
             producer.send(sent);
             that(sent.getJMSMessageID().startsWith("ID:"), "an identifier");
             MessageConsumer consumer = session.createConsumer(queue);
             Message received = received(consumer);
-            equal("Grüße", text(received));
+            Messages.isSample(received);
             equal(sent.getJMSMessageID(), received.getJMSMessageID());
-            equal("red", received.getStringProperty("colour"));
-            equal(7, received.getIntProperty("number"));
-            equal(true, received.getBooleanProperty("flag"));
-            equal(1.5, received.getDoubleProperty("real"));
-            equal("correlation", received.getJMSCorrelationID());
-            equal("type", received.getJMSType());
             equal(DeliveryMode.PERSISTENT, received.getJMSDeliveryMode());
             equal(false, received.getJMSRedelivered());
             equal(1, received.getIntProperty("JMSXDeliveryCount"));
@@ -110,49 +83,7 @@ public final class Jms {
             Queue queue = session.createQueue(place.queue());
             MessageProducer producer = session.createProducer(queue);
             MessageConsumer consumer = session.createConsumer(queue);
-
-            BytesMessage bytes = session.createBytesMessage();
-            bytes.writeInt(42);
-            bytes.writeUTF("bytes");
-            producer.send(bytes);
-            BytesMessage bytesBack = (BytesMessage) received(consumer);
-            equal(42, bytesBack.readInt());
-            equal("bytes", bytesBack.readUTF());
-
-            MapMessage map = session.createMapMessage();
-            map.setString("name", "value");
-            map.setLong("long", 1L << 40);
-            map.setBytes("bytes", new byte[] {1, 2, 3});
-            producer.send(map);
-            MapMessage mapBack = (MapMessage) received(consumer);
-            equal("value", mapBack.getString("name"));
-            equal(1L << 40, mapBack.getLong("long"));
-            equal(3, mapBack.getBytes("bytes").length);
-
-            StreamMessage stream = session.createStreamMessage();
-            stream.writeBoolean(true);
-            stream.writeString("stream");
-            stream.writeDouble(2.5);
-            producer.send(stream);
-            StreamMessage streamBack = (StreamMessage) received(consumer);
-            equal(true, streamBack.readBoolean());
-            equal("stream", streamBack.readString());
-            equal(2.5, streamBack.readDouble());
-
-            ArrayList<String> list = new ArrayList<>(List.of("an", "object"));
-            producer.send(session.createObjectMessage(list));
-            equal(list, ((ObjectMessage) received(consumer)).getObject());
-
-            producer.send(session.createMessage());
-            Message plain = received(consumer);
-            that(!(plain instanceof TextMessage), "a message without a body");
-
-            producer.send(session.createTextMessage());
-            equal(null, text(received(consumer)));
-
-            String large = "0123456789".repeat(200_000);
-            producer.send(session.createTextMessage(large));
-            equal(large, text(received(consumer)));
+            Messages.everyType(session, producer, consumer);
         }
     }
 

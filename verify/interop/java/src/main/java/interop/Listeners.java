@@ -1,5 +1,6 @@
 package interop;
 
+import static interop.Messages.LONG;
 import static interop.Place.equal;
 import static interop.Place.that;
 
@@ -281,7 +282,7 @@ public final class Listeners {
             connection.start();
             for (int n = 0; n < 20; n++) {
                 producer.send(session.createTextMessage("request " + n));
-                TextMessage reply = (TextMessage) consumer.receive(Jms.LONG);
+                TextMessage reply = (TextMessage) consumer.receive(LONG);
                 that(reply != null, "a reply");
                 equal("to request " + n, reply.getText());
             }
@@ -324,7 +325,7 @@ public final class Listeners {
             MessageConsumer consumer = session.createConsumer(session.createQueue(name));
             connection.start();
             for (int n = 0; n < 300; n++) {
-                TextMessage message = (TextMessage) consumer.receive(Jms.LONG);
+                TextMessage message = (TextMessage) consumer.receive(LONG);
                 that(message != null, "message " + n);
                 equal("number " + n, message.getText());
             }
@@ -332,7 +333,7 @@ public final class Listeners {
             equal(null, consumer.receive(50));
             send(name, 300, 5, DeliveryMode.PERSISTENT);
             for (int n = 300; n < 305; n++) {
-                equal("number " + n, ((TextMessage) consumer.receive(Jms.LONG)).getText());
+                equal("number " + n, ((TextMessage) consumer.receive(LONG)).getText());
             }
             equal(null, consumer.receive(50));
             equal(null, consumer.receiveNoWait());
@@ -345,8 +346,8 @@ public final class Listeners {
                 producer.send(sending.createTextMessage(text));
                 producer.send(sending.createTextMessage("short"));
             }
-            equal(text, ((TextMessage) consumer.receive(Jms.LONG)).getText());
-            equal("short", ((TextMessage) consumer.receive(Jms.LONG)).getText());
+            equal(text, ((TextMessage) consumer.receive(LONG)).getText());
+            equal("short", ((TextMessage) consumer.receive(LONG)).getText());
         }
         equal(0, place.depth(name));
     }

@@ -1,16 +1,16 @@
 package interop;
 
+import static interop.Messages.LONG;
+import static interop.Messages.received;
+import static interop.Messages.text;
 import static interop.Place.equal;
 import static interop.Place.that;
 
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.DeliveryMode;
 import javax.jms.InvalidDestinationException;
@@ -18,13 +18,10 @@ import javax.jms.InvalidSelectorException;
 import javax.jms.JMSConsumer;
 import javax.jms.JMSContext;
 import javax.jms.JMSException;
-import javax.jms.MapMessage;
 import javax.jms.Message;
 import javax.jms.MessageConsumer;
 import javax.jms.MessageProducer;
-import javax.jms.ObjectMessage;
 import javax.jms.Session;
-import javax.jms.StreamMessage;
 import javax.jms.TemporaryTopic;
 import javax.jms.TextMessage;
 import javax.jms.Topic;
@@ -58,17 +55,6 @@ public final class Topics {
         return connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
     }
 
-    private static String text(Message message) throws JMSException {
-        that(message != null, "a message");
-        return ((TextMessage) message).getText();
-    }
-
-    private static Message received(MessageConsumer consumer) throws JMSException {
-        Message message = consumer.receive(Jms.LONG);
-        that(message != null, "a message");
-        return message;
-    }
-
     /** Publishes texts, and returns when the queue manager has them. */
     private void publish(String topic, String... texts) throws JMSException {
         try (Connection connection = connect()) {
@@ -99,21 +85,11 @@ public final class Topics {
             MessageConsumer one = session.createConsumer(topic);
             MessageConsumer two = session.createConsumer(session.createTopic(name));
             MessageConsumer other = session.createConsumer(session.createTopic(place.topic()));
-            TextMessage sent = session.createTextMessage("Grüße");
-            sent.setStringProperty("colour", "red");
-            sent.setIntProperty("number", 7);
-            sent.setBooleanProperty("flag", true);
-            sent.setJMSCorrelationID("correlation");
-            sent.setJMSType("type");
+            TextMessage sent = Messages.sample(session);
             producer.send(sent, DeliveryMode.NON_PERSISTENT, 7, 600_000);
             for (MessageConsumer consumer : new MessageConsumer[] {one, two}) {
                 Message received = received(consumer);
-                equal("Grüße", text(received));
-                equal("red", received.getStringProperty("colour"));
-                equal(7, received.getIntProperty("number"));
-                equal(true, received.getBooleanProperty("flag"));
-                equal("correlation", received.getJMSCorrelationID());
-                equal("type", received.getJMSType());
+                Messages.isSample(received);
                 equal(7, received.getJMSPriority());
                 equal(DeliveryMode.NON_PERSISTENT, received.getJMSDeliveryMode());
                 that(received.getJMSExpiration() > System.currentTimeMillis(), "it expires later");
@@ -137,43 +113,7 @@ public final class Topics {
             Topic topic = session.createTopic(place.topic());
             MessageProducer producer = session.createProducer(topic);
             MessageConsumer consumer = session.createConsumer(topic);
-
-            BytesMessage bytes = session.createBytesMessage();
-            bytes.writeInt(42);
-            bytes.writeUTF("bytes");
-            producer.send(bytes);
-            BytesMessage bytesBack = (BytesMessage) received(consumer);
-            equal(42, bytesBack.readInt());
-            equal("bytes", bytesBack.readUTF());
-
-            MapMessage map = session.createMapMessage();
-            map.setString("name", "value");
-            map.setLong("long", 1L << 40);
-            producer.send(map);
-            MapMessage mapBack = (MapMessage) received(consumer);
-            equal("value", mapBack.getString("name"));
-            equal(1L << 40, mapBack.getLong("long"));
-
-            StreamMessage stream = session.createStreamMessage();
-            stream.writeBoolean(true);
-            stream.writeString("stream");
-            producer.send(stream);
-            StreamMessage streamBack = (StreamMessage) received(consumer);
-            equal(true, streamBack.readBoolean());
-            equal("stream", streamBack.readString());
-
-            ArrayList<String> list = new ArrayList<>(List.of("an", "object"));
-            producer.send(session.createObjectMessage(list));
-            equal(list, ((ObjectMessage) received(consumer)).getObject());
-
-            producer.send(session.createMessage());
-            that(!(received(consumer) instanceof TextMessage), "a message without a body");
-            producer.send(session.createTextMessage());
-            equal(null, text(received(consumer)));
-
-            String large = "0123456789".repeat(200_000);
-            producer.send(session.createTextMessage(large));
-            equal(large, text(received(consumer)));
+            Messages.everyType(session, producer, consumer);
         }
     }
 
@@ -499,14 +439,14 @@ public final class Topics {
             Topic topic = context.createTopic("topic://" + name);
             JMSConsumer consumer = context.createConsumer(topic);
             context.createProducer().setProperty("colour", "blue").setPriority(6).send(topic, "simplified");
-            Message message = consumer.receive(Jms.LONG);
+            Message message = consumer.receive(LONG);
             equal("simplified", message.getBody(String.class));
             equal("blue", message.getStringProperty("colour"));
             equal(6, message.getJMSPriority());
             JMSConsumer shared = context.createSharedConsumer(topic, "shared." + name);
             context.createProducer().send(topic, java.util.Map.of("key", "value"));
-            equal("value", consumer.receiveBody(java.util.Map.class, Jms.LONG).get("key"));
-            equal("value", shared.receiveBody(java.util.Map.class, Jms.LONG).get("key"));
+            equal("value", consumer.receiveBody(java.util.Map.class, LONG).get("key"));
+            equal("value", shared.receiveBody(java.util.Map.class, LONG).get("key"));
             equal(null, consumer.receiveNoWait());
         }
     }

@@ -1,5 +1,6 @@
 package interop;
 
+import static interop.Messages.LONG;
 import static interop.Place.equal;
 import static interop.Place.that;
 
@@ -101,7 +102,7 @@ public final class Xa {
     private static String receive(XASession session, String queue) throws JMSException {
         Session plain = session.getSession();
         try (MessageConsumer consumer = plain.createConsumer(plain.createQueue("queue:///" + queue))) {
-            Message message = consumer.receive(Jms.LONG);
+            Message message = consumer.receive(LONG);
             that(message != null, "a message");
             return ((TextMessage) message).getText();
         }
