@@ -40,6 +40,7 @@ const MAY_USE: &[Row] = &[
     row("crates/conversion", &["mqi"], &[]),
     row("crates/command", &["mqi"], &[]),
     row("crates/wire", &["mqi"], &[]),
+    row("crates/tls", &[], &[]),
     row("crates/env", &[], &[]),
     row("crates/recovery-log", &["env"], &["env-sim"]),
     row("crates/store", &["env", "recovery-log"], &["env-sim"]),

@@ -16,6 +16,10 @@ const FRONTS: &[(&str, &str)] = &[
     ("crates/env", "it is the seam"),
     ("crates/net", "sockets are its subject"),
     (
+        "crates/tls",
+        "key repositories are files, and OpenSSL asks the system itself; the simulator has no TLS",
+    ),
+    (
         "crates/server",
         "composition root: paths, signals, error log",
     ),

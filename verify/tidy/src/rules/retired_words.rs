@@ -31,8 +31,9 @@ const BESIDE_METHODS: &[(&str, &str)] = &[
     ("floor", "`round_down`, or what the bound is of"),
 ];
 
-/// Where a word is the public name of something: of a scenario and of a field of its results.
-const PUBLIC: &[(&str, &str)] = &[("floor", "crates/perf/")];
+/// Where a word is the public name of something: of a scenario and of a field of its results; of parts of a TLS handshake
+/// and of a certificate.
+const PUBLIC: &[(&str, &str)] = &[("floor", "crates/perf/"), ("extension", "crates/tls/")];
 
 /// Finds identifiers that are such a word, as a name of their own or as that of a type.
 pub fn check(repository: &Repository) -> Vec<Violation> {

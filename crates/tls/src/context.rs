@@ -1,0 +1,238 @@
+//! What connections have in common: certificates, who is trusted, and what may be agreed on. One side accepts, the other
+//! connects.
+//!
+//! Invariants: nothing below TLS 1.2, no compression, no renegotiation; a certificate that is shown is always checked,
+//! whether or not one is asked for; sessions can be resumed by tickets for as long as the context lives.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use openssl::ssl::{
+    Ssl, SslContext, SslContextBuilder, SslMethod, SslMode, SslOptions, SslSessionCacheMode,
+    SslVerifyMode, SslVersion,
+};
+
+use crate::cipher_spec::{Allowed, Version};
+use crate::key_store::{KeyStore, KeyStoreError};
+use crate::server_name::to_channel;
+
+/// Groups for the exchange of keys, the cheapest first.
+const GROUPS: &str = "X25519:P-256:P-384:P-521";
+/// Length of keys and of digests in certificates: at least 112 bits of strength.
+const CERTIFICATE_LEVEL: i32 = 2;
+/// Tickets that a server hands out after a handshake of TLS 1.3.
+const TICKETS: usize = 1;
+/// The one CipherSpec whose tags are so short that OpenSSL wants to be asked for it expressly.
+const SHORT_TAGS: &str = "TLS_AES_128_CCM_8_SHA256";
+
+/// What a channel asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Terms {
+    /// CipherSpecs.
+    pub allowed: Allowed,
+    /// CERTLABL; `None` for the queue manager's.
+    pub label: Option<String>,
+}
+
+/// Says what the channel of a name asks for; `None` if there is none, or it asks for no TLS. It is called on threads
+/// that carry out handshakes.
+pub type TermsOf = Arc<dyn Fn(&str) -> Option<Terms> + Send + Sync>;
+
+/// The accepting side. Clones are the same one.
+#[derive(Clone)]
+pub struct Acceptor {
+    inner: Arc<Named>,
+    /// For whoever does not say which channel he wants.
+    context: SslContext,
+}
+
+/// How a queue manager accepts.
+pub struct Accept<'a> {
+    /// Its key repository.
+    pub store: &'a KeyStore,
+    /// CERTLABL; `None` for the label that its name gives.
+    pub label: Option<&'a str>,
+    /// The label that its name gives.
+    pub otherwise: &'a str,
+    /// What is offered to whoever does not say which channel he wants.
+    pub allowed: Allowed,
+    /// What the channels ask for.
+    pub terms: TermsOf,
+}
+
+impl Acceptor {
+    /// Prepares.
+    ///
+    /// # Errors
+    /// The store has no such certificate, or OpenSSL does not take what is in it.
+    pub fn new(accept: Accept<'_>) -> Result<Acceptor, KeyStoreError> {
+        let Accept {
+            store,
+            label,
+            otherwise,
+            allowed,
+            terms,
+        } = accept;
+        let named = Named {
+            store: store.clone(),
+            label: label.map(str::to_owned),
+            otherwise: otherwise.to_owned(),
+            terms,
+            made: Mutex::default(),
+        };
+        let context = server(
+            &named,
+            &Terms {
+                allowed,
+                label: None,
+            },
+        )?
+        .build();
+        Ok(Acceptor {
+            inner: Arc::new(named),
+            context,
+        })
+    }
+
+    /// A connection whose client has named this server, or none.
+    pub(crate) fn begin(
+        &self,
+        server_name: Option<&str>,
+    ) -> Result<Ssl, openssl::error::ErrorStack> {
+        let channel = server_name.and_then(to_channel);
+        let named = channel.and_then(|channel| self.inner.of_channel(&channel));
+        let mut ssl = Ssl::new(named.as_ref().unwrap_or(&self.context))?;
+        ssl.set_accept_state();
+        Ok(ssl)
+    }
+}
+
+/// Contexts for channels that are asked for by name.
+struct Named {
+    store: KeyStore,
+    label: Option<String>,
+    otherwise: String,
+    terms: TermsOf,
+    made: Mutex<HashMap<Terms, SslContext>>,
+}
+
+impl Named {
+    /// What a channel's handshakes use; `None` leaves the choice to the check that follows when the channel's name comes
+    /// in its own protocol.
+    fn of_channel(&self, channel: &str) -> Option<SslContext> {
+        let terms = (self.terms)(channel)?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = made.get(&terms) {
+            return Some(context.clone());
+        }
+        let context = server(self, &terms).ok()?.build();
+        made.insert(terms, context.clone());
+        Some(context)
+    }
+}
+
+fn server(named: &Named, terms: &Terms) -> Result<SslContextBuilder, KeyStoreError> {
+    let label = terms.label.as_deref().or(named.label.as_deref());
+    let personal = named.store.personal(label, &named.otherwise)?;
+    let mut builder = either_side(SslMethod::tls_server(), &named.store, &terms.allowed)?;
+    builder.set_certificate(&personal.certificate)?;
+    for issuer in named.store.chain(&personal.certificate) {
+        builder.add_extra_chain_cert(issuer)?;
+    }
+    builder.set_private_key(&personal.key)?;
+    builder.check_private_key()?;
+    for authority in named.store.authorities() {
+        builder.add_client_ca(authority)?;
+    }
+    // Whether a channel wants a certificate is known only with its name: everybody is asked, nobody is made to.
+    builder.set_verify(SslVerifyMode::PEER);
+    builder.set_session_id_context(b"posthaste")?;
+    builder.set_session_cache_mode(SslSessionCacheMode::OFF);
+    builder.set_num_tickets(TICKETS)?;
+    builder.set_options(SslOptions::CIPHER_SERVER_PREFERENCE | SslOptions::PRIORITIZE_CHACHA);
+    Ok(builder)
+}
+
+/// The connecting side.
+#[derive(Clone)]
+pub struct Connector {
+    context: SslContext,
+}
+
+/// How a client connects.
+pub struct Reach<'a> {
+    /// Its key repository.
+    pub store: &'a KeyStore,
+    /// The label of its certificate; `None` for the one that the user's name gives.
+    pub label: Option<&'a str>,
+    /// That one. Who has none connects without a certificate.
+    pub otherwise: &'a str,
+    /// CipherSpecs.
+    pub allowed: Allowed,
+}
+
+impl Connector {
+    /// Prepares.
+    ///
+    /// # Errors
+    /// The store has no certificate of this label, or OpenSSL does not take what is in it.
+    pub fn new(reach: Reach<'_>) -> Result<Connector, KeyStoreError> {
+        let mut builder = either_side(SslMethod::tls_client(), reach.store, &reach.allowed)?;
+        let personal = reach.store.personal(reach.label, reach.otherwise);
+        match personal {
+            Ok(personal) => {
+                builder.set_certificate(&personal.certificate)?;
+                for issuer in reach.store.chain(&personal.certificate) {
+                    builder.add_extra_chain_cert(issuer)?;
+                }
+                builder.set_private_key(&personal.key)?;
+                builder.check_private_key()?;
+            }
+            Err(error) if reach.label.is_some() => return Err(error),
+            Err(_) => {}
+        }
+        builder.set_verify(SslVerifyMode::PEER);
+        Ok(Connector {
+            context: builder.build(),
+        })
+    }
+
+    pub(crate) fn begin(&self, server_name: &str) -> Result<Ssl, openssl::error::ErrorStack> {
+        let mut ssl = Ssl::new(&self.context)?;
+        ssl.set_connect_state();
+        ssl.set_hostname(server_name)?;
+        Ok(ssl)
+    }
+}
+
+fn either_side(
+    method: SslMethod,
+    store: &KeyStore,
+    allowed: &Allowed,
+) -> Result<SslContextBuilder, KeyStoreError> {
+    let mut builder = SslContextBuilder::new(method)?;
+    let (lowest, highest) = match (allowed.has(Version::Tls12), allowed.has(Version::Tls13)) {
+        (true, false) => (SslVersion::TLS1_2, SslVersion::TLS1_2),
+        (false, true) => (SslVersion::TLS1_3, SslVersion::TLS1_3),
+        _ => (SslVersion::TLS1_2, SslVersion::TLS1_3),
+    };
+    builder.set_min_proto_version(Some(lowest))?;
+    builder.set_max_proto_version(Some(highest))?;
+    if allowed.has(Version::Tls12) {
+        builder.set_cipher_list(&allowed.suites(Version::Tls12))?;
+    }
+    if allowed.has(Version::Tls13) {
+        builder.set_ciphersuites(&allowed.suites(Version::Tls13))?;
+    }
+    // The level of what is agreed on is the table's; that of certificates stays where it is.
+    if allowed.suites(Version::Tls13).contains(SHORT_TAGS) {
+        builder.set_security_level(0);
+    }
+    builder.verify_param_mut().set_auth_level(CERTIFICATE_LEVEL);
+    builder.set_groups_list(GROUPS)?;
+    builder.set_options(SslOptions::NO_RENEGOTIATION | SslOptions::NO_COMPRESSION);
+    builder.set_mode(SslMode::RELEASE_BUFFERS);
+    builder.set_read_ahead(true);
+    builder.set_cert_store(store.trust()?);
+    Ok(builder)
+}

@@ -1,0 +1,273 @@
+//! A TLS connection as a state machine: bytes in; plain text and bytes out. It has no socket, no clock and no thread.
+//!
+//! Invariants: [`Machine::handshake`] is the only call that works with private keys, and may take milliseconds; all others
+//! are symmetric and take microseconds. After a failure nothing is read or written any more, but what is to be sent
+//! (the alert) still is. Plain text is made into records of 16 KiB, the last of a write excepted.
+
+use std::io::{self, Read, Write};
+
+use openssl::error::ErrorStack;
+use openssl::ssl::{ErrorCode, NameType, SslStream};
+
+use crate::certificate::Certificate;
+use crate::cipher_spec::{CipherSpec, by_suite};
+use crate::client_hello::{Hello, look};
+use crate::context::{Acceptor, Connector};
+use crate::failure::Failure;
+use crate::server_name::{of_channel, to_channel};
+
+/// The plain text of one record, at most.
+const RECORD: usize = 16 * 1024;
+/// A buffer that has become longer is not kept when it is empty.
+const KEEP: usize = 4 * 1024;
+
+/// What stands between the machine and the network.
+#[derive(Debug, Default)]
+struct Wire {
+    input: Vec<u8>,
+    /// How much of it was taken.
+    taken: usize,
+    /// Nothing comes any more.
+    ended: bool,
+    output: Vec<u8>,
+}
+
+impl Read for Wire {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let waiting = self.input.get(self.taken..).unwrap_or_default();
+        if waiting.is_empty() {
+            return match self.ended {
+                true => Ok(0),
+                false => Err(io::ErrorKind::WouldBlock.into()),
+            };
+        }
+        let length = waiting.len().min(into.len());
+        let (head, _) = waiting.split_at(length);
+        if let Some(room) = into.get_mut(..length) {
+            room.copy_from_slice(head);
+        }
+        self.taken += length;
+        if self.taken == self.input.len() {
+            self.taken = 0;
+            match self.input.capacity() > KEEP {
+                true => self.input = Vec::new(),
+                false => self.input.clear(),
+            }
+        }
+        Ok(length)
+    }
+}
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What has become of a handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More has to come from the partner.
+    Waiting,
+    /// It is done.
+    Done,
+}
+
+/// What has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// So many bytes; there may be more.
+    Bytes(usize),
+    /// More has to come from the partner.
+    Waiting,
+    /// The partner has said that no more comes.
+    Closed,
+}
+
+/// What two sides have agreed on, and who the other one is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// The CipherSpec.
+    pub spec: &'static CipherSpec,
+    /// What the partner's certificate says; none if there was none.
+    pub partner: Option<Certificate>,
+    /// The channel that a client has named.
+    pub channel: Option<String>,
+    /// An earlier session goes on: no certificate was shown again.
+    pub resumed: bool,
+}
+
+enum State {
+    /// The client's first message has not come completely: it decides what the connection begins with.
+    Greeting { acceptor: Acceptor, wire: Wire },
+    /// The connection.
+    Stream(SslStream<Wire>),
+}
+
+/// A TLS connection.
+pub struct Machine {
+    state: State,
+}
+
+impl Machine {
+    /// The accepting side of a connection.
+    pub fn accept(acceptor: &Acceptor) -> Machine {
+        let state = State::Greeting {
+            acceptor: acceptor.clone(),
+            wire: Wire::default(),
+        };
+        Machine { state }
+    }
+
+    /// The connecting side, for a channel.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn connect(connector: &Connector, channel: &str) -> Result<Machine, ErrorStack> {
+        let ssl = connector.begin(&of_channel(channel))?;
+        let stream = SslStream::new(ssl, Wire::default())?;
+        Ok(Machine {
+            state: State::Stream(stream),
+        })
+    }
+
+    fn wire(&mut self) -> &mut Wire {
+        match &mut self.state {
+            State::Greeting { wire, .. } => wire,
+            State::Stream(stream) => stream.get_mut(),
+        }
+    }
+
+    /// Bytes have come from the partner.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.wire().input.extend_from_slice(bytes);
+    }
+
+    /// No more will come.
+    pub fn lost(&mut self) {
+        self.wire().ended = true;
+    }
+
+    /// What is to be sent to the partner; the caller empties it.
+    pub fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.wire().output
+    }
+
+    /// Goes on with the handshake as far as what has come allows.
+    ///
+    /// # Errors
+    /// There is no agreement with this partner.
+    pub fn handshake(&mut self) -> Result<Progress, Failure> {
+        if let State::Greeting { acceptor, wire } = &mut self.state {
+            let name = match look(&wire.input) {
+                Hello::Incomplete if wire.ended => return Err(Failure::Truncated),
+                Hello::Incomplete => return Ok(Progress::Waiting),
+                Hello::Complete(name) => name,
+            };
+            let ssl = acceptor.begin(name.as_deref());
+            let stream = ssl.and_then(|ssl| SslStream::new(ssl, std::mem::take(wire)));
+            let failed = |error: ErrorStack| Failure::Unable(error.to_string());
+            self.state = State::Stream(stream.map_err(failed)?);
+        }
+        let State::Stream(stream) = &mut self.state else {
+            return Ok(Progress::Waiting);
+        };
+        match stream.do_handshake() {
+            Ok(()) => Ok(Progress::Done),
+            Err(error) if error.code() == ErrorCode::WANT_READ => Ok(Progress::Waiting),
+            Err(error) => Err(Failure::of(&error, stream.ssl())),
+        }
+    }
+
+    /// What was agreed on; none before the handshake is done.
+    ///
+    /// # Errors
+    /// The partner's certificate says what cannot be read.
+    pub fn agreed(&self) -> Result<Option<Agreed>, Failure> {
+        let State::Stream(stream) = &self.state else {
+            return Ok(None);
+        };
+        let ssl = stream.ssl();
+        let spec = ssl
+            .current_cipher()
+            .and_then(|cipher| by_suite(cipher.name()));
+        let Some(spec) = spec.filter(|_| ssl.is_init_finished()) else {
+            return Ok(None);
+        };
+        let certificate = ssl.peer_certificate();
+        let partner = certificate
+            .map(|partner| Certificate::read(&partner))
+            .transpose();
+        let partner = partner.map_err(|error| Failure::BadCertificate {
+            why: error.to_string(),
+            expired: false,
+        })?;
+        Ok(Some(Agreed {
+            spec,
+            partner,
+            channel: ssl.servername(NameType::HOST_NAME).and_then(to_channel),
+            resumed: ssl.session_reused(),
+        }))
+    }
+
+    /// Reads plain text into a buffer, as much as has come of it or has room.
+    ///
+    /// # Errors
+    /// What came was no valid record.
+    pub fn read(&mut self, into: &mut [u8]) -> Result<Plain, Failure> {
+        let State::Stream(stream) = &mut self.state else {
+            return Ok(Plain::Waiting);
+        };
+        let mut length = 0;
+        loop {
+            let room = into.get_mut(length..).unwrap_or_default();
+            if room.is_empty() {
+                return Ok(Plain::Bytes(length));
+            }
+            match stream.ssl_read(room) {
+                Ok(more) => length += more,
+                // What came before is handed over first; the rest is found again.
+                Err(_) if length > 0 => return Ok(Plain::Bytes(length)),
+                Err(error) => {
+                    return match error.code() {
+                        ErrorCode::WANT_READ => Ok(Plain::Waiting),
+                        ErrorCode::ZERO_RETURN => Ok(Plain::Closed),
+                        _ => Err(Failure::of(&error, stream.ssl())),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Makes one record of plain text: at most 16 KiB of it. Gives how many bytes it took.
+    ///
+    /// # Errors
+    /// The connection has failed before.
+    pub fn write(&mut self, plain: &[u8]) -> Result<usize, Failure> {
+        let length = plain.len().min(RECORD);
+        let (record, _) = plain.split_at(length);
+        let State::Stream(stream) = &mut self.state else {
+            return Ok(0);
+        };
+        if record.is_empty() {
+            return Ok(0);
+        }
+        match stream.ssl_write(record) {
+            Ok(written) => Ok(written),
+            Err(error) => Err(Failure::of(&error, stream.ssl())),
+        }
+    }
+
+    /// Tells the partner that no more comes.
+    pub fn close(&mut self) {
+        if let State::Stream(stream) = &mut self.state {
+            // Before the handshake is done, and after a failure, there is nobody to tell.
+            let _ = stream.shutdown();
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Distinguished names of certificates, and the patterns of them that SSLPEER has.
+//!
+//! Rules of the patterns, from the public manual: attributes are separated by commas or semicolons, around which spaces
+//! mean nothing; a value may stand in quotation marks; letters match in either case; an asterisk at the beginning or end
+//! of a value stands for any characters, and with a backslash for itself; every attribute of the pattern must be in
+//! the name, and what else is in the name does not matter; several OU (or DC) are those that the name has first, in its
+//! order, the highest unit first.
+//!
+//! Invariant: a pattern that was parsed demands something: nobody matches it by chance of being empty.
+
+use std::fmt;
+
+/// Kinds of attributes that a pattern may name: its spellings, and what OpenSSL calls it.
+const KINDS: &[(&[&str], &str)] = &[
+    (&["SERIALNUMBER"], SERIAL),
+    (&["MAIL", "E"], "emailAddress"),
+    (&["UID", "USERID"], "UID"),
+    (&["CN"], "CN"),
+    (&["T"], "title"),
+    (&["OU"], "OU"),
+    (&["DC"], "DC"),
+    (&["O"], "O"),
+    (&["STREET"], "street"),
+    (&["L"], "L"),
+    (&["ST", "SP", "S"], "ST"),
+    (&["PC"], "postalCode"),
+    (&["C"], "C"),
+    (&["UNSTRUCTUREDNAME"], "unstructuredName"),
+    (&["UNSTRUCTUREDADDRESS"], "unstructuredAddress"),
+    (&["DNQ"], "dnQualifier"),
+];
+/// The certificate's serial number; it is not in its name, but patterns may ask for it.
+const SERIAL: &str = "SERIALNUMBER";
+/// Those that a pattern may have more than once.
+const SEVERAL: &[&str] = &["OU", "DC"];
+
+/// Whom a certificate is for, or who issued it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DistinguishedName {
+    /// The certificate's serial number: hexadecimal bytes with colons between them.
+    pub serial: String,
+    /// Kind (OpenSSL's short name) and value of each part, the highest unit first.
+    pub parts: Vec<(String, String)>,
+}
+
+impl fmt::Display for DistinguishedName {
+    /// As it is shown to an operator: the serial number, then the parts, the lowest first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        if !self.serial.is_empty() {
+            write!(f, "SERIALNUMBER={}", self.serial)?;
+            separator = ",";
+        }
+        for (kind, value) in self.parts.iter().rev() {
+            let known = KINDS.iter().find(|(_, openssl)| openssl == kind);
+            let spelling = known.and_then(|(spellings, _)| spellings.first());
+            let kind = spelling.copied().unwrap_or(kind);
+            match value.contains([',', ';', '"']) {
+                true => write!(f, "{separator}{kind}=\"{value}\"")?,
+                false => write!(f, "{separator}{kind}={value}")?,
+            }
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
+impl DistinguishedName {
+    /// The first part of a kind, by OpenSSL's short name.
+    pub fn part(&self, kind: &str) -> Option<&str> {
+        let part = self.parts.iter().find(|(of, _)| of == kind);
+        part.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Why a text is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadPattern {
+    /// There is nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// A part is not an attribute, an equals sign and a value.
+    #[error("\"{0}\" does not read ATTRIBUTE=value")]
+    NoAttribute(String),
+    /// An attribute that cannot be asked for.
+    #[error("{0} is no attribute that can be matched")]
+    UnknownAttribute(String),
+    /// Only OU and DC may be there more than once.
+    #[error("{0} is there more than once")]
+    Twice(String),
+    /// A quotation mark has no partner.
+    #[error("a quotation mark is not closed")]
+    OpenQuote,
+    /// An asterisk stands inside a value.
+    #[error("an asterisk stands inside the value \"{0}\"")]
+    InnerAsterisk(String),
+}
+
+/// A value that something must match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ValuePattern {
+    /// Without asterisks, in lower case.
+    text: String,
+    open_start: bool,
+    open_end: bool,
+}
+
+impl ValuePattern {
+    fn parse(text: &str) -> Result<ValuePattern, BadPattern> {
+        let inner = || BadPattern::InnerAsterisk(text.to_owned());
+        let (open_start, rest) = match text.strip_prefix('*') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (open_end, rest) = match rest.strip_suffix('*') {
+            Some(rest) if !rest.ends_with('\\') => (true, rest),
+            _ => (false, rest),
+        };
+        let mut literal = String::new();
+        let mut chars = rest.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' if chars.peek() == Some(&'*') => literal.extend(chars.next()),
+                '*' => return Err(inner()),
+                other => literal.extend(other.to_lowercase()),
+            }
+        }
+        Ok(ValuePattern {
+            text: literal,
+            open_start,
+            open_end,
+        })
+    }
+
+    fn matches(&self, value: &str) -> bool {
+        let value = value.trim().to_lowercase();
+        match (self.open_start, self.open_end) {
+            (false, false) => value == self.text,
+            (true, false) => value.ends_with(&self.text),
+            (false, true) => value.starts_with(&self.text),
+            (true, true) => value.contains(&self.text),
+        }
+    }
+}
+
+/// What SSLPEER demands of a partner's certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerPattern {
+    /// Kind, by OpenSSL's short name, and the values demanded of it, in order.
+    demands: Vec<(&'static str, Vec<ValuePattern>)>,
+}
+
+impl PeerPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<PeerPattern, BadPattern> {
+        let mut demands: Vec<(&'static str, Vec<ValuePattern>)> = Vec::new();
+        for part in split(text)? {
+            let no_attribute = || BadPattern::NoAttribute(part.to_owned());
+            let (name, value) = part.split_once('=').ok_or_else(no_attribute)?;
+            let name = name.to_ascii_uppercase();
+            let known = KINDS
+                .iter()
+                .find(|(spellings, _)| spellings.contains(&name.as_str()));
+            let Some(&(_, kind)) = known else {
+                return Err(BadPattern::UnknownAttribute(name));
+            };
+            let value = ValuePattern::parse(unquoted(value)?)?;
+            match demands.iter_mut().find(|(of, _)| *of == kind) {
+                None => demands.push((kind, vec![value])),
+                Some((_, values)) if SEVERAL.contains(&kind) => values.push(value),
+                Some(_) => return Err(BadPattern::Twice(name)),
+            }
+        }
+        match demands.is_empty() {
+            true => Err(BadPattern::Empty),
+            false => Ok(PeerPattern { demands }),
+        }
+    }
+
+    /// Whether a name has all that is demanded.
+    pub fn matches(&self, name: &DistinguishedName) -> bool {
+        self.demands.iter().all(|(kind, demanded)| {
+            let parts = name.parts.iter().filter(|(of, _)| of == kind);
+            let mut values: Vec<&str> = parts.map(|(_, value)| value.as_str()).collect();
+            if *kind == SERIAL {
+                values = vec![&name.serial];
+            }
+            values.len() >= demanded.len()
+                && demanded
+                    .iter()
+                    .zip(values)
+                    .all(|(pattern, value)| pattern.matches(value))
+        })
+    }
+}
+
+/// The parts between separators that do not stand in quotation marks.
+fn split(text: &str) -> Result<Vec<&str>, BadPattern> {
+    let mut parts = Vec::new();
+    let (mut begin, mut quoted) = (0, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b',' | b';' if !quoted => {
+                parts.push(text.get(begin..at).unwrap_or_default().trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if quoted {
+        return Err(BadPattern::OpenQuote);
+    }
+    let last = text.get(begin..).unwrap_or_default().trim();
+    // One separator too many at the end is no part.
+    if !last.is_empty() {
+        parts.push(last);
+    }
+    Ok(parts)
+}
+
+fn unquoted(value: &str) -> Result<&str, BadPattern> {
+    let value = value.trim();
+    let Some(rest) = value.strip_prefix('"') else {
+        return Ok(value);
+    };
+    rest.strip_suffix('"').ok_or(BadPattern::OpenQuote)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(parts: &[(&str, &str)]) -> DistinguishedName {
+        let owned = |(kind, value): &(&str, &str)| ((*kind).to_owned(), (*value).to_owned());
+        DistinguishedName {
+            serial: "0A:FF".to_owned(),
+            parts: parts.iter().map(owned).collect(),
+        }
+    }
+
+    fn matches(pattern: &str, name: &DistinguishedName) -> bool {
+        PeerPattern::parse(pattern).unwrap().matches(name)
+    }
+
+    #[test]
+    fn every_demand_must_be_met_and_the_rest_does_not_matter() {
+        let smith = name(&[
+            ("C", "GB"),
+            ("ST", "Kent"),
+            ("O", "IBM"),
+            ("OU", "Test"),
+            ("CN", "John Smith"),
+        ]);
+        for pattern in [
+            "CN=John Smith",
+            "CN=John Smith, O=IBM ,OU=Test , C=GB",
+            "CN=\"John Smith\"; O=ibm;",
+            "cn=JOHN SMITH",
+            "CN=John*",
+            "CN=*Smith",
+            "CN=*hn Sm*",
+            "CN=*",
+            "SP=Kent",
+            "S=kent",
+            "SERIALNUMBER=0a:ff",
+            "SERIALNUMBER=0A*,C=*",
+        ] {
+            assert!(matches(pattern, &smith), "{pattern}");
+        }
+        for pattern in [
+            "CN=John",
+            "CN=*John",
+            "CN=Smith*",
+            "CN=John Smith,L=*",
+            "O=IBM,C=DE",
+            "SERIALNUMBER=0A",
+            "CN=",
+            "CN=\"John Smith \"",
+            "E=*",
+        ] {
+            assert!(!matches(pattern, &smith), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn units_match_from_the_highest_down() {
+        let units = name(&[
+            ("OU", "Large Unit"),
+            ("OU", "Medium Unit"),
+            ("OU", "Small Unit"),
+            ("CN", "x"),
+        ]);
+        for (pattern, expected) in [
+            ("OU=Large Unit,OU=Medium Unit", true),
+            ("OU=*,OU=Medium Unit,OU=Small Unit", true),
+            ("OU=*,OU=Medium Unit", true),
+            ("OU=Large Unit", true),
+            ("OU=Medium Unit,OU=Small Unit", false),
+            ("OU=Large Unit,OU=Small Unit", false),
+            ("OU=Medium Unit", false),
+            ("OU=Small Unit,OU=Medium Unit,OU=Large Unit", false),
+            ("OU=*,OU=*,OU=*,OU=*", false),
+        ] {
+            assert_eq!(matches(pattern, &units), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn separators_in_quotation_marks_and_asterisks_behind_a_backslash_stand_for_themselves() {
+        let odd = name(&[("O", "Bell, Book; Candle"), ("CN", "star*")]);
+        assert!(matches("O=\"Bell, Book; Candle\"", &odd));
+        assert!(matches("CN=star\\*", &odd));
+        assert!(!matches("CN=star\\*", &name(&[("CN", "starry")])));
+        assert!(matches("CN=*ta*", &odd));
+        assert_eq!(
+            odd.to_string(),
+            "SERIALNUMBER=0A:FF,CN=star*,O=\"Bell, Book; Candle\""
+        );
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused_with_its_reason() {
+        use BadPattern::{Empty, InnerAsterisk, NoAttribute, OpenQuote, Twice, UnknownAttribute};
+        for (text, expected) in [
+            ("", Empty),
+            (" ; ", NoAttribute(String::new())),
+            ("John Smith", NoAttribute("John Smith".into())),
+            ("CN=a,,O=b", NoAttribute(String::new())),
+            ("CN =a", UnknownAttribute("CN ".into())),
+            ("GIVENNAME=a", UnknownAttribute("GIVENNAME".into())),
+            ("CN=a,CN=b", Twice("CN".into())),
+            ("ST=a,S=b", Twice("S".into())),
+            ("CN=\"a", OpenQuote),
+            ("CN=\"a\"b\"", OpenQuote),
+            ("CN=a*b", InnerAsterisk("a*b".into())),
+        ] {
+            assert_eq!(PeerPattern::parse(text), Err(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! Two sides over nothing but their bytes: what they agree on, and what they refuse.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "in a test a panic is how a failure is reported"
+)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use posthaste_tls::development::{Issued, KeyKind, Subject};
+use posthaste_tls::{
+    Accept, Acceptor, Allowed, CIPHER_SPECS, Connector, Failure, KeyStore, Machine, Plain,
+    Progress, Reach, Terms, TermsOf,
+};
+use tempfile::TempDir;
+
+const DAY: i64 = 86_400;
+
+fn now() -> i64 {
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    i64::try_from(since.as_secs()).unwrap()
+}
+
+fn subject<'a>(name: &'a [(&'a str, &'a str)], key: KeyKind) -> Subject<'a> {
+    Subject {
+        name,
+        hosts: &["localhost", "127.0.0.1"],
+        key,
+        valid: (now() - DAY, now() + 30 * DAY),
+    }
+}
+
+/// Authorities and stores in a folder.
+struct Keys {
+    folder: TempDir,
+    authority: Issued,
+}
+
+impl Keys {
+    fn new() -> Keys {
+        let authority = Issued::authority(&subject(
+            &[("O", "Tests"), ("CN", "authority")],
+            KeyKind::Ec,
+        ));
+        Keys {
+            folder: tempfile::tempdir().unwrap(),
+            authority: authority.unwrap(),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        path
+    }
+
+    fn store(&self, common_name: &str, key: KeyKind) -> KeyStore {
+        let issued = self
+            .authority
+            .issue(&subject(&[("OU", "Tests"), ("CN", common_name)], key))
+            .unwrap();
+        self.with(common_name, &issued)
+    }
+
+    fn with(&self, label: &str, issued: &Issued) -> KeyStore {
+        let bytes = issued.store(label, &[&self.authority], "secret").unwrap();
+        let path = self.write(&format!("{label}.p12"), &bytes);
+        KeyStore::load(&path, Some("secret")).unwrap()
+    }
+
+    /// Only the authority's certificate.
+    fn nobody(&self) -> KeyStore {
+        let path = self.write("nobody.pem", &self.authority.certificate_pem().unwrap());
+        KeyStore::load(&path, None).unwrap()
+    }
+}
+
+fn allowed(name: &str) -> Allowed {
+    Allowed::parse(name).unwrap()
+}
+
+fn acceptor(store: &KeyStore, allowed: Allowed) -> Acceptor {
+    acceptor_with(store, allowed, Arc::new(|_| None))
+}
+
+fn acceptor_with(store: &KeyStore, allowed: Allowed, terms: TermsOf) -> Acceptor {
+    Acceptor::new(Accept {
+        store,
+        label: None,
+        otherwise: "server",
+        allowed,
+        terms,
+    })
+    .unwrap()
+}
+
+fn connector(store: &KeyStore, allowed: Allowed) -> Connector {
+    Connector::new(Reach {
+        store,
+        label: None,
+        otherwise: "client",
+        allowed,
+    })
+    .unwrap()
+}
+
+/// Moves what one side has for the other, `piece` bytes at a time.
+fn carry(
+    from: &mut Machine,
+    to: &mut Machine,
+    piece: usize,
+    mut each: impl FnMut(&mut Machine),
+) -> bool {
+    let bytes = std::mem::take(from.output());
+    for part in bytes.chunks(piece) {
+        to.receive(part);
+        each(to);
+    }
+    !bytes.is_empty()
+}
+
+/// The handshakes' results: the client's and the server's.
+type Ends = (Result<Machine, Failure>, Result<Machine, Failure>);
+
+fn meet(connector: &Connector, acceptor: &Acceptor, channel: &str, piece: usize) -> Ends {
+    let mut client = Machine::connect(connector, channel).unwrap();
+    let mut server = Machine::accept(acceptor);
+    let (mut client_end, mut server_end) = (client.handshake(), Ok(Progress::Waiting));
+    loop {
+        let went = carry(&mut client, &mut server, piece, |server| {
+            if server_end == Ok(Progress::Waiting) {
+                server_end = server.handshake();
+            }
+        });
+        let came = carry(&mut server, &mut client, piece, |client| {
+            if client_end == Ok(Progress::Waiting) {
+                client_end = client.handshake();
+            }
+        });
+        if !went && !came {
+            break;
+        }
+    }
+    // An alert comes after a client of TLS 1.3 has done its part.
+    if client_end == Ok(Progress::Done) {
+        client_end = client.read(&mut [0; 16]).map(|_| Progress::Done);
+    }
+    (client_end.map(|_| client), server_end.map(|_| server))
+}
+
+fn send(from: &mut Machine, to: &mut Machine, plain: &[u8], piece: usize) {
+    let mut rest = plain;
+    while !rest.is_empty() {
+        let taken = from.write(rest).unwrap();
+        rest = &rest[taken..];
+    }
+    let mut come = Vec::new();
+    let mut buffer = vec![0; 100_000];
+    let mut collect = |to: &mut Machine| {
+        while let Plain::Bytes(length) = to.read(&mut buffer).unwrap() {
+            come.extend_from_slice(&buffer[..length]);
+        }
+    };
+    carry(from, to, piece, &mut collect);
+    assert!(come == plain, "{} of {} bytes", come.len(), plain.len());
+}
+
+#[test]
+fn every_cipher_spec_carries_data_however_it_is_split() {
+    let keys = Keys::new();
+    let client = keys.store("client", KeyKind::Rsa);
+    let stores = [
+        keys.store("server", KeyKind::Rsa),
+        keys.store("server", KeyKind::Ec),
+    ];
+    let data: Vec<u8> = (0..100_000_u32).map(|n| n as u8).collect();
+    for spec in &CIPHER_SPECS {
+        let store = &stores[usize::from(spec.name.contains("ECDSA"))];
+        let acceptor = acceptor(store, Allowed::all());
+        let connector = connector(&client, allowed(spec.name));
+        for piece in [1, 7, usize::MAX] {
+            let (one, other) = meet(&connector, &acceptor, "DEV.APP.SVRCONN", piece);
+            let (mut one, mut other) = (one.unwrap(), other.unwrap());
+            let agreed = other.agreed().unwrap().unwrap();
+            assert_eq!(agreed.spec, spec);
+            assert_eq!(agreed.channel.as_deref(), Some("DEV.APP.SVRCONN"));
+            let partner = agreed.partner.unwrap();
+            assert!(
+                partner.subject.to_string().ends_with("CN=client,OU=Tests"),
+                "{}",
+                partner.subject
+            );
+            assert!(partner.is_valid(now()) && partner.days_left(now()) == 29);
+            let data = &data[..if piece == 1 { 20_000 } else { data.len() }];
+            send(&mut one, &mut other, data, piece);
+            send(&mut other, &mut one, data, piece);
+        }
+    }
+}
+
+#[test]
+fn large_writes_become_records_of_16_kib() {
+    let keys = Keys::new();
+    let store = keys.store("server", KeyKind::Ec);
+    let acceptor = acceptor(&store, Allowed::all());
+    let connector = connector(&store, allowed("TLS_AES_128_GCM_SHA256"));
+    let (one, other) = meet(&connector, &acceptor, "C", usize::MAX);
+    let (mut one, _other) = (one.unwrap(), other.unwrap());
+    let data = vec![7; 100_000];
+    let mut at = 0;
+    while at < data.len() {
+        at += one.write(&data[at..]).unwrap();
+    }
+    let output = std::mem::take(one.output());
+    let mut lengths = Vec::new();
+    let mut rest = output.as_slice();
+    while let [23, 3, 3, high, low, after @ ..] = rest {
+        let length = usize::from(*high) << 8 | usize::from(*low);
+        lengths.push(length);
+        rest = &after[length..];
+    }
+    // A byte of type and 16 of authentication each.
+    let mut expected = vec![16_384 + 17; 6];
+    expected.push(100_000 - 6 * 16_384 + 17);
+    assert_eq!((lengths, rest.len()), (expected, 0));
+}
+
+fn refused(ends: Ends) -> (Option<Failure>, Option<Failure>) {
+    (ends.0.err(), ends.1.err())
+}
+
+#[test]
+fn who_has_nothing_in_common_is_refused() {
+    let keys = Keys::new();
+    let store = keys.store("server", KeyKind::Rsa);
+    for (ours, theirs) in [
+        ("TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"),
+        ("ANY_TLS13", "ANY_TLS12"),
+        ("ANY_TLS12", "ANY_TLS13"),
+        (
+            "ECDHE_RSA_AES_256_GCM_SHA384",
+            "ECDHE_RSA_AES_128_CBC_SHA256",
+        ),
+        // The certificate is for RSA.
+        ("ANY_TLS12", "ECDHE_ECDSA_AES_256_GCM_SHA384"),
+    ] {
+        let acceptor = acceptor(&store, allowed(ours));
+        let connector = connector(&store, allowed(theirs));
+        let (client, server) = refused(meet(&connector, &acceptor, "C", usize::MAX));
+        assert!(
+            matches!(server, Some(Failure::NothingInCommon(_))),
+            "{ours}: {server:?}"
+        );
+        assert!(
+            matches!(client, Some(Failure::Alert(_))),
+            "{ours}: {client:?}"
+        );
+    }
+}
+
+#[test]
+fn certificates_are_checked_on_both_sides() {
+    let keys = Keys::new();
+    let good = keys.store("server", KeyKind::Ec);
+    let other = Keys::new().store("client", KeyKind::Ec);
+    let mut old = subject(&[("CN", "old")], KeyKind::Ec);
+    old.valid = (now() - 2 * DAY, now() - DAY);
+    let old = keys.with("old", &keys.authority.issue(&old).unwrap());
+    let mut early = subject(&[("CN", "early")], KeyKind::Ec);
+    early.valid = (now() + DAY, now() + 2 * DAY);
+    let early = keys.with("early", &keys.authority.issue(&early).unwrap());
+    for version in ["ANY_TLS12", "ANY_TLS13"] {
+        for (bad, out_of_time) in [(&other, false), (&old, true), (&early, true)] {
+            let is_refused = |failure: Option<Failure>| match failure {
+                Some(Failure::BadCertificate { expired, .. }) => expired == out_of_time,
+                _ => false,
+            };
+            let accepting = acceptor(&good, Allowed::all());
+            let connecting = Connector::new(Reach {
+                // It trusts the server all the same.
+                store: bad,
+                label: None,
+                otherwise: "",
+                allowed: allowed(version),
+            });
+            let (client, server) = refused(meet(&connecting.unwrap(), &accepting, "C", usize::MAX));
+            match out_of_time {
+                true => assert!(is_refused(server) && matches!(client, Some(Failure::Alert(_)))),
+                // It trusts nobody here either.
+                false => assert!(is_refused(client)),
+            }
+            let accepting = acceptor(bad, Allowed::all());
+            let connecting = connector(&keys.nobody(), allowed(version));
+            let (client, server) = refused(meet(&connecting, &accepting, "C", usize::MAX));
+            assert!(is_refused(client) && matches!(server, Some(Failure::Alert(_))));
+        }
+    }
+}
+
+#[test]
+fn who_shows_no_certificate_is_known_as_nobody() {
+    let keys = Keys::new();
+    let acceptor = acceptor(&keys.store("server", KeyKind::Rsa), Allowed::all());
+    let connector = connector(&keys.nobody(), allowed("ANY_TLS12_OR_HIGHER"));
+    let (one, other) = meet(&connector, &acceptor, "C", usize::MAX);
+    let agreed = other.unwrap().agreed().unwrap().unwrap();
+    assert_eq!((agreed.partner, agreed.resumed), (None, false));
+    let partner = one.unwrap().agreed().unwrap().unwrap().partner.unwrap();
+    assert_eq!(partner.subject.part("CN"), Some("server"));
+}
+
+#[test]
+fn the_channel_named_in_the_handshake_decides_the_certificate_and_the_cipher_spec() {
+    let keys = Keys::new();
+    let mut both = Vec::new();
+    for (label, key) in [("server", KeyKind::Rsa), ("special", KeyKind::Ec)] {
+        let issued = keys
+            .authority
+            .issue(&subject(&[("CN", label)], key))
+            .unwrap();
+        both.extend(issued.certificate_pem().unwrap());
+        both.extend(issued.key_pem().unwrap());
+    }
+    both.extend(keys.authority.certificate_pem().unwrap());
+    let store = KeyStore::load(&keys.write("both.pem", &both), None).unwrap();
+    let terms = |channel: &str| {
+        (channel == "SPECIAL").then(|| Terms {
+            allowed: allowed("TLS_AES_128_CCM_8_SHA256"),
+            label: Some("special".to_owned()),
+        })
+    };
+    let acceptor = acceptor_with(&store, Allowed::all(), Arc::new(terms));
+    let connector = connector(&keys.nobody(), allowed("ANY_TLS12_OR_HIGHER"));
+    for (channel, common_name, spec) in [
+        ("SPECIAL", "special", "TLS_AES_128_CCM_8_SHA256"),
+        ("OTHER", "server", "TLS_CHACHA20_POLY1305_SHA256"),
+        ("SPECIAL", "special", "TLS_AES_128_CCM_8_SHA256"),
+    ] {
+        let (one, other) = meet(&connector, &acceptor, channel, usize::MAX);
+        let agreed = one.unwrap().agreed().unwrap().unwrap();
+        assert_eq!(
+            agreed.partner.unwrap().subject.part("CN"),
+            Some(common_name)
+        );
+        assert_eq!(agreed.spec.name, spec);
+        assert_eq!(
+            other.unwrap().agreed().unwrap().unwrap().channel.as_deref(),
+            Some(channel)
+        );
+    }
+}
+
+#[test]
+fn what_is_cut_changed_or_closed_is_told_apart() {
+    let keys = Keys::new();
+    let store = keys.store("server", KeyKind::Ec);
+    let acceptor = acceptor(&store, Allowed::all());
+    for spec in ["TLS_AES_256_GCM_SHA384", "ECDHE_ECDSA_AES_256_CBC_SHA384"] {
+        let connector = connector(&store, allowed(spec));
+        let pair = || {
+            let (one, other) = meet(&connector, &acceptor, "C", usize::MAX);
+            (one.unwrap(), other.unwrap())
+        };
+        let read = |machine: &mut Machine| machine.read(&mut [0; 100]);
+        let (mut one, mut other) = pair();
+        one.write(b"farewell").unwrap();
+        one.close();
+        carry(&mut one, &mut other, usize::MAX, |_| ());
+        assert_eq!(read(&mut other), Ok(Plain::Bytes(8)));
+        assert_eq!(read(&mut other), Ok(Plain::Closed));
+
+        let (mut one, mut other) = pair();
+        one.write(b"half of it").unwrap();
+        let record = std::mem::take(one.output());
+        other.receive(&record[..record.len() / 2]);
+        assert_eq!(read(&mut other), Ok(Plain::Waiting));
+        other.lost();
+        assert_eq!(read(&mut other), Err(Failure::Truncated), "{spec}");
+
+        let (mut one, mut other) = pair();
+        one.write(b"changed").unwrap();
+        let mut record = std::mem::take(one.output());
+        *record.last_mut().unwrap() ^= 1;
+        other.receive(&record);
+        assert!(matches!(read(&mut other), Err(Failure::BadRecord(_))));
+        assert!(!other.output().is_empty(), "the partner gets an alert");
+    }
+    let mut server = Machine::accept(&acceptor);
+    server.receive(b"TSH \0\0\0\0 is no handshake");
+    assert!(matches!(server.handshake(), Err(Failure::BadRecord(_))));
+}
+
+#[test]
+fn stores_are_refused_with_their_reason() {
+    let keys = Keys::new();
+    let issued = keys
+        .authority
+        .issue(&subject(&[("CN", "one")], KeyKind::Ec))
+        .unwrap();
+    let bytes = issued.store("one", &[&keys.authority], "secret").unwrap();
+    let path = keys.write("one.p12", &bytes);
+    let error = |name: &Path, password: Option<&str>| {
+        KeyStore::load(name, password).err().map(|e| e.to_string())
+    };
+    let holds = |error: Option<String>, what: &str| {
+        let error = error.unwrap();
+        assert!(error.contains(what), "{error}");
+    };
+    // Without its ending, with its password beside it.
+    let stem = keys.folder.path().join("one");
+    holds(
+        error(&stem, None),
+        "its password is not right; it is read from",
+    );
+    holds(error(&stem, Some("wrong")), "its password is not right");
+    keys.write("one.sth", b"secret\n");
+    assert_eq!(error(&stem, None), None);
+    fs::set_permissions(
+        keys.folder.path().join("one.sth"),
+        fs::Permissions::from_mode(0o644),
+    )
+    .unwrap();
+    holds(error(&stem, None), "everybody can read it");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).unwrap();
+    holds(error(&stem, Some("secret")), "everybody can read it");
+    holds(
+        error(&keys.folder.path().join("none"), None),
+        "none: No such file",
+    );
+    holds(
+        error(&keys.write("kdb.p12", b"something else"), None),
+        "neither PKCS#12 nor PEM",
+    );
+    let key_alone = issued.key_pem().unwrap();
+    holds(
+        error(&keys.write("alone.pem", &key_alone), None),
+        "no certificate for one of its private keys",
+    );
+    let broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    holds(
+        error(&keys.write("broken.pem", broken), None),
+        "cannot be read",
+    );
+    let store = KeyStore::load(&path, Some("secret"));
+    assert!(store.is_err());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let store = KeyStore::load(&path, Some("secret")).unwrap();
+    let shown = store.show().unwrap();
+    let labels: Vec<_> = shown
+        .iter()
+        .map(|one| (one.label.as_str(), one.personal))
+        .collect();
+    assert_eq!(labels, [("one", true), ("", false)]);
+    assert_eq!(shown[0].certificate.key, "EC 256");
+    assert!(shown[1].certificate.authority && !shown[0].certificate.authority);
+    assert_eq!(shown[0].certificate.issuer.part("CN"), Some("authority"));
+    let none = store.personal(Some("two"), "").err().unwrap().to_string();
+    assert!(
+        none.contains("no certificate with a private key has the label two"),
+        "{none}"
+    );
+}
