@@ -205,12 +205,13 @@ class Conversation:
         reply = self.socket.flow(self.number, verb + REPLY)
         require(len(reply.body) >= 16, "a reply without its API header")
         (length,), codes = struct.unpack_from(">I", reply.body), struct.unpack_from(reply.order + "iii", reply.body, 4)
-        require(length == len(reply.body), "a reply of another length than it says")
+        require(16 <= length <= len(reply.body) < length + 4, "a reply of another length than it says")
+        require(not any(reply.body[length:]), "something else than zeros behind a reply")
         completion, reason, handle = codes
         if completion != 0:
             name = f" ({REASONS[reason]})" if reason in REASONS else ""
             raise Failed(f"{VERBS[verb]} gave completion code {completion}, reason {reason}{name}")
-        return handle, reply.body[16:], reply.order
+        return handle, reply.body[16:length], reply.order
 
     def authenticate(self, user: str, password: str) -> None:
         """CONAUTH_INFO, which is answered with a status."""

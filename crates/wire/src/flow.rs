@@ -1,7 +1,9 @@
 //! Flows longer than a segment: cut on the way out, put together on the way in.
 //!
 //! Invariants of a flow: its segments have the same type, conversation and request; the first alone has the flag FIRST
-//! and the last alone has LAST; the bodies simply continue. Memory for unfinished flows grows with what has arrived,
+//! and the last alone has LAST; the bodies simply continue. Where conversations share the socket, every segment that is
+//! sent is a multiple of four bytes long: the last one of a flow has zeros behind its content, which lengths inside tell
+//! from it, and no other has any. Memory for unfinished flows grows with what has arrived,
 //! never with what is announced, and is limited per flow, in the number of flows, for the socket and for all sockets
 //! together. What the last two limits refuse is not an error of the peer: of such a flow the beginning is kept, so that it
 //! can be answered, and the rest is thrown away as it comes.
@@ -358,6 +360,17 @@ impl Assembler {
     }
 }
 
+/// The longest segment of at most `max` bytes that needs no padding.
+pub(crate) fn longest(scope: Scope, max: usize) -> usize {
+    max - max % scope.alignment()
+}
+
+/// Fills up the segment that begins at `start` and ends with `out`.
+pub(crate) fn pad(out: &mut Vec<u8>, start: usize, scope: Scope) {
+    let length = out.len() - start;
+    out.resize(start + length.next_multiple_of(scope.alignment()), 0);
+}
+
 /// Writes one flow into an output buffer, cutting it into segments as it grows.
 pub struct FlowWriter<'a> {
     out: &'a mut Vec<u8>,
@@ -376,7 +389,8 @@ impl<'a> FlowWriter<'a> {
         let header = header.with_flags(flags | Flags::FIRST);
         let start = out.len();
         header.encode(out, 0);
-        let max = max.max(header.scope.header_length() + 1);
+        let scope = header.scope;
+        let max = longest(scope, max).max(scope.header_length() + scope.alignment());
         FlowWriter {
             out,
             start,
@@ -425,6 +439,7 @@ impl<'a> FlowWriter<'a> {
     /// Ends the flow.
     pub fn finish(mut self) {
         self.settle();
+        pad(self.out, self.start, self.header.scope);
         self.header = self.header.with_flags(self.header.flags | Flags::LAST);
         self.close_segment();
     }

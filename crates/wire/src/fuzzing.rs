@@ -65,14 +65,15 @@ pub fn request(bytes: &[u8]) {
     let Some(kind) = SegmentType::from_number(kind) else {
         return;
     };
-    let scope = Scope::Conversation { id: 1, request: 0 };
+    // Nothing is filled up here: behind an FCNO, which may be anything, that would be taken for its end.
+    let scope = Scope::Unshared;
     let header =
         Header::new(kind, scope, order_of(order), 1208).with_flags(Flags::FIRST | Flags::LAST);
     let Ok((api, request)) = Request::decode(&header, &Body::Borrowed(body)) else {
         return;
     };
     let framing = Framing {
-        shared: true,
+        shared: false,
         max_transmission: 32_748,
         ccsid: 1208,
     };

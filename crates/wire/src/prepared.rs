@@ -8,9 +8,10 @@ use posthaste_mqi::{ByteOrder, CorrelId, Gmo, Hobj, Md, MsgId, Name, PointerSize
 
 use crate::PeerMisbehaved;
 use crate::call::{ClientGet, ClientPut};
-use crate::flow::{Body, Envelope};
+use crate::flow::{Body, Envelope, pad};
+use crate::reply::data_end;
 use crate::request::{encode_get, encode_put};
-use crate::segment::{Segment, SegmentType};
+use crate::segment::{Scope, Segment, SegmentType};
 use crate::verb::API_HEADER;
 
 /// Where the handle stands in the API header.
@@ -24,6 +25,8 @@ struct Encoded {
     order: ByteOrder,
     /// There is only one segment.
     single: bool,
+    /// What conversation's or socket's it is.
+    scope: Scope,
 }
 
 impl Encoded {
@@ -34,8 +37,15 @@ impl Encoded {
             header: segment.length - segment.body.len(),
             order: segment.header.order,
             single: segment.length == request.len(),
+            scope: segment.header.scope,
             bytes,
         })
+    }
+
+    /// What lies before `data` bytes of message data in one segment: all structures are multiples of four bytes long, so
+    /// that what is filled up is the data.
+    fn before(&self, request: usize, data: usize) -> usize {
+        request.saturating_sub(data.next_multiple_of(self.scope.alignment()))
     }
 
     /// Writes handle and correlation identifier into a copy that begins at `start`.
@@ -86,9 +96,9 @@ impl PreparedPut {
                 if same {
                     out.extend_from_slice(&encoded.bytes);
                 } else {
-                    let before = encoded.bytes.len() - length;
-                    out.extend_from_slice(encoded.bytes.get(..before).unwrap_or_default());
+                    out.extend_from_slice(&encoded.bytes);
                     out.extend_from_slice(data);
+                    pad(out, start, encoded.scope);
                 }
                 encoded.patch(out, start, put.handle, &put.md.correl_id);
             }
@@ -98,7 +108,11 @@ impl PreparedPut {
                 let encoded = Encoded::new(Vec::new(), fresh)?;
                 // Other data in several segments is encoded anew each time: it is not copied once more.
                 self.made = (same || encoded.single).then(|| {
-                    let bytes = fresh.to_vec();
+                    let kept = match same {
+                        true => fresh.len(),
+                        false => encoded.before(fresh.len(), data.len()),
+                    };
+                    let bytes = fresh.get(..kept).unwrap_or_default().to_vec();
                     (Encoded { bytes, ..encoded }, data.len())
                 });
             }
@@ -186,13 +200,16 @@ fn fields<'a>(whole: &'a Body<'_>, order: ByteOrder) -> Option<GetFields<'a>> {
     let length_at = gmo + Gmo::length(version, PointerSize::Four)?;
     let length = usize::try_from(order.get_u32(body, length_at)?).ok()?;
     let data_at = length_at + 4;
+    let stated = usize::try_from(u32::from_be_bytes(array(body, 0)?)).ok()?;
+    let came = data_end(stated, data_at, whole.length()).checked_sub(data_at)?;
+    let data = body.get(data_at..)?;
     Some(GetFields {
         msg_id: array(body, md + Md::MSG_ID_AT)?,
         correl_id: array(body, md + Md::CORREL_ID_AT)?,
         reply_to_q: Name::from_bytes(array(body, md + Md::REPLY_TO_Q_AT)?),
         reply_to_q_mgr: Name::from_bytes(array(body, md + Md::REPLY_TO_Q_MGR_AT)?),
         length,
-        came: whole.length().checked_sub(data_at)?,
-        data: body.get(data_at..)?,
+        came,
+        data: data.get(..came).unwrap_or(data),
     })
 }

@@ -291,7 +291,9 @@ impl Reply {
         let reply = match kind {
             SegmentType::ConnReply => Reply::Conn(Box::new(ConnRequest::read_reply(&mut input)?)),
             SegmentType::OpenReply => Reply::Open(Box::new(OpenRequest::read(&mut input)?)),
-            SegmentType::GetReply => Reply::Get(GetReply::read(&mut input, body)?),
+            SegmentType::GetReply => {
+                Reply::Get(GetReply::read(&mut input, body, api.reply_length)?)
+            }
             SegmentType::PutReply => {
                 let md = read_structure(&mut input, Md::decode)?;
                 Reply::Put {
@@ -320,12 +322,23 @@ impl Reply {
     }
 }
 
+/// Where message data that begins at `at` ends in a body of `length` bytes, of which the reply's length says that `stated`
+/// are content: what follows fills the segment up.
+pub(crate) fn data_end(stated: usize, at: usize, length: usize) -> usize {
+    match stated < at {
+        // It is no length of what came.
+        true => length,
+        false => stated.min(length),
+    }
+}
+
 impl GetReply {
-    fn read(input: &mut Input<'_>, body: &Body<'_>) -> Result<GetReply, DecodeError> {
+    fn read(input: &mut Input<'_>, body: &Body<'_>, stated: u32) -> Result<GetReply, DecodeError> {
         let md = read_structure(input, Md::decode)?;
         let gmo = read_structure(input, Gmo::decode)?;
         let length = usize::try_from(input.u32()?).unwrap_or(usize::MAX);
-        let here = length.min(input.remaining());
+        let (stated, at) = (usize::try_from(stated).unwrap_or(usize::MAX), input.at());
+        let here = length.min(data_end(stated, at, body.bytes().len()).saturating_sub(at));
         let data = body.cut(input.at(), here).unwrap_or_default();
         Ok(GetReply {
             md,

@@ -249,6 +249,15 @@ impl Scope {
         }
     }
 
+    /// What lengths of segments are multiples of: IBM's Java client looks for what follows at multiples of four bytes
+    /// from the first that it has of the socket, where conversations share it.
+    pub fn alignment(self) -> usize {
+        match self {
+            Scope::Conversation { .. } => 4,
+            Scope::Unshared | Scope::Socket => 1,
+        }
+    }
+
     /// Length of the header.
     pub fn header_length(self) -> usize {
         match self {

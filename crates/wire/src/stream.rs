@@ -4,7 +4,7 @@ use posthaste_mqi::{ByteOrder, CorrelId, GroupId, Hobj, Md, MsgId, MsgToken, Rea
 
 use crate::PeerMisbehaved;
 use crate::decode::{DecodeError, WIRE, read_structure};
-use crate::flow::Envelope;
+use crate::flow::{Envelope, longest, pad};
 use crate::input::Input;
 use crate::segment::{Flags, Header, SegmentType};
 
@@ -340,7 +340,9 @@ impl MessageAhead<'_> {
         loop {
             let before = scope.header_length() + PART + head.len();
             // However short the segments are, each brings something.
-            let room = framing.max_transmission.saturating_sub(before).max(1);
+            let room = longest(scope, framing.max_transmission)
+                .saturating_sub(before)
+                .max(scope.alignment());
             let (now, later) = rest.split_at(room.min(rest.len()));
             let mut flags = match segment {
                 0 => Flags::FIRST,
@@ -350,10 +352,13 @@ impl MessageAhead<'_> {
                 flags = flags | Flags::LAST;
             }
             let header = header.with_flags(flags);
-            header.encode(out, length(before + now.len()));
+            let whole = (before + now.len()).next_multiple_of(scope.alignment());
+            let start = out.len();
+            header.encode(out, length(whole));
             self.write_part(out, order, segment, now.len());
             out.extend_from_slice(&head);
             out.extend_from_slice(now);
+            pad(out, start, scope);
             if later.is_empty() {
                 return;
             }

@@ -19,6 +19,8 @@ pub(crate) struct Client<S> {
     pub(crate) socket: ClientSocket,
     pub(crate) out: Vec<u8>,
     received: Vec<u8>,
+    /// Lengths of the segments that have come.
+    pub(crate) lengths: Vec<usize>,
     /// The conversation that verbs are called on.
     pub(crate) id: u32,
 }
@@ -50,6 +52,7 @@ impl<S: Wire> Client<S> {
             socket,
             out,
             received: Vec::new(),
+            lengths: Vec::new(),
             id: 0,
         }
     }
@@ -87,6 +90,7 @@ impl<S: Wire> Client<S> {
             if let Some(segment) = Segment::next(&self.received, limit).unwrap() {
                 let event = self.socket.receive(&segment, &mut self.out).unwrap();
                 let length = segment.length;
+                self.lengths.push(length);
                 self.received.drain(..length);
                 match event {
                     Some(event) => return Ok(event),

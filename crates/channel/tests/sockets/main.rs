@@ -12,6 +12,7 @@ mod endings;
 mod faults;
 mod held_disk;
 mod lanes;
+mod lengths;
 mod limits;
 mod planted;
 mod refused;

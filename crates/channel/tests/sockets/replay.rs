@@ -287,8 +287,9 @@ fn compare(
     // Of these an API header is enough when they fail; of others it is taken for a broken protocol.
     let header_alone = our.0.comp_code == 2
         && matches!(ours.0.kind, SegmentType::GetReply | SegmentType::ConnReply);
-    let same = codes(&their.0) == codes(&our.0)
-        && (header_alone || offer || ours.1.len() == theirs.1.len() + given_back(&our.1));
+    // Ours are filled up; those of the captured server were not.
+    let whole = (theirs.1.len() + given_back(&our.1)).next_multiple_of(ours.0.scope.alignment());
+    let same = codes(&their.0) == codes(&our.0) && (header_alone || offer || ours.1.len() == whole);
     let ours = format!("{:?} in {} bytes", codes(&our.0), ours.1.len());
     let theirs = format!("{:?} in {} bytes", codes(&their.0), theirs.1.len());
     (!same).then(|| format!("{name}: {ours}, captured {theirs}"))

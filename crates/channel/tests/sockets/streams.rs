@@ -15,7 +15,7 @@ use crate::world::World;
 
 type Raw = Client<TcpStream>;
 
-fn wanting(handle: Hobj, options: i32) -> RequestMsgs {
+pub(crate) fn wanting(handle: Hobj, options: i32) -> RequestMsgs {
     RequestMsgs {
         handle,
         received: 0,
@@ -53,7 +53,7 @@ fn envelope(client: &Raw, request: u32) -> Envelope {
     }
 }
 
-fn ask(client: &mut Raw, request: &RequestMsgs) {
+pub(crate) fn ask(client: &mut Raw, request: &RequestMsgs) {
     let envelope = envelope(client, 1);
     request.encode(&mut client.out, &envelope, Flags::NONE);
 }
@@ -74,7 +74,7 @@ fn state(client: &mut Raw, code: u32, value: u32, confirm: bool) {
 }
 
 /// The next message: why there is none, its number in the conversation, its descriptor, and its data.
-async fn next(client: &mut Raw) -> (Reason, u32, Md, Vec<u8>) {
+pub(crate) async fn next(client: &mut Raw) -> (Reason, u32, Md, Vec<u8>) {
     let (mut first, mut data) = (None, Vec::new());
     loop {
         match client.event().await.unwrap() {

@@ -15,7 +15,7 @@ fn a_prepared_put_is_what_encoding_gives() {
         let mut pair = Pair::new(&client, offer);
         let id = pair.connect();
         for same in [true, false] {
-            for length in [0, 700, 40_000] {
+            for length in [0, 700, 701, 40_000, 40_003] {
                 let mut prepared = match same {
                     true => PreparedPut::of_same_data(),
                     false => PreparedPut::default(),
@@ -134,7 +134,7 @@ fn fields_of_a_reply_are_those_that_decoding_gives() {
     for (client, offer) in kinds() {
         let mut pair = Pair::new(&client, offer);
         let id = pair.connect();
-        for length in [0, 500, 60_000] {
+        for length in [0, 500, 501, 60_000, 60_001] {
             let data: Vec<u8> = (0..length).map(|i: u32| (i % 251) as u8).collect();
             got(&mut pair, id, &data, |flow| {
                 let (outcome, reply) = flow.decode().unwrap();
@@ -160,9 +160,9 @@ fn a_client_that_keeps_no_data_still_counts_it() {
     let mut pair = Pair::new(&client_offer(), offer);
     let id = pair.connect();
     pair.client.keep_no_data();
-    got(&mut pair, id, &vec![7; 60_000], |flow| {
+    got(&mut pair, id, &vec![7; 60_001], |flow| {
         let fields = flow.got().unwrap();
-        assert_eq!((fields.length, fields.came), (60_000, 60_000));
+        assert_eq!((fields.length, fields.came), (60_001, 60_001));
         assert!(fields.data.len() < 10_000, "{}", fields.data.len());
         assert_eq!(fields.correl_id, [4; 24]);
     });

@@ -190,7 +190,8 @@ public final class Topics {
                     texts.add(failure.toString());
                 }
             });
-            publish(name, numbers(0, 100));
+            publish(name, numbers(0, 50));
+            publish(name, numbers(50, 50));
             for (int n = 0; n < 100; n++) {
                 equal("number " + n, texts.poll(60, TimeUnit.SECONDS));
             }
