@@ -287,6 +287,10 @@ fn every_attribute_can_be_defined_altered_shown_and_kept() {
         let settable: Vec<_> = attributes(kind).filter(|a| a.set == Set::Always).collect();
         assert!(settable.len() > 1, "{kind}");
         let is_qmgr = kind == ObjectKind::Qmgr;
+        if kind == ObjectKind::Sub {
+            // What DEST is altered to.
+            w.run("DEFINE QLOCAL(A.NAME/OF_SOME%THING)");
+        }
         if !is_qmgr {
             let needed = match kind {
                 ObjectKind::Sub => "DEST(SYSTEM.DEFAULT.LOCAL.QUEUE)",

@@ -570,7 +570,7 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2412E",
-        "Subscription {0} was not defined: there is no queue {1}.",
+        "Subscription {0} cannot be defined so: there is no queue {1}.",
         "A queue of this queue manager to which the messages are to go has to be there first; it is neither a model queue nor an alias queue without its target.",
         "Define the queue first.",
     ),

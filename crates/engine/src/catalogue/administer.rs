@@ -164,6 +164,9 @@ impl QueueManager {
         if let Some(selector) = fixed.find(|selector| attrs.get(*selector).is_some()) {
             return Err(ChangeError::Fixed(selector));
         }
+        if kind == ObjectKind::Sub {
+            self.check_new_destination(name, attrs)?;
+        }
         let inner = self.inner();
         let alter = || inner.catalogue.alter(inner, kind, name, attrs);
         let end = inner.with_log_room(alter).await?;

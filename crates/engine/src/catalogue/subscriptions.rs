@@ -38,6 +38,46 @@ pub(super) fn likeness(object: &Object) -> Attrs {
 }
 
 impl QueueManager {
+    /// Whether a definition names a queue that there is, where that can be known here.
+    fn check_destination(&self, attrs: &Attrs) -> Result<(), ChangeError> {
+        let qm = self.inner();
+        let destination = attrs.text(MQCACF_DESTINATION);
+        if destination.is_empty() {
+            return Err(ChangeError::NoDestination);
+        }
+        let manager = Name::new(attrs.text(MQCACF_DESTINATION_Q_MGR));
+        let found = || resolve(qm, &Name::new(destination), &manager);
+        match ours(qm, &manager) && !matches!(found(), Ok(Ok(_))) {
+            true => Err(ChangeError::UnknownDestination(destination.to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a subscription can be altered so, as far as its destination goes.
+    ///
+    /// # Errors
+    /// `NoDestination` none is left; `UnknownDestination`.
+    pub(super) fn check_new_destination(
+        &self,
+        name: &str,
+        changes: &Attrs,
+    ) -> Result<(), ChangeError> {
+        let selectors = [MQCACF_DESTINATION, MQCACF_DESTINATION_Q_MGR];
+        if selectors.iter().all(|s| changes.get(*s).is_none()) {
+            return Ok(());
+        }
+        let Some(known) = self.inner().catalogue.object(ObjectKind::Sub, name) else {
+            return Ok(());
+        };
+        if known.attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED {
+            // It keeps its queue, which the catalogue sees to.
+            return Ok(());
+        }
+        let mut attrs = known.attrs;
+        attrs.merge(changes);
+        self.check_destination(&attrs)
+    }
+
     /// Makes what a subscription that is to be defined needs, and says so in its definition.
     ///
     /// # Errors
@@ -58,8 +98,7 @@ impl QueueManager {
             return Err(ChangeError::Exists(ObjectKind::Sub));
         }
         let managed = object.attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED;
-        let destination = object.attrs.text(MQCACF_DESTINATION);
-        if managed != destination.is_empty() {
+        if managed != object.attrs.text(MQCACF_DESTINATION).is_empty() {
             return Err(ChangeError::NoDestination);
         }
         let rules = qm
@@ -75,17 +114,14 @@ impl QueueManager {
             return Err(ChangeError::Failed(reason));
         }
         if !managed {
-            let manager = Name::new(object.attrs.text(MQCACF_DESTINATION_Q_MGR));
-            let found = || resolve(qm, &Name::new(destination), &manager);
-            return match ours(qm, &manager) && !matches!(found(), Ok(Ok(_))) {
-                true => Err(ChangeError::UnknownDestination(destination.to_owned())),
-                false => Ok(None),
-            };
+            return self.check_destination(&object.attrs).map(|()| None);
         }
         if let Some(known) = known {
             // It keeps its queue. That it is a managed one cannot be changed, which is found later.
-            let queue = known.attrs.text(MQCACF_DESTINATION).to_owned();
-            object.attrs.set_text(MQCACF_DESTINATION, queue);
+            for selector in [MQCACF_DESTINATION, MQCACF_DESTINATION_Q_MGR] {
+                let kept = known.attrs.text(selector).to_owned();
+                object.attrs.set_text(selector, kept);
+            }
             return Ok(None);
         }
         let made = qm.make_managed(rules.model(true), true).await;

@@ -22,6 +22,13 @@ const MILLI: u64 = 1_000_000;
 /// Defines what a subscription begins with and is none itself.
 pub(crate) const DEFAULT_SUB: &str = "SYSTEM.DEFAULT.SUB";
 
+/// Whether a managed queue would be nobody's, because its subscription is to have another destination.
+fn loses_managed_queue(before: &Attrs, after: &Attrs) -> bool {
+    let selectors = [MQCACF_DESTINATION, MQCACF_DESTINATION_Q_MGR];
+    before.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED
+        && selectors.iter().any(|s| before.text(*s) != after.text(*s))
+}
+
 impl Inner {
     /// An identifier nobody else has.
     pub(crate) fn new_sub_id(&self) -> SubId {
@@ -32,7 +39,8 @@ impl Inner {
     /// reads it; none: it is of no subscription.
     ///
     /// # Errors
-    /// `NotFound` it is to change another subscription than the one that is there; else why it cannot be one.
+    /// `NotFound` it is to change another subscription than the one that is there; `NoDestination` it has a managed queue
+    /// and is to have another; else why it cannot be one.
     pub(crate) fn read_subscription(
         &self,
         object: &mut Object,
@@ -51,13 +59,18 @@ impl Inner {
             _ => None,
         };
         let id = id.unwrap_or_else(|| self.new_sub_id());
+        if before.is_some_and(|before| loses_managed_queue(before, &object.attrs)) {
+            return Err(ChangeError::NoDestination);
+        }
         stored::complete(&mut object.attrs, before, id, self.clock.now());
-        let read = self.subscription_of(object);
-        read.map(Some).map_err(ChangeError::Failed)
+        let read = self.subscription_of(object).map_err(ChangeError::Failed)?;
+        stored::set_whole_topic(&mut object.attrs, read.topic());
+        Ok(Some(read))
     }
 
     fn subscription_of(&self, object: &Object) -> Result<Subscription, Reason> {
         let topic = match object.attrs.text(MQCA_TOPIC_NAME) {
+            _ if stored::has_whole_topic(&object.attrs) => String::new(),
             "" => String::new(),
             name => {
                 let topic = self.catalogue.object(ObjectKind::Topic, name);

@@ -7,11 +7,12 @@
 //! * A queue that cannot be deleted, because a unit of work has to do with it or the log has no room, is tried again by
 //!   maintenance.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use posthaste_command::{Object, ObjectKind};
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
+use posthaste_mqi::{Name, Reason};
 
 use crate::catalogue::{ChangeError, Runtime};
 use crate::consume::waiter::Wakes;
@@ -162,11 +163,12 @@ impl Inner {
         if managed.is_empty() {
             return;
         }
-        let taken: std::collections::HashSet<_> = {
-            let all = self.topics.all().into_iter();
-            let managed = all.filter(|found| found.subscription.managed);
+        // By the definitions: the queue of a subscription that this release cannot read is somebody's all the same.
+        let taken: HashSet<_> = {
+            let all = self.catalogue.objects(ObjectKind::Sub).into_iter();
+            let managed = all.filter(|sub| sub.attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED);
             managed
-                .map(|found| found.subscription.destination.queue)
+                .map(|sub| Name::new(sub.attrs.text(MQCACF_DESTINATION)))
                 .collect()
         };
         for queue in managed {

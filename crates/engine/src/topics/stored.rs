@@ -1,7 +1,8 @@
 //! A subscription as an object, and back.
 //!
 //! Invariants:
-//! * The attributes of a durable subscription say all that a restart needs, so that what is read back is the same.
+//! * The attributes of a durable subscription say all that a restart needs, so that what is read back is the same. Its
+//!   topic object has no part in that: what it gave was given when the subscription was made.
 //! * Those that no command shows have numbers below [`PRIVATE`], which no selector of MQ has. They keep their meaning for
 //!   ever.
 
@@ -81,7 +82,7 @@ pub(crate) fn compile(selection: &str) -> Result<Option<Arc<Selector>>, Reason> 
 }
 
 /// What the queue manager adds to the attributes of a subscription that is defined or altered: `before` are those it
-/// had. An expiry that is given begins now.
+/// had. An expiry that is given begins now. The whole topic string stays what it was, whatever became of its topic object.
 pub(crate) fn complete(attrs: &mut Attrs, before: Option<&Attrs>, new_id: SubId, now: i64) {
     let kept = before.and_then(|before| before.get(MQBACF_SUB_ID));
     let id = kept.cloned().unwrap_or(Value::Bytes(new_id.to_vec()));
@@ -100,6 +101,9 @@ pub(crate) fn complete(attrs: &mut Attrs, before: Option<&Attrs>, new_id: SubId,
             attrs.set_int(EXPIRES, expires);
         }
     }
+    if let Some(topic) = before.and_then(|before| before.get(TOPIC)) {
+        attrs.set(TOPIC, topic.clone());
+    }
     let created = before.and_then(|before| before.get(CREATED));
     attrs.set(CREATED, created.cloned().unwrap_or(Value::Int(now)));
     attrs.set_int(ALTERED, now);
@@ -110,6 +114,16 @@ pub(crate) fn complete(attrs: &mut Attrs, before: Option<&Attrs>, new_id: SubId,
     attrs.set_int(MQIACF_SELECTOR_TYPE, selection);
 }
 
+/// Whether a definition says the whole topic string itself: its topic object is asked no more.
+pub(crate) fn has_whole_topic(attrs: &Attrs) -> bool {
+    matches!(attrs.get(TOPIC), Some(Value::Bytes(_)))
+}
+
+/// Says the whole topic string in a definition.
+pub(crate) fn set_whole_topic(attrs: &mut Attrs, topic: &str) {
+    attrs.set(TOPIC, Value::Bytes(topic.as_bytes().to_vec()));
+}
+
 impl Subscription {
     /// Its definition.
     pub(crate) fn object(&self) -> Object {
@@ -117,7 +131,7 @@ impl Subscription {
         let either = |yes: bool, then: i32, otherwise: i32| if yes { then } else { otherwise };
         attrs.set(MQBACF_SUB_ID, Value::Bytes(self.id.to_vec()));
         attrs.set_text(MQCA_TOPIC_STRING, self.topic());
-        attrs.set(TOPIC, Value::Bytes(self.topic().as_bytes().to_vec()));
+        set_whole_topic(&mut attrs, self.topic());
         attrs.set_text(MQCA_TOPIC_NAME, &*self.topic_object);
         let scheme = match self.filter.scheme() {
             Scheme::Topic => MQWS_TOPIC,
