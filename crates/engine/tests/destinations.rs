@@ -132,3 +132,30 @@ fn an_alteration_names_a_queue_that_there_is() {
     assert_eq!(publish(&s, "t", PERSISTENT, "one"), Ok(Reason::NONE));
     assert_eq!((w.depth(LOCAL), w.depth("Q2")), (0, 1));
 }
+
+/// An alias queue forbids what its queue allows, and may lead elsewhere later.
+#[test]
+fn an_alias_queue_is_followed_whenever_something_is_published() {
+    let mut w = World::with_dead_letters();
+    w.run("DEFINE QLOCAL(Q1)\nDEFINE QLOCAL(Q2)\nDEFINE QALIAS(A) TARGET(Q1)");
+    let s = w.connect();
+    let own = open(&s, "A", MQOO_INPUT_SHARED);
+    subscribe(&s, &sd(DURABLE, "S", "t"), own);
+    let depths = |w: &World| ["Q1", "Q2", DEAD].map(|queue| w.depth(queue));
+    let mut expected = [0, 0, 0];
+    for (change, at) in [
+        ("ALTER QALIAS(A) TARGET(Q1)", 0),
+        ("ALTER QALIAS(A) PUT(DISABLED)", 2),
+        ("ALTER QALIAS(A) PUT(ENABLED) TARGET(Q2)", 1),
+    ] {
+        w.run(change);
+        expected[at] += 1;
+        assert_eq!(publish(&s, "t", PERSISTENT, "one"), Ok(Reason::NONE));
+        assert_eq!(depths(&w), expected, "{change}");
+    }
+    drop(s);
+    w.crash();
+    let s = w.connect();
+    assert_eq!(publish(&s, "t", PERSISTENT, "one"), Ok(Reason::NONE));
+    assert_eq!(depths(&w), [1, 2, 1]);
+}

@@ -5,10 +5,10 @@
 mod world;
 
 use parking_lot::MutexGuard;
-use posthaste_engine::{Delivery, Session};
+use posthaste_engine::{CreateOptions, Delivery, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Name, Od, Reason};
+use posthaste_mqi::{Hobj, Name, Od, Reason, Sd};
 use world::*;
 
 /// Whose log is filled by some tens of long messages.
@@ -113,4 +113,48 @@ fn a_delivery_does_not_outlive_its_connection_in_a_unit_of_work() {
     let s = w.connect();
     let h = open(&s, LOCAL, MQOO_BROWSE);
     assert_eq!(browse(&s, h), texts);
+}
+
+/// A subscriber goes while a publication waits for room: what was for him is for nobody, and no failure.
+#[test]
+fn a_publication_that_waits_is_not_held_up_by_who_has_gone() {
+    for use_dlq in ["YES", "NO"] {
+        let options = CreateOptions {
+            dead_letter_q: DEAD.to_owned(),
+            ..CreateOptions::default()
+        };
+        let w = World::made(&options, |c| {
+            c.log_config.file_pages = 64;
+            (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
+        });
+        w.run("DEFINE QLOCAL(Q)\nDEFINE SUB(STAYS) TOPICSTR('t') DEST(Q)");
+        w.run(&format!(
+            "DEFINE TOPIC(T) TOPICSTR('t') PMSGDLV(ALL) USEDLQ({use_dlq})"
+        ));
+        w.run("DEFINE SUB(ENDS) TOPICSTR('t') DESTCLAS(MANAGED)");
+        let subscriber = w.connect();
+        let mut leaving = Sd {
+            options: MQSO_CREATE | MQSO_MANAGED,
+            object_string: "t".to_owned(),
+            ..Sd::default()
+        };
+        block_on(subscriber.subscribe(&mut leaving, Hobj::NONE)).unwrap();
+        let s = w.connect();
+        let mut od = Od {
+            version: MQOD_VERSION_4,
+            object_type: MQOT_TOPIC,
+            object_string: "t".to_owned(),
+            ..Od::default()
+        };
+        let h = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
+        let (filler, full) = fill(&w);
+        let mut call = Call::of(putting(s.clone(), h, md(PERSISTENT), 0, &[7; 20_000]));
+        assert!(call.poll().is_none());
+        block_on(subscriber.terminate());
+        w.run("DELETE SUB(ENDS)");
+        drop(full);
+        block_on(filler.terminate());
+        assert!(call.finish().is_ok(), "{use_dlq}");
+        assert_eq!((w.depth("Q"), w.depth(DEAD)), (1, 0), "{use_dlq}");
+    }
 }

@@ -22,6 +22,7 @@ use crate::queue::Queue;
 use crate::report::{self, Report};
 use crate::routed::{Reservation, RoutedMessage, append_all};
 use crate::session::SessionInner;
+use crate::topics::subscription::SubId;
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
@@ -34,14 +35,62 @@ pub(crate) struct Copy {
     must: Option<Reason>,
     /// Without a place it goes to the dead-letter queue.
     dead_letter: bool,
+    /// The subscription that it is for.
+    subscription: SubId,
+    /// It finds no place on its queue, for this reason.
+    refused: Option<Reason>,
 }
 
 impl Copy {
-    pub(crate) fn new(routed: RoutedMessage, must: Option<Reason>, dead_letter: bool) -> Copy {
+    pub(crate) fn new(
+        routed: RoutedMessage,
+        subscription: SubId,
+        must: Option<Reason>,
+        dead_letter: bool,
+    ) -> Copy {
         Copy {
             routed: Some(routed),
             must,
             dead_letter,
+            subscription,
+            refused: None,
+        }
+    }
+
+    /// The same, which finds no place on its queue, if there is a reason.
+    pub(crate) fn refused(self, refused: Option<Reason>) -> Copy {
+        Copy { refused, ..self }
+    }
+
+    /// A place on its queue.
+    async fn reserve(&self, routed: &RoutedMessage) -> Result<Reservation, Reason> {
+        if let Some(reason) = self.refused {
+            return Err(reason);
+        }
+        if routed.message.data.len() > routed.queue.attributes().max_msg_length {
+            return Err(Reason::MSG_TOO_BIG_FOR_Q);
+        }
+        Reservation::of(routed).await
+    }
+
+    /// What becomes of it without a place on its queue: it has one on the dead-letter queue, or none.
+    ///
+    /// # Errors
+    /// It has to be delivered.
+    fn without_place(
+        &self,
+        qm: &Arc<Inner>,
+        routed: &RoutedMessage,
+        reason: Reason,
+    ) -> Result<Option<(RoutedMessage, Reservation)>, Reason> {
+        // A managed queue goes after its subscription.
+        if reason == Reason::Q_DELETED && qm.topics.found(&self.subscription).is_none() {
+            return Ok(None);
+        }
+        let dead = self.dead_letter.then(|| dead_letter(qm, routed, reason));
+        match (dead.flatten(), self.must) {
+            (None, Some(reason)) => Err(reason),
+            (dead, _) => Ok(dead),
         }
     }
 }
@@ -140,7 +189,7 @@ impl Distribution {
             let Some(routed) = copy.routed.take() else {
                 continue;
             };
-            match reserve(&routed).await {
+            match copy.reserve(&routed).await {
                 Ok(place) => {
                     let report = report::arrival(qm, &routed.message.md, &routed.message.data);
                     others.extend(report.and_then(|report| reserve_report(qm, &report)));
@@ -152,17 +201,15 @@ impl Distribution {
                     });
                 }
                 Err(reason) => {
-                    let dead = copy.dead_letter.then(|| dead_letter(qm, &routed, reason));
+                    let dead = copy.without_place(qm, &routed, reason);
                     copy.routed = Some(routed);
-                    match dead.flatten() {
-                        Some(dead) => others.push(dead),
-                        None => match copy.must {
-                            Some(reason) => {
-                                self.take_back(placing);
-                                return Err(reason);
-                            }
-                            None => placing.undelivered.push(of),
-                        },
+                    match dead {
+                        Ok(Some(dead)) => others.push(dead),
+                        Ok(None) => placing.undelivered.push(of),
+                        Err(reason) => {
+                            self.take_back(placing);
+                            return Err(reason);
+                        }
                     }
                 }
             }
@@ -201,15 +248,7 @@ impl Distribution {
     }
 }
 
-/// A place for a copy, on the queue that it goes to.
-async fn reserve(routed: &RoutedMessage) -> Result<Reservation, Reason> {
-    if routed.message.data.len() > routed.queue.attributes().max_msg_length {
-        return Err(Reason::MSG_TOO_BIG_FOR_Q);
-    }
-    Reservation::of(routed).await
-}
-
-/// The same on the dead-letter queue, for a copy that finds none on its own.
+/// A place on the dead-letter queue, for a copy that finds none on its own.
 fn dead_letter(
     qm: &Arc<Inner>,
     routed: &RoutedMessage,

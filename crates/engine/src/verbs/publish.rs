@@ -4,7 +4,8 @@
 //! options", MQMD "MsgId".
 //!
 //! Invariants:
-//! * Who gets it is decided once, when the call begins: those who subscribe later do not.
+//! * Who gets it is decided once, when the call begins: those who subscribe later do not. Whoever has gone before there
+//!   is a place for his copy gets none, and nobody fails or is told for his sake.
 //! * All copies are put at once (`distribute`). Nothing is retained: a publication that is to be is refused (2479).
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use posthaste_recovery_log::Lsn;
 use super::descriptor::check_md;
 use super::distribute::{self, Copy, Distribution};
 use super::{Done, Verb, mde};
+use crate::catalogue::Alias;
 use crate::consume::considered::Considered;
 use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
@@ -58,17 +60,36 @@ struct Addressed {
     routed: RoutedMessage,
     subscription: Arc<Subscription>,
     remote: bool,
+    /// An alias on its way forbids it.
+    inhibited: bool,
 }
 
-/// The local queue that a subscription's messages go to first, and the names behind it if it is a transmission queue.
-type Way = (Arc<Queue>, Option<(Name, Name)>);
+/// How a subscription's messages go.
+struct Way {
+    /// The local queue that they go to first.
+    queue: Arc<Queue>,
+    /// The names behind it if it is a transmission queue.
+    remote: Option<(Name, Name)>,
+    /// The alias that leads there.
+    alias: Option<Arc<Alias>>,
+}
+
+impl Way {
+    fn to(queue: Arc<Queue>) -> Way {
+        Way {
+            queue,
+            remote: None,
+            alias: None,
+        }
+    }
+}
 
 /// Where a subscription's messages go. `None`: nowhere, for its queue is not there.
 fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
     let destination = &subscription.destination;
     if let Some(queue) = destination.found() {
         if !queue.lock().deleted {
-            return Some((queue, None));
+            return Some(Way::to(queue));
         }
         destination.set_found(None);
     }
@@ -78,14 +99,20 @@ fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
             if alias.is_none() {
                 destination.set_found(Some(queue.clone()));
             }
-            Some((queue, None))
+            let way = Way::to(queue);
+            Some(Way { alias, ..way })
         }
         Target::Remote {
             transmission,
             queue,
             queue_manager,
+            alias,
             ..
-        } => Some((transmission, Some((queue, queue_manager)))),
+        } => Some(Way {
+            queue: transmission,
+            remote: Some((queue, queue_manager)),
+            alias,
+        }),
         Target::Topic(_) | Target::Qmgr | Target::Definition => None,
     }
 }
@@ -193,7 +220,11 @@ impl SessionInner {
         number: u64,
     ) -> Option<Addressed> {
         let qm = &self.qm;
-        let (queue, remote) = way(qm, subscription)?;
+        let Way {
+            queue,
+            remote,
+            alias,
+        } = way(qm, subscription)?;
         let (form, data) = forms.of(subscription);
         let attributes = queue.attributes();
         let new_id = qm.new_msg_id(number);
@@ -217,6 +248,7 @@ impl SessionInner {
             routed: RoutedMessage::sharing(queue, md, data, publishing.expires),
             subscription: subscription.clone(),
             remote: remote.is_some(),
+            inhibited: alias.is_some_and(|alias| alias.put_inhibited()),
         })
     }
 
@@ -239,6 +271,7 @@ impl SessionInner {
         for (subscription, number) in subscribers.iter().zip(first..) {
             match self.address(publishing, &mut forms, subscription, number) {
                 Some(copy) => copies.push(copy),
+                None if self.qm.topics.found(&subscription.id).is_none() => {}
                 None if rule.demands(subscription.durable) => {
                     return Err(Reason::PUBLICATION_FAILURE);
                 }
@@ -272,7 +305,9 @@ impl SessionInner {
             let demanded = rule.demands(copy.subscription.durable);
             let must = demanded.then_some(Reason::PUBLICATION_FAILURE);
             let dead_letter = publishing.rules.use_dead_letter_q;
-            copies.push(Copy::new(copy.routed, must, dead_letter));
+            let inhibited = copy.inhibited.then_some(Reason::PUT_INHIBITED);
+            let id = copy.subscription.id;
+            copies.push(Copy::new(copy.routed, id, must, dead_letter).refused(inhibited));
             owners.push((copy.subscription, copy.remote));
         }
         let undelivered = self.distribute(Distribution::new(copies), pmo).await?;

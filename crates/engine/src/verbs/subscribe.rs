@@ -76,8 +76,9 @@ impl SessionInner {
         let reads = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE | MQOO_BROWSE;
         let own = Name::new(&self.qm.config.name);
         match &handle.target {
-            Target::Queue { queue, .. } if handle.options & reads != 0 && !handle.managed => {
-                let found = Some(queue.clone());
+            Target::Queue { queue, alias } if handle.options & reads != 0 && !handle.managed => {
+                // An alias may lead elsewhere later.
+                let found = alias.is_none().then(|| queue.clone());
                 let name = Name::new(handle.opened.name());
                 Ok(Provided {
                     destination: Destination::new(name, own, found),
