@@ -36,6 +36,11 @@ pub trait Components: Send + Sync {
     /// # Errors
     /// There is no such channel.
     fn stop_channel(&self, name: &str, force: bool) -> Result<(), ComponentError>;
+    /// Reads the key repository again.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    fn refresh_tls(&self) -> Result<(), String>;
     /// Every listener that runs or waits for its address.
     fn listeners(&self) -> Vec<ListenerStatus>;
     /// Starts a listener.
@@ -84,6 +89,19 @@ pub enum ChannelState {
     Stopping,
 }
 
+/// What TLS of an instance of a channel was agreed on, and with whom.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChannelTls {
+    /// TLS 1.3, not 1.2.
+    pub newest: bool,
+    /// The CipherSpec.
+    pub cipher_spec: String,
+    /// Whom the client's certificate is for; empty if it has shown none.
+    pub peer: String,
+    /// Who has issued it.
+    pub issuer: String,
+}
+
 /// An instance of a channel: a socket of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChannelStatus {
@@ -119,6 +137,8 @@ pub struct ChannelStatus {
     pub max_message: u32,
     /// The client's product and version, as it states them: four letters, then VVRRMMFF.
     pub product: String,
+    /// Its TLS; none on a plain connection.
+    pub tls: Option<ChannelTls>,
     /// Application of the first conversation.
     pub application: String,
     /// Whom the first conversation runs as.

@@ -78,27 +78,15 @@ impl Admin {
             Command::Alter {
                 kind, name, attrs, ..
             } => change::alter(qm, *kind, name, attrs).await,
-            Command::Delete {
-                kind: ObjectKind::Listener,
-                name,
-                ..
-            } if self.listener_is_active(name) => {
-                let reason = Reason::CCF_LISTENER_STILL_ACTIVE;
-                Reply::failed("AMQ8730E", std::slice::from_ref(name), reason)
-            }
-            Command::Delete {
-                kind: ObjectKind::Service,
-                name,
-                ..
-            } if self.service_is_active(name) => {
-                let (id, inserts, reason) = ComponentError::ServiceActive.message(qm.name(), name);
-                Reply::failed(id, &inserts, reason)
-            }
-            Command::Delete { kind, name, purge } => change::delete(qm, *kind, name, *purge).await,
+            Command::Delete { kind, name, purge } => match self.still_active(*kind, name) {
+                Some(refusal) => refusal,
+                None => change::delete(qm, *kind, name, *purge).await,
+            },
             Command::EndSubscription { id } => change::end_subscription(qm, id).await,
             Command::Clear { name } => change::clear(qm, name).await,
             Command::Save => display::script(qm),
             Command::Ping => Reply::done("AMQ8415I", &[]),
+            Command::RefreshTls => self.refresh_tls(),
             Command::Start { kind, name } => self.start(*kind, name).await,
             Command::Stop { kind, name, force } => self.stop(*kind, name, *force).await,
             Command::Display {
@@ -121,6 +109,35 @@ impl Admin {
                 };
                 display::display(qm, self.beside.as_deref(), &request)
             }
+        }
+    }
+
+    /// Why an object whose counterpart runs is not deleted.
+    fn still_active(&self, kind: ObjectKind, name: &str) -> Option<Reply> {
+        let name_of = name.to_owned();
+        match kind {
+            ObjectKind::Listener if self.listener_is_active(name) => {
+                let reason = Reason::CCF_LISTENER_STILL_ACTIVE;
+                Some(Reply::failed("AMQ8730E", &[name_of], reason))
+            }
+            ObjectKind::Service if self.service_is_active(name) => {
+                let error = ComponentError::ServiceActive;
+                let (id, inserts, reason) = error.message(self.qm.name(), name);
+                Some(Reply::failed(id, &inserts, reason))
+            }
+            _ => None,
+        }
+    }
+
+    fn refresh_tls(&self) -> Reply {
+        let refreshed = self.beside.as_ref().map(|beside| beside.refresh_tls());
+        match refreshed {
+            Some(Err(why)) => {
+                let inserts = [self.qm.name().to_owned(), why];
+                Reply::failed("AMQ9657E", &inserts, Reason::KEY_REPOSITORY_ERROR)
+            }
+            // Without channels there is nothing that has read it.
+            Some(Ok(())) | None => Reply::done("AMQ8560I", &[]),
         }
     }
 

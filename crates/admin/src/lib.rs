@@ -26,8 +26,8 @@ pub mod metrics;
 mod transactions;
 
 pub use beside::{
-    Answer, ChannelState, ChannelStatus, ComponentCounts, ComponentError, ComponentState,
-    Components, LaneStatus, ListenerStatus, ServiceStatus,
+    Answer, ChannelState, ChannelStatus, ChannelTls, ComponentCounts, ComponentError,
+    ComponentState, Components, LaneStatus, ListenerStatus, ServiceStatus,
 };
 pub use command_server::{COMMAND_QUEUE, CommandServer};
 pub use execute::Admin;

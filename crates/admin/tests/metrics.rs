@@ -59,6 +59,7 @@ impl Components for OneClient {
             max_message: 100,
             product: String::new(),
             application: "far".to_owned(),
+            tls: None,
             user: "u".to_owned(),
         }]
     }
@@ -79,6 +80,9 @@ impl Components for OneClient {
     }
     fn stop_listener<'a>(&'a self, _: &'a str) -> Answer<'a> {
         Box::pin(std::future::ready(Err(ComponentError::ListenerInactive)))
+    }
+    fn refresh_tls(&self) -> Result<(), String> {
+        Ok(())
     }
     fn services(&self) -> Vec<ServiceStatus> {
         Vec::new()

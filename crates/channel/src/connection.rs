@@ -15,8 +15,9 @@ use posthaste_engine::plant::{Bug, planted};
 use posthaste_env::Nanos;
 use posthaste_mqi::Reason;
 use posthaste_net::{
-    Accepted, ConnectionWakers, Lanes, Next, Output, Peer, Permit, Protocol, Received, Traffic,
+    Accepted, ConnectionWakers, Lanes, Next, Output, Permit, Protocol, Received, Secured,
 };
+use posthaste_tls::{Agreed, Failure};
 use posthaste_wire::identity::Authentication;
 use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::{Agreement, InitialData, Offer, PeerMisbehaved, Segment, Status};
@@ -24,7 +25,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
-use crate::registry::{Admitted, Count, Registry};
+use crate::registry::{Admitted, Caller, Count, Registry};
+use crate::security;
 use crate::timing::{Due, Now, Timing, nanos};
 use crate::worker::{Step, Worker};
 
@@ -32,14 +34,6 @@ use crate::worker::{Step, Worker};
 const MOST_REQUESTS: usize = 256;
 /// The part of a connection that is not a conversation: who wakes it wants the connection to look around.
 const CONNECTION: u32 = u32::MAX;
-
-/// Who is at the other end of a socket.
-pub struct Caller {
-    /// Its address.
-    pub peer: Peer,
-    /// Its counters.
-    pub traffic: Arc<Traffic>,
-}
 
 impl Registry {
     /// Has a lane serve an accepted connection until it ends.
@@ -53,7 +47,16 @@ impl Registry {
         let begin = move |wakers: ConnectionWakers, now: Nanos| -> Box<dyn Protocol> {
             let traffic = Arc::clone(permit.traffic());
             let caller = Caller { peer, traffic };
-            Box::new(Connection::new(caller, Some(permit), registry, wakers, now))
+            let security = registry.security().map(Arc::clone);
+            let tls_wakers = wakers.clone();
+            let connection = Connection::new(caller, Some(permit), registry, wakers, now);
+            match security {
+                Some(security) => {
+                    let handshakes = security.handshakes();
+                    Box::new(Secured::new(connection, handshakes, &tls_wakers))
+                }
+                None => Box::new(connection),
+            }
         };
         lanes.serve(stream, Box::new(begin));
     }
@@ -111,6 +114,8 @@ pub(crate) struct Connection {
     /// How it is to end, when what has come was dispatched.
     end: Option<End>,
     admitted: Option<Admitted>,
+    /// What was agreed on, if TLS is around the connection.
+    tls: Option<Box<Agreed>>,
     /// The socket's place among all, which is lost to others until the first MQCONN has succeeded.
     place: Option<Permit>,
     established: bool,
@@ -259,8 +264,8 @@ impl Connection {
             let channel = id.channel.text();
             let admitted = self.registry.admit(
                 &channel,
-                &self.caller.peer,
-                &self.caller.traffic,
+                &self.caller,
+                self.tls.as_deref(),
                 self.nudge.clone(),
             );
             match admitted {
@@ -502,6 +507,7 @@ impl Connection {
             stage: Stage::Serving,
             end: None,
             admitted: None,
+            tls: None,
             place,
             established: false,
             offer: None,
@@ -627,6 +633,20 @@ impl Connection {
         Next::Again
     }
 
+    /// TLS has told the client already; the operator hears of it here.
+    fn tls_failed(&mut self, failure: &Failure) {
+        let channel = self.admitted.as_ref().map(|a| a.instance.channel.clone());
+        let conname = self.caller.peer.conname();
+        let objection = security::failed(failure, &channel.unwrap_or_default(), &conname);
+        if let Some(objection) = objection {
+            objection.tell(self.registry.operator());
+        }
+        match self.admitted {
+            None => self.end = self.end.or(Some(End::Refused)),
+            Some(_) => self.lost(Some(io::ErrorKind::InvalidData)),
+        }
+    }
+
     /// What a serving connection wants.
     fn next_of_serving(&mut self, now: Nanos) -> Next {
         if self.end.is_some() || self.release() || !self.woken.is_empty() {
@@ -659,6 +679,13 @@ impl Protocol for Connection {
         Received {
             used,
             secret: std::mem::take(&mut self.secret),
+        }
+    }
+
+    fn secured(&mut self, outcome: Result<Agreed, Failure>) {
+        match outcome {
+            Ok(agreed) => self.tls = Some(Box::new(agreed)),
+            Err(failure) => self.tls_failed(&failure),
         }
     }
 

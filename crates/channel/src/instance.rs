@@ -26,6 +26,8 @@ pub(crate) struct Instance {
     pub(crate) conname: String,
     pub(crate) host: Option<Host>,
     started: i64,
+    /// What its TLS was agreed on, and with whom.
+    tls: Option<posthaste_tls::Agreed>,
     traffic: Arc<Traffic>,
     calls: AtomicU64,
     /// When the last call was handled, microseconds since 1970; 0: none has been.
@@ -65,13 +67,19 @@ pub(crate) struct Start {
 
 impl Instance {
     /// `nudge` has its connection look for an end request.
-    pub(crate) fn new(start: Start, traffic: &Arc<Traffic>, nudge: Waker) -> Instance {
+    pub(crate) fn new(
+        start: Start,
+        tls: Option<posthaste_tls::Agreed>,
+        traffic: &Arc<Traffic>,
+        nudge: Waker,
+    ) -> Instance {
         Instance {
             id: start.id,
             channel: start.channel,
             conname: start.conname,
             host: start.host,
             started: start.started,
+            tls,
             traffic: Arc::clone(traffic),
             calls: AtomicU64::new(0),
             last_call: AtomicI64::new(0),
@@ -163,6 +171,7 @@ impl Instance {
             product: agreed.product,
             application: agreed.application,
             user: agreed.user,
+            tls: self.tls.clone(),
         }
     }
 }
@@ -211,6 +220,8 @@ pub struct InstanceStatus {
     pub heartbeat_s: u32,
     /// MAXMSGL, as agreed.
     pub max_message: u32,
+    /// SECPROT, SSLCIPH, SSLPEER and SSLCERTI: what TLS was agreed on, and with whom.
+    pub tls: Option<posthaste_tls::Agreed>,
     /// RPRODUCT and RVERSION together, as the client states them.
     pub product: String,
     /// RAPPLTAG of the first conversation.

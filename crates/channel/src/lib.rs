@@ -10,6 +10,7 @@
 //! * `ending` says how a connection ends, to the client and to the operator; [`TurnedAway`] refuses a client for whom
 //!   there is no place;
 //! * `timing` decides when a peer has been silent, idle or deaf for too long;
+//! * `security` says what TLS a channel demands, and whether a connection has it; [`Security`] has the key repository;
 //! * [`Registry`] knows all instances: limits for each definition, stopping, and what DISPLAY CHSTATUS shows.
 //!
 //! What a lost connection means: the verb that is running ends, except a waiting MQGET, which is given up and loses
@@ -25,13 +26,15 @@ mod instance;
 mod instances;
 mod registry;
 mod running;
+mod security;
 mod streaming;
 mod timing;
 mod turned_away;
 mod worker;
 mod xa;
 
-pub use connection::{Caller, serve};
+pub use connection::serve;
 pub use instance::{InstanceState, InstanceStatus};
-pub use registry::{Counted, Limits, Registry, StopError};
+pub use registry::{Caller, Counted, Limits, Registry, StopError};
+pub use security::Security;
 pub use turned_away::TurnedAway;

@@ -5,8 +5,8 @@
 //! nobody out for long; a stopped channel admits nobody.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -17,17 +17,19 @@ use posthaste_engine::{Meter, Operator, QueueManager};
 use posthaste_env::{Clock, Nanos};
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQCACH_RCV_EXIT_NAME, MQCACH_SEC_EXIT_NAME,
-    MQCACH_SEND_EXIT_NAME, MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME, MQIA_CODED_CHAR_SET_ID,
-    MQIA_MAX_MSG_LENGTH, MQIACH_DISC_INTERVAL, MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES,
-    MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH, MQIACH_SHARING_CONVERSATIONS,
+    MQCACH_SEND_EXIT_NAME, MQIA_CODED_CHAR_SET_ID, MQIA_MAX_MSG_LENGTH, MQIACH_DISC_INTERVAL,
+    MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES, MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH,
+    MQIACH_SHARING_CONVERSATIONS,
 };
 use posthaste_mqi::{Chars, Name};
 use posthaste_net::{Peer, Traffic};
+use posthaste_tls::Agreed;
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Budget, Offer, Status};
 
 use crate::instance::{EndRequest, Instance, InstanceStatus, Start};
 use crate::instances::{Full, Instances};
+use crate::security::{Demands, Security};
 
 /// Who answers, in twelve characters: a four-letter code for a queue manager and the level of the interface, VVRRMMFF.
 const PRODUCT: &str = "MQMM09040000";
@@ -70,14 +72,18 @@ impl Default for Limits {
     }
 }
 
+/// Who is at the other end of a socket.
+pub struct Caller {
+    /// Its address.
+    pub peer: Peer,
+    /// Its counters.
+    pub traffic: Arc<Traffic>,
+}
+
 /// What a definition demands of every connection and this release cannot check: nobody is admitted then, for a check
 /// that is left out is worse than a channel that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Demand {
-    /// SSLCIPH.
-    Tls,
-    /// SSLPEER without SSLCIPH.
-    Certificate,
     /// The exit of this name.
     Exit(String),
 }
@@ -85,12 +91,6 @@ enum Demand {
 impl Demand {
     fn read(channel: &Attrs) -> Option<Demand> {
         let text = |selector: i32| channel.text(selector).trim();
-        if !text(MQCACH_SSL_CIPHER_SPEC).is_empty() {
-            return Some(Demand::Tls);
-        }
-        if !text(MQCACH_SSL_PEER_NAME).is_empty() {
-            return Some(Demand::Certificate);
-        }
         [
             MQCACH_SEC_EXIT_NAME,
             MQCACH_SEND_EXIT_NAME,
@@ -109,14 +109,6 @@ impl Demand {
             operator.message(id, &inserts);
         };
         match self {
-            Demand::Tls => {
-                tell("AMQ9639E", &[channel, conname]);
-                Status::CIPHER_SPEC
-            }
-            Demand::Certificate => {
-                tell("AMQ9635E", &[channel, conname]);
-                Status::CIPHER_SPEC
-            }
             Demand::Exit(exit) => {
                 tell("AMQ9535E", &[exit, channel, conname]);
                 Status::CLOSED_BY_EXIT
@@ -137,6 +129,7 @@ pub(crate) struct Definition {
     /// Whom applications run as; blank for whom they say.
     pub(crate) user: String,
     demand: Option<Demand>,
+    tls: Demands,
     ccsid: u16,
     q_mgr_id: Name,
 }
@@ -158,6 +151,7 @@ impl Definition {
             max_per_client: count(MQIACH_MAX_INSTS_PER_CLIENT),
             user: channel.text(MQCACH_MCA_USER_ID).trim().to_owned(),
             demand: Demand::read(channel),
+            tls: Demands::read(channel),
             ccsid: match qmgr.int(MQIA_CODED_CHAR_SET_ID) {
                 LATIN_1 => 819,
                 _ => UTF_8,
@@ -192,6 +186,7 @@ pub struct Registry {
     budget: Arc<Budget>,
     state: Mutex<State>,
     meter: Meter<3>,
+    security: OnceLock<Arc<Security>>,
 }
 
 /// What connections count beside their traffic, which [`posthaste_net::Admission::traffic`] sums.
@@ -276,7 +271,18 @@ impl Registry {
             budget: Budget::new(limits.unfinished_in_all),
             state: Mutex::default(),
             meter: Meter::default(),
+            security: OnceLock::new(),
         })
+    }
+
+    /// Clients may use TLS from now on. Without this a connection that begins with it is one that breaks the protocol.
+    pub fn secure(&self, security: Arc<Security>) {
+        // Once is enough: what may change is behind it.
+        let _ = self.security.set(security);
+    }
+
+    pub(crate) fn security(&self) -> Option<&Arc<Security>> {
+        self.security.get()
     }
 
     /// What has been counted on all connections since the start, beside their traffic.
@@ -404,10 +410,11 @@ impl Registry {
     pub(crate) fn admit(
         self: &Arc<Self>,
         channel: &str,
-        peer: &Peer,
-        traffic: &Arc<Traffic>,
+        caller: &Caller,
+        agreed: Option<&Agreed>,
         nudge: Waker,
     ) -> Result<Admitted, Status> {
+        let Caller { peer, traffic } = caller;
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
             self.operator
@@ -417,6 +424,9 @@ impl Registry {
         if let Some(demand) = &definition.demand {
             return Err(demand.refuse(&*self.operator, channel, &conname));
         }
+        let seconds = self.clock.wall_micros() / 1_000_000;
+        let checked = definition.tls.check(agreed, channel, &conname, seconds);
+        checked.map_err(|objection| objection.tell(&*self.operator))?;
         if self.qm.stopped().is_some() {
             return Err(Status::Q_MGR_UNAVAILABLE);
         }
@@ -434,7 +444,7 @@ impl Registry {
             host: peer.host(),
             started: self.clock.wall_micros(),
         };
-        let instance = Arc::new(Instance::new(start, traffic, nudge));
+        let instance = Arc::new(Instance::new(start, agreed.cloned(), traffic, nudge));
         state.instances.insert(&instance, now);
         drop(state);
         Ok(Admitted {

@@ -86,6 +86,8 @@ pub enum Command {
     },
     /// PING QMGR.
     Ping,
+    /// REFRESH SECURITY TYPE(SSL): the key repository is read again.
+    RefreshTls,
     /// SAVE QMGR, which is not MQ's: every definition as the command that makes it again.
     Save,
 }

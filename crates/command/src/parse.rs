@@ -67,6 +67,7 @@ fn example(verb: Option<Verb>) -> &'static str {
     match verb {
         Some(Verb::Ping | Verb::Save) => "QMGR",
         Some(Verb::Display) => "QUEUE(*)",
+        Some(Verb::Refresh) => "SECURITY(*) TYPE(SSL)",
         Some(Verb::Start | Verb::Stop) => "LISTENER(L1)",
         _ => "QLOCAL(Q1)",
     }
@@ -124,6 +125,7 @@ fn command(
             of_queue_manager(cursor, "PING", noun)?;
             Ok(Command::Ping)
         }
+        Verb::Refresh => refresh(cursor, noun),
         Verb::Save => {
             of_queue_manager(cursor, "SAVE", noun)?;
             Ok(Command::Save)
@@ -140,6 +142,25 @@ fn of_queue_manager(
     let kind = kind_of(cursor, verb, &[ObjectKind::Qmgr], noun)?;
     object_name(cursor.text, kind, noun)?;
     nothing_more(cursor, &format!("{verb} QMGR"))
+}
+
+/// REFRESH SECURITY TYPE(SSL); the asterisk behind SECURITY may be left out.
+fn refresh(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, SyntaxError> {
+    if !noun.word.eq_ignore_ascii_case("SECURITY") {
+        return Err(wrong_noun(cursor.text, "REFRESH", noun, &[]));
+    }
+    let not_here = || fault::not_here(noun.start, "REFRESH SECURITY".to_owned());
+    let Some(parameter) = cursor.parameter()? else {
+        return Err(not_here());
+    };
+    let is_type = parameter.word.eq_ignore_ascii_case("TYPE");
+    let item = parameter.one_value(cursor.text);
+    match item {
+        Ok(item) if is_type && item.text == "SSL" => {}
+        _ => return Err(not_here()),
+    }
+    nothing_more(cursor, "REFRESH SECURITY")?;
+    Ok(Command::RefreshTls)
 }
 
 fn start_or_stop(

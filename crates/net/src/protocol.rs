@@ -3,7 +3,7 @@
 //! A protocol's connection is a state machine without socket, clock, thread or task. A lane ([`crate::Lanes`]) runs many
 //! of them on sockets, [`crate::drive`] runs one on any stream and any clock. Whoever runs it
 //!
-//! 1. says what has happened: [`Protocol::woken`], [`Protocol::receive`], [`Protocol::lost`];
+//! 1. says what has happened: [`Protocol::woken`], [`Protocol::receive`], [`Protocol::secured`], [`Protocol::lost`];
 //! 2. lets it do everything that can be done now: [`Protocol::run`];
 //! 3. writes what [`Protocol::output`] holds, once;
 //! 4. asks what it wants next: [`Protocol::next`].
@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use std::io;
 
 use posthaste_env::Nanos;
+use posthaste_tls::{Agreed, Failure};
 
 use crate::output::Output;
 
@@ -25,6 +26,10 @@ pub trait Protocol {
     /// Bytes have come, the last `fresh` of them now; says what has become of them. What is not used comes again, with
     /// more behind it.
     fn receive(&mut self, bytes: &[u8], fresh: usize) -> Received;
+
+    /// TLS around the connection has come about, before anything was received; or it has failed, and nothing is received
+    /// any more.
+    fn secured(&mut self, _: Result<Agreed, Failure>) {}
 
     /// The peer has closed its side, or the connection has failed: nothing comes any more.
     fn lost(&mut self, error: Option<io::ErrorKind>);

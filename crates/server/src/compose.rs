@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_channel::{Limits as ChannelLimits, Registry};
+use posthaste_channel::{Limits as ChannelLimits, Registry, Security};
 use posthaste_command::ObjectKind;
 use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
@@ -341,16 +341,33 @@ fn places(settings: &Settings, name: &str, operator: &dyn Operator) -> Places {
     places
 }
 
-/// The channels of clients over the network, and what is one for local applications.
+/// The channels of clients over the network, and what is one for local applications; the TLS of the former.
 fn registries(
     qm: &QueueManager,
     operator: &Arc<dyn Operator>,
     clock: &Arc<dyn Clock>,
-) -> [Arc<Registry>; 2] {
-    [Registry::new, Registry::local].map(|make| {
+    home: &Home,
+) -> Result<([Arc<Registry>; 2], Arc<Security>), Failure> {
+    let registries = [Registry::new, Registry::local].map(|make| {
         let limits = ChannelLimits::default();
         make(qm.clone(), Arc::clone(operator), limits, Arc::clone(clock))
-    })
+    });
+    let security = security(qm, operator, home)?;
+    let [channels, _] = &registries;
+    channels.secure(Arc::clone(&security));
+    Ok((registries, security))
+}
+
+/// Key repository and handshakes of clients that use TLS: of the processors half are kept for those that have shaken hands.
+fn security(
+    qm: &QueueManager,
+    operator: &Arc<dyn Operator>,
+    home: &Home,
+) -> Result<Arc<Security>, Failure> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let store = home.key_repository();
+    let security = Security::start(qm.clone(), Arc::clone(operator), store, processors / 2);
+    security.map_err(|error| Failure::io(&home.key_repository(), &error))
 }
 
 /// Everything around the engine.
@@ -389,7 +406,7 @@ impl Server {
         tokio::spawn(socket.run(ask, phases, Arc::clone(&numbers)));
 
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
-        let [channels, local] = registries(qm, operator, &clock);
+        let ([channels, local], security) = registries(qm, operator, &clock, home)?;
         let most = places(&configured.settings, qm.name(), &**operator);
         let reporting = Reporting::new(operator, lanes, most.turned_away);
         let places = most.admissions();
@@ -415,6 +432,7 @@ impl Server {
             local,
             places,
             lanes: lanes.clone(),
+            security,
             listeners,
             services,
             command_server: Default::default(),

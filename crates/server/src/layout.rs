@@ -184,6 +184,11 @@ impl Home {
         self.folder.join("errors")
     }
 
+    /// Where keys and certificates are if SSLKEYR does not say otherwise, without its ending.
+    pub fn key_repository(&self) -> PathBuf {
+        self.folder.join("ssl").join("key")
+    }
+
     /// What belongs to the running process.
     pub fn run(&self) -> PathBuf {
         self.folder.join("run")

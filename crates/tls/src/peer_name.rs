@@ -66,6 +66,13 @@ impl fmt::Display for DistinguishedName {
 }
 
 impl DistinguishedName {
+    /// As it is shown to an operator, without the serial number.
+    pub fn parts_shown(&self) -> String {
+        let parts = self.parts.clone();
+        let serial = String::new();
+        DistinguishedName { serial, parts }.to_string()
+    }
+
     /// The first part of a kind, by OpenSSL's short name.
     pub fn part(&self, kind: &str) -> Option<&str> {
         let part = self.parts.iter().find(|(of, _)| of == kind);

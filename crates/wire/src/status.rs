@@ -34,6 +34,8 @@ impl Status {
     pub const CLOSED_BY_EXIT: Status = Status(23);
     /// The two ends do not use the same CipherSpec.
     pub const CIPHER_SPEC: Status = Status(24);
+    /// The client's certificate has another name than SSLPEER wants.
+    pub const PEER_NAME: Status = Status(25);
 
     /// The reason an application gets when its connection is refused with this code.
     pub fn refusal(self) -> Reason {

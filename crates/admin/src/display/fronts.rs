@@ -8,7 +8,9 @@ use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
 use super::{Cells, Request};
-use crate::beside::{ChannelState, ChannelStatus, Components, ListenerStatus, ServiceStatus};
+use crate::beside::{
+    ChannelState, ChannelStatus, ChannelTls, Components, ListenerStatus, ServiceStatus,
+};
 
 pub(super) fn channels(beside: &dyn Components, request: &Request<'_>) -> Reply {
     let mut reply = Reply::default();
@@ -107,12 +109,16 @@ fn channel_row(instance: &ChannelStatus) -> Cells {
     let version: String = instance.product.chars().skip(4).collect();
     row.push("RPRODUCT", &product);
     row.push("RVERSION", &version);
-    row.push("SECPROT", "NONE");
-    for keyword in [
-        "SSLCERTI", "SSLCERTU", "SSLCIPH", "SSLKEYDA", "SSLKEYTI", "SSLPEER",
-    ] {
-        row.push(keyword, "");
-    }
+    let tls = instance.tls.as_ref();
+    let protocol = |tls: &ChannelTls| if tls.newest { "TLSV13" } else { "TLSV12" };
+    row.push("SECPROT", tls.map_or("NONE", protocol));
+    row.push("SSLCERTI", tls.map_or("", |tls| &tls.issuer));
+    row.push("SSLCERTU", "");
+    row.push("SSLCIPH", tls.map_or("", |tls| &tls.cipher_spec));
+    // Keys are renewed by the protocol itself, and nobody is told.
+    row.push("SSLKEYDA", "");
+    row.push("SSLKEYTI", "");
+    row.push("SSLPEER", tls.map_or("", |tls| &tls.peer));
     row.push("SSLRKEYS", 0);
     row.push("STOPREQ", "NO");
     Cells { row, always, usual }

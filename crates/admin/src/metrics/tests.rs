@@ -220,6 +220,7 @@ fn channel() -> ChannelStatus {
         max_message: 100,
         product: "MQCC09040000".to_owned(),
         application: "a".to_owned(),
+        tls: None,
         user: "u".to_owned(),
     }
 }

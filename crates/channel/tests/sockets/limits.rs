@@ -64,7 +64,11 @@ async fn a_channel_that_demands_what_is_not_checked_takes_nobody() {
             "SSLPEER('')",
             2397,
             "AMQ9635E",
-            &["CH", "127.0.0.1"],
+            &[
+                "CH",
+                "127.0.0.1",
+                "SSLPEER needs a certificate, and SSLCIPH is blank",
+            ],
         ),
         (
             "SCYEXIT('check(all)')",

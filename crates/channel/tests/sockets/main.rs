@@ -22,6 +22,7 @@ mod stream;
 mod streams;
 mod subscriptions;
 mod timing;
+mod tls;
 mod verbs;
 mod world;
 mod xa;

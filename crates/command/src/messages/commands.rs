@@ -373,6 +373,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ8560I",
+        "Security cache refreshed.",
+        "The key repository was read again. Handshakes use what is in it from now on; connections that stand go on.",
+        "None.",
+    ),
+    message(
         "AMQ8563I",
         "Authentication information object {0} created.",
         "The definition is on disk. Nothing acts on it in this release.",

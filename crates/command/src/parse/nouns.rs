@@ -11,6 +11,7 @@ pub(super) enum Verb {
     Start,
     Stop,
     Ping,
+    Refresh,
     Save,
 }
 
@@ -24,13 +25,14 @@ pub(super) const VERBS: &[(&[&str], Verb)] = &[
     (&["START", "STA"], Verb::Start),
     (&["STOP"], Verb::Stop),
     (&["PING"], Verb::Ping),
+    (&["REFRESH", "REF"], Verb::Refresh),
     (&["SAVE"], Verb::Save),
 ];
 
 /// MQ's other verbs, so that the answer can say that they are not wrong but not here.
 pub(super) const OTHER_VERBS: &[&str] = &[
-    "ARCHIVE", "BACKUP", "MOVE", "PURGE", "RECOVER", "REFRESH", "REF", "RESET", "RESOLVE", "RES",
-    "RESUME", "RVERIFY", "SET", "SUSPEND",
+    "ARCHIVE", "BACKUP", "MOVE", "PURGE", "RECOVER", "RESET", "RESOLVE", "RES", "RESUME",
+    "RVERIFY", "SET", "SUSPEND",
 ];
 
 /// MQ's other nouns, so that the answer can say that they are not wrong but not here.
@@ -45,6 +47,7 @@ pub(super) const OTHER_NOUNS: &[&str] = &[
 /// What MQ does to kinds of object that are here, and this release does not do.
 pub(super) const OTHER_PAIRS: &[(Verb, &[&str])] = &[
     (Verb::Ping, &["CHANNEL", "CHL"]),
+    (Verb::Refresh, &["QMGR"]),
     (Verb::Start, &["QMGR"]),
     (Verb::Stop, &["QMGR", "CONN"]),
 ];

@@ -337,6 +337,8 @@ fn other_verbs() {
     use ObjectKind::{Listener, SvrConn};
     for (line, expected) in [
         ("PING QMGR", Command::Ping),
+        ("REFRESH SECURITY(*) TYPE(SSL)", Command::RefreshTls),
+        ("ref security type(ssl)", Command::RefreshTls),
         ("save qmgr", Command::Save),
         (
             "CLEAR QLOCAL(A)",

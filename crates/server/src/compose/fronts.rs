@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use posthaste_admin::{
-    Admin, Answer, ChannelState, ChannelStatus, CommandServer, ComponentError, ComponentState,
-    Components, ListenerStatus, ServiceStatus,
+    Admin, Answer, ChannelState, ChannelStatus, ChannelTls, CommandServer, ComponentError,
+    ComponentState, Components, ListenerStatus, ServiceStatus,
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
-use posthaste_channel::{InstanceState, InstanceStatus, Registry};
+use posthaste_channel::{InstanceState, InstanceStatus, Registry, Security};
 use posthaste_command::Object;
 use posthaste_engine::{Operator, QueueManager};
 use posthaste_env::Clock;
@@ -30,6 +30,8 @@ pub(crate) struct Fronts {
     pub places: [Admission; 2],
     /// The threads that serve them.
     pub lanes: Lanes,
+    /// Key repository and handshakes of clients that use TLS.
+    pub security: Arc<Security>,
     /// Listeners.
     pub listeners: Arc<Listeners>,
     /// Services.
@@ -158,6 +160,10 @@ impl Components for Fronts {
         })
     }
 
+    fn refresh_tls(&self) -> Result<(), String> {
+        self.security.refresh()
+    }
+
     fn services(&self) -> Vec<ServiceStatus> {
         self.services.running()
     }
@@ -203,8 +209,22 @@ fn of_channel(instance: InstanceStatus) -> ChannelStatus {
         heartbeat_s: instance.heartbeat_s,
         max_message: instance.max_message,
         product: instance.product,
+        tls: instance.tls.map(of_tls),
         application: instance.application,
         user: instance.user,
+    }
+}
+
+fn of_tls(agreed: posthaste_tls::Agreed) -> ChannelTls {
+    let (peer, issuer) = match &agreed.partner {
+        Some(partner) => (partner.subject.to_string(), partner.issuer.parts_shown()),
+        None => Default::default(),
+    };
+    ChannelTls {
+        newest: agreed.spec.version == posthaste_tls::Version::Tls13,
+        cipher_spec: agreed.spec.name.to_owned(),
+        peer,
+        issuer,
     }
 }
 

@@ -64,10 +64,10 @@ const MAY_USE: &[Row] = &[
         &["mqi", "command", "env", "engine"],
         &["env-sim", "recovery-log"],
     ),
-    row("crates/net", &["env"], &[]),
+    row("crates/net", &["tls", "env"], &[]),
     row(
         "crates/channel",
-        &["mqi", "command", "wire", "env", "engine", "net"],
+        &["mqi", "command", "wire", "tls", "env", "engine", "net"],
         // Itself: with what only verification asks for.
         &["env-sim", "recovery-log", "channel", "admin"],
     ),
@@ -76,6 +76,7 @@ const MAY_USE: &[Row] = &[
         &[
             "mqi",
             "command",
+            "tls",
             "env",
             "recovery-log",
             "engine",

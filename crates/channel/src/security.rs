@@ -1,0 +1,322 @@
+//! What channels demand of TLS, and whether a connection has it.
+//!
+//! Invariants: a channel with SSLCIPH admits nobody without TLS, one without it nobody with; what cannot be checked is
+//! refused. A refusal is one numbered message and one status. The key repository is read when the first connection wants
+//! it, and again by [`Security::refresh`]: what has changed is used by handshakes from then on, and connections that stand
+//! are left alone.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use posthaste_command::{Attrs, ObjectKind, Value};
+use posthaste_engine::{Operator, QueueManager};
+use posthaste_mqi::constants::{
+    MQCA_CERT_LABEL, MQCA_SSL_KEY_REPOSITORY, MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME,
+    MQIA_SSL_FIPS_REQUIRED, MQIA_SUITE_B_STRENGTH, MQIACH_SSL_CLIENT_AUTH, MQSCA_REQUIRED,
+    MQSSL_FIPS_YES,
+};
+use posthaste_net::{AcceptorSource, Handshakes};
+use posthaste_tls::{
+    Accept, Acceptor, Agreed, Allowed, CipherSpec, Failure, KeyStore, KeyStoreError, PeerPattern,
+    Terms,
+};
+use posthaste_wire::Status;
+
+/// What the label of a queue manager's certificate begins with, if CERTLABL is blank.
+const LABEL: &str = "ibmwebspheremq";
+/// Values of SUITEB.
+const SUITE_B_128: i64 = 2;
+const SUITE_B_192: i64 = 4;
+
+/// Who is in the way of a connection: a message number with its inserts, and what the client is told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Objection {
+    id: &'static str,
+    inserts: Vec<String>,
+    status: Status,
+}
+
+impl Objection {
+    fn new(id: &'static str, inserts: &[&str], status: Status) -> Objection {
+        Objection {
+            id,
+            inserts: inserts.iter().map(|&insert| insert.to_owned()).collect(),
+            status,
+        }
+    }
+
+    /// Tells the operator; gives what the client is told.
+    pub(crate) fn tell(&self, operator: &dyn Operator) -> Status {
+        operator.message(self.id, &self.inserts);
+        self.status
+    }
+}
+
+/// What a definition demands of the partners of its channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Demands {
+    /// SSLCIPH; blank is no TLS.
+    cipher: String,
+    /// SSLCAUTH(REQUIRED).
+    certificate: bool,
+    /// SSLPEER; blank is anybody.
+    peer: String,
+    /// CERTLABL; blank is the queue manager's.
+    label: String,
+}
+
+impl Demands {
+    pub(crate) fn read(channel: &Attrs) -> Demands {
+        let text = |selector: i32| channel.text(selector).trim().to_owned();
+        Demands {
+            cipher: text(MQCACH_SSL_CIPHER_SPEC),
+            certificate: channel.int(MQIACH_SSL_CLIENT_AUTH) == MQSCA_REQUIRED,
+            peer: text(MQCACH_SSL_PEER_NAME),
+            label: text(MQCA_CERT_LABEL),
+        }
+    }
+
+    /// Whether a connection from `conname` may use the channel `channel`: with what was agreed on, at a time in
+    /// seconds from 1970 on.
+    pub(crate) fn check(
+        &self,
+        agreed: Option<&Agreed>,
+        channel: &str,
+        conname: &str,
+        now: i64,
+    ) -> Result<(), Objection> {
+        let object = |id, more: &[&str]| {
+            let inserts = [&[channel, conname], more].concat();
+            Err(Objection::new(id, &inserts, Status::CIPHER_SPEC))
+        };
+        let agreed = match (agreed, self.cipher.is_empty()) {
+            (None, true) if self.peer.is_empty() => return Ok(()),
+            // Whom should it let in? Nobody shows a certificate.
+            (None, true) => {
+                return object(
+                    "AMQ9635E",
+                    &["SSLPEER needs a certificate, and SSLCIPH is blank"],
+                );
+            }
+            (Some(_), true) => {
+                return object("AMQ9635E", &["the client uses TLS, and SSLCIPH is blank"]);
+            }
+            (None, false) => return object("AMQ9639E", &[]),
+            (Some(agreed), false) => agreed,
+        };
+        let Ok(allowed) = Allowed::parse(&self.cipher) else {
+            return object("AMQ9635E", &["SSLCIPH names none that is known here"]);
+        };
+        if !allowed.contains(agreed.spec) {
+            return object("AMQ9631E", &[agreed.spec.name, &self.cipher]);
+        }
+        if !self.label.is_empty() && agreed.channel.as_deref() != Some(channel) {
+            return object("AMQ9673E", &[&self.label]);
+        }
+        match &agreed.partner {
+            None if self.certificate || !self.peer.is_empty() => object("AMQ9637E", &[]),
+            None => Ok(()),
+            // One that goes on with an earlier session does not show it again.
+            Some(partner) if !partner.is_valid(now) => object(
+                "AMQ9633E",
+                &[&partner.subject.to_string(), "it is not valid now"],
+            ),
+            Some(partner) => self.check_peer(&partner.subject, channel, conname),
+        }
+    }
+
+    fn check_peer(
+        &self,
+        name: &posthaste_tls::DistinguishedName,
+        channel: &str,
+        conname: &str,
+    ) -> Result<(), Objection> {
+        if self.peer.is_empty() {
+            return Ok(());
+        }
+        let object = |id, inserts: &[&str]| Err(Objection::new(id, inserts, Status::PEER_NAME));
+        match PeerPattern::parse(&self.peer) {
+            Err(error) => object("AMQ9640E", &[channel, &self.peer, &error.to_string()]),
+            Ok(pattern) if pattern.matches(name) => Ok(()),
+            Ok(_) => object(
+                "AMQ9636E",
+                &[channel, conname, &name.to_string(), &self.peer],
+            ),
+        }
+    }
+}
+
+/// The message for a handshake, or a connection, that has failed: TLS has told the client.
+pub(crate) fn failed(failure: &Failure, channel: &str, conname: &str) -> Option<Objection> {
+    let channel = if channel.is_empty() { "?" } else { channel };
+    let because = failure.to_string();
+    let id = match failure {
+        Failure::NothingInCommon(_) => "AMQ9616E",
+        Failure::BadCertificate { .. } => "AMQ9633E",
+        Failure::Alert(_) => "AMQ9665E",
+        Failure::BadRecord(_) => "AMQ9661E",
+        Failure::Truncated => "AMQ9638E",
+        // Whoever could not read the key repository has said so.
+        Failure::Unable(_) => return None,
+    };
+    let who = match failure {
+        Failure::BadCertificate { .. } => &[channel, conname, "?", &because][..],
+        _ => &[channel, conname, &because],
+    };
+    Some(Objection::new(id, who, Status::CIPHER_SPEC))
+}
+
+/// What all connections of a queue manager have in common: its key repository, and threads for handshakes.
+pub struct Security {
+    repository: Arc<Repository>,
+    handshakes: Handshakes,
+}
+
+struct Repository {
+    qm: QueueManager,
+    operator: Arc<dyn Operator>,
+    /// Where it is if SSLKEYR is blank.
+    default: PathBuf,
+    acceptor: Mutex<Option<Acceptor>>,
+}
+
+impl fmt::Debug for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Security")
+    }
+}
+
+impl Security {
+    /// For a queue manager whose key repository is at `default` if SSLKEYR does not say otherwise, with so many threads.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start(
+        qm: QueueManager,
+        operator: Arc<dyn Operator>,
+        default: PathBuf,
+        threads: usize,
+    ) -> io::Result<Arc<Security>> {
+        let repository = Arc::new(Repository {
+            qm,
+            operator,
+            default,
+            acceptor: Mutex::default(),
+        });
+        let of_threads = Arc::clone(&repository);
+        let source: AcceptorSource = Arc::new(move || of_threads.acceptor());
+        Ok(Arc::new(Security {
+            handshakes: Handshakes::start(threads, &source)?,
+            repository,
+        }))
+    }
+
+    pub(crate) fn handshakes(&self) -> &Handshakes {
+        &self.handshakes
+    }
+
+    /// Reads the key repository again, and what the queue manager's attributes say of it. It waits for the disk.
+    ///
+    /// # Errors
+    /// It cannot be used; what was read before stays in use.
+    pub fn refresh(&self) -> Result<(), String> {
+        let acceptor = self.repository.load()?;
+        *self.repository.acceptor.lock() = Some(acceptor);
+        Ok(())
+    }
+}
+
+impl Repository {
+    fn acceptor(&self) -> Result<Acceptor, Failure> {
+        let mut acceptor = self.acceptor.lock();
+        if let Some(acceptor) = &*acceptor {
+            return Ok(acceptor.clone());
+        }
+        // Every connection tries again, so that a repository that was put in order needs no command.
+        let loaded = self.load().map_err(Failure::Unable)?;
+        Ok(acceptor.insert(loaded).clone())
+    }
+
+    /// Reads the repository; tells the operator why it cannot be used.
+    fn load(&self) -> Result<Acceptor, String> {
+        self.try_load().inspect_err(|why| {
+            let name = self.qm.name().to_owned();
+            self.operator.message("AMQ9657E", &[name, why.clone()]);
+        })
+    }
+
+    fn try_load(&self) -> Result<Acceptor, String> {
+        let attrs = self.qm.object(ObjectKind::Qmgr, self.qm.name());
+        let attrs = attrs.map(|qmgr| qmgr.attrs).unwrap_or_default();
+        let approved = Approved::read(&attrs);
+        let allowed = Allowed::all().only(|spec| approved.has(spec));
+        let allowed = allowed.ok_or("SSLFIPS and SUITEB together leave no CipherSpec")?;
+        let path = match attrs.text(MQCA_SSL_KEY_REPOSITORY).trim() {
+            "" => self.default.clone(),
+            path => PathBuf::from(path),
+        };
+        let words = |error: KeyStoreError| error.to_string();
+        let store = KeyStore::load(&path, None).map_err(words)?;
+        let label = attrs.text(MQCA_CERT_LABEL).trim().to_owned();
+        let otherwise = format!("{LABEL}{}", self.qm.name().to_lowercase());
+        let qm = self.qm.clone();
+        let terms = move |channel: &str| terms(&qm, channel, approved);
+        let accept = Accept {
+            store: &store,
+            label: Some(label.as_str()).filter(|label| !label.is_empty()),
+            otherwise: &otherwise,
+            allowed,
+            terms: Arc::new(terms),
+        };
+        Acceptor::new(accept).map_err(words)
+    }
+}
+
+/// What a channel asks of handshakes.
+fn terms(qm: &QueueManager, channel: &str, approved: Approved) -> Option<Terms> {
+    let definition = qm.object(ObjectKind::SvrConn, channel)?;
+    let demands = Demands::read(&definition.attrs);
+    let allowed = Allowed::parse(&demands.cipher).ok()?;
+    Some(Terms {
+        allowed: allowed.only(|spec| approved.has(spec))?,
+        label: Some(demands.label).filter(|label| !label.is_empty()),
+    })
+}
+
+/// What SSLFIPS and SUITEB leave of the CipherSpecs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Approved {
+    fips: bool,
+    /// The least strength of Suite B in bits, if it is asked for.
+    suite_b: Option<u16>,
+}
+
+impl Approved {
+    fn read(qmgr: &Attrs) -> Approved {
+        let strengths = match qmgr.get(MQIA_SUITE_B_STRENGTH) {
+            Some(Value::Ints(strengths)) => strengths.clone(),
+            Some(Value::Int(strength)) => vec![*strength],
+            _ => Vec::new(),
+        };
+        let suite_b = match (
+            strengths.contains(&SUITE_B_128),
+            strengths.contains(&SUITE_B_192),
+        ) {
+            (true, _) => Some(128),
+            (false, true) => Some(192),
+            (false, false) => None,
+        };
+        Approved {
+            fips: qmgr.int(MQIA_SSL_FIPS_REQUIRED) == MQSSL_FIPS_YES,
+            suite_b,
+        }
+    }
+
+    fn has(self, spec: &CipherSpec) -> bool {
+        let strong = self.suite_b.is_none_or(|least| spec.suite_b >= Some(least));
+        strong && (spec.fips || !self.fips)
+    }
+}

@@ -1,0 +1,383 @@
+//! Clients that use TLS: who is let in, and who is refused with which status and message.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_channel::{Limits, Security};
+use posthaste_mqi::Reason;
+use posthaste_tls::development::{Issued, KeyKind, Subject};
+use posthaste_tls::{
+    Allowed, CIPHER_SPECS, Connector, Failure, KeyStore, Machine, Plain, Progress, Reach,
+};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::net::TcpStream;
+
+use crate::client::{Client, Fate};
+use crate::world::World;
+
+const DAY: i64 = 86_400;
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// An authority, and a queue manager whose key repository it has issued.
+struct Site {
+    folder: TempDir,
+    authority: Issued,
+}
+
+fn now() -> i64 {
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    i64::try_from(since.as_secs()).unwrap()
+}
+
+fn subject<'a>(name: &'a [(&'a str, &'a str)], key: KeyKind, days: i64) -> Subject<'a> {
+    Subject {
+        name,
+        hosts: &[],
+        key,
+        valid: (now() - 2 * DAY, now() + days * DAY),
+    }
+}
+
+impl Site {
+    fn new() -> Site {
+        let authority = Issued::authority(&subject(&[("CN", "authority")], KeyKind::Ec, 9));
+        Site {
+            folder: tempfile::tempdir().unwrap(),
+            authority: authority.unwrap(),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        path
+    }
+
+    /// A repository with certificates of these labels, each for its label.
+    fn store(&self, file: &str, labels: &[(&str, KeyKind)], days: i64) -> PathBuf {
+        let mut pem = self.authority.certificate_pem().unwrap();
+        for (label, key) in labels {
+            let name = [("O", "Tests"), ("OU", "Applications"), ("CN", label)];
+            let issued = self.authority.issue(&subject(&name, *key, days)).unwrap();
+            pem.extend(format!("friendlyName: {label}\n").bytes());
+            pem.extend(issued.certificate_pem().unwrap());
+            pem.extend(issued.key_pem().unwrap());
+        }
+        self.write(file, &pem)
+    }
+
+    /// A queue manager with certificates for both kinds of key.
+    async fn world(&self) -> World {
+        let world = World::with(Limits::default()).await;
+        let both = [("ibmwebspheremqqm1", KeyKind::Rsa), ("ec", KeyKind::Ec)];
+        let store = self.store("key.pem", &both, 5);
+        let operator = world.operator.clone();
+        let security = Security::start(world.qm.clone(), operator, store, 1).unwrap();
+        world.registry.secure(security);
+        world
+    }
+
+    fn client(&self, days: i64) -> KeyStore {
+        let path = self.store("client.pem", &[("app1", KeyKind::Ec)], days);
+        KeyStore::load(&path, None).unwrap()
+    }
+
+    /// Trusts the authority, and has no certificate.
+    fn nobody(&self) -> KeyStore {
+        let path = self.store("nobody.pem", &[], 0);
+        KeyStore::load(&path, None).unwrap()
+    }
+}
+
+fn connector(store: &KeyStore, spec: &str) -> Connector {
+    let reach = Reach {
+        store,
+        label: None,
+        otherwise: "",
+        allowed: Allowed::parse(spec).unwrap(),
+    };
+    Connector::new(reach).unwrap()
+}
+
+/// Shakes hands; then what is written to the stream goes out encrypted, and what comes is read from it.
+async fn secure(
+    mut socket: TcpStream,
+    connector: &Connector,
+    sni: &str,
+) -> Result<DuplexStream, Failure> {
+    let mut machine = Machine::connect(connector, sni).unwrap();
+    let mut buffer = vec![0; 32 * 1024];
+    loop {
+        let progress = machine.handshake();
+        let out = std::mem::take(machine.output());
+        socket.write_all(&out).await.unwrap();
+        if progress? == Progress::Done {
+            break;
+        }
+        match socket.read(&mut buffer).await.unwrap_or(0) {
+            0 => machine.lost(),
+            length => machine.receive(&buffer[..length]),
+        }
+    }
+    let (near, far) = duplex(1 << 20);
+    drop(tokio::spawn(pump(machine, socket, far)));
+    Ok(near)
+}
+
+async fn pump(mut machine: Machine, mut socket: TcpStream, mut plain: DuplexStream) {
+    let (mut come, mut go) = (vec![0; 32 * 1024], vec![0; 32 * 1024]);
+    loop {
+        tokio::select! {
+            length = socket.read(&mut come) => match length {
+                Ok(length) if length > 0 => machine.receive(&come[..length]),
+                _ => return,
+            },
+            length = plain.read(&mut go) => match length {
+                Ok(length) if length > 0 => {
+                    let mut rest = &go[..length];
+                    while !rest.is_empty() {
+                        let taken = machine.write(rest).unwrap();
+                        rest = &rest[taken..];
+                    }
+                }
+                _ => return,
+            },
+        }
+        loop {
+            match machine.read(&mut come) {
+                Ok(Plain::Bytes(length)) => plain.write_all(&come[..length]).await.unwrap(),
+                Ok(Plain::Waiting) => break,
+                _ => return,
+            }
+        }
+        let out = std::mem::take(machine.output());
+        if socket.write_all(&out).await.is_err() {
+            return;
+        }
+    }
+}
+
+type Encrypted = Client<DuplexStream>;
+
+/// Proposes the channel CH; `sni` is the channel named in the handshake.
+async fn propose(world: &World, connector: &Connector, sni: &str) -> Result<Encrypted, Fate> {
+    let stream = secure(world.socket().await, connector, sni).await.unwrap();
+    Client::agreed(stream, &Encrypted::offer("CH")).await
+}
+
+async fn refused(world: &World, connector: &Connector, sni: &str) -> Reason {
+    match propose(world, connector, sni).await {
+        Err(Fate::Refused(status)) => status.refusal(),
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("it was taken"),
+    }
+}
+
+fn set(world: &World, attributes: &str) {
+    world.mqsc(&format!("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) {attributes}"));
+}
+
+#[tokio::test]
+async fn every_cipher_spec_reaches_a_channel_that_names_it_and_is_shown() {
+    let site = Site::new();
+    let world = site.world().await;
+    let client = site.client(5);
+    for spec in &CIPHER_SPECS {
+        let label = if spec.name.contains("ECDSA") {
+            "ec"
+        } else {
+            ""
+        };
+        set(
+            &world,
+            &format!("SSLCIPH({}) CERTLABL('{label}')", spec.name),
+        );
+        for sni in ["CH", "OTHER"] {
+            if sni == "OTHER" && !label.is_empty() {
+                continue;
+            }
+            let stream = secure(world.socket().await, &connector(&client, spec.name), sni).await;
+            let mut client = Encrypted::connected(stream.unwrap(), &Encrypted::offer("CH")).await;
+            let status = world.registry.status().pop().unwrap();
+            let tls = status.tls.unwrap();
+            assert_eq!(tls.spec.name, spec.name);
+            let partner = tls.partner.unwrap().subject.to_string();
+            assert!(
+                partner.ends_with("CN=app1,OU=Applications,O=Tests"),
+                "{partner}"
+            );
+            client.flush().await;
+            drop(client);
+            world.admission.empty().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_does_not_meet_what_the_channel_demands_is_refused() {
+    let site = Site::new();
+    let world = site.world().await;
+    let (app, nobody) = (site.client(5), site.nobody());
+    let any = |store| connector(store, "ANY_TLS12_OR_HIGHER");
+    let last = || world.operator.channels().pop();
+    set(&world, "SSLCIPH('') SSLPEER('')");
+    assert_eq!(refused(&world, &any(&app), "CH").await, Reason(2397));
+    assert_eq!(last(), Some("AMQ9635E"), "TLS on a plain channel");
+
+    set(&world, "SSLCIPH(TLS_AES_256_GCM_SHA384) SSLCAUTH(REQUIRED)");
+    let other = connector(&app, "TLS_AES_128_GCM_SHA256");
+    assert_eq!(refused(&world, &other, "OTHER").await, Reason(2397));
+    assert_eq!(last(), Some("AMQ9631E"), "another CipherSpec");
+    let named = secure(world.socket().await, &other, "CH").await;
+    assert!(matches!(named.err(), Some(Failure::Alert(_))));
+    world.admission.empty().await;
+    assert_eq!(
+        last(),
+        Some("AMQ9616E"),
+        "another CipherSpec, and the channel is named"
+    );
+
+    assert_eq!(refused(&world, &any(&nobody), "CH").await, Reason(2397));
+    assert_eq!(last(), Some("AMQ9637E"), "no certificate");
+    set(&world, "SSLCAUTH(OPTIONAL)");
+    assert!(propose(&world, &any(&nobody), "CH").await.is_ok());
+    set(&world, "SSLPEER('CN=app1')");
+    assert_eq!(refused(&world, &any(&nobody), "CH").await, Reason(2397));
+    assert_eq!(last(), Some("AMQ9637E"), "no certificate to match");
+    assert!(propose(&world, &any(&app), "CH").await.is_ok());
+    for (peer, message) in [
+        ("CN=app2", "AMQ9636E"),
+        ("OU=Tests,CN=*", "AMQ9636E"),
+        ("PHONE=1", "AMQ9640E"),
+    ] {
+        set(&world, &format!("SSLPEER('{peer}')"));
+        assert_eq!(refused(&world, &any(&app), "CH").await, Reason(2397));
+        assert_eq!(last(), Some(message), "{peer}");
+    }
+    set(&world, "SSLPEER('') CERTLABL('ec') SSLCIPH(ANY_TLS13)");
+    assert!(propose(&world, &any(&app), "CH").await.is_ok());
+    assert_eq!(refused(&world, &any(&app), "OTHER").await, Reason(2397));
+    assert_eq!(last(), Some("AMQ9673E"));
+    set(&world, "SSLCIPH(TLS_UNKNOWN) CERTLABL('')");
+    assert_eq!(refused(&world, &any(&app), "CH").await, Reason(2397));
+    assert_eq!(last(), Some("AMQ9635E"));
+}
+
+/// What the operator has read when nobody is connected any more.
+async fn heard_of(world: &World) -> Option<&'static str> {
+    world.admission.empty().await;
+    world.operator.channels().pop()
+}
+
+#[tokio::test]
+async fn bad_certificates_and_bad_bytes_end_the_handshake_with_one_message() {
+    let site = Site::new();
+    let world = site.world().await;
+    set(&world, "SSLCIPH(ANY_TLS12_OR_HIGHER)");
+    for version in ["ANY_TLS12", "ANY_TLS13"] {
+        let expired = connector(&site.client(-1), version);
+        let stream = secure(world.socket().await, &expired, "CH").await;
+        // A client of TLS 1.3 hears of it after its part.
+        drop(stream);
+        assert_eq!(heard_of(&world).await, Some("AMQ9633E"), "{version}");
+    }
+    let before = world.operator.channels().len();
+    let mut socket = world.socket().await;
+    socket
+        .write_all(&[22, 3, 1, 0, 4, 9, 9, 9, 9])
+        .await
+        .unwrap();
+    let mut rest = Vec::new();
+    tokio::time::timeout(TIMEOUT, socket.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(rest.first(), Some(&21), "an alert");
+    drop(socket);
+    assert_eq!(heard_of(&world).await, Some("AMQ9661E"));
+    assert_eq!(world.operator.channels().len(), before + 1);
+    // A plain client, and one whose bytes are changed after the handshake.
+    assert!(matches!(
+        Client::agreed(world.socket().await, &Client::<TcpStream>::offer("CH")).await,
+        Err(Fate::Refused(status)) if status.refusal() == Reason(2397)
+    ));
+    assert_eq!(heard_of(&world).await, Some("AMQ9639E"));
+}
+
+#[tokio::test]
+async fn a_repository_that_is_missing_is_told_and_found_when_it_is_there() {
+    let site = Site::new();
+    let world = World::with(Limits::default()).await;
+    let store = site.folder.path().join("ssl");
+    let operator = world.operator.clone();
+    let security = Security::start(world.qm.clone(), operator, store.clone(), 2).unwrap();
+    world.registry.secure(Arc::clone(&security));
+    set(&world, "SSLCIPH(ANY_TLS12_OR_HIGHER)");
+    let any = connector(&site.client(5), "ANY_TLS12_OR_HIGHER");
+    assert!(secure(world.socket().await, &any, "CH").await.is_err());
+    assert_eq!(heard_of(&world).await, Some("AMQ9657E"));
+    assert!(security.refresh().is_err());
+    let keys = site.store("ssl.pem", &[("first", KeyKind::Ec)], 5);
+    assert!(
+        propose(&world, &any, "CH").await.is_ok(),
+        "no command was needed"
+    );
+    // Another certificate is shown from REFRESH SECURITY on.
+    let shown = || async {
+        let mut machine = Machine::connect(&any, "CH").unwrap();
+        let mut socket = world.socket().await;
+        let mut buffer = vec![0; 32 * 1024];
+        while machine.handshake().unwrap() != Progress::Done {
+            let out = std::mem::take(machine.output());
+            socket.write_all(&out).await.unwrap();
+            let length = socket.read(&mut buffer).await.unwrap();
+            machine.receive(&buffer[..length]);
+        }
+        let partner = machine.agreed().unwrap().unwrap().partner.unwrap();
+        partner.subject.part("CN").unwrap().to_owned()
+    };
+    assert_eq!(shown().await, "first");
+    assert_eq!(site.store("ssl.pem", &[("second", KeyKind::Ec)], 5), keys);
+    assert_eq!(shown().await, "first");
+    security.refresh().unwrap();
+    assert_eq!(shown().await, "second");
+    break_file(&keys);
+    assert!(security.refresh().is_err());
+    assert_eq!(shown().await, "second", "what was read before stays in use");
+}
+
+fn break_file(path: &Path) {
+    std::fs::write(path, "nothing").unwrap();
+}
+
+/// Each half-finished handshake keeps a socket and what it has sent; those that go on are served meanwhile.
+#[tokio::test]
+async fn half_open_handshakes_hold_nobody_up() {
+    let site = Site::new();
+    let world = site.world().await;
+    set(&world, "SSLCIPH(ANY_TLS12_OR_HIGHER)");
+    let any = connector(&site.client(5), "ANY_TLS12_OR_HIGHER");
+    let mut hello = Machine::connect(&any, "CH").unwrap();
+    assert_eq!(hello.handshake(), Ok(Progress::Waiting));
+    let hello = std::mem::take(hello.output());
+    let mut half_open = Vec::new();
+    for number in 0..400 {
+        let mut socket = world.socket().await;
+        // Some have sent a byte, some nearly all, some all.
+        let length = [1, hello.len() - 1, hello.len()][number % 3];
+        socket.write_all(&hello[..length]).await.unwrap();
+        half_open.push(socket);
+    }
+    for _ in 0..5 {
+        let client = tokio::time::timeout(TIMEOUT, propose(&world, &any, "CH"));
+        assert!(client.await.unwrap().is_ok());
+    }
+    drop(half_open);
+    tokio::time::timeout(TIMEOUT, world.admission.empty())
+        .await
+        .unwrap();
+}

@@ -1,0 +1,371 @@
+//! A protocol with TLS around it, if its peer begins with TLS: the first byte tells.
+//!
+//! What comes is decrypted before the protocol gets it, what it has to say is encrypted before it is written. Its deadlines
+//! are those of the connection from the beginning, so a handshake that is not finished ends as any connection that has not
+//! said who it is.
+//!
+//! Invariants: a private key is used on the threads of [`Handshakes`] only; while one has the connection nothing is read.
+//! What the protocol has written counts as written when the records of it are: the limits on who does not read hold
+//! as without TLS. No more than [`SEALED`] bytes are encrypted before they can be written, in records of 16 KiB.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::task::Waker;
+
+use posthaste_env::Nanos;
+use posthaste_tls::{Failure, Machine, Plain, Progress};
+
+use crate::handshakes::{Desk, Handshakes, Work};
+use crate::inbound::{Inbound, ReadBuffer};
+use crate::output::Output;
+use crate::protocol::{Next, Protocol, Received};
+use crate::wake::ConnectionWakers;
+
+/// The first byte of whoever speaks TLS.
+const HANDSHAKE: u8 = 22;
+/// The part of a connection that the handshake is: no protocol has so many parts.
+const TLS: u32 = u32::MAX - 1;
+/// Bytes of records that wait to be written beyond which no more are made.
+const SEALED: usize = 64 * 1024;
+/// Capacity for records that a connection may keep.
+const KEEP: usize = 4 * 1024;
+
+thread_local! {
+    /// What a thread's connections decrypt into.
+    static PLAIN: RefCell<ReadBuffer> = RefCell::new(ReadBuffer::new());
+}
+
+/// A protocol, and TLS around it if the peer begins with it.
+pub struct Secured<P> {
+    protocol: P,
+    layer: Layer,
+}
+
+enum Layer {
+    /// Nothing has come.
+    Undecided {
+        handshakes: Handshakes,
+        waker: Waker,
+    },
+    /// Without TLS.
+    Plain,
+    Handshaking(Box<Handshake>),
+    Open(Box<Open>),
+    /// What comes is thrown away; the alert is what is left to write.
+    Failed(Box<RefCell<Output>>),
+}
+
+/// A handshake.
+struct Handshake {
+    handshakes: Handshakes,
+    waker: Waker,
+    /// None while a thread has it, and before there is one.
+    machine: Option<Box<Machine>>,
+    at_work: bool,
+    desk: Desk,
+    /// What came and was not given to the threads.
+    pending: Vec<u8>,
+    output: RefCell<Output>,
+}
+
+/// A connection whose handshake is done.
+struct Open {
+    machine: Box<Machine>,
+    inbound: Inbound,
+    output: RefCell<Output>,
+    /// Of each record that waits: where it ends in all that is written, and how much of the protocol's output it is.
+    records: VecDeque<(u64, usize)>,
+    /// How much of the protocol's output has become records that wait.
+    sealed: usize,
+    /// The peer has been told that no more comes.
+    closed: bool,
+}
+
+impl<P: Protocol> Secured<P> {
+    /// For a connection that begins.
+    pub fn new(protocol: P, handshakes: &Handshakes, wakers: &ConnectionWakers) -> Secured<P> {
+        let layer = Layer::Undecided {
+            handshakes: handshakes.clone(),
+            waker: wakers.waker(TLS),
+        };
+        Secured { protocol, layer }
+    }
+
+    /// Takes the first byte as a sign.
+    fn decide(&mut self, bytes: &[u8]) {
+        if let Layer::Undecided { .. } = &self.layer
+            && let Some(first) = bytes.first()
+        {
+            let undecided = std::mem::replace(&mut self.layer, Layer::Plain);
+            if let Layer::Undecided { handshakes, waker } = undecided
+                && *first == HANDSHAKE
+            {
+                self.layer = Layer::Handshaking(Box::new(Handshake {
+                    handshakes,
+                    waker,
+                    machine: None,
+                    at_work: false,
+                    desk: Desk::default(),
+                    pending: Vec::new(),
+                    output: RefCell::default(),
+                }));
+            }
+        }
+    }
+
+    /// Takes back what a thread has done of the handshake, and goes on with it.
+    fn shake_hands(&mut self) {
+        let Layer::Handshaking(handshake) = &mut self.layer else {
+            return;
+        };
+        if let Some(result) = handshake.collect() {
+            match result {
+                Err(failure) => return self.fail(failure),
+                Ok(Progress::Done) => return self.open(),
+                Ok(Progress::Waiting) => {}
+            }
+        }
+        if let Layer::Handshaking(handshake) = &mut self.layer {
+            handshake.go_on();
+        }
+    }
+
+    /// The handshake is done: tells the protocol with whom, and hands it what has come since.
+    fn open(&mut self) {
+        let layer = std::mem::replace(&mut self.layer, Layer::Plain);
+        let Layer::Handshaking(handshake) = layer else {
+            self.layer = layer;
+            return;
+        };
+        let Handshake {
+            machine,
+            pending,
+            output,
+            ..
+        } = *handshake;
+        let agreed = match &machine {
+            Some(machine) => machine.agreed(),
+            None => Ok(None),
+        };
+        let (Some(machine), Ok(Some(agreed))) = (machine, &agreed) else {
+            self.layer = Layer::Failed(Box::new(output));
+            let unable = || Failure::Unable("what was agreed on is not known".to_owned());
+            let failure = agreed.err().unwrap_or_else(unable);
+            return self.protocol.secured(Err(failure));
+        };
+        self.layer = Layer::Open(Box::new(Open {
+            machine,
+            inbound: Inbound::default(),
+            output,
+            records: VecDeque::new(),
+            sealed: 0,
+            closed: false,
+        }));
+        self.protocol.secured(Ok(agreed.clone()));
+        self.decrypt(&pending);
+    }
+
+    /// What came is handed to the protocol, as far as whole records of it have come.
+    fn decrypt(&mut self, bytes: &[u8]) {
+        let Layer::Open(open) = &mut self.layer else {
+            return;
+        };
+        open.machine.receive(bytes);
+        let ended = PLAIN.with_borrow_mut(|buffer| {
+            loop {
+                match open.machine.read(&mut buffer.bytes) {
+                    Ok(Plain::Bytes(length)) => {
+                        open.inbound.hand_to(&mut self.protocol, buffer, length);
+                    }
+                    other => break other,
+                }
+            }
+        });
+        open.flush();
+        match ended {
+            Err(failure) => self.fail(failure),
+            Ok(Plain::Closed) => self.protocol.lost(None),
+            Ok(Plain::Bytes(_) | Plain::Waiting) => {}
+        }
+    }
+
+    /// TLS has ended badly: the protocol hears of it, and the peer gets the alert.
+    fn fail(&mut self, failure: Failure) {
+        let output = match std::mem::replace(&mut self.layer, Layer::Plain) {
+            Layer::Handshaking(handshake) => handshake.output,
+            Layer::Open(open) => open.output,
+            other => {
+                self.layer = other;
+                return;
+            }
+        };
+        self.layer = Layer::Failed(Box::new(output));
+        self.protocol.secured(Err(failure));
+    }
+
+    /// Makes records of what the protocol has to say.
+    fn encrypt(&mut self) {
+        let Layer::Open(open) = &mut self.layer else {
+            return;
+        };
+        let sealed = open.seal(&self.protocol.output().borrow());
+        if let Err(failure) = sealed {
+            self.fail(failure);
+        }
+    }
+}
+
+impl Handshake {
+    /// What a thread has done, if it is done.
+    fn collect(&mut self) -> Option<Result<Progress, Failure>> {
+        let worked = self.desk.lock().take()?;
+        self.at_work = false;
+        self.machine = worked.machine;
+        if let Some(machine) = &mut self.machine {
+            let sent = machine.output();
+            self.output.get_mut().append(|out| out.append(sent));
+        }
+        Some(worked.result)
+    }
+
+    /// Gives what has come to a thread.
+    fn go_on(&mut self) {
+        if !self.at_work && !self.pending.is_empty() {
+            self.at_work = true;
+            self.handshakes.give(Work {
+                machine: self.machine.take(),
+                bytes: std::mem::take(&mut self.pending),
+                desk: Desk::clone(&self.desk),
+                waker: self.waker.clone(),
+            });
+        }
+    }
+}
+
+impl Open {
+    /// Makes records of the protocol's output, as long as there is room for them.
+    fn seal(&mut self, plain: &Output) -> Result<(), Failure> {
+        loop {
+            let rest = plain.unwritten().get(self.sealed..).unwrap_or_default();
+            if rest.is_empty() || self.output.get_mut().waiting() >= SEALED {
+                return Ok(());
+            }
+            let length = self.machine.write(rest)?;
+            self.flush();
+            let output = self.output.get_mut();
+            let end = output.progress() + output.waiting() as u64;
+            self.sealed += length;
+            self.records.push_back((end, length));
+        }
+    }
+
+    /// Moves what TLS has to say to what is written.
+    fn flush(&mut self) {
+        let sent = self.machine.output();
+        if !sent.is_empty() {
+            self.output.get_mut().append(|out| out.append(sent));
+        }
+    }
+
+    /// The protocol's output whose records are written is written; whether more of it can become records.
+    fn written(&mut self, plain: &mut Output) -> bool {
+        let progress = self.output.get_mut().progress();
+        let mut written = 0;
+        while let Some((end, length)) = self.records.front().copied()
+            && end <= progress
+        {
+            self.records.pop_front();
+            written += length;
+        }
+        if written > 0 {
+            plain.wrote(written);
+            self.sealed -= written;
+        }
+        self.output.get_mut().settle();
+        let spare = self.machine.output();
+        if spare.capacity() > KEEP {
+            *spare = Vec::new();
+        }
+        plain.waiting() > self.sealed && self.output.get_mut().waiting() < SEALED
+    }
+}
+
+impl<P: Protocol> Protocol for Secured<P> {
+    fn woken(&mut self, which: u32) {
+        if which != TLS {
+            self.protocol.woken(which);
+        }
+    }
+
+    fn receive(&mut self, bytes: &[u8], fresh: usize) -> Received {
+        self.decide(bytes);
+        match &mut self.layer {
+            Layer::Undecided { .. } | Layer::Plain => return self.protocol.receive(bytes, fresh),
+            Layer::Handshaking(handshake) => {
+                handshake.pending.extend_from_slice(bytes);
+                handshake.go_on();
+            }
+            Layer::Open(_) => self.decrypt(bytes),
+            Layer::Failed(_) => {}
+        }
+        Received {
+            used: bytes.len(),
+            secret: false,
+        }
+    }
+
+    fn secured(&mut self, outcome: Result<posthaste_tls::Agreed, Failure>) {
+        self.protocol.secured(outcome);
+    }
+
+    fn lost(&mut self, error: Option<io::ErrorKind>) {
+        self.protocol.lost(error);
+    }
+
+    fn run(&mut self, now: Nanos) {
+        self.shake_hands();
+        self.protocol.run(now);
+        self.encrypt();
+    }
+
+    fn next(&mut self, now: Nanos) -> Next {
+        if let Layer::Open(open) = &mut self.layer
+            && open.written(&mut self.protocol.output().borrow_mut())
+        {
+            return Next::Again;
+        }
+        let next = self.protocol.next(now);
+        match (&mut self.layer, next) {
+            (Layer::Handshaking(handshake), Next::Wait { at, .. }) if handshake.at_work => {
+                Next::Wait { read: false, at }
+            }
+            (Layer::Open(open), Next::Close { at }) => {
+                let unsaid = self.protocol.output().borrow().waiting() > 0;
+                if unsaid || std::mem::replace(&mut open.closed, true) {
+                    // A farewell that waits is followed by that of TLS.
+                    return match unsaid {
+                        true => Next::Wait {
+                            read: true,
+                            at: Some(at),
+                        },
+                        false => next,
+                    };
+                }
+                open.machine.close();
+                open.flush();
+                Next::Again
+            }
+            _ => next,
+        }
+    }
+
+    fn output(&self) -> &RefCell<Output> {
+        match &self.layer {
+            Layer::Undecided { .. } | Layer::Plain => self.protocol.output(),
+            Layer::Handshaking(handshake) => &handshake.output,
+            Layer::Open(open) => &open.output,
+            Layer::Failed(output) => output,
+        }
+    }
+}
