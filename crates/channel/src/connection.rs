@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
+use crate::outgoing::Share;
 use crate::registry::{Admitted, Caller, Count, Registry};
 use crate::security;
 use crate::timing::{Due, Now, Timing, nanos};
@@ -313,6 +314,7 @@ impl Connection {
             output: Rc::clone(&self.output),
             userid: RefCell::new(None),
             load: Load::new(self.registry.budget()),
+            share: Share::new(self.registry.outgoing()),
         }));
     }
 
@@ -403,8 +405,7 @@ impl Connection {
 
     /// Has those go on that were held, when there is room for what they answer; true if there is one.
     fn release(&mut self) -> bool {
-        let full = || self.output.borrow().waiting() > self.registry.limits().output;
-        if self.held.is_empty() || full() {
+        if self.held.is_empty() || self.is_full() {
             return false;
         }
         for index in std::mem::take(&mut self.held) {
@@ -426,6 +427,11 @@ impl Connection {
         self.common.as_ref().map(|common| &common.load)
     }
 
+    /// Whether nothing more is done for the peer before it has read.
+    fn is_full(&self) -> bool {
+        self.common.as_ref().is_some_and(|common| common.is_full())
+    }
+
     fn running(&self) -> bool {
         self.load().is_some_and(Load::in_use)
     }
@@ -440,7 +446,7 @@ impl Connection {
             };
             requests < MOST_REQUESTS && load.cost() < limits.input && !load.is_held()
         });
-        room && waiting <= limits.output
+        room && waiting <= limits.output && !self.is_full()
     }
 
     /// Obeys an operator who wants the instance to end.
@@ -556,7 +562,9 @@ impl Connection {
                 self.timing.called(now.time);
             }
             let progress = self.output.borrow().progress();
-            self.timing.written(now.time, progress, now.waiting);
+            let presses = self.common.as_ref().is_some_and(|c| c.share.presses());
+            self.timing
+                .written(now.time, progress, now.waiting, presses);
             if !now.unfinished || !now.reading {
                 self.timing.went_on(now.time);
             }
@@ -719,6 +727,9 @@ impl Protocol for Connection {
         self.count_written();
         if !planted(Bug::WaitKeepsBuffer) {
             self.output.borrow_mut().settle();
+        }
+        if let Some(common) = &self.common {
+            common.count_output();
         }
         #[cfg(feature = "plant")]
         if let Some(admitted) = &self.admitted {

@@ -17,6 +17,7 @@ use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::{Agreement, Budget, Framing, Header, PeerMisbehaved, Request};
 
 use crate::instance::Instance;
+use crate::outgoing::{Asked, STEP, Share};
 use crate::registry::Registry;
 use crate::streaming::{Due, Streams};
 use crate::xa::ResourceManager;
@@ -98,12 +99,21 @@ pub(crate) struct Common {
     /// Who the client's process runs as, by its own word.
     pub(crate) userid: RefCell<Option<String>>,
     pub(crate) load: Load,
+    /// What `output` takes of the memory for all sockets.
+    pub(crate) share: Share,
 }
 
 impl Common {
+    /// Counts what waits for the peer among what waits for all.
+    pub(crate) fn count_output(&self) {
+        self.share.count(self.output.borrow().kept());
+    }
+
     /// Whether so much waits for the peer that nothing more is done for it.
-    fn is_full(&self) -> bool {
-        self.output.borrow().waiting() > self.registry.limits().output
+    pub(crate) fn is_full(&self) -> bool {
+        self.count_output();
+        let waiting = self.output.borrow().waiting();
+        waiting > self.registry.limits().output || waiting > STEP && self.share.presses()
     }
 }
 
@@ -258,6 +268,18 @@ impl Inbox {
         self.first.is_none()
     }
 
+    /// Whether the next request is answered with a message.
+    fn gets_next(&self) -> bool {
+        let next = self.first.as_ref().map(|(item, _)| item);
+        matches!(
+            next,
+            Some(Item::Request {
+                request: Request::Get(_),
+                ..
+            })
+        )
+    }
+
     fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.others.len()
     }
@@ -286,6 +308,8 @@ pub(crate) struct Conversation {
     pub(crate) streams: RefCell<Streams>,
     /// It is counted among those that are sent messages as they come.
     streaming: Cell<bool>,
+    /// It waits for room for what it is to be answered.
+    asked: Asked,
 }
 
 /// What a conversation has to do next.
@@ -313,6 +337,7 @@ impl Conversation {
             resource_manager: RefCell::default(),
             streams: RefCell::default(),
             streaming: Cell::new(false),
+            asked: Asked::default(),
         }
     }
 
@@ -370,9 +395,24 @@ impl Conversation {
             self.streams.borrow_mut().rest();
             return ToDo::Later;
         }
+        if inbox.gets_next() && self.poll_room(context).is_pending() {
+            self.streams.borrow_mut().rest();
+            return ToDo::Nothing;
+        }
         inbox
             .pop()
             .map_or(ToDo::Nothing, |(item, cost)| ToDo::Now(item, cost))
+    }
+
+    /// Ready when a message may be got for the peer. What ends is not held up: it is told so.
+    pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Poll<()> {
+        match self.closing() {
+            Closing::Open => {
+                let outgoing = self.common.registry.outgoing();
+                outgoing.poll_room(&self.asked, context)
+            }
+            _ => Poll::Ready(()),
+        }
     }
 
     /// What is to be sent without being asked.
@@ -384,6 +424,10 @@ impl Conversation {
         if self.common.is_full() {
             streams.rest();
             return ToDo::Later;
+        }
+        if streams.are_armed() && self.poll_room(context).is_pending() {
+            streams.rest();
+            return ToDo::Nothing;
         }
         let session = self.session.borrow();
         let Some(session) = session.as_ref() else {

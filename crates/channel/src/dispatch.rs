@@ -516,6 +516,10 @@ impl Dispatcher {
                 _ if !begun => return Poll::Ready(None),
                 Closing::Draining | Closing::Dropping => session.give_up_waits(),
             }
+            // What comes is left where it is while there is no room for it.
+            if waiting.is_some() && conversation.poll_room(cx).is_pending() {
+                return Poll::Pending;
+            }
             begun = true;
             match got.as_mut().poll(cx) {
                 Poll::Ready(Err(Reason::CONNECTION_STOPPING)) => Poll::Ready(None),

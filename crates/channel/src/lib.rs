@@ -24,6 +24,7 @@ mod dispatch;
 mod ending;
 mod instance;
 mod instances;
+mod outgoing;
 mod registry;
 mod running;
 mod security;

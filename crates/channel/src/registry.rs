@@ -29,6 +29,7 @@ use posthaste_wire::{Budget, Offer, Status};
 
 use crate::instance::{EndRequest, Instance, InstanceStatus, Start};
 use crate::instances::{Full, Instances};
+use crate::outgoing::Outgoing;
 use crate::security::{Demands, Security};
 
 /// Who answers, in twelve characters: a four-letter code for a queue manager and the level of the interface, VVRRMMFF.
@@ -56,6 +57,8 @@ pub struct Limits {
     pub unfinished: usize,
     /// Bytes of such flows on all sockets together, and of long requests waiting for their turn.
     pub unfinished_in_all: usize,
+    /// Bytes waiting for all peers together beyond which no message is got for any of them.
+    pub output_in_all: usize,
 }
 
 impl Default for Limits {
@@ -68,6 +71,7 @@ impl Default for Limits {
             farewell: Duration::from_secs(2),
             unfinished: 16 * 1024 * 1024,
             unfinished_in_all: 256 * 1024 * 1024,
+            output_in_all: 256 * 1024 * 1024,
         }
     }
 }
@@ -184,6 +188,7 @@ pub struct Registry {
     clock: Arc<dyn Clock>,
     local: bool,
     budget: Arc<Budget>,
+    outgoing: Arc<Outgoing>,
     state: Mutex<State>,
     meter: Meter<3>,
     security: OnceLock<Arc<Security>>,
@@ -269,6 +274,7 @@ impl Registry {
             clock,
             local,
             budget: Budget::new(limits.unfinished_in_all),
+            outgoing: Outgoing::new(limits.output_in_all),
             state: Mutex::default(),
             meter: Meter::default(),
             security: OnceLock::new(),
@@ -319,6 +325,16 @@ impl Registry {
     /// What unfinished flows may take on all sockets.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
+    }
+
+    /// What waits for peers on all sockets.
+    pub(crate) fn outgoing(&self) -> &Arc<Outgoing> {
+        &self.outgoing
+    }
+
+    /// Bytes of memory that what waits for peers takes now, in whole steps of 64 KiB for each.
+    pub fn unread(&self) -> usize {
+        self.outgoing.taken()
     }
 
     /// Bytes that unfinished flows and long requests waiting for their turn take now.

@@ -7,7 +7,7 @@
 //! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
 //! | DISCINT | no verb running and none begun for so long | the channel ends |
 //! | unfinished | a flow has begun and not or hardly gone on, though it was read, for once or twice as long as a stall | the peer is dead |
-//! | stall | output waits and nothing of it could be written for so long | the peer is deaf |
+//! | stall | output waits and nothing of it could be written for so long, or less than 1 MiB while others wait for that | the peer is deaf |
 //!
 //! On a socket that is not shared the client listens only while it awaits a reply, so there heartbeats are sent only
 //! while an MQGET waits, and silence counts only then.
@@ -67,6 +67,8 @@ pub(crate) struct Timing {
 }
 
 const SECOND: Nanos = 1_000_000_000;
+/// What a peer must read in a stall while others wait until it has: a byte now and then would hold them up for ever.
+const PACE: u64 = 1_024 * 1_024;
 /// The most that is waited, beyond HBINT, for a sign of life.
 const MOST_GRACE: Nanos = 60 * SECOND;
 
@@ -106,9 +108,10 @@ impl Timing {
         self.called = now;
     }
 
-    /// `progress`: bytes written since the start. `waiting`: there are more.
-    pub(crate) fn written(&mut self, now: Nanos, progress: u64, waiting: bool) {
-        if !waiting || progress != self.progress {
+    /// `progress`: bytes written since the start. `waiting`: there are more. `presses`: others wait until they are read.
+    pub(crate) fn written(&mut self, now: Nanos, progress: u64, waiting: bool, presses: bool) {
+        let least = if presses { PACE } else { 1 };
+        if !waiting || progress - self.progress >= least {
             self.written = now;
             self.progress = progress;
         }
@@ -301,21 +304,21 @@ mod tests {
         timing.called(at(500).time);
         timing.received(at(599).time);
         assert_eq!(due_of(&timing, &at(600)), None);
-        timing.written(at(100).time, 10, true);
+        timing.written(at(100).time, 10, true, false);
         let waiting = |seconds| Now {
             waiting: true,
             listening: false,
             ..at(seconds)
         };
-        timing.written(at(110).time, 10, true);
+        timing.written(at(110).time, 10, true, false);
         assert_eq!(
             due_of(&timing, &waiting(120)),
             Some(Due::Stall),
             "nothing more was written since 100"
         );
-        timing.written(at(119).time, 11, true);
+        timing.written(at(119).time, 11, true, false);
         assert_eq!(due_of(&timing, &waiting(120)), None);
-        timing.written(at(138).time, 11, false);
+        timing.written(at(138).time, 11, false, false);
         assert_eq!(
             due_of(&timing, &waiting(139)),
             None,

@@ -433,6 +433,12 @@ impl<'a> FlowWriter<'a> {
     /// Appends message data, each byte copied once however many segments it takes.
     pub fn data(&mut self, data: &[u8]) {
         self.settle();
+        let room = (self.start + self.max).saturating_sub(self.out.len());
+        let header = self.header.scope.header_length();
+        let segments = data.len().saturating_sub(room).div_ceil(self.max - header);
+        // What is long waits as long as its reader wants: it takes no more than it needs.
+        self.out
+            .reserve(data.len() + segments * header + self.header.scope.alignment());
         self.spread(data);
     }
 

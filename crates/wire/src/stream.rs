@@ -336,6 +336,9 @@ impl MessageAhead<'_> {
         let header = Header::new(SegmentType::AsyncMessage, scope, order, framing.ccsid);
         let mut head = Vec::with_capacity(512);
         self.first.write(&mut head, order);
+        let each = scope.header_length() + PART;
+        let segments = self.data.len() / framing.max_transmission.saturating_sub(each).max(1);
+        out.reserve(head.len() + self.data.len() + (segments + 2) * (each + scope.alignment()));
         let (mut rest, mut segment) = (self.data, 0_u16);
         loop {
             let before = scope.header_length() + PART + head.len();

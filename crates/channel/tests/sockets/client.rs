@@ -108,6 +108,14 @@ impl<S: Wire> Client<S> {
         }
     }
 
+    /// Takes at most so many bytes off the socket, if it still is one.
+    pub(crate) async fn read_some(&mut self, most: usize) {
+        let mut buffer = vec![0; most];
+        if let Ok(length) = self.stream.read(&mut buffer).await {
+            self.received.extend_from_slice(&buffer[..length]);
+        }
+    }
+
     /// How the socket ends.
     pub(crate) async fn fate(&mut self) -> Fate {
         match self.event().await {

@@ -17,6 +17,7 @@ mod limits;
 mod planted;
 mod refused;
 mod replay;
+mod slow_readers;
 #[path = "../../../wire/tests/protocol/stream.rs"]
 mod stream;
 mod streams;

@@ -10,7 +10,7 @@ use posthaste_wire::stream::{Notification, RequestMsgs, Selection};
 use posthaste_wire::{Envelope, Flags, Reply, Request, Scope};
 use tokio::net::TcpStream;
 
-use crate::client::Client;
+use crate::client::{Client, Wire};
 use crate::world::World;
 
 type Raw = Client<TcpStream>;
@@ -42,7 +42,7 @@ pub(crate) fn wanting(handle: Hobj, options: i32) -> RequestMsgs {
     }
 }
 
-fn envelope(client: &Raw, request: u32) -> Envelope {
+fn envelope<S: Wire>(client: &Client<S>, request: u32) -> Envelope {
     let framing = client.socket.agreement().unwrap().framing();
     Envelope {
         scope: Scope::Conversation {
@@ -53,7 +53,7 @@ fn envelope(client: &Raw, request: u32) -> Envelope {
     }
 }
 
-pub(crate) fn ask(client: &mut Raw, request: &RequestMsgs) {
+pub(crate) fn ask<S: Wire>(client: &mut Client<S>, request: &RequestMsgs) {
     let envelope = envelope(client, 1);
     request.encode(&mut client.out, &envelope, Flags::NONE);
 }
@@ -74,7 +74,7 @@ fn state(client: &mut Raw, code: u32, value: u32, confirm: bool) {
 }
 
 /// The next message: why there is none, its number in the conversation, its descriptor, and its data.
-pub(crate) async fn next(client: &mut Raw) -> (Reason, u32, Md, Vec<u8>) {
+pub(crate) async fn next<S: Wire>(client: &mut Client<S>) -> (Reason, u32, Md, Vec<u8>) {
     let (mut first, mut data) = (None, Vec::new());
     loop {
         match client.event().await.unwrap() {
