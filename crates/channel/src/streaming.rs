@@ -18,6 +18,7 @@ use posthaste_engine::{Consumer, Delivery, Session};
 use posthaste_env::Sleep;
 use posthaste_mqi::constants::{
     MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_SYNCPOINT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT,
+    MQWI_UNLIMITED,
 };
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Reason};
 use posthaste_wire::stream::{RequestMsgs, Selection};
@@ -52,6 +53,8 @@ struct Stream {
     answered: bool,
     /// The client has asked, and nothing has ended that.
     armed: bool,
+    /// What is wrong with what the client asks for.
+    wrong: Option<Reason>,
     /// A get of the application waits for an answer; until when, unless it is for ever.
     get: Option<Until>,
     consumer: Option<Consumer>,
@@ -134,6 +137,7 @@ impl Stream {
             in_unit_index: None,
             answered: false,
             armed: false,
+            wrong: None,
             get: None,
             consumer: None,
             credited: false,
@@ -158,6 +162,7 @@ impl Stream {
     fn disarm(&mut self) {
         self.give_up();
         self.armed = false;
+        self.wrong = None;
         self.get = None;
     }
 
@@ -324,6 +329,8 @@ impl Streams {
         stream.window = u64::from(request.requested);
         stream.armed = true;
         stream.paused = false;
+        // As of MQGET, which looks at it whether or not it waits.
+        stream.wrong = (request.wait_ms < MQWI_UNLIMITED).then_some(Reason::WAIT_INTERVAL_ERROR);
         stream.reads_ahead |= request.flags & RequestMsgs::GET_WAITS != 0;
         let asked_again = request.flags & RequestMsgs::ASKED_AGAIN != 0;
         stream.get = match request.flags & RequestMsgs::GET_WAITS != 0 {
@@ -390,6 +397,9 @@ impl Streams {
             };
             if !stream.armed {
                 continue;
+            }
+            if let Some(reason) = stream.wrong {
+                return Poll::Ready(Due::None(stream.handle, reason));
             }
             let due = match stream.paused && !allowed {
                 true => stream.poll_get(context),

@@ -236,6 +236,37 @@ async fn a_get_that_waits_is_told_when_there_is_nothing() {
     client.disconnect().await;
 }
 
+/// What MQGET says of a wait interval that is neither a time nor MQWI_UNLIMITED, and for a consumer too.
+#[tokio::test]
+async fn a_wait_interval_below_unlimited_is_an_error() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    for (flags, options) in [
+        (RequestMsgs::GET_WAITS, MQGMO_WAIT),
+        (RequestMsgs::GET_WAITS, 0),
+        (0, MQGMO_WAIT),
+        (
+            RequestMsgs::GET_WAITS | RequestMsgs::ASKED_AGAIN,
+            MQGMO_WAIT,
+        ),
+    ] {
+        let mut request = wanting(queue, MQGMO_NO_SYNCPOINT | options);
+        request.flags |= flags;
+        for wait_ms in [-2, i32::MIN] {
+            request.wait_ms = wait_ms;
+            ask(&mut client, &request);
+            assert_eq!(next(&mut client).await.0, Reason::WAIT_INTERVAL_ERROR);
+        }
+    }
+    // The handle goes on; without end is without end.
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"one").await;
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT | MQGMO_WAIT);
+    request.wait_ms = -1;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+}
+
 #[tokio::test]
 async fn a_get_that_began_before_its_message_came_has_no_second_one() {
     let world = World::new().await;
