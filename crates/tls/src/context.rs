@@ -18,6 +18,10 @@ use crate::server_name::to_channel;
 
 /// Groups for the exchange of keys, the cheapest first.
 const GROUPS: &str = "X25519:P-256:P-384:P-521";
+/// What handshakes are signed with: nothing with SHA-1 or SHA-224, which OpenSSL has at the level below.
+const SIGNATURES: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448:\
+    rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:\
+    rsa_pss_pss_sha256:rsa_pss_pss_sha384:rsa_pss_pss_sha512:RSA+SHA256:RSA+SHA384:RSA+SHA512";
 /// Length of keys and of digests in certificates: at least 112 bits of strength.
 const CERTIFICATE_LEVEL: i32 = 2;
 /// Tickets that a server hands out after a handshake of TLS 1.3.
@@ -230,6 +234,7 @@ fn either_side(
     }
     builder.verify_param_mut().set_auth_level(CERTIFICATE_LEVEL);
     builder.set_groups_list(GROUPS)?;
+    builder.set_sigalgs_list(SIGNATURES)?;
     builder.set_options(SslOptions::NO_RENEGOTIATION | SslOptions::NO_COMPRESSION);
     builder.set_mode(SslMode::RELEASE_BUFFERS);
     builder.set_read_ahead(true);

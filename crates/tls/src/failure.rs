@@ -9,6 +9,7 @@ use openssl::x509::X509VerifyResult;
 /// OpenSSL's numbers of reasons (`SSL_R_...`).
 const NO_SHARED_CIPHER: i32 = 193;
 const NO_SUITABLE_SIGNATURE: i32 = 118;
+const NO_SHARED_SIGNATURE: i32 = 376;
 const NO_SHARED_GROUPS: i32 = 410;
 const VERIFY_FAILED: i32 = 134;
 const UNSUPPORTED_PROTOCOL: i32 = 258;
@@ -70,6 +71,7 @@ fn of_stack(stack: &ErrorStack, ssl: &SslRef) -> Failure {
         Some(
             NO_SHARED_CIPHER
             | NO_SUITABLE_SIGNATURE
+            | NO_SHARED_SIGNATURE
             | NO_SHARED_GROUPS
             | UNSUPPORTED_PROTOCOL
             | VERSION_TOO_LOW,

@@ -465,3 +465,76 @@ fn stores_are_refused_with_their_reason() {
         "{none}"
     );
 }
+
+/// A client's socket: what it writes, and what it is given to read.
+#[derive(Default)]
+struct ClientEnd {
+    to: Vec<u8>,
+    from: Vec<u8>,
+}
+
+impl std::io::Read for ClientEnd {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.from.len().min(into.len());
+        if length == 0 {
+            return Err(std::io::ErrorKind::WouldBlock.into());
+        }
+        into[..length].copy_from_slice(&self.from[..length]);
+        self.from.drain(..length);
+        Ok(length)
+    }
+}
+
+impl std::io::Write for ClientEnd {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.to.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client of TLS 1.2 that takes signatures with these algorithms only, whatever its library thinks of them.
+fn signed_with(algorithms: &str, acceptor: &Acceptor) -> Result<Progress, Failure> {
+    let mut builder =
+        openssl::ssl::SslContext::builder(openssl::ssl::SslMethod::tls_client()).unwrap();
+    builder.set_security_level(0);
+    builder
+        .set_max_proto_version(Some(openssl::ssl::SslVersion::TLS1_2))
+        .unwrap();
+    builder.set_sigalgs_list(algorithms).unwrap();
+    let ssl = openssl::ssl::Ssl::new(&builder.build()).unwrap();
+    let mut client = openssl::ssl::SslStream::new(ssl, ClientEnd::default()).unwrap();
+    let mut server = Machine::accept(acceptor);
+    for _ in 0..4 {
+        // Whether it is content is not what is asked.
+        let _ = client.connect();
+        server.receive(&std::mem::take(&mut client.get_mut().to));
+        match server.handshake() {
+            Ok(Progress::Waiting) => client.get_mut().from.append(server.output()),
+            ended => return ended,
+        }
+    }
+    Ok(Progress::Waiting)
+}
+
+#[test]
+fn nothing_is_signed_with_what_is_broken() {
+    let store = Keys::new().store("server", KeyKind::Rsa);
+    // With the CipherSpec of short tags, for which OpenSSL's own level has to go.
+    let acceptor = acceptor(&store, Allowed::all());
+    assert_eq!(signed_with("RSA+SHA256", &acceptor), Ok(Progress::Done));
+    assert_eq!(
+        signed_with("rsa_pss_rsae_sha256", &acceptor),
+        Ok(Progress::Done)
+    );
+    for broken in ["RSA+SHA1", "RSA+SHA1:ECDSA+SHA1", "RSA+SHA224"] {
+        let ended = signed_with(broken, &acceptor);
+        assert!(
+            matches!(ended, Err(Failure::NothingInCommon(_))),
+            "{broken}: {ended:?}"
+        );
+    }
+}
