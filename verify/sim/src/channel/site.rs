@@ -99,6 +99,7 @@ pub(crate) const LIMITS: Limits = Limits {
     farewell: Duration::from_secs(1),
     unfinished: 256 * 1024,
     unfinished_in_all: 8 * 1024 * 1024,
+    output_in_all: 8 * 1024 * 1024,
 };
 
 /// The channels of a running queue manager, and where their clients are.
