@@ -6,6 +6,7 @@
 //!   before every pin.
 //! * What is in memory only the log has behind its restart point, of queues and of units of work, those in doubt
 //!   included.
+//! * Subscriptions, their definitions and their queues: `topics/check.rs`.
 //! * The room that the log keeps for the ends of units of work is what they were promised.
 //!
 //! For one thread that drives everything, as in the simulator, or a queue manager at rest, as one that has been started
@@ -25,6 +26,7 @@ use crate::queue::{Outside, Queue};
 use crate::queue_manager::QueueManager;
 use crate::record::QueueId;
 use crate::session::SessionInner;
+use crate::topics::check::Uses;
 use crate::unit::{Op, Stage, Unit};
 
 /// By queue, what connections have of it.
@@ -49,9 +51,14 @@ impl QueueManager {
         let mut all = All::new();
         let mut promised = 0;
         let usage = inner.log.usage();
+        let mut uses = Uses::new();
         for session in &sessions {
             note_handles(session, &mut all);
+            for id in session.lock().handles.subscriptions() {
+                *uses.entry((id, session.id)).or_default() += 1;
+            }
         }
+        inner.check_subscriptions(whole.then_some(&uses))?;
         for (pin, unit) in inner.units.all() {
             check_owner(&unit, &sessions)?;
             promised += check_unit(&unit, (pin, usage.restart), &mut all)?;

@@ -100,6 +100,8 @@ pub enum Bug {
     WaitsStopReading,
     /// A restart forgets a durable subscription.
     ForgetSubscription,
+    /// The managed queue of a subscription that has ended stays.
+    LeakManaged,
 }
 
 impl Bug {
@@ -151,6 +153,7 @@ impl Bug {
         Bug::WaitKeepsBuffer,
         Bug::WaitsStopReading,
         Bug::ForgetSubscription,
+        Bug::LeakManaged,
     ];
 }
 

@@ -159,3 +159,33 @@ fn an_alias_queue_is_followed_whenever_something_is_published() {
     assert_eq!(publish(&s, "t", PERSISTENT, "one"), Ok(Reason::NONE));
     assert_eq!(depths(&w), [1, 2, 1]);
 }
+
+/// Nobody takes a queue away from the subscription that it was made for.
+#[test]
+fn a_managed_queue_goes_with_its_subscription_only() {
+    let mut w = World::light();
+    let s = w.connect();
+    let (hobj, hsub) = subscribe(&s, &sd(DURABLE, "S", "t"), Hobj::NONE);
+    let queue = managed_queues(&w)[0].0.clone();
+    let mine = open(&s, &queue, MQOO_OUTPUT);
+    assert_eq!(publish(&s, "t", PERSISTENT, "one"), Ok(Reason::NONE));
+    for handle in [hobj, mine] {
+        for options in [MQCO_DELETE, MQCO_DELETE_PURGE] {
+            let closed = close(&s, handle, options);
+            assert_eq!(closed, Err(Reason::OPTION_NOT_VALID_FOR_TYPE));
+        }
+        close(&s, handle, 0).unwrap();
+    }
+    assert_eq!(w.qm().check(), Ok(()));
+    close(&s, hsub, MQCO_KEEP_SUB).unwrap();
+    let delete = format!("DELETE QLOCAL({queue}) PURGE");
+    assert_eq!(w.mqsc(&delete).reason, Reason::OBJECT_IN_USE);
+    drop(s);
+    w.crash();
+    assert_eq!(w.mqsc(&delete).reason, Reason::OBJECT_IN_USE);
+    assert_eq!(managed_queues(&w), [(queue, 1)]);
+    assert_eq!(w.qm().check(), Ok(()));
+    w.run("DELETE SUB(S)");
+    assert!(managed_queues(&w).is_empty());
+    assert_eq!(w.qm().check(), Ok(()));
+}

@@ -89,6 +89,7 @@ pub const PLANTED: &[Planted] = &[
     engine("forget-tickets", Bug::ForgetTickets, 400),
     topics("half-publish", Bug::HalfPublish, 200),
     topics("forget-subscription", Bug::ForgetSubscription, 100),
+    topics("leak-managed", Bug::LeakManaged, 100),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("keep-branch", Bug::KeepBranch, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),

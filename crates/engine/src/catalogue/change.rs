@@ -283,7 +283,8 @@ impl Catalogue {
         definition
     }
 
-    /// Deletes an object. A queue must not be open, nor have messages unless `purge`.
+    /// Deletes an object. A queue must not be open, nor that of a subscription which the queue manager made it for, nor
+    /// have messages unless `purge`.
     pub(crate) fn delete(
         &self,
         qm: &Arc<Inner>,
@@ -353,6 +354,9 @@ impl Catalogue {
         even_open: bool,
     ) -> Result<Option<Lsn>, ChangeError> {
         if let Runtime::Local(queue) = known.runtime() {
+            if qm.topics.manages(&queue.name) {
+                return Err(ChangeError::InUse(Vec::new()));
+            }
             let mut state = queue.lock();
             if state.is_uncommitted() {
                 return Err(ChangeError::Uncommitted(Vec::new()));

@@ -117,6 +117,7 @@ impl Inner {
     /// What a subscription leaves behind goes. It is found no more, and no lock is held.
     pub(crate) fn subscription_ended(self: &Arc<Self>, ended: &Subscription) {
         if ended.managed
+            && !planted(Bug::LeakManaged)
             && let Some(queue) = ended.destination.found()
         {
             self.abandon(&queue);

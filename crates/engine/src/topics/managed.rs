@@ -3,7 +3,7 @@
 //! Invariants:
 //! * The managed queue of a durable subscription is permanent dynamic, any other temporary dynamic.
 //! * The queue is defined before its subscription, and outlives it until nobody has it open any more. So a crash leaves at
-//!   most a queue without a subscription, which the next start deletes.
+//!   most a queue without a subscription, which the next start deletes. Nobody else deletes it while it has one.
 //! * A queue that cannot be deleted, because a unit of work has to do with it or the log has no room, is tried again by
 //!   maintenance.
 
@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use posthaste_command::{Object, ObjectKind};
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Name, Reason};
 
@@ -22,6 +23,11 @@ use crate::queue::Queue;
 /// What the names of managed queues begin with.
 const DURABLE: &str = "SYSTEM.MANAGED.DURABLE.";
 const NON_DURABLE: &str = "SYSTEM.MANAGED.NDURABLE.";
+
+/// Whether a managed queue may be called so.
+pub(super) fn is_managed_name(name: &str) -> bool {
+    name.starts_with(DURABLE) || name.starts_with(NON_DURABLE)
+}
 
 /// A managed queue of which no subscription knows yet: it goes when none will.
 pub(crate) struct Made {
@@ -45,6 +51,7 @@ impl Drop for Made {
         if let Some(queue) = self.queue.take() {
             self.qm.abandon(&queue);
         }
+        self.qm.topics.making.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -92,6 +99,7 @@ impl Inner {
         let Runtime::Local(queue) = definition.runtime() else {
             return Err(Reason::UNEXPECTED_ERROR);
         };
+        self.topics.making.fetch_add(1, Ordering::Relaxed);
         Ok(Made {
             qm: Arc::clone(self),
             queue: Some(Arc::clone(queue)),

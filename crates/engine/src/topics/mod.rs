@@ -8,6 +8,7 @@
 //! * The lock is a leaf: nothing else is locked while it is held.
 
 pub(crate) mod administrative;
+pub(crate) mod check;
 pub(crate) mod ends;
 pub(crate) mod managed;
 pub(crate) mod publication;
@@ -18,8 +19,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use posthaste_command::ObjectKind;
+use posthaste_env::sync::atomic::AtomicUsize;
 use posthaste_env::sync::{Mutex, RwLock};
-use posthaste_mqi::Reason;
+use posthaste_mqi::{Name, Reason};
 use posthaste_recovery_log::Lsn;
 use posthaste_topic::{Key, Subscribers};
 use subscription::{SubId, Subscription};
@@ -32,6 +34,8 @@ pub(crate) struct Topics {
     known: RwLock<Known>,
     /// Managed queues whose subscriptions have ended and that could not be deleted yet.
     unused: Mutex<Vec<Arc<Queue>>>,
+    /// How many managed queues there are of which no subscription knows yet.
+    making: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -41,6 +45,8 @@ struct Known {
     by_name: HashMap<String, SubId>,
     /// Those that end by themselves, the next first.
     ending: BTreeSet<(i64, SubId)>,
+    /// By their managed queues: each has one.
+    managed: HashMap<Name, SubId>,
 }
 
 struct Entry {
@@ -75,6 +81,9 @@ impl Known {
         if let Some(expires) = subscription.expires {
             self.ending.insert((expires, id));
         }
+        if subscription.managed {
+            self.managed.insert(subscription.destination.queue, id);
+        }
         let key = self
             .index
             .insert(&subscription.filter, subscription.clone());
@@ -96,6 +105,10 @@ impl Known {
         }
         if let Some(expires) = removed.subscription.expires {
             self.ending.remove(&(expires, *id));
+        }
+        let queue = &removed.subscription.destination.queue;
+        if self.managed.get(queue) == Some(id) {
+            self.managed.remove(queue);
         }
         Some(removed)
     }
@@ -159,6 +172,11 @@ impl Topics {
         let id = known.by_name.get(name)?;
         let entry = known.by_id.get(id)?;
         Some(entry.subscription.clone())
+    }
+
+    /// Whether a subscription has the queue of this name as its managed one.
+    pub(crate) fn manages(&self, queue: &Name) -> bool {
+        self.known.read().managed.contains_key(queue)
     }
 
     /// What is known of a subscription.
@@ -290,7 +308,6 @@ impl Entry {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use posthaste_mqi::Name;
     use posthaste_topic::{Filter, Scheme};
     use subscription::{Deliveries, Destination, Maker, PublishProperties};
 

@@ -26,6 +26,10 @@ fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason
     let Target::Queue { queue, .. } = &handle.target else {
         return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
     };
+    if handle.managed {
+        // It goes with its subscription.
+        return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
+    }
     let state = queue.lock();
     match state.attributes.definition_type {
         MQQDT_PERMANENT_DYNAMIC => {}
@@ -124,6 +128,8 @@ impl SessionInner {
 fn refused(error: ChangeError) -> Result<Option<Lsn>, Reason> {
     match error {
         ChangeError::NotEmpty | ChangeError::Uncommitted(_) => Err(Reason::Q_NOT_EMPTY),
+        // A subscription has it.
+        ChangeError::InUse(_) => Err(Reason::OPTION_NOT_VALID_FOR_TYPE),
         ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => Err(reason),
         // Somebody else deleted it meanwhile.
         _ => Ok(None),
