@@ -102,6 +102,8 @@ pub enum Bug {
     ForgetSubscription,
     /// The managed queue of a subscription that has ended stays.
     LeakManaged,
+    /// A subscription that is altered is nowhere for a moment.
+    AlterInTwo,
 }
 
 impl Bug {
@@ -154,6 +156,7 @@ impl Bug {
         Bug::WaitsStopReading,
         Bug::ForgetSubscription,
         Bug::LeakManaged,
+        Bug::AlterInTwo,
     ];
 }
 

@@ -24,7 +24,7 @@ const MOST: usize = 1 << 20;
 
 /// An application with its connection.
 pub(crate) struct App {
-    world: Rc<World>,
+    pub(crate) world: Rc<World>,
     session: Session,
     number: u32,
     /// What it has open, by the names that it asked for.
@@ -35,9 +35,9 @@ pub(crate) struct App {
 
 /// An open queue.
 #[derive(Clone, Copy)]
-struct Target {
-    handle: Hobj,
-    queue: QueueId,
+pub(crate) struct Target {
+    pub(crate) handle: Hobj,
+    pub(crate) queue: QueueId,
 }
 
 /// How a call ended, for the application's own course.
@@ -146,7 +146,7 @@ impl App {
         }
     }
 
-    fn invoke(&self, op: Op) -> Option<OpId> {
+    pub(crate) fn invoke(&self, op: Op) -> Option<OpId> {
         let now = self.world.micros();
         let mut judge = self.world.judge();
         if judge.down || judge.violation.is_some() {
@@ -159,7 +159,7 @@ impl App {
         Some(judge.model.invoke(now, self.number, op))
     }
 
-    fn respond(&self, op: OpId, outcome: Outcome) -> Ended {
+    pub(crate) fn respond(&self, op: OpId, outcome: Outcome) -> Ended {
         let now = self.world.micros();
         let mut judge = self.world.judge();
         if judge.down {
@@ -193,16 +193,11 @@ impl App {
         let Some(target) = self.target(queue) else {
             return Ended::Gone;
         };
-        let id = {
-            let mut judge = self.world.judge();
-            judge.next_id += 1;
-            judge.next_id
-        };
-        let data = payload(id, length);
+        let (id, data, hash) = self.letter(length);
         let put = Put {
             queue: target.queue,
             id,
-            hash: digest(&data),
+            hash,
             persistent: Some(true),
             priority: Some(0),
             in_uow,
@@ -232,6 +227,23 @@ impl App {
             return Ended::Fine;
         }
         self.respond(op, ended.map_or_else(outcome, |_| Outcome::Done))
+    }
+
+    /// Something to put that nobody has put before: its number, itself, its digest.
+    pub(crate) fn letter(&self, length: usize) -> (u64, Bytes, u64) {
+        let id = {
+            let mut judge = self.world.judge();
+            judge.next_id += 1;
+            judge.next_id
+        };
+        let data = payload(id, length);
+        let hash = digest(&data);
+        (id, data, hash)
+    }
+
+    /// Keeps a queue open by a name.
+    pub(crate) fn keep_open(&self, name: &'static str, target: Target) {
+        self.handles.borrow_mut().insert(name, target);
     }
 
     /// MQSTAT: all that was not waited for is done when it returns.

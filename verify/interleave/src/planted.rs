@@ -51,6 +51,7 @@ pub const PLANTED: &[Planted] = &[
     planted("listed-unasked", Bug::ListedUnasked, "consumers", 10_000),
     planted("join-released", Bug::JoinReleased, "consumers", 10_000),
     planted("carry-late", Bug::CarryLate, "branches", 20_000),
+    planted("alter-in-two", Bug::AlterInTwo, "topics", 4_000),
     planted(
         "retry-failed-sync",
         Bug::RetryFailedSync,

@@ -16,6 +16,7 @@ use crate::application::{App, Ended};
 use crate::definitions::{definitions, redefined};
 use crate::explorer::{Explorer, Halt, Totals};
 use crate::schedule::{DiskFault, Plan};
+use crate::topics::topics;
 use crate::trace::Trace;
 use crate::world::World;
 
@@ -188,6 +189,15 @@ pub const SCENARIOS: &[Scenario] = &[
         threads: branches,
     },
     Scenario {
+        name: "topics",
+        about: "publications, beside subscriptions that are made, altered and ended, and checkpoints",
+        buffer: SMALL,
+        write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
+        threads: topics,
+    },
+    Scenario {
         name: "mixed",
         about: "calls drawn by seed on two queues, beside checkpoints and perhaps an orderly end",
         buffer: SMALL,
@@ -358,6 +368,7 @@ fn audit(world: &Rc<World>) -> Result<(), Failure> {
         for queue in world.queue_names() {
             auditor.drain(queue);
         }
+        auditor.take_over_subscriptions();
         auditor.leave();
     }
     if let Some(why) = world.alarm() {

@@ -30,6 +30,7 @@ use crate::definitions::{OWN, Own};
 use crate::disk::{ScheduledClock, ScheduledDisk};
 use crate::explorer::Explorer;
 use crate::schedule::DiskFault;
+use crate::topics::Subscriptions;
 use crate::trace::JUDGE;
 
 /// Longer than a checkpoint takes.
@@ -103,6 +104,7 @@ pub(crate) struct World {
     /// Why it stopped by itself.
     pub(crate) stopped: RefCell<Option<String>>,
     write_nanos: Nanos,
+    pub(crate) subscriptions: Subscriptions,
 }
 
 impl World {
@@ -158,6 +160,7 @@ impl World {
             ended_orderly: Cell::new(false),
             stopped: RefCell::new(None),
             write_nanos,
+            subscriptions: Subscriptions::default(),
         })
     }
 

@@ -26,6 +26,7 @@ use posthaste_recovery_log::Lsn;
 use posthaste_topic::{Key, Subscribers};
 use subscription::{SubId, Subscription};
 
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 
 /// See the head of this file.
@@ -142,6 +143,10 @@ impl Topics {
         let Some(before) = known.remove(&subscription.id) else {
             return false;
         };
+        if planted(Bug::AlterInTwo) {
+            drop(known);
+            known = self.known.write();
+        }
         let id = subscription.id;
         let subscription = Arc::new(Subscription {
             deliveries: before.subscription.deliveries.clone(),
