@@ -27,6 +27,7 @@ pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message
     let mut wakes = Wakes::default();
     let mut state = queue.lock();
     let due = arrived(qm, &mut state, message, reserved, &mut wakes);
+    qm.discard_superseded(queue, &mut state);
     let spills = state.spills();
     drop(state);
     wakes.wake();

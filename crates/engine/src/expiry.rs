@@ -21,6 +21,9 @@ use crate::unit::{Op, Stage, Unit};
 
 /// Expired messages have been taken off a queue: notes that in the log and sends their reports.
 pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Expired>) {
+    if !messages.is_empty() && queue.lock().keeps_retained() {
+        return qm.retained_expired(queue, &messages);
+    }
     for Expired { message, held } in messages {
         mark(Mark::Expired);
         match (
@@ -45,7 +48,7 @@ pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Expired
 
 /// Notes in the log that an expired persistent message is gone. Not forced, and not missed: without the record the
 /// message expires once more after a restart.
-fn note_expired(qm: &Inner, queue: &Queue, seq: u64) {
+pub(crate) fn note_expired(qm: &Inner, queue: &Queue, seq: u64) {
     let record = record::discarded(queue.id, seq);
     let _ = qm.log.append(Class::Relief, &[&record]);
 }

@@ -249,6 +249,7 @@ impl QueueManager {
             inner.deleted.remove_discarded();
             inner.end_expired();
             inner.delete_deferred();
+            inner.discard_superseded_again();
             let now = inner.env.clock.monotonic();
             if inner.log_space.take_room_wanted(now) {
                 let made = inner.make_room(connections).await;

@@ -104,6 +104,8 @@ pub enum Bug {
     LeakManaged,
     /// A subscription that is altered is nowhere for a moment.
     AlterInTwo,
+    /// Restart does not look which publications are retained.
+    ForgetRetained,
 }
 
 impl Bug {
@@ -157,6 +159,7 @@ impl Bug {
         Bug::ForgetSubscription,
         Bug::LeakManaged,
         Bug::AlterInTwo,
+        Bug::ForgetRetained,
     ];
 }
 

@@ -89,8 +89,21 @@ pub(crate) struct Reservation {
 
 impl Reservation {
     /// For a message, on the queue that it goes to.
-    pub(crate) async fn of(routed: &RoutedMessage) -> Result<Self, Reason> {
-        let (reserved, behind) = Self::try_for(routed);
+    pub(crate) fn of(
+        routed: &RoutedMessage,
+    ) -> impl Future<Output = Result<Self, Reason>> + use<'_> {
+        Self::reserve(routed, false)
+    }
+
+    /// For a message on the queue of retained publications, where there are no others.
+    pub(crate) fn of_retained(
+        routed: &RoutedMessage,
+    ) -> impl Future<Output = Result<Self, Reason>> + use<'_> {
+        Self::reserve(routed, true)
+    }
+
+    async fn reserve(routed: &RoutedMessage, retained: bool) -> Result<Self, Reason> {
+        let (reserved, behind) = Self::try_for(routed, retained);
         let refused = matches!(reserved, Err(Reason::Q_SPACE_NOT_AVAILABLE));
         if !refused && !behind {
             return reserved;
@@ -100,7 +113,7 @@ impl Reservation {
             let bytes = refused.then(|| routed.message.size());
             routed.queue.make_room(bytes).await;
             match refused {
-                true => Self::try_for(routed).0,
+                true => Self::try_for(routed, retained).0,
                 false => reserved,
             }
         })
@@ -109,19 +122,22 @@ impl Reservation {
 
     /// The same for a call that does not wait.
     pub(crate) fn at_once(routed: &RoutedMessage) -> Result<Self, Reason> {
-        match Self::try_for(routed).0 {
+        match Self::try_for(routed, false).0 {
             Err(Reason::Q_SPACE_NOT_AVAILABLE) => {
                 routed.queue.file_again(routed.message.size());
-                Self::try_for(routed).0
+                Self::try_for(routed, false).0
             }
             reserved => reserved,
         }
     }
 
     /// And whether what is due to be filed is far behind.
-    fn try_for(routed: &RoutedMessage) -> (Result<Self, Reason>, bool) {
+    fn try_for(routed: &RoutedMessage, retained: bool) -> (Result<Self, Reason>, bool) {
         let mut state = routed.queue.lock();
-        let reserved = state.reserve(routed.persistent());
+        let reserved = match state.keeps_retained() == retained {
+            true => state.reserve(routed.persistent()),
+            false => Err(Reason::PUT_INHIBITED),
+        };
         let behind = state.is_behind();
         drop(state);
         let queue = Some(routed.queue.clone());

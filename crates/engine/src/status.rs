@@ -123,7 +123,8 @@ pub enum TransactionState {
     Heuristic(Outcome),
 }
 
-/// A topic string that somebody subscribes to or that a topic object is about, or one above these.
+/// A topic string that somebody subscribes to, that a topic object is about, or that has a retained publication, or one
+/// above these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicStatus {
     /// The topic string; the root is empty.
@@ -134,6 +135,8 @@ pub struct TopicStatus {
     pub rules: Attrs,
     /// How many subscriptions there are to it.
     pub subscriptions: usize,
+    /// Whether it has a retained publication.
+    pub retained: bool,
 }
 
 /// A subscription.

@@ -126,7 +126,6 @@ fn what_a_call_about_a_topic_is_refused_with() {
     assert_eq!(put(0), Ok(Reason::NONE), "nobody has to be there");
     let warned = put(MQPMO_WARN_IF_NO_SUBS_MATCHED);
     assert_eq!(warned, Ok(Reason::NO_SUBS_MATCHED));
-    assert_eq!(put(MQPMO_RETAIN), Err(Reason::PUT_NOT_RETAINED));
     assert_eq!(put(MQPMO_LOGICAL_ORDER), Err(Reason::OPTIONS_ERROR));
     assert_eq!(
         next(&s, h, 0).unwrap_err(),

@@ -50,14 +50,17 @@ const UNPROVOKED: [(&str, &str); 2] = [
     ),
 ];
 
-/// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in `damaged.rs`.
-const OWN_TESTS: [&str; 7] = [
+/// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in `damaged.rs`,
+/// `publications.rs` and `retained.rs`.
+const OWN_TESTS: [&str; 9] = [
     "BACKED_OUT",
     "NO_SUBS_MATCHED",
     "OBJECT_DAMAGED",
     "PUBLICATION_FAILURE",
     "PUT_NOT_RETAINED",
     "RESOURCE_PROBLEM",
+    "RETAINED_MSG_Q_ERROR",
+    "RETAINED_NOT_DELIVERED",
     "TOPIC_STRING_ERROR",
 ];
 

@@ -361,7 +361,7 @@ impl Catalogue {
             if state.is_uncommitted() {
                 return Err(ChangeError::Uncommitted(Vec::new()));
             }
-            if !even_open && state.is_open() {
+            if !even_open && state.is_open() || state.keeps_retained() {
                 return Err(ChangeError::InUse(Vec::new()));
             }
             if !purge && (state.index.used() > 0 || state.damage.is_some()) {

@@ -39,7 +39,7 @@ use crate::topics::administrative::TopicObjects;
 pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
 pub use change::ChangeError;
-pub(crate) use defaults::system_objects;
+pub(crate) use defaults::{RETAINED_QUEUE, system_objects};
 pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
 pub(crate) use restore::add_missing;

@@ -36,6 +36,7 @@ impl QueueState {
         self.index.check()?;
         self.check_residents()?;
         self.check_browse_locks()?;
+        self.check_retained()?;
         self.check_units(outside, whole)?;
         let whole_files = whole && !self.filing.left;
         if whole_files && self.spills() {
@@ -118,7 +119,7 @@ impl QueueState {
             [self.open_input, self.open_output, self.open_browse].map(|tally| tally.get());
         let counts = [self.pending_puts, self.uncommitted_gets].map(|tally| tally.get());
         let here = (counts[0], counts[1], held, handles);
-        let count = got.len() as u32;
+        let count = (got.len() + self.superseded().len()) as u32;
         let there = (outside.puts, count, count, outside.open);
         let least = here.0 >= there.0 && here.1 >= there.1 && here.2 >= there.2;
         let bytes = self.uncommitted.map(|tally| tally.get()) == outside.bytes;

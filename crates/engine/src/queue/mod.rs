@@ -27,6 +27,7 @@ pub(crate) mod judged;
 mod lock;
 pub(crate) mod reading;
 mod residents;
+mod retained;
 pub(crate) mod saved;
 mod search;
 mod spill;
@@ -60,6 +61,7 @@ pub use counts::QueueCounts;
 use index::{Body, GroupKeys, Index, NIL, NewSlot, SlotId};
 use lock::Locked;
 use residents::{Resident, Residents};
+use retained::Retained;
 pub(crate) use search::{Cursor, Expired, Found, Start, SweepEnd};
 use spill::Filing;
 use triggered::{TriggerState, Triggered};
@@ -155,6 +157,8 @@ pub(crate) struct QueueState {
     near: SlotId,
     /// Since somebody has searched by properties.
     relisted: Option<Box<judged::Relisted>>,
+    /// Of the queue of retained publications.
+    retained: Option<Box<Retained>>,
     counts: QueueCounts,
 }
 
@@ -194,6 +198,7 @@ impl Queue {
             damage: None,
             near: NIL,
             relisted: None,
+            retained: None,
             counts: QueueCounts::default(),
             home: Arc::clone(&home),
         };
@@ -422,6 +427,7 @@ impl QueueState {
         let slot = self.hold_new(message, 0);
         self.list(slot);
         self.waiters.notify(&considered, wakes);
+        self.retained_arrived(slot);
     }
 
     /// Lists a held slot, near the one listed before, and has its bytes filed if the buffer is full.
@@ -534,6 +540,7 @@ impl QueueState {
             // An image may have it, wherever its bytes were found just now.
             self.index.mark_dirty(slot);
         }
+        self.forget_retained(self.index.slot(slot).seq);
         self.index.remove(slot);
         if let Some(place) = place {
             self.release(place, forced);
@@ -544,6 +551,15 @@ impl QueueState {
     pub(crate) fn got(&mut self, slot: SlotId) {
         self.uncommitted_gets -= 1;
         self.destroy(slot, true);
+    }
+
+    /// Destroys a listed message; the log has forced that it is gone. One that is listed no more is left to who has it.
+    pub(crate) fn discard(&mut self, slot: SlotId, seq: u64) {
+        if self.index.holds(slot, seq) && self.index.slot(slot).listed() {
+            self.browse_forget(slot);
+            self.index.hold(slot);
+            self.destroy(slot, true);
+        }
     }
 
     /// Destroys the messages put before `below`; the log has forced that they are gone. One that a

@@ -295,13 +295,16 @@ impl QueueState {
 }
 
 impl Queue {
-    /// Reads a message that a unit of work has in the file.
+    /// Reads a message that a unit of work has in the file; none: it is not there.
     ///
     /// # Errors
     /// The file does not hold what was written there, or cannot be read.
-    pub(crate) fn read_uncommitted(&self, slot: &NewSlot) -> Result<(), StoreError> {
+    pub(crate) fn read_uncommitted(
+        &self,
+        slot: &NewSlot,
+    ) -> Result<Option<Arc<Message>>, StoreError> {
         let Some(place) = slot.place() else {
-            return Ok(());
+            return Ok(None);
         };
         let missing = Missing {
             slot: NIL,
@@ -310,7 +313,7 @@ impl Queue {
             backout_count: slot.backout_count,
         };
         let file = self.lock().known_file();
-        missing.read(file.as_ref()).map(drop)
+        missing.read(file.as_ref()).map(Some)
     }
 
     /// Reads a message that a look at the queue asked for, on this thread.

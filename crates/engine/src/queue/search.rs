@@ -249,7 +249,8 @@ impl QueueState {
 
     /// The same for one that is held already.
     pub(crate) fn expire(&mut self, slot: SlotId, message: Arc<Message>) -> Expired {
-        let held = message.owes_expiration();
+        // A publication that is retained is a copy: those that were sent it owe the reports.
+        let held = message.owes_expiration() && !self.keeps_retained();
         if held {
             self.uncommitted_gets += 1;
         } else {

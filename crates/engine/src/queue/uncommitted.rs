@@ -135,6 +135,7 @@ impl QueueState {
     /// forced that it never happened.
     pub(crate) fn forget_uncommitted(&mut self, put: &Uncommitted, in_doubt: bool) {
         self.pending_puts -= 1;
+        self.forget_retained(put.seq());
         match put {
             Uncommitted::InMemory { message, counted } => self.uncount(message, *counted),
             Uncommitted::Filed(slot) => match slot.place() {
@@ -163,7 +164,9 @@ impl QueueState {
                     let persistent = self.index.slot(slot).persistent();
                     self.count_arrived(persistent, u64::from(place.length));
                 }
-                self.give_back(slot, wakes);
+                if self.give_back(slot, wakes) {
+                    self.retained_arrived(slot);
+                }
             }
         }
     }

@@ -453,6 +453,7 @@ impl QueueManager {
         stop_with_log(&inner);
         add_missing_objects(&inner);
         inner.recover_subscriptions();
+        inner.recover_retained();
         let qm = QueueManager::new(inner);
         Ok(Started { qm, writer })
     }

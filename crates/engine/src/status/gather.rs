@@ -136,17 +136,20 @@ impl QueueManager {
             .collect()
     }
 
-    /// Every topic string that is wanted of those that somebody subscribes to or that topic objects are about, and of
-    /// those above them, in their order.
+    /// Every topic string that is wanted of those that somebody subscribes to, that topic objects are about or that have
+    /// retained publications, and of those above them, in their order.
     pub fn topics(&self, wanted: impl Fn(&str) -> bool) -> Vec<TopicStatus> {
         let objects = &self.inner().catalogue.topic_objects;
-        let mut all: BTreeMap<String, (String, usize)> = BTreeMap::new();
+        let mut all: BTreeMap<String, (String, usize, bool)> = BTreeMap::new();
         for (topic, object) in objects.all() {
             all.entry(topic).or_default().0 = object;
         }
         for found in self.inner().topics.all() {
             let topic = found.subscription.topic().to_owned();
             all.entry(topic).or_default().1 += 1;
+        }
+        for topic in self.inner().all_retained() {
+            all.entry(topic.to_string()).or_default().2 = true;
         }
         let named: Vec<String> = all.keys().cloned().collect();
         for topic in named {
@@ -156,11 +159,12 @@ impl QueueManager {
             }
         }
         let all = all.into_iter().filter(|(topic, _)| wanted(topic));
-        all.map(|(topic, (object, subscriptions))| TopicStatus {
+        all.map(|(topic, (object, subscriptions, retained))| TopicStatus {
             rules: objects.rules(&topic).attrs().clone(),
             topic,
             object,
             subscriptions,
+            retained,
         })
         .collect()
     }

@@ -12,6 +12,7 @@ pub(crate) mod check;
 pub(crate) mod ends;
 pub(crate) mod managed;
 pub(crate) mod publication;
+pub(crate) mod retained;
 pub(crate) mod stored;
 pub(crate) mod subscription;
 

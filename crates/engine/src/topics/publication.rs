@@ -79,6 +79,38 @@ impl Form {
         header.replace_folder("mqps", folder);
         self.behind(&header, order, &self.data[used..])
     }
+
+    /// The form in which a publication is retained: as it is, behind a header of its own that says what it is about.
+    pub(crate) fn retained(&self, topic: &str) -> Form {
+        let order = ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little);
+        let mut header = self.header();
+        header.replace_folder("mqps", folder(topic, "", true));
+        self.behind(&header, order, &self.data)
+    }
+}
+
+/// The topic string of a retained publication, and what was published. `None`: this is no such message.
+pub(crate) fn restored(md: &Md, data: &Bytes) -> Option<(String, Form)> {
+    if md.format != Chars::new(MQFMT_RF_HEADER_2) {
+        return None;
+    }
+    let order = ByteOrder::of_encoding(md.encoding).unwrap_or(ByteOrder::Little);
+    let (header, used) = Rfh2::decode(data, order, PointerSize::Four).ok()?;
+    let text = header.folder("mqps")?.strip_prefix(TOPIC)?;
+    let (topic, _) = text.split_once("</Top>")?;
+    let form = Form {
+        data: data.slice(used..),
+        format: header.format,
+        encoding: header.encoding,
+        coded_char_set_id: header.coded_char_set_id,
+    };
+    Some((unescaped(topic), form))
+}
+
+/// What [`escaped`] was made of.
+fn unescaped(text: &str) -> String {
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    text.replace("&amp;", "&")
 }
 
 fn escaped(text: &str, out: &mut String) {
@@ -92,15 +124,22 @@ fn escaped(text: &str, out: &mut String) {
     }
 }
 
-/// The folder of publish/subscribe: the topic string, and what the subscription was made with.
-fn folder(topic: &str, user_data: &str) -> String {
-    let mut text = String::from("<mqps><Top>");
+/// What the folder of publish/subscribe begins with.
+const TOPIC: &str = "<mqps><Top>";
+
+/// The folder of publish/subscribe: the topic string, what the subscription was made with, and whether it is a retained
+/// publication that is sent later.
+fn folder(topic: &str, user_data: &str, retained: bool) -> String {
+    let mut text = String::from(TOPIC);
     escaped(topic, &mut text);
     text.push_str("</Top>");
     if !user_data.is_empty() {
         text.push_str("<Sud>");
         escaped(user_data, &mut text);
         text.push_str("</Sud>");
+    }
+    if retained {
+        text.push_str("<Ret dt='boolean'>1</Ret>");
     }
     text.push_str("</mqps>");
     text
@@ -109,6 +148,7 @@ fn folder(topic: &str, user_data: &str) -> String {
 /// The forms that a publication has, each made when it is needed first.
 pub(crate) struct Forms<'a> {
     topic: &'a str,
+    retained: bool,
     published: Form,
     /// It begins with an MQRFH2.
     has_header: bool,
@@ -117,9 +157,11 @@ pub(crate) struct Forms<'a> {
 }
 
 impl<'a> Forms<'a> {
-    pub(crate) fn new(topic: &'a str, published: Form) -> Self {
+    /// `retained`: it was retained, and is sent later.
+    pub(crate) fn new(topic: &'a str, published: Form, retained: bool) -> Self {
         Forms {
             topic,
+            retained,
             has_header: published.format == Chars::new(MQFMT_RF_HEADER_2),
             published,
             with_folder: Vec::new(),
@@ -141,7 +183,7 @@ impl<'a> Forms<'a> {
         let at = match known.clone().position(|(of, _)| of == user_data) {
             Some(at) => at,
             None => {
-                let folder = folder(self.topic, user_data);
+                let folder = folder(self.topic, user_data, self.retained);
                 let form = self.published.with_folder(folder);
                 self.with_folder.push((user_data.clone(), form));
                 self.with_folder.len() - 1

@@ -41,6 +41,12 @@ pub(crate) enum Effect {
         slot: SlotId,
         pin: Pin,
     },
+    /// Messages are gone that were on a queue, unless they have gone meanwhile.
+    Discarded {
+        queue: Arc<Queue>,
+        messages: Vec<(SlotId, u64)>,
+        pin: Pin,
+    },
     /// CLEAR: the messages put before `below` are gone.
     Cleared {
         queue: Arc<Queue>,

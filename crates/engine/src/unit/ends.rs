@@ -256,6 +256,7 @@ fn make_final(qm: &Arc<Inner>, ops: Vec<Op>) -> Deferred {
                 }
             }
         }
+        qm.discard_superseded(queue, &mut state);
         full.extend(state.spills().then(|| queue.clone()));
     });
     deferred

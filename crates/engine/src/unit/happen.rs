@@ -49,6 +49,18 @@ impl Effect {
                 queue.lock().got(slot);
                 drop(pin);
             }
+            Effect::Discarded {
+                queue,
+                messages,
+                pin,
+            } => {
+                let mut state = queue.lock();
+                for (slot, seq) in messages {
+                    state.discard(slot, seq);
+                }
+                drop(state);
+                drop(pin);
+            }
             Effect::Cleared { queue, below, pin } => {
                 let mut state = queue.lock();
                 state.clear(below);

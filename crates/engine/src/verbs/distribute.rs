@@ -35,10 +35,12 @@ pub(crate) struct Copy {
     must: Option<Reason>,
     /// Without a place it goes to the dead-letter queue.
     dead_letter: bool,
-    /// The subscription that it is for.
-    subscription: SubId,
+    /// The subscription that it is for, if it is for one.
+    subscription: Option<SubId>,
     /// It finds no place on its queue, for this reason.
     refused: Option<Reason>,
+    /// It is what is retained for this topic string.
+    retains: Option<Arc<str>>,
 }
 
 impl Copy {
@@ -52,8 +54,21 @@ impl Copy {
             routed: Some(routed),
             must,
             dead_letter,
-            subscription,
+            subscription: Some(subscription),
             refused: None,
+            retains: None,
+        }
+    }
+
+    /// What is to be retained for a topic string: without it there are no other copies.
+    pub(crate) fn retained(routed: RoutedMessage, topic: Arc<str>) -> Copy {
+        Copy {
+            routed: Some(routed),
+            must: Some(Reason::PUT_NOT_RETAINED),
+            dead_letter: false,
+            subscription: None,
+            refused: None,
+            retains: Some(topic),
         }
     }
 
@@ -70,7 +85,10 @@ impl Copy {
         if routed.message.data.len() > routed.queue.attributes().max_msg_length {
             return Err(Reason::MSG_TOO_BIG_FOR_Q);
         }
-        Reservation::of(routed).await
+        match self.retains {
+            Some(_) => Reservation::of_retained(routed).await,
+            None => Reservation::of(routed).await,
+        }
     }
 
     /// What becomes of it without a place on its queue: it has one on the dead-letter queue, or none.
@@ -84,7 +102,8 @@ impl Copy {
         reason: Reason,
     ) -> Result<Option<(RoutedMessage, Reservation)>, Reason> {
         // A managed queue goes after its subscription.
-        if reason == Reason::Q_DELETED && qm.topics.found(&self.subscription).is_none() {
+        let gone = |id: SubId| qm.topics.found(&id).is_none();
+        if reason == Reason::Q_DELETED && self.subscription.is_some_and(gone) {
             return Ok(None);
         }
         let dead = self.dead_letter.then(|| dead_letter(qm, routed, reason));
@@ -108,6 +127,8 @@ struct Placed {
     seq: u64,
     /// Which copy it is; none: it is not the copy itself that has the place.
     of: Option<usize>,
+    /// It is what is retained for this topic string.
+    retains: Option<Arc<str>>,
 }
 
 /// Which copies were delivered nowhere, by their places among those that were given, in order.
@@ -156,9 +177,14 @@ impl Placing {
         (!messages.is_empty()).then(|| append_all(qm, kept, uow, &messages))
     }
 
-    /// The messages, whose places are used. `lsn`: where their record begins.
+    /// The messages, whose places are used, and which are announced where they are to be retained. `lsn`: where their record
+    /// begins.
     fn into_messages(self, lsn: Lsn) -> impl Iterator<Item = (Arc<Queue>, Arc<Message>)> {
         self.all.into_iter().map(move |placed| {
+            if let Some(topic) = placed.retains {
+                let mut queue = placed.routed.queue.lock();
+                queue.announce_retained(placed.seq, topic);
+            }
             placed.place.used();
             let lsn = match placed.routed.persistent() {
                 true => lsn,
@@ -191,13 +217,18 @@ impl Distribution {
             };
             match copy.reserve(&routed).await {
                 Ok(place) => {
-                    let report = report::arrival(qm, &routed.message.md, &routed.message.data);
+                    // Those that are sent it have the arrivals.
+                    let report = match copy.retains {
+                        None => report::arrival(qm, &routed.message.md, &routed.message.data),
+                        Some(_) => None,
+                    };
                     others.extend(report.and_then(|report| reserve_report(qm, &report)));
                     placing.all.push(Placed {
                         routed,
                         place,
                         seq: 0,
                         of: Some(of),
+                        retains: copy.retains.clone(),
                     });
                 }
                 Err(reason) => {
@@ -220,6 +251,7 @@ impl Distribution {
                 place,
                 seq: 0,
                 of: None,
+                retains: None,
             });
         }
         // Stable: those that share a body stay beside each other.
@@ -267,10 +299,18 @@ fn dead_letter(
 /// Puts outside a unit of work. Returns when all of it is on its queues, forced if something of it is persistent.
 pub(crate) async fn alone(
     session: &SessionInner,
-    mut distribution: Distribution,
+    distribution: Distribution,
 ) -> Result<Undelivered, Reason> {
     session.settled().await?;
-    let qm = &session.qm;
+    for_session(&session.qm, session.id, distribution).await
+}
+
+/// The same for a connection of which nothing is on its way; 0: for the queue manager.
+pub(crate) async fn for_session(
+    qm: &Arc<Inner>,
+    session: u64,
+    mut distribution: Distribution,
+) -> Result<Undelivered, Reason> {
     let mut log_space_wait = LogSpaceWait::new();
     loop {
         if distribution.persistent() {
@@ -280,7 +320,7 @@ pub(crate) async fn alone(
         placing.number(qm);
         // Where the numbers have run out the queue manager has stopped, and the next run will use these.
         qm.lifecycle.running()?;
-        let pin = qm.units.hold(&qm.log, session.id);
+        let pin = qm.units.hold(&qm.log, session);
         let Some(appended) = placing.append(qm, (Class::Ordinary, 0), 0) else {
             drop(pin);
             let undelivered = std::mem::take(&mut placing.undelivered);

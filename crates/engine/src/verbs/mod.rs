@@ -25,6 +25,7 @@ mod put;
 mod put1;
 pub(crate) mod release;
 pub(crate) mod reserve;
+pub(crate) mod retained;
 pub(crate) mod send;
 mod set;
 mod subscribe;

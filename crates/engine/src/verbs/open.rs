@@ -174,6 +174,10 @@ fn admit(state: &mut QueueState, options: &mut i32) -> Result<(), Reason> {
         };
     }
     if *options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE) != 0 {
+        if state.keeps_retained() {
+            // The queue manager has it.
+            return Err(Reason::OBJECT_IN_USE);
+        }
         let exclusive = *options & MQOO_INPUT_EXCLUSIVE != 0 || !state.attributes.shareable;
         if state.exclusive || (exclusive && state.open_input.get() > 0) {
             return Err(Reason::OBJECT_IN_USE);

@@ -6,7 +6,7 @@
 //! Invariants:
 //! * Who gets it is decided once, when the call begins: those who subscribe later do not. Whoever has gone before there
 //!   is a place for his copy gets none, and nobody fails or is told for his sake.
-//! * All copies are put at once (`distribute`). Nothing is retained: a publication that is to be is refused (2479).
+//! * All copies are put at once (`distribute`), and what is retained of it with them.
 
 use std::sync::Arc;
 
@@ -54,14 +54,14 @@ impl Publishing {
 }
 
 /// A copy on its way to a queue.
-struct Addressed {
+pub(super) struct Addressed {
     /// Which of the forms it has.
     form: usize,
-    routed: RoutedMessage,
+    pub(super) routed: RoutedMessage,
     subscription: Arc<Subscription>,
     remote: bool,
     /// An alias on its way forbids it.
-    inhibited: bool,
+    pub(super) inhibited: bool,
 }
 
 /// How a subscription's messages go.
@@ -117,6 +117,46 @@ fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
     }
 }
 
+/// A copy for a subscription; none: its queue is not there. `md`, `expires`: the publication's; `number`: of its MsgId.
+pub(super) fn address(
+    qm: &Inner,
+    (md, expires): (&Md, i64),
+    forms: &mut Forms<'_>,
+    subscription: &Arc<Subscription>,
+    number: u64,
+) -> Option<Addressed> {
+    let Way {
+        queue,
+        remote,
+        alias,
+    } = way(qm, subscription)?;
+    let (form, data) = forms.of(subscription);
+    let attributes = queue.attributes();
+    let new_id = qm.new_msg_id(number);
+    let priority = attributes.def_priority;
+    let mut md = descriptor(md, data, subscription, priority, new_id);
+    let data = data.data.clone();
+    let (md, data, form) = match remote {
+        Some((name, manager)) => {
+            let (md, data) = transmit(&md, &data, name, manager);
+            (md, data, usize::MAX)
+        }
+        None => {
+            if attributes.temporary() {
+                md.persistence = MQPER_NOT_PERSISTENT;
+            }
+            (md, data, form)
+        }
+    };
+    Some(Addressed {
+        form,
+        routed: RoutedMessage::sharing(queue, md, data, expires),
+        subscription: subscription.clone(),
+        remote: remote.is_some(),
+        inhibited: alias.is_some_and(|alias| alias.put_inhibited()),
+    })
+}
+
 impl SessionInner {
     /// Checks and completes a publication: everything that does not wait.
     pub(super) fn begin_publish(
@@ -134,10 +174,6 @@ impl SessionInner {
         }
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
-        }
-        if pmo.options & MQPMO_RETAIN != 0 {
-            // Nobody would be given it later.
-            return Err(Reason::PUT_NOT_RETAINED);
         }
         check_md(&md)?;
         if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && report::is_asked_for(&md) {
@@ -211,47 +247,6 @@ impl SessionInner {
         all
     }
 
-    /// A copy for a subscription; none: its queue is not there. `number`: of its MsgId.
-    fn address(
-        &self,
-        publishing: &Publishing,
-        forms: &mut Forms<'_>,
-        subscription: &Arc<Subscription>,
-        number: u64,
-    ) -> Option<Addressed> {
-        let qm = &self.qm;
-        let Way {
-            queue,
-            remote,
-            alias,
-        } = way(qm, subscription)?;
-        let (form, data) = forms.of(subscription);
-        let attributes = queue.attributes();
-        let new_id = qm.new_msg_id(number);
-        let priority = attributes.def_priority;
-        let mut md = descriptor(&publishing.md, data, subscription, priority, new_id);
-        let data = data.data.clone();
-        let (md, data, form) = match remote {
-            Some((name, manager)) => {
-                let (md, data) = transmit(&md, &data, name, manager);
-                (md, data, usize::MAX)
-            }
-            None => {
-                if attributes.temporary() {
-                    md.persistence = MQPER_NOT_PERSISTENT;
-                }
-                (md, data, form)
-            }
-        };
-        Some(Addressed {
-            form,
-            routed: RoutedMessage::sharing(queue, md, data, publishing.expires),
-            subscription: subscription.clone(),
-            remote: remote.is_some(),
-            inhibited: alias.is_some_and(|alias| alias.put_inhibited()),
-        })
-    }
-
     /// All copies, those of one form beside each other; and how many subscriptions have no queue.
     ///
     /// # Errors
@@ -263,13 +258,14 @@ impl SessionInner {
     ) -> Result<(Vec<Addressed>, usize), Reason> {
         let subscribers = self.subscribers(publishing, pmo);
         let published = Form::of(&publishing.md, publishing.data.clone());
-        let mut forms = Forms::new(&publishing.topic.string, published);
+        let mut forms = Forms::new(&publishing.topic.string, published, false);
         let first = self.qm.next_seqs(subscribers.len().max(1) as u64);
         let rule = publishing.rule();
         let mut copies = Vec::with_capacity(subscribers.len());
         let mut lost = 0;
         for (subscription, number) in subscribers.iter().zip(first..) {
-            match self.address(publishing, &mut forms, subscription, number) {
+            let of = (&publishing.md, publishing.expires);
+            match address(&self.qm, of, &mut forms, subscription, number) {
                 Some(copy) => copies.push(copy),
                 None if self.qm.topics.found(&subscription.id).is_none() => {}
                 None if rule.demands(subscription.durable) => {
@@ -280,6 +276,22 @@ impl SessionInner {
         }
         copies.sort_by_key(|copy| copy.form);
         Ok((copies, lost))
+    }
+
+    /// The message that is retained of it. Its MsgId, too, is zeros where each copy is to have one of its own.
+    ///
+    /// # Errors
+    /// 2479 there is no queue for it.
+    fn retained(&self, publishing: &Publishing) -> Result<Copy, Reason> {
+        let queue = self.qm.retained_queue().ok_or(Reason::PUT_NOT_RETAINED)?;
+        let topic = &publishing.topic.string;
+        let published = Form::of(&publishing.md, publishing.data.clone());
+        let form = published.retained(topic);
+        let mut md = publishing.md.clone();
+        form.describe(&mut md);
+        let expires = publishing.expires;
+        let routed = RoutedMessage::new(queue, md, form.data, expires);
+        Ok(Copy::retained(routed, topic.as_str().into()))
     }
 
     /// Publishes. The descriptor and the options come back filled.
@@ -299,7 +311,7 @@ impl SessionInner {
         }
         let (addressed, lost) = self.addressed(&publishing, pmo)?;
         let rule = publishing.rule();
-        let mut copies = Vec::with_capacity(addressed.len());
+        let mut copies = Vec::with_capacity(addressed.len() + 1);
         let mut owners = Vec::with_capacity(addressed.len());
         for copy in addressed {
             let demanded = rule.demands(copy.subscription.durable);
@@ -309,6 +321,9 @@ impl SessionInner {
             let id = copy.subscription.id;
             copies.push(Copy::new(copy.routed, id, must, dead_letter).refused(inhibited));
             owners.push((copy.subscription, copy.remote));
+        }
+        if pmo.options & MQPMO_RETAIN != 0 {
+            copies.push(self.retained(&publishing)?);
         }
         let undelivered = self.distribute(Distribution::new(copies), pmo).await?;
         let counters = &self.qm.home.counters;

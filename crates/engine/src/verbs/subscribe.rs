@@ -16,6 +16,7 @@ use posthaste_mqi::{Hobj, Name, Reason, Sd};
 use posthaste_topic::{Filter, Scheme};
 
 use super::alter_subscription::altered;
+use super::retained::send_retained;
 use super::subscription_options as options;
 use super::subscription_options::{Given, SubscribeOptions};
 use super::{Done, Verb};
@@ -494,7 +495,12 @@ impl SessionInner {
         self.recorded(&found).await?;
         let subscription = &found.subscription;
         let open_options = (!own).then(|| options::open_options(sd, given));
-        match self.open_handles(subscription, open_options, hobj) {
+        let only_new = MQSO_NEW_PUBLICATIONS_ONLY | MQSO_PUBLICATIONS_ON_REQUEST;
+        let sent = match created && sd.options & only_new == 0 {
+            true => send_retained(&self.qm, self.id, subscription).await,
+            false => Ok(0),
+        };
+        match sent.and_then(|_| self.open_handles(subscription, open_options, hobj)) {
             Ok(handles) => {
                 using.kept = true;
                 if subscription.expires.is_some() {
@@ -521,7 +527,7 @@ impl Session {
     ///
     /// # Errors
     /// 2046 options; 2013, 2050, 2424, 2431, 2440 fields of the descriptor; 2085 topic object, 2425 topic string; 2459,
-    /// 2504, 2519 selection string; 2019 `hobj`; 2522 destination; 2503, 2436 the topic takes no (durable)
+    /// 2504, 2519 selection string; 2525, 2526 retained publications; 2019 `hobj`; 2522 destination; 2503, 2436 the topic takes no (durable)
     /// subscriptions; 2428 there is no such subscription, 2432 there is one, 2429 it is in use, 2434 it is another user's,
     /// 2523 it cannot be used so; 2509, 2510, 2512, 2515, 2524, 2533 what cannot be altered; 2017 no handle, 2161
     /// quiescing.

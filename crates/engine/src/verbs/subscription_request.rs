@@ -1,11 +1,12 @@
 //! MQSUBRQ: retained publications are sent to a subscription again.
 //!
-//! Invariant: nothing is sent by a call that fails.
+//! Invariant: a call that succeeds has sent all that is retained and matches.
 
 use posthaste_mqi::constants::{MQSR_ACTION_PUBLICATION, MQSRO_FAIL_IF_QUIESCING};
 use posthaste_mqi::{Hobj, Reason, Sro};
 
-use super::Verb;
+use super::retained::send_retained;
+use super::{Done, Verb};
 use crate::session::Session;
 
 impl Session {
@@ -13,7 +14,7 @@ impl Session {
     ///
     /// # Errors
     /// 2019 `hsub` is no handle on a subscription, 2046 options, 2535 action, 2523 the subscription has ended, 2437 there is
-    /// no retained publication on its topics, 2161 quiescing.
+    /// no retained publication on its topics, 2525 these cannot be had, 2526 its queue does not take them, 2161 quiescing.
     pub async fn subscription_request(&self, hsub: Hobj, action: i32, sro: &mut Sro) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
@@ -28,9 +29,13 @@ impl Session {
         }
         let id = session.lock().handles.subscription(hsub)?;
         let found = session.qm.topics.found(&id);
-        found.ok_or(Reason::INVALID_SUBSCRIPTION)?;
+        let subscription = found.ok_or(Reason::INVALID_SUBSCRIPTION)?.subscription;
+        session.settled().await?;
         sro.num_pubs = 0;
-        // No publication is retained yet.
-        Err(Reason::NO_RETAINED_MSG)
+        sro.num_pubs = send_retained(&session.qm, session.id, &subscription).await?;
+        match sro.num_pubs {
+            0 => Err(Reason::NO_RETAINED_MSG),
+            _ => Ok(Done::ok(())),
+        }
     }
 }

@@ -131,15 +131,28 @@ public final class BaseTopics {
     }
 
     @Case
-    public void retainedPublicationsAreRefused() throws Exception {
+    public void retainedPublications() throws Exception {
         String name = place.topic();
+        int retain = CMQC.MQPMO_NO_SYNCPOINT | CMQC.MQPMO_RETAIN;
         MQQueueManager qm = Base.connect(place);
-        MQTopic subscription = subscribe(qm, name, MANAGED);
-        fails(CMQC.MQRC_PUT_NOT_RETAINED,
-            () -> publish(qm, name, "kept", CMQC.MQPMO_NO_SYNCPOINT | CMQC.MQPMO_RETAIN));
-        nothing(subscription);
+        MQTopic asks = subscribe(qm, name + "/#", MANAGED | CMQC.MQSO_PUBLICATIONS_ON_REQUEST);
         fails(CMQC.MQRC_NO_RETAINED_MSG,
-            () -> subscription.getSubscriptionReference().requestPublicationUpdate(CMQC.MQSRO_FAIL_IF_QUIESCING));
+            () -> asks.getSubscriptionReference().requestPublicationUpdate(CMQC.MQSRO_FAIL_IF_QUIESCING));
+        publish(qm, name, "old", retain);
+        publish(qm, name, "kept", retain);
+        publish(qm, name + "/more", "kept too", retain);
+        publish(qm, name, "passing", CMQC.MQPMO_NO_SYNCPOINT);
+        nothing(asks);
+        int sent = asks.getSubscriptionReference().requestPublicationUpdate(CMQC.MQSRO_FAIL_IF_QUIESCING);
+        equal(2, sent);
+        equal("kept", Base.text(got(asks)));
+        equal("kept too", Base.text(got(asks)));
+        nothing(asks);
+        MQTopic late = subscribe(qm, name, MANAGED);
+        equal("kept", Base.text(got(late)));
+        nothing(late);
+        MQTopic onlyNew = subscribe(qm, name, MANAGED | CMQC.MQSO_NEW_PUBLICATIONS_ONLY);
+        nothing(onlyNew);
         qm.disconnect();
     }
 

@@ -1,0 +1,289 @@
+//! Retained publications: one of each topic string, for those who subscribe later or ask for it.
+//!
+//! Invariants:
+//! * A retained publication is a message on SYSTEM.RETAINED.PUB.QUEUE, put and logged with the copies of the publication
+//!   ([decision 020](../../../../docs/decisions/020-retained-publications-are-messages.md)): in a unit of work it is
+//!   retained from the commit on, and never after a backout.
+//! * What superseded messages leave to the log is appended under the queue's lock, with their end in memory: a checkpoint
+//!   finds both, or the record lies behind its beginning.
+//! * Nobody but the queue manager gets from that queue or puts on it.
+
+use std::sync::Arc;
+
+use posthaste_mqi::Reason;
+use posthaste_recovery_log::{Class, Lsn};
+use posthaste_store::StoreError;
+use posthaste_topic::{Filter, Scheme};
+
+use super::publication::restored;
+use crate::catalogue::{ChangeError, RETAINED_QUEUE};
+use crate::expiry::note_expired;
+use crate::manager::Inner;
+use crate::message::Message;
+use crate::plant::{Bug, planted};
+use crate::queue::index::SlotId;
+use crate::queue::reading::Readings;
+use crate::queue::uncommitted::Uncommitted;
+use crate::queue::{Expired, Queue, QueueState};
+use crate::queue_manager::QueueManager;
+use crate::record;
+use crate::unit::Op;
+use crate::unit::effect::Effect;
+use crate::unit::happen::Pending;
+use crate::unit::log_space_wait::LogSpaceWait;
+
+/// The topic string of a message on the queue of retained publications; none: it is no such publication.
+fn topic_of(message: &Message) -> Option<Arc<str>> {
+    let (topic, _) = restored(&message.md, &message.data)?;
+    Some(topic.into())
+}
+
+/// Reads the message in a slot, on this thread.
+fn read(queue: &Queue, slot: SlotId) -> Result<Arc<Message>, StoreError> {
+    let mut readings = Readings::default();
+    loop {
+        let found = queue.lock().message(slot, &readings);
+        match found {
+            Ok(message) => return Ok(message),
+            Err(unread) => queue.read(unread, &mut readings)?,
+        }
+    }
+}
+
+impl Inner {
+    /// The queue of retained publications, if it is there.
+    pub(crate) fn retained_queue(&self) -> Option<Arc<Queue>> {
+        let queue = self.catalogue.local_queue(RETAINED_QUEUE)?;
+        // One that has just been defined knows of none.
+        queue.lock().keep_retained();
+        Some(queue)
+    }
+
+    /// Finds out what is retained, before anybody connects.
+    pub(crate) fn recover_retained(&self) {
+        let Some(queue) = self.retained_queue() else {
+            return;
+        };
+        if planted(Bug::ForgetRetained) {
+            return;
+        }
+        let found = self.find_retained(&queue);
+        let found = found.and_then(|()| self.find_uncommitted(&queue));
+        if let Err(error) = found {
+            self.read_failed(&queue, &error);
+        }
+        self.discard_superseded(&queue, &mut queue.lock());
+    }
+
+    fn find_retained(&self, queue: &Queue) -> Result<(), StoreError> {
+        let slots: Vec<SlotId> = {
+            let state = queue.lock();
+            if state.usable().is_err() {
+                return Ok(());
+            }
+            let listed = |slot: &SlotId| state.index.slot(*slot).listed();
+            state.index.all().filter(listed).collect()
+        };
+        for slot in slots {
+            let message = read(queue, slot)?;
+            if let Some(topic) = topic_of(&message) {
+                let mut state = queue.lock();
+                state.announce_retained(message.seq, topic);
+                state.retained_arrived(slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// What units of work in doubt would have retained.
+    fn find_uncommitted(&self, queue: &Arc<Queue>) -> Result<(), StoreError> {
+        for (_, unit) in self.units.all() {
+            for op in &unit.lock().ops {
+                let put = match op {
+                    Op::Put { queue: on, put } if Arc::ptr_eq(on, queue) => put,
+                    _ => continue,
+                };
+                let message = match put {
+                    Uncommitted::InMemory { message, .. } => Some(message.clone()),
+                    Uncommitted::Filed(slot) => queue.read_uncommitted(slot)?,
+                };
+                if let Some(message) = message
+                    && let Some(topic) = topic_of(&message)
+                {
+                    queue.lock().announce_retained(message.seq, topic);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what has been superseded on a queue. Not forced: what a crash brings back is superseded still. Where the log
+    /// has no room it stays for another try. Whether all of it has ended.
+    pub(crate) fn discard_superseded(&self, queue: &Queue, state: &mut QueueState) -> bool {
+        state.discard_superseded(|seq| {
+            let record = record::discarded(queue.id, seq);
+            self.log.append(Class::Relief, &[&record]).is_ok()
+        })
+    }
+
+    /// Tries again to end what the log had no room for.
+    pub(crate) fn discard_superseded_again(&self) {
+        if let Some(queue) = self.catalogue.local_queue(RETAINED_QUEUE) {
+            self.discard_superseded(&queue, &mut queue.lock());
+        }
+    }
+
+    /// Retained publications have expired, and are off their queue. Where the log cannot say before that what they have
+    /// superseded is gone, it does not say that they are: they expire again after a restart.
+    pub(crate) fn retained_expired(&self, queue: &Queue, messages: &[Expired]) {
+        if !self.discard_superseded(queue, &mut queue.lock()) {
+            return;
+        }
+        for expired in messages {
+            if expired.message.persistent() {
+                note_expired(self, queue, expired.message.seq);
+            }
+        }
+    }
+
+    /// Reads what is retained for a topic string; none: nothing is, or it has expired.
+    ///
+    /// # Errors
+    /// 2525 it cannot be read.
+    pub(crate) async fn read_retained(
+        &self,
+        queue: &Queue,
+        topic: &str,
+    ) -> Result<Option<Arc<Message>>, Reason> {
+        let mut readings = Readings::default();
+        loop {
+            let found = {
+                let state = queue.lock();
+                let Some((slot, _)) = state.retained_on(topic) else {
+                    return Ok(None);
+                };
+                state.message(slot, &readings)
+            };
+            match found {
+                Ok(message) if message.expired(self.clock.now()) => return Ok(None),
+                Ok(message) => return Ok(Some(message)),
+                Err(unread) => {
+                    let done = queue.have_read(unread, &mut readings).await;
+                    done.map_err(|error| {
+                        self.read_failed(queue, &error);
+                        Reason::RETAINED_MSG_Q_ERROR
+                    })?;
+                }
+            }
+        }
+    }
+
+    /// The topic strings with retained publications that match, if their queue can be used.
+    ///
+    /// # Errors
+    /// 2525 it is not there, damaged, or gets are inhibited.
+    pub(crate) fn find_matching(
+        &self,
+        filter: &Filter,
+    ) -> Result<(Arc<Queue>, Vec<Arc<str>>), Reason> {
+        let queue = self.retained_queue();
+        let queue = queue.ok_or(Reason::RETAINED_MSG_Q_ERROR)?;
+        let topics = {
+            let state = queue.lock();
+            let gettable = state.gettable(None);
+            gettable.map_err(|_| Reason::RETAINED_MSG_Q_ERROR)?;
+            state.retained_matching(filter)
+        };
+        Ok((queue, topics))
+    }
+
+    /// The topic strings that have a retained publication, for whoever asks for all of them.
+    pub(crate) fn all_retained(&self) -> Vec<Arc<str>> {
+        let queue = self.catalogue.local_queue(RETAINED_QUEUE);
+        queue.map_or_else(Vec::new, |queue| queue.lock().all_retained())
+    }
+
+    /// Appends the ends of the retained publications that match, of as many as the log has room for. What is returned with
+    /// them keeps the log from being cut before they are done.
+    fn append_clear<'a>(
+        self: &'a Arc<Self>,
+        queue: &Arc<Queue>,
+        filter: &Filter,
+    ) -> Result<(Pending<'a>, usize, Option<ChangeError>), ChangeError> {
+        let mut state = queue.lock();
+        state.usable().map_err(ChangeError::Failed)?;
+        if !self.discard_superseded(queue, &mut state) {
+            return Err(ChangeError::LogFull);
+        }
+        let pin = self.units.hold(&self.log, 0);
+        let (mut messages, mut end, mut left) = (Vec::new(), None, None);
+        for topic in state.retained_matching(filter) {
+            let Some((slot, seq)) = state.retained_on(&topic) else {
+                continue;
+            };
+            if state.index.slot(slot).persistent() {
+                let record = record::discarded(queue.id, seq);
+                match self.log.append(Class::Essential, &[&record]) {
+                    Ok(appended) => end = Some(appended.end),
+                    Err(error) => {
+                        left = Some(error.into());
+                        break;
+                    }
+                }
+            }
+            messages.push((slot, seq));
+        }
+        let count = messages.len();
+        let end: Lsn = end.unwrap_or_else(|| self.log.appended());
+        let effect = Some(Effect::Discarded {
+            queue: queue.clone(),
+            messages,
+            pin,
+        });
+        let pending = Pending {
+            qm: self,
+            end,
+            effect,
+        };
+        Ok((pending, count, left))
+    }
+}
+
+impl QueueManager {
+    /// Discards the retained publications of every topic string that matches (CLEAR TOPICSTR); durable when it returns.
+    /// In `topics` a level `+` stands for one level, `#` for any number. How many there were.
+    ///
+    /// # Errors
+    /// `Failed` with 2425 for a malformed topic string, with 2101 when their queue is damaged; why the log cannot say it,
+    /// and then some may have been discarded.
+    pub async fn clear_retained(&self, topics: &str) -> Result<usize, ChangeError> {
+        let inner = self.inner();
+        let filter = Filter::new(topics, Scheme::Topic);
+        let filter = filter.map_err(|_| ChangeError::Failed(Reason::TOPIC_STRING_ERROR))?;
+        let mut log_space_wait = LogSpaceWait::new();
+        let mut cleared = 0;
+        loop {
+            inner.lifecycle.running().map_err(ChangeError::NotRunning)?;
+            let Some(queue) = inner.retained_queue() else {
+                return Ok(cleared);
+            };
+            let left = match inner.append_clear(&queue, &filter) {
+                Ok((pending, count, left)) => {
+                    let done = pending.done().await;
+                    done.map_err(|_| ChangeError::NotForced)?;
+                    cleared += count;
+                    left
+                }
+                Err(error) => Some(error),
+            };
+            match left {
+                None => return Ok(cleared),
+                Some(ChangeError::LogFull) => {
+                    let waited = log_space_wait.wait_for_room(inner).await;
+                    waited.map_err(ChangeError::Failed)?;
+                }
+                Some(error) => return Err(error),
+            }
+        }
+    }
+}

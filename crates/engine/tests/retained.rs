@@ -1,0 +1,421 @@
+//! Retained publications: which one it is, who is given it, and what is retained after a crash.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use bytes::Bytes;
+use posthaste_engine::{ChangeError, Session};
+use posthaste_env::block_on;
+use posthaste_env_sim::SimDisk;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{ByteOrder, Chars, Hobj, Md, Name, Od, PointerSize, Reason, Rfh2, Sd, Sro};
+use world::*;
+
+const RETAINED: &str = "SYSTEM.RETAINED.PUB.QUEUE";
+
+fn topic(string: &str) -> Od {
+    Od {
+        version: MQOD_VERSION_4,
+        object_type: MQOT_TOPIC,
+        object_string: string.to_owned(),
+        ..Od::default()
+    }
+}
+
+fn try_subscribe(s: &Session, sd: &mut Sd, own: Hobj) -> Result<(Hobj, Hobj), Reason> {
+    block_on(s.subscribe(sd, own)).map(|done| done.value)
+}
+
+fn of_topic(topic: &str, options: i32) -> Sd {
+    Sd {
+        options: MQSO_CREATE | options,
+        object_string: topic.to_owned(),
+        ..Sd::default()
+    }
+}
+
+/// Subscribes for a managed queue; returns its handle and the subscription's.
+fn subscribe(s: &Session, topic: &str, options: i32) -> (Hobj, Hobj) {
+    let mut sd = of_topic(topic, options | MQSO_MANAGED);
+    try_subscribe(s, &mut sd, Hobj::NONE).unwrap()
+}
+
+fn try_publish(s: &Session, to: &str, md: &Md, options: i32, text: &str) -> Result<(), Reason> {
+    let data = Bytes::copy_from_slice(text.as_bytes());
+    let (mut od, mut pmo) = (topic(to), pmo(options | MQPMO_RETAIN));
+    let done = block_on(s.put1(&mut od, &mut md.clone(), &mut pmo, data))?;
+    assert_eq!(done.warning, Reason::NONE);
+    Ok(())
+}
+
+fn publish(s: &Session, to: &str, persistence: i32, options: i32, text: &str) {
+    try_publish(s, to, &md(persistence), options, text).unwrap();
+}
+
+/// What a new subscriber is given.
+fn given(w: &World, topic: &str) -> Vec<String> {
+    let s = w.connect();
+    let (queue, _) = subscribe(&s, topic, 0);
+    drain(&s, queue)
+}
+
+fn ask(s: &Session, hsub: Hobj) -> Result<i32, Reason> {
+    let mut sro = Sro::default();
+    block_on(s.subscription_request(hsub, MQSR_ACTION_PUBLICATION, &mut sro))?;
+    Ok(sro.num_pubs)
+}
+
+#[test]
+fn whoever_subscribes_later_is_given_the_last_one() {
+    let w = World::light();
+    let s = w.connect();
+    let (early, _) = subscribe(&s, "t", 0);
+    assert_eq!(given(&w, "t"), [""; 0]);
+    for text in ["one", "two", "three"] {
+        publish(&s, "t", NOT_PERSISTENT, 0, text);
+    }
+    assert_eq!(drain(&s, early), ["one", "two", "three"], "as they came");
+    assert_eq!(w.depth(RETAINED), 1);
+    assert_eq!(given(&w, "t"), ["three"]);
+    assert_eq!(given(&w, "t/u"), [""; 0]);
+    let (only_new, _) = subscribe(&s, "t", MQSO_NEW_PUBLICATIONS_ONLY);
+    assert_eq!(drain(&s, only_new), [""; 0]);
+    // What is not retained changes nothing.
+    let h = open_od(&s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+    put(&s, h, NOT_PERSISTENT, 0, b"passing");
+    assert_eq!(given(&w, "t"), ["three"]);
+}
+
+#[test]
+fn a_subscriber_asks_for_it() {
+    let w = World::light();
+    let s = w.connect();
+    let (queue, hsub) = subscribe(&s, "a/#", MQSO_PUBLICATIONS_ON_REQUEST);
+    assert_eq!(ask(&s, hsub), Err(Reason::NO_RETAINED_MSG));
+    publish(&s, "a/2", NOT_PERSISTENT, 0, "first");
+    publish(&s, "a/1", PERSISTENT, 0, "second");
+    publish(&s, "b", NOT_PERSISTENT, 0, "other");
+    assert_eq!(drain(&s, queue), [""; 0], "only on request");
+    assert_eq!(ask(&s, hsub), Ok(2));
+    assert_eq!(ask(&s, hsub), Ok(2));
+    assert_eq!(drain(&s, queue), ["first", "second", "first", "second"]);
+}
+
+#[test]
+fn filters_and_selectors_choose_among_them() {
+    let w = World::light();
+    let s = w.connect();
+    for name in ["a", "a/b", "a/b/c", "ab", "a/bc", "z", "A/b"] {
+        publish(&s, name, NOT_PERSISTENT, 0, name);
+    }
+    for (filter, expected) in [
+        ("a/b", &["a/b"][..]),
+        ("a/+", &["a/b", "a/bc"]),
+        ("a/b/#", &["a/b", "a/b/c"]),
+        ("#", &["a", "a/b", "a/b/c", "ab", "a/bc", "z", "A/b"]),
+        ("+/b", &["a/b", "A/b"]),
+        ("none/#", &[]),
+    ] {
+        assert_eq!(given(&w, filter), expected, "{filter}");
+    }
+    let (characters, _) = subscribe(&s, "a/b*", MQSO_WILDCARD_CHAR);
+    assert_eq!(drain(&s, characters), ["a/b", "a/b/c", "a/bc"]);
+    let urgent = Md {
+        priority: 8,
+        ..md(NOT_PERSISTENT)
+    };
+    try_publish(&s, "z", &urgent, 0, "urgent").unwrap();
+    let mut sd = of_topic("#", MQSO_MANAGED);
+    sd.selection_string = "Root.MQMD.Priority = 8".to_owned();
+    let (queue, _) = try_subscribe(&s, &mut sd, Hobj::NONE).unwrap();
+    assert_eq!(drain(&s, queue), ["urgent"]);
+    w.run("DEFINE TOPIC(T) TOPICSTR('a/b') WILDCARD(BLOCK)");
+    assert_eq!(given(&w, "a/#"), ["a", "a/bc"]);
+    assert_eq!(given(&w, "a/b/#"), ["a/b", "a/b/c"]);
+}
+
+#[test]
+fn it_says_that_it_was_retained() {
+    let w = World::light();
+    let s = w.connect();
+    let header = Rfh2 {
+        format: Chars::new("MQSTR"),
+        folders: vec!["<usr><color>red</color></usr>".to_owned()],
+        ..Rfh2::default()
+    };
+    let mut data = Vec::new();
+    header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
+    data.extend_from_slice(b"body");
+    let mut sent = Md {
+        format: Chars::new("MQHRF2"),
+        correl_id: [9; 24],
+        reply_to_q: Name::new("REPLY"),
+        ..md(PERSISTENT)
+    };
+    let name = "a &amp; <b>/ c";
+    let (early, _) = subscribe(&s, name, 0);
+    let put = |od: &mut Od, md: &mut Md| {
+        block_on(s.put1(od, md, &mut pmo(MQPMO_RETAIN), data.clone().into())).unwrap()
+    };
+    put(&mut topic(name), &mut sent);
+    let (late, _) = subscribe(&s, name, 0);
+    let folder = "<mqps><Top>a &amp;amp; &lt;b&gt;/ c</Top>";
+    for (queue, says) in [(early, ""), (late, "<Ret dt='boolean'>1</Ret>")] {
+        let got = next(&s, queue, 0).unwrap();
+        let (header, used) = Rfh2::decode(&got.data, ByteOrder::Little, PointerSize::Four).unwrap();
+        let expected = format!("{folder}{says}</mqps>");
+        assert_eq!(header.folder("mqps"), Some(expected.as_str()));
+        assert_eq!(header.folder("usr"), Some("<usr><color>red</color></usr>"));
+        assert_eq!(&got.data[used..], b"body");
+        assert_eq!(got.md.reply_to_q, Name::new("REPLY"));
+        assert_ne!(got.md.msg_id, MQMI_NONE);
+        assert_ne!(got.md.correl_id, [9; 24], "the subscription's");
+        assert_eq!(got.md.persistence, NOT_PERSISTENT, "as its queue is");
+    }
+}
+
+#[test]
+fn in_a_unit_of_work_it_is_retained_with_the_commit() {
+    let mut w = World::light();
+    let s = w.connect();
+    publish(&s, "t", PERSISTENT, 0, "old");
+    publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "never");
+    assert_eq!(given(&w, "t"), ["old"]);
+    backout(&s);
+    assert_eq!(given(&w, "t"), ["old"]);
+    publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "new");
+    publish(&s, "u", NOT_PERSISTENT, MQPMO_SYNCPOINT, "there");
+    assert_eq!(given(&w, "#"), ["old"]);
+    commit(&s);
+    assert_eq!(given(&w, "#"), ["new", "there"]);
+    // What was published later stays, whenever an earlier one is committed.
+    publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "overtaken");
+    let other = w.connect();
+    publish(&other, "t", PERSISTENT, 0, "later");
+    commit(&s);
+    assert_eq!(given(&w, "t"), ["later"]);
+    assert_eq!(w.depth(RETAINED), 2);
+    publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "lost");
+    drop((s, other));
+    w.crash();
+    assert_eq!(given(&w, "#"), ["later"]);
+    assert_eq!(w.depth(RETAINED), 1);
+}
+
+#[test]
+fn what_is_not_persistent_ends_with_the_queue_manager_and_brings_nothing_back() {
+    let mut w = World::light();
+    let s = w.connect();
+    publish(&s, "a", PERSISTENT, 0, "kept");
+    publish(&s, "b", PERSISTENT, 0, "superseded");
+    publish(&s, "b", NOT_PERSISTENT, 0, "gone");
+    publish(&s, "c", NOT_PERSISTENT, 0, "gone");
+    assert_eq!(given(&w, "#"), ["kept", "gone", "gone"]);
+    drop(s);
+    w.restart();
+    assert_eq!(given(&w, "#"), ["kept"]);
+    w.crash();
+    assert_eq!(given(&w, "#"), ["kept"]);
+}
+
+#[test]
+fn it_expires() {
+    let mut w = World::light();
+    let s = w.connect();
+    publish(&s, "t", PERSISTENT, 0, "old");
+    let soon = Md {
+        expiry: 1,
+        report: MQRO_EXPIRATION | MQRO_COA,
+        reply_to_q: Name::new(LOCAL),
+        ..md(PERSISTENT)
+    };
+    try_publish(&s, "t", &soon, 0, "soon").unwrap();
+    let h = open(&s, RETAINED, MQOO_BROWSE);
+    until("expiry", || next(&s, h, MQGMO_BROWSE_FIRST).is_err());
+    assert_eq!(given(&w, "t"), [""; 0]);
+    assert_eq!(w.depth(RETAINED), 0);
+    assert_eq!(w.depth(LOCAL), 0, "who was not sent it owes no report");
+    publish(&s, "other", PERSISTENT, 0, "x");
+    drop(s);
+    w.crash();
+    assert_eq!(
+        given(&w, "#"),
+        ["x"],
+        "what it superseded does not come back"
+    );
+}
+
+#[test]
+fn only_the_queue_manager_uses_the_queue() {
+    let w = World::light();
+    let s = w.connect();
+    publish(&s, "t", NOT_PERSISTENT, 0, "text");
+    for options in [MQOO_INPUT_SHARED, MQOO_INPUT_EXCLUSIVE, MQOO_INPUT_AS_Q_DEF] {
+        assert_eq!(try_open(&s, RETAINED, options), Err(Reason::OBJECT_IN_USE));
+    }
+    let put = put1(&s, RETAINED, &mut md(PERSISTENT), 0, b"forged");
+    assert_eq!(put, Err(Reason::PUT_INHIBITED));
+    let put = put1(
+        &s,
+        RETAINED,
+        &mut md(PERSISTENT),
+        MQPMO_SYNCPOINT,
+        b"forged",
+    );
+    assert_eq!(put, Err(Reason::PUT_INHIBITED));
+    let deleted = format!("{:?}", w.mqsc(&format!("DELETE QLOCAL({RETAINED}) PURGE")));
+    assert!(deleted.contains("AMQ8148E"), "{deleted}");
+    let h = open(&s, RETAINED, MQOO_BROWSE);
+    let seen = next(&s, h, MQGMO_BROWSE_FIRST).unwrap();
+    assert!(seen.data.ends_with(b"text"));
+    let after = next(&s, h, MQGMO_BROWSE_NEXT);
+    assert_eq!(after.unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    close(&s, h, 0).unwrap();
+    assert_eq!(given(&w, "t"), ["text"]);
+    w.run(&format!("CLEAR QLOCAL({RETAINED})"));
+    assert_eq!(given(&w, "t"), [""; 0]);
+}
+
+#[test]
+fn where_it_cannot_be_retained_nobody_gets_it() {
+    let w = World::light();
+    let s = w.connect();
+    let (early, _) = subscribe(&s, "t", 0);
+    publish(&s, "t", NOT_PERSISTENT, 0, "first");
+    let refused = |script: &str| {
+        w.run(&format!("ALTER QLOCAL({RETAINED}) {script}"));
+        try_publish(&s, "t", &md(PERSISTENT), 0, "refused")
+    };
+    for script in [
+        "MAXDEPTH(0)",
+        "MAXDEPTH(10) PUT(DISABLED)",
+        "PUT(ENABLED) MAXMSGL(10)",
+    ] {
+        let done = refused(script);
+        assert_eq!(done, Err(Reason::PUT_NOT_RETAINED), "{script}");
+    }
+    assert_eq!(drain(&s, early), ["first"]);
+    w.run(&format!("ALTER QLOCAL({RETAINED}) GET(DISABLED)"));
+    let mut sd = of_topic("t", MQSO_MANAGED);
+    let done = try_subscribe(&s, &mut sd, Hobj::NONE);
+    assert_eq!(done, Err(Reason::RETAINED_MSG_Q_ERROR));
+    w.run(&format!("ALTER QLOCAL({RETAINED}) GET(ENABLED)"));
+    assert_eq!(given(&w, "t"), ["first"]);
+}
+
+#[test]
+fn a_subscription_that_cannot_be_given_them_is_not_made() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(1)");
+    let s = w.connect();
+    for name in ["a", "b"] {
+        publish(&s, name, PERSISTENT, 0, name);
+    }
+    let own = open(&s, "Q", IN_OUT);
+    let mut sd = of_topic("#", MQSO_DURABLE);
+    sd.sub_name = "S".to_owned();
+    let done = try_subscribe(&s, &mut sd.clone(), own);
+    assert_eq!(done, Err(Reason::RETAINED_NOT_DELIVERED));
+    assert_eq!(w.depth("Q"), 0);
+    w.run("ALTER QLOCAL(Q) MAXDEPTH(2)");
+    let (_, hsub) = try_subscribe(&s, &mut sd, own).unwrap();
+    assert_eq!(w.depth("Q"), 2);
+    assert_eq!(ask(&s, hsub), Err(Reason::RETAINED_NOT_DELIVERED));
+    assert_eq!(drain(&s, own), ["a", "b"]);
+}
+
+#[test]
+fn what_is_cleared_is_gone_for_good() {
+    let mut w = World::light();
+    let s = w.connect();
+    for name in ["a", "a/b", "a/c", "d"] {
+        publish(&s, name, PERSISTENT, 0, "before");
+        publish(&s, name, PERSISTENT, 0, name);
+    }
+    let clear = |w: &World, topics: &str| block_on(w.qm().clear_retained(topics));
+    assert_eq!(clear(&w, "none"), Ok(0));
+    assert_eq!(clear(&w, "a/+"), Ok(2));
+    assert_eq!(given(&w, "#"), ["a", "d"]);
+    let malformed = ChangeError::Failed(Reason::TOPIC_STRING_ERROR);
+    assert_eq!(clear(&w, ""), Err(malformed));
+    publish(&s, "a/b", PERSISTENT, 0, "again");
+    drop(s);
+    for _ in 0..2 {
+        w.crash();
+        assert_eq!(given(&w, "#"), ["a", "d", "again"]);
+        assert_eq!(w.depth(RETAINED), 3);
+    }
+    assert_eq!(clear(&w, "#"), Ok(3));
+    w.crash();
+    assert_eq!(given(&w, "#"), [""; 0]);
+    assert_eq!(w.depth(RETAINED), 0);
+}
+
+#[test]
+fn many_that_are_in_the_file_are_given_and_found_again() {
+    let mut w = World::with(|c| c.pq_buffer = 4096);
+    let s = w.connect();
+    let body = |n: usize| format!("{n} {}", "x".repeat(3000));
+    let name = |n: usize| format!("many/{n}");
+    for n in 0..300 {
+        publish(&s, &name(n), PERSISTENT, MQPMO_SYNCPOINT, "old");
+        publish(&s, &name(n), PERSISTENT, MQPMO_SYNCPOINT, &body(n));
+        if n % 50 == 49 {
+            commit(&s);
+        }
+    }
+    let expected: Vec<String> = (0..300).map(body).collect();
+    drop(s);
+    for round in 0..3 {
+        assert_eq!(w.depth(RETAINED), 300);
+        assert_eq!(given(&w, "many/#"), expected, "{round}");
+        w.crash();
+    }
+}
+
+/// Whose power goes at some operation of the disk: what was acknowledged is retained, or what was published after it; and
+/// the subscriber has it.
+#[test]
+fn a_crash_at_any_operation_leaves_the_last_one_that_was_acknowledged_or_a_later_one() {
+    for cut in 1..60 {
+        let disk = SimDisk::of_seed(cut);
+        let mut w = World::on_simulated(&disk, |_| {});
+        w.run("DEFINE QLOCAL(Q) MAXDEPTH(99999)");
+        let s = w.connect();
+        let own = open(&s, "Q", IN_OUT);
+        let mut sd = of_topic("t", MQSO_DURABLE);
+        sd.sub_name = "S".to_owned();
+        try_subscribe(&s, &mut sd, own).unwrap();
+        disk.cut_power_after(cut * 3);
+        let (mut acknowledged, mut tried) = (0, 0);
+        for n in 1..=40 {
+            tried = n;
+            let text = n.to_string();
+            let unit = n % 3 == 0;
+            let options = if unit { MQPMO_SYNCPOINT } else { 0 };
+            let published = try_publish(&s, "t", &md(PERSISTENT), options, &text);
+            if published.is_err() || unit && block_on(s.commit()).is_err() {
+                break;
+            }
+            acknowledged = n;
+        }
+        drop(s);
+        w.kill();
+        disk.crash();
+        w.remount(&disk);
+        w.start();
+        let retained = given(&w, "t");
+        let last = retained.first().map_or(0, |text| text.parse().unwrap());
+        assert!(retained.len() <= 1, "{cut}: {retained:?}");
+        assert!(
+            (acknowledged..=tried).contains(&last),
+            "{cut}: {last} is retained, {acknowledged} of {tried} were acknowledged"
+        );
+        let s = w.connect();
+        let sent = drain(&s, open(&s, "Q", MQOO_INPUT_SHARED));
+        let expected: Vec<String> = (1..=last).map(|n: i32| n.to_string()).collect();
+        assert_eq!(sent, expected, "{cut}: the copies are there as it is");
+        assert_eq!(w.depth(RETAINED), u32::from(last > 0));
+    }
+}
