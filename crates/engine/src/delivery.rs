@@ -29,7 +29,9 @@ pub(crate) fn deliver(qm: &Arc<Inner>, queue: &Arc<Queue>, message: &Arc<Message
     let due = arrived(qm, &mut state, message, reserved, &mut wakes);
     qm.discard_superseded(queue, &mut state);
     let spills = state.spills();
+    let retained = state.take_arrived();
     drop(state);
+    drop(retained);
     wakes.wake();
     if spills {
         queue.spill();

@@ -177,7 +177,7 @@ fn it_says_that_it_was_retained() {
 
 #[test]
 fn in_a_unit_of_work_it_is_retained_with_the_commit() {
-    let mut w = World::light();
+    let w = World::light();
     let s = w.connect();
     publish(&s, "t", PERSISTENT, 0, "old");
     publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "never");
@@ -189,18 +189,34 @@ fn in_a_unit_of_work_it_is_retained_with_the_commit() {
     assert_eq!(given(&w, "#"), ["old"]);
     commit(&s);
     assert_eq!(given(&w, "#"), ["new", "there"]);
-    // What was published later stays, whenever an earlier one is committed.
-    publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "overtaken");
-    let other = w.connect();
-    publish(&other, "t", PERSISTENT, 0, "later");
+}
+
+/// The commit decides, not the put; in a unit of work the last put.
+#[test]
+fn of_units_of_work_the_last_that_is_committed_counts_before_a_crash_and_after() {
+    let mut w = World::light();
+    let (s, other) = (w.connect(), w.connect());
+    for text in ["early", "put first"] {
+        publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, text);
+    }
+    publish(&other, "t", PERSISTENT, 0, "between");
+    publish(&other, "u", PERSISTENT, MQPMO_SYNCPOINT, "first");
+    publish(&s, "u", PERSISTENT, 0, "second");
+    assert_eq!(given(&w, "#"), ["between", "second"]);
     commit(&s);
-    assert_eq!(given(&w, "t"), ["later"]);
-    assert_eq!(w.depth(RETAINED), 2);
+    assert_eq!(given(&w, "#"), ["second", "put first"]);
+    commit(&other);
+    let last = ["put first", "first"];
+    assert_eq!(given(&w, "#"), last);
     publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, "lost");
     drop((s, other));
-    w.crash();
-    assert_eq!(given(&w, "#"), ["later"]);
-    assert_eq!(w.depth(RETAINED), 1);
+    for _ in 0..2 {
+        w.crash();
+        assert_eq!(w.depth(RETAINED), 2);
+        let mut after = given(&w, "#");
+        after.sort();
+        assert_eq!(after, ["first", "put first"]);
+    }
 }
 
 #[test]
@@ -211,12 +227,46 @@ fn what_is_not_persistent_ends_with_the_queue_manager_and_brings_nothing_back() 
     publish(&s, "b", PERSISTENT, 0, "superseded");
     publish(&s, "b", NOT_PERSISTENT, 0, "gone");
     publish(&s, "c", NOT_PERSISTENT, 0, "gone");
-    assert_eq!(given(&w, "#"), ["kept", "gone", "gone"]);
+    publish(&s, "d", PERSISTENT, 0, "superseded");
+    publish(&s, "d", NOT_PERSISTENT, MQPMO_SYNCPOINT, "gone");
+    commit(&s);
+    assert_eq!(given(&w, "#"), ["kept", "gone", "gone", "gone"]);
     drop(s);
-    w.restart();
-    assert_eq!(given(&w, "#"), ["kept"]);
+    for _ in 0..2 {
+        w.crash();
+        assert_eq!(given(&w, "#"), ["kept"]);
+        w.restart();
+        assert_eq!(given(&w, "#"), ["kept"]);
+    }
+}
+
+/// Nothing else is forced: the end of what was superseded is, before anybody is told.
+#[test]
+fn what_is_not_persistent_waits_for_the_end_of_what_it_supersedes() {
+    let mut w = World::pausable();
+    let s = w.connect();
+    publish(&s, "t", PERSISTENT, 0, "old");
+    w.stage.pause();
+    let publishing = |options| {
+        let s = s.clone();
+        async move {
+            let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
+            let mut pmo = pmo(options | MQPMO_RETAIN);
+            let data = Bytes::from_static(b"new");
+            s.put1(&mut od, &mut sent, &mut pmo, data).await
+        }
+    };
+    let first = Call::begin(publishing(0));
+    assert_eq!(given(&w, "t"), ["new"], "whom it reaches it has reached");
+    w.stage.resume();
+    assert_eq!(first.finish().unwrap().warning, Reason::NONE);
+    w.stage.pause();
+    let second = Call::attempt(publishing(0));
+    assert!(second.is_some(), "what it supersedes now has no record");
+    w.stage.resume();
+    drop(s);
     w.crash();
-    assert_eq!(given(&w, "#"), ["kept"]);
+    assert_eq!(given(&w, "t"), [""; 0]);
 }
 
 #[test]

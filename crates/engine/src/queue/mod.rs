@@ -27,7 +27,7 @@ pub(crate) mod judged;
 mod lock;
 pub(crate) mod reading;
 mod residents;
-mod retained;
+pub(crate) mod retained;
 pub(crate) mod saved;
 mod search;
 mod spill;

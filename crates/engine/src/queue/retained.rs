@@ -1,8 +1,9 @@
 //! What the queue of retained publications knows of its messages: of each topic string, which one is retained.
 //!
 //! Invariants (under the queue's lock):
-//! * Of the messages of one topic string that are on the queue the one with the highest number is retained, whatever the
-//!   order in which they came. So a restart, which finds them in any order, decides as was decided before.
+//! * Of the messages of one topic string that are on the queue that one is retained whose deciding record, its own or the
+//!   commit of its unit of work, is the last in the log; within a unit of work the one that was put last. So a restart,
+//!   which reads the log in its order, decides as was decided before, in whatever order they arrived.
 //! * One that is superseded is held until the log has the record of its end, and that record comes before any about the
 //!   end of what superseded it: it is not found again once that has gone.
 //! * The topic string of a message is known from before it arrives until it is destroyed or forgotten.
@@ -10,29 +11,64 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use posthaste_recovery_log::Lsn;
 use posthaste_topic::Filter;
 
 use super::QueueState;
 use super::index::SlotId;
+use crate::topics::underway::Underway;
+
+/// A message that is to be retained.
+#[derive(Clone)]
+pub(crate) struct Retaining {
+    /// For this topic string.
+    pub(crate) topic: Arc<str>,
+    /// Subscriptions with a smaller number have been looked at when it was published.
+    pub(crate) seen: u64,
+    /// Outside a unit of work, for those who wait until it is retained.
+    pub(crate) underway: Option<Arc<Underway>>,
+}
+
+/// The same, with its place in the order.
+struct Announced {
+    of: Retaining,
+    /// Where the record ends that decides; `None`: that is to come, with its commit.
+    at: Option<Lsn>,
+}
+
+/// What is retained for a topic string.
+struct Current {
+    /// Where the record ends that decides, and its number.
+    rank: (Lsn, u64),
+    slot: SlotId,
+    seen: u64,
+}
 
 /// See the head of this file.
 #[derive(Default)]
 pub(crate) struct Retained {
-    /// By topic string, the message that is retained: its number and its slot.
-    current: BTreeMap<Arc<str>, (u64, SlotId)>,
-    /// By number, the topic strings of all messages, those of units of work included.
-    topics: HashMap<u64, Arc<str>>,
+    current: BTreeMap<Arc<str>, Current>,
+    /// By number, all messages, those of units of work included.
+    announced: HashMap<u64, Announced>,
     /// Held until the log has their ends.
     superseded: Vec<SlotId>,
+    /// One of them is persistent, and what is retained instead is not: only the record of its end says that it is gone.
+    owing: bool,
+    /// Where the commit ends whose messages arrive.
+    commit: Lsn,
+    /// Publications that are under way no more, once the lock is given back.
+    arrived: Vec<Arc<Underway>>,
 }
 
 impl Retained {
     /// A message has gone, or never was.
     fn forget(&mut self, seq: u64) {
-        if let Some(topic) = self.topics.remove(&seq)
-            && self.current.get(&topic).is_some_and(|(of, _)| *of == seq)
-        {
-            self.current.remove(&topic);
+        if let Some(announced) = self.announced.remove(&seq) {
+            let topic = &*announced.of.topic;
+            if self.current.get(topic).is_some_and(|of| of.rank.1 == seq) {
+                self.current.remove(topic);
+            }
+            self.arrived.extend(announced.of.underway);
         }
     }
 }
@@ -48,11 +84,25 @@ impl QueueState {
         self.retained.is_some()
     }
 
-    /// A message is on its way here, to be retained for a topic string.
-    pub(crate) fn announce_retained(&mut self, seq: u64, topic: Arc<str>) {
+    /// A message is on its way here, to be retained. `at`: where the record ends that decides; `None`: the one of its
+    /// commit does.
+    pub(crate) fn announce_retained(&mut self, seq: u64, of: Retaining, at: Option<Lsn>) {
         if let Some(retained) = &mut self.retained {
-            retained.topics.insert(seq, topic);
+            retained.announced.insert(seq, Announced { of, at });
         }
+    }
+
+    /// The messages of a unit of work arrive now, whose commit ends there.
+    pub(crate) fn retained_from(&mut self, commit: Lsn) {
+        if let Some(retained) = &mut self.retained {
+            retained.commit = commit;
+        }
+    }
+
+    /// Publications that are under way no more: to be dropped when the lock is given back.
+    pub(crate) fn take_arrived(&mut self) -> Vec<Arc<Underway>> {
+        let retained = self.retained.as_mut();
+        retained.map_or_else(Vec::new, |known| std::mem::take(&mut known.arrived))
     }
 
     /// A message that is listed is retained from now on, unless a later one is already.
@@ -61,18 +111,27 @@ impl QueueState {
             return;
         };
         let seq = self.index.slot(slot).seq;
-        let Some(topic) = retained.topics.get(&seq) else {
+        let Some(announced) = retained.announced.get_mut(&seq) else {
             // No publication: it was put here when the queue was one like others.
             return;
         };
+        retained.arrived.extend(announced.of.underway.take());
+        let now = Current {
+            rank: (announced.at.unwrap_or(retained.commit), seq),
+            slot,
+            seen: announced.of.seen,
+        };
+        let topic = &announced.of.topic;
         let superseded = match retained.current.get(topic) {
-            Some((later, _)) if *later > seq => Some(slot),
+            Some(later) if later.rank > now.rank => Some((slot, later.slot)),
             _ => {
-                let before = retained.current.insert(topic.clone(), (seq, slot));
-                before.map(|(_, slot)| slot)
+                let before = retained.current.insert(topic.clone(), now);
+                before.map(|before| (before.slot, slot))
             }
         };
-        if let Some(slot) = superseded {
+        if let Some((slot, instead)) = superseded {
+            let persistent = |slot| self.index.slot(slot).persistent();
+            retained.owing |= persistent(slot) && !persistent(instead);
             retained.superseded.push(slot);
             self.browse_forget(slot);
             self.index.hold(slot);
@@ -111,6 +170,18 @@ impl QueueState {
         true
     }
 
+    /// Whether the end of one of those has to be forced, before whoever superseded it is told so.
+    pub(crate) fn owes_end(&self) -> bool {
+        self.retained.as_ref().is_some_and(|known| known.owing)
+    }
+
+    /// It is known how far the log has to be forced for that.
+    pub(crate) fn end_is_owed(&mut self) {
+        if let Some(retained) = &mut self.retained {
+            retained.owing = false;
+        }
+    }
+
     /// The topic strings that have a retained publication and match, in the order in which these were published. Only those
     /// are looked at that begin as all that match do.
     pub(crate) fn retained_matching(&self, filter: &Filter) -> Vec<Arc<str>> {
@@ -130,9 +201,9 @@ impl QueueState {
         let mut found: Vec<_> = below
             .take_while(|(topic, _)| topic.starts_with(prefix))
             .filter(|(topic, _)| filter.matches(topic))
-            .map(|(topic, (seq, _))| (*seq, topic.clone()))
+            .map(|(topic, of)| (of.rank, topic.clone()))
             .collect();
-        found.sort_unstable_by_key(|(seq, _)| *seq);
+        found.sort_unstable_by_key(|(rank, _)| *rank);
         found.into_iter().map(|(_, topic)| topic).collect()
     }
 
@@ -142,10 +213,11 @@ impl QueueState {
         current.cloned().collect()
     }
 
-    /// The message that is retained for a topic string: its slot and its number.
-    pub(crate) fn retained_on(&self, topic: &str) -> Option<(SlotId, u64)> {
-        let (seq, slot) = self.retained.as_ref()?.current.get(topic)?;
-        Some((*slot, *seq))
+    /// The message that is retained for a topic string: its slot, its number, and which subscriptions had been looked at
+    /// when it was published ([`Retaining::seen`]).
+    pub(crate) fn retained_on(&self, topic: &str) -> Option<(SlotId, u64, u64)> {
+        let of = self.retained.as_ref()?.current.get(topic)?;
+        Some((of.slot, of.rank.1, of.seen))
     }
 
     /// Whether what is known of retained publications is what is on the queue.
@@ -153,9 +225,11 @@ impl QueueState {
         let Some(retained) = &self.retained else {
             return Ok(());
         };
-        for (topic, (seq, slot)) in &retained.current {
+        for (topic, Current { rank, slot, .. }) in &retained.current {
+            let seq = &rank.1;
             let there = self.index.holds(*slot, *seq) && self.index.slot(*slot).listed();
-            if !there || retained.topics.get(seq) != Some(topic) {
+            let known = retained.announced.get(seq);
+            if !there || known.is_none_or(|known| known.of.topic != *topic) {
                 return Err(format!("message {seq}, retained for {topic}, is not there"));
             }
         }

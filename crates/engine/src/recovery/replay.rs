@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use posthaste_command::ObjectKind;
-use posthaste_mqi::Md;
+use posthaste_mqi::{Md, Name};
 use posthaste_recovery_log::Lsn;
 
-use crate::catalogue::{Catalogue, Runtime, Stored};
+use crate::catalogue::{Catalogue, RETAINED_QUEUE, Runtime, Stored};
 use crate::mark::{self, Mark, mark};
 use crate::message::Message;
 use crate::plant::{Bug, planted};
@@ -51,14 +51,24 @@ struct Known {
     slots: Option<HashMap<u64, SlotId>>,
     /// What units of work in doubt have got.
     held: BTreeSet<SlotId>,
+    /// Of the queue of retained publications: the numbers of what was put, in the order in which the log decides that.
+    order: Option<Vec<u64>>,
 }
 
 impl Known {
     fn new(queue: Arc<Queue>) -> Self {
+        let retained = queue.name == Name::new(RETAINED_QUEUE);
         Known {
             queue,
             slots: None,
             held: BTreeSet::new(),
+            order: retained.then(Vec::new),
+        }
+    }
+
+    fn note(&mut self, seq: u64) {
+        if let Some(order) = &mut self.order {
+            order.push(seq);
         }
     }
 
@@ -280,6 +290,7 @@ impl<'a> Replay<'a> {
         let Some(known) = self.queues.get_mut(&queue) else {
             return;
         };
+        known.note(message.seq);
         let slots = known.slots();
         if slots.contains_key(&message.seq) {
             return;
@@ -291,9 +302,11 @@ impl<'a> Replay<'a> {
 
     /// The same of a message that is in the queue's file.
     fn put_filed(&mut self, queue: QueueId, message: &NewSlot) {
-        if let Some(known) = self.queues.get_mut(&queue)
-            && !known.slots().contains_key(&message.seq)
-        {
+        let Some(known) = self.queues.get_mut(&queue) else {
+            return;
+        };
+        known.note(message.seq);
+        if !known.slots().contains_key(&message.seq) {
             let slot = known.queue.lock().add_filed(message);
             known.slots().insert(message.seq, slot);
         }
@@ -359,6 +372,17 @@ impl<'a> Replay<'a> {
                 known.queue.lock().give_up();
             }
         }
+    }
+
+    /// By the number of a message on the queue of retained publications, its place in the order in which the log decides that
+    /// they are there, from 1.
+    pub(crate) fn retained_order(&self) -> HashMap<u64, u64> {
+        let known = self
+            .queues
+            .values()
+            .filter_map(|known| known.order.as_ref());
+        let all = known.flat_map(|order| order.iter().copied().zip(1..));
+        all.collect()
     }
 
     /// Undoes what was in flight. Returns the backout records that say so, for the log.

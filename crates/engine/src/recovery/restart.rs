@@ -381,6 +381,13 @@ fn add_missing_objects(inner: &Arc<Inner>) {
     }
 }
 
+/// What publish/subscribe has to find again. `order`: of retained publications, where the log decides about them.
+fn recover_topics(inner: &Arc<Inner>, order: &HashMap<u64, u64>) {
+    add_missing_objects(inner);
+    inner.recover_subscriptions();
+    inner.recover_retained(order);
+}
+
 impl QueueManager {
     /// Starts a queue manager: recovers whatever the last run left, and is ready when it returns.
     /// The caller drives the writer and [`QueueManager::maintain`].
@@ -417,6 +424,7 @@ impl QueueManager {
         let undone = replay.undo();
         let units = carried::restore(replay.in_doubt());
         replay.list_all();
+        let order = replay.retained_order();
         let (next_queue, highest, retired, records) = (
             replay.next_queue,
             replay.highest,
@@ -451,9 +459,7 @@ impl QueueManager {
         inner.look_at_room();
         let inner = Arc::new(inner);
         stop_with_log(&inner);
-        add_missing_objects(&inner);
-        inner.recover_subscriptions();
-        inner.recover_retained();
+        recover_topics(&inner, &order);
         let qm = QueueManager::new(inner);
         Ok(Started { qm, writer })
     }

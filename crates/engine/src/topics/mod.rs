@@ -15,25 +15,35 @@ pub(crate) mod publication;
 pub(crate) mod retained;
 pub(crate) mod stored;
 pub(crate) mod subscription;
+pub(crate) mod underway;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use posthaste_command::ObjectKind;
-use posthaste_env::sync::atomic::AtomicUsize;
+use posthaste_env::sync::atomic::{AtomicU64, AtomicUsize};
 use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::{Name, Reason};
 use posthaste_recovery_log::Lsn;
 use posthaste_topic::{Key, Subscribers};
 use subscription::{SubId, Subscription};
+use underway::{AllUnderway, Underway};
 
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
+
+/// See [`Topics::superseded`].
+pub(crate) const NOT_APPENDED: u64 = u64::MAX;
 
 /// See the head of this file.
 #[derive(Default)]
 pub(crate) struct Topics {
     known: RwLock<Known>,
+    /// Publications that will be retained.
+    pub(crate) underway: Arc<AllUnderway>,
+    /// Up to where the log has to be forced, so that persistent publications do not come back that others that are not have
+    /// superseded; [`NOT_APPENDED`]: it does not have it all yet.
+    pub(crate) superseded: AtomicU64,
     /// Managed queues whose subscriptions have ended and that could not be deleted yet.
     unused: Mutex<Vec<Arc<Queue>>>,
     /// How many managed queues there are of which no subscription knows yet.
@@ -49,11 +59,15 @@ struct Known {
     ending: BTreeSet<(i64, SubId)>,
     /// By their managed queues: each has one.
     managed: HashMap<Name, SubId>,
+    /// The number of the next one that is made.
+    next: u64,
 }
 
 struct Entry {
     subscription: Arc<Subscription>,
     key: Key,
+    /// Its place in the order in which they were made.
+    number: u64,
     /// The connections that have handles on it, each as often as it has one.
     users: Vec<u64>,
     /// When a handle was made last, microseconds since 1970.
@@ -66,6 +80,8 @@ struct Entry {
 #[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) subscription: Arc<Subscription>,
+    /// Its place in the order in which they were made.
+    pub(crate) number: u64,
     /// The connections that have handles on it, each as often as it has one.
     pub(crate) users: Vec<u64>,
     /// When a handle was made last, microseconds since 1970.
@@ -89,8 +105,11 @@ impl Known {
         let key = self
             .index
             .insert(&subscription.filter, subscription.clone());
+        let number = self.next;
+        self.next += 1;
         let entry = Entry {
             key,
+            number,
             resumed: None,
             subscription,
             users,
@@ -156,7 +175,7 @@ impl Topics {
         let recorded = recorded.or(before.recorded);
         known.add(subscription, before.users, recorded);
         if let Some(entry) = known.by_id.get_mut(&id) {
-            entry.resumed = before.resumed;
+            (entry.resumed, entry.number) = (before.resumed, before.number);
         }
         true
     }
@@ -238,12 +257,19 @@ impl Topics {
         known.remove(id).map(|entry| entry.subscription)
     }
 
-    /// Everybody who asks for publications on this topic string, each once.
-    pub(crate) fn subscribers(&self, topic: &str) -> Vec<Arc<Subscription>> {
+    /// Everybody who asks for publications on this topic string, each once; and the number of the subscription that is made
+    /// next, which was not looked at.
+    pub(crate) fn subscribers(&self, topic: &str) -> (Vec<Arc<Subscription>>, u64) {
         let mut found = Vec::new();
         let known = self.known.read();
         known.index.matching(topic, |s| found.push(Arc::clone(s)));
-        found
+        (found, known.next)
+    }
+
+    /// A publication that will be retained begins to look for its subscribers.
+    pub(crate) fn begin_retaining(&self) -> Arc<Underway> {
+        let next = self.known.read().next;
+        self.underway.begin(next)
     }
 
     /// Keeps a managed queue that could not be deleted, for another try.
@@ -304,6 +330,7 @@ impl Entry {
     fn found(&self) -> Found {
         Found {
             subscription: self.subscription.clone(),
+            number: self.number,
             users: self.users.clone(),
             resumed: self.resumed,
             recorded: self.recorded,
@@ -350,7 +377,7 @@ pub(crate) mod tests {
     }
 
     fn ids(topics: &Topics, topic: &str) -> Vec<u8> {
-        let found = topics.subscribers(topic).into_iter();
+        let found = topics.subscribers(topic).0.into_iter();
         let mut ids: Vec<u8> = found.map(|found| found.id[0]).collect();
         ids.sort_unstable();
         ids

@@ -4,38 +4,49 @@
 //! * A retained publication is a message on SYSTEM.RETAINED.PUB.QUEUE, put and logged with the copies of the publication
 //!   ([decision 020](../../../../docs/decisions/020-retained-publications-are-messages.md)): in a unit of work it is
 //!   retained from the commit on, and never after a backout.
+//! * Whoever has been told of a publication that is retained does not find what it superseded, over crashes too.
 //! * What superseded messages leave to the log is appended under the queue's lock, with their end in memory: a checkpoint
 //!   finds both, or the record lies behind its beginning.
 //! * Nobody but the queue manager gets from that queue or puts on it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, Lsn};
 use posthaste_store::StoreError;
 use posthaste_topic::{Filter, Scheme};
 
+use super::NOT_APPENDED;
 use super::publication::restored;
 use crate::catalogue::{ChangeError, RETAINED_QUEUE};
 use crate::expiry::note_expired;
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::plant::{Bug, planted};
 use crate::queue::index::SlotId;
 use crate::queue::reading::Readings;
+use crate::queue::retained::Retaining;
 use crate::queue::uncommitted::Uncommitted;
 use crate::queue::{Expired, Queue, QueueState};
 use crate::queue_manager::QueueManager;
 use crate::record;
+use crate::signal::either;
 use crate::unit::Op;
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
 
-/// The topic string of a message on the queue of retained publications; none: it is no such publication.
-fn topic_of(message: &Message) -> Option<Arc<str>> {
+/// What a message on the queue of retained publications is to be retained for; none: it is no such publication.
+fn retaining(message: &Message) -> Option<Retaining> {
     let (topic, _) = restored(&message.md, &message.data)?;
-    Some(topic.into())
+    Some(Retaining {
+        topic: topic.into(),
+        seen: 0,
+        underway: None,
+    })
 }
 
 /// Reads the message in a slot, on this thread.
@@ -59,23 +70,28 @@ impl Inner {
         Some(queue)
     }
 
-    /// Finds out what is retained, before anybody connects.
-    pub(crate) fn recover_retained(&self) {
+    /// Finds out what is retained, before anybody connects. `order`: by number, where the log has what decides about a message;
+    /// those that the image has come before them.
+    pub(crate) fn recover_retained(&self, order: &HashMap<u64, u64>) {
         let Some(queue) = self.retained_queue() else {
             return;
         };
         if planted(Bug::ForgetRetained) {
             return;
         }
-        let found = self.find_retained(&queue);
+        let found = self.find_retained(&queue, order);
         let found = found.and_then(|()| self.find_uncommitted(&queue));
         if let Err(error) = found {
             self.read_failed(&queue, &error);
         }
-        self.discard_superseded(&queue, &mut queue.lock());
+        let mut state = queue.lock();
+        if !state.superseded().is_empty() {
+            mark(Mark::SupersededAtRestart);
+        }
+        self.discard_superseded(&queue, &mut state);
     }
 
-    fn find_retained(&self, queue: &Queue) -> Result<(), StoreError> {
+    fn find_retained(&self, queue: &Queue, order: &HashMap<u64, u64>) -> Result<(), StoreError> {
         let slots: Vec<SlotId> = {
             let state = queue.lock();
             if state.usable().is_err() {
@@ -86,9 +102,10 @@ impl Inner {
         };
         for slot in slots {
             let message = read(queue, slot)?;
-            if let Some(topic) = topic_of(&message) {
+            if let Some(of) = retaining(&message) {
+                let at = order.get(&message.seq).copied().unwrap_or_default();
                 let mut state = queue.lock();
-                state.announce_retained(message.seq, topic);
+                state.announce_retained(message.seq, of, Some(Lsn(at)));
                 state.retained_arrived(slot);
             }
         }
@@ -108,22 +125,63 @@ impl Inner {
                     Uncommitted::Filed(slot) => queue.read_uncommitted(slot)?,
                 };
                 if let Some(message) = message
-                    && let Some(topic) = topic_of(&message)
+                    && let Some(of) = retaining(&message)
                 {
-                    queue.lock().announce_retained(message.seq, topic);
+                    queue.lock().announce_retained(message.seq, of, None);
                 }
             }
         }
         Ok(())
     }
 
-    /// Ends what has been superseded on a queue. Not forced: what a crash brings back is superseded still. Where the log
-    /// has no room it stays for another try. Whether all of it has ended.
+    /// Ends what has been superseded on a queue. Not forced: what a crash brings back is superseded still, unless what
+    /// supersedes it is not persistent ([`Inner::superseded_end`]). Where the log has no room it stays for another try.
+    /// Whether all of it has ended.
     pub(crate) fn discard_superseded(&self, queue: &Queue, state: &mut QueueState) -> bool {
-        state.discard_superseded(|seq| {
+        if state.superseded().is_empty() {
+            return true;
+        }
+        let all = state.discard_superseded(|seq| {
             let record = record::discarded(queue.id, seq);
-            self.log.append(Class::Relief, &[&record]).is_ok()
-        })
+            self.log.append(Class::Essential, &[&record]).is_ok()
+        });
+        if state.owes_end() {
+            let upto = match all {
+                true => self.log.appended().0,
+                false => NOT_APPENDED,
+            };
+            self.topics.superseded.store(upto, Ordering::Release);
+            if all {
+                state.end_is_owed();
+            }
+        }
+        all
+    }
+
+    /// Whether something persistent was superseded by what is not, and the log is not forced that far.
+    pub(crate) fn owes_superseded(&self) -> bool {
+        self.topics.superseded.load(Ordering::Acquire) > self.log.forced().0
+    }
+
+    /// Forces the ends of what was superseded so.
+    ///
+    /// # Errors
+    /// 2009 the log has stopped; 2102 it has no room.
+    pub(crate) async fn superseded_end(&self) -> Result<(), Reason> {
+        let mut log_space_wait = LogSpaceWait::new();
+        while self.owes_superseded() {
+            let upto = self.topics.superseded.load(Ordering::Acquire);
+            if upto == NOT_APPENDED {
+                log_space_wait.wait_for_room(self).await?;
+                self.discard_superseded_again();
+                continue;
+            }
+            if let Err(error) = self.log.force(Lsn(upto)).await {
+                self.log_failed(&error);
+                return Err(Reason::CONNECTION_BROKEN);
+            }
+        }
+        Ok(())
     }
 
     /// Tries again to end what the log had no room for.
@@ -146,7 +204,8 @@ impl Inner {
         }
     }
 
-    /// Reads what is retained for a topic string; none: nothing is, or it has expired.
+    /// Reads what is retained for a topic string; none: nothing is, or it has expired, or it came to the subscription with
+    /// this number when it was published.
     ///
     /// # Errors
     /// 2525 it cannot be read.
@@ -154,15 +213,22 @@ impl Inner {
         &self,
         queue: &Queue,
         topic: &str,
+        new: Option<u64>,
     ) -> Result<Option<Arc<Message>>, Reason> {
         let mut readings = Readings::default();
         loop {
             let found = {
                 let state = queue.lock();
-                let Some((slot, _)) = state.retained_on(topic) else {
-                    return Ok(None);
-                };
-                state.message(slot, &readings)
+                match state.retained_on(topic) {
+                    Some((slot, _, seen)) if new.is_none_or(|new| seen <= new) => {
+                        state.message(slot, &readings)
+                    }
+                    Some(_) => {
+                        mark(Mark::RetainedLeftOut);
+                        return Ok(None);
+                    }
+                    None => return Ok(None),
+                }
             };
             match found {
                 Ok(message) if message.expired(self.clock.now()) => return Ok(None),
@@ -197,6 +263,22 @@ impl Inner {
         Ok((queue, topics))
     }
 
+    /// Waits until nothing is under way that will be retained and has not looked at the subscription with this number.
+    ///
+    /// # Errors
+    /// The queue manager has ended.
+    pub(crate) async fn retained_before(&self, number: u64) -> Result<(), Reason> {
+        let underway = &self.topics.underway;
+        loop {
+            let (ended, changed) = (underway.ended.listen(), self.lifecycle.changed.listen());
+            self.lifecycle.running()?;
+            if !underway.before(number) {
+                return Ok(());
+            }
+            either(ended, changed).await;
+        }
+    }
+
     /// The topic strings that have a retained publication, for whoever asks for all of them.
     pub(crate) fn all_retained(&self) -> Vec<Arc<str>> {
         let queue = self.catalogue.local_queue(RETAINED_QUEUE);
@@ -218,7 +300,7 @@ impl Inner {
         let pin = self.units.hold(&self.log, 0);
         let (mut messages, mut end, mut left) = (Vec::new(), None, None);
         for topic in state.retained_matching(filter) {
-            let Some((slot, seq)) = state.retained_on(&topic) else {
+            let Some((slot, seq, _)) = state.retained_on(&topic) else {
                 continue;
             };
             if state.index.slot(slot).persistent() {

@@ -113,13 +113,13 @@ impl Unit {
         Commit::Appended(end)
     }
 
-    /// Lets its end happen; `settled`: it was decided heuristically, and is remembered. Under its lock, so that a
+    /// Lets its end happen, of which the record ends there; `settled`: it was decided heuristically, and is remembered. Under its lock, so that a
     /// checkpoint finds it whole in the unit table or whole in the queues.
-    pub(super) fn end(&self, qm: &Arc<Inner>, outcome: Outcome, settled: bool) {
+    pub(super) fn end(&self, qm: &Arc<Inner>, (outcome, at): (Outcome, Lsn), settled: bool) {
         let mut work = self.lock();
         let ops = std::mem::take(&mut work.ops);
         let deferred = match outcome {
-            Outcome::Committed => make_final(qm, ops),
+            Outcome::Committed => make_final(qm, ops, at),
             Outcome::BackedOut => give_all_back(qm, ops, work.xid.is_some()),
         };
         if settled {
@@ -134,7 +134,7 @@ impl Unit {
 
     /// Undoes it: puts never happened, gets come back with a backout count one higher.
     pub(crate) fn undo(&self, qm: &Arc<Inner>) {
-        self.end(qm, Outcome::BackedOut, false);
+        self.end(qm, (Outcome::BackedOut, Lsn(0)), false);
     }
 
     /// All of its end has happened, or it never began to be.
@@ -231,12 +231,15 @@ impl Deferred {
     }
 }
 
-/// Makes puts visible and gets final: on each queue all at once.
-fn make_final(qm: &Arc<Inner>, ops: Vec<Op>) -> Deferred {
+/// Makes puts visible and gets final: on each queue all at once. `at`: where the commit ends.
+fn make_final(qm: &Arc<Inner>, ops: Vec<Op>, at: Lsn) -> Deferred {
+    // One that has no record comes behind all that there are.
+    let at = if at == Lsn(0) { qm.log.appended() } else { at };
     let mut deferred = Deferred::default();
     let Deferred { wakes, full, due } = &mut deferred;
     queue_by_queue(ops, |queue, ops| {
         let mut state = queue.lock();
+        state.retained_from(at);
         for op in ops {
             match op {
                 Op::Put { put, .. } => {

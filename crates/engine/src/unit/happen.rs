@@ -26,10 +26,10 @@ impl Effect {
     pub(crate) fn happen(self, qm: &Arc<Inner>, end: Lsn, forced: &Forced) {
         assert!(forced.covers(end), "an effect before its record is durable");
         match self {
-            Effect::Commit(unit) => unit.end(qm, Outcome::Committed, false),
+            Effect::Commit(unit) => unit.end(qm, (Outcome::Committed, end), false),
             Effect::Backout(unit) => unit.undo(qm),
             Effect::Prepared(unit) => unit.prepared(qm),
-            Effect::Settled(unit, outcome) => unit.end(qm, outcome, true),
+            Effect::Settled(unit, outcome) => unit.end(qm, (outcome, end), true),
             Effect::Forgotten(unit) => unit.leave(&mut unit.lock(), qm),
             Effect::Put {
                 queue,
@@ -105,6 +105,10 @@ impl Pending<'_> {
             effect.happen(self.qm, self.end, &forced);
         }
         self.qm.log_space.note_progress(self.end);
+        if self.qm.owes_superseded() {
+            // Rare, so it takes its room only when it happens.
+            Box::pin(self.qm.superseded_end()).await?;
+        }
         Ok(())
     }
 }

@@ -19,6 +19,7 @@ use crate::manager::Inner;
 use crate::message::Message;
 use crate::meter::Count;
 use crate::queue::Queue;
+use crate::queue::retained::Retaining;
 use crate::report::{self, Report};
 use crate::routed::{Reservation, RoutedMessage, append_all};
 use crate::session::SessionInner;
@@ -39,8 +40,8 @@ pub(crate) struct Copy {
     subscription: Option<SubId>,
     /// It finds no place on its queue, for this reason.
     refused: Option<Reason>,
-    /// It is what is retained for this topic string.
-    retains: Option<Arc<str>>,
+    /// It is what is retained; as `routed`.
+    retains: Option<Retaining>,
 }
 
 impl Copy {
@@ -60,15 +61,15 @@ impl Copy {
         }
     }
 
-    /// What is to be retained for a topic string: without it there are no other copies.
-    pub(crate) fn retained(routed: RoutedMessage, topic: Arc<str>) -> Copy {
+    /// What is to be retained: without it there are no other copies.
+    pub(crate) fn retained(routed: RoutedMessage, retains: Retaining) -> Copy {
         Copy {
             routed: Some(routed),
             must: Some(Reason::PUT_NOT_RETAINED),
             dead_letter: false,
             subscription: None,
             refused: None,
-            retains: Some(topic),
+            retains: Some(retains),
         }
     }
 
@@ -127,8 +128,8 @@ struct Placed {
     seq: u64,
     /// Which copy it is; none: it is not the copy itself that has the place.
     of: Option<usize>,
-    /// It is what is retained for this topic string.
-    retains: Option<Arc<str>>,
+    /// It is what is retained.
+    retains: Option<Retaining>,
 }
 
 /// Which copies were delivered nowhere, by their places among those that were given, in order.
@@ -178,12 +179,20 @@ impl Placing {
     }
 
     /// The messages, whose places are used, and which are announced where they are to be retained. `lsn`: where their record
-    /// begins.
-    fn into_messages(self, lsn: Lsn) -> impl Iterator<Item = (Arc<Queue>, Arc<Message>)> {
+    /// begins; `at`: where the one ends that decides about them, if it is there.
+    fn into_messages(
+        self,
+        lsn: Lsn,
+        at: Option<Lsn>,
+    ) -> impl Iterator<Item = (Arc<Queue>, Arc<Message>)> {
         self.all.into_iter().map(move |placed| {
-            if let Some(topic) = placed.retains {
+            if let Some(mut retains) = placed.retains {
+                if at.is_none() {
+                    // Who knows when it will be committed.
+                    retains.underway = None;
+                }
                 let mut queue = placed.routed.queue.lock();
-                queue.announce_retained(placed.seq, topic);
+                queue.announce_retained(placed.seq, retains, at);
             }
             placed.place.used();
             let lsn = match placed.routed.persistent() {
@@ -228,7 +237,7 @@ impl Distribution {
                         place,
                         seq: 0,
                         of: Some(of),
-                        retains: copy.retains.clone(),
+                        retains: copy.retains.take(),
                     });
                 }
                 Err(reason) => {
@@ -269,7 +278,9 @@ impl Distribution {
     fn take_back(&mut self, placing: Placing) {
         for placed in placing.all {
             if let Some(of) = placed.of {
-                self.copies[of].routed = Some(placed.routed);
+                let copy = &mut self.copies[of];
+                copy.retains = placed.retains;
+                copy.routed = Some(placed.routed);
             }
         }
     }
@@ -324,15 +335,22 @@ pub(crate) async fn for_session(
         let Some(appended) = placing.append(qm, (Class::Ordinary, 0), 0) else {
             drop(pin);
             let undelivered = std::mem::take(&mut placing.undelivered);
-            for (queue, message) in placing.into_messages(Lsn(0)) {
+            let at = Some(qm.log.appended());
+            let retains = placing.all.iter().any(|one| one.retains.is_some());
+            for (queue, message) in placing.into_messages(Lsn(0), at) {
                 deliver(qm, &queue, &message, true);
+            }
+            if retains && qm.owes_superseded() {
+                // Rare, so it takes its room only when it happens.
+                Box::pin(qm.superseded_end()).await?;
             }
             return Ok(undelivered);
         };
         match appended {
             Ok(appended) => {
                 let undelivered = std::mem::take(&mut placing.undelivered);
-                let puts = placing.into_messages(appended.start).collect();
+                let end = Some(appended.end);
+                let puts = placing.into_messages(appended.start, end).collect();
                 let pending = Pending {
                     qm,
                     end: appended.end,
@@ -377,7 +395,7 @@ pub(crate) async fn with_ticket(
             Ok(Appended { start, end }) => {
                 qm.home.counters.one(Count::Tickets);
                 let undelivered = std::mem::take(&mut placing.undelivered);
-                let puts: Vec<_> = placing.into_messages(start).collect();
+                let puts: Vec<_> = placing.into_messages(start, Some(end)).collect();
                 let longest = puts.iter().map(|(_, put)| put.data.len()).max();
                 let bytes = puts.len() * size_of::<Message>() + longest.unwrap_or(0);
                 session.take_out(end, Effect::Published { puts, pin }, bytes);
@@ -426,7 +444,7 @@ fn enter_unit(session: &SessionInner, mut placing: Placing) -> Result<Entered, R
         }
     }
     let undelivered = std::mem::take(&mut placing.undelivered);
-    let messages = placing.into_messages(start);
+    let messages = placing.into_messages(start, None);
     let due = messages.filter_map(|(queue, message)| {
         let due = join(&mut work, &queue, &message);
         due.then_some((queue, message))

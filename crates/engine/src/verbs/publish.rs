@@ -25,6 +25,7 @@ use crate::manager::Inner;
 use crate::message::Message;
 use crate::meter::Count;
 use crate::queue::Queue;
+use crate::queue::retained::Retaining;
 use crate::report;
 use crate::resolution::resolve;
 use crate::routed::{RoutedMessage, trimmed};
@@ -32,6 +33,7 @@ use crate::session::SessionInner;
 use crate::topics::administrative::{DeliveryRule, TopicRules};
 use crate::topics::publication::{Form, Forms, descriptor};
 use crate::topics::subscription::Subscription;
+use crate::topics::underway::Underway;
 use crate::transmission::transmit;
 
 /// A publication that is complete.
@@ -212,12 +214,12 @@ impl SessionInner {
         }))
     }
 
-    /// Who gets it.
-    fn subscribers(&self, publishing: &Publishing, pmo: &Pmo) -> Vec<Arc<Subscription>> {
+    /// Who gets it; and the number of the subscription that is made next, which was not looked at.
+    fn subscribers(&self, publishing: &Publishing, pmo: &Pmo) -> (Vec<Arc<Subscription>>, u64) {
         let qm = &self.qm;
         let not_own = pmo.options & MQPMO_NOT_OWN_SUBS != 0;
         let now = qm.clock.now();
-        let mut all = qm.topics.subscribers(&publishing.topic.string);
+        let (mut all, seen) = qm.topics.subscribers(&publishing.topic.string);
         let message = Message {
             md: publishing.md.clone(),
             data: publishing.data.clone(),
@@ -244,10 +246,11 @@ impl SessionInner {
         let levels = all.iter().map(|subscription| subscription.level);
         let level = levels.filter(|level| *level <= reached).max();
         all.retain(|subscription| Some(subscription.level) == level);
-        all
+        (all, seen)
     }
 
-    /// All copies, those of one form beside each other; and how many subscriptions have no queue.
+    /// All copies, those of one form beside each other; how many subscriptions have no queue; and the number of the
+    /// subscription that is made next, which was not looked at.
     ///
     /// # Errors
     /// 2502 one of these has to get it.
@@ -255,8 +258,8 @@ impl SessionInner {
         &self,
         publishing: &Publishing,
         pmo: &Pmo,
-    ) -> Result<(Vec<Addressed>, usize), Reason> {
-        let subscribers = self.subscribers(publishing, pmo);
+    ) -> Result<(Vec<Addressed>, usize, u64), Reason> {
+        let (subscribers, seen) = self.subscribers(publishing, pmo);
         let published = Form::of(&publishing.md, publishing.data.clone());
         let mut forms = Forms::new(&publishing.topic.string, published, false);
         let first = self.qm.next_seqs(subscribers.len().max(1) as u64);
@@ -275,14 +278,19 @@ impl SessionInner {
             }
         }
         copies.sort_by_key(|copy| copy.form);
-        Ok((copies, lost))
+        Ok((copies, lost, seen))
     }
 
     /// The message that is retained of it. Its MsgId, too, is zeros where each copy is to have one of its own.
     ///
     /// # Errors
     /// 2479 there is no queue for it.
-    fn retained(&self, publishing: &Publishing) -> Result<Copy, Reason> {
+    fn retained(
+        &self,
+        publishing: &Publishing,
+        seen: u64,
+        underway: Arc<Underway>,
+    ) -> Result<Copy, Reason> {
         let queue = self.qm.retained_queue().ok_or(Reason::PUT_NOT_RETAINED)?;
         let topic = &publishing.topic.string;
         let published = Form::of(&publishing.md, publishing.data.clone());
@@ -291,7 +299,12 @@ impl SessionInner {
         form.describe(&mut md);
         let expires = publishing.expires;
         let routed = RoutedMessage::new(queue, md, form.data, expires);
-        Ok(Copy::retained(routed, topic.as_str().into()))
+        let retains = Retaining {
+            topic: topic.as_str().into(),
+            seen,
+            underway: Some(underway),
+        };
+        Ok(Copy::retained(routed, retains))
     }
 
     /// Publishes. The descriptor and the options come back filled.
@@ -309,7 +322,9 @@ impl SessionInner {
             publishing.md.reply_to_q = Name::default();
             publishing.md.reply_to_q_mgr = Name::default();
         }
-        let (addressed, lost) = self.addressed(&publishing, pmo)?;
+        let retains = pmo.options & MQPMO_RETAIN != 0;
+        let underway = retains.then(|| self.qm.topics.begin_retaining());
+        let (addressed, lost, seen) = self.addressed(&publishing, pmo)?;
         let rule = publishing.rule();
         let mut copies = Vec::with_capacity(addressed.len() + 1);
         let mut owners = Vec::with_capacity(addressed.len());
@@ -322,8 +337,11 @@ impl SessionInner {
             copies.push(Copy::new(copy.routed, id, must, dead_letter).refused(inhibited));
             owners.push((copy.subscription, copy.remote));
         }
-        if pmo.options & MQPMO_RETAIN != 0 {
-            copies.push(self.retained(&publishing)?);
+        // In a unit of work nobody waits for what it will be; it is given up here, where no lock is held.
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        let _put = underway.clone().filter(|_| in_unit);
+        if let Some(underway) = underway {
+            copies.push(self.retained(&publishing, seen, underway)?);
         }
         let undelivered = self.distribute(Distribution::new(copies), pmo).await?;
         let counters = &self.qm.home.counters;

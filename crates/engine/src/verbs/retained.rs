@@ -15,6 +15,7 @@ use super::distribute::{Copy, Distribution, for_session};
 use super::publish::address;
 use crate::consume::considered::Considered;
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::topics::publication::{Form, Forms, restored};
 use crate::topics::subscription::Subscription;
@@ -66,7 +67,7 @@ fn is_selected(to: &Subscription, retained: &Message, form: &Form) -> bool {
 }
 
 /// Sends a subscription every retained publication that matches, on behalf of a connection (0: of nobody); how many there
-/// were.
+/// were. `new`: its number, if it is new; then what it was given already is left out, and what is under way waited for.
 ///
 /// # Errors
 /// 2525 they cannot be had, 2526 its queue does not take them; those of a put.
@@ -74,15 +75,20 @@ pub(crate) async fn send_retained(
     qm: &Arc<Inner>,
     session: u64,
     to: &Arc<Subscription>,
+    new: Option<u64>,
 ) -> Result<i32, Reason> {
+    if let Some(number) = new {
+        qm.retained_before(number).await?;
+    }
     let (queue, topics) = qm.find_matching(&to.filter)?;
     let mut sent = 0;
     let (mut copies, mut bytes) = (Vec::new(), 0);
     let mut topics = topics.into_iter().peekable();
     while let Some(topic) = topics.next() {
-        if let Some(retained) = qm.read_retained(&queue, &topic).await?
+        if let Some(retained) = qm.read_retained(&queue, &topic, new).await?
             && let Some(copy) = copy_for(qm, to, &retained)?
         {
+            mark(Mark::RetainedSent);
             bytes += retained.data.len();
             copies.push(copy);
         }

@@ -497,7 +497,7 @@ impl SessionInner {
         let open_options = (!own).then(|| options::open_options(sd, given));
         let only_new = MQSO_NEW_PUBLICATIONS_ONLY | MQSO_PUBLICATIONS_ON_REQUEST;
         let sent = match created && sd.options & only_new == 0 {
-            true => send_retained(&self.qm, self.id, subscription).await,
+            true => send_retained(&self.qm, self.id, subscription, Some(found.number)).await,
             false => Ok(0),
         };
         match sent.and_then(|_| self.open_handles(subscription, open_options, hobj)) {

@@ -32,7 +32,7 @@ impl Session {
         let subscription = found.ok_or(Reason::INVALID_SUBSCRIPTION)?.subscription;
         session.settled().await?;
         sro.num_pubs = 0;
-        sro.num_pubs = send_retained(&session.qm, session.id, &subscription).await?;
+        sro.num_pubs = send_retained(&session.qm, session.id, &subscription, None).await?;
         match sro.num_pubs {
             0 => Err(Reason::NO_RETAINED_MSG),
             _ => Ok(Done::ok(())),
