@@ -8,7 +8,7 @@
 //!
 //! * [`campaign`]: rounds of work, kill, restart, judgement.
 //! * [`definer`]: an administrator who defines and deletes queues meanwhile; [`cutter`]: a network that cuts.
-//! * [`worker`]: one connection's work; [`stage`]: what they share; [`payload`]: their messages.
+//! * [`worker`]: one connection's work, publications to durable subscriptions among it; [`stage`]: what they share; [`payload`]: their messages.
 //! * [`power`]: a volume that loses what was not synced when the power is cut.
 //! * [`small_disk`]: a file system that is filled, and has to heal.
 //! * [`server`]: the process; [`snapshot`]: what is on its queues.

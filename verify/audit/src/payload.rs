@@ -4,6 +4,7 @@
 //! and the queue manager's descriptor agrees with it.
 
 use crate::history::{Id, UnitId};
+use crate::stage::copied_to;
 
 const MAGIC: &[u8; 8] = b"PHAUDIT1";
 /// Bytes of the head, which is also the shortest message.
@@ -107,8 +108,20 @@ impl Payload {
         })
     }
 
-    /// Whether the queue it was found on and its descriptor agree with what was put.
-    pub(crate) fn agrees(&self, queue: u8, persistence: i32, priority: i32) -> Result<(), String> {
+    /// What it is on the queue where it was found, if that and its descriptor agree with what was put. A publication is
+    /// another message on each of its queues.
+    pub(crate) fn found(
+        mut self,
+        queue: u8,
+        persistence: i32,
+        priority: i32,
+    ) -> Result<Payload, String> {
+        if let Some(copies) = copied_to(self.queue)
+            && let Some(number) = (0..).zip(copies).find(|(_, to)| **to == queue)
+        {
+            self.id.number += number.0;
+            self.queue = queue;
+        }
         let wrong = |what: &str, was: i32, is: i32| {
             Err(format!(
                 "message {} was put with {what} {was} and arrives with {is}",
@@ -124,13 +137,14 @@ impl Payload {
         if i32::from(self.priority) != priority {
             return wrong("priority", i32::from(self.priority), priority);
         }
-        Ok(())
+        Ok(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stage::{QUEUES, TOPICS, subscribers, topic_code};
 
     fn sample() -> Payload {
         Payload {
@@ -187,14 +201,30 @@ mod tests {
     #[test]
     fn the_descriptor_must_agree() {
         let payload = sample();
-        assert_eq!(payload.agrees(3, 1, 7), Ok(()));
+        assert_eq!(payload.found(3, 1, 7), Ok(payload));
         for (queue, persistence, priority, word) in [
             (2, 1, 7, "queue"),
             (3, 0, 7, "persistence"),
             (3, 1, 4, "priority"),
         ] {
-            let error = payload.agrees(queue, persistence, priority).unwrap_err();
+            let error = payload.found(queue, persistence, priority).unwrap_err();
             assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_publication_is_another_message_on_each_of_its_queues() {
+        for topic in 0..TOPICS.len() {
+            let payload = Payload {
+                queue: topic_code(topic),
+                ..sample()
+            };
+            for queue in 0..QUEUES.len() as u8 {
+                let found = payload.found(queue, 1, 7);
+                let at = subscribers(topic).iter().position(|to| *to == queue);
+                let number = at.map(|at| 9 + at as u32);
+                assert_eq!(found.map(|found| found.id.number).ok(), number);
+            }
         }
     }
 }

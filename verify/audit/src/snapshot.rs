@@ -94,10 +94,8 @@ fn browse(
         next = MQGMO_BROWSE_NEXT;
         line.bytes += got.length as u64;
         let queue = u8::try_from(number).unwrap_or(u8::MAX);
-        let read = Payload::read(&got.data, stage.run).and_then(|payload| {
-            payload.agrees(queue, md.persistence, md.priority)?;
-            Ok(payload)
-        });
+        let read = Payload::read(&got.data, stage.run)
+            .and_then(|payload| payload.found(queue, md.persistence, md.priority));
         match read {
             Ok(payload) => line.seen.push(Seen {
                 id: payload.id,

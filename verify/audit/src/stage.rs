@@ -26,7 +26,7 @@ const fn queue(name: &'static str, by_priority: bool, hardened: bool) -> Traits 
 }
 
 /// The queues of the audit; their index is the number that messages carry.
-pub(crate) const QUEUES: [Traits; 6] = [
+pub(crate) const QUEUES: [Traits; 9] = [
     queue("AUDIT.PLAIN", true, false),
     queue("AUDIT.HARD", true, true),
     queue("AUDIT.FIFO", false, false),
@@ -36,7 +36,37 @@ pub(crate) const QUEUES: [Traits; 6] = [
         ..queue("AUDIT.HIGH", true, false)
     },
     queue("AUDIT.BUSY", true, true),
+    queue("AUDIT.SUB.ALL", true, false),
+    queue("AUDIT.SUB.ONE", false, true),
+    queue("AUDIT.SUB.LEVEL", false, false),
 ];
+
+/// So many of them are put on by their names; the others are those of durable subscriptions.
+pub(crate) const NAMED: usize = 6;
+/// Their topic strings, in their order.
+const SUBSCRIBED: [&str; QUEUES.len() - NAMED] = ["audit/#", "audit/0", "audit/+"];
+
+/// What is published on.
+pub(crate) const TOPICS: [&str; 2] = ["audit/0", "audit/1"];
+
+/// The queues that are given what is published on a topic.
+pub(crate) fn subscribers(topic: usize) -> &'static [u8] {
+    match topic {
+        0 => &[6, 7, 8],
+        _ => &[6, 8],
+    }
+}
+
+/// What messages that are published on a topic carry in place of a queue.
+pub(crate) fn topic_code(topic: usize) -> u8 {
+    u8::MAX - u8::try_from(topic).unwrap_or(0)
+}
+
+/// The queues that are given what carries this in place of a queue, if it was published.
+pub(crate) fn copied_to(code: u8) -> Option<&'static [u8]> {
+    let topic = usize::from(u8::MAX - code);
+    (topic < TOPICS.len()).then(|| subscribers(topic))
+}
 
 /// What defines them.
 pub(crate) fn script() -> String {
@@ -53,6 +83,12 @@ pub(crate) fn script() -> String {
         let class = if keeps { "HIGH" } else { "NORMAL" };
         out.push_str(&format!(
             "DEFINE QLOCAL({name}) MSGDLVSQ({sequence}) {harden} NPMCLASS({class}) MAXDEPTH(200000) SHARE\n"
+        ));
+    }
+    for (queue, filter) in QUEUES.iter().skip(NAMED).zip(SUBSCRIBED) {
+        let name = queue.name;
+        out.push_str(&format!(
+            "DEFINE SUB({name}) TOPICSTR('{filter}') DEST({name})\n"
         ));
     }
     out

@@ -2,6 +2,7 @@
 //! made and after it is answered.
 
 mod branches;
+mod publish;
 
 use std::collections::VecDeque;
 use std::thread;
@@ -18,7 +19,7 @@ use crate::history::{
     Answer, Ending, Expires, Get, History, Id, NEVER, Outcome, Put, Stamp, Unit, UnitId,
 };
 use crate::payload::{HEAD, Payload};
-use crate::stage::{QUEUES, Stage, connect, ending, unanswered};
+use crate::stage::{NAMED, QUEUES, Stage, connect, ending, unanswered};
 use crate::violation::{Broken, Violation};
 
 /// The longest message, in bytes.
@@ -432,7 +433,7 @@ impl<'a> Worker<'a> {
             run: self.stage.run,
             id,
             unit,
-            queue: self.queue(),
+            queue: u8::try_from(self.rng.index(NAMED)).unwrap_or(0),
             persistent: self.chance(75),
             priority: self
                 .rng
@@ -443,7 +444,18 @@ impl<'a> Worker<'a> {
         }
     }
 
+    fn answer<T>(result: &Call<T>) -> Answer {
+        match result {
+            Ok(_) => Answer::Done,
+            Err(error) if unanswered(error) => Answer::Unknown,
+            Err(_) => Answer::Refused,
+        }
+    }
+
     fn put(&mut self, link: &mut Link, unit: Option<&mut Open>) -> Result<(), Over> {
+        if self.chance(20) {
+            return self.publish(link, unit);
+        }
         let payload = self.payload(unit.as_ref().map(|open| open.id));
         let length = self.size();
         let data = payload.write(length);
@@ -465,11 +477,7 @@ impl<'a> Worker<'a> {
             }
         };
         let (replied, replied_ms) = (self.stage.tick(), self.stage.ms());
-        let answer = match &result {
-            Ok(_) => Answer::Done,
-            Err(error) if unanswered(error) => Answer::Unknown,
-            Err(_) => Answer::Refused,
-        };
+        let answer = Worker::answer(&result);
         let after = u64::from(payload.expiry_ms);
         self.history.puts.push(Put {
             id: payload.id,
@@ -593,10 +601,8 @@ impl<'a> Worker<'a> {
         };
         let error = match result {
             Ok(got) => {
-                let read = Payload::read(&got.value.data, self.stage.run).and_then(|payload| {
-                    payload.agrees(queue, md.persistence, md.priority)?;
-                    Ok(payload)
-                });
+                let read = Payload::read(&got.value.data, self.stage.run)
+                    .and_then(|payload| payload.found(queue, md.persistence, md.priority));
                 let bytes = i64::try_from(got.value.length).unwrap_or(0);
                 self.stage.add_queued(-bytes);
                 if if_persistent && md.persistence != MQPER_PERSISTENT {
