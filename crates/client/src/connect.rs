@@ -9,7 +9,7 @@ use posthaste_wire::client::ClientOffer;
 use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::request::ConnRequest;
 
-use crate::Address;
+use crate::{Address, Tls};
 
 /// How to connect.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Connect {
     pub application: String,
     /// User; none takes the process's.
     pub user: Option<String>,
+    /// TLS; none for a plain connection. A socket of this machine has none.
+    pub tls: Option<Box<Tls>>,
     /// Password, sent as it is: use a connection that nobody can listen on.
     pub password: Option<String>,
     /// How long connecting may take.
@@ -41,6 +43,7 @@ impl Connect {
             queue_manager: queue_manager.to_owned(),
             application: "posthaste".to_owned(),
             user: None,
+            tls: None,
             password: None,
             timeout: Duration::from_secs(10),
             conversations: 0,
@@ -67,7 +70,8 @@ impl Connect {
         }
     }
 
-    fn user(&self) -> String {
+    /// Whom the application runs as.
+    pub(crate) fn user(&self) -> String {
         let process_user = || std::env::var("USER").unwrap_or_default();
         self.user.clone().unwrap_or_else(process_user)
     }

@@ -23,6 +23,14 @@ pub enum ClientError {
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Broken(#[from] std::io::Error),
+    /// TLS did not come about.
+    #[error("{why}")]
+    Tls {
+        /// 2381, 2392, 2393, 2398 or 2399.
+        reason: Reason,
+        /// In words.
+        why: String,
+    },
     /// The other side does not speak the channel protocol.
     #[error("the queue manager broke the channel protocol: {0:?}")]
     Peer(PeerMisbehaved),
@@ -68,7 +76,7 @@ impl ClientError {
     /// The reason code of this error.
     pub fn reason(&self) -> Reason {
         match self {
-            ClientError::Reason(reason) => *reason,
+            ClientError::Reason(reason) | ClientError::Tls { reason, .. } => *reason,
             ClientError::NotAvailable { .. } => Reason::HOST_NOT_AVAILABLE,
             ClientError::Silent(_) | ClientError::Broken(_) | ClientError::Peer(_) => {
                 Reason::CONNECTION_BROKEN

@@ -58,7 +58,7 @@ pub(crate) struct SocketParts {
 impl Exclusive {
     /// Connects the first conversation; gives the name of the queue manager that answered.
     pub(crate) fn connect(connect: &Connect) -> Result<(Exclusive, Name), ClientError> {
-        let stream = Arc::new(Stream::connect(&connect.address, connect.timeout)?);
+        let stream = Arc::new(Stream::connect(connect)?);
         let outbound = Outbound::new(Arc::clone(&stream));
         let protocol = outbound.append(|out| Protocol::begin(connect, out));
         let mut socket = Exclusive {

@@ -3,6 +3,7 @@
 //! * `address`: where a queue manager is, and what `MQSERVER` says; `connect`: how to connect.
 //! * `protocol`: the client's side of a socket as a pure state machine.
 //! * `transport`: what carries the bytes; `outbound`: what is to be sent on it.
+//! * `tls`: a socket with TLS, and how it is asked for.
 //! * `exclusive`: a socket that the calling thread reads; `conversations`: one that threads share.
 //! * `event_loop`: many sockets on one thread; `nonblocking`: a connection there.
 //! * `xa`: the verbs by which a transaction manager coordinates a connection.
@@ -23,6 +24,7 @@ pub mod fuzzing;
 mod nonblocking;
 mod outbound;
 mod protocol;
+mod tls;
 mod transport;
 mod xa;
 
@@ -32,3 +34,4 @@ pub use connection::{Call, Connection};
 pub use error::ClientError;
 pub use event_loop::{EventLoop, Interest, Ready, Waker};
 pub use nonblocking::Nonblocking;
+pub use tls::Tls;

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-use posthaste_mqi::Hobj;
+use posthaste_mqi::{Hobj, Reason};
 use posthaste_wire::Request;
 use posthaste_wire::client::{ClientGet, ClientPut, ReplyFlow};
 use posthaste_wire::prepared::{PreparedGet, PreparedPut};
@@ -34,7 +34,7 @@ impl Connection {
     /// Takes the connection, which has a socket of its own, into an event loop. No verb is outstanding.
     ///
     /// # Errors
-    /// 2009 it has broken; 2018 it shares its socket.
+    /// 2009 it has broken; 2012 it has TLS, which an event loop does not carry; 2018 it shares its socket.
     pub fn into_nonblocking(self) -> Result<Nonblocking, ClientError> {
         let SocketParts {
             stream,
@@ -42,6 +42,9 @@ impl Connection {
             protocol,
             input,
         } = self.hand_over()?;
+        if stream.is_encrypted() {
+            return Err(Reason::ENVIRONMENT_ERROR.into());
+        }
         outbound.stop();
         outbound.join();
         stream.set_nonblocking()?;

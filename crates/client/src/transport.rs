@@ -1,4 +1,4 @@
-//! What carries the bytes: TCP or a socket of this machine. Encrypted and local bindings go here, behind the same calls;
+//! What carries the bytes: TCP, with TLS or without, or a socket of this machine. Local bindings go here, behind the same calls;
 //! nothing else knows what a connection is made of.
 
 use std::io::{self, Read, Write};
@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use crate::{Address, ClientError};
+use crate::tls::TlsStream;
+use crate::{Address, ClientError, Connect};
 
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
@@ -16,18 +17,36 @@ const CHUNK: usize = 64 * 1024;
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(Box<TlsStream>),
 }
 
 impl Stream {
-    /// Connects. Until the connection stands a server that says nothing is waited for no longer than `timeout`.
-    pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Stream, ClientError> {
-        let stream = Stream::try_connect(address, timeout);
+    /// Connects, and shakes hands if TLS is asked for. Until the connection stands a server that says nothing is waited for
+    /// no longer than the timeout.
+    pub(crate) fn connect(connect: &Connect) -> Result<Stream, ClientError> {
+        let Connect {
+            address, timeout, ..
+        } = connect;
+        let stream = Stream::try_connect(address, *timeout);
         let stream = stream.map_err(|error| ClientError::NotAvailable {
             address: address.to_string(),
             error,
         })?;
-        stream.set_read_timeout(Some(timeout))?;
+        let stream = match (stream, &connect.tls) {
+            (Stream::Tcp(socket), Some(tls)) => {
+                let user = connect.user();
+                let stream = TlsStream::connect(socket, tls, &connect.channel, &user, *timeout);
+                Stream::Tls(Box::new(stream?))
+            }
+            (stream, _) => stream,
+        };
+        stream.set_read_timeout(Some(*timeout))?;
         Ok(stream)
+    }
+
+    /// Whether it has TLS.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        matches!(self, Stream::Tls(_))
     }
 
     fn try_connect(address: &Address, timeout: Duration) -> io::Result<Stream> {
@@ -53,6 +72,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.set_read_timeout(timeout),
             Stream::Unix(stream) => stream.set_read_timeout(timeout),
+            Stream::Tls(stream) => stream.socket.set_read_timeout(timeout),
         }
     }
 
@@ -60,6 +80,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.set_write_timeout(timeout),
             Stream::Unix(stream) => stream.set_write_timeout(timeout),
+            Stream::Tls(stream) => stream.socket.set_write_timeout(timeout),
         }
     }
 
@@ -67,6 +88,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.shutdown(how),
             Stream::Unix(stream) => stream.shutdown(how),
+            Stream::Tls(stream) => stream.shutdown(how),
         }
     }
 
@@ -74,6 +96,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).read(buffer),
             Stream::Unix(stream) => (&*stream).read(buffer),
+            Stream::Tls(stream) => stream.read(buffer),
         }
     }
 
@@ -81,6 +104,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).write_all(buffer),
             Stream::Unix(stream) => (&*stream).write_all(buffer),
+            Stream::Tls(stream) => stream.write_all(buffer),
         }
     }
 
@@ -89,6 +113,8 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).write(buffer),
             Stream::Unix(stream) => (&*stream).write(buffer),
+            // Only an event loop writes in parts, and it carries no TLS.
+            Stream::Tls(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -97,6 +123,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.set_nonblocking(true),
             Stream::Unix(stream) => stream.set_nonblocking(true),
+            Stream::Tls(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -117,6 +144,7 @@ impl AsFd for Stream {
         match self {
             Stream::Tcp(stream) => stream.as_fd(),
             Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tls(stream) => stream.socket.as_fd(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line. What stands here as text is what `--help` teaches.
 
+mod certs;
 mod transactions;
 
 use std::net::IpAddr;
@@ -11,6 +12,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use posthaste_env::Slowness;
 use posthaste_server::ini::Shape;
 
+pub(crate) use certs::{Certs, CertsCommand, MakeCerts, ShowCerts};
 pub(crate) use transactions::{Resolve, Transactions};
 
 const EXAMPLES: &str = "\
@@ -96,6 +98,8 @@ pub(crate) enum Command {
     /// Decide about a branch of a global transaction in place of its transaction manager
     #[command(visible_alias = "rsvmqtrn")]
     Resolve(Resolve),
+    /// Make certificates for development, and show what is in a key repository
+    Certs(Certs),
     /// Show every number that a running queue manager counts or measures
     Metrics(Metrics),
     /// Check a queue manager and its machine against recommended practice
@@ -589,6 +593,13 @@ pub(crate) struct ConnectArgs {
     /// Connect over the network
     #[arg(long, value_name = "CHANNEL/TCP/host(port)")]
     pub(crate) connect: Option<String>,
+    /// Connect by TLS with this CipherSpec, for example ANY_TLS12_OR_HIGHER; the key repository is in MQSSLKEYR, the
+    /// label of the certificate in MQCERTLABL
+    #[arg(long, value_name = "CIPHERSPEC")]
+    pub(crate) cipher: Option<String>,
+    /// What the name of the queue manager's certificate must match (SSLPEER)
+    #[arg(long, value_name = "PATTERN", requires = "cipher")]
+    pub(crate) peer: Option<String>,
     /// User
     #[arg(long, short = 'u', value_name = "USER")]
     pub(crate) user: Option<String>,

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::Duration;
 
-use posthaste_client::{Address, ClientError, Connect, Connection, Server};
+use posthaste_client::{Address, ClientError, Connect, Connection, Server, Tls};
 use posthaste_server::{DataDir, Exit, Failure, SocketPath, find};
 
 use crate::cli::ConnectArgs;
@@ -173,6 +173,10 @@ impl Target<'_> {
     }
 
     fn local(&self) -> Result<Connection, NoConnection> {
+        if self.reach.cipher.is_some() {
+            let what = "--cipher is for connections over the network; say where to with --connect or MQSERVER";
+            return Err(NoConnection::Nobody(Failure::bad_parameter(what)));
+        }
         let data = DataDir::find(self.place).map_err(NoConnection::Nobody)?;
         let home = find(&data, self.queue_manager).map_err(NoConnection::Nobody)?;
         let not_running = || NoConnection::Nobody(Failure::not_running(&home.name));
@@ -192,6 +196,16 @@ impl Target<'_> {
         }
     }
 
+    /// TLS, if it is asked for.
+    fn tls(&self) -> Result<Option<Box<Tls>>, ClientError> {
+        let Some(cipher) = &self.reach.cipher else {
+            return Ok(None);
+        };
+        let mut tls = Tls::from_environment(cipher)?;
+        tls.peer = self.reach.peer.clone();
+        Ok(Some(Box::new(tls)))
+    }
+
     fn over_network(&self, text: &str) -> Result<Connection, NoConnection> {
         let name = self.queue_manager.unwrap_or("");
         let bad = |error: ClientError| {
@@ -200,9 +214,13 @@ impl Target<'_> {
             ))
         };
         let server = Server::parse(text).map_err(bad)?;
+        let tls = self
+            .tls()
+            .map_err(|error| NoConnection::Refused(text.to_owned(), error))?;
         let mut last = None;
         for address in &server.addresses {
-            let offer = self.offer(address.clone(), &server.channel, name);
+            let mut offer = self.offer(address.clone(), &server.channel, name);
+            offer.tls.clone_from(&tls);
             match Connection::open(&offer) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => last = Some(error),

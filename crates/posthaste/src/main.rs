@@ -5,6 +5,7 @@
 //! everything else to standard error; the exit code is one of the table in the server crate.
 
 mod browse;
+mod certs;
 mod cli;
 mod connect;
 mod control;
@@ -102,6 +103,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Version(args) => version::show(place, &args),
         Command::Transactions(args) => transactions::display(place, &args),
         Command::Resolve(args) => transactions::resolve(place, &args),
+        Command::Certs(args) => certs::certs(&args),
         Command::Metrics(args) => metrics::show(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),

@@ -23,6 +23,16 @@ const RSA_BITS: u32 = 2048;
 /// Random bits of serial numbers.
 const SERIAL_BITS: i32 = 127;
 
+/// A password that nobody guesses: 160 random bits in hexadecimal digits.
+///
+/// # Errors
+/// The system gives no random bytes.
+pub fn password() -> Result<String, ErrorStack> {
+    let mut bytes = [0; 20];
+    openssl::rand::rand_bytes(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// What kind of key a certificate is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyKind {

@@ -509,6 +509,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Remove the cause, and measure again.",
     ),
     message(
+        "AMQ2231E",
+        "Certificates: {0}.",
+        "The command on certificates and key repositories was not carried out, or not as a whole: a file that is there is never overwritten.",
+        "Remove the cause; make new certificates in another folder (--directory).",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",

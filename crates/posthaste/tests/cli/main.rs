@@ -10,6 +10,7 @@
 mod bad_input;
 mod channel_protocol;
 mod driver;
+mod encrypted;
 mod ending;
 mod in_process;
 mod instruments;

@@ -86,7 +86,7 @@ const MAY_USE: &[Row] = &[
         ],
         &["wire", "client", "env-sim"],
     ),
-    row("crates/client", &["mqi", "wire"], &[]),
+    row("crates/client", &["mqi", "wire", "tls"], &[]),
     row(
         "crates/perf",
         &["mqi", "wire", "env", "client", "server"],
@@ -94,7 +94,7 @@ const MAY_USE: &[Row] = &[
     ),
     row(
         "crates/posthaste",
-        &["mqi", "command", "env", "client", "server", "perf"],
+        &["mqi", "command", "tls", "env", "client", "server", "perf"],
         &[],
     ),
     row("verify/env-sim", &["env"], &[]),
@@ -139,7 +139,7 @@ const MAY_USE: &[Row] = &[
     ),
     row(
         "verify/interop",
-        &["mqi", "command", "wire", "env", "client", "server"],
+        &["mqi", "command", "wire", "tls", "env", "client", "server"],
         &[],
     ),
     row(
