@@ -26,7 +26,7 @@ pub(crate) enum Phase {
 pub(crate) struct Lifecycle {
     phase: AtomicU8,
     stop: Mutex<Option<Stop>>,
-    /// A connection ended, or the phase changed.
+    /// The phase changed. That a connection ended is told elsewhere ([`crate::sessions`]): whole threads wait for this.
     pub(crate) changed: Signal,
 }
 

@@ -15,6 +15,7 @@ use crate::manager::Inner;
 use crate::meter::Counts;
 use crate::session::{Owned, Session, SessionInner};
 use crate::sessions::Sessions;
+use crate::signal::either;
 use crate::stop::Stop;
 use crate::verbs::connect::check_options;
 
@@ -151,11 +152,14 @@ impl QueueManager {
         if how == EndMode::Controlled {
             inner.end_waits_quiescing();
             loop {
-                let changed = inner.lifecycle.changed.listen();
+                let (left, changed) = (
+                    self.connections.left.listen(),
+                    inner.lifecycle.changed.listen(),
+                );
                 if self.connections.count() == 0 || inner.lifecycle.ended() {
                     break;
                 }
-                changed.await;
+                either(left, changed).await;
             }
         }
         inner.advance_phase(Phase::Stopping);
@@ -183,7 +187,10 @@ impl QueueManager {
         for session in sessions {
             // A verb that is running ends first, so that its effect is either whole or not begun.
             loop {
-                let changed = inner.lifecycle.changed.listen();
+                let (left, changed) = (
+                    self.connections.left.listen(),
+                    inner.lifecycle.changed.listen(),
+                );
                 match session.occupy() {
                     Some(_call) if !session.is_accepting() => {
                         session.release();
@@ -192,7 +199,8 @@ impl QueueManager {
                     _ if inner.lifecycle.ended() => break,
                     _ => {
                         let poll = inner.env.clock.monotonic() + LOOK_NANOS;
-                        crate::signal::either(changed, inner.env.clock.sleep_until(poll)).await;
+                        let looked_at = inner.env.clock.sleep_until(poll);
+                        either(either(left, changed), looked_at).await;
                     }
                 }
             }

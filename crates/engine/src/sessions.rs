@@ -8,10 +8,14 @@ use std::sync::{Arc, Weak};
 use posthaste_env::sync::Mutex;
 use posthaste_env::sync::atomic::{AtomicU64, Ordering};
 
+use crate::signal::Signal;
+
 /// See the head of this file. `S` is what a connection is to the engine.
 pub(crate) struct Sessions<S> {
     next: AtomicU64,
     by_number: Mutex<BTreeMap<u64, Weak<S>>>,
+    /// One of them ended. Only an end of the queue manager listens.
+    pub(crate) left: Signal,
 }
 
 impl<S> Default for Sessions<S> {
@@ -19,6 +23,7 @@ impl<S> Default for Sessions<S> {
         Sessions {
             next: AtomicU64::new(1),
             by_number: Mutex::default(),
+            left: Signal::default(),
         }
     }
 }
@@ -36,6 +41,7 @@ impl<S> Sessions<S> {
 
     pub(crate) fn remove(&self, number: u64) {
         self.by_number.lock().remove(&number);
+        self.left.raise();
     }
 
     /// The connection of this number, if it is there still.

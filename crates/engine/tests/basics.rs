@@ -2,6 +2,12 @@
 
 mod world;
 
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
+
 use bytes::Bytes;
 use posthaste_admin::Admin;
 use posthaste_command::{Attrs, Command, ObjectKind};
@@ -36,6 +42,30 @@ fn a_message_put_is_the_message_got() {
         assert_eq!(got.persistence, persistence);
         assert_eq!(get(&s, h, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
     }
+}
+
+/// Threads of the queue manager wait for its phase to change.
+#[test]
+fn an_application_that_comes_and_goes_wakes_nobody_else() {
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let w = World::forced(|_| {});
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    let mut context = Context::from_waker(&waker);
+    let qm = w.qm();
+    let mut ended = pin!(qm.ended());
+    assert!(ended.as_mut().poll(&mut context).is_pending());
+    block_on(w.connect().disconnect()).unwrap();
+    drop(w.connect());
+    assert_eq!(woken.0.load(Ordering::SeqCst), 0);
+    qm.quiesce();
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::address::{Host, Peer};
-use crate::half_open::HalfOpens;
 use crate::timer::now;
+use crate::half_open::HalfOpens;
 
 /// How many connections are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,6 +180,9 @@ impl Counts {
 struct Shared {
     limits: Limits,
     counts: Mutex<Counts>,
+    /// No more connections are taken.
+    drains: Notify,
+    /// The last connection has gone: whoever takes connections is not woken for each that goes.
     gone: Notify,
 }
 
@@ -196,6 +199,7 @@ impl Admission {
             shared: Arc::new(Shared {
                 limits,
                 counts: Mutex::default(),
+                drains: Notify::new(),
                 gone: Notify::new(),
             }),
         }
@@ -270,13 +274,13 @@ impl Admission {
     /// Takes no more connections.
     pub fn drain(&self) {
         self.shared.counts.lock().draining = true;
-        self.shared.gone.notify_waiters();
+        self.shared.drains.notify_waiters();
     }
 
     /// Ready when connections are no longer taken.
     pub async fn draining(&self) {
         loop {
-            let changed = self.shared.gone.notified();
+            let changed = self.shared.drains.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             if self.shared.counts.lock().draining {
@@ -347,8 +351,11 @@ impl Drop for Permit {
         counts.remove(self.id);
         counts.leaving.remove(&self.id);
         counts.gone.add(&self.traffic);
+        let last = counts.live.is_empty() && counts.leaving.is_empty();
         drop(counts);
-        self.shared.gone.notify_waiters();
+        if last {
+            self.shared.gone.notify_waiters();
+        }
     }
 }
 

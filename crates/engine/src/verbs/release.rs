@@ -124,6 +124,5 @@ impl SessionInner {
         }
         wakes.wake();
         self.connections.remove(self.id);
-        self.qm.lifecycle.changed.raise();
     }
 }
