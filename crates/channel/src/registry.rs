@@ -138,12 +138,30 @@ pub(crate) struct Definition {
     q_mgr_id: Name,
 }
 
+/// What the queue manager's own definition says about all channels.
+#[derive(Default)]
+struct OfQmgr {
+    max_message: u32,
+    ccsid: i32,
+    id: Name,
+}
+
+impl OfQmgr {
+    fn read(qmgr: &Attrs) -> OfQmgr {
+        OfQmgr {
+            max_message: u32::try_from(qmgr.int(MQIA_MAX_MSG_LENGTH)).unwrap_or(0),
+            ccsid: qmgr.int(MQIA_CODED_CHAR_SET_ID),
+            id: Name::new(qmgr.text(MQCA_Q_MGR_IDENTIFIER)),
+        }
+    }
+}
+
 impl Definition {
-    fn read(channel: &Attrs, qmgr: &Attrs) -> Definition {
+    fn read(channel: &Attrs, qmgr: &OfQmgr) -> Definition {
         let number = |selector: i32| u32::try_from(channel.int(selector)).unwrap_or(0);
         let count = |selector: i32| usize::try_from(channel.int(selector)).unwrap_or(0);
         let max_message = match number(MQIACH_MAX_MSG_LENGTH) {
-            0 => u32::try_from(qmgr.int(MQIA_MAX_MSG_LENGTH)).unwrap_or(0),
+            0 => qmgr.max_message,
             length => length,
         };
         Definition {
@@ -156,11 +174,11 @@ impl Definition {
             user: channel.text(MQCACH_MCA_USER_ID).trim().to_owned(),
             demand: Demand::read(channel),
             tls: Demands::read(channel),
-            ccsid: match qmgr.int(MQIA_CODED_CHAR_SET_ID) {
+            ccsid: match qmgr.ccsid {
                 LATIN_1 => 819,
                 _ => UTF_8,
             },
-            q_mgr_id: Name::new(qmgr.text(MQCA_Q_MGR_IDENTIFIER)),
+            q_mgr_id: qmgr.id,
         }
     }
 }
@@ -490,13 +508,15 @@ impl Registry {
             attrs.set_int(MQIACH_HB_INTERVAL, 0);
             return Some(Definition::read(&attrs, &self.qmgr()));
         }
-        let channel = self.qm.object(ObjectKind::SvrConn, channel)?;
-        Some(Definition::read(&channel.attrs, &self.qmgr()))
+        let qmgr = self.qmgr();
+        let read = |attrs: &Attrs| Definition::read(attrs, &qmgr);
+        self.qm.read_object(ObjectKind::SvrConn, channel, read)
     }
 
-    fn qmgr(&self) -> Attrs {
-        let qmgr = self.qm.object(ObjectKind::Qmgr, self.qm.name());
-        qmgr.map(|qmgr| qmgr.attrs).unwrap_or_default()
+    fn qmgr(&self) -> OfQmgr {
+        let (kind, name) = (ObjectKind::Qmgr, self.qm.name());
+        let read = self.qm.read_object(kind, name, OfQmgr::read);
+        read.unwrap_or_default()
     }
 
     /// What this queue manager offers to a client of such a channel.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Object, ObjectKind};
+use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{RecoveryLog, Writer};
 
@@ -123,6 +123,17 @@ impl QueueManager {
     /// One definition.
     pub fn object(&self, kind: ObjectKind, name: &str) -> Option<Object> {
         self.inner.catalogue.object(kind, name)
+    }
+
+    /// What `read` makes of the attributes of one definition, which is not copied for it. It is not to come back here: the
+    /// definition is locked.
+    pub fn read_object<T>(
+        &self,
+        kind: ObjectKind,
+        name: &str,
+        read: impl FnOnce(&Attrs) -> T,
+    ) -> Option<T> {
+        self.inner.catalogue.read(kind, name, read)
     }
 
     /// All definitions of a kind, by name.

@@ -343,6 +343,17 @@ impl Catalogue {
         (found.kind() == kind).then(|| found.object())
     }
 
+    /// What `read` makes of a definition's attributes.
+    pub(crate) fn read<T>(
+        &self,
+        kind: ObjectKind,
+        name: &str,
+        read: impl FnOnce(&Attrs) -> T,
+    ) -> Option<T> {
+        let found = self.find(kind, name)?;
+        (found.kind() == kind).then(|| read(&found.0.current.read().attrs))
+    }
+
     pub(crate) fn objects(&self, kind: ObjectKind) -> Vec<Object> {
         let mut all: Vec<Object> = {
             let entries = self.entries.read();
