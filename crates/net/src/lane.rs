@@ -155,6 +155,7 @@ impl Lane {
         let mut arrived = Vec::new();
         let mut now = self.clock.monotonic();
         while !self.ending {
+            self.forget_timers();
             let timeout = self.timeout(now, running.has_woken());
             self.shared.turn_began.store(0, Ordering::Relaxed);
             match self.poll.poll(&mut events, timeout) {
@@ -173,6 +174,16 @@ impl Lane {
             self.turn(&running, &turns, &events, now);
         }
         Ok(())
+    }
+
+    /// Forgets the next timers if they are of connections that are gone: the lane is not woken for them.
+    fn forget_timers(&mut self) {
+        while let Some(Reverse((_, slot, generation))) = self.timers.peek()
+            && let place = self.slots.get(*slot as usize)
+            && place.is_none_or(|place| place.generation != *generation)
+        {
+            self.timers.pop();
+        }
     }
 
     /// How long the lane may sleep.

@@ -178,9 +178,9 @@ pub(crate) mod tests {
     use std::task::Waker;
 
     use crate::admission::Permit;
+    use crate::timer::RuntimeClock;
     use crate::output::Output;
     use crate::protocol::{Next, Protocol, Received};
-    use crate::timer::RuntimeClock;
     use crate::wake::ConnectionWakers;
 
     const TIMEOUT: Duration = Duration::from_secs(60);
@@ -364,6 +364,24 @@ pub(crate) mod tests {
         waker.wake();
         closed(&mut by_waker);
         assert_eq!(gone.load(Ordering::SeqCst), 2);
+        assert!(lanes.end(TIMEOUT));
+    }
+
+    #[test]
+    fn the_timers_of_those_who_are_gone_wake_nobody() {
+        let lanes = lanes(1);
+        let gone = Arc::new(AtomicUsize::new(0));
+        for _ in 0..200 {
+            let (mut near, waker, _) = waiting(&lanes, &gone, 1_000);
+            waker.wake();
+            closed(&mut near);
+        }
+        let turns = || lanes.counts()[0].0.turns;
+        let before = turns();
+        let (mut last, _, _) = waiting(&lanes, &gone, 1_200);
+        closed(&mut last);
+        let turns = turns() - before;
+        assert!(turns < 50, "{turns} turns for one timer");
         assert!(lanes.end(TIMEOUT));
     }
 

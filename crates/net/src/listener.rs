@@ -1,4 +1,6 @@
 //! Listening: bind, accept, admit, hand over; and end gracefully.
+//!
+//! Invariant: the system gives each connection the options of the socket that it was accepted by, so they are set once.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +12,7 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
 use crate::address::{Address, Peer};
 use crate::admission::{Admission, Permit, Refused};
-use crate::stream::Stream;
+use crate::stream::{Stream, prepare};
 
 /// How long no connection is taken after the process has run out of descriptors or memory for one.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -58,7 +60,6 @@ enum Kind {
 /// A listening socket. A Unix-domain one removes its file when it is dropped.
 pub struct Listener {
     kind: Kind,
-    options: Options,
 }
 
 /// A connection that was accepted and admitted.
@@ -83,14 +84,14 @@ impl Listener {
     /// Binds and listens. Must be called inside a runtime.
     pub fn bind(address: &Address, options: Options) -> Result<Listener, ListenError> {
         let kind = match address {
-            Address::Tcp(to) => bind_tcp(*to, options.backlog),
+            Address::Tcp(to) => bind_tcp(*to, options),
             Address::Unix(path) => bind_unix(path, options.mode),
         };
         let kind = kind.map_err(|source| ListenError {
             address: address.to_string(),
             source,
         })?;
-        Ok(Listener { kind, options })
+        Ok(Listener { kind })
     }
 
     /// Where it listens: with the real port if any free one was asked for.
@@ -124,7 +125,7 @@ impl Drop for Listener {
     }
 }
 
-fn bind_tcp(address: std::net::SocketAddr, backlog: u32) -> io::Result<Kind> {
+fn bind_tcp(address: std::net::SocketAddr, options: Options) -> io::Result<Kind> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()
     } else {
@@ -133,7 +134,8 @@ fn bind_tcp(address: std::net::SocketAddr, backlog: u32) -> io::Result<Kind> {
     // A port in TIME_WAIT from the last run is free; one with a listener is not.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    Ok(Kind::Tcp(socket.listen(backlog)?))
+    prepare(&socket, options.keepalive)?;
+    Ok(Kind::Tcp(socket.listen(options.backlog)?))
 }
 
 fn bind_unix(path: &Path, mode: u32) -> io::Result<Kind> {
@@ -185,14 +187,11 @@ pub async fn run(
             }
         };
         match admission.admit(&peer) {
-            Ok(permit) => match stream.prepare(listener.options.keepalive) {
-                Ok(()) => handle(Accepted {
-                    stream,
-                    peer,
-                    permit,
-                }),
-                Err(error) => watcher.failed(&error),
-            },
+            Ok(permit) => handle(Accepted {
+                stream,
+                peer,
+                permit,
+            }),
             Err(refused) => watcher.refused(&peer, refused, stream),
         }
     }
@@ -214,6 +213,7 @@ mod tests {
     use crate::admission::Limits;
     use crate::lanes::{self, tests::Echo};
     use parking_lot::Mutex;
+    use rustix::net::sockopt;
     use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpStream, UnixStream};
@@ -277,6 +277,28 @@ mod tests {
         assert_eq!(&byte, b"y", "connections go on");
         drop(first);
         admission.empty().await;
+    }
+
+    #[tokio::test]
+    async fn a_dead_peer_is_found_soon_after_the_first_probe() {
+        let idle = Duration::from_secs(240);
+        let options = Options {
+            keepalive: Some(idle),
+            ..Options::default()
+        };
+        let listener = Listener::bind(&any_port(), options).unwrap();
+        let Address::Tcp(address) = listener.address().unwrap() else {
+            panic!("a TCP address")
+        };
+        let _peer = TcpStream::connect(address).await.unwrap();
+        let (Stream::Tcp(tcp), _) = listener.accept().await.unwrap() else {
+            panic!("TCP")
+        };
+        assert!(sockopt::tcp_nodelay(&tcp).unwrap() && sockopt::socket_keepalive(&tcp).unwrap());
+        assert_eq!(sockopt::tcp_keepidle(&tcp).unwrap(), idle);
+        let probes = sockopt::tcp_keepcnt(&tcp).unwrap();
+        let found = sockopt::tcp_keepintvl(&tcp).unwrap() * probes;
+        assert!(found <= Duration::from_secs(60), "{found:?} after {idle:?}");
     }
 
     #[tokio::test]
