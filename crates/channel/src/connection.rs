@@ -372,11 +372,12 @@ impl Connection {
     /// Lets every woken conversation run as far as it can.
     fn run_woken(&mut self) {
         let mut woken = std::mem::take(&mut self.woken);
-        self.ran |= !woken.is_empty();
         for index in woken.drain(..) {
             let Some(slot) = self.at(index) else { continue };
             slot.rung = false;
             let step = slot.worker.step();
+            let ran = slot.worker.has_run();
+            self.ran |= ran;
             if step == Step::Held {
                 self.held.push(index);
             }

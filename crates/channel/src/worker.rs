@@ -27,6 +27,8 @@ pub(crate) struct Worker {
     running: Option<(Running, Option<usize>)>,
     /// The end of its session.
     ending: Option<Running>,
+    /// A verb has run, since this was asked last.
+    ran: bool,
     /// Wakes it.
     waker: Waker,
 }
@@ -39,6 +41,7 @@ impl Worker {
             conversation: Rc::new(Conversation::new(id, common)),
             running: None,
             ending: None,
+            ran: false,
             waker,
         }
     }
@@ -46,6 +49,11 @@ impl Worker {
     /// Whether an application may be connected: it is, or a verb runs.
     pub(crate) fn is_in_use(&self) -> bool {
         self.running.is_some() || self.conversation.session.borrow().is_some()
+    }
+
+    /// Whether a verb has run since this was asked last: to be woken for nothing is no call.
+    pub(crate) fn has_run(&mut self) -> bool {
+        std::mem::take(&mut self.ran)
     }
 
     /// Goes on as far as it can.
@@ -59,6 +67,7 @@ impl Worker {
                 return Step::Over;
             }
             if let Some((running, cost)) = &mut self.running {
+                self.ran = true;
                 if running.poll(&mut cx).is_pending() {
                     return Step::Waits;
                 }

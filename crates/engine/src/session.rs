@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use posthaste_env::sync::{Mutex, MutexGuard};
+use posthaste_env::{Nanos, Timer};
 use posthaste_mqi::{Hobj, Reason, Xid};
 
 use crate::application::Application;
@@ -99,6 +100,8 @@ struct Waiting {
     waits: Waits,
     /// The get that is running.
     get: Option<Standing>,
+    /// For gets that wait no longer than so long, when none waits.
+    timer: Option<Box<Timer>>,
     /// By the handles that they were made of.
     consumers: Vec<(Hobj, Standing)>,
 }
@@ -220,9 +223,22 @@ impl SessionInner {
         }
     }
 
-    /// The get no longer waits.
-    pub(crate) fn end_wait(&self) {
-        self.waiting.lock().get = None;
+    /// The get no longer waits. Its timer is for the next one that does.
+    pub(crate) fn end_wait(&self, timer: Option<Box<Timer>>) {
+        let mut waiting = self.waiting.lock();
+        waiting.get = None;
+        if timer.is_some() {
+            waiting.timer = timer;
+        }
+    }
+
+    /// A timer for a get that waits until then.
+    pub(crate) fn timer(&self, until: Nanos) -> Box<Timer> {
+        let kept = self.waiting.lock().timer.take();
+        let clock = &self.qm.env.clock;
+        let mut timer = kept.unwrap_or_else(|| Box::new(Timer::new(Arc::clone(clock))));
+        timer.set(Some(until));
+        timer
     }
 
     /// Whether nobody waits for the answer of the running get.

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::address::{Host, Peer};
-use crate::timer::now;
+use crate::clock::now;
 use crate::half_open::HalfOpens;
 
 /// How many connections are taken.

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
-use posthaste_env::{Clock, Nanos, Turns};
+use posthaste_env::{Clock, Nanos, Timer, Turns};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::inbound::{Inbound, ReadBuffer};
 use crate::protocol::{Next, Protocol};
-use crate::timer::Timer;
 use crate::wake::{ConnectionWakers, LaneWaker, Mailbox, Running};
 
 /// Rings by waking the task that drives.

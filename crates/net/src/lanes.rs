@@ -178,7 +178,7 @@ pub(crate) mod tests {
     use std::task::Waker;
 
     use crate::admission::Permit;
-    use crate::timer::RuntimeClock;
+    use crate::clock::RuntimeClock;
     use crate::output::Output;
     use crate::protocol::{Next, Protocol, Received};
     use crate::wake::ConnectionWakers;

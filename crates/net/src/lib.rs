@@ -9,10 +9,11 @@
 //! * [`Lanes`] are the threads that run connections, [`drive`] runs one on any stream and clock;
 //! * [`ConnectionWakers`] wake parts of a connection from any thread, [`together`] many at one go;
 //! * [`Output`] is what waits for a peer, written once per turn;
-//! * [`Timer`] and [`RuntimeClock`]: the clock of the network side.
+//! * [`RuntimeClock`]: the clock of the network side.
 
 mod address;
 mod admission;
+mod clock;
 mod drive;
 mod half_open;
 mod handshakes;
@@ -25,11 +26,11 @@ mod protocol;
 mod secured;
 mod stream;
 mod tally;
-mod timer;
 mod wake;
 
 pub use address::{Address, Host, Peer};
 pub use admission::{Admission, Limits, Permit, Refused, Totals, Traffic};
+pub use clock::{RuntimeClock, coarse_wall_micros};
 pub use drive::drive;
 pub use half_open::HalfOpens;
 pub use handshakes::{AcceptorSource, Handshakes};
@@ -41,5 +42,4 @@ pub use protocol::{Next, Protocol, Received};
 pub use secured::Secured;
 pub use stream::Stream;
 pub use tally::LaneCounts;
-pub use timer::{RuntimeClock, Timer, coarse_wall_micros};
 pub use wake::{ConnectionWakers, together};

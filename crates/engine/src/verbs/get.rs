@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use posthaste_env::{Nanos, Sleep};
+use posthaste_env::{Nanos, Timer};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 
@@ -227,7 +227,7 @@ struct Wait<'a> {
     session: &'a SessionInner,
     queue: &'a Arc<Queue>,
     waiter: Arc<Waiter>,
-    timer: Option<Sleep>,
+    timer: Option<Box<Timer>>,
 }
 
 impl Wait<'_> {
@@ -236,7 +236,7 @@ impl Wait<'_> {
         let Some(timer) = self.timer.as_mut().filter(|_| outcome.is_pending()) else {
             return outcome;
         };
-        if timer.as_mut().poll(context).is_pending() {
+        if timer.poll(context).is_pending() {
             return Poll::Pending;
         }
         // Time is up, unless something was given at the last moment: that comes first.
@@ -247,7 +247,7 @@ impl Wait<'_> {
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        self.session.end_wait();
+        self.session.end_wait(self.timer.take());
         self.queue.leave(&self.waiter);
     }
 }
@@ -571,7 +571,7 @@ impl SessionInner {
             }
             self.begin_wait(&request.queue, &wait.waiter)?;
             if wait.timer.is_none() {
-                wait.timer = until.map(|at| qm.env.clock.sleep_until(at));
+                wait.timer = until.map(|at| self.timer(at));
             }
             qm.home.counters.one(Count::Waits);
             match poll_fn(|context| wait.poll(context)).await {
