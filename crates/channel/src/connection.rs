@@ -26,7 +26,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
 use crate::outgoing::Share;
-use crate::registry::{Admitted, Caller, Count, Registry};
+use crate::registry::{Admitted, Caller, Count, Definition, Registry};
 use crate::security;
 use crate::timing::{Due, Now, Timing, nanos};
 use crate::worker::{Step, Worker};
@@ -83,6 +83,12 @@ struct Slot {
     rung: bool,
 }
 
+/// What is known of a channel while it is agreed on: an idle connection keeps nothing of it.
+struct Offered {
+    offer: Offer,
+    definition: Definition,
+}
+
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -121,7 +127,7 @@ pub(crate) struct Connection {
     place: Option<Permit>,
     established: bool,
     /// Until there is an agreement.
-    offer: Option<Box<Offer>>,
+    offered: Option<Box<Offered>>,
     common: Option<Rc<Common>>,
     quiescing: Option<Status>,
     timing: Timing,
@@ -270,8 +276,9 @@ impl Connection {
                 self.nudge.clone(),
             );
             match admitted {
-                Ok(admitted) => {
-                    self.offer = Some(Box::new(self.registry.offer(&admitted.definition)));
+                Ok((admitted, definition)) => {
+                    let offer = self.registry.offer(&definition);
+                    self.offered = Some(Box::new(Offered { offer, definition }));
                     self.admitted = Some(admitted);
                 }
                 Err(status) => {
@@ -283,34 +290,36 @@ impl Connection {
                 }
             }
         }
-        let (Some(offer), socket) = (&self.offer, &mut self.socket) else {
+        let Some(offered) = self.offered.take() else {
             return Ok(());
         };
+        let socket = &mut self.socket;
         let agreed = self
             .output
             .borrow_mut()
-            .append(|out| socket.answer(offer, out))
+            .append(|out| socket.answer(&offered.offer, out))
             .map_err(End::Misbehaved)?;
-        if let Some(agreement) = agreed {
-            self.offer = None;
-            self.agreed(agreement);
+        match agreed {
+            Some(agreement) => self.agreed(&agreement, offered.definition),
+            None => self.offered = Some(offered),
         }
         Ok(())
     }
 
-    fn agreed(&mut self, agreement: Agreement) {
+    fn agreed(&mut self, agreement: &Agreement, definition: Definition) {
         let Some(admitted) = &self.admitted else {
             return;
         };
-        admitted.instance.agree(&agreement);
+        admitted.instance.agree(agreement);
         self.timing
-            .agreed(agreement.heartbeat_s, admitted.definition.disconnect_s);
+            .agreed(agreement.heartbeat_s, definition.disconnect_s);
         self.common = Some(Rc::new(Common {
             registry: Arc::clone(&self.registry),
             instance: Arc::clone(&admitted.instance),
-            user: admitted.definition.user.clone(),
+            user: definition.user,
             framing: agreement.framing(),
-            agreement,
+            max_message: agreement.max_message,
+            process: (agreement.process_id, agreement.thread_id),
             output: Rc::clone(&self.output),
             userid: RefCell::new(None),
             load: Load::new(self.registry.budget()),
@@ -517,7 +526,7 @@ impl Connection {
             tls: None,
             place,
             established: false,
-            offer: None,
+            offered: None,
             common: None,
             quiescing: None,
             timing: Timing::new(now, limits.handshake, limits.stall),

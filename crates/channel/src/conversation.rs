@@ -14,7 +14,7 @@ use posthaste_engine::Session;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_net::Output;
 use posthaste_wire::stream::{Notification, RequestMsgs};
-use posthaste_wire::{Agreement, Budget, Framing, Header, PeerMisbehaved, Request};
+use posthaste_wire::{Budget, Framing, Header, PeerMisbehaved, Request};
 
 use crate::instance::Instance;
 use crate::outgoing::{Asked, STEP, Share};
@@ -93,7 +93,10 @@ pub(crate) struct Common {
     pub(crate) instance: Arc<Instance>,
     /// Whom applications run as, by the channel's definition; blank for whom they say.
     pub(crate) user: String,
-    pub(crate) agreement: Agreement,
+    /// The longest message, as agreed.
+    pub(crate) max_message: u32,
+    /// The client's process and thread, by its own word.
+    pub(crate) process: (u32, u32),
     pub(crate) framing: Framing,
     pub(crate) output: Rc<RefCell<Output>>,
     /// Who the client's process runs as, by its own word.

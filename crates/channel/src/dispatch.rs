@@ -271,8 +271,8 @@ impl Dispatcher {
             channel,
             conname,
             binding: Binding::Shared,
-            pid: common.agreement.process_id,
-            tid: common.agreement.thread_id,
+            pid: common.process.0,
+            tid: common.process.1,
             appl_type: conn.application_type,
             options: conn.connect_options,
         });
@@ -403,8 +403,7 @@ impl Dispatcher {
 
     /// A message longer than the channel allows: the client's library should have refused it (2010).
     fn too_long(&self, length: usize) -> bool {
-        u32::try_from(length)
-            .is_ok_and(|length| length > self.conversation.common.agreement.max_message)
+        u32::try_from(length).is_ok_and(|length| length > self.conversation.common.max_message)
     }
 
     /// An asynchronous put cannot be carried out: it counts as one that failed, if there is a session to count it.
@@ -468,8 +467,7 @@ impl Dispatcher {
         let buffer_length = *buffer_length;
         let version = md.version;
         // What is longer than the channel allows is truncated like what is longer than the buffer.
-        let most =
-            usize::try_from(self.conversation.common.agreement.max_message).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.conversation.common.max_message).unwrap_or(usize::MAX);
         let result = match (&self.session, usize::try_from(buffer_length)) {
             (None, _) => Err(Reason::HCONN_ERROR),
             (_, Err(_)) => Err(Reason::BUFFER_LENGTH_ERROR),

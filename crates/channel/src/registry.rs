@@ -238,7 +238,6 @@ pub struct Counted {
 pub(crate) struct Admitted {
     registry: Arc<Registry>,
     pub(crate) instance: Arc<Instance>,
-    pub(crate) definition: Definition,
 }
 
 impl Drop for Admitted {
@@ -440,14 +439,14 @@ impl Registry {
         }
     }
 
-    /// Admits an instance of `channel`, or says why not.
+    /// Admits an instance of `channel`, whose definition it gives too, or says why not.
     pub(crate) fn admit(
         self: &Arc<Self>,
         channel: &str,
         caller: &Caller,
         agreed: Option<&Agreed>,
         nudge: Waker,
-    ) -> Result<Admitted, Status> {
+    ) -> Result<(Admitted, Definition), Status> {
         let Caller { peer, traffic } = caller;
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
@@ -481,11 +480,11 @@ impl Registry {
         let instance = Arc::new(Instance::new(start, agreed.cloned(), traffic, nudge));
         state.instances.insert(&instance, now);
         drop(state);
-        Ok(Admitted {
+        let admitted = Admitted {
             registry: Arc::clone(self),
             instance,
-            definition,
-        })
+        };
+        Ok((admitted, definition))
     }
 
     /// An application is about to connect on an instance, which keeps its place from then on; false if it has lost it to
