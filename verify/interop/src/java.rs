@@ -183,6 +183,9 @@ impl Programs {
                 "-Dcom.ibm.msg.client.commonservices.log.outputName={}/mqjms.log",
                 scratch.path().display()
             ))
+            // Java's own names of CipherSpecs.
+            .arg("-Dcom.ibm.mq.cfg.useIBMCipherMappings=false")
+            .arg(format!("-Dinterop.keys={}", qm.keys().display()))
             .arg(format!("-Duser.home={}", scratch.path().display()))
             .arg("interop.Main")
             .arg(address.ip().to_string())

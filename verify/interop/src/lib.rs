@@ -8,4 +8,5 @@
 //! itself; a machine without Java or Maven skips with a visible line, but not where `CI` is set.
 
 pub mod java;
+pub mod keys;
 pub mod queue_manager;

@@ -1,11 +1,14 @@
 //! A queue manager with channels and queues for the cases.
 
 use std::net::SocketAddr;
+use std::path::Path;
 
 use posthaste_command::Reply;
 use posthaste_server::{
     Creation, DataDir, InProcess, InProcessOptions, create, developer_objects, ini,
 };
+
+use crate::keys::Keys;
 
 /// Channels beside those of a developer: how many conversations share a socket is what they differ in.
 const CHANNELS: [u32; 3] = [0, 1, 10];
@@ -13,6 +16,7 @@ const CHANNELS: [u32; 3] = [0, 1, 10];
 /// A running queue manager `QM1` in a folder of its own.
 pub struct QueueManager {
     qm: InProcess,
+    keys: Keys,
     _folder: tempfile::TempDir,
 }
 
@@ -21,7 +25,7 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 impl QueueManager {
-    /// Makes and starts it; the channels are `SC0`, `SC1` and `SC10`.
+    /// Makes and starts it; the channels are `SC0`, `SC1` and `SC10`, and `TLS`, which has no CipherSpec yet.
     ///
     /// # Errors
     /// It cannot be made or started.
@@ -47,8 +51,12 @@ impl QueueManager {
         let qm = InProcess::open(&data, "QM1", &options).map_err(text)?;
         let this = QueueManager {
             qm,
+            keys: Keys::make()?,
             _folder: folder,
         };
+        let store = this.keys.queue_manager();
+        this.must(&format!("ALTER QMGR SSLKEYR('{}')", store.display()))?;
+        this.must("DEFINE CHANNEL(TLS) CHLTYPE(SVRCONN) SHARECNV(10)")?;
         for conversations in CHANNELS {
             this.must(&format!(
                 "DEFINE CHANNEL(SC{conversations}) CHLTYPE(SVRCONN) SHARECNV({conversations})"
@@ -65,6 +73,11 @@ impl QueueManager {
         let listening = self.qm.listening();
         let first = listening.first().ok_or("it does not listen")?;
         Ok(first.address)
+    }
+
+    /// Where the keys of its clients are.
+    pub fn keys(&self) -> &Path {
+        self.keys.folder()
     }
 
     /// Carries out a command, and tells its answer in one line: `OK` or `NO`, and its text.

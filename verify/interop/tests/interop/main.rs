@@ -95,3 +95,8 @@ fn jms_topics() {
 fn base_classes_with_topics() {
     cases(&["BaseTopics@SC10", "BaseTopics@SC1", "BaseTopics@SC0"]);
 }
+
+#[test]
+fn tls() {
+    cases(&["Tls@TLS"]);
+}
