@@ -119,6 +119,11 @@ impl Issued {
         finish(builder, key, Some(&self.key))
     }
 
+    /// Its key and the certificate.
+    pub(crate) fn into_parts(self) -> (PKey<Private>, X509) {
+        (self.key, self.certificate)
+    }
+
     /// The certificate, in PEM.
     ///
     /// # Errors

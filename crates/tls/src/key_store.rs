@@ -17,6 +17,7 @@ use openssl::x509::{X509, X509Ref};
 use zeroize::Zeroizing;
 
 use crate::certificate::Certificate;
+use crate::development::Issued;
 use crate::key_bags::key_bags;
 
 /// Endings that are tried behind a name without one, in this order.
@@ -139,6 +140,22 @@ impl KeyStore {
             personal,
             trusted,
         })
+    }
+
+    /// A store of no file: a certificate with its key, and who has issued it.
+    pub(crate) fn of(issued: Issued, authority: &Issued) -> KeyStore {
+        let (key, certificate) = issued.into_parts();
+        let label = String::new();
+        KeyStore {
+            path: PathBuf::new(),
+            personal: vec![Personal {
+                label,
+                key,
+                certificate,
+            }],
+            trusted: vec![authority.clone().into_parts().1],
+            revoked: None,
+        }
     }
 
     /// Where it is.

@@ -16,6 +16,8 @@ mod client_hello;
 mod context;
 pub mod development;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod key_bags;
 mod key_store;
 mod machine;

@@ -11,6 +11,7 @@ mod engine;
 mod files;
 mod selectors;
 mod structures;
+mod tls;
 mod topics;
 
 pub use captured::wire;
@@ -21,6 +22,7 @@ pub use engine::{engine_image, engine_records};
 pub use files::{log, store};
 pub use selectors::selector;
 pub use structures::mqi;
+pub use tls::tls;
 pub use topics::topic;
 
 /// Inputs by file name.

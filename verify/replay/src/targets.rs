@@ -60,6 +60,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "tls",
+        run: tls,
+        seeds: seeds::tls,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "conversion",
         run: conversion,
         seeds: seeds::conversion,
@@ -140,6 +146,12 @@ pub fn selector(bytes: &[u8]) {
 /// Filters of subscriptions, alone and in their index, against topic strings.
 pub fn topic(bytes: &[u8]) {
     posthaste_topic::fuzzing::topic(bytes);
+}
+
+/// TLS: records before and after a handshake, SSLPEER, server names, PKCS#12.
+pub fn tls(bytes: &[u8]) {
+    posthaste_tls::fuzzing::texts(bytes);
+    posthaste_tls::fuzzing::records(bytes);
 }
 
 /// Pages and records of the recovery log, what the engine writes in them, and the control file.

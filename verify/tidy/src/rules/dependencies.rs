@@ -151,6 +151,7 @@ const MAY_USE: &[Row] = &[
             "conversion",
             "command",
             "wire",
+            "tls",
             "env",
             "recovery-log",
             "store",
