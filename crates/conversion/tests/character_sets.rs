@@ -8,6 +8,7 @@
 
 use posthaste_conversion::{Representation, convert_text, is_known};
 use posthaste_mqi::Reason;
+use std::io::Write;
 use std::process::Command;
 
 const BIG: i32 = 273;
@@ -45,7 +46,8 @@ for code in codes:
             std::env::var_os("CI").is_none(),
             "the tables are compared with python3's"
         );
-        eprintln!("SKIPPED: there is no python3 here");
+        // What a test prints is kept from whoever runs it, but not what is written like this.
+        let _ = std::io::stderr().write_all(b"SKIPPED: there is no python3 here\n");
         return None;
     };
     assert!(

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::place::{Background, Place};
+use crate::place::{Background, Place, skipped};
 
 fn edit(path: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(path).unwrap();
@@ -244,7 +244,7 @@ fn a_full_disk_has_its_own_message_and_loses_nothing() {
     // A log that does not fit: nothing is left over, and a smaller one can be made.
     let create = "$P create -lf 4096 QM1; echo code $?; ls -A $D/data/qmgrs $D/data/log; $P list; $P create -lf 64 QM1 >&2; echo code $?";
     let Some(made) = place.on_a_small_disk(create) else {
-        eprintln!("this system does not let tests mount file systems: skipped");
+        skipped("this system does not let tests mount file systems");
         return;
     };
     assert!(made.err.contains("AMQ2020E"), "{made:?}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::place::{Outcome, Place, Serving, outcome};
+use crate::place::{Outcome, Place, Serving, outcome, skipped};
 
 const CLIENT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -15,7 +15,7 @@ fn python_is_missing() -> bool {
     if missing {
         let in_ci = std::env::var_os("CI").is_some();
         assert!(!in_ci, "the second client needs python3");
-        eprintln!("there is no python3 here: skipped");
+        skipped("there is no python3 here");
     }
     missing
 }

@@ -1,6 +1,6 @@
 //! Ends that go wrong: the cause is told where the operator looks, also when the disk is full.
 
-use crate::place::{Background, Place};
+use crate::place::{Background, Place, skipped};
 
 #[test]
 fn an_end_that_fails_tells_its_cause_and_its_code() {
@@ -66,7 +66,7 @@ fn the_error_log_has_room_in_the_night_of_the_full_disk() {
          $P stop -i -z QM1; echo code $?; $P list; \
          grep -o 'AMQ2015I:\\|AMQ8004I:\\|AMQ2027S:' $D/data/qmgrs/QM1/errors/AMQERR01.LOG";
     let Some(found) = place.on_a_small_disk(night) else {
-        eprintln!("this system does not let tests mount file systems: skipped");
+        skipped("this system does not let tests mount file systems");
         return;
     };
     let lines: Vec<&str> = found.out.lines().collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::place::{Guard, Place};
+use crate::place::{Guard, Place, skipped};
 
 /// Longer than anything that is waited for may take.
 const LONG: Duration = Duration::from_secs(60);
@@ -55,6 +55,7 @@ fn counts_are_within_their_budgets_and_a_report_shows_them() {
 
     // No bare exchange is in these results, so there is no headline.
     let svg = place.line(&format!("perf report {out} --svg {out}/x.svg"));
+    assert!(svg.err.contains("the case \"bare exchange 60\""), "{svg:?}");
     svg.failed_with(78, "AMQ2503E");
     let older = text.replacen("\"format\": 1", "\"format\": 0", 1);
     fs::write(Path::new(&out).join("smoke.perf.json"), older).expect("written");
@@ -189,7 +190,7 @@ fn a_run_that_is_interrupted_ends_its_queue_manager_and_marks_its_results() {
     // Ctrl-C, and a terminal that closes.
     for signal in [Signal::INT, Signal::HUP] {
         if signal == Signal::HUP && hangup_is_ignored() {
-            eprintln!("the tests run under nohup, and so would what they start: skipped");
+            skipped("the tests run under nohup, and so would what they start");
             continue;
         }
         let place = Place::new();
@@ -228,7 +229,7 @@ fn a_full_disk_ends_a_measurement_and_leaves_marked_results() {
     let script = "$P perf run fill-drain --quick --rounds 1 --out $D/../out --work $D/work; \
          echo code $?; ls -A $D/work";
     let Some(run) = place.on_a_small_disk(script) else {
-        eprintln!("this system does not let tests mount file systems: skipped");
+        skipped("this system does not let tests mount file systems");
         return;
     };
     assert!(run.out.ends_with("code 63\n"), "{run:?}");

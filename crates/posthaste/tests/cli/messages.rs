@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::place::{Guard, Place, fed};
+use crate::place::{Guard, Place, fed, skipped};
 
 #[test]
 fn bytes_come_back_as_they_went() {
@@ -449,7 +449,7 @@ fn raw_messages_are_not_written_to_a_terminal() {
             .output()
     };
     let Ok(raw) = on_a_terminal("get DEV.QUEUE.1 QM1 --form raw") else {
-        eprintln!("there is no `script` here: skipped");
+        skipped("there is no `script` here");
         return;
     };
     let output = String::from_utf8_lossy(&raw.stdout);

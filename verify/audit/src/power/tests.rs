@@ -21,7 +21,9 @@ struct Site {
 fn site(seed: u64) -> Option<Site> {
     let folder = tempfile::tempdir().unwrap();
     if !Path::new("/dev/fuse").exists() || !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: a volume is mounted by root, with /dev/fuse");
+        // What a test prints is kept from whoever runs it, but not what is written like this.
+        let why = b"SKIPPED: a volume is mounted by root, with /dev/fuse\n";
+        let _ = std::io::stderr().write_all(why);
         return None;
     }
     let power = PowerSupply::mount(folder.path(), seed).unwrap();
