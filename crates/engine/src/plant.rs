@@ -98,6 +98,8 @@ pub enum Bug {
     WaitKeepsBuffer,
     /// Gets that wait count as requests at work, so a socket with many of them is not read.
     WaitsStopReading,
+    /// Messages are sent without a call although the client has no room for them.
+    IgnoredRoom,
     /// A restart forgets a durable subscription.
     ForgetSubscription,
     /// The managed queue of a subscription that has ended stays.
@@ -156,6 +158,7 @@ impl Bug {
         Bug::UnbudgetedFlows,
         Bug::WaitKeepsBuffer,
         Bug::WaitsStopReading,
+        Bug::IgnoredRoom,
         Bug::ForgetSubscription,
         Bug::LeakManaged,
         Bug::AlterInTwo,

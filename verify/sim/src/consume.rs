@@ -11,7 +11,7 @@ use crate::calls::BUFFER;
 use crate::workload::Worker;
 
 /// Options with which a consumer does what MQGET does.
-const LIKE_GET: i32 =
+pub(crate) const LIKE_GET: i32 =
     MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
 
 impl Worker {

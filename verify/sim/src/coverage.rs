@@ -58,6 +58,8 @@ pub const EXPECTED: &[&str] = &[
     "get by token",
     "get truncated",
     "get by a consumer",
+    "get by a request for messages",
+    "delivery stopped and started",
     "browse first",
     "browse next",
     "call given up",

@@ -96,6 +96,7 @@ pub const PLANTED: &[Planted] = &[
     channel("unbudgeted-flows", Bug::UnbudgetedFlows, 200),
     channel("wait-keeps-buffer", Bug::WaitKeepsBuffer, 200),
     channel("waits-stop-reading", Bug::WaitsStopReading, 200),
+    channel("ignored-room", Bug::IgnoredRoom, 100),
 ];
 
 /// Looks for a planted bug; returns the seed that found it and what it said.

@@ -21,6 +21,7 @@ use super::clients::{ALONE, offer};
 use super::coordinated::Coordinated;
 use super::line::{Line, Over, within};
 use super::site::Site;
+use super::streamed::Stream;
 
 /// Nanoseconds within which the server has done with a connection that is over.
 pub(crate) const GONE: u64 = 40_000_000_000;
@@ -28,18 +29,26 @@ pub(crate) const GONE: u64 = 40_000_000_000;
 /// A connected conversation.
 pub(crate) struct Conversation {
     pub(crate) line: Rc<Line>,
-    id: u32,
+    pub(super) id: u32,
     pub(super) site: Rc<Site>,
     /// What a transaction manager that coordinates it has called, if one does.
     pub(super) coordinated: Option<RefCell<Coordinated>>,
+    /// What it was sent without a call.
+    pub(super) stream: Stream,
+}
+
+/// What has come, or the reason that its connection is over.
+pub(super) fn answer_of<T>(came: Result<T, Over>) -> Result<T, Reason> {
+    came.map_err(|over| match over {
+        Over::Ended(_) => Reason::CONNECTION_STOPPING,
+        Over::Refused(_) | Over::Lost => Reason::CONNECTION_BROKEN,
+    })
 }
 
 fn answer(reply: Result<(Outcome, Reply), Over>) -> Result<(Outcome, Reply), Reason> {
-    match reply {
-        Ok((outcome, _)) if outcome.comp_code == CompCode::Failed => Err(outcome.reason),
-        Ok(answer) => Ok(answer),
-        Err(Over::Ended(_)) => Err(Reason::CONNECTION_STOPPING),
-        Err(Over::Refused(_) | Over::Lost) => Err(Reason::CONNECTION_BROKEN),
+    match answer_of(reply)? {
+        (outcome, _) if outcome.comp_code == CompCode::Failed => Err(outcome.reason),
+        answer => Ok(answer),
     }
 }
 
@@ -63,6 +72,7 @@ impl Conversation {
             id,
             site: Rc::clone(site),
             coordinated: None,
+            stream: Stream::default(),
         };
         if id == line.first() {
             let userid = Userid {
@@ -259,6 +269,9 @@ impl Conversation {
         buffer: usize,
     ) -> Verb<Got> {
         let id = self.id;
+        if self.streams(gmo) {
+            return self.streamed(handle, md, gmo, buffer).await;
+        }
         let room = i32::try_from(buffer).unwrap_or(i32::MAX);
         let reply = self.line.call(id, |socket, out| {
             socket.get(out, id, handle, md, gmo, room);

@@ -14,10 +14,13 @@ use std::task::{Context, Poll, Waker};
 
 use posthaste_env::{Clock, Nanos, Sleep};
 use posthaste_env_sim::{PipeEnd, Shape, Side, Wire};
+use posthaste_mqi::ByteOrder;
 use posthaste_wire::client::{ClientOffer, ClientSocket, FromServer};
-use posthaste_wire::{Outcome, Reply, Segment, Status};
+use posthaste_wire::stream::Notification;
+use posthaste_wire::{Envelope, Outcome, Reply, Segment, Status};
 
 use super::site::{Accepted, Site};
+use super::streamed::Awaited;
 use crate::workload::World;
 
 /// How a connection came to its end, seen by the client.
@@ -85,6 +88,10 @@ struct Inner {
     deaf: bool,
     statuses: BTreeMap<u32, Status>,
     replies: BTreeMap<u32, (Outcome, Reply)>,
+    /// Messages that are awaited without a call.
+    messages: BTreeMap<u32, Awaited>,
+    /// Answers to notifications.
+    notified: BTreeMap<u32, Notification>,
     /// Who waits, by conversation.
     waiting: Vec<(u32, Waker)>,
     /// Conversations for which something has come.
@@ -136,6 +143,8 @@ impl Line {
                 deaf: false,
                 statuses: BTreeMap::new(),
                 replies: BTreeMap::new(),
+                messages: BTreeMap::new(),
+                notified: BTreeMap::new(),
                 waiting: Vec::new(),
                 ended: Vec::new(),
                 pump: None,
@@ -254,15 +263,70 @@ impl Line {
             return Err(over);
         }
         self.send(request);
+        self.awaits(id, |inner| inner.replies.remove(&id)).await
+    }
+
+    /// Awaits something of the server, and looks meanwhile whether that is there.
+    async fn awaits<T>(
+        &self,
+        id: u32,
+        mut look: impl FnMut(&mut Inner) -> Option<T>,
+    ) -> Result<T, Over> {
         self.inner.borrow_mut().awaited += 1;
-        let reply = self
-            .find(id, |inner| match inner.replies.remove(&id) {
-                Some(reply) => Some(Ok(reply)),
+        let found = self
+            .find(id, |inner| match look(inner) {
+                Some(found) => Some(Ok(found)),
                 None => inner.over.map(Err),
             })
             .await;
         self.inner.borrow_mut().awaited -= 1;
-        reply
+        found
+    }
+
+    /// Asks for a message and waits for it, or for why there is none.
+    pub(crate) async fn message(
+        &self,
+        id: u32,
+        awaited: Awaited,
+        ask: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Awaited, Over> {
+        if let Some(over) = self.over() {
+            return Err(over);
+        }
+        self.inner.borrow_mut().messages.insert(id, awaited);
+        self.send(|_, out| ask(out));
+        self.awaits(id, |inner| {
+            let whole = inner.messages.get(&id).is_some_and(|m| m.whole);
+            whole.then(|| inner.messages.remove(&id)).flatten()
+        })
+        .await
+    }
+
+    /// Tells the server something, and waits for its answer.
+    pub(crate) async fn notified(
+        &self,
+        id: u32,
+        tell: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Notification, Over> {
+        if let Some(over) = self.over() {
+            return Err(over);
+        }
+        self.send(|_, out| tell(out));
+        self.awaits(id, |inner| inner.notified.remove(&id)).await
+    }
+
+    /// Whether conversations share it.
+    pub(crate) fn is_shared(&self) -> bool {
+        let inner = self.inner.borrow();
+        let agreement = inner.socket.agreement();
+        agreement.is_some_and(|agreement| agreement.framing().shared)
+    }
+
+    /// How a conversation's segments are written.
+    pub(crate) fn envelope(&self, order: ByteOrder, id: u32) -> Option<Envelope> {
+        let inner = self.inner.borrow();
+        let framing = inner.socket.agreement()?.framing();
+        Some(Envelope::conversation(framing, order, id))
     }
 
     pub(crate) fn over(&self) -> Option<Over> {
@@ -419,7 +483,23 @@ impl Inner {
                 self.replies.insert(id, (outcome, reply));
                 self.ended.push(id);
             }
-            FromServer::Message { .. } | FromServer::Notification { .. } => {}
+            FromServer::Message { id, message, last } => {
+                let taken = match self.messages.get_mut(&id) {
+                    Some(awaited) => awaited.take(*message, last),
+                    None => Err("the server sent a message that nobody asked for".to_owned()),
+                };
+                self.fault = taken.err().or(self.fault.take());
+                self.ended.push(id);
+            }
+            FromServer::Notification { id, notification } => match notification.code {
+                Notification::CONN_STATE_REPLY => {
+                    self.notified.insert(id, notification);
+                    self.ended.push(id);
+                }
+                // Nobody is given anything any more; a get hears it as its reason.
+                Notification::Q_MGR_QUIESCING => {}
+                code => self.fault = Some(format!("the server sent notification {code}")),
+            },
         }
     }
 }

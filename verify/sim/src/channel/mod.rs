@@ -17,6 +17,7 @@ mod line;
 mod operator;
 mod plan;
 mod site;
+mod streamed;
 
 use std::rc::Rc;
 
