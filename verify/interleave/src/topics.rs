@@ -128,6 +128,7 @@ impl App {
             priority: 0,
             in_uow,
             retain: false,
+            for_all: true,
         };
         let Some(op) = self.invoke(Op::Publish(publication)) else {
             return Ended::Gone;

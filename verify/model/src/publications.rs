@@ -40,8 +40,7 @@ pub struct SubscriptionSpec {
     pub managed: bool,
     /// Whatever is published comes as non-persistent.
     pub non_persistent: bool,
-    /// Its queue may be full: then nobody is given what is persistent, and everybody else what is not (PMSGDLV and
-    /// NPMSGDLV as they are by default).
+    /// Its queue may be full: then nobody is given what everybody must be given, and everybody else what need not.
     pub narrow: bool,
     /// MQSO_NEW_PUBLICATIONS_ONLY.
     pub new_only: bool,
@@ -64,6 +63,8 @@ pub struct Publication {
     pub in_uow: bool,
     /// MQPMO_RETAIN.
     pub retain: bool,
+    /// It fails if a durable subscription cannot be given it (PMSGDLV, NPMSGDLV).
+    pub for_all: bool,
 }
 
 /// Whether a subscription is there.
@@ -309,7 +310,7 @@ impl Model {
         for at in 0..self.publications.subscriptions.len() {
             let Subscription { spec, is, .. } = &self.publications.subscriptions[at];
             if *is != Is::Absent && matches(spec, &publication.topic) {
-                let due = *is == Is::There && (publication.persistent || !spec.narrow);
+                let due = *is == Is::There && (publication.for_all || !spec.narrow);
                 self.copy(id, SubscriptionId(at), due);
             }
         }

@@ -58,6 +58,7 @@ fn publication(id: u64, topic: &str) -> Publication {
         priority: 4,
         in_uow: false,
         retain: false,
+        for_all: true,
     }
 }
 
@@ -253,12 +254,13 @@ fn a_publication_comes_to_all_or_to_none() {
 }
 
 #[test]
-fn what_is_not_persistent_is_for_those_who_have_room() {
+fn what_need_not_come_to_all_is_for_those_who_have_room() {
     let one_is_full = |h: &mut History| {
         subscribes(h, DURABLE)?;
         subscribes(h, OTHER)?;
         let publication = Publication {
             persistent: false,
+            for_all: false,
             ..publication(1, "a/b")
         };
         h.does(1, Op::Publish(publication), OK)?;
@@ -273,7 +275,7 @@ fn what_is_not_persistent_is_for_those_who_have_room() {
         h.does(1, publish(1), OK)?;
         h.does(2, take(OTHER), NONE)
     };
-    histories(&[("persistent", missed)], Some(Rule::MessageMissed));
+    histories(&[("for all", missed)], Some(Rule::MessageMissed));
 }
 
 #[test]

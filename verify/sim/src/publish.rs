@@ -10,6 +10,18 @@ use crate::workload::{Worker, id24, patient};
 /// What is published on.
 const TOPICS: [&str; 7] = ["a", "a/b", "a/c", "a/b/c", "b/c", "a//c", "/a"];
 
+/// The topic object by which everybody is given everything on its topic, or nobody,
+const TO_ALL: &str = "a/c";
+/// and the one by which whoever can is given it.
+const TO_WHOEVER_CAN: &str = "b/c";
+
+/// What defines them.
+pub(crate) fn definitions() -> [String; 2] {
+    [("ALL", TO_ALL), ("ALLAVAIL", TO_WHOEVER_CAN)].map(|(rule, topic)| {
+        format!("DEFINE TOPIC(TO.{rule}) TOPICSTR('{topic}') PMSGDLV({rule}) NPMSGDLV({rule})")
+    })
+}
+
 /// Applications that publish.
 const PUBLISHERS: usize = 2;
 
@@ -37,7 +49,11 @@ impl Worker {
     async fn publish_once(&self) -> bool {
         match self.below(10) {
             0..7 => self.publish().await,
-            7 | 8 => self.commit().await,
+            7 => self.commit().await,
+            8 => {
+                self.met("publications committed in two steps");
+                self.commit_in_two().await
+            }
             _ => self.backout().await,
         }
     }
@@ -46,21 +62,25 @@ impl Worker {
         let topic = TOPICS[self.below(TOPICS.len() as u64) as usize];
         let (id, data) = self.letter(self.length());
         let hash = self.shared.borrow().sent[&id].1;
+        let persistent = self.chance(self.plan.persistent);
         let publication = Publication {
             id,
             hash,
             topic: topic.to_owned(),
-            persistent: self.chance(self.plan.persistent),
+            persistent,
             priority: self.below(3) as u8,
             in_uow: self.chance(self.plan.syncpoint),
             // Who subscribes is not given yet what is retained.
             retain: false,
+            for_all: is_for_all(topic, persistent),
         };
         let (mut md, mut pmo) = described(&publication);
         for (met, what) in [
             (true, "publish"),
             (publication.in_uow, "publish syncpoint"),
             (publication.persistent, "publish persistent"),
+            (topic == TO_ALL, "publish to all"),
+            (topic == TO_WHOEVER_CAN, "publish to whoever can"),
         ] {
             if met {
                 self.met(what);
@@ -104,6 +124,11 @@ impl Worker {
             _ => going,
         }
     }
+}
+
+/// Whether it fails if somebody cannot be given it: by default, if it is persistent.
+fn is_for_all(topic: &str, persistent: bool) -> bool {
+    topic == TO_ALL || topic != TO_WHOEVER_CAN && persistent
 }
 
 /// The descriptor and the options of its MQPUT.

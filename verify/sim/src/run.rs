@@ -255,6 +255,9 @@ impl Run {
         }
         if self.plan.topics {
             subscribe::definitions().for_each(|text| self.machine.mqsc(&text));
+            crate::publish::definitions()
+                .iter()
+                .for_each(|text| self.machine.mqsc(text));
         }
     }
 
