@@ -111,6 +111,7 @@ pub const EXPECTED: &[&str] = &[
     "publish to all",
     "publish to whoever can",
     "publications committed in two steps",
+    "publish retained",
     "put not waited for",
     "put to a name not waited for",
     "MQSTAT",

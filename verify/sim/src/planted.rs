@@ -90,6 +90,7 @@ pub const PLANTED: &[Planted] = &[
     topics("half-publish", Bug::HalfPublish, 200),
     topics("forget-subscription", Bug::ForgetSubscription, 100),
     topics("leak-managed", Bug::LeakManaged, 100),
+    topics("forget-retained", Bug::ForgetRetained, 100),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("keep-branch", Bug::KeepBranch, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),

@@ -70,9 +70,8 @@ impl Worker {
             persistent,
             priority: self.below(3) as u8,
             in_uow: self.chance(self.plan.syncpoint),
-            // Who subscribes is not given yet what is retained.
-            retain: false,
             for_all: is_for_all(topic, persistent),
+            retain: self.below(3) == 0,
         };
         let (mut md, mut pmo) = described(&publication);
         for (met, what) in [
@@ -81,6 +80,7 @@ impl Worker {
             (publication.persistent, "publish persistent"),
             (topic == TO_ALL, "publish to all"),
             (topic == TO_WHOEVER_CAN, "publish to whoever can"),
+            (publication.retain, "publish retained"),
         ] {
             if met {
                 self.met(what);
@@ -139,8 +139,10 @@ fn described(publication: &Publication) -> (Md, Pmo) {
         msg_id: id24(publication.id),
         ..Md::default()
     };
+    let unit = [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(publication.in_uow)];
+    let retain = [0, MQPMO_RETAIN][usize::from(publication.retain)];
     let pmo = Pmo {
-        options: [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(publication.in_uow)],
+        options: unit | retain,
         ..Pmo::default()
     };
     (md, pmo)
