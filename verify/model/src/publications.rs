@@ -351,6 +351,10 @@ impl Model {
             Outcome::Done => {}
             Outcome::Reason(reason) => {
                 self.not_retained(publication.id);
+                // Nor does the commit of its unit of work make it so.
+                if let Some(retaining) = self.publications.retaining.get_mut(&uow) {
+                    retaining.publications.retain(|id| *id != publication.id);
+                }
                 if own {
                     self.settle(uow, false)?;
                     self.apply(uow, false, true);

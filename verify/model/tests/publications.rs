@@ -428,6 +428,19 @@ fn who_subscribes_is_given_what_is_retained() {
                 subscribes(h, DURABLE)?;
                 is_given(h, DURABLE, &[2])
             }),
+            ("what has failed in its unit of work replaces nothing", |h| {
+                h.does(1, retained(1, "a/b"), OK)?;
+                let next = Publication {
+                    in_uow: true,
+                    retain: true,
+                    ..publication(2, "a/b")
+                };
+                h.does(1, Op::Publish(next), REFUSED)?;
+                h.does(1, publish_in_uow(3), OK)?;
+                h.commits(1)?;
+                subscribes(h, DURABLE)?;
+                is_given(h, DURABLE, &[1])
+            }),
             ("that may have been replaced", |h| {
                 h.does(1, retained(1, "a/b"), OK)?;
                 h.call(1, retained(2, "a/b"));
