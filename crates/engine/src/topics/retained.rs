@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! * A retained publication is a message on SYSTEM.RETAINED.PUB.QUEUE, put and logged with the copies of the publication
-//!   ([decision 020](../../../../docs/decisions/020-retained-publications-are-messages.md)): in a unit of work it is
+//!   ([decision 021](../../../../docs/decisions/021-retained-publications-are-messages.md)): in a unit of work it is
 //!   retained from the commit on, and never after a backout.
 //! * Whoever has been told of a publication that is retained does not find what it superseded, over crashes too.
 //! * What superseded messages leave to the log is appended under the queue's lock, with their end in memory: a checkpoint
