@@ -299,6 +299,7 @@ impl Model {
         // Without a restart in between, the rest of it may still be on its way.
         if uow.phase == Phase::InDoubt && uow.ended < self.restarted {
             self.apply(number, committed, false);
+            self.retaining_seen(number, committed);
         }
         Ok(())
     }
@@ -532,6 +533,7 @@ impl Model {
         self.uows
             .iter_mut()
             .for_each(|uow| uow.phase = Phase::Ended);
+        self.retaining_closed();
         self.sessions.clear();
         self.tickets.clear();
     }

@@ -273,18 +273,30 @@ impl Model {
                 }
             }
         }
+        let mut in_doubt = BTreeMap::new();
         for (uow, retaining) in std::mem::take(&mut self.publications.retaining) {
-            if matches!(self.uows[uow].phase, Phase::Open | Phase::BackingOut) {
-                let undone = retaining.publications.into_iter();
-                undone.for_each(|id| self.not_retained(id));
+            match (self.uows[uow].phase, self.uows[uow].committed) {
+                (Phase::Open | Phase::BackingOut, _) => {
+                    let undone = retaining.publications.into_iter();
+                    undone.for_each(|id| self.not_retained(id));
+                }
+                // It may be committed at any time: branches are decided about after the restart.
+                (Phase::Committing | Phase::InDoubt, None) => {
+                    in_doubt.insert(uow, retaining);
+                }
+                _ => {}
             }
         }
         let published = &self.publications.published;
         for candidate in self.publications.retained.values_mut().flatten() {
-            candidate.settled.get_or_insert(self.now);
             let persistent = |id: &u64| published[id].publication.persistent;
             candidate.publication = candidate.publication.filter(persistent);
+            let uow = candidate.publication.map(|id| published[&id].uow);
+            if uow.is_none_or(|uow| !in_doubt.contains_key(&uow)) {
+                candidate.settled.get_or_insert(self.now);
+            }
         }
+        self.publications.retaining = in_doubt;
     }
 }
 
@@ -529,6 +541,37 @@ impl Model {
         for id in retaining.publications.clone() {
             let topic = self.publications.published[&id].publication.topic.clone();
             self.unsettle(&topic);
+        }
+    }
+
+    /// Somebody has seen how a unit of work ended whose end nobody was told: from now on at the latest.
+    pub(crate) fn retaining_seen(&mut self, uow: usize, committed: bool) {
+        let Some(retaining) = self.publications.retaining.remove(&uow) else {
+            return;
+        };
+        let now = self.now;
+        for id in retaining.publications {
+            if !committed {
+                self.not_retained(id);
+                continue;
+            }
+            let candidates = self.publications.retained.values_mut().flatten();
+            for candidate in candidates.filter(|one| one.publication == Some(id)) {
+                candidate.settled.get_or_insert(now);
+            }
+        }
+    }
+
+    /// What was in doubt is so no longer, whatever became of it.
+    pub(crate) fn retaining_closed(&mut self) {
+        for uow in self
+            .publications
+            .retaining
+            .keys()
+            .copied()
+            .collect::<Vec<_>>()
+        {
+            self.retaining_seen(uow, true);
         }
     }
 

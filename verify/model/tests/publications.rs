@@ -396,6 +396,19 @@ fn who_comes_or_goes_meanwhile_may_have_it_or_not() {
     histories(&[("after its end", after)], Some(Rule::WrongSubscriber));
 }
 
+/// A restart, with a unit of work in doubt that would retain publication 2 for a/b.
+fn in_doubt(h: &mut History) -> R {
+    h.does(1, retained(1, "a/b"), OK)?;
+    let next = Publication {
+        in_uow: true,
+        retain: true,
+        ..publication(2, "a/b")
+    };
+    h.does(1, Op::Publish(next), OK)?;
+    h.call(1, Op::Commit);
+    h.falls()
+}
+
 #[test]
 fn who_subscribes_is_given_what_is_retained() {
     histories(
@@ -428,25 +441,40 @@ fn who_subscribes_is_given_what_is_retained() {
                 subscribes(h, DURABLE)?;
                 is_given(h, DURABLE, &[2])
             }),
-            ("what has failed in its unit of work replaces nothing", |h| {
-                h.does(1, retained(1, "a/b"), OK)?;
-                let next = Publication {
-                    in_uow: true,
-                    retain: true,
-                    ..publication(2, "a/b")
-                };
-                h.does(1, Op::Publish(next), REFUSED)?;
-                h.does(1, publish_in_uow(3), OK)?;
-                h.commits(1)?;
-                subscribes(h, DURABLE)?;
-                is_given(h, DURABLE, &[1])
-            }),
+            (
+                "what has failed in its unit of work replaces nothing",
+                |h| {
+                    h.does(1, retained(1, "a/b"), OK)?;
+                    let next = Publication {
+                        in_uow: true,
+                        retain: true,
+                        ..publication(2, "a/b")
+                    };
+                    h.does(1, Op::Publish(next), REFUSED)?;
+                    h.does(1, publish_in_uow(3), OK)?;
+                    h.commits(1)?;
+                    subscribes(h, DURABLE)?;
+                    is_given(h, DURABLE, &[1])
+                },
+            ),
             ("that may have been replaced", |h| {
                 h.does(1, retained(1, "a/b"), OK)?;
                 h.call(1, retained(2, "a/b"));
                 h.falls()?;
                 subscribes(h, DURABLE)?;
                 is_given(h, DURABLE, &[1])
+            }),
+            ("by a branch that is decided about later", |h| {
+                in_doubt(h)?;
+                h.does(1, retained(3, "a/b"), OK)?;
+                subscribes(h, DURABLE)?;
+                is_given(h, DURABLE, &[2])
+            }),
+            ("or not yet", |h| {
+                in_doubt(h)?;
+                h.does(1, retained(3, "a/b"), OK)?;
+                subscribes(h, DURABLE)?;
+                is_given(h, DURABLE, &[3])
             }),
             ("or that may have replaced it", |h| {
                 h.does(1, retained(1, "a/b"), OK)?;
