@@ -203,3 +203,23 @@ pub(crate) async fn clear(qm: &QueueManager, name: &str) -> Reply {
         Err(error) => change.refused(error),
     }
 }
+
+/// Discards what is retained for topic strings.
+pub(crate) async fn clear_topics(qm: &QueueManager, topics: &str) -> Reply {
+    match qm.clear_retained(topics).await {
+        Ok(count) => Reply::done("AMQ2405I", &[count.to_string()]),
+        Err(ChangeError::Failed(Reason::TOPIC_STRING_ERROR)) => {
+            let inserts = [topics.to_owned()];
+            Reply::failed("AMQ2414E", &inserts, Reason::TOPIC_STRING_ERROR)
+        }
+        Err(error) => {
+            let change = Change {
+                qm,
+                kind: ObjectKind::Topic,
+                name: topics,
+                attrs: None,
+            };
+            change.refused(error)
+        }
+    }
+}

@@ -84,6 +84,7 @@ impl Admin {
             },
             Command::EndSubscription { id } => change::end_subscription(qm, id).await,
             Command::Clear { name } => change::clear(qm, name).await,
+            Command::ClearTopics { topics } => change::clear_topics(qm, topics).await,
             Command::Save => display::script(qm),
             Command::Ping => Reply::done("AMQ8415I", &[]),
             Command::RefreshTls => self.refresh_tls(),

@@ -68,6 +68,11 @@ pub enum Command {
         /// The queue.
         name: String,
     },
+    /// CLEAR TOPICSTR CLRTYPE(RETAINED).
+    ClearTopics {
+        /// The topic string, with wildcards.
+        topics: String,
+    },
     /// START CHANNEL, START LISTENER or START SERVICE.
     Start {
         /// Channel, listener or service.

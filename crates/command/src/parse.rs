@@ -4,6 +4,7 @@
 //! from left to right, so the first fault of a command is the one reported. Whatever the text
 //! is, the answer comes in time proportional to its length, without panic.
 
+mod clear;
 mod cursor;
 mod define;
 mod display;
@@ -114,12 +115,7 @@ fn command(
                 None => define::delete(cursor, kind, name),
             }
         }
-        Verb::Clear => {
-            let kind = kind_of(cursor, "CLEAR", &[ObjectKind::QLocal], noun)?;
-            let name = object_name(cursor.text, kind, noun)?;
-            nothing_more(cursor, "CLEAR QLOCAL")?;
-            Ok(Command::Clear { name })
-        }
+        Verb::Clear => clear::clear(cursor, noun),
         Verb::Start | Verb::Stop => start_or_stop(cursor, verb, noun),
         Verb::Ping => {
             of_queue_manager(cursor, "PING", noun)?;

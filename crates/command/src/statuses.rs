@@ -164,6 +164,7 @@ const OBJTYPE: Words = &[
     ("AUTHINFO", mq::MQOT_AUTH_INFO),
     ("TOPIC", mq::MQOT_TOPIC),
 ];
+const RETAINED: Words = &[("NO", mq::MQQSO_NO), ("YES", mq::MQQSO_YES)];
 const READA: Words = &[
     ("NO", mq::MQREADA_NO),
     ("YES", mq::MQREADA_YES),
@@ -557,13 +558,14 @@ pub(crate) const STATUSES: &[Status] = &[
             word("PMSGDLV", mq::MQIA_PM_DELIVERY, topic::DELIVERY),
             word("PUB", mq::MQIA_INHIBIT_PUB, topic::PUB),
             word("PUBSCOPE", mq::MQIA_PUB_SCOPE, topic::SCOPE),
+            word("RETAINED", mq::MQIACF_RETAINED_PUBLICATION, RETAINED),
             word("SUB", mq::MQIA_INHIBIT_SUB, topic::PUB),
             number("SUBCOUNT", mq::MQIA_SUB_COUNT),
             word("SUBSCOPE", mq::MQIA_SUB_SCOPE, topic::SCOPE),
             word("USEDLQ", mq::MQIA_USE_DEAD_LETTER_Q, topic::USEDLQ),
         ],
         handle: SUBSCRIPTION,
-        not_here: &["LPUBDATE", "LPUBTIME", "MCASTREL", "NUMPUBS", "PUBCOUNT", "RETAINED"],
+        not_here: &["LPUBDATE", "LPUBTIME", "MCASTREL", "NUMPUBS", "PUBCOUNT"],
         groups: &[],
         choices: &[],
     },

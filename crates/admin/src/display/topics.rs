@@ -135,6 +135,7 @@ fn topic_row(status: &TopicStatus) -> Row {
     ] {
         row.push(keyword, rules.int(selector));
     }
+    row.push("RETAINED", i32::from(status.retained));
     row.push("SUBCOUNT", status.subscriptions as u64);
     row
 }

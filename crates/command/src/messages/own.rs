@@ -539,6 +539,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None. posthaste save writes these commands as a script.",
     ),
     message(
+        "AMQ2405I",
+        "Retained publications discarded: {0}.",
+        "The answer to CLEAR TOPICSTR: how many topic strings that match had a retained publication. None of them has one now, after a crash either.",
+        "None.",
+    ),
+    message(
         "AMQ2406E",
         "Not in this release, so nothing was changed: {0}.",
         "The command gives attributes values that ask for something which is not there: a check of who connects, messages about events, statistics and so on. To keep such a value would be to claim what nobody does. The values that are taken are named with each attribute; with them, nothing is asked for.",
@@ -585,6 +591,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Subscription {0} was not defined or changed: {1}.",
         "The reason says what is wrong: the topic string (2425), the selection string (2459, 2504, 2519), a topic object that does not exist (2085), a topic that forbids it (2436, 2503), or the model of its managed queue (2522).",
         "Correct the command or the topic object.",
+    ),
+    message(
+        "AMQ2414E",
+        "{0} is no topic string.",
+        "A topic string has at least one character and at most 10,240 bytes.",
+        "Correct the command.",
     ),
     message(
         "AMQ2501E",

@@ -40,8 +40,7 @@ pub(super) const OTHER_NOUNS: &[&str] = &[
     "APSTATUS", "ARCHIVE", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS", "CFSTRUCT",
     "CHI", "CHINIT", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "ENTAUTH", "GROUP", "INDOUBT",
     "LOG", "MAXSMSGS", "POLICY", "PSID", "QC", "QCLUSTER", "QSTATS", "SECURITY", "SMDS",
-    "SMDSCONN", "STC", "STGCLASS", "SYSTEM", "TCLUSTER", "THREAD", "TOPICSTR", "TPIPE", "TRACE",
-    "USAGE",
+    "SMDSCONN", "STC", "STGCLASS", "SYSTEM", "TCLUSTER", "THREAD", "TPIPE", "TRACE", "USAGE",
 ];
 
 /// What MQ does to kinds of object that are here, and this release does not do.

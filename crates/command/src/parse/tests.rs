@@ -347,6 +347,12 @@ fn other_verbs() {
             },
         ),
         (
+            "CLEAR TOPICSTR('a/#') SCOPE(LOCAL) CLRTYPE(RETAINED)",
+            Command::ClearTopics {
+                topics: "a/#".to_owned(),
+            },
+        ),
+        (
             "clear ql('a')",
             Command::Clear {
                 name: "a".to_owned(),

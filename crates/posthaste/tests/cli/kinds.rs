@@ -309,7 +309,9 @@ fn shown_subscriptions(place: &Place) {
             &["SUBTYPE(ADMIN)", "DURABLE(YES)"],
         ),
         line("DISPLAY TPSTATUS('none')", &["AMQ8147E"]),
-        line("DISPLAY TPSTATUS('a') RETAINED", &["AMQ2401E"]),
+        line("DISPLAY TPSTATUS('a') RETAINED", &["RETAINED(NO)"]),
+        line("DISPLAY TPSTATUS('a') NUMPUBS", &["AMQ2401E"]),
+        line("CLEAR TOPICSTR('a/#') CLRTYPE(RETAINED)", &["AMQ2405I"]),
         line(
             "DISPLAY PUBSUB",
             &["AMQ8723I", "TYPE(LOCAL)", "SUBCOUNT(3)"],
