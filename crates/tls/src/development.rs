@@ -69,9 +69,22 @@ impl Issued {
     /// # Errors
     /// A part of the name is none.
     pub fn authority(subject: &Subject<'_>) -> Result<Issued, ErrorStack> {
+        Issued::issuer(subject, None)
+    }
+
+    /// An authority below this one.
+    ///
+    /// # Errors
+    /// A part of the name is none.
+    pub fn intermediate(&self, subject: &Subject<'_>) -> Result<Issued, ErrorStack> {
+        Issued::issuer(subject, Some(self))
+    }
+
+    fn issuer(subject: &Subject<'_>, above: Option<&Issued>) -> Result<Issued, ErrorStack> {
         let key = key(subject.key)?;
         let name = name(subject)?;
-        let mut builder = begin(subject, &name, &name, &key)?;
+        let signed_by = above.map_or(&*name, |above| above.certificate.subject_name());
+        let mut builder = begin(subject, &name, signed_by, &key)?;
         builder.append_extension(BasicConstraints::new().critical().ca().build()?)?;
         let usage = KeyUsage::new()
             .critical()
@@ -81,7 +94,7 @@ impl Issued {
         builder.append_extension(usage)?;
         let identifier = SubjectKeyIdentifier::new().build(&builder.x509v3_context(None, None))?;
         builder.append_extension(identifier)?;
-        finish(builder, key, None)
+        finish(builder, key, above.map(|above| &above.key))
     }
 
     /// A certificate that this authority issues.

@@ -135,7 +135,7 @@ impl KeyStore {
         }
         let revoked = path.with_extension(REVOKED);
         Ok(KeyStore {
-            revoked: revoked.exists().then_some(revoked),
+            revoked: is_there(&revoked).then_some(revoked),
             path,
             personal,
             trusted,
@@ -229,7 +229,8 @@ impl KeyStore {
             let lists = store.add_lookup(X509Lookup::file())?;
             let read = lists.load_crl_file(path, openssl::ssl::SslFiletype::PEM);
             read.map_err(|_| format("there is no list of revoked certificates in it (PEM)"))?;
-            store.set_flags(X509VerifyFlags::CRL_CHECK)?;
+            // Alone, the first looks at the certificate that is shown, and at none of those who issued it.
+            store.set_flags(X509VerifyFlags::CRL_CHECK | X509VerifyFlags::CRL_CHECK_ALL)?;
         }
         Ok(store.build())
     }
@@ -430,6 +431,11 @@ fn read(path: &Path) -> Result<Vec<u8>, KeyStoreError> {
         return Err(failed(io::ErrorKind::FileTooLarge.into()));
     }
     fs::read(path).map_err(failed)
+}
+
+/// Whether a name is taken, if only by a link that leads nowhere: what cannot be read is to be missed later.
+fn is_there(path: &Path) -> bool {
+    !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
 fn is_exposed(path: &Path) -> Result<bool, KeyStoreError> {

@@ -539,3 +539,112 @@ fn nothing_is_signed_with_what_is_broken() {
         );
     }
 }
+
+/// The list in PEM of what an authority has revoked; `None` if there is no command to make one with.
+fn revoked_by(keys: &Keys, authority: &Issued, revoked: &[&Issued]) -> Option<Vec<u8>> {
+    let serial = |one: &&Issued| {
+        let pem = one.certificate_pem().unwrap();
+        let certificate = openssl::x509::X509::from_pem(&pem).unwrap();
+        let number = certificate.serial_number().to_bn().unwrap();
+        let number = number.to_hex_str().unwrap();
+        format!("R\t491231235959Z\t200101000000Z\t{number}\tunknown\t/CN=revoked\n")
+    };
+    let index: String = revoked.iter().map(serial).collect();
+    let index = keys.write("index.txt", index.as_bytes());
+    let certificate = keys.write("issuer.pem", &authority.certificate_pem().unwrap());
+    let key = keys.write("issuer.key", &authority.key_pem().unwrap());
+    let configuration = format!(
+        "[ca]\ndefault_ca = one\n[one]\ndatabase = {}\ndefault_md = sha256\ndefault_crl_days = 30\n",
+        index.display()
+    );
+    let configuration = keys.write("ca.cnf", configuration.as_bytes());
+    let made = std::process::Command::new("openssl")
+        .args(["ca", "-gencrl", "-config"])
+        .arg(configuration)
+        .arg("-cert")
+        .arg(certificate)
+        .arg("-keyfile")
+        .arg(key)
+        .output()
+        .ok()?;
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    Some(made.stdout)
+}
+
+#[test]
+fn nobody_is_admitted_whose_certificate_or_whose_authority_is_revoked() {
+    let keys = Keys::new();
+    let between = [("O", "Tests"), ("CN", "between")];
+    let between = keys
+        .authority
+        .intermediate(&subject(&between, KeyKind::Ec))
+        .unwrap();
+    let leaf = between
+        .issue(&subject(&[("CN", "client")], KeyKind::Ec))
+        .unwrap();
+    let store = |name: &str, issued: &Issued| {
+        let trusted = [&keys.authority, &between];
+        let bytes = issued.store(name, &trusted, "secret").unwrap();
+        keys.write(&format!("{name}.p12"), &bytes)
+    };
+    let client = KeyStore::load(&store("client", &leaf), Some("secret")).unwrap();
+    let own = subject(&[("CN", "server")], KeyKind::Ec);
+    let server = store("server", &keys.authority.issue(&own).unwrap());
+    let list = |authority, revoked: &[&Issued]| revoked_by(&keys, authority, revoked);
+    let (Some(nothing), Some(nothing_between), Some(between_is), Some(leaf_is)) = (
+        list(&keys.authority, &[]),
+        list(&between, &[]),
+        list(&keys.authority, &[&between]),
+        list(&between, &[&leaf]),
+    ) else {
+        let skipped = b"SKIPPED: there is no openssl command here\n";
+        std::io::Write::write_all(&mut std::io::stderr(), skipped).unwrap();
+        return;
+    };
+    for (lists, why) in [
+        (vec![&nothing, &nothing_between], None),
+        (vec![&nothing, &leaf_is], Some("revoked")),
+        (vec![&between_is, &nothing_between], Some("revoked")),
+        (
+            vec![&nothing_between],
+            Some("unable to get certificate CRL"),
+        ),
+        (vec![&nothing], Some("unable to get certificate CRL")),
+    ] {
+        let lists: Vec<u8> = lists.into_iter().flatten().copied().collect();
+        keys.write("server.crl", &lists);
+        let server = KeyStore::load(&server, Some("secret")).unwrap();
+        let accepting = acceptor(&server, Allowed::all());
+        let connecting = connector(&client, allowed("ANY_TLS12"));
+        let (_, server) = refused(meet(&connecting, &accepting, "C", usize::MAX));
+        match (server, why) {
+            (None, None) => {}
+            (Some(Failure::BadCertificate { why, .. }), Some(expected)) => {
+                assert!(why.contains(expected), "{why}");
+            }
+            (server, why) => panic!("{server:?} instead of {why:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_list_of_the_revoked_that_leads_nowhere_is_refused() {
+    let keys = Keys::new();
+    drop(keys.store("server", KeyKind::Ec));
+    let folder = keys.folder.path();
+    std::os::unix::fs::symlink(folder.join("gone"), folder.join("server.crl")).unwrap();
+    let store = KeyStore::load(&folder.join("server"), Some("secret")).unwrap();
+    let accept = Accept {
+        store: &store,
+        label: None,
+        otherwise: "server",
+        allowed: Allowed::all(),
+        terms: Arc::new(|_| None),
+    };
+    let error = Acceptor::new(accept).err().unwrap().to_string();
+    assert!(error.contains("no list of revoked certificates"), "{error}");
+}
