@@ -7,7 +7,7 @@
 use std::io::{self, Read, Write};
 
 use openssl::error::ErrorStack;
-use openssl::ssl::{ErrorCode, NameType, SslStream};
+use openssl::ssl::{ErrorCode, SslStream};
 
 use crate::certificate::Certificate;
 use crate::cipher_spec::{CipherSpec, by_suite};
@@ -105,8 +105,12 @@ pub struct Agreed {
 enum State {
     /// The client's first message has not come completely: it decides what the connection begins with.
     Greeting { acceptor: Acceptor, wire: Wire },
-    /// The connection.
-    Stream(SslStream<Wire>),
+    /// The connection, and the channel that the client's first message has named: what OpenSSL knows of it is lost
+    /// when a session goes on, and may have been replaced by a second message.
+    Stream {
+        stream: SslStream<Wire>,
+        named: Option<String>,
+    },
 }
 
 /// A TLS connection.
@@ -131,15 +135,16 @@ impl Machine {
     pub fn connect(connector: &Connector, channel: &str) -> Result<Machine, ErrorStack> {
         let ssl = connector.begin(&of_channel(channel))?;
         let stream = SslStream::new(ssl, Wire::default())?;
+        let named = Some(channel.to_owned());
         Ok(Machine {
-            state: State::Stream(stream),
+            state: State::Stream { stream, named },
         })
     }
 
     fn wire(&mut self) -> &mut Wire {
         match &mut self.state {
             State::Greeting { wire, .. } => wire,
-            State::Stream(stream) => stream.get_mut(),
+            State::Stream { stream, .. } => stream.get_mut(),
         }
     }
 
@@ -172,9 +177,12 @@ impl Machine {
             let ssl = acceptor.begin(name.as_deref());
             let stream = ssl.and_then(|ssl| SslStream::new(ssl, std::mem::take(wire)));
             let failed = |error: ErrorStack| Failure::Unable(error.to_string());
-            self.state = State::Stream(stream.map_err(failed)?);
+            self.state = State::Stream {
+                stream: stream.map_err(failed)?,
+                named: name.as_deref().and_then(to_channel),
+            };
         }
-        let State::Stream(stream) = &mut self.state else {
+        let State::Stream { stream, .. } = &mut self.state else {
             return Ok(Progress::Waiting);
         };
         match stream.do_handshake() {
@@ -189,7 +197,7 @@ impl Machine {
     /// # Errors
     /// The partner's certificate says what cannot be read.
     pub fn agreed(&self) -> Result<Option<Agreed>, Failure> {
-        let State::Stream(stream) = &self.state else {
+        let State::Stream { stream, named } = &self.state else {
             return Ok(None);
         };
         let ssl = stream.ssl();
@@ -210,7 +218,7 @@ impl Machine {
         Ok(Some(Agreed {
             spec,
             partner,
-            channel: ssl.servername(NameType::HOST_NAME).and_then(to_channel),
+            channel: named.clone(),
             resumed: ssl.session_reused(),
         }))
     }
@@ -220,7 +228,7 @@ impl Machine {
     /// # Errors
     /// What came was no valid record.
     pub fn read(&mut self, into: &mut [u8]) -> Result<Plain, Failure> {
-        let State::Stream(stream) = &mut self.state else {
+        let State::Stream { stream, .. } = &mut self.state else {
             return Ok(Plain::Waiting);
         };
         let mut length = 0;
@@ -251,7 +259,7 @@ impl Machine {
     pub fn write(&mut self, plain: &[u8]) -> Result<usize, Failure> {
         let length = plain.len().min(RECORD);
         let (record, _) = plain.split_at(length);
-        let State::Stream(stream) = &mut self.state else {
+        let State::Stream { stream, .. } = &mut self.state else {
             return Ok(0);
         };
         if record.is_empty() {
@@ -265,7 +273,7 @@ impl Machine {
 
     /// Tells the partner that no more comes.
     pub fn close(&mut self) {
-        if let State::Stream(stream) = &mut self.state {
+        if let State::Stream { stream, .. } = &mut self.state {
             // Before the handshake is done, and after a failure, there is nobody to tell.
             let _ = stream.shutdown();
         }

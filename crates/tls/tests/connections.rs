@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use posthaste_tls::development::{Issued, KeyKind, Subject};
 use posthaste_tls::{
-    Accept, Acceptor, Allowed, CIPHER_SPECS, Connector, Failure, KeyStore, Machine, Plain,
+    Accept, Acceptor, Agreed, Allowed, CIPHER_SPECS, Connector, Failure, KeyStore, Machine, Plain,
     Progress, Reach, Terms, TermsOf,
 };
 use tempfile::TempDir;
@@ -647,4 +647,59 @@ fn a_list_of_the_revoked_that_leads_nowhere_is_refused() {
     };
     let error = Acceptor::new(accept).err().unwrap().to_string();
     assert!(error.contains("no list of revoked certificates"), "{error}");
+}
+
+/// Serves one handshake of the `openssl` command; `None` if there is no such command.
+fn serve_command(keys: &Keys, acceptor: &Acceptor, session: &str) -> Option<Agreed> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut command = std::process::Command::new("openssl");
+    command.args(["s_client", "-tls1_2", "-servername", "c.chl.mq.ibm.com"]);
+    command.args(["-connect", &address]);
+    command
+        .arg(session)
+        .arg(keys.folder.path().join("session"))
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let (mut socket, _) = listener.accept().unwrap();
+    let mut server = Machine::accept(acceptor);
+    let mut buffer = [0; 4096];
+    loop {
+        let length = std::io::Read::read(&mut socket, &mut buffer).unwrap();
+        assert!(length > 0, "it ended before it was done");
+        server.receive(&buffer[..length]);
+        let progress = server.handshake().unwrap();
+        std::io::Write::write_all(&mut socket, server.output()).unwrap();
+        server.output().clear();
+        if progress == Progress::Done {
+            break;
+        }
+    }
+    drop(socket);
+    child.wait().unwrap();
+    server.agreed().unwrap()
+}
+
+#[test]
+fn a_session_that_goes_on_has_named_its_channel_too() {
+    let keys = Keys::new();
+    let store = keys.store("server", KeyKind::Ec);
+    let terms = |_: &str| {
+        Some(Terms {
+            allowed: allowed("ANY_TLS12"),
+            label: Some("server".to_owned()),
+        })
+    };
+    let acceptor = acceptor_with(&store, Allowed::all(), Arc::new(terms));
+    for (session, resumed) in [("-sess_out", false), ("-sess_in", true)] {
+        let Some(agreed) = serve_command(&keys, &acceptor, session) else {
+            let skipped = b"SKIPPED: there is no openssl command here\n";
+            std::io::Write::write_all(&mut std::io::stderr(), skipped).unwrap();
+            return;
+        };
+        assert_eq!(agreed.resumed, resumed);
+        assert_eq!(agreed.channel.as_deref(), Some("C"), "{session}");
+    }
 }
