@@ -28,6 +28,8 @@ const HANDSHAKE: u8 = 22;
 const TLS: u32 = u32::MAX - 1;
 /// Bytes of records that wait to be written beyond which no more are made.
 const SEALED: usize = 64 * 1024;
+/// Bytes of records beyond which nothing is read either: what is read may want answers of TLS's own.
+const UNREAD: usize = 4 * SEALED;
 /// Capacity for records that a connection may keep.
 const KEEP: usize = 4 * 1024;
 
@@ -340,6 +342,10 @@ impl<P: Protocol> Protocol for Secured<P> {
             (Layer::Handshaking(handshake), Next::Wait { at, .. }) if handshake.at_work => {
                 Next::Wait { read: false, at }
             }
+            (Layer::Open(open), Next::Wait { read: true, at }) => Next::Wait {
+                read: open.output.get_mut().waiting() < UNREAD,
+                at,
+            },
             (Layer::Open(open), Next::Close { at }) => {
                 let unsaid = self.protocol.output().borrow().waiting() > 0;
                 if unsaid || std::mem::replace(&mut open.closed, true) {

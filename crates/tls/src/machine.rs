@@ -1,8 +1,9 @@
 //! A TLS connection as a state machine: bytes in; plain text and bytes out. It has no socket, no clock and no thread.
 //!
 //! Invariants: [`Machine::handshake`] is the only call that works with private keys, and may take milliseconds; all others
-//! are symmetric and take microseconds. After a failure nothing is read or written any more, but what is to be sent
-//! (the alert) still is. Plain text is made into records of 16 KiB, the last of a write excepted.
+//! are symmetric and take microseconds. What a partner sends makes no output without bound. After a failure nothing is read
+//! or written any more, but what is to be sent (the alert) still is. Plain text is made into records of 16 KiB, the last of
+//! a write excepted.
 
 use std::io::{self, Read, Write};
 
@@ -18,6 +19,9 @@ use crate::server_name::{of_channel, to_channel};
 
 /// The plain text of one record, at most.
 const RECORD: usize = 16 * 1024;
+/// What reading may say to the partner unasked: answers to what comes between data, and alerts. OpenSSL itself answers
+/// every wish to renegotiate, however many there are, at several times its length.
+const UNASKED: usize = 1024;
 /// A buffer that has become longer is not kept when it is empty.
 const KEEP: usize = 4 * 1024;
 
@@ -30,10 +34,24 @@ struct Wire {
     /// Nothing comes any more.
     ended: bool,
     output: Vec<u8>,
+    /// The length of `output` beyond which no more is read; none during the handshake.
+    most: Option<usize>,
+    /// The partner has made it longer.
+    flooded: bool,
+}
+
+impl Wire {
+    /// Whether what was read has made too much output.
+    fn is_full(&self) -> bool {
+        self.flooded || self.most.is_some_and(|most| self.output.len() > most)
+    }
 }
 
 impl Read for Wire {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.is_full() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let waiting = self.input.get(self.taken..).unwrap_or_default();
         if waiting.is_empty() {
             return match self.ended {
@@ -226,29 +244,22 @@ impl Machine {
     /// Reads plain text into a buffer, as much as has come of it or has room.
     ///
     /// # Errors
-    /// What came was no valid record.
+    /// What came was no valid record, or asks for more answers than a partner has reason to.
     pub fn read(&mut self, into: &mut [u8]) -> Result<Plain, Failure> {
         let State::Stream { stream, .. } = &mut self.state else {
             return Ok(Plain::Waiting);
         };
-        let mut length = 0;
-        loop {
-            let room = into.get_mut(length..).unwrap_or_default();
-            if room.is_empty() {
-                return Ok(Plain::Bytes(length));
+        let wire = stream.get_mut();
+        wire.most = Some(wire.output.len() + UNASKED);
+        let read = read_what_came(stream, into);
+        let wire = stream.get_mut();
+        wire.flooded = wire.is_full();
+        match wire.flooded {
+            true => {
+                let why = "the partner wants to renegotiate again and again";
+                Err(Failure::BadRecord(why.to_owned()))
             }
-            match stream.ssl_read(room) {
-                Ok(more) => length += more,
-                // What came before is handed over first; the rest is found again.
-                Err(_) if length > 0 => return Ok(Plain::Bytes(length)),
-                Err(error) => {
-                    return match error.code() {
-                        ErrorCode::WANT_READ => Ok(Plain::Waiting),
-                        ErrorCode::ZERO_RETURN => Ok(Plain::Closed),
-                        _ => Err(Failure::of(&error, stream.ssl())),
-                    };
-                }
-            }
+            false => read,
         }
     }
 
@@ -276,6 +287,28 @@ impl Machine {
         if let State::Stream { stream, .. } = &mut self.state {
             // Before the handshake is done, and after a failure, there is nobody to tell.
             let _ = stream.shutdown();
+        }
+    }
+}
+
+fn read_what_came(stream: &mut SslStream<Wire>, into: &mut [u8]) -> Result<Plain, Failure> {
+    let mut length = 0;
+    loop {
+        let room = into.get_mut(length..).unwrap_or_default();
+        if room.is_empty() {
+            return Ok(Plain::Bytes(length));
+        }
+        match stream.ssl_read(room) {
+            Ok(more) => length += more,
+            // What came before is handed over first; the rest is found again.
+            Err(_) if length > 0 => return Ok(Plain::Bytes(length)),
+            Err(error) => {
+                return match error.code() {
+                    ErrorCode::WANT_READ => Ok(Plain::Waiting),
+                    ErrorCode::ZERO_RETURN => Ok(Plain::Closed),
+                    _ => Err(Failure::of(&error, stream.ssl())),
+                };
+            }
         }
     }
 }

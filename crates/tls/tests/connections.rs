@@ -703,3 +703,107 @@ fn a_session_that_goes_on_has_named_its_channel_too() {
         assert_eq!(agreed.channel.as_deref(), Some("C"), "{session}");
     }
 }
+
+/// What encrypts a client's records in TLS 1.2 with AES in GCM (RFC 5246, section 6.3; RFC 5288, section 3).
+struct Sealing {
+    key: Vec<u8>,
+    salt: Vec<u8>,
+    number: u64,
+}
+
+impl Sealing {
+    fn of(client: &openssl::ssl::SslRef) -> Sealing {
+        let (mut master, mut seed) = ([0; 48], [&b"key expansion"[..], &[0; 64]].concat());
+        client.session().unwrap().master_key(&mut master);
+        client.server_random(&mut seed[13..45]);
+        client.client_random(&mut seed[45..]);
+        let key = openssl::pkey::PKey::hmac(&master).unwrap();
+        let digest = |data: &[u8]| {
+            let sha256 = openssl::hash::MessageDigest::sha256();
+            let mut signer = openssl::sign::Signer::new(sha256, &key).unwrap();
+            signer.sign_oneshot_to_vec(data).unwrap()
+        };
+        let (mut chain, mut block) = (digest(&seed), Vec::new());
+        while block.len() < 40 {
+            block.extend(digest(&[&chain[..], &seed].concat()));
+            chain = digest(&chain);
+        }
+        Sealing {
+            key: block[..16].to_vec(),
+            salt: block[32..36].to_vec(),
+            // The first was the end of the handshake.
+            number: 1,
+        }
+    }
+
+    fn record(&mut self, kind: u8, plain: &[u8]) -> Vec<u8> {
+        let number = self.number.to_be_bytes();
+        self.number += 1;
+        let length = |length: usize| u16::try_from(length).unwrap().to_be_bytes();
+        let head = [kind, 3, 3];
+        let checked = [&number[..], &head, &length(plain.len())].concat();
+        let nonce = [&self.salt[..], &number].concat();
+        let mut tag = [0; 16];
+        let cipher = openssl::symm::Cipher::aes_128_gcm();
+        let sealed =
+            openssl::symm::encrypt_aead(cipher, &self.key, Some(&nonce), &checked, plain, &mut tag);
+        let body = [&number[..], &sealed.unwrap(), &tag].concat();
+        [&head[..], &length(body.len()), &body].concat()
+    }
+}
+
+/// A client of TLS 1.2 has been let in; what its next records are encrypted with.
+fn let_in(acceptor: &Acceptor) -> (Machine, Sealing) {
+    let method = openssl::ssl::SslMethod::tls_client();
+    let mut builder = openssl::ssl::SslContext::builder(method).unwrap();
+    let version = Some(openssl::ssl::SslVersion::TLS1_2);
+    builder.set_max_proto_version(version).unwrap();
+    builder
+        .set_cipher_list("ECDHE-ECDSA-AES128-GCM-SHA256")
+        .unwrap();
+    let ssl = openssl::ssl::Ssl::new(&builder.build()).unwrap();
+    let mut client = openssl::ssl::SslStream::new(ssl, ClientEnd::default()).unwrap();
+    let mut server = Machine::accept(acceptor);
+    while client.connect().is_err() {
+        server.receive(&std::mem::take(&mut client.get_mut().to));
+        server.handshake().unwrap();
+        client.get_mut().from.append(server.output());
+    }
+    let sealing = Sealing::of(client.ssl());
+    (server, sealing)
+}
+
+#[test]
+fn who_begins_again_and_again_is_cut_off_before_the_answers_pile_up() {
+    let store = Keys::new().store("server", KeyKind::Ec);
+    let acceptor = acceptor(&store, Allowed::all());
+    let again = [1, 0, 0, 0];
+    let mut buffer = [0; 4096];
+
+    let (mut server, mut sealing) = let_in(&acceptor);
+    server.receive(&sealing.record(22, &again));
+    assert_eq!(server.read(&mut buffer), Ok(Plain::Waiting));
+    assert!(!server.output().is_empty(), "one is answered");
+    server.receive(&sealing.record(23, b"data"));
+    assert_eq!(server.read(&mut buffer), Ok(Plain::Bytes(4)));
+
+    for with_data in [false, true] {
+        let (mut server, mut sealing) = let_in(&acceptor);
+        for _ in 0..64 {
+            server.receive(&sealing.record(22, &again.repeat(4096)));
+            if with_data {
+                server.receive(&sealing.record(23, b"data"));
+            }
+        }
+        let ended = loop {
+            match server.read(&mut buffer) {
+                Ok(Plain::Bytes(_)) => {}
+                ended => break ended,
+            }
+        };
+        assert!(matches!(ended, Err(Failure::BadRecord(_))), "{ended:?}");
+        let answers = server.output().len();
+        assert!(answers < 300_000, "{answers} bytes of answers");
+        assert!(server.read(&mut buffer).is_err(), "it stays so");
+    }
+}
