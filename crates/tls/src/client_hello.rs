@@ -11,6 +11,8 @@ const SERVER_NAME: u16 = 0;
 const HOST: u8 = 0;
 /// The longest message that is waited for.
 const LONGEST: usize = 64 * 1024;
+/// The records that it is waited for in, at most: everything is looked at again whenever more has come.
+const MOST_RECORDS: usize = 16;
 
 /// What is known of a client's first message.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(crate) enum Hello {
 pub(crate) fn look(bytes: &[u8]) -> Hello {
     let mut message = Vec::new();
     let mut records = Reader(bytes);
-    loop {
+    for _ in 0..=MOST_RECORDS {
         let Some(wanted) = missing(&message) else {
             return Hello::Complete(server_name(&message));
         };
@@ -42,6 +44,7 @@ pub(crate) fn look(bytes: &[u8]) -> Hello {
             None => return Hello::Incomplete,
         }
     }
+    Hello::Complete(None)
 }
 
 /// How long the message is in all, while it is not complete.
@@ -158,7 +161,7 @@ mod tests {
     #[test]
     fn the_name_is_found_in_one_record_or_many_and_not_before_all_is_there() {
         let message = message(&naming("c.chl.mq.ibm.com"));
-        for each in [1, 3, 50, 10_000] {
+        for each in [message.len().div_ceil(MOST_RECORDS), 50, 10_000] {
             let bytes = records(&message, each);
             for length in 0..bytes.len() {
                 assert_eq!(
@@ -184,7 +187,14 @@ mod tests {
             nobody,
             "too long"
         );
-        let bytes = records(&message(&naming("name")), 10_000);
+        let message = message(&naming("name"));
+        let pieces = records(&message, 1);
+        // Records of six bytes, each with one of the message.
+        let most = MOST_RECORDS * 6;
+        assert_eq!(look(&pieces[..most]), Hello::Incomplete);
+        assert_eq!(look(&pieces[..most + 6]), nobody, "too many records");
+        assert_eq!(look(&pieces), nobody, "too many records");
+        let bytes = records(&message, 10_000);
         for at in 0..bytes.len() {
             for byte in [0, 1, 0x7F, 0xFF] {
                 let mut changed = bytes.clone();
