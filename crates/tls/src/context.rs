@@ -26,6 +26,9 @@ const SIGNATURES: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448:\
 const CERTIFICATE_LEVEL: i32 = 2;
 /// Tickets that a server hands out after a handshake of TLS 1.3.
 const TICKETS: usize = 1;
+/// `SSL_OP_CLEANSE_PLAINTEXT`, which the bindings have no name for: OpenSSL overwrites what it has decrypted when it was
+/// read, so that passwords are not left in memory that it has freed.
+const CLEANSE_PLAINTEXT: SslOptions = SslOptions::from_bits_retain(1 << 1);
 /// The one CipherSpec whose tags are so short that OpenSSL wants to be asked for it expressly.
 const SHORT_TAGS: &str = "TLS_AES_128_CCM_8_SHA256";
 
@@ -236,6 +239,7 @@ fn either_side(
     builder.set_groups_list(GROUPS)?;
     builder.set_sigalgs_list(SIGNATURES)?;
     builder.set_options(SslOptions::NO_RENEGOTIATION | SslOptions::NO_COMPRESSION);
+    builder.set_options(CLEANSE_PLAINTEXT);
     builder.set_mode(SslMode::RELEASE_BUFFERS);
     builder.set_read_ahead(true);
     builder.set_cert_store(store.trust()?);
