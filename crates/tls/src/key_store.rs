@@ -329,28 +329,35 @@ impl Opened<'_> {
         self.paired(keys, certificates)
     }
 
-    /// Tells those whose key is here from the others.
+    /// Tells those whose key is here from the others. One key may have several: a renewal keeps it.
     fn paired(
         &self,
-        mut keys: Vec<PKey<Private>>,
+        keys: Vec<PKey<Private>>,
         certificates: Vec<(String, X509)>,
     ) -> Result<Contents, KeyStoreError> {
         let (mut personal, mut trusted) = (Vec::new(), Vec::new());
+        let mut keys: Vec<_> = keys.into_iter().map(|key| (key, false)).collect();
         for (label, certificate) in certificates {
             let public = certificate.public_key()?;
-            match keys.iter().position(|key| key.public_eq(&public)) {
-                Some(at) => personal.push(Personal {
+            let mut own = None;
+            // A file may hold the same key more than once.
+            for (key, used) in keys.iter_mut().filter(|(key, _)| key.public_eq(&public)) {
+                *used = true;
+                own = Some(key.clone());
+            }
+            match own {
+                Some(key) => personal.push(Personal {
                     label: match label.is_empty() {
                         true => common_name(&certificate)?,
                         false => label,
                     },
-                    key: keys.swap_remove(at),
+                    key,
                     certificate,
                 }),
                 None => trusted.push(certificate),
             }
         }
-        match keys.is_empty() {
+        match keys.iter().all(|(_, used)| *used) {
             true => Ok((personal, trusted)),
             false => Err(self.format("there is no certificate for one of its private keys")),
         }

@@ -467,6 +467,27 @@ fn stores_are_refused_with_their_reason() {
     );
 }
 
+#[test]
+fn a_renewed_certificate_has_the_key_of_the_one_before() {
+    let keys = Keys::new();
+    let issued = keys
+        .authority
+        .issue(&subject(&[("CN", "one")], KeyKind::Ec))
+        .unwrap();
+    let (certificate, key) = (issued.certificate_pem().unwrap(), issued.key_pem().unwrap());
+    let old = [b"friendlyName: old\n", &certificate[..]].concat();
+    let new = [b"friendlyName: new\n", &certificate[..]].concat();
+    for file in [
+        [&key[..], &old, &new].concat(),
+        [&old[..], &key, &new, &key].concat(),
+    ] {
+        let store = KeyStore::load(&keys.write("renewed.pem", &file), None).unwrap();
+        for label in ["old", "new"] {
+            assert_eq!(store.personal(Some(label), "").unwrap().label, label);
+        }
+    }
+}
+
 /// A client's socket: what it writes, and what it is given to read.
 #[derive(Default)]
 struct ClientEnd {
