@@ -206,6 +206,16 @@ impl<P: Protocol> Secured<P> {
         self.protocol.secured(Err(failure));
     }
 
+    /// The protocol ends before the handshake does: what comes until the peer has gone is not kept for it.
+    fn give_up(&mut self) {
+        match std::mem::replace(&mut self.layer, Layer::Plain) {
+            Layer::Handshaking(handshake) => {
+                self.layer = Layer::Failed(Box::new(handshake.output));
+            }
+            other => self.layer = other,
+        }
+    }
+
     /// Makes records of what the protocol has to say.
     fn encrypt(&mut self) {
         let Layer::Open(open) = &mut self.layer else {
@@ -338,6 +348,9 @@ impl<P: Protocol> Protocol for Secured<P> {
             return Next::Again;
         }
         let next = self.protocol.next(now);
+        if let Next::Close { .. } = next {
+            self.give_up();
+        }
         match (&mut self.layer, next) {
             (Layer::Handshaking(handshake), Next::Wait { at, .. }) if handshake.at_work => {
                 Next::Wait { read: false, at }
