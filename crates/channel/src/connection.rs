@@ -655,7 +655,8 @@ impl Connection {
     fn tls_failed(&mut self, failure: &Failure) {
         let channel = self.admitted.as_ref().map(|a| a.instance.channel.clone());
         let conname = self.caller.peer.conname();
-        let objection = security::failed(failure, &channel.unwrap_or_default(), &conname);
+        let qm = self.registry.queue_manager().name();
+        let objection = security::failed(failure, qm, &channel.unwrap_or_default(), &conname);
         if let Some(objection) = objection {
             objection.tell(self.registry.operator());
         }

@@ -150,7 +150,12 @@ impl Demands {
 }
 
 /// The message for a handshake, or a connection, that has failed: TLS has told the client.
-pub(crate) fn failed(failure: &Failure, channel: &str, conname: &str) -> Option<Objection> {
+pub(crate) fn failed(
+    failure: &Failure,
+    qm: &str,
+    channel: &str,
+    conname: &str,
+) -> Option<Objection> {
     let channel = if channel.is_empty() { "?" } else { channel };
     let because = failure.to_string();
     let id = match failure {
@@ -159,11 +164,13 @@ pub(crate) fn failed(failure: &Failure, channel: &str, conname: &str) -> Option<
         Failure::Alert(_) => "AMQ9665E",
         Failure::BadRecord(_) => "AMQ9661E",
         Failure::Truncated => "AMQ9638E",
+        Failure::NoCertificate(_) => "AMQ9657E",
         // Whoever could not read the key repository has said so.
         Failure::Unable(_) => return None,
     };
     let who = match failure {
         Failure::BadCertificate { .. } => &[channel, conname, "?", &because][..],
+        Failure::NoCertificate(_) => &[qm, &because],
         _ => &[channel, conname, &because],
     };
     Some(Objection::new(id, who, Status::CIPHER_SPEC))

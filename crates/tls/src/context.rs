@@ -13,8 +13,8 @@ use openssl::ssl::{
 };
 
 use crate::cipher_spec::{Allowed, Version};
+use crate::failure::Failure;
 use crate::key_store::{KeyStore, KeyStoreError};
-use crate::server_name::to_channel;
 
 /// Groups for the exchange of keys, the cheapest first.
 const GROUPS: &str = "X25519:P-256:P-384:P-521";
@@ -101,14 +101,15 @@ impl Acceptor {
         })
     }
 
-    /// A connection whose client has named this server, or none.
-    pub(crate) fn begin(
-        &self,
-        server_name: Option<&str>,
-    ) -> Result<Ssl, openssl::error::ErrorStack> {
-        let channel = server_name.and_then(to_channel);
-        let named = channel.and_then(|channel| self.inner.of_channel(&channel));
-        let mut ssl = Ssl::new(named.as_ref().unwrap_or(&self.context))?;
+    /// A connection whose client has named this channel, or none.
+    pub(crate) fn begin(&self, channel: Option<&str>) -> Result<Ssl, Failure> {
+        let named = channel.map(|channel| self.inner.of_channel(channel));
+        let named = named.transpose();
+        let context = named
+            .map_err(|error| Failure::NoCertificate(error.to_string()))?
+            .flatten();
+        let ssl = Ssl::new(context.as_ref().unwrap_or(&self.context));
+        let mut ssl = ssl.map_err(|error| Failure::Unable(error.to_string()))?;
         ssl.set_accept_state();
         Ok(ssl)
     }
@@ -125,16 +126,18 @@ struct Named {
 
 impl Named {
     /// What a channel's handshakes use; `None` leaves the choice to the check that follows when the channel's name comes
-    /// in its own protocol.
-    fn of_channel(&self, channel: &str) -> Option<SslContext> {
-        let terms = (self.terms)(channel)?;
+    /// in its own protocol. No channel is served with another certificate than its own.
+    fn of_channel(&self, channel: &str) -> Result<Option<SslContext>, KeyStoreError> {
+        let Some(terms) = (self.terms)(channel) else {
+            return Ok(None);
+        };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = made.get(&terms) {
-            return Some(context.clone());
+            return Ok(Some(context.clone()));
         }
-        let context = server(self, &terms).ok()?.build();
+        let context = server(self, &terms)?.build();
         made.insert(terms, context.clone());
-        Some(context)
+        Ok(Some(context))
     }
 }
 

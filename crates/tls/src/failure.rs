@@ -43,6 +43,9 @@ pub enum Failure {
     /// A connection cannot even begin: memory, or the key repository.
     #[error("TLS cannot begin: {0}")]
     Unable(String),
+    /// The certificate that the channel is to show cannot be used.
+    #[error("the channel's certificate cannot be used: {0}")]
+    NoCertificate(String),
     /// What came is not TLS, or was changed on its way.
     #[error("what came is no valid TLS: {0}")]
     BadRecord(String),

@@ -192,12 +192,13 @@ impl Machine {
                 Hello::Incomplete => return Ok(Progress::Waiting),
                 Hello::Complete(name) => name,
             };
-            let ssl = acceptor.begin(name.as_deref());
-            let stream = ssl.and_then(|ssl| SslStream::new(ssl, std::mem::take(wire)));
+            let named = name.as_deref().and_then(to_channel);
+            let ssl = acceptor.begin(named.as_deref())?;
+            let stream = SslStream::new(ssl, std::mem::take(wire));
             let failed = |error: ErrorStack| Failure::Unable(error.to_string());
             self.state = State::Stream {
                 stream: stream.map_err(failed)?,
-                named: name.as_deref().and_then(to_channel),
+                named,
             };
         }
         let State::Stream { stream, .. } = &mut self.state else {

@@ -309,6 +309,20 @@ async fn bad_certificates_and_bad_bytes_end_the_handshake_with_one_message() {
 }
 
 #[tokio::test]
+async fn a_channel_whose_certificate_is_missing_is_not_served_with_another() {
+    let site = Site::new();
+    let world = site.world().await;
+    set(&world, "SSLCIPH(ANY_TLS12_OR_HIGHER) CERTLABL('nope')");
+    let any = connector(&site.client(5), "ANY_TLS12_OR_HIGHER");
+    assert!(secure(world.socket().await, &any, "CH").await.is_err());
+    assert_eq!(heard_of(&world).await, Some("AMQ9657E"));
+    // The others are.
+    assert!(secure(world.socket().await, &any, "OTHER").await.is_ok());
+    set(&world, "CERTLABL('')");
+    assert!(propose(&world, &any, "CH").await.is_ok());
+}
+
+#[tokio::test]
 async fn a_repository_that_is_missing_is_told_and_found_when_it_is_there() {
     let site = Site::new();
     let world = World::with(Limits::default()).await;
