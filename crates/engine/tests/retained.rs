@@ -5,11 +5,12 @@
 mod world;
 
 use bytes::Bytes;
-use posthaste_engine::{ChangeError, Session};
+use posthaste_engine::{ChangeError, Outcome, Session, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Hobj, Md, Name, Od, PointerSize, Reason, Rfh2, Sd, Sro};
+use posthaste_recovery_log::Class;
 use world::*;
 
 const RETAINED: &str = "SYSTEM.RETAINED.PUB.QUEUE";
@@ -217,6 +218,87 @@ fn of_units_of_work_the_last_that_is_committed_counts_before_a_crash_and_after()
         after.sort();
         assert_eq!(after, ["first", "put first"]);
     }
+}
+
+/// Nor does it need a record: what is not persistent and what is are held against each other by their commits.
+#[test]
+fn the_last_commit_counts_where_none_is_in_the_log() {
+    for persistence in [NOT_PERSISTENT, PERSISTENT] {
+        let w = World::light();
+        let (s, other) = (w.connect(), w.connect());
+        publish(&s, "t", NOT_PERSISTENT, MQPMO_SYNCPOINT, "late");
+        publish(&other, "t", persistence, 0, "early");
+        commit(&s);
+        assert_eq!(given(&w, "t"), ["late"]);
+        publish(&other, "t", NOT_PERSISTENT, 0, "later");
+        assert_eq!(given(&w, "t"), ["later"]);
+    }
+}
+
+/// Whether an image or the log has them when the branch is decided about.
+#[test]
+fn the_last_of_a_branch_in_doubt_counts_over_a_crash() {
+    let mut w = World::with(|c| {
+        c.log_config.file_pages = 256;
+        c.pq_buffer = 4096;
+    });
+    w.run("DEFINE QLOCAL(FILL) MAXDEPTH(5000)");
+    let xid = Xid::new(1, &[7; 8], &[7]).unwrap();
+    let [one, two] = ["one", "two"].map(|text| format!("{text:3000}"));
+    let s = w.connect();
+    for text in [&one, &two] {
+        publish(&s, "t", PERSISTENT, MQPMO_SYNCPOINT, text);
+    }
+    assert_eq!(block_on(s.prepare(&xid)), Ok(Vote::Prepared));
+    let (h, before) = (open(&s, "FILL", IN_OUT), w.image());
+    until("a checkpoint", || {
+        put(&s, h, PERSISTENT, 0, &[b'.'; 20_000]);
+        next(&s, h, 0).unwrap();
+        w.image() > before
+    });
+    drop(s);
+    block_on(w.connect().resolve(&xid, Outcome::Committed)).unwrap();
+    assert_eq!(given(&w, "t"), [two.as_str()]);
+    for _ in 0..2 {
+        w.crash();
+        assert_eq!(given(&w, "t"), [two.as_str()]);
+    }
+}
+
+/// What others do has nothing to do with it, and what has happened is not said to have failed.
+#[test]
+fn a_full_log_holds_up_nobody_but_who_supersedes() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
+    });
+    let (s, other) = (w.connect(), w.connect());
+    publish(&s, "t", PERSISTENT, 0, "old");
+    let h = open(&other, LOCAL, IN_OUT);
+    let full = w.stage.images.lock();
+    for bytes in [20_000, 100, 1] {
+        until("a full log", || {
+            let record = vec![0; bytes];
+            w.qm().log().append(Class::Essential, &[&record]).is_err()
+        });
+    }
+    let publishing = s.clone();
+    let superseding = Call::begin(async move {
+        let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
+        let data = Bytes::from_static(b"new");
+        let mut pmo = pmo(MQPMO_RETAIN);
+        publishing.put1(&mut od, &mut sent, &mut pmo, data).await
+    });
+    let working = other.clone();
+    put(&other, h, NOT_PERSISTENT, MQPMO_SYNCPOINT, b"beside it");
+    let committed = Call::attempt(async move { working.commit().await });
+    assert!(
+        committed.is_some_and(|done| done.is_ok()),
+        "it has no record"
+    );
+    drop(full);
+    assert_eq!(superseding.finish().unwrap().warning, Reason::NONE);
+    assert_eq!(given(&w, "t"), ["new"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //!   end of what superseded it: it is not found again once that has gone.
 //! * The topic string of a message is known from before it arrives until it is destroyed or forgotten.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use posthaste_recovery_log::Lsn;
@@ -32,14 +32,15 @@ pub(crate) struct Retaining {
 /// The same, with its place in the order.
 struct Announced {
     of: Retaining,
-    /// Where the record ends that decides; `None`: that is to come, with its commit.
-    at: Option<Lsn>,
+    /// Where the record ends that decides, and the number of what has none; `None`: that is to come, with its commit.
+    at: Option<(Lsn, u64)>,
 }
 
 /// What is retained for a topic string.
 struct Current {
-    /// Where the record ends that decides, and its number.
-    rank: (Lsn, u64),
+    /// Where the record ends that decides; of what has none, a number drawn when it was decided, which comes behind; and its
+    /// own number.
+    rank: (Lsn, u64, u64),
     slot: SlotId,
     seen: u64,
 }
@@ -50,12 +51,12 @@ pub(crate) struct Retained {
     current: BTreeMap<Arc<str>, Current>,
     /// By number, all messages, those of units of work included.
     announced: HashMap<u64, Announced>,
-    /// Held until the log has their ends.
-    superseded: Vec<SlotId>,
+    /// Held until the log has their ends, in the order in which they were superseded.
+    superseded: VecDeque<SlotId>,
     /// One of them is persistent, and what is retained instead is not: only the record of its end says that it is gone.
     owing: bool,
-    /// Where the commit ends whose messages arrive.
-    commit: Lsn,
+    /// Where the commit ends whose messages arrive, and the number of one without a record.
+    commit: (Lsn, u64),
     /// Publications that are under way no more, once the lock is given back.
     arrived: Vec<Arc<Underway>>,
 }
@@ -65,7 +66,7 @@ impl Retained {
     fn forget(&mut self, seq: u64) {
         if let Some(announced) = self.announced.remove(&seq) {
             let topic = &*announced.of.topic;
-            if self.current.get(topic).is_some_and(|of| of.rank.1 == seq) {
+            if self.current.get(topic).is_some_and(|of| of.rank.2 == seq) {
                 self.current.remove(topic);
             }
             self.arrived.extend(announced.of.underway);
@@ -84,18 +85,19 @@ impl QueueState {
         self.retained.is_some()
     }
 
-    /// A message is on its way here, to be retained. `at`: where the record ends that decides; `None`: the one of its
-    /// commit does.
-    pub(crate) fn announce_retained(&mut self, seq: u64, of: Retaining, at: Option<Lsn>) {
+    /// A message is on its way here, to be retained. `at`: where the record ends that decides, and a number if it has none
+    /// ([`QueueState::retained_from`]); `None`: the one of its commit does.
+    pub(crate) fn announce_retained(&mut self, seq: u64, of: Retaining, at: Option<(Lsn, u64)>) {
         if let Some(retained) = &mut self.retained {
             retained.announced.insert(seq, Announced { of, at });
         }
     }
 
-    /// The messages of a unit of work arrive now, whose commit ends there.
-    pub(crate) fn retained_from(&mut self, commit: Lsn) {
+    /// The messages of a unit of work arrive now. `commit`: where its record ends, or, if it has none, where the log ends and
+    /// the number that is drawn for it.
+    pub(crate) fn retained_from(&mut self, commit: impl FnOnce() -> (Lsn, u64)) {
         if let Some(retained) = &mut self.retained {
-            retained.commit = commit;
+            retained.commit = commit();
         }
     }
 
@@ -116,8 +118,9 @@ impl QueueState {
             return;
         };
         retained.arrived.extend(announced.of.underway.take());
+        let (at, drawn) = announced.at.unwrap_or(retained.commit);
         let now = Current {
-            rank: (announced.at.unwrap_or(retained.commit), seq),
+            rank: (at, drawn, seq),
             slot,
             seen: announced.of.seen,
         };
@@ -132,7 +135,7 @@ impl QueueState {
         if let Some((slot, instead)) = superseded {
             let persistent = |slot| self.index.slot(slot).persistent();
             retained.owing |= persistent(slot) && !persistent(instead);
-            retained.superseded.push(slot);
+            retained.superseded.push_back(slot);
             self.browse_forget(slot);
             self.index.hold(slot);
             self.uncommitted_gets += 1;
@@ -147,27 +150,33 @@ impl QueueState {
     }
 
     /// Those that have been superseded, and whose ends the log does not have.
-    pub(crate) fn superseded(&self) -> &[SlotId] {
+    pub(crate) fn superseded(&self) -> impl ExactSizeIterator<Item = SlotId> + '_ {
         let retained = self.retained.as_ref();
-        retained.map_or(&[], |retained| &retained.superseded)
+        let none = const { &VecDeque::new() };
+        retained
+            .map_or(none, |known| &known.superseded)
+            .iter()
+            .copied()
     }
 
     /// Destroys what has been superseded. `note` appends the record of the end of a persistent one, and says whether there
     /// was room; without it the message stays for another try. Whether all are gone.
     pub(crate) fn discard_superseded(&mut self, mut note: impl FnMut(u64) -> bool) -> bool {
-        while let Some(slot) = self.superseded().last().copied() {
+        loop {
+            let Some(slot) = self.superseded().next() else {
+                return true;
+            };
             let found = self.index.slot(slot);
             let (seq, persistent) = (found.seq, found.persistent());
             if persistent && !note(seq) {
                 return false;
             }
             if let Some(retained) = &mut self.retained {
-                retained.superseded.pop();
+                retained.superseded.pop_front();
             }
             self.uncommitted_gets -= 1;
             self.destroy(slot, !persistent);
         }
-        true
     }
 
     /// Whether the end of one of those has to be forced, before whoever superseded it is told so.
@@ -217,7 +226,7 @@ impl QueueState {
     /// when it was published ([`Retaining::seen`]).
     pub(crate) fn retained_on(&self, topic: &str) -> Option<(SlotId, u64, u64)> {
         let of = self.retained.as_ref()?.current.get(topic)?;
-        Some((of.slot, of.rank.1, of.seen))
+        Some((of.slot, of.rank.2, of.seen))
     }
 
     /// Whether what is known of retained publications is what is on the queue.
@@ -226,7 +235,7 @@ impl QueueState {
             return Ok(());
         };
         for (topic, Current { rank, slot, .. }) in &retained.current {
-            let seq = &rank.1;
+            let seq = &rank.2;
             let there = self.index.holds(*slot, *seq) && self.index.slot(*slot).listed();
             let known = retained.announced.get(seq);
             if !there || known.is_none_or(|known| known.of.topic != *topic) {

@@ -51,8 +51,9 @@ struct Known {
     slots: Option<HashMap<u64, SlotId>>,
     /// What units of work in doubt have got.
     held: BTreeSet<SlotId>,
-    /// Of the queue of retained publications: the numbers of what was put, in the order in which the log decides that.
-    order: Option<Vec<u64>>,
+    /// Of the queue of retained publications, by the number of what was put: which record decides that it is there. All of a
+    /// unit of work have the same.
+    order: Option<BTreeMap<u64, u64>>,
 }
 
 impl Known {
@@ -62,13 +63,14 @@ impl Known {
             queue,
             slots: None,
             held: BTreeSet::new(),
-            order: retained.then(Vec::new),
+            order: retained.then(BTreeMap::new),
         }
     }
 
-    fn note(&mut self, seq: u64) {
+    /// The record at this place in the log decides that a message is there.
+    fn note(&mut self, seq: u64, at: u64) {
         if let Some(order) = &mut self.order {
-            order.push(seq);
+            order.insert(seq, at);
         }
     }
 
@@ -287,10 +289,11 @@ impl<'a> Replay<'a> {
     /// A message is on its queue, unless it is there already. A queue that is not known was deleted
     /// later: its `Deleted` record is not far.
     fn put(&mut self, queue: QueueId, message: &Arc<Message>) {
+        let at = self.records;
         let Some(known) = self.queues.get_mut(&queue) else {
             return;
         };
-        known.note(message.seq);
+        known.note(message.seq, at);
         let slots = known.slots();
         if slots.contains_key(&message.seq) {
             return;
@@ -302,10 +305,11 @@ impl<'a> Replay<'a> {
 
     /// The same of a message that is in the queue's file.
     fn put_filed(&mut self, queue: QueueId, message: &NewSlot) {
+        let at = self.records;
         let Some(known) = self.queues.get_mut(&queue) else {
             return;
         };
-        known.note(message.seq);
+        known.note(message.seq, at);
         if !known.slots().contains_key(&message.seq) {
             let slot = known.queue.lock().add_filed(message);
             known.slots().insert(message.seq, slot);
@@ -374,15 +378,14 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// By the number of a message on the queue of retained publications, its place in the order in which the log decides that
-    /// they are there, from 1.
+    /// By the number of a message on the queue of retained publications, the place of the record that decides that it is there,
+    /// from 1; 0 is the image.
     pub(crate) fn retained_order(&self) -> HashMap<u64, u64> {
         let known = self
             .queues
             .values()
             .filter_map(|known| known.order.as_ref());
-        let all = known.flat_map(|order| order.iter().copied().zip(1..));
-        all.collect()
+        known.flatten().map(|(seq, at)| (*seq, *at)).collect()
     }
 
     /// Undoes what was in flight. Returns the backout records that say so, for the log.

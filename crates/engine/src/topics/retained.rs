@@ -85,7 +85,7 @@ impl Inner {
             self.read_failed(&queue, &error);
         }
         let mut state = queue.lock();
-        if !state.superseded().is_empty() {
+        if state.superseded().len() > 0 {
             mark(Mark::SupersededAtRestart);
         }
         self.discard_superseded(&queue, &mut state);
@@ -105,7 +105,7 @@ impl Inner {
             if let Some(of) = retaining(&message) {
                 let at = order.get(&message.seq).copied().unwrap_or_default();
                 let mut state = queue.lock();
-                state.announce_retained(message.seq, of, Some(Lsn(at)));
+                state.announce_retained(message.seq, of, Some((Lsn(at), 0)));
                 state.retained_arrived(slot);
             }
         }
@@ -135,10 +135,10 @@ impl Inner {
     }
 
     /// Ends what has been superseded on a queue. Not forced: what a crash brings back is superseded still, unless what
-    /// supersedes it is not persistent ([`Inner::superseded_end`]). Where the log has no room it stays for another try.
+    /// supersedes it is not persistent ([`Inner::superseded_since`]). Where the log has no room it stays for another try.
     /// Whether all of it has ended.
     pub(crate) fn discard_superseded(&self, queue: &Queue, state: &mut QueueState) -> bool {
-        if state.superseded().is_empty() {
+        if state.superseded().len() == 0 {
             return true;
         }
         let all = state.discard_superseded(|seq| {
@@ -163,16 +163,28 @@ impl Inner {
         self.topics.superseded.load(Ordering::Acquire) > self.log.forced().0
     }
 
-    /// Forces the ends of what was superseded so.
+    /// What is owed at present, to be held against [`Inner::superseded_since`] when an effect has happened.
+    pub(crate) fn superseded_before(&self) -> u64 {
+        self.topics.superseded.load(Ordering::Acquire)
+    }
+
+    /// Forces the ends of what was superseded since then, if any are owed: whoever did that is told when they are durable.
+    /// The effect has happened and is not taken back: if the log has no room for long, or the queue manager ends, the caller
+    /// is told that it has happened all the same, and a crash may bring back what was superseded.
     ///
     /// # Errors
-    /// 2009 the log has stopped; 2102 it has no room.
-    pub(crate) async fn superseded_end(&self) -> Result<(), Reason> {
+    /// 2009 the log has stopped.
+    pub(crate) async fn superseded_since(&self, before: u64) -> Result<(), Reason> {
         let mut log_space_wait = LogSpaceWait::new();
+        if self.superseded_before() == before {
+            return Ok(());
+        }
         while self.owes_superseded() {
             let upto = self.topics.superseded.load(Ordering::Acquire);
             if upto == NOT_APPENDED {
-                log_space_wait.wait_for_room(self).await?;
+                if log_space_wait.wait_for_room(self).await.is_err() {
+                    return Ok(());
+                }
                 self.discard_superseded_again();
                 continue;
             }

@@ -233,13 +233,16 @@ impl Deferred {
 
 /// Makes puts visible and gets final: on each queue all at once. `at`: where the commit ends.
 fn make_final(qm: &Arc<Inner>, ops: Vec<Op>, at: Lsn) -> Deferred {
-    // One that has no record comes behind all that there are.
-    let at = if at == Lsn(0) { qm.log.appended() } else { at };
+    // One that has no record comes behind all that there are, and behind those that have none either.
+    let decided = || match at {
+        Lsn(0) => (qm.log.appended(), qm.next_seq()),
+        at => (at, 0),
+    };
     let mut deferred = Deferred::default();
     let Deferred { wakes, full, due } = &mut deferred;
     queue_by_queue(ops, |queue, ops| {
         let mut state = queue.lock();
-        state.retained_from(at);
+        state.retained_from(decided);
         for op in ops {
             match op {
                 Op::Put { put, .. } => {

@@ -98,6 +98,7 @@ impl Pending<'_> {
                 return Err(Reason::CONNECTION_BROKEN);
             }
         };
+        let superseded = self.qm.superseded_before();
         if let Some(effect) = self.effect.take() {
             if effect.alone() {
                 self.qm.home.counters.one(Count::ForcedAlone);
@@ -105,9 +106,9 @@ impl Pending<'_> {
             effect.happen(self.qm, self.end, &forced);
         }
         self.qm.log_space.note_progress(self.end);
-        if self.qm.owes_superseded() {
+        if self.qm.superseded_before() != superseded {
             // Rare, so it takes its room only when it happens.
-            Box::pin(self.qm.superseded_end()).await?;
+            Box::pin(self.qm.superseded_since(superseded)).await?;
         }
         Ok(())
     }

@@ -191,8 +191,10 @@ impl Placing {
                     // Who knows when it will be committed.
                     retains.underway = None;
                 }
+                // What has no record was decided when it was numbered.
+                let drawn = if lsn == Lsn(0) { placed.seq } else { 0 };
                 let mut queue = placed.routed.queue.lock();
-                queue.announce_retained(placed.seq, retains, at);
+                queue.announce_retained(placed.seq, retains, at.map(|at| (at, drawn)));
             }
             placed.place.used();
             let lsn = match placed.routed.persistent() {
@@ -336,13 +338,13 @@ pub(crate) async fn for_session(
             drop(pin);
             let undelivered = std::mem::take(&mut placing.undelivered);
             let at = Some(qm.log.appended());
-            let retains = placing.all.iter().any(|one| one.retains.is_some());
+            let superseded = qm.superseded_before();
             for (queue, message) in placing.into_messages(Lsn(0), at) {
                 deliver(qm, &queue, &message, true);
             }
-            if retains && qm.owes_superseded() {
+            if qm.superseded_before() != superseded {
                 // Rare, so it takes its room only when it happens.
-                Box::pin(qm.superseded_end()).await?;
+                Box::pin(qm.superseded_since(superseded)).await?;
             }
             return Ok(undelivered);
         };
