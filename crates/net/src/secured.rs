@@ -388,3 +388,146 @@ impl<P: Protocol> Protocol for Secured<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant, UNIX_EPOCH};
+
+    use parking_lot::Mutex;
+    use posthaste_tls::development::{Issued, KeyKind, Subject};
+    use posthaste_tls::{Accept, Acceptor, Allowed, Connector, KeyStore, Reach};
+
+    use super::*;
+    use crate::handshakes::AcceptorSource;
+
+    const WAIT: Next = Next::Wait {
+        read: true,
+        at: None,
+    };
+    const TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// A protocol that wants what its test says.
+    struct Scripted {
+        next: Next,
+        output: RefCell<Output>,
+    }
+
+    impl Protocol for Scripted {
+        fn woken(&mut self, _: u32) {}
+
+        fn receive(&mut self, bytes: &[u8], _: usize) -> Received {
+            Received {
+                used: bytes.len(),
+                secret: false,
+            }
+        }
+
+        fn lost(&mut self, _: Option<io::ErrorKind>) {}
+
+        fn run(&mut self, _: Nanos) {}
+
+        fn next(&mut self, _: Nanos) -> Next {
+            self.next
+        }
+
+        fn output(&self) -> &RefCell<Output> {
+            &self.output
+        }
+    }
+
+    fn secured(source: &AcceptorSource) -> Secured<Scripted> {
+        Secured {
+            protocol: Scripted {
+                next: WAIT,
+                output: RefCell::default(),
+            },
+            layer: Layer::Undecided {
+                handshakes: Handshakes::start(1, source).unwrap(),
+                waker: Waker::noop().clone(),
+            },
+        }
+    }
+
+    #[test]
+    fn what_comes_when_the_protocol_has_ended_is_not_kept_for_the_handshake() {
+        let (go_on, held) = std::sync::mpsc::channel::<()>();
+        let held = Mutex::new(held);
+        let source: AcceptorSource = Arc::new(move || {
+            let _ = held.lock().recv();
+            Err(Failure::Unable("held".to_owned()))
+        });
+        let mut secured = secured(&source);
+        secured.receive(&[HANDSHAKE], 1);
+        secured.protocol.next = Next::Close { at: 1 };
+        assert!(matches!(secured.next(0), Next::Close { at: 1 }));
+        secured.receive(&[0; 1 << 16], 1 << 16);
+        assert!(matches!(secured.layer, Layer::Failed(_)));
+        drop(go_on);
+    }
+
+    fn sides() -> (Acceptor, Connector) {
+        let now = i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap();
+        let subject = Subject {
+            name: &[("CN", "one")],
+            hosts: &[],
+            key: KeyKind::Ec,
+            valid: (now - 86_400, now + 86_400),
+        };
+        let authority = Issued::authority(&subject).unwrap();
+        let issued = authority.issue(&subject).unwrap();
+        let bytes = issued.store("one", &[&authority], "secret").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.p12");
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let store = KeyStore::load(&path, Some("secret")).unwrap();
+        let acceptor = Acceptor::new(Accept {
+            store: &store,
+            label: None,
+            otherwise: "one",
+            allowed: Allowed::all(),
+            terms: Arc::new(|_| None),
+        });
+        let connector = Connector::new(Reach {
+            store: &store,
+            label: None,
+            otherwise: "one",
+            allowed: Allowed::parse("ANY_TLS12").unwrap(),
+        });
+        (acceptor.unwrap(), connector.unwrap())
+    }
+
+    #[test]
+    fn nothing_is_read_while_too_many_records_wait_to_be_written() {
+        let (acceptor, connector) = sides();
+        let source: AcceptorSource = Arc::new(move || Ok(acceptor.clone()));
+        let mut secured = secured(&source);
+        let mut client = Machine::connect(&connector, "CH").unwrap();
+        let begun = Instant::now();
+        while !matches!(secured.layer, Layer::Open(_)) {
+            assert!(begun.elapsed() < TIMEOUT, "no handshake");
+            client.handshake().unwrap();
+            let sent = std::mem::take(client.output());
+            secured.receive(&sent, sent.len());
+            secured.run(0);
+            let mut output = secured.output().borrow_mut();
+            client.receive(output.unwritten());
+            let length = output.waiting();
+            output.wrote(length);
+            drop(output);
+            std::thread::yield_now();
+        }
+        let reads = |secured: &mut Secured<Scripted>| match secured.next(0) {
+            Next::Wait { read, .. } => read,
+            other => panic!("{other:?}"),
+        };
+        assert!(reads(&mut secured));
+        let fill = |out: &mut Vec<u8>| out.resize(UNREAD, 0);
+        secured.output().borrow_mut().append(fill);
+        assert!(!reads(&mut secured));
+        secured.output().borrow_mut().wrote(UNREAD);
+        assert!(reads(&mut secured));
+    }
+}
