@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use posthaste_env::block_on;
 use posthaste_model::{
-    Harden, Op, Outcome, Publication, QueueId, QueueSpec, SubscriptionId, SubscriptionSpec,
+    Op, Outcome, Publication, QueueId, QueueSpec, SubscriptionId, SubscriptionSpec,
 };
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md, Od, Pmo, Reason, Sd};
@@ -51,15 +51,9 @@ impl World {
     /// Adds a durable subscription that is about to be made.
     fn add_subscription(&self, name: &'static str) -> Known {
         let mut judge = self.judge();
-        let queue = judge.model.add_queue(QueueSpec {
-            name: format!("queue of {name}"),
-            max_depth: 1_000_000,
-            by_priority: true,
-            default_priority: 0,
-            default_persistent: false,
-            keeps_non_persistent: false,
-            harden: Harden::No,
-        });
+        let queue = judge
+            .model
+            .add_queue(QueueSpec::roomy(format!("queue of {name}")));
         let of = judge.model.add_subscription(SubscriptionSpec {
             name: name.to_owned(),
             filter: TOPIC.to_owned(),

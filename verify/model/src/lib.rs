@@ -79,6 +79,21 @@ pub struct QueueSpec {
     pub harden: Harden,
 }
 
+impl QueueSpec {
+    /// A queue as DEFINE QLOCAL makes it, with more room than is ever used.
+    pub fn roomy(name: impl Into<String>) -> QueueSpec {
+        QueueSpec {
+            name: name.into(),
+            max_depth: 1_000_000,
+            by_priority: true,
+            default_priority: 0,
+            default_persistent: false,
+            keeps_non_persistent: false,
+            harden: Harden::No,
+        }
+    }
+}
+
 /// Which messages a get or browse is satisfied with; `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Match {

@@ -7,7 +7,7 @@
 use posthaste_admin::Admin;
 use posthaste_command::{Command, ObjectKind};
 use posthaste_engine::QueueManager;
-use posthaste_model::{Definition, Harden, Kind, Op, Outcome, QueueId, QueueSpec, Violation};
+use posthaste_model::{Definition, Kind, Op, Outcome, QueueId, QueueSpec, Violation};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
@@ -37,18 +37,6 @@ pub(crate) const MODELS: [&str; 2] = [
     "DEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN) SHARE DEFSOPT(SHARED) MAXDEPTH(1000000) DESCR('0')",
     "DEFINE QMODEL(TEMPORARY) DEFTYPE(TEMPDYN) SHARE DEFSOPT(SHARED) MAXDEPTH(1000000) DESCR('0')",
 ];
-
-fn spec(name: &str) -> QueueSpec {
-    QueueSpec {
-        name: name.to_owned(),
-        max_depth: 1_000_000,
-        by_priority: true,
-        default_priority: 0,
-        default_persistent: false,
-        keeps_non_persistent: false,
-        harden: Harden::No,
-    }
-}
 
 /// What the queue manager has under this name.
 fn there(qm: &QueueManager, name: &str) -> Option<Definition> {
@@ -85,7 +73,7 @@ pub(crate) fn look(
     let local = found.is_some_and(|definition| definition.kind == Kind::Local);
     match (local, own.queue) {
         (true, Some(queue)) => model.not_deleted(queue),
-        (true, None) => own.queue = Some(model.add_queue(spec(&own.name))),
+        (true, None) => own.queue = Some(model.add_queue(QueueSpec::roomy(&own.name))),
         (false, Some(queue)) => {
             model.deleted(queue);
             own.queue = None;
@@ -358,7 +346,7 @@ impl Worker {
                 // It goes with the connection, and at the latest with the queue manager.
                 shared.definitions.change(&name, None);
             }
-            let queue = shared.model.add_queue(spec(&name));
+            let queue = shared.model.add_queue(QueueSpec::roomy(&name));
             shared.own[at].queue = Some(queue);
             shared.own[at].temporary = temporary;
             queue

@@ -7,8 +7,8 @@
 //! Invariant: a queue has messages of one subscription only, and only who has it gets from it.
 
 use posthaste_model::{
-    Get, Harden, How, Match, Op, Outcome, QueueId, QueueSpec, Rule, SubscriptionId,
-    SubscriptionSpec, Violation,
+    Get, How, Match, Op, Outcome, QueueId, QueueSpec, Rule, SubscriptionId, SubscriptionSpec,
+    Violation,
 };
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Reason, Sd};
@@ -95,15 +95,7 @@ impl Run {
 
 impl Shared {
     fn add_subscribers_queue(&mut self, name: String) -> QueueId {
-        self.model.add_queue(QueueSpec {
-            name,
-            max_depth: 1_000_000,
-            by_priority: true,
-            default_priority: 0,
-            default_persistent: false,
-            keeps_non_persistent: false,
-            harden: Harden::No,
-        })
+        self.model.add_queue(QueueSpec::roomy(name))
     }
 
     /// Adds a subscription that is about to be made, with its queue.
