@@ -204,8 +204,8 @@ pub(crate) fn refuse(
     let place = Place {
         header: *header,
         confirm: header.flags.has(Flags::CONFIRM).then_some(*header),
-        index: 1,
-        global_index: 1,
+        index: 0,
+        global_index: conversation.streams.borrow().last_index(),
         selection: selection.map_or(0, |selection| selection.index),
         md_version: selection.map_or(1, |selection| i32::from(selection.md_version)),
     };

@@ -614,11 +614,15 @@ impl Dispatcher {
     /// The client has room for messages.
     fn request_messages(&self, header: &Header, request: &RequestMsgs) {
         let conversation = &self.conversation;
-        let is_open = |session: &&Session| session.defaults(request.handle).is_some();
+        let session = self.session.as_ref().ok_or(Reason::HCONN_ERROR);
+        let open = session.and_then(|session| {
+            session.check_open(request.handle)?;
+            Ok(session)
+        });
         // Of handles there are as many as MAXHANDS allows, and of streams no more.
-        match self.session.as_ref().filter(is_open) {
-            None => refuse(conversation, header, request, Reason::HOBJ_ERROR),
-            Some(session) => {
+        match open {
+            Err(reason) => refuse(conversation, header, request, reason),
+            Ok(session) => {
                 let mut streams = conversation.streams.borrow_mut();
                 streams.request(header, request, session);
             }

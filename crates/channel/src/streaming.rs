@@ -449,6 +449,11 @@ impl Streams {
         Some(asked)
     }
 
+    /// Number of the last message.
+    pub(crate) fn last_index(&self) -> u32 {
+        self.global_index
+    }
+
     /// Something else than a message is told; nothing more is sent until the client asks again.
     pub(crate) fn ended(&mut self, handle: Hobj) -> Option<Place> {
         let global_index = self.global_index;

@@ -198,6 +198,12 @@ impl SessionInner {
         call.ok_or(Reason::CALL_IN_PROGRESS)
     }
 
+    /// Why a handle was not found outside of a verb: where the connection has ended meanwhile, that closed it.
+    pub(crate) fn why_closed(&self, reason: Reason) -> Reason {
+        let usable = self.connected().and_then(|()| self.qm.lifecycle.running());
+        usable.err().unwrap_or(reason)
+    }
+
     /// Marks the session busy, unless it is.
     pub(crate) fn occupy(&self) -> Option<Call<'_>> {
         let free = !self.busy.swap(true, Ordering::SeqCst);

@@ -348,3 +348,22 @@ fn what_a_consumer_cannot_be_is_refused() {
     assert_eq!(refused(out), Reason::NOT_OPEN_FOR_INPUT);
     assert_eq!(refused(Hobj(77)), Reason::HOBJ_ERROR);
 }
+
+/// The end of a connection closes its handles; that is not what whoever asks for more is told.
+#[test]
+fn after_the_end_a_handle_is_not_said_to_be_wrong() {
+    let (w, s, h) = one();
+    let asked = |h| {
+        let made = s.consumer(h, &md(0), &gmo(0)).map(|_| ());
+        assert_eq!(made, s.check_open(h));
+        made
+    };
+    assert_eq!(asked(h), Ok(()));
+    assert_eq!(asked(Hobj(77)), Err(Reason::HOBJ_ERROR));
+    block_on(w.qm().end(EndMode::Immediate)).unwrap();
+    assert_eq!(asked(h), Err(Reason::CONNECTION_BROKEN));
+    let (_w, other, h) = one();
+    let ended = other.clone();
+    block_on(other.disconnect()).unwrap();
+    assert_eq!(ended.check_open(h), Err(Reason::HCONN_ERROR));
+}

@@ -236,6 +236,29 @@ async fn a_get_that_waits_is_told_when_there_is_nothing() {
     client.disconnect().await;
 }
 
+/// What is said without a message takes no number of one: a client tells by the last that what it was sent is processed.
+#[tokio::test]
+async fn a_refused_request_moves_no_number() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    let mut request = wanting(queue, MQGMO_SYNCPOINT);
+    put(&mut client, queue, &["one", "two", "three"]).await;
+    for sent in 0..3 {
+        request.handle = Hobj(77);
+        request.global_index = sent;
+        ask(&mut client, &request);
+        let (reason, number, ..) = next(&mut client).await;
+        assert_eq!((reason, number), (Reason::HOBJ_ERROR, sent));
+        // So this one says what was sent last, and is allowed its message in the unit of work.
+        request.handle = queue;
+        request.global_index = number;
+        ask(&mut client, &request);
+        let (reason, number, ..) = next(&mut client).await;
+        assert_eq!((reason, number), (Reason::NONE, sent + 1));
+    }
+}
+
 /// What MQGET says of a wait interval that is neither a time nor MQWI_UNLIMITED, and for a consumer too.
 #[tokio::test]
 async fn a_wait_interval_below_unlimited_is_an_error() {

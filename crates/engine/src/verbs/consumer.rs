@@ -345,7 +345,8 @@ impl Session {
         let quiesces = gmo.options & MQGMO_FAIL_IF_QUIESCING != 0;
         session.may_consume(quiesces)?;
         let mut state = session.lock();
-        let handle = state.handles.get(hobj)?;
+        let handle = state.handles.get(hobj);
+        let handle = handle.map_err(|reason| session.why_closed(reason))?;
         check_options(md, gmo, handle.options)?;
         let Target::Queue { queue, alias } = &handle.target else {
             return Err(Reason::NOT_OPEN_FOR_INPUT);

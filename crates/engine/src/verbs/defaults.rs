@@ -8,7 +8,7 @@ use std::sync::Arc;
 use posthaste_mqi::constants::{
     MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_DEF_READ_AHEAD, MQIA_PROPERTY_CONTROL,
 };
-use posthaste_mqi::{Hobj, Md, Od};
+use posthaste_mqi::{Hobj, Md, Od, Reason};
 
 use super::put::Route;
 use crate::handles::Handle;
@@ -30,6 +30,16 @@ pub struct Defaults {
 }
 
 impl Session {
+    /// Whether a handle is open, by which something may be done now.
+    ///
+    /// # Errors
+    /// 2009, 2018, 2162 the connection or the queue manager ends, which closes handles too; 2019 it is not open.
+    pub fn check_open(&self, handle: Hobj) -> Result<(), Reason> {
+        let session = self.inner();
+        let is_open = session.lock().handles.get(handle).map(|_| ());
+        is_open.map_err(|reason| session.why_closed(reason))
+    }
+
     /// Defaults of what a handle is open on; none if it is not open.
     pub fn defaults(&self, handle: Hobj) -> Option<Defaults> {
         let mut state = self.inner().lock();
