@@ -3,6 +3,7 @@
 //! Invariant: the same bytes every time (a test compares them with the committed ones, save those of
 //! `engine`), hence fixed names, numbers and times. A seed that cannot be made is a bug of this crate, so making one panics.
 
+mod authorities;
 mod captured;
 mod client;
 mod commands;
@@ -14,6 +15,7 @@ mod structures;
 mod tls;
 mod topics;
 
+pub use authorities::authority;
 pub use captured::wire;
 pub use client::client;
 pub use commands::{mqsc, pcf, qm_ini};

@@ -60,6 +60,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "authority",
+        run: authority,
+        seeds: seeds::authority,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "tls",
         run: tls,
         seeds: seeds::tls,
@@ -141,6 +147,11 @@ pub fn pcf(bytes: &[u8]) {
 /// Message selectors: compiled, and evaluated for some messages.
 pub fn selector(bytes: &[u8]) {
     posthaste_selector::fuzzing::selector(bytes);
+}
+
+/// Generic names of objects, against the plainest way to match them.
+pub fn authority(bytes: &[u8]) {
+    posthaste_authority::fuzzing::profile(bytes);
 }
 
 /// Filters of subscriptions, alone and in their index, against topic strings.

@@ -6,6 +6,40 @@
 use super::Family;
 
 families! {
+    "Authority", "MQAUTH_" {
+        MQAUTH_ALL_MQI = -3;
+        MQAUTH_ALL_ADMIN = -2;
+        MQAUTH_ALL = -1;
+        MQAUTH_NONE = 0;
+        MQAUTH_ALT_USER_AUTHORITY = 1;
+        MQAUTH_BROWSE = 2;
+        MQAUTH_CHANGE = 3;
+        MQAUTH_CLEAR = 4;
+        MQAUTH_CONNECT = 5;
+        MQAUTH_CREATE = 6;
+        MQAUTH_DELETE = 7;
+        MQAUTH_DISPLAY = 8;
+        MQAUTH_INPUT = 9;
+        MQAUTH_INQUIRE = 10;
+        MQAUTH_OUTPUT = 11;
+        MQAUTH_PASS_ALL_CONTEXT = 12;
+        MQAUTH_PASS_IDENTITY_CONTEXT = 13;
+        MQAUTH_SET = 14;
+        MQAUTH_SET_ALL_CONTEXT = 15;
+        MQAUTH_SET_IDENTITY_CONTEXT = 16;
+        MQAUTH_CONTROL = 17;
+        MQAUTH_CONTROL_EXTENDED = 18;
+        MQAUTH_PUBLISH = 19;
+        MQAUTH_SUBSCRIBE = 20;
+        MQAUTH_RESUME = 21;
+        MQAUTH_SYSTEM = 22;
+    }
+    "Type of entity", "MQZAET_" {
+        MQZAET_NONE = 0;
+        MQZAET_PRINCIPAL = 1;
+        MQZAET_GROUP = 2;
+        MQZAET_UNKNOWN = 3;
+    }
     "Object type", "MQOT_" {
         MQOT_NONE = 0;
         MQOT_Q = 1;
