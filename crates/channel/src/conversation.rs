@@ -10,12 +10,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use posthaste_engine::Session;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_net::Output;
 use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::{Budget, Framing, Header, PeerMisbehaved, Request};
 
+use crate::admission::AuthenticatedSession;
 use crate::instance::Instance;
 use crate::outgoing::{Asked, STEP, Share};
 use crate::registry::Registry;
@@ -304,7 +304,7 @@ pub(crate) struct Conversation {
     /// The user of the credentials that came for its next MQCONN. Their password is not kept.
     pub(crate) user: RefCell<Option<String>>,
     /// While a verb runs, that has it.
-    pub(crate) session: RefCell<Option<Session>>,
+    pub(crate) session: RefCell<Option<AuthenticatedSession>>,
     /// What its XA verbs have opened.
     pub(crate) resource_manager: RefCell<Option<Box<ResourceManager>>>,
     /// What is sent without a call for each message.

@@ -25,6 +25,7 @@ use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
+use crate::admission::{Authenticated, AuthenticatedSession, Claim};
 use crate::conversation::{Closing, Connect, Conversation, Item, Job};
 use crate::deliver::{deliver, refuse};
 use crate::desk::Desk;
@@ -37,13 +38,11 @@ const POLICY_QUEUE: &[u8] = b"SYSTEM.PROTECTION.POLICY.QUEUE";
 const SAVE_CONTEXT: i32 = 1 | 2;
 /// The options of an open for input.
 const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
-/// A user whom nobody may be: MCAUSER says it to close a channel.
-const NOBODY: &str = "*NOACCESS";
 
 /// A conversation's session.
 struct Dispatcher {
     conversation: Rc<Conversation>,
-    session: Option<Session>,
+    session: Option<AuthenticatedSession>,
 }
 
 /// What the client library is told about the object's defaults, as it resolves "as queue definition" itself.
@@ -100,7 +99,7 @@ impl Dispatcher {
     /// The conversation is over: whatever its session has not committed is backed out.
     async fn end(&mut self) {
         if let Some(session) = self.session.take() {
-            session.terminate().await;
+            session.into_session().terminate().await;
         }
     }
 
@@ -209,16 +208,19 @@ impl Dispatcher {
         self.answer(header, Outcome::failed(handle, reason), &Answer::Empty);
     }
 
-    /// Whom the application runs as: MCAUSER, or whom its credentials say, or its process. The credentials are those of
-    /// one MQCONN, whatever comes of it; the next one has its own, or none.
-    fn user(&self) -> String {
+    /// As whom the application runs.
+    fn authenticate(&self, credentials: Option<String>) -> Result<Authenticated, Reason> {
         let common = &self.conversation.common;
-        let authenticated = self.conversation.user.take();
-        if !common.user.is_empty() {
-            return common.user.clone();
-        }
-        let user = authenticated.or_else(|| common.userid.borrow().clone());
-        user.unwrap_or_default()
+        let asserted = common.userid.borrow();
+        let claim = Claim {
+            channel: &common.instance.channel,
+            conname: &common.instance.conname,
+            mca_user: &common.user,
+            credentials: credentials.as_deref(),
+            asserted: asserted.as_deref(),
+        };
+        let decided = claim.decide();
+        decided.map_err(|refusal| refusal.tell(common.registry.operator()))
     }
 
     fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
@@ -240,20 +242,17 @@ impl Dispatcher {
         }
     }
 
-    fn try_connect(&self, conn: &ConnRequest) -> Result<Session, Reason> {
+    fn try_connect(&self, conn: &ConnRequest) -> Result<AuthenticatedSession, Reason> {
         let common = &self.conversation.common;
-        let user = self.user();
+        // They are those of one MQCONN, whatever comes of it; the next one has its own, or none.
+        let credentials = self.conversation.user.take();
         let qm = common.registry.queue_manager();
         let wanted = conn.q_mgr.text();
         let ours = wanted.is_empty() || wanted.starts_with('*') || wanted == qm.name();
         if !ours {
             return Err(Reason::Q_MGR_NAME_ERROR);
         }
-        if user.eq_ignore_ascii_case(NOBODY) {
-            let inserts = [&common.instance.channel, &common.instance.conname].map(String::clone);
-            common.registry.operator().message("AMQ9557E", &inserts);
-            return Err(Reason::NOT_AUTHORIZED);
-        }
+        let authenticated = self.authenticate(credentials)?;
         if !common.registry.establish(&common.instance) {
             return Err(Reason::CHANNEL_NOT_AVAILABLE);
         }
@@ -265,7 +264,8 @@ impl Dispatcher {
                 common.instance.conname.clone(),
             ),
         };
-        let session = qm.connect(Application {
+        let user = authenticated.user().to_owned();
+        let who = Application {
             name: name.clone(),
             user: user.clone(),
             channel,
@@ -275,8 +275,8 @@ impl Dispatcher {
             tid: common.process.1,
             appl_type: conn.application_type,
             options: conn.connect_options,
-        });
-        let session = session.inspect_err(|reason| {
+        };
+        let session = authenticated.connect(qm, who).inspect_err(|reason| {
             let inserts = [qm.name().to_owned(), reason.0.to_string()];
             common.registry.operator().message("AMQ9508E", &inserts);
         })?;
@@ -288,7 +288,7 @@ impl Dispatcher {
         self.conversation.resource_manager.take();
         self.conversation.end_streams();
         let result = match self.session.take() {
-            Some(session) => session.disconnect().await,
+            Some(session) => session.into_session().disconnect().await,
             None => Err(Reason::HCONN_ERROR),
         };
         self.answer(header, outcome(handle, &result), &Answer::Empty);
@@ -605,7 +605,9 @@ impl Dispatcher {
     async fn xa(&self, header: &Header, xa: &XaRequest) {
         let kept = &self.conversation.resource_manager;
         let mut resource_manager = kept.take().unwrap_or_default();
-        let reply = resource_manager.carry_out(self.session.as_ref(), xa).await;
+        let reply = resource_manager
+            .carry_out(self.session.as_deref(), xa)
+            .await;
         kept.replace(Some(resource_manager));
         let envelope = self.envelope(header);
         self.append(|out| reply.encode(out, &envelope, header.kind));
@@ -614,7 +616,7 @@ impl Dispatcher {
     /// The client has room for messages.
     fn request_messages(&self, header: &Header, request: &RequestMsgs) {
         let conversation = &self.conversation;
-        let session = self.session.as_ref().ok_or(Reason::HCONN_ERROR);
+        let session = self.session.as_deref().ok_or(Reason::HCONN_ERROR);
         let open = session.and_then(|session| {
             session.check_open(request.handle)?;
             Ok(session)

@@ -5,6 +5,7 @@
 //!
 //! * `connection` is that machine; [`Registry::serve`] gives it to a lane, [`serve`] runs it on any stream;
 //! * `conversation` is an MQCONN and what follows it: requests in order, a session, at most one verb that runs;
+//! * `admission` decides as whom a conversation runs, or why it does not; nothing else gives it a session;
 //! * `dispatch` carries out the verbs; `running` keeps the future of one that waits, and lends storage to those that do not;
 //! * `xa` carries out those of a resource manager;
 //! * `ending` says how a connection ends, to the client and to the operator; [`TurnedAway`] refuses a client for whom
@@ -16,6 +17,7 @@
 //! What a lost connection means: the verb that is running ends, except a waiting MQGET, which is given up and loses
 //! nothing; then the unit of work is backed out and everything closed.
 
+mod admission;
 mod connection;
 mod conversation;
 mod deliver;
