@@ -758,6 +758,10 @@ impl Protocol for Connection {
         }
     }
 
+    fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+        self
+    }
+
     fn output(&self) -> &RefCell<Output> {
         &self.output
     }

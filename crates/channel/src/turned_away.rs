@@ -96,6 +96,10 @@ impl Protocol for TurnedAway {
         }
     }
 
+    fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+        self
+    }
+
     fn output(&self) -> &RefCell<Output> {
         &self.output
     }

@@ -111,6 +111,9 @@ mod tests {
         fn next(&mut self, _: u64) -> Next {
             Next::Over
         }
+        fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+            self
+        }
         fn output(&self) -> &RefCell<Output> {
             &self.output
         }

@@ -68,6 +68,8 @@ struct Entry {
     read_closed: bool,
     /// The protocol takes input.
     wants: bool,
+    /// Nothing has come so far.
+    begins: bool,
     /// It was read in this turn.
     has_read: bool,
     /// The peer took less than there was at the last write.
@@ -319,19 +321,27 @@ impl Lane {
 
     /// Reads once, and runs.
     fn serve(&mut self, slot: u32, now: Nanos) {
-        let place = self.slots.get_mut(slot as usize);
-        let Some(entry) = place.and_then(|place| place.entry.as_deref_mut()) else {
+        let Some(place) = self.slots.get_mut(slot as usize) else {
             return;
         };
+        let Some(entry) = place.entry.as_deref_mut() else {
+            return;
+        };
+        let mut begun = false;
         entry.due = false;
         if entry.readable && entry.wants && !entry.has_read {
             entry.has_read = true;
-            self.counts.bytes_read += entry.read(&mut self.buffer) as u64;
+            let length = entry.read(&mut self.buffer);
+            self.counts.bytes_read += length as u64;
+            begun = length > 0 && std::mem::take(&mut entry.begins);
         }
         self.counts.runs += 1;
         entry.protocol.run(now);
         if !std::mem::replace(&mut entry.touched, true) {
             self.touched.push(slot);
+        }
+        if begun {
+            place.entry = place.entry.take().map(|entry| Box::new(entry.shed()));
         }
     }
 
@@ -446,6 +456,7 @@ impl Entry {
             readable: true,
             read_closed: false,
             wants: true,
+            begins: true,
             has_read: false,
             full: false,
             blocked: false,
@@ -455,6 +466,12 @@ impl Entry {
             at: None,
             armed: None,
         }
+    }
+
+    /// Its protocol without what has turned out not to be needed.
+    fn shed(self) -> Entry {
+        let protocol = self.protocol.shed();
+        Entry { protocol, ..self }
     }
 
     /// Gives how many bytes it has read.

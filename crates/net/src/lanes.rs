@@ -233,6 +233,10 @@ pub(crate) mod tests {
                 },
             }
         }
+        fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+            self
+        }
+
         fn output(&self) -> &RefCell<Output> {
             &self.output
         }
@@ -313,6 +317,10 @@ pub(crate) mod tests {
                 },
             }
         }
+        fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+            self
+        }
+
         fn output(&self) -> &RefCell<Output> {
             &self.output
         }
@@ -411,6 +419,10 @@ pub(crate) mod tests {
         fn next(&mut self, _: Nanos) -> Next {
             Next::Over
         }
+        fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+            self
+        }
+
         fn output(&self) -> &RefCell<Output> {
             &self.1
         }

@@ -40,6 +40,10 @@ pub trait Protocol {
     /// Says what is wanted, after output was written as far as the peer takes it.
     fn next(&mut self, now: Nanos) -> Next;
 
+    /// What serves the connection from now on, asked once, after the first bytes were received: what was around a protocol
+    /// and has turned out not to be needed costs it nothing any more.
+    fn shed(self: Box<Self>) -> Box<dyn Protocol>;
+
     /// What waits for the peer.
     fn output(&self) -> &RefCell<Output>;
 }

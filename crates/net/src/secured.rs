@@ -303,7 +303,7 @@ impl Open {
     }
 }
 
-impl<P: Protocol> Protocol for Secured<P> {
+impl<P: Protocol + 'static> Protocol for Secured<P> {
     fn woken(&mut self, which: u32) {
         if which != TLS {
             self.protocol.woken(which);
@@ -379,6 +379,14 @@ impl<P: Protocol> Protocol for Secured<P> {
         }
     }
 
+    /// A connection without TLS is the protocol's alone.
+    fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+        match self.layer {
+            Layer::Plain => Box::new(self.protocol),
+            _ => self,
+        }
+    }
+
     fn output(&self) -> &RefCell<Output> {
         match &self.layer {
             Layer::Undecided { .. } | Layer::Plain => self.protocol.output(),
@@ -432,6 +440,10 @@ mod tests {
             self.next
         }
 
+        fn shed(self: Box<Self>) -> Box<dyn Protocol> {
+            self
+        }
+
         fn output(&self) -> &RefCell<Output> {
             &self.output
         }
@@ -465,6 +477,22 @@ mod tests {
         secured.receive(&[0; 1 << 16], 1 << 16);
         assert!(matches!(secured.layer, Layer::Failed(_)));
         drop(go_on);
+    }
+
+    #[test]
+    fn a_plain_connection_sheds_tls_and_one_that_begins_with_it_does_not() {
+        let unable = || Err(Failure::Unable("none".to_owned()));
+        let source: AcceptorSource = Arc::new(unable);
+        let serves_alone = |first: u8| {
+            let mut secured = Box::new(secured(&source));
+            secured.receive(&[first], 1);
+            secured.protocol.output.get_mut().append(|out| out.push(7));
+            let served = secured.shed();
+            let waiting = served.output().borrow().waiting();
+            (waiting, size_of_val(&*served))
+        };
+        assert_eq!(serves_alone(b'T'), (1, size_of::<Scripted>()));
+        assert_eq!(serves_alone(HANDSHAKE), (0, size_of::<Secured<Scripted>>()));
     }
 
     fn sides() -> (Acceptor, Connector) {
