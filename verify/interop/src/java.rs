@@ -14,8 +14,41 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/java");
 const CLASSPATH_GOAL: &str =
     "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 
+/// Which of the client's libraries the programs use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edition {
+    /// `com.ibm.mq.allclient`: JMS 1.1 and 2.0.
+    Jms,
+    /// `com.ibm.mq.jakarta.client`: Jakarta Messaging 3.
+    Jakarta,
+}
+
+/// The names of the one library, and what the other calls the same.
+const JAKARTA_NAMES: [(&str, &str); 5] = [
+    ("com.ibm.mq.allclient", "com.ibm.mq.jakarta.client"),
+    ("<version>2.0.9<", "<version>3.1.7<"),
+    ("javax.jms", "jakarta.jms"),
+    ("com.ibm.mq.jms", "com.ibm.mq.jakarta.jms"),
+    ("com.ibm.msg.client", "com.ibm.msg.client.jakarta"),
+];
+
+impl Edition {
+    /// The programs are written for JMS; nothing but names is another.
+    fn adapt(self, source: &str) -> String {
+        match self {
+            Edition::Jms => source.to_owned(),
+            Edition::Jakarta => JAKARTA_NAMES
+                .iter()
+                .fold(source.to_owned(), |text, (jms, jakarta)| {
+                    text.replace(jms, jakarta)
+                }),
+        }
+    }
+}
+
 /// Compiled programs.
 pub struct Programs {
+    edition: Edition,
     class_path: String,
 }
 
@@ -92,34 +125,56 @@ fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// Writes the sources as an edition has them, below `folder`; where they are.
+fn adapted(folder: &Path, sources: &[(PathBuf, String)]) -> Result<Vec<PathBuf>, String> {
+    let folder = folder.join("sources");
+    let _ = fs::remove_dir_all(&folder);
+    let mut adapted = Vec::new();
+    for (path, source) in sources {
+        let path = folder.join(path.strip_prefix(SOURCES).map_err(text)?);
+        fs::create_dir_all(path.parent().ok_or("no folder")?).map_err(text)?;
+        fs::write(&path, source).map_err(text)?;
+        adapted.push(path);
+    }
+    Ok(adapted)
+}
+
 impl Programs {
-    /// Fetches the libraries and compiles, into `folder`, what was not compiled there before.
+    /// Fetches the libraries and compiles, into a folder of the edition's in `root`, what was not compiled there before.
     ///
     /// # Errors
     /// Maven or the compiler failed, or the folder cannot be used.
-    pub fn compile(folder: &Path) -> Result<Programs, String> {
+    pub fn compile(root: &Path, edition: Edition) -> Result<Programs, String> {
+        let folder = &root.join(match edition {
+            Edition::Jms => "java",
+            Edition::Jakarta => "jakarta",
+        });
         fs::create_dir_all(folder).map_err(text)?;
         // Tests are processes of their own: one compiles, the others wait for it.
         let lock = fs::File::create(folder.join("lock")).map_err(text)?;
         lock.lock().map_err(text)?;
-        let sources = files(Path::new(SOURCES))?;
+        let mut sources = Vec::new();
+        for path in files(Path::new(SOURCES))? {
+            let source = fs::read_to_string(&path).map_err(text)?;
+            sources.push((path, edition.adapt(&source)));
+        }
         let mut state = String::new();
-        for source in &sources {
-            state.push_str(&format!("{}\n", source.display()));
-            state.push_str(&fs::read_to_string(source).map_err(text)?);
+        for (path, source) in &sources {
+            state.push_str(&format!("{}\n{source}", path.display()));
         }
         let (stamp, libraries) = (folder.join("stamp"), folder.join("class-path"));
         let classes = folder.join("classes");
         let fresh = fs::read_to_string(&stamp).is_ok_and(|before| before == state);
         if !fresh {
+            let adapted = adapted(folder, &sources)?;
             run(Command::new("mvn")
                 .args(["-B", "-q", "-f"])
-                .arg(Path::new(SOURCES).join("pom.xml"))
+                .arg(folder.join("sources/pom.xml"))
                 .arg(CLASSPATH_GOAL)
                 .arg(format!("-Dmdep.outputFile={}", libraries.display())))?;
             let _ = fs::remove_dir_all(&classes);
             fs::create_dir_all(&classes).map_err(text)?;
-            let java = sources
+            let java = adapted
                 .iter()
                 .filter(|path| path.extension().is_some_and(|e| e == "java"));
             run(Command::new("javac")
@@ -132,6 +187,7 @@ impl Programs {
         }
         let libraries = fs::read_to_string(&libraries).map_err(text)?;
         Ok(Programs {
+            edition,
             class_path: format!("{}:{}", classes.display(), libraries.trim()),
         })
     }
@@ -179,10 +235,10 @@ impl Programs {
                 "-cp",
                 &self.class_path,
             ])
-            .arg(format!(
+            .arg(self.edition.adapt(&format!(
                 "-Dcom.ibm.msg.client.commonservices.log.outputName={}/mqjms.log",
                 scratch.path().display()
-            ))
+            )))
             // Java's own names of CipherSpecs.
             .arg("-Dcom.ibm.mq.cfg.useIBMCipherMappings=false")
             .arg(format!("-Dinterop.keys={}", qm.keys().display()))

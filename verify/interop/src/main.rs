@@ -1,10 +1,11 @@
-//! Runs cases by hand: `cargo run -p posthaste-interop -- Base.putAndGet@SC10 Jms@SC0`. With `--via ADDRESS` the clients
-//! connect there, to a relay that shows what passes, and the address that it is to pass it on to is printed first.
+//! Runs cases by hand: `cargo run -p posthaste-interop -- Base.putAndGet@SC10 Jms@SC0`. With `--jakarta`
+//! before them the clients are those of Jakarta Messaging. With `--via ADDRESS` before all else they connect there, to a relay
+//! that shows what passes, and the address that it is to pass it on to is printed first.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use posthaste_interop::java::{Programs, missing};
+use posthaste_interop::java::{Edition, Programs, missing};
 use posthaste_interop::queue_manager::QueueManager;
 
 fn run() -> Result<bool, String> {
@@ -13,11 +14,16 @@ fn run() -> Result<bool, String> {
     if cases.first().is_some_and(|first| first == "--via") && cases.len() > 2 {
         via = cases.drain(..2).nth(1);
     }
+    let mut edition = Edition::Jms;
+    if cases.first().is_some_and(|first| first == "--jakarta") {
+        cases.remove(0);
+        edition = Edition::Jakarta;
+    }
     if let Some(name) = missing()? {
         return Err(format!("there is no {name} here"));
     }
-    let programs =
-        Programs::compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/java"))?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp");
+    let programs = Programs::compile(&folder, edition)?;
     let qm = QueueManager::start()?;
     let address = qm.address()?;
     println!("listening at {address}");

@@ -13,6 +13,9 @@ use crate::keys::Keys;
 /// Channels beside those of a developer: how many conversations share a socket is what they differ in.
 const CHANNELS: [u32; 3] = [0, 1, 10];
 
+/// Bytes of the longest message that there may be.
+const LONGEST: u32 = 100 << 20;
+
 /// A running queue manager `QM1` in a folder of its own.
 pub struct QueueManager {
     qm: InProcess,
@@ -56,10 +59,11 @@ impl QueueManager {
         };
         let store = this.keys.queue_manager();
         this.must(&format!("ALTER QMGR SSLKEYR('{}')", store.display()))?;
+        this.must(&format!("ALTER QMGR MAXMSGL({LONGEST})"))?;
         this.must("DEFINE CHANNEL(TLS) CHLTYPE(SVRCONN) SHARECNV(10)")?;
         for conversations in CHANNELS {
             this.must(&format!(
-                "DEFINE CHANNEL(SC{conversations}) CHLTYPE(SVRCONN) SHARECNV({conversations})"
+                "DEFINE CHANNEL(SC{conversations}) CHLTYPE(SVRCONN) SHARECNV({conversations}) MAXMSGL({LONGEST})"
             ))?;
         }
         Ok(this)

@@ -9,24 +9,30 @@
 use std::io::Write;
 use std::path::Path;
 
-use posthaste_interop::java::{Programs, missing};
+use posthaste_interop::java::{Edition, Programs, missing};
 use posthaste_interop::queue_manager::QueueManager;
 
 /// The programs; none where there is no Java.
-fn programs() -> Option<Programs> {
+fn programs(edition: Edition) -> Option<Programs> {
     if let Some(name) = missing().expect("what the suite needs") {
         // What a test prints is kept from whoever runs it, but not what is written like this.
         let why = format!("SKIPPED: there is no {name} here, which the clients need\n");
         let _ = std::io::stderr().write_all(why.as_bytes());
         return None;
     }
-    let programs = Programs::compile(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("java"));
+    let programs = Programs::compile(Path::new(env!("CARGO_TARGET_TMPDIR")), edition);
     Some(programs.unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Runs cases; each must pass.
+/// Runs cases with the library of JMS; each must pass.
 fn cases(names: &[&str]) {
-    let Some(programs) = programs() else { return };
+    cases_with(Edition::Jms, names);
+}
+
+fn cases_with(edition: Edition, names: &[&str]) {
+    let Some(programs) = programs(edition) else {
+        return;
+    };
     let qm = QueueManager::start().expect("a queue manager");
     let outcomes = programs.run(&qm, names).unwrap_or_else(|e| panic!("{e}"));
     assert!(outcomes.len() >= names.len(), "{outcomes:?}");
@@ -46,7 +52,9 @@ fn cases(names: &[&str]) {
 
 #[test]
 fn the_example_of_the_readme_works_as_typed() {
-    let Some(programs) = programs() else { return };
+    let Some(programs) = programs(Edition::Jms) else {
+        return;
+    };
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = std::fs::read_to_string(readme).expect("the README");
     let (_, rest) = readme.split_once("```java\n").expect("an example");
@@ -102,4 +110,17 @@ fn base_classes_with_topics() {
 #[test]
 fn tls() {
     cases(&["Tls@TLS"]);
+}
+
+#[test]
+fn connections_in_a_pool() {
+    cases(&["Pooled@SC10", "Pooled@SC1"]);
+}
+
+#[test]
+fn jakarta_messaging() {
+    let names = ["Jms", "Listeners", "Topics", "Xa", "Pooled"];
+    let names = names.map(|name| format!("{name}@SC10"));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    cases_with(Edition::Jakarta, &names);
 }

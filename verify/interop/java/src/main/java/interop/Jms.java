@@ -11,6 +11,7 @@ import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.ArrayList;
 import java.util.Enumeration;
 import java.util.List;
+import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.DeliveryMode;
 import javax.jms.InvalidDestinationException;
@@ -497,5 +498,42 @@ public final class Jms {
             }
         }
         equal(0, place.depth(name));
+    }
+
+    @Case
+    public void aHundredMegabytes() throws Exception {
+        String name = place.queue("MAXMSGL(104857600)");
+        // With its headers and properties it is at most what MQ allows.
+        byte[] body = new byte[100 << 20];
+        new java.util.Random(7).nextBytes(body);
+        int length = body.length - 4096;
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            producer.setDeliveryMode(DeliveryMode.NON_PERSISTENT);
+            BytesMessage message = session.createBytesMessage();
+            message.writeBytes(body, 0, length);
+            producer.send(message);
+            BytesMessage received = (BytesMessage) received(session.createConsumer(queue));
+            equal((long) length, received.getBodyLength());
+            byte[] back = new byte[length];
+            equal(length, received.readBytes(back));
+            equal(-1, java.util.Arrays.mismatch(back, java.util.Arrays.copyOf(body, length)));
+            // One byte more than is allowed is refused, and the connection is none the worse.
+            BytesMessage longer = session.createBytesMessage();
+            longer.writeBytes(body);
+            longer.writeByte((byte) 0);
+            try {
+                producer.send(longer);
+                that(false, "more than 100 MB was taken");
+            } catch (JMSException refused) {
+                that(String.valueOf(refused.getLinkedException()).contains("2010")
+                    || String.valueOf(refused.getLinkedException()).contains("2030")
+                    || String.valueOf(refused.getLinkedException()).contains("2031"), "" + refused.getLinkedException());
+            }
+            producer.send(session.createTextMessage("after"));
+            equal("after", text(received(session.createConsumer(queue))));
+        }
     }
 }
