@@ -75,16 +75,20 @@ fn is_there(program: &str, flag: &str) -> bool {
     run.is_ok_and(|status| status.success())
 }
 
+/// The programs that this suite runs, and what each is asked to see whether it is there.
+pub const JAVA: [(&str, &str); 3] = [
+    ("java", "-version"),
+    ("javac", "-version"),
+    ("mvn", "-version"),
+];
+/// Wireshark's.
+pub const WIRESHARK: [(&str, &str); 2] = [("tshark", "--version"), ("text2pcap", "--version")];
+
 /// What is missing on this machine, if anything is.
 ///
 /// # Errors
 /// Something is missing, and this run must not skip (`CI` is set).
-pub fn missing() -> Result<Option<&'static str>, String> {
-    let needed = [
-        ("java", "-version"),
-        ("javac", "-version"),
-        ("mvn", "-version"),
-    ];
+pub fn missing(needed: &[(&'static str, &'static str)]) -> Result<Option<&'static str>, String> {
     let missing = needed.iter().find(|(name, flag)| !is_there(name, flag));
     match missing {
         Some((name, _)) if std::env::var_os("CI").is_some() => {

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use posthaste_interop::java::{Edition, Programs, missing};
+use posthaste_interop::java::{Edition, JAVA, Programs, missing};
 use posthaste_interop::queue_manager::QueueManager;
 
 fn run() -> Result<bool, String> {
@@ -19,7 +19,7 @@ fn run() -> Result<bool, String> {
         cases.remove(0);
         edition = Edition::Jakarta;
     }
-    if let Some(name) = missing()? {
+    if let Some(name) = missing(&JAVA)? {
         return Err(format!("there is no {name} here"));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp");

@@ -9,15 +9,24 @@
 use std::io::Write;
 use std::path::Path;
 
-use posthaste_interop::java::{Edition, Programs, missing};
+use posthaste_interop::java::{Edition, JAVA, Outcome, Programs, WIRESHARK, missing};
 use posthaste_interop::queue_manager::QueueManager;
+use posthaste_interop::wiretap::Wiretap;
+
+/// Whether something is not there without which a test can only be passed over. It says so.
+fn lacks(needed: &[(&'static str, &'static str)]) -> bool {
+    let Some(name) = missing(needed).expect("what the suite needs") else {
+        return false;
+    };
+    // What a test prints is kept from whoever runs it, but not what is written like this.
+    let why = format!("SKIPPED: there is no {name} here, which the clients' suite needs\n");
+    let _ = std::io::stderr().write_all(why.as_bytes());
+    true
+}
 
 /// The programs; none where there is no Java.
 fn programs(edition: Edition) -> Option<Programs> {
-    if let Some(name) = missing().expect("what the suite needs") {
-        // What a test prints is kept from whoever runs it, but not what is written like this.
-        let why = format!("SKIPPED: there is no {name} here, which the clients need\n");
-        let _ = std::io::stderr().write_all(why.as_bytes());
+    if lacks(&JAVA) {
         return None;
     }
     let programs = Programs::compile(Path::new(env!("CARGO_TARGET_TMPDIR")), edition);
@@ -36,6 +45,10 @@ fn cases_with(edition: Edition, names: &[&str]) {
     let qm = QueueManager::start().expect("a queue manager");
     let outcomes = programs.run(&qm, names).unwrap_or_else(|e| panic!("{e}"));
     assert!(outcomes.len() >= names.len(), "{outcomes:?}");
+    all_passed(&outcomes);
+}
+
+fn all_passed(outcomes: &[Outcome]) {
     let failed: Vec<String> = outcomes
         .iter()
         .filter_map(|outcome| Some(format!("{}: {}", outcome.name, outcome.failure.as_ref()?)))
@@ -123,4 +136,45 @@ fn jakarta_messaging() {
     let names = names.map(|name| format!("{name}@SC10"));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     cases_with(Edition::Jakarta, &names);
+}
+
+/// What passes between IBM's clients and the server, read by Wireshark, which has the protocol from elsewhere.
+#[test]
+fn a_dissector_finds_nothing_malformed() {
+    let Some(programs) = programs(Edition::Jms) else {
+        return;
+    };
+    if lacks(&WIRESHARK) {
+        return;
+    }
+    let qm = QueueManager::start().expect("a queue manager");
+    let tap = Wiretap::before(qm.address().expect("an address")).expect("a relay");
+    let cases = [
+        "Base@SC10",
+        "BaseTopics@SC1",
+        "Jms.s@SC0",
+        "Listeners.a@SC10",
+        "Xa.s@SC10",
+    ];
+    let outcomes = programs.run_at(&qm, tap.address(), &cases);
+    all_passed(&outcomes.unwrap_or_else(|e| panic!("{e}")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let found = tap.dissect(folder.path()).expect("a dissection");
+    println!("{found:?}");
+    let of = |kind: u8| found.segments.get(&kind).copied().unwrap_or_default();
+    assert!(found.connections > 10 && of(0x86) > 100, "{found:?}");
+    // Each call is seen to be answered. A message that is got may come in many segments, what is put asynchronously is not
+    // answered.
+    for verb in 0x81..=0x8F {
+        let (calls, answers) = (of(verb), of(verb + 0x10));
+        match verb {
+            0x85 => assert!(calls <= answers, "{found:?}"),
+            0x86 => assert!(answers > 0 && calls >= answers, "{found:?}"),
+            _ => assert_eq!(calls, answers, "{verb:x}: {found:?}"),
+        }
+    }
+    for name in ["ID", "OD", "MD", "GMO", "PMO"] {
+        assert!(found.structures.contains_key(name), "{name}: {found:?}");
+    }
+    assert!(found.faults.is_empty(), "{}", found.faults.join("\n"));
 }
