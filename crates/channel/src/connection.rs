@@ -449,14 +449,18 @@ impl Connection {
     /// `waiting`: bytes of output that wait.
     fn may_read(&self, waiting: usize) -> bool {
         let limits = self.registry.limits();
-        let room = self.load().is_none_or(|load| {
-            let requests = match planted(Bug::WaitsStopReading) {
-                true => load.requests(),
-                false => load.at_work(),
-            };
-            requests < MOST_REQUESTS && load.cost() < limits.input && !load.is_held()
-        });
-        room && waiting <= limits.output && !self.is_full()
+        let Some(common) = &self.common else {
+            return waiting <= limits.output;
+        };
+        let load = &common.load;
+        let requests = match planted(Bug::WaitsStopReading) {
+            true => load.requests(),
+            false => load.at_work(),
+        };
+        requests < MOST_REQUESTS
+            && load.cost() < limits.input
+            && !load.is_held()
+            && !common.is_too_much(waiting)
     }
 
     /// Obeys an operator who wants the instance to end.
@@ -483,19 +487,15 @@ impl Connection {
         })
     }
 
-    fn status(&self, time: Nanos) -> Now {
+    /// `waiting`: bytes of output that wait.
+    fn status(&self, time: Nanos, waiting: usize) -> Now {
         let connected = |a: &Admitted| a.instance.connected.load(Ordering::Relaxed);
-        let gets = self.load().is_some_and(|load| load.gets() > 0);
-        let waiting = self.output.borrow().waiting();
+        let listens = |common: &Rc<Common>| common.load.gets() > 0 || common.framing.shared;
         Now {
             time,
             connected: self.admitted.as_ref().is_some_and(connected),
             running: self.running(),
-            listening: gets
-                || self
-                    .common
-                    .as_ref()
-                    .is_some_and(|common| common.framing.shared),
+            listening: self.common.as_ref().is_some_and(listens),
             reading: self.may_read(waiting),
             waiting: waiting > 0,
             unfinished: self.socket.is_busy(),
@@ -548,9 +548,9 @@ impl Connection {
         self.is_evicted().then_some(End::Evicted)
     }
 
-    /// Counts what was written since this was called last.
-    fn count_written(&mut self) {
-        let output = self.output.borrow();
+    /// Counts what was written since this was called last, and what memory the output keeps.
+    fn count_output(&mut self) {
+        let mut output = self.output.borrow_mut();
         let (bytes, writes) = self.counted;
         let written = (output.progress(), output.writes());
         if written.0 > bytes {
@@ -559,20 +559,29 @@ impl Connection {
             traffic.count_sent(written.0 - bytes, written.1 - writes);
             self.counted = written;
         }
+        if !planted(Bug::WaitKeepsBuffer) {
+            output.settle();
+        }
+        if let Some(common) = &self.common {
+            common.share.count(output.kept());
+        }
     }
 
     /// Does what is due, and says when the next thing will be.
     fn timers(&mut self, time: Nanos) -> Result<Next, End> {
         loop {
-            let now = self.status(time);
+            let (progress, waiting) = {
+                let output = self.output.borrow();
+                (output.progress(), output.waiting())
+            };
+            let now = self.status(time, waiting);
             if std::mem::take(&mut self.input_seen) {
                 self.timing.received(now.time);
             }
             if now.running || std::mem::take(&mut self.ran) {
                 self.timing.called(now.time);
             }
-            let progress = self.output.borrow().progress();
-            let presses = self.common.as_ref().is_some_and(|c| c.share.presses());
+            let presses = waiting > 0 && self.common.as_ref().is_some_and(|c| c.share.presses());
             self.timing
                 .written(now.time, progress, now.waiting, presses);
             if !now.unfinished || !now.reading {
@@ -735,13 +744,7 @@ impl Protocol for Connection {
     }
 
     fn next(&mut self, now: Nanos) -> Next {
-        self.count_written();
-        if !planted(Bug::WaitKeepsBuffer) {
-            self.output.borrow_mut().settle();
-        }
-        if let Some(common) = &self.common {
-            common.count_output();
-        }
+        self.count_output();
         #[cfg(feature = "plant")]
         if let Some(admitted) = &self.admitted {
             let kept = self.output.borrow().kept();

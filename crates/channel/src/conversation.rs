@@ -107,16 +107,17 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Counts what waits for the peer among what waits for all.
-    pub(crate) fn count_output(&self) {
-        self.share.count(self.output.borrow().kept());
-    }
-
     /// Whether so much waits for the peer that nothing more is done for it.
     pub(crate) fn is_full(&self) -> bool {
-        self.count_output();
-        let waiting = self.output.borrow().waiting();
-        waiting > self.registry.limits().output || waiting > STEP && self.share.presses()
+        let output = self.output.borrow();
+        // What waits for the peer is counted among what waits for all.
+        self.share.count(output.kept());
+        self.is_too_much(output.waiting())
+    }
+
+    /// Whether so many bytes are.
+    pub(crate) fn is_too_much(&self, waiting: usize) -> bool {
+        waiting > STEP && self.share.presses() || waiting > self.registry.limits().output
     }
 }
 

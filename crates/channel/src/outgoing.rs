@@ -96,7 +96,15 @@ impl Share {
     }
 
     /// So many bytes of memory are kept now.
+    #[inline]
     pub(crate) fn count(&self, kept: usize) {
+        // Hardly any socket ever keeps a step.
+        if kept >= STEP || self.bytes.get() > 0 {
+            self.count_steps(kept);
+        }
+    }
+
+    fn count_steps(&self, kept: usize) {
         let bytes = kept - kept % STEP;
         let before = self.bytes.replace(bytes);
         match bytes.checked_sub(before) {
