@@ -108,9 +108,31 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Fills `to` if all of the record goes there, as with most: then nothing is cut.
+    fn fill_whole(&mut self, to: &mut [u8]) -> bool {
+        let length = RECORD_HEADER + u32_at(&self.header, 0) as usize;
+        if self.header_used > 0 || to.len() != length {
+            return false;
+        }
+        let Some((front, mut to)) = to.split_first_chunk_mut() else {
+            return false;
+        };
+        *front = self.header;
+        self.header_used = RECORD_HEADER;
+        for part in std::mem::take(&mut self.parts) {
+            let (front, rest) = to.split_at_mut(part.len());
+            front.copy_from_slice(part);
+            to = rest;
+        }
+        true
+    }
+
     /// Fills `region`, which lies at LSN `at`, stepping over page headers.
     pub(crate) fn spread(&mut self, mut region: &mut [u8], at: u64) {
         let mut offset = (at % PAGE as u64) as usize;
+        if offset > 0 && offset + region.len() <= PAGE && self.fill_whole(region) {
+            return;
+        }
         while !region.is_empty() {
             if offset == 0 {
                 region = &mut region[HEADER..];
