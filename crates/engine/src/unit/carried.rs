@@ -24,7 +24,7 @@ use posthaste_store::Place as FilePlace;
 use super::Units;
 use super::outcome::Outcome;
 use super::table::Place;
-use super::{Op, Stage, Unit};
+use super::{Op, Ops, Stage, Unit};
 use crate::mark::{Mark, mark};
 use crate::message::Message;
 use crate::queue::Queue;
@@ -244,7 +244,7 @@ pub(crate) struct Found {
     pub(crate) started: i64,
     pub(crate) xid: Xid,
     pub(crate) settled: Option<Outcome>,
-    pub(crate) ops: Vec<Op>,
+    pub(crate) ops: Ops,
 }
 
 /// The table of units of work after a restart.

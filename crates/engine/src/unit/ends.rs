@@ -8,7 +8,7 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::{Class, LogError, Lsn, RecoveryLog};
 
 use super::outcome::Outcome;
-use super::{Backout, Commit, Op, Stage, Unit, Units, Work, queue_by_queue};
+use super::{Backout, Commit, Op, Ops, Stage, Unit, Units, Work, queue_by_queue};
 use crate::consume::waiter::Wakes;
 use crate::delivery::fire;
 use crate::manager::Inner;
@@ -232,7 +232,7 @@ impl Deferred {
 }
 
 /// Makes puts visible and gets final: on each queue all at once. `at`: where the commit ends.
-fn make_final(qm: &Arc<Inner>, ops: Vec<Op>, at: Lsn) -> Deferred {
+fn make_final(qm: &Arc<Inner>, ops: Ops, at: Lsn) -> Deferred {
     // One that has no record comes behind all that there are, and behind those that have none either.
     let decided = || match at {
         Lsn(0) => (qm.log.appended(), qm.next_seq()),
@@ -269,7 +269,7 @@ fn make_final(qm: &Arc<Inner>, ops: Vec<Op>, at: Lsn) -> Deferred {
 }
 
 /// Undoes operations, on each queue all at once; `in_doubt`: those of a branch.
-fn give_all_back(qm: &Arc<Inner>, ops: Vec<Op>, in_doubt: bool) -> Deferred {
+fn give_all_back(qm: &Arc<Inner>, ops: Ops, in_doubt: bool) -> Deferred {
     let mut deferred = Deferred::default();
     let Deferred { wakes, full, due } = &mut deferred;
     queue_by_queue(ops, |queue, ops| {

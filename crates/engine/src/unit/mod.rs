@@ -47,6 +47,7 @@ use std::sync::Arc;
 use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_mqi::Xid;
 use posthaste_recovery_log::{LogError, Lsn};
+use smallvec::SmallVec;
 
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
@@ -83,8 +84,11 @@ impl Op {
     }
 }
 
+/// What a unit of work has done, in order; most have one or two operations, which need no memory of their own.
+pub(crate) type Ops = SmallVec<[Op; 2]>;
+
 /// Calls `each` with the operations on every queue, in the order in which they are given.
-fn queue_by_queue(mut ops: Vec<Op>, mut each: impl FnMut(&Arc<Queue>, &[Op])) {
+fn queue_by_queue(mut ops: Ops, mut each: impl FnMut(&Arc<Queue>, &[Op])) {
     // Stable: the operations on one queue keep their order.
     ops.sort_by_key(|op| op.queue().id);
     for of_queue in ops.chunk_by(|a, b| a.queue().id == b.queue().id) {
@@ -126,7 +130,7 @@ pub(crate) struct Work {
     pub(crate) stage: Stage,
     /// A message of it is missing, and its application does not know: it is not committed.
     pub(crate) doomed: bool,
-    pub(crate) ops: Vec<Op>,
+    pub(crate) ops: Ops,
     /// True when it has records in the log.
     pub(crate) logged: bool,
     /// It has a pin, taken before its first record was appended.
@@ -232,7 +236,7 @@ impl Unit {
         let work = Work {
             stage: Stage::Active,
             doomed: false,
-            ops: Vec::new(),
+            ops: Ops::new(),
             logged: false,
             pinned,
             first: Lsn(0),

@@ -332,16 +332,20 @@ fn deliver(
     let mut done = deliver_data(request, message, truncated);
     describe(qm, request, message, count, md, gmo);
     if request.has(MQGMO_CONVERT) && done.warning != Reason::TRUNCATED_MSG_FAILED {
+        let extended;
         let whole = match done.value.length == message.data.len() {
-            true => message.data.clone(),
-            false => mde::in_front(&message.md, &message.data, usize::MAX),
+            true => &message.data,
+            false => {
+                extended = mde::in_front(&message.md, &message.data, usize::MAX);
+                &extended
+            }
         };
         let buffer = conversion::Buffer {
             length: request.buffer,
             accepts_less: request.has(MQGMO_ACCEPT_TRUNCATED_MSG),
         };
         let q_mgr = qm.catalogue.qmgr().coded_char_set_id;
-        conversion::convert(&whole, wanted, &buffer, q_mgr, md, &mut done);
+        conversion::convert(whole, wanted, &buffer, q_mgr, md, &mut done);
         gmo.returned_length = i32::try_from(done.value.data.len()).unwrap_or(i32::MAX);
     }
     done
