@@ -7,7 +7,7 @@ use openssl::error::ErrorStack;
 use openssl::nid::Nid;
 use openssl::x509::{X509NameRef, X509Ref};
 
-use crate::peer_name::DistinguishedName;
+use posthaste_chlauth::DistinguishedName;
 
 /// Seconds of a day.
 const DAY: i64 = 24 * 60 * 60;

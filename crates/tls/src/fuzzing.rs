@@ -9,8 +9,8 @@ use crate::development::{Issued, KeyKind, Subject};
 use crate::key_bags::key_bags;
 use crate::key_store::KeyStore;
 use crate::machine::{Machine, Plain, Progress};
-use crate::peer_name::{DistinguishedName, PeerPattern};
 use crate::server_name::{of_channel, to_channel};
+use posthaste_chlauth::{DistinguishedName, PeerPattern};
 
 /// Both sides, with an authority of their own.
 static SIDES: LazyLock<Option<(Acceptor, Connector)>> = LazyLock::new(sides);

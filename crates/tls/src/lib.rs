@@ -21,7 +21,6 @@ pub mod fuzzing;
 mod key_bags;
 mod key_store;
 mod machine;
-mod peer_name;
 pub mod server_name;
 
 pub use certificate::Certificate;
@@ -31,4 +30,4 @@ pub use failure::Failure;
 pub use key_store::{KeyStore, KeyStoreError, Personal, Shown};
 pub use machine::{Agreed, Machine, Plain, Progress};
 pub use openssl::error::ErrorStack;
-pub use peer_name::{BadPattern, DistinguishedName, PeerPattern};
+pub use posthaste_chlauth::{BadPattern, DistinguishedName, PeerPattern};

@@ -5,6 +5,7 @@
 
 mod authorities;
 mod captured;
+mod chlauth;
 mod client;
 mod commands;
 mod conversion;
@@ -17,6 +18,7 @@ mod topics;
 
 pub use authorities::authority;
 pub use captured::wire;
+pub use chlauth::chlauth;
 pub use client::client;
 pub use commands::{mqsc, pcf, qm_ini};
 pub use conversion::conversion;

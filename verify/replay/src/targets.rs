@@ -66,6 +66,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "chlauth",
+        run: chlauth,
+        seeds: seeds::chlauth,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "tls",
         run: tls,
         seeds: seeds::tls,
@@ -157,6 +163,11 @@ pub fn authority(bytes: &[u8]) {
 /// Filters of subscriptions, alone and in their index, against topic strings.
 pub fn topic(bytes: &[u8]) {
     posthaste_topic::fuzzing::topic(bytes);
+}
+
+/// Patterns of channel authentication records.
+pub fn chlauth(bytes: &[u8]) {
+    posthaste_chlauth::fuzzing::patterns(bytes);
 }
 
 /// TLS: records before and after a handshake, SSLPEER, server names, PKCS#12.

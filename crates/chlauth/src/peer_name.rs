@@ -6,11 +6,17 @@
 //! the name, and what else is in the name does not matter; several OU (or DC) are those that the name has first, in its
 //! order, the highest unit first.
 //!
+//! Which of two patterns is more specific (manual: "Channel authentication records"): the attributes are looked at in the
+//! order of the table below, and the pattern that has the first one that not both have is. Where both have it, the values
+//! decide: without asterisks, with one, with two, nothing but one; then the longer; then by their letters. Of several OU
+//! the more are more specific, and otherwise the highest unit decides first.
+//!
 //! Invariant: a pattern that was parsed demands something: nobody matches it by chance of being empty.
 
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
-/// Kinds of attributes that a pattern may name: its spellings, and what OpenSSL calls it.
+/// Kinds of attributes that a pattern may name, those that tell more first: its spellings, and what OpenSSL calls it.
 const KINDS: &[(&[&str], &str)] = &[
     (&["SERIALNUMBER"], SERIAL),
     (&["MAIL", "E"], "emailAddress"),
@@ -139,6 +145,17 @@ impl ValuePattern {
         })
     }
 
+    /// How specific it is: how many asterisks it does without, its length, its letters.
+    fn specificity(&self) -> (Reverse<u8>, usize, &str) {
+        let open = match (self.open_start, self.open_end) {
+            _ if self.text.is_empty() && (self.open_start || self.open_end) => 3,
+            (true, true) => 2,
+            (false, false) => 0,
+            _ => 1,
+        };
+        (Reverse(open), self.text.len(), &self.text)
+    }
+
     fn matches(&self, value: &str) -> bool {
         let value = value.trim().to_lowercase();
         match (self.open_start, self.open_end) {
@@ -187,6 +204,30 @@ impl PeerPattern {
         }
     }
 
+    /// Which of two is more specific: that one is greater.
+    pub fn specificity(&self, other: &PeerPattern) -> Ordering {
+        let values = |pattern: &'_ PeerPattern, kind: &str| {
+            let found = pattern.demands.iter().find(|(of, _)| *of == kind);
+            let mut values = found.map_or_else(Vec::new, |(_, values)| values.clone());
+            // Their highest is the last.
+            if kind == "DC" {
+                values.reverse();
+            }
+            values
+        };
+        let of_kind = |(_, kind): &(_, &'static str)| {
+            let (ours, theirs) = (values(self, kind), values(other, kind));
+            let number = ours.len().cmp(&theirs.len());
+            let pairs = || ours.iter().zip(&theirs);
+            number.then_with(|| {
+                let mut each = pairs().map(|(a, b)| a.specificity().cmp(&b.specificity()));
+                each.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+            })
+        };
+        let mut each = KINDS.iter().map(of_kind);
+        each.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
     /// Whether a name has all that is demanded.
     pub fn matches(&self, name: &DistinguishedName) -> bool {
         self.demands.iter().all(|(kind, demanded)| {
@@ -201,6 +242,25 @@ impl PeerPattern {
                     .zip(values)
                     .all(|(pattern, value)| pattern.matches(value))
         })
+    }
+}
+
+impl fmt::Display for PeerPattern {
+    /// The same for all texts that demand the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (spellings, kind) in KINDS {
+            let demanded = self.demands.iter().filter(|(of, _)| of == kind);
+            for value in demanded.flat_map(|(_, values)| values) {
+                let spelling = spellings.first().copied().unwrap_or_default();
+                let literal = value.text.replace('*', "\\*");
+                let open = |is: bool| if is { "*" } else { "" };
+                let (start, end) = (open(value.open_start), open(value.open_end));
+                write!(f, "{separator}{spelling}=\"{start}{literal}{end}\"")?;
+                separator = ",";
+            }
+        }
+        Ok(())
     }
 }
 
@@ -327,6 +387,53 @@ mod tests {
             odd.to_string(),
             "SERIALNUMBER=0A:FF,CN=star*,O=\"Bell, Book; Candle\""
         );
+    }
+
+    /// The order of the manual's table, and its rules about units; each is more generic than the next.
+    #[test]
+    fn the_more_specific_is_the_greater() {
+        for (generic, specific) in [
+            ("C=UK", "O=IBM"),
+            ("O=IBM,C=UK", "CN=*"),
+            ("CN=x,O=y", "UID=*"),
+            ("UID=x", "MAIL=*"),
+            ("MAIL=x", "SERIALNUMBER=0*"),
+            ("O=IBM", "O=IBM,C=UK"),
+            ("CN=*", "CN=*a*"),
+            ("CN=*abc*", "CN=a*"),
+            ("CN=*a", "CN=ab*"),
+            ("CN=abc*", "CN=b"),
+            ("CN=a", "CN=ab"),
+            ("CN=a", "CN=b"),
+            ("OU=Large", "OU=*,OU=*"),
+            ("OU=L*,OU=Medium", "OU=Large,OU=*"),
+            ("OU=Large,OU=M*", "OU=Large,OU=Medium"),
+            ("DC=com,DC=*", "DC=*,DC=com"),
+        ] {
+            let [generic, specific] =
+                [generic, specific].map(|text| PeerPattern::parse(text).unwrap());
+            let order = specific.specificity(&generic);
+            assert_eq!(order, Ordering::Greater, "{specific} and {generic}");
+            assert_eq!(generic.specificity(&specific), Ordering::Less);
+        }
+    }
+
+    #[test]
+    fn patterns_that_demand_the_same_have_one_text() {
+        let patterns = [
+            "o=IBM ,CN=John*;",
+            "CN=\"john*\",O=ibm",
+            "CN=\"john*\",O=\"ibm\"",
+        ]
+        .map(|text| PeerPattern::parse(text).unwrap());
+        for pattern in &patterns {
+            assert_eq!(pattern.to_string(), "CN=\"john*\",O=\"ibm\"");
+            assert_eq!(pattern.specificity(&patterns[0]), Ordering::Equal);
+        }
+        for text in ["CN=star\\*", "CN=*", "CN=*a\\**", "OU=a,OU=b"] {
+            let pattern = PeerPattern::parse(text).unwrap();
+            assert_eq!(PeerPattern::parse(&pattern.to_string()), Ok(pattern));
+        }
     }
 
     #[test]
