@@ -33,7 +33,7 @@ KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue
 LOCAL_QUEUE = 2
 MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO = 16, 1
 PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN, \
-    PUBLISH = range(1, 14)
+    PUBLISH, PUBLISH_PIECES = range(1, 15)
 FILED = 0  # Where an image has a put of a unit in doubt: its message is in the queue's file.
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
 DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 5
@@ -377,12 +377,16 @@ class QueueManager:
             details = (fields.number(8, True), fields.rest()) if kind == PUT else (fields.number(2),)
             change = (kind, queue, number, *details)
             self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)
-        elif kind == PUBLISH:
+        elif kind in (PUBLISH, PUBLISH_PIECES):
             unit, base = fields.number(8), descriptor_fields(fields)
+            shapes = [[fields.number(4) for _ in range(3)] for _ in range(fields.number(4))] if kind == PUBLISH_PIECES else None
             lengths = [fields.number(4) for _ in range(fields.number(4))]
             puts = [(PUT, fields.number(8), fields.number(8), fields.number(8, True), fields.number(4),
                      base | descriptor_fields(fields)) for _ in range(fields.number(4))]
+            heads = [fields.bytes(length) for length, _, _ in shapes or []]
             bodies = [fields.bytes(length) for length in lengths]
+            if shapes:
+                bodies = [head + bodies[piece][at:] for head, (_, piece, at) in zip(heads, shapes)]
             for *put, body, found in puts:
                 change = (*put, written(found) + bodies[body])
                 self.units.setdefault(unit, []).append(change) if unit else self.apply(*change)

@@ -32,7 +32,7 @@ pub(crate) async fn deliver(conversation: &Conversation, due: Due) {
 }
 
 async fn hand_over(conversation: &Conversation, handle: Hobj, delivery: Delivery) {
-    let (md, data) = (delivery.descriptor(), delivery.data().clone());
+    let (md, data) = (delivery.descriptor(), delivery.data());
     let longest = usize::try_from(conversation.common.max_message).unwrap_or(usize::MAX);
     let terms = conversation
         .streams

@@ -101,7 +101,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
         Ok(()) => {
             let message = Arc::new(Message {
                 md,
-                data: Bytes::from(data),
+                data: Bytes::from(data).into(),
                 seq,
                 expires: 0,
                 lsn: Lsn(0),
@@ -112,7 +112,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
             drop(state);
             let report = Report {
                 md,
-                data: Bytes::from(data),
+                data: Bytes::from(data).into(),
                 to: (initiation.name, Name::default()),
             };
             return post_dead_letter(qm, &report, reason);

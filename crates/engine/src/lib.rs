@@ -53,6 +53,7 @@ mod manager;
 #[doc(hidden)]
 pub mod mark;
 mod message;
+mod message_data;
 mod meter;
 mod names;
 mod numbers;

@@ -24,6 +24,7 @@ marks! {
     RedoPut: "Restart redoes a put outside a unit of work.",
     RedoPutInUnit: "Restart meets a put of a unit of work.",
     RedoPublish: "Restart redoes a publication outside a unit of work.",
+    RedoPieces: "Restart redoes a publication whose messages differ in a header of their own.",
     RedoPublishInUnit: "Restart meets a publication of a unit of work.",
     RedoGet: "Restart redoes a get outside a unit of work.",
     RedoGetInUnit: "Restart meets a get of a unit of work.",
@@ -81,11 +82,16 @@ pub(crate) fn mark(mark: Mark) {
 /// This record is redone.
 #[inline]
 pub(crate) fn redone(record: &Record<'_>) {
+    if let Record::Publish(publication) = record
+        && publication.bodies.iter().any(|body| !body.head.is_empty())
+    {
+        mark(Mark::RedoPieces);
+    }
     mark(match record {
         Record::Put { uow: 0, .. } => Mark::RedoPut,
         Record::Put { .. } => Mark::RedoPutInUnit,
-        Record::Publish { uow: 0, .. } => Mark::RedoPublish,
-        Record::Publish { .. } => Mark::RedoPublishInUnit,
+        Record::Publish(publication) if publication.uow == 0 => Mark::RedoPublish,
+        Record::Publish(_) => Mark::RedoPublishInUnit,
         Record::Get { uow: 0, .. } => Mark::RedoGet,
         Record::Get { .. } => Mark::RedoGetInUnit,
         Record::Commit { .. } => Mark::RedoCommit,

@@ -12,13 +12,15 @@ use bytes::Bytes;
 use posthaste_mqi::{Chars, Md, constants::*};
 use posthaste_recovery_log::Lsn;
 
+use crate::message_data::MessageData;
+
 /// A message that was put.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Message {
     /// Its descriptor, complete (identifiers generated, defaults resolved).
     pub(crate) md: Md,
     /// The application's bytes.
-    pub(crate) data: Bytes,
+    pub(crate) data: MessageData,
     /// Position in the queue manager's order of puts; unique, never reused.
     pub(crate) seq: u64,
     /// When it expires, microseconds since 1970; 0 = never.
@@ -288,7 +290,7 @@ pub(crate) fn decode_stored(bytes: Vec<u8>) -> Option<Message> {
     let head = total - rest.len();
     Some(Message {
         md,
-        data: Bytes::from(bytes).slice(head..),
+        data: Bytes::from(bytes).slice(head..).into(),
         seq,
         expires,
         lsn,
@@ -317,7 +319,7 @@ mod tests {
                 priority: 4,
                 ..Md::default()
             },
-            data: Bytes::from_static(b"hello"),
+            data: Bytes::from_static(b"hello").into(),
             seq: 42,
             expires: -5,
             lsn: Lsn(4096),
@@ -329,7 +331,7 @@ mod tests {
         let message = sample();
         let mut bytes = Vec::new();
         encode_head(&message, &mut bytes);
-        bytes.extend_from_slice(&message.data);
+        bytes.extend_from_slice(&message.data.whole());
         assert_eq!(decode_stored(bytes).as_ref(), Some(&message));
     }
 

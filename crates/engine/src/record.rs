@@ -3,7 +3,7 @@
 //! | record | redo (restart, in log order) | undo (its unit of work has neither commit nor backout, and is not prepared) |
 //! | --- | --- | --- |
 //! | `Put` | outside a unit of work: the message is on its queue, unless it is there already; inside: it will be when `Commit` comes | forget it |
-//! | `Publish` | as a `Put` on each of its queues, of bodies that they share | forget them |
+//! | `Publish`, in two forms | as a `Put` on each of its queues, of bodies that they share | forget them |
 //! | `Get` | outside: the message is gone; inside: it will be when `Commit` comes | the message is back, its backout count raised to the one given |
 //! | `Commit` | the puts and gets of the unit of work happen | — |
 //! | `Backout` | the puts are forgotten, the gets undone; backout counts are raised to the ones given | — |
@@ -46,12 +46,8 @@ pub(crate) enum Record<'a> {
         md: Box<Md>,
         data: &'a [u8],
     },
-    /// Messages on several queues that share a body, or a few; see [decision 019](../../../docs/decisions/019-publications-are-logged-once.md).
-    Publish {
-        uow: UowId,
-        destinations: Vec<Destination>,
-        bodies: Vec<&'a [u8]>,
-    },
+    /// Messages on several queues that share a body, or pieces of it; see [decision 019](../../../docs/decisions/019-publications-are-logged-once.md).
+    Publish(Publication<'a>),
     Get {
         uow: UowId,
         queue: QueueId,
@@ -107,11 +103,9 @@ impl Record<'_> {
     pub(crate) fn highest_number(&self) -> u64 {
         match self {
             Record::Put { uow, seq, .. } | Record::Get { uow, seq, .. } => *uow.max(seq),
-            Record::Publish {
-                uow, destinations, ..
-            } => {
-                let numbers = destinations.iter().map(|to| to.seq);
-                numbers.fold(*uow, u64::max)
+            Record::Publish(publication) => {
+                let numbers = publication.destinations.iter().map(|to| to.seq);
+                numbers.fold(publication.uow, u64::max)
             }
             Record::Commit { uow }
             | Record::Backout { uow, .. }
@@ -123,6 +117,24 @@ impl Record<'_> {
             Record::Object { .. } | Record::Deleted { .. } | Record::Checkpoint { .. } => 0,
         }
     }
+}
+
+/// What a `Publish` record says.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Publication<'a> {
+    pub(crate) uow: UowId,
+    pub(crate) destinations: Vec<Destination>,
+    pub(crate) bodies: Vec<Body<'a>>,
+    pub(crate) pieces: Vec<&'a [u8]>,
+}
+
+/// A body of a publication: a header of its own, and the end of one of the record's pieces behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Body<'a> {
+    pub(crate) head: &'a [u8],
+    pub(crate) piece: usize,
+    /// Where in the piece it begins; not beyond its end.
+    pub(crate) from: usize,
 }
 
 /// Where a publication goes, and the message that it is there.
@@ -157,6 +169,7 @@ const PREPARE: u8 = 10;
 const HEURISTIC: u8 = 11;
 const FORGOTTEN: u8 = 12;
 const PUBLISH: u8 = 13;
+const PUBLISH_PIECES: u8 = 14;
 
 /// Everything of a `Put` record but the data, which is appended as a part of its own.
 pub(crate) fn put_head(
@@ -175,7 +188,8 @@ pub(crate) fn put_head(
     message::encode_md(md, out);
 }
 
-/// A `Publish` record but for its bodies, which are appended as parts of their own: made destination by destination.
+/// A `Publish` record but for headers and pieces, which are appended behind it as parts of their own, in their order: made
+/// destination by destination.
 pub(crate) struct PublishHead<'a> {
     out: &'a mut Vec<u8>,
     base: &'a Md,
@@ -185,20 +199,33 @@ pub(crate) struct PublishHead<'a> {
 }
 
 impl<'a> PublishHead<'a> {
-    /// `base`: the descriptor that those of the destinations are told by their differences from. `bodies`: their lengths.
+    /// `base`: the descriptor that those of the destinations are told by their differences from.
     pub(crate) fn new(
         out: &'a mut Vec<u8>,
         uow: UowId,
         base: &'a Md,
-        bodies: impl ExactSizeIterator<Item = usize>,
+        bodies: &[Body<'_>],
+        pieces: &[&[u8]],
     ) -> Self {
-        out.push(PUBLISH);
+        // What has no headers is as it was before there were any.
+        let whole = |(at, body): (usize, &Body<'_>)| {
+            body.head.is_empty() && body.from == 0 && body.piece == at
+        };
+        let plain = bodies.len() == pieces.len() && bodies.iter().enumerate().all(whole);
+        out.push(if plain { PUBLISH } else { PUBLISH_PIECES });
         out.extend_from_slice(&uow.to_le_bytes());
         message::encode_md(base, out);
-        out.extend_from_slice(&(bodies.len() as u32).to_le_bytes());
-        for length in bodies {
-            out.extend_from_slice(&(length as u32).to_le_bytes());
+        let mut number = |number: usize| out.extend_from_slice(&(number as u32).to_le_bytes());
+        if !plain {
+            number(bodies.len());
+            for body in bodies {
+                [body.head.len(), body.piece, body.from]
+                    .into_iter()
+                    .for_each(&mut number);
+            }
         }
+        number(pieces.len());
+        pieces.iter().for_each(|piece| number(piece.len()));
         let count_at = out.len();
         out.extend_from_slice(&[0; 4]);
         PublishHead {
@@ -340,8 +367,17 @@ impl<'a> Fields<'a> {
     }
     /// A number of things that follow, each of them of at least `least` bytes: one that cannot be is not believed.
     fn count(&mut self, least: usize) -> Option<usize> {
-        let count = u32::from_le_bytes(self.take()?) as usize;
+        let count = self.number()?;
         (count <= self.0.len() / least).then_some(count)
+    }
+    /// A length, or a place in a table.
+    fn number(&mut self) -> Option<usize> {
+        Some(u32::from_le_bytes(self.take()?) as usize)
+    }
+    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
     }
     fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
@@ -381,7 +417,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
                 data,
             });
         }
-        PUBLISH => return published(f),
+        PUBLISH | PUBLISH_PIECES => return published(f, *tag == PUBLISH_PIECES),
         GET => Record::Get {
             uow: f.u64()?,
             queue: f.u64()?,
@@ -427,43 +463,60 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     Some(record)
 }
 
-fn published(mut f: Fields<'_>) -> Option<Record<'_>> {
+/// `pieces`: its bodies say which piece each of them ends with; else each is one.
+fn published(mut f: Fields<'_>, pieces: bool) -> Option<Record<'_>> {
     let uow = f.u64()?;
     let (base, rest) = message::decode_md(f.0)?;
     f.0 = rest;
+    let mut shapes = Vec::new();
+    if pieces {
+        for _ in 0..f.count(3 * 4)? {
+            shapes.push([f.number()?, f.number()?, f.number()?]);
+        }
+    }
     let count = f.count(4)?;
     let mut lengths = Vec::with_capacity(count);
     for _ in 0..count {
-        lengths.push(u32::from_le_bytes(f.take()?) as usize);
+        lengths.push(f.number()?);
+    }
+    if !pieces {
+        shapes.extend((0..count).map(|piece| [0, piece, 0]));
     }
     let count = f.count(DESTINATION)?;
     let mut destinations = Vec::with_capacity(count);
     for _ in 0..count {
         let (queue, seq) = (f.u64()?, f.u64()?);
         let expires = i64::from_le_bytes(f.take()?);
-        let body = u32::from_le_bytes(f.take()?) as usize;
+        let body = f.number()?;
         let (md, rest) = message::decode_difference(&base, f.0)?;
         f.0 = rest;
         destinations.push(Destination {
             queue,
             seq,
             expires,
-            body: Some(body).filter(|body| *body < lengths.len())?,
+            body: Some(body).filter(|body| *body < shapes.len())?,
             md,
         });
     }
-    let mut bodies = Vec::with_capacity(lengths.len());
-    for length in lengths {
-        let (body, rest) = f.0.split_at_checked(length)?;
-        f.0 = rest;
-        bodies.push(body);
+    let mut bodies = Vec::with_capacity(shapes.len());
+    for [head, piece, from] in shapes {
+        if *lengths.get(piece)? < from {
+            return None;
+        }
+        let head = f.bytes(head)?;
+        bodies.push(Body { head, piece, from });
     }
+    let pieces = lengths
+        .into_iter()
+        .map(|length| f.bytes(length))
+        .collect::<Option<_>>()?;
     f.end()?;
-    Some(Record::Publish {
+    Some(Record::Publish(Publication {
         uow,
         destinations,
         bodies,
-    })
+        pieces,
+    }))
 }
 
 fn prepared(mut f: Fields<'_>) -> Option<Record<'_>> {
@@ -598,50 +651,73 @@ mod tests {
                 ..base.clone()
             },
         };
-        let destinations = vec![to(2, 70, 0, 0, 0), to(3, 71, 5, 0, 1), to(3, 72, -6, 1, 2)];
-        let bodies = vec![&b"data"[..], b"other"];
-        let mut bytes = Vec::new();
-        let lengths = bodies.iter().map(|body| body.len());
-        let mut head = PublishHead::new(&mut bytes, 9, &base, lengths);
-        for to in &destinations {
-            head.add(to.queue, to.seq, to.expires, to.body, &to.md);
-        }
-        head.finish();
-        assert_eq!(
-            bytes.len(),
-            1 + 8 + (4 + 2 * 4) + 4 + 2 * 4 + 4 + 3 * DESTINATION + 2 * 24,
-            "a message costs little beside the body"
-        );
-        bytes.extend_from_slice(&bodies.concat());
-        for length in 0..bytes.len() {
-            assert_eq!(decode(&bytes[..length]), None, "{length}");
-        }
-        let read = decode(&bytes).unwrap();
-        assert_eq!(read.highest_number(), 72);
-        let uow = 9;
-        assert_eq!(
-            read,
-            Record::Publish {
-                uow,
-                destinations,
-                bodies
+        let destinations = || vec![to(2, 70, 0, 0, 0), to(3, 71, 5, 0, 1), to(3, 72, -6, 1, 2)];
+        let body = |head, piece, from| Body { head, piece, from };
+        let pieces = || vec![&b"data"[..], b"other"];
+        let forms = [
+            (PUBLISH, vec![body(b"", 0, 0), body(b"", 1, 0)], 0),
+            (
+                PUBLISH_PIECES,
+                vec![body(b"head", 1, 2), body(b"", 1, 5)],
+                4 + 2 * 12,
+            ),
+        ];
+        for (tag, bodies, more) in forms {
+            let mut bytes = Vec::new();
+            let mut head = PublishHead::new(&mut bytes, 9, &base, &bodies, &pieces());
+            for to in &destinations() {
+                head.add(to.queue, to.seq, to.expires, to.body, &to.md);
             }
-        );
+            head.finish();
+            assert_eq!(bytes[0], tag);
+            assert_eq!(
+                bytes.len(),
+                1 + 8 + (4 + 2 * 4) + 4 + 2 * 4 + 4 + 3 * DESTINATION + 2 * 24 + more,
+                "a message costs little beside the body"
+            );
+            bodies
+                .iter()
+                .for_each(|body| bytes.extend_from_slice(body.head));
+            bytes.extend_from_slice(&pieces().concat());
+            for length in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..length]), None, "{length}");
+            }
+            let read = decode(&bytes).unwrap();
+            assert_eq!(read.highest_number(), 72);
+            let (uow, destinations, pieces) = (9, destinations(), pieces());
+            assert_eq!(
+                read,
+                Record::Publish(Publication {
+                    uow,
+                    destinations,
+                    bodies,
+                    pieces
+                })
+            );
+        }
     }
 
     #[test]
     fn what_no_publication_can_have_is_not_believed() {
-        let none = |bodies: &[usize], body| {
+        let none = |bodies: &[Body<'_>], pieces: &[&[u8]], body| {
             let (mut bytes, md) = (Vec::new(), Md::default());
-            let mut head = PublishHead::new(&mut bytes, 9, &md, bodies.iter().copied());
+            let mut head = PublishHead::new(&mut bytes, 9, &md, bodies, pieces);
             head.add(1, 2, 0, body, &md);
             head.finish();
             bytes
         };
-        assert!(decode(&none(&[0], 0)).is_some());
-        assert_eq!(decode(&none(&[0], 1)), None, "a body that is not there");
-        assert_eq!(decode(&none(&[1], 0)), None, "a body that is cut");
-        let mut many = none(&[], 0);
+        let body = |head, piece, from| Body { head, piece, from };
+        let one = [body(b"", 0, 0)];
+        assert!(decode(&none(&one, &[b""], 0)).is_some());
+        assert_eq!(decode(&none(&one, &[b""], 1)), None, "no such body");
+        assert_eq!(decode(&none(&one, &[b"1"], 0)), None, "a body that is cut");
+        let two = [one[0]; 2];
+        assert!(decode(&none(&two, &[b""], 1)).is_some());
+        for wrong in [body(b"", 1, 0), body(b"", 0, 1), body(b"h", 0, 0)] {
+            let read = none(&[one[0], wrong], &[b""], 0);
+            assert_eq!(decode(&read), None, "{wrong:?}");
+        }
+        let mut many = none(&[], &[], 0);
         let at = many.len() - DESTINATION - 4;
         for count in [at, at - 4] {
             let mut many = many.clone();

@@ -15,6 +15,7 @@ use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
 use crate::handles::Target;
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::message_data::MessageData;
 use crate::queue::Queue;
 use crate::resolution::resolve;
 use crate::routed::RoutedMessage;
@@ -102,12 +103,12 @@ pub(crate) fn is_asked_for(md: &Md) -> bool {
 /// A report (or another message the queue manager makes), with the queue it is for.
 pub(crate) struct Report {
     pub(crate) md: Md,
-    pub(crate) data: Bytes,
+    pub(crate) data: MessageData,
     pub(crate) to: (Name, Name),
 }
 
 /// The report on a message, if it asks for one of this kind.
-pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Report> {
+pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &MessageData) -> Option<Report> {
     let (plain, with_data, full) = kind.options();
     if md.report & plain == 0 {
         return None;
@@ -116,9 +117,10 @@ pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Re
     let body = if md.report & full == full {
         data.clone()
     } else if md.report & with_data == with_data {
-        data.slice(..data.len().min(100))
+        // Not the whole in memory for the sake of it.
+        Bytes::copy_from_slice(&data.up_to(100)).into()
     } else {
-        Bytes::new()
+        MessageData::default()
     };
     let pass = md.report & MQRO_PASS_DISCARD_AND_EXPIRY != 0;
     let mut out = Md {
@@ -133,7 +135,7 @@ pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &Bytes) -> Option<Re
         feedback: kind.feedback(),
         encoding: md.encoding,
         coded_char_set_id: md.coded_char_set_id,
-        format: if body.is_empty() {
+        format: if body.len() == 0 {
             Chars::default()
         } else {
             md.format
@@ -228,9 +230,8 @@ impl Report {
             put_date: now.put_date,
             put_time: now.put_time,
         };
-        let mut body = Vec::with_capacity(172 + self.data.len());
-        header.encode(&mut body, ByteOrder::Little, PointerSize::Four);
-        body.extend_from_slice(&self.data);
+        let mut head = Vec::with_capacity(172);
+        header.encode(&mut head, ByteOrder::Little, PointerSize::Four);
         let outer = Md {
             format: Chars::new(MQFMT_DEAD_LETTER_HEADER),
             encoding: MQENC_NATIVE,
@@ -238,11 +239,16 @@ impl Report {
             expiry: MQEI_UNLIMITED,
             ..md.clone()
         };
-        routed(qm, queue, outer, Bytes::from(body))
+        routed(qm, queue, outer, self.data.behind(&head))
     }
 }
 
-fn routed(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<RoutedMessage, Reason> {
+fn routed(
+    qm: &Inner,
+    queue: Arc<Queue>,
+    mut md: Md,
+    data: MessageData,
+) -> Result<RoutedMessage, Reason> {
     let attributes = queue.attributes();
     if data.len() > attributes.max_msg_length {
         return Err(Reason::MSG_TOO_BIG_FOR_Q);
@@ -254,23 +260,27 @@ fn routed(qm: &Inner, queue: Arc<Queue>, mut md: Md, data: Bytes) -> Result<Rout
         MQEI_UNLIMITED => 0,
         tenths => qm.clock.now() + i64::from(tenths) * 100_000,
     };
-    Ok(RoutedMessage::new(queue, md, data, expires))
+    Ok(RoutedMessage::sharing(queue, md, data, expires))
 }
 
 /// The COA report of a message that is being put on its destination queue.
-pub(crate) fn arrival(qm: &Inner, md: &Md, data: &Bytes) -> Option<Report> {
+pub(crate) fn arrival(
+    qm: &Inner,
+    md: &Md,
+    data: &(impl Clone + Into<MessageData>),
+) -> Option<Report> {
     if md.report & MQRO_COA == 0 {
         return None;
     }
-    report(qm, Kind::Arrival, md, data)
+    report(qm, Kind::Arrival, md, &data.clone().into())
 }
 
-/// The COD report of a message that was got.
-pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Report> {
+/// The COD report of a message that was got. It is rare, so a get keeps no room for it.
+pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Box<Report>> {
     if message.md.report & MQRO_COD == 0 {
         return None;
     }
-    report(qm, Kind::Delivery, &message.md, &message.data)
+    report(qm, Kind::Delivery, &message.md, &message.data).map(Box::new)
 }
 
 /// Says to the operator that a report was discarded.

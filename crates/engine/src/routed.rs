@@ -6,6 +6,7 @@
 //! * What is appended is not waited for here.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -14,9 +15,10 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::message_data::MessageData;
 use crate::queue::Queue;
 use crate::queue::uncommitted::Uncommitted;
-use crate::record::{self, PublishHead};
+use crate::record::{self, Body, PublishHead};
 use crate::unit::{Op, Unit};
 
 /// A message on its way to a local queue, complete but for its number. Small, because a put that waits keeps
@@ -32,11 +34,16 @@ impl RoutedMessage {
     /// `expires`: microseconds since 1970; 0 = never.
     #[inline]
     pub(crate) fn new(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
-        Self::sharing(queue, md, trimmed(data), expires)
+        Self::sharing(queue, md, trimmed(data).into(), expires)
     }
 
     /// The same of data that others share, which have been [`trimmed`].
-    pub(crate) fn sharing(queue: Arc<Queue>, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
+    pub(crate) fn sharing(
+        queue: Arc<Queue>,
+        md: Md,
+        data: MessageData,
+        expires: i64,
+    ) -> RoutedMessage {
         let message = Arc::new(Message {
             md,
             data,
@@ -53,8 +60,7 @@ impl RoutedMessage {
 
     /// Whether the two have one body, and not only equal ones.
     pub(crate) fn shares_body(&self, other: &RoutedMessage) -> bool {
-        let (one, other) = (&self.message.data, &other.message.data);
-        one.as_ptr() == other.as_ptr() && one.len() == other.len()
+        self.message.data.is_same(&other.message.data)
     }
 
     pub(crate) fn into_message(mut self, seq: u64, lsn: Lsn) -> (Arc<Queue>, Arc<Message>) {
@@ -183,13 +189,35 @@ pub(crate) fn append_put(
         message.expires,
         &message.md,
     );
-    let appended = qm.log.append_owing(class, &[&head, &message.data], owing);
+    let [own, shared] = message.data.parts();
+    let appended = qm.log.append_owing(class, &[&head, own, shared], owing);
     if matches!(appended, Err(LogError::Full)) {
         let bytes = head.len() + message.data.len();
         qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
     }
     HEAD.set(head);
     appended
+}
+
+/// Data as a record has them: what lies in memory once it has once.
+fn bodies<'a>(all: impl Iterator<Item = &'a MessageData>) -> (Vec<Body<'a>>, Vec<&'a [u8]>) {
+    let (mut bodies, mut pieces) = (Vec::new(), Vec::<&[u8]>::new());
+    let mut by_end = BTreeMap::new();
+    for data in all {
+        let [head, shared] = data.parts();
+        let piece = *by_end.entry(data.end()).or_insert(pieces.len());
+        match pieces.get_mut(piece) {
+            None => pieces.push(shared),
+            Some(known) if known.len() < shared.len() => *known = shared,
+            Some(_) => {}
+        }
+        bodies.push((head, piece, shared.len()));
+    }
+    let body = |(head, piece, length): (_, usize, usize)| {
+        let from = pieces[piece].len() - length;
+        Body { head, piece, from }
+    };
+    (bodies.into_iter().map(body).collect(), pieces)
 }
 
 /// Appends the record of messages that are put all at once, without waiting. All of them are persistent, and there is one
@@ -204,21 +232,26 @@ pub(crate) fn append_all(
     if rest.is_empty() {
         return append_put(qm, (class, owing), uow, first.0, first.1);
     }
-    let bodies = messages.chunk_by(|(one, _), (next, _)| one.shares_body(next));
-    let mut parts: Vec<&[u8]> = vec![&[]];
-    parts.extend(bodies.clone().map(|all| &all[0].0.message.data[..]));
+    let same = messages.chunk_by(|(one, _), (next, _)| one.shares_body(next));
+    let (bodies, pieces) = bodies(same.clone().map(|all| &all[0].0.message.data));
     let mut head = HEAD.take();
     head.clear();
-    let lengths = parts[1..].iter().map(|body| body.len());
-    let mut publish = PublishHead::new(&mut head, uow, &first.0.message.md, lengths);
-    for (body, all) in bodies.enumerate() {
+    let mut publish = PublishHead::new(&mut head, uow, &first.0.message.md, &bodies, &pieces);
+    for (body, all) in same.enumerate() {
         for (routed, seq) in all {
             let message = &routed.message;
             publish.add(routed.queue.id, *seq, message.expires, body, &message.md);
         }
     }
     publish.finish();
-    parts[0] = &head;
+    let mut parts: Vec<&[u8]> = vec![&head];
+    parts.extend(
+        bodies
+            .iter()
+            .map(|body| body.head)
+            .filter(|head| !head.is_empty()),
+    );
+    parts.extend(pieces);
     let appended = qm.log.append_owing(class, &parts, owing);
     if matches!(appended, Err(LogError::Full)) {
         let bytes = parts.iter().map(|part| part.len()).sum();

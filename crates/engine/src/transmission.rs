@@ -2,18 +2,18 @@
 //!
 //! Invariant: what the header says of the message is what its descriptor said, groups included.
 
-use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Md, Name, Xqh};
 
+use crate::message_data::MessageData;
 use crate::verbs::mde;
 
 /// Puts the header of a transmission queue in front of a message, whose descriptor becomes part of
 /// the data (MQXQH; a version 2 descriptor's extra fields follow as MQMDE).
-pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, Bytes) {
+pub(crate) fn transmit(md: &Md, data: &MessageData, queue: Name, q_mgr: Name) -> (Md, MessageData) {
     let mut embedded = md.clone();
     embedded.version = MQMD_VERSION_1;
-    let mut body = Vec::with_capacity(data.len() + 512);
+    let mut head = Vec::with_capacity(512);
     let grouped = md.version >= MQMD_VERSION_2 && mde::needed(md);
     if grouped {
         embedded.format = Chars::new(MQFMT_MD_EXTENSION);
@@ -24,11 +24,10 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
         msg_desc: embedded,
     };
     let order = posthaste_mqi::ByteOrder::Little;
-    header.encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+    header.encode(&mut head, order, posthaste_mqi::PointerSize::Four);
     if grouped {
-        mde::of(md).encode(&mut body, order, posthaste_mqi::PointerSize::Four);
+        mde::of(md).encode(&mut head, order, posthaste_mqi::PointerSize::Four);
     }
-    body.extend_from_slice(data);
     let outer = Md {
         version: MQMD_VERSION_1,
         report: 0,
@@ -45,5 +44,5 @@ pub(crate) fn transmit(md: &Md, data: &[u8], queue: Name, q_mgr: Name) -> (Md, B
         original_length: -1,
         ..md.clone()
     };
-    (outer, Bytes::from(body))
+    (outer, data.behind(&head))
 }

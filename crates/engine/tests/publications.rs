@@ -8,7 +8,9 @@ use bytes::Bytes;
 use posthaste_engine::Session;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Hobj, Md, Name, Od, Pmo, PointerSize, Reason, Rfh2, Sd};
+use posthaste_mqi::{
+    ByteOrder, Chars, Dlh, Hobj, Md, Name, Od, Pmo, PointerSize, Reason, Rfh2, Sd,
+};
 use world::*;
 
 fn topic(string: &str) -> Od {
@@ -331,6 +333,75 @@ fn what_cannot_be_delivered_goes_to_the_dead_letter_queue() {
     assert_eq!((depths(&w, 3), w.depth(DEAD)), (vec![1, 0, 1], 1));
 }
 
+/// Durable subscriptions to `t` whose messages all go to one queue, made with user data of their own.
+fn durable_at(w: &World, queue: &str, count: usize, options: &str) {
+    w.run(&format!("DEFINE QLOCAL({queue})"));
+    let define = |at| {
+        format!("DEFINE SUB({queue}{at}) TOPICSTR('t') DEST({queue}) USERDATA('{at}') {options}\n")
+    };
+    w.run(&(0..count).map(define).collect::<String>());
+}
+
+/// As much as no record of the log takes if each message has a body of its own there.
+#[test]
+fn long_messages_that_differ_in_a_header_are_logged_once() {
+    const LENGTH: usize = 1 << 20;
+    const COUNT: usize = 140;
+    let data = Bytes::from(vec![7; LENGTH]);
+    let published = |w: &World| {
+        let s = w.connect();
+        let h = open_topic(&s, "t");
+        let done = block_on(s.put(h, &mut md(PERSISTENT), &mut pmo(0), data.clone()));
+        done.map(|done| done.warning)
+    };
+    // What is in front of the data, of each message on a queue.
+    let headers = |w: &World, queue: &str| -> Vec<Bytes> {
+        let s = w.connect();
+        let h = open(&s, queue, IN_OUT);
+        let got = (0..COUNT).map(|_| take(&s, h, md(0), gmo(0), 2 * LENGTH).unwrap());
+        let headers = got.map(|got| {
+            let (header, body) = got.data.split_at(got.data.len() - LENGTH);
+            assert!(body == data);
+            Bytes::copy_from_slice(header)
+        });
+        headers.collect()
+    };
+    let mut w = World::made(
+        &posthaste_engine::CreateOptions {
+            dead_letter_q: DEAD.to_owned(),
+            ..Default::default()
+        },
+        |c| c.log_config.file_pages = 2048,
+    );
+    durable_at(&w, "CLOSED", COUNT, "");
+    w.run("ALTER QLOCAL(CLOSED) PUT(DISABLED)");
+    let before = w.qm().log().appended();
+    assert_eq!(published(&w), Ok(Reason::NONE));
+    let logged = w.qm().log().appended().0 - before.0;
+    assert!(logged < 2 * LENGTH as u64, "{logged}");
+    w.crash();
+    assert_eq!(w.depth(DEAD), COUNT as u32);
+    for header in headers(&w, DEAD) {
+        let (header, _) = Dlh::decode(&header, ByteOrder::Little, PointerSize::Four).unwrap();
+        assert_eq!(header.reason, Reason::PUT_INHIBITED.0);
+        assert_eq!(header.dest_q_name, Name::new("CLOSED"));
+    }
+    w.run("ALTER TOPIC(SYSTEM.BASE.TOPIC) USEDLQ(NO)");
+    assert_eq!(published(&w), Err(Reason::PUBLICATION_FAILURE));
+
+    for at in 0..COUNT {
+        w.run(&format!("DELETE SUB(CLOSED{at})"));
+    }
+    durable_at(&w, "OPEN", COUNT, "PSPROP(RFH2)");
+    assert_eq!(published(&w), Ok(Reason::NONE));
+    w.crash();
+    for (at, header) in headers(&w, "OPEN").into_iter().enumerate() {
+        let (header, _) = Rfh2::decode(&header, ByteOrder::Little, PointerSize::Four).unwrap();
+        let user = format!("<mqps><Top>t</Top><Sud>{at}</Sud></mqps>");
+        assert_eq!(header.folder("mqps"), Some(&user[..]));
+    }
+}
+
 #[test]
 fn a_header_of_the_publisher_says_the_topic_too() {
     let w = World::light();
@@ -359,6 +430,71 @@ fn a_header_of_the_publisher_says_the_topic_too() {
         (header.format, &got.data[used..]),
         (Chars::new("MQSTR"), &b"body"[..])
     );
+}
+
+/// Some subscribers have the publisher's header, some one with a folder more: what is behind it is logged once, and what a
+/// second header says of the message is found whichever of these it is.
+#[test]
+fn what_is_behind_a_header_of_the_publisher_is_shared_too() {
+    const LENGTH: usize = 1 << 20;
+    let mut w = World::made(&Default::default(), |c| c.log_config.file_pages = 2048);
+    for (at, how) in ["NONE", "MSGPROP", "RFH2"].iter().enumerate() {
+        durable_at(&w, &format!("Q{at}."), 2, &format!("PSPROP({how})"));
+    }
+    let header = |format: &str, folder: &str| Rfh2 {
+        format: Chars::new(format),
+        folders: vec![folder.to_owned()],
+        ..Rfh2::default()
+    };
+    let mut data = Vec::new();
+    for header in [
+        header("MQHRF2", "<usr><a>1</a></usr>"),
+        header("", "<usr><b>2</b></usr>"),
+    ] {
+        header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
+    }
+    data.extend_from_slice(&vec![7; LENGTH]);
+    let mut sent = Md {
+        format: Chars::new("MQHRF2"),
+        ..md(PERSISTENT)
+    };
+    let before = w.qm().log().appended();
+    let s = w.connect();
+    let h = open_topic(&s, "t");
+    block_on(s.put(h, &mut sent, &mut pmo(0), Bytes::from(data.clone()))).unwrap();
+    let logged = w.qm().log().appended().0 - before.0;
+    assert!(logged < 2 * LENGTH as u64, "{logged}");
+    let browse_all = |w: &World| {
+        let s = w.connect();
+        for at in 0..3 {
+            let mut od = Od {
+                version: MQOD_VERSION_4,
+                object_name: Name::new(&format!("Q{at}.")),
+                selection_string: "a = '1' AND b = '2'".to_owned(),
+                ..Od::default()
+            };
+            let h = open_od(&s, &mut od, MQOO_BROWSE).unwrap();
+            for number in 0..2 {
+                let got = take(&s, h, md(0), gmo(MQGMO_BROWSE_NEXT), 2 * LENGTH).unwrap();
+                let (header, used) =
+                    Rfh2::decode(&got.data, ByteOrder::Little, PointerSize::Four).unwrap();
+                let user = format!("<mqps><Top>t</Top><Sud>{number}</Sud></mqps>");
+                assert_eq!(header.folder("mqps"), (at > 0).then_some(&user[..]));
+                assert!(data.ends_with(&got.data[used..]) && got.data.len() >= data.len());
+                let begin = take(
+                    &s,
+                    h,
+                    md(0),
+                    gmo(MQGMO_BROWSE_MSG_UNDER_CURSOR | MQGMO_ACCEPT_TRUNCATED_MSG),
+                    300,
+                );
+                assert_eq!(begin.unwrap().data, got.data[..300]);
+            }
+        }
+    };
+    browse_all(&w);
+    w.crash();
+    browse_all(&w);
 }
 
 #[test]

@@ -60,14 +60,27 @@ struct Entry<'a> {
 impl<'a> Properties<'a> {
     /// Those of a message with this descriptor and these data.
     pub fn of(md: &Md, data: &'a [u8]) -> Self {
-        Self::read(md.format, md.encoding, data)
+        Self::of_parts(md, [data, &[]])
+    }
+
+    /// The same of data in two pieces; no header lies in both.
+    pub fn of_parts(md: &Md, parts: [&'a [u8]; 2]) -> Self {
+        Self::read_parts(md.format, md.encoding, parts)
     }
 
     /// Those in front of data of this format and encoding: of every MQRFH2 that follows directly.
-    pub fn read(mut format: Chars<8>, mut encoding: i32, mut data: &'a [u8]) -> Self {
+    pub fn read(format: Chars<8>, encoding: i32, data: &'a [u8]) -> Self {
+        Self::read_parts(format, encoding, [data, &[]])
+    }
+
+    fn read_parts(mut format: Chars<8>, mut encoding: i32, parts: [&'a [u8]; 2]) -> Self {
+        let [mut data, mut rest] = parts;
         let mut properties = Properties::default();
         let mut room = LONGEST;
         while format == Chars::new("MQHRF2") {
+            if data.is_empty() {
+                data = std::mem::take(&mut rest);
+            }
             let order = ByteOrder::of_encoding(encoding);
             let decoded = order.map(|order| Rfh2::split(data, order));
             let Some(Ok((header, folders, used))) = decoded else {

@@ -279,7 +279,7 @@ impl App {
             consumer.credit(1);
             let delivery = once(consumer.next()).unwrap_or(Err(Reason::NO_MSG_AVAILABLE))?;
             *md = delivery.descriptor();
-            let data = delivery.data().clone();
+            let data = delivery.data();
             match in_uow {
                 true => block_on(delivery.accept_in_unit())?,
                 false => block_on(delivery.accept())?,
@@ -300,7 +300,7 @@ impl App {
             consumer.credit(1);
             let delivery = block_on(consumer.next())?;
             *md = delivery.descriptor();
-            let data = delivery.data().clone();
+            let data = delivery.data();
             block_on(delivery.accept())?;
             Ok(data)
         };

@@ -36,7 +36,7 @@ impl Worker {
         };
         let delivery = self.handed(session, (handle, wait), md, gmo).await?;
         *md = delivery.descriptor();
-        let data = delivery.data().clone();
+        let data = delivery.data();
         let persistent = md.persistence == MQPER_PERSISTENT;
         let in_unit = gmo.options & MQGMO_SYNCPOINT != 0
             || gmo.options & MQGMO_SYNCPOINT_IF_PERSISTENT != 0 && persistent;

@@ -38,7 +38,7 @@ impl<'a> Considered<'a> {
         let message = self.message;
         let properties = self
             .properties
-            .get_or_init(|| Properties::of(&message.md, &message.data));
+            .get_or_init(|| Properties::of_parts(&message.md, message.data.parts()));
         properties.get(folder, path)
     }
 

@@ -204,7 +204,8 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
 
 /// Writes a message to the queue file, as it is held there.
 pub(crate) fn write_message(file: &QueueFile, message: &Message) -> Result<Place, StoreError> {
-    file.write(&[&stored_head(message), &message.data])
+    let [head, shared] = message.data.parts();
+    file.write(&[&stored_head(message), head, shared])
 }
 
 /// The room that a message takes in the file.

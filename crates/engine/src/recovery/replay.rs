@@ -14,11 +14,12 @@ use posthaste_recovery_log::Lsn;
 use crate::catalogue::{Catalogue, RETAINED_QUEUE, Runtime, Stored};
 use crate::mark::{self, Mark, mark};
 use crate::message::Message;
+use crate::message_data::MessageData;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::{NewSlot, SlotId};
 use crate::queue::uncommitted::Uncommitted;
-use crate::record::{BackoutCount, Destination, QueueId, Record, UowId};
+use crate::record::{BackoutCount, Publication, QueueId, Record, UowId};
 use crate::stop::StartError;
 use crate::unit::Op;
 use crate::unit::carried::{Found, Row};
@@ -150,14 +151,18 @@ impl<'a> Replay<'a> {
                 md,
                 data,
             } => {
-                let message = || message(start, seq, expires, *md, Bytes::copy_from_slice(data));
+                let message = || {
+                    message(
+                        start,
+                        seq,
+                        expires,
+                        *md,
+                        Bytes::copy_from_slice(data).into(),
+                    )
+                };
                 self.redo_put(uow, queue, seq, message);
             }
-            Record::Publish {
-                uow,
-                destinations,
-                bodies,
-            } => self.redo_publication(start, uow, destinations, &bodies),
+            Record::Publish(publication) => self.redo_publication(start, publication),
             Record::Get {
                 uow: 0, queue, seq, ..
             }
@@ -221,15 +226,23 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn redo_publication(
-        &mut self,
-        start: Lsn,
-        uow: UowId,
-        mut destinations: Vec<Destination>,
-        bodies: &[&[u8]],
-    ) {
+    fn redo_publication(&mut self, start: Lsn, publication: Publication<'_>) {
+        let Publication {
+            uow,
+            mut destinations,
+            bodies,
+            pieces,
+        } = publication;
         // Shared in memory too.
-        let bodies: Vec<Bytes> = bodies.iter().map(|b| Bytes::copy_from_slice(b)).collect();
+        let pieces: Vec<Bytes> = pieces.iter().map(|b| Bytes::copy_from_slice(b)).collect();
+        let bodies = bodies.iter().map(|body| {
+            let shared = MessageData::from(pieces[body.piece].slice(body.from..));
+            match body.head {
+                [] => shared,
+                head => shared.behind(head),
+            }
+        });
+        let bodies: Vec<MessageData> = bodies.collect();
         if planted(Bug::HalfPublish) {
             destinations.truncate(destinations.len() / 2);
         }
@@ -491,7 +504,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn message(start: Lsn, seq: u64, expires: i64, md: Md, data: Bytes) -> Arc<Message> {
+fn message(start: Lsn, seq: u64, expires: i64, md: Md, data: MessageData) -> Arc<Message> {
     Arc::new(Message {
         md,
         data,

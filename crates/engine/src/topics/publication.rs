@@ -11,11 +11,13 @@
 //!   and where the message has one already, in which case its own. A message without it stays as it was published:
 //!   its getter would not be shown the properties of another form either (PROPCTL(COMPAT)).
 
-use bytes::Bytes;
+use std::collections::BTreeMap;
+
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Md, PointerSize, Rfh2};
 
 use super::subscription::{PublishProperties, Subscription};
+use crate::message_data::MessageData;
 
 /// Characters of the text of a folder.
 const UTF_8: i32 = 1208;
@@ -23,14 +25,14 @@ const UTF_8: i32 = 1208;
 /// Data in one of the forms of a publication, and what the descriptor says of them.
 #[derive(Clone)]
 pub(crate) struct Form {
-    pub(crate) data: Bytes,
+    pub(crate) data: MessageData,
     format: Chars<8>,
     encoding: i32,
     coded_char_set_id: i32,
 }
 
 impl Form {
-    pub(crate) fn of(md: &Md, data: Bytes) -> Form {
+    pub(crate) fn of(md: &Md, data: MessageData) -> Form {
         Form {
             data,
             format: md.format,
@@ -58,12 +60,11 @@ impl Form {
     }
 
     /// Data behind a header.
-    fn behind(&self, header: &Rfh2, order: ByteOrder, data: &[u8]) -> Form {
-        let mut all = Vec::with_capacity(data.len() + 256);
-        header.encode(&mut all, order, PointerSize::Four);
-        all.extend_from_slice(data);
+    fn behind(&self, header: &Rfh2, order: ByteOrder, data: &MessageData) -> Form {
+        let mut head = Vec::with_capacity(256);
+        header.encode(&mut head, order, PointerSize::Four);
         Form {
-            data: Bytes::from(all),
+            data: data.behind(&head),
             format: Chars::new(MQFMT_RF_HEADER_2),
             ..*self
         }
@@ -73,11 +74,11 @@ impl Form {
     fn with_folder(&self, folder: String) -> Form {
         let order = ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little);
         let own = (self.format == Chars::new(MQFMT_RF_HEADER_2))
-            .then(|| Rfh2::decode(&self.data, order, PointerSize::Four).ok())
+            .then(|| Rfh2::decode(self.data.front(), order, PointerSize::Four).ok())
             .flatten();
         let (mut header, used) = own.unwrap_or_else(|| (self.header(), 0));
         header.replace_folder("mqps", folder);
-        self.behind(&header, order, &self.data[used..])
+        self.behind(&header, order, &self.data.after(used))
     }
 
     /// The form in which a publication is retained: as it is, behind a header of its own that says what it is about.
@@ -90,16 +91,16 @@ impl Form {
 }
 
 /// The topic string of a retained publication, and what was published. `None`: this is no such message.
-pub(crate) fn restored(md: &Md, data: &Bytes) -> Option<(String, Form)> {
+pub(crate) fn restored(md: &Md, data: &MessageData) -> Option<(String, Form)> {
     if md.format != Chars::new(MQFMT_RF_HEADER_2) {
         return None;
     }
     let order = ByteOrder::of_encoding(md.encoding).unwrap_or(ByteOrder::Little);
-    let (header, used) = Rfh2::decode(data, order, PointerSize::Four).ok()?;
+    let (header, used) = Rfh2::decode(data.front(), order, PointerSize::Four).ok()?;
     let text = header.folder("mqps")?.strip_prefix(TOPIC)?;
     let (topic, _) = text.split_once("</Top>")?;
     let form = Form {
-        data: data.slice(used..),
+        data: data.after(used),
         format: header.format,
         encoding: header.encoding,
         coded_char_set_id: header.coded_char_set_id,
@@ -152,8 +153,9 @@ pub(crate) struct Forms<'a> {
     published: Form,
     /// It begins with an MQRFH2.
     has_header: bool,
-    /// By the user data in them.
-    with_folder: Vec<(String, Form)>,
+    with_folder: Vec<Form>,
+    /// Which of those it is, by the user data in it.
+    by_user_data: BTreeMap<String, usize>,
 }
 
 impl<'a> Forms<'a> {
@@ -165,6 +167,7 @@ impl<'a> Forms<'a> {
             has_header: published.format == Chars::new(MQFMT_RF_HEADER_2),
             published,
             with_folder: Vec::new(),
+            by_user_data: BTreeMap::new(),
         }
     }
 
@@ -178,18 +181,18 @@ impl<'a> Forms<'a> {
         if !needs_folder {
             return (0, &self.published);
         }
-        let known = self.with_folder.iter();
         let user_data = &subscription.user_data;
-        let at = match known.clone().position(|(of, _)| of == user_data) {
-            Some(at) => at,
+        let at = match self.by_user_data.get(user_data) {
+            Some(at) => *at,
             None => {
                 let folder = folder(self.topic, user_data, self.retained);
-                let form = self.published.with_folder(folder);
-                self.with_folder.push((user_data.clone(), form));
-                self.with_folder.len() - 1
+                self.with_folder.push(self.published.with_folder(folder));
+                let at = self.with_folder.len() - 1;
+                self.by_user_data.insert(user_data.clone(), at);
+                at
             }
         };
-        (at + 1, &self.with_folder[at].1)
+        (at + 1, &self.with_folder[at])
     }
 }
 

@@ -269,8 +269,8 @@ impl Delivery {
     }
 
     /// The message's data, whole.
-    pub fn data(&self) -> &Bytes {
-        &self.lease.message().data
+    pub fn data(&self) -> Bytes {
+        self.lease.message().data.whole()
     }
 
     /// What names the message, among all of its queue manager.

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use posthaste_mqi::Reason;
-use posthaste_recovery_log::{Appended, Class, LogError, Lsn, MAX_RECORD};
+use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use super::send::{Due, file_uncommitted, join};
 use crate::delivery::{deliver, reserve_report};
@@ -141,21 +141,10 @@ struct Placing {
     undelivered: Undelivered,
 }
 
-/// Bytes of a publication's record beside its bodies, for each message: more than a descriptor can take.
-const HEAD: usize = 600;
-
 impl Placing {
     fn persistent(&self) -> usize {
         let persistent = |placed: &Placed| placed.routed.persistent();
         self.all.partition_point(persistent)
-    }
-
-    /// Whether one record can hold them.
-    fn fits(&self) -> bool {
-        let persistent = &self.all[..self.persistent()];
-        let bodies = persistent.chunk_by(|one, next| one.routed.shares_body(&next.routed));
-        let bytes = bodies.map(|all| all[0].routed.message.data.len() + all.len() * HEAD);
-        bytes.fold(0_usize, usize::saturating_add) <= MAX_RECORD
     }
 
     /// Draws the numbers of the messages.
@@ -215,7 +204,7 @@ impl Distribution {
     /// Finds places for all, and for the reports on their arrival.
     ///
     /// # Errors
-    /// That of a copy that has to be delivered and finds none; 2031 no record is long enough for it.
+    /// That of a copy that has to be delivered and finds none.
     async fn place(&mut self, qm: &Arc<Inner>) -> Result<Placing, Reason> {
         let mut placing = Placing {
             all: Vec::with_capacity(self.copies.len()),
@@ -269,10 +258,6 @@ impl Distribution {
         placing
             .all
             .sort_by_key(|placed| !placed.routed.persistent());
-        if !placing.fits() {
-            self.take_back(placing);
-            return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
-        }
         Ok(placing)
     }
 

@@ -307,7 +307,7 @@ fn deliver_data(request: &Request, message: &Message, truncated: Reason) -> Done
     Done {
         value: Got {
             data: match length == message.data.len() {
-                true => message.data.slice(..length.min(request.buffer)),
+                true => message.data.up_to(request.buffer),
                 false => mde::in_front(&message.md, &message.data, request.buffer),
             },
             length,
@@ -333,10 +333,16 @@ fn deliver(
     describe(qm, request, message, count, md, gmo);
     if request.has(MQGMO_CONVERT) && done.warning != Reason::TRUNCATED_MSG_FAILED {
         let extended;
-        let whole = match done.value.length == message.data.len() {
-            true => &message.data,
-            false => {
-                extended = mde::in_front(&message.md, &message.data, usize::MAX);
+        let whole = match (
+            done.value.length == message.data.len(),
+            message.data.in_one_piece(),
+        ) {
+            (true, Some(whole)) => whole,
+            (own, _) => {
+                extended = match own {
+                    true => message.data.whole(),
+                    false => mde::in_front(&message.md, &message.data, usize::MAX),
+                };
                 &extended
             }
         };

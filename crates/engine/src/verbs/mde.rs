@@ -11,6 +11,8 @@ use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Md, Mde, PointerSize, Reason};
 
+use crate::message_data::MessageData;
+
 /// Bytes of an MQMDE.
 const LENGTH: usize = 72;
 /// `MDE ` in EBCDIC.
@@ -51,11 +53,10 @@ pub(crate) fn length(getter: i32, md: &Md) -> usize {
 }
 
 /// The data with the MQMDE in front, at most `most` bytes of both.
-pub(crate) fn in_front(md: &Md, data: &[u8], most: usize) -> Bytes {
+pub(crate) fn in_front(md: &Md, data: &MessageData, most: usize) -> Bytes {
     let mut out = Vec::with_capacity((LENGTH + data.len()).min(most).max(LENGTH));
     of(md).encode(&mut out, ByteOrder::Little, PointerSize::Four);
-    let room = most.saturating_sub(LENGTH).min(data.len());
-    out.extend_from_slice(&data[..room]);
+    out.extend_from_slice(&data.up_to(most.saturating_sub(LENGTH)));
     out.truncate(most);
     Bytes::from(out)
 }

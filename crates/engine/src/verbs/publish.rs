@@ -23,6 +23,7 @@ use crate::consume::considered::Considered;
 use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::message_data::MessageData;
 use crate::meter::Count;
 use crate::queue::Queue;
 use crate::queue::retained::Retaining;
@@ -42,7 +43,7 @@ pub(super) struct Publishing {
     rules: Arc<TopicRules>,
     /// The publisher's descriptor; its MsgId is zeros where each copy is to have one of its own.
     md: Md,
-    data: Bytes,
+    data: MessageData,
     expires: i64,
     /// The MsgId that the publisher is given back.
     given_back: MsgId,
@@ -207,7 +208,7 @@ impl SessionInner {
             topic,
             rules,
             md,
-            data: trimmed(data),
+            data: trimmed(data).into(),
             expires,
             given_back,
             warning,
@@ -298,7 +299,7 @@ impl SessionInner {
         let mut md = publishing.md.clone();
         form.describe(&mut md);
         let expires = publishing.expires;
-        let routed = RoutedMessage::new(queue, md, form.data, expires);
+        let routed = RoutedMessage::sharing(queue, md, form.data, expires);
         let retains = Retaining {
             topic: topic.as_str().into(),
             seen,

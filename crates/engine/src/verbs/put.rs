@@ -18,7 +18,7 @@ use crate::message::Message;
 use crate::meter::Count;
 use crate::queue::{Queue, QueueAttributes};
 use crate::report::{self, Report};
-use crate::routed::RoutedMessage;
+use crate::routed::{RoutedMessage, trimmed};
 use crate::session::{Session, SessionInner};
 use crate::transmission::transmit;
 
@@ -99,11 +99,12 @@ impl Route {
     /// The message as the queue of this route gets it.
     #[inline]
     fn routed(&self, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
-        let (md, data) = match self.remote.as_deref() {
-            None => (md, data),
-            Some((queue, q_mgr)) => transmit(&md, &data, *queue, *q_mgr),
+        let queue = self.queue.clone();
+        let Some((name, q_mgr)) = self.remote.as_deref() else {
+            return RoutedMessage::new(queue, md, data, expires);
         };
-        RoutedMessage::new(self.queue.clone(), md, data, expires)
+        let (md, data) = transmit(&md, &trimmed(data).into(), *name, *q_mgr);
+        RoutedMessage::sharing(queue, md, data, expires)
     }
 
     /// Attributes that a put consults: of the queue itself, or of the first definition on the way.
