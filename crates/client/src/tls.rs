@@ -6,7 +6,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -44,20 +44,25 @@ impl Tls {
     /// # Errors
     /// 2381: `MQSSLKEYR` is not set.
     pub fn from_environment(cipher_spec: &str) -> Result<Tls, ClientError> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         let missing = || {
             failed(
                 Reason::KEY_REPOSITORY_ERROR,
                 "no key repository is named: set MQSSLKEYR",
             )
         };
-        Ok(Tls {
+        let repository = variable("MQSSLKEYR").ok_or_else(missing)?;
+        Ok(Tls::with_repository(cipher_spec, Path::new(&repository)))
+    }
+
+    /// With this CipherSpec and key repository, and what `MQCERTLABL` and `MQKEYRPWD` say.
+    pub fn with_repository(cipher_spec: &str, repository: &Path) -> Tls {
+        Tls {
             cipher_spec: cipher_spec.to_owned(),
-            key_repository: variable("MQSSLKEYR").ok_or_else(missing)?.into(),
+            key_repository: repository.to_owned(),
             password: variable("MQKEYRPWD"),
             label: variable("MQCERTLABL"),
             peer: None,
-        })
+        }
     }
 
     fn connector(&self, user: &str) -> Result<Connector, ClientError> {
@@ -81,6 +86,10 @@ impl Tls {
         let pattern = self.peer.as_deref().map(PeerPattern::parse);
         pattern.transpose().map_err(invalid)
     }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
 fn failed(reason: Reason, why: impl ToString) -> ClientError {

@@ -174,6 +174,15 @@ pub(super) struct ManagerFlags {
     /// channel
     #[arg(long = "jc", value_name = "CHANNEL", default_value = "SYSTEM.DEF.SVRCONN", value_parser = channel)]
     pub(super) channel: String,
+    /// TLS with this CipherSpec or alias; a thread each carries it [none]
+    #[arg(long = "jl", value_name = "CIPHERSPEC")]
+    pub(super) cipher_spec: Option<String>,
+    /// key repository, with its password in a stash file or MQKEYRPWD [MQSSLKEYR]
+    #[arg(long = "kr", value_name = "FILE")]
+    pub(super) key_repository: Option<PathBuf>,
+    /// label of the client's certificate [MQCERTLABL]
+    #[arg(long = "jw", value_name = "LABEL")]
+    pub(super) label: Option<String>,
     /// FASTPATH: the queue manager runs in this process (-jt mqb)
     #[arg(long = "jf")]
     pub(super) inside: bool,
@@ -275,7 +284,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("cs=false gs", "the driver gets without selectors"),
     ("cb=false", "the driver has no callbacks (MQCB)"),
     ("jy=false", "the driver does not read ahead"),
-    ("jl jw kr ql=0", "TLS is not in this release"),
+    ("ql=0", "keys are reset as the channel says"),
     ("cz", "compression is not in this release"),
     ("ar h2 p2", "automatic reconnection is not in this release"),
     (

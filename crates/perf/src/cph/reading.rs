@@ -157,7 +157,9 @@ impl Flags {
             }
         }
         if flags.to.binding == "mqb"
-            && let Some(name) = ["jh", "jp", "jc"].iter().find(|name| is_given(words, name))
+            && let Some(name) = ["jh", "jp", "jc", "jl", "kr", "jw"]
+                .iter()
+                .find(|name| is_given(words, name))
         {
             return Err(usage(format!(
                 "-{name} is for clients (-jt mqc), not for -jt mqb"
@@ -180,6 +182,14 @@ impl Flags {
             }
             () if inside && own.multiplex.is_some() => {
                 "inside one process each application is a thread: -jf true and --multiplex exclude each other"
+            }
+            () if self.to.cipher_spec.is_some() && own.multiplex.is_some() => {
+                "loops carry no TLS: -jl and --multiplex exclude each other"
+            }
+            () if self.to.cipher_spec.is_none()
+                && (self.to.key_repository.is_some() || self.to.label.is_some()) =>
+            {
+                "-kr and -jw say with whose keys TLS is, and need -jl"
             }
             () if counted && !own.warm_up.is_zero() => {
                 "a number of iterations (-mg) and --warm-up exclude each other"
@@ -294,7 +304,8 @@ pub(super) mod tests {
             "-tc MODULE",
             "--warm-up S",
             "--async ",
-            "-jl -jw -kr -ql ",
+            "-jl CIPHERSPEC",
+            "-ql ",
             "[60]",
         ] {
             assert!(help.contains(part), "{part}: {help}");
@@ -337,7 +348,10 @@ pub(super) mod tests {
         -tc | -tc needs a value: MODULE
         - | - is not an option
         -- | -- is not an option
-        -tc Sender -jl ANY | -jl ANY: TLS is not in this release
+        -tc Sender -ql 5 | -ql 5: keys are reset as the channel says
+        -tc Sender -jl ANY --multiplex 1 | -jl and --multiplex exclude each other
+        -tc Sender -kr a.p12 | -kr and -jw
+        -tc Sender -jt mqb -jl ANY | -jl is for clients
         -tc Sender -cb | -cb true: the driver has no callbacks
         -tc Sender -ve 3 | -ve 3: there is no trace file
         -tc Sender -nt -3 | -nt -3: -3 is not in 0..=4294967295

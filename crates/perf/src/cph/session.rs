@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use posthaste_client::{Address, Connect};
+use posthaste_client::{Address, ClientError, Connect, Tls};
 use posthaste_server::{DataDir, EndMode, Exit, Failure, InProcess, InProcessOptions, State};
 
 use super::failure;
 use super::flags::{Flags, ManagerFlags};
 use super::output::{self, Sum, note, per_second};
-use crate::drive::{Outcome, Running, start_unless};
+use crate::drive::{Outcome, Running, start_unless, unreachable};
 use crate::measure::Interrupt;
 use crate::workload::{Target, Workload};
 
@@ -82,7 +82,21 @@ fn client(place: Option<&Path>, to: &ManagerFlags) -> Result<Connect, Failure> {
     let mut connect = Connect::new(Address::Tcp { host, port }, &to.channel, name.unwrap_or(""));
     connect.user.clone_from(&to.user);
     connect.password.clone_from(&to.password);
+    if let Some(cipher_spec) = &to.cipher_spec {
+        let tls = encrypted(cipher_spec, to);
+        let tls = tls.map_err(|error| unreachable(&connect.queue_manager, error))?;
+        connect.tls = Some(Box::new(tls));
+    }
     Ok(connect)
+}
+
+fn encrypted(cipher_spec: &str, to: &ManagerFlags) -> Result<Tls, ClientError> {
+    let mut tls = match &to.key_repository {
+        None => Tls::from_environment(cipher_spec)?,
+        Some(file) => Tls::with_repository(cipher_spec, file),
+    };
+    tls.label = to.label.clone().or(tls.label);
+    Ok(tls)
 }
 
 /// Where the queue manager of that name listens; if there is none of it here, where one listens that is elsewhere.

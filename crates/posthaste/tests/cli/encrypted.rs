@@ -106,6 +106,7 @@ fn three_commands_encrypt_a_queue_manager() {
             "{repository} {more:?}: {reason}: {text}"
         );
     }
+    drive(&place, port);
     // Messages larger than any record, and than any buffer.
     let large = "x".repeat(3_000_000);
     std::fs::write(place.path().join("large"), &large).unwrap();
@@ -126,4 +127,39 @@ fn three_commands_encrypt_a_queue_manager() {
         &[&["get", "DEV.QUEUE.2", "QM1"], &fixed[..]].concat(),
     );
     assert!(code == 0 && got.contains(&large), "{} bytes", got.len());
+}
+
+/// The driver's applications come with TLS, or are refused.
+fn drive(place: &Place, port: u16) {
+    let port = port.to_string();
+    let fixed = "perf -tc PutGet -nt 2 -mg 5 -d DEV.QUEUE.3 -jh 127.0.0.1 -jc DEV.APP.SVRCONN -jp";
+    let driven = |repository: &str, more: &str| {
+        let words = fixed.split(' ').chain([port.as_str()]);
+        let words: Vec<&str> = words.chain(more.split_whitespace()).collect();
+        run(place, repository, &words)
+    };
+    for (repository, more) in [
+        ("certs/app1.p12", "-jl TLS_CHACHA20_POLY1305_SHA256"),
+        (
+            "",
+            "-jl ANY_TLS12 -kr certs/app1.p12 -jw ibmwebspheremqapp1",
+        ),
+    ] {
+        let (code, text) = driven(repository, more);
+        assert!(
+            code == 0 && text.contains("totalIterations=10"),
+            "{more}: {text}"
+        );
+    }
+    for (more, reason) in [
+        ("", "2397"),
+        ("-jl ANY", "2381"),
+        ("-jl ROT13 -kr certs/app1.p12", "2392"),
+    ] {
+        let (code, text) = driven("", more);
+        assert!(
+            code != 0 && text.contains(reason),
+            "{more}: {reason}: {text}"
+        );
+    }
 }
