@@ -244,7 +244,6 @@ fn either_side(
     builder.set_options(SslOptions::NO_RENEGOTIATION | SslOptions::NO_COMPRESSION);
     builder.set_options(CLEANSE_PLAINTEXT);
     builder.set_mode(SslMode::RELEASE_BUFFERS);
-    builder.set_read_ahead(true);
     builder.set_cert_store(store.trust()?);
     Ok(builder)
 }

@@ -33,6 +33,8 @@ struct Wire {
     taken: usize,
     /// Nothing comes any more.
     ended: bool,
+    /// OpenSSL has said something that is not passed on yet: that there is an end, or a failure.
+    unheard: bool,
     output: Vec<u8>,
     /// The length of `output` beyond which no more is read; none during the handshake.
     most: Option<usize>,
@@ -41,6 +43,11 @@ struct Wire {
 }
 
 impl Wire {
+    /// Whether there is something to read. OpenSSL keeps no record that has come whole: it reads no further than it has to.
+    fn is_spent(&self) -> bool {
+        self.input.is_empty() && !self.ended && !self.unheard
+    }
+
     /// Whether what was read has made too much output.
     fn is_full(&self) -> bool {
         self.flooded || self.most.is_some_and(|most| self.output.len() > most)
@@ -296,13 +303,21 @@ fn read_what_came(stream: &mut SslStream<Wire>, into: &mut [u8]) -> Result<Plain
     let mut length = 0;
     loop {
         let room = into.get_mut(length..).unwrap_or_default();
-        if room.is_empty() {
-            return Ok(Plain::Bytes(length));
+        // To ask OpenSSL in vain is dear: it takes a buffer for a whole record, and overwrites all of it again.
+        let nothing = || stream.get_ref().is_spent() && stream.ssl().pending() == 0;
+        if room.is_empty() || nothing() {
+            return Ok(match length {
+                0 => Plain::Waiting,
+                length => Plain::Bytes(length),
+            });
         }
         match stream.ssl_read(room) {
             Ok(more) => length += more,
             // What came before is handed over first; the rest is found again.
-            Err(_) if length > 0 => return Ok(Plain::Bytes(length)),
+            Err(error) if length > 0 => {
+                stream.get_mut().unheard = error.code() != ErrorCode::WANT_READ;
+                return Ok(Plain::Bytes(length));
+            }
             Err(error) => {
                 return match error.code() {
                     ErrorCode::WANT_READ => Ok(Plain::Waiting),
