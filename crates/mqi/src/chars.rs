@@ -77,7 +77,11 @@ impl<const N: usize> Chars<N> {
 
     /// Whether the field holds no text.
     pub fn is_blank(&self) -> bool {
-        self.0 == [b' '; N] || self.trimmed().is_empty()
+        // The first byte tells it nearly always.
+        match self.0.first() {
+            Some(b' ') => self.0 == [b' '; N] || self.trimmed().is_empty(),
+            first => first.is_none_or(|byte| *byte == 0),
+        }
     }
 
     /// The same text with blank padding, whatever the padding was.
