@@ -3,7 +3,9 @@
 //! Two fields agree by themselves, by "the smaller of both": the protocol level and the number of conversations. For
 //! the others the client keeps what it proposed unless the answer disputes it (error flag and a bit for the field), and
 //! then sends a second INITIAL_DATA that has the disputed values. So [`answer`] disputes exactly the fields whose
-//! proposed value we cannot work with, and a second dispute ends the channel.
+//! proposed value we cannot work with, and a second dispute ends the channel. Our own clients ([`OWN`]) take the shorter
+//! longest message without being asked again, which would cost every connect a round trip: a client asks for all that
+//! there is, and channels allow less.
 
 use posthaste_mqi::{Chars, Name};
 
@@ -17,6 +19,8 @@ const FAP_SHARING: u8 = 9;
 const FAP_PROTECTION: u8 = 13;
 /// The highest protocol level offered: from 13 on password protection would be asked for.
 pub const FAP_LEVEL: u8 = 12;
+/// What the product of our own clients begins with.
+pub const OWN: &[u8] = b"PHCL";
 /// The least transmission size that makes sense: headers, MQMD and options in one segment.
 pub const MIN_TRANSMISSION: u32 = 1_024;
 
@@ -103,7 +107,7 @@ pub fn answer(
             dispute::TRANSMISSION_SIZE,
         ),
         (
-            answer.max_message != client.max_message,
+            answer.max_message != client.max_message && !takes_shorter(client),
             dispute::MESSAGE_SIZE,
         ),
         (answer.heartbeat_s != client.heartbeat_s, dispute::HEARTBEAT),
@@ -139,6 +143,11 @@ pub fn answer(
         thread_id: client.thread_id,
     };
     Ok((answer, Some(agreement)))
+}
+
+/// Whether a client takes the answer's longest message if that is the shorter one.
+fn takes_shorter(client: &InitialData) -> bool {
+    client.max_message > 0 && client.product.as_bytes().starts_with(OWN)
 }
 
 /// The values we want, field by field.
@@ -216,7 +225,10 @@ pub fn conclude(proposal: &InitialData, answer: &InitialData) -> Result<Agreemen
         fap_level,
         conversations: if shares { answer.conversations } else { 0 },
         max_transmission: proposal.max_transmission,
-        max_message: proposal.max_message,
+        max_message: match answer.max_message {
+            0 => proposal.max_message,
+            stated => stated.min(proposal.max_message),
+        },
         heartbeat_s: proposal.heartbeat_s,
         ccsid: answer.ccsid,
         channel: proposal.channel,

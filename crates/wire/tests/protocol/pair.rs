@@ -214,6 +214,35 @@ fn both_sides_agree_on_every_kind_of_socket() {
 }
 
 #[test]
+fn our_own_client_takes_a_shorter_longest_message_at_once() {
+    for (product, asked, rounds) in [
+        ("PHCL00010000", 100 << 20, 1),
+        ("MQXX00000000", 100 << 20, 2),
+        ("PHCL00010000", 0, 2),
+        ("PHCL00010000", 1 << 20, 1),
+    ] {
+        let client = ClientOffer {
+            max_message: asked,
+            product: Chars::new(product),
+            ..client_offer()
+        };
+        let offer = Offer {
+            max_message: 4 << 20,
+            ..fuzzing::offer()
+        };
+        let mut pair = Pair::new(&client, offer);
+        assert_eq!(pair.negotiate(), rounds, "{product} {asked}");
+        let agreed = [pair.client.agreement(), pair.server.agreement()];
+        let longest = agreed.map(|agreement| agreement.unwrap().max_message);
+        let expected = match asked {
+            0 => 4 << 20,
+            asked => asked.min(4 << 20),
+        };
+        assert_eq!(longest, [expected; 2], "{product} {asked}");
+    }
+}
+
+#[test]
 fn every_field_that_can_be_disputed_is_settled_in_one_more_round() {
     let client = ClientOffer {
         heartbeat_s: 1,

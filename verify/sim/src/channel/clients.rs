@@ -43,7 +43,8 @@ pub(crate) fn offer(channel: &str, conversations: u32) -> ClientOffer {
         channel: Chars::new(channel),
         conversations,
         heartbeat_s: 1,
-        product: Chars::new("PHCL00010000"),
+        // Not our own client's: it would not be asked a second time.
+        product: Chars::new("SIMU00000000"),
         ..ClientOffer::default()
     }
 }
