@@ -5,6 +5,11 @@
 //! to several addresses of this machine in turn (the listener must be open to all), for the kernel looks long for a free
 //! port where very many connections have both addresses in common. MaxChannels, MAXINST and MAXINSTC must let them in.
 //!
+//! `... -- churn PORT COUNT`: one client that connects and disconnects COUNT times; how long each took.
+//!
+//! With the name of a CipherSpec behind their parameters `crowd` and `churn` connect with TLS; `MQSSLKEYR` names the key
+//! repository.
+//!
 //! `... -- beside PORT SECONDS`: one client that puts and gets 2 KiB without a pause; how long its puts took.
 //!
 //! `... -- share PORT CONVERSATIONS COUNT ROUNDS PID`: COUNT requesters and as many responders, a thread each, that
@@ -15,7 +20,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use posthaste_client::{Address, Connect, Connection};
+use posthaste_client::{Address, Connect, Connection, Tls};
 use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID, MQOO_INPUT_SHARED, MQOO_OUTPUT,
     MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT,
@@ -26,10 +31,15 @@ const SIZE: usize = 2048;
 /// Addresses of this machine that a crowd goes to.
 const HOSTS: usize = 4;
 
-fn connect(port: u16, number: usize) -> Connection {
+/// `cipher`: a CipherSpec; blank for no TLS.
+fn connect(port: u16, number: usize, cipher: &str) -> Connection {
     let host = format!("127.0.0.{}", 1 + number % HOSTS);
     let address = Address::Tcp { host, port };
-    Connection::open(&Connect::new(address, "DEV.APP.SVRCONN", "")).unwrap()
+    let mut connect = Connect::new(address, "DEV.APP.SVRCONN", "");
+    if !cipher.is_empty() {
+        connect.tls = Some(Box::new(Tls::from_environment(cipher).unwrap()));
+    }
+    Connection::open(&connect).unwrap()
 }
 
 /// The median, the 99th percentile and the longest.
@@ -57,13 +67,13 @@ fn resident(pid: &str) -> u64 {
         * 1024
 }
 
-fn crowd(port: u16, count: usize, pid: &str) {
+fn crowd(port: u16, count: usize, pid: &str, cipher: &str) {
     let before = resident(pid);
     let mut clients = Vec::with_capacity(count);
     let mut times = Vec::with_capacity(count);
     for number in 0..count {
         let begun = Instant::now();
-        clients.push(connect(port, number));
+        clients.push(connect(port, number, cipher));
         times.push(begun.elapsed());
     }
     let last = times.split_off(count.saturating_sub(200));
@@ -72,8 +82,22 @@ fn crowd(port: u16, count: usize, pid: &str) {
     println!("resident: {} bytes a client", grown / (count as u64).max(1));
 }
 
+fn churn(port: u16, count: usize, cipher: &str) {
+    let (mut begun, mut ended) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let at = Instant::now();
+        let client = connect(port, 0, cipher);
+        begun.push(at.elapsed());
+        let at = Instant::now();
+        client.disconnect().unwrap();
+        ended.push(at.elapsed());
+    }
+    println!("connecting: {}", shown(begun));
+    println!("disconnecting: {}", shown(ended));
+}
+
 fn beside(port: u16, time: Duration) {
-    let mut client = connect(port, 0);
+    let mut client = connect(port, 0, "");
     let mut od = Od {
         object_name: Name::new("DEV.QUEUE.1"),
         ..Od::default()
@@ -210,7 +234,14 @@ fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     match given.as_slice() {
-        ["crowd", port, count, pid] => crowd(port.parse().unwrap(), count.parse().unwrap(), pid),
+        ["crowd", port, count, pid, cipher @ ..] => {
+            let cipher = cipher.first().unwrap_or(&"");
+            crowd(port.parse().unwrap(), count.parse().unwrap(), pid, cipher);
+        }
+        ["churn", port, count, cipher @ ..] => {
+            let cipher = cipher.first().unwrap_or(&"");
+            churn(port.parse().unwrap(), count.parse().unwrap(), cipher);
+        }
         ["beside", port, seconds] => {
             beside(
                 port.parse().unwrap(),
@@ -225,7 +256,7 @@ fn main() {
             pid,
         ),
         _ => println!(
-            "crowd PORT COUNT PID, beside PORT SECONDS, or share PORT CONVERSATIONS COUNT ROUNDS PID"
+            "crowd PORT COUNT PID, churn PORT COUNT, beside PORT SECONDS, or share PORT CONVERSATIONS COUNT ROUNDS PID"
         ),
     }
 }
