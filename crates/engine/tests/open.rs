@@ -682,3 +682,41 @@ fn object_types_other_than_queues() {
         assert_eq!(opened.err(), expected, "{name:?} {q_mgr:?}");
     }
 }
+
+/// Where replies go when no queue manager is named, however definitions come and go.
+#[test]
+fn a_reply_to_queue_is_what_a_remote_definition_makes_of_it_while_there_is_one() {
+    let mut w = World::new();
+    let reply_to = |w: &World| {
+        let s = w.connect();
+        let h = open(&s, LOCAL, MQOO_OUTPUT);
+        let asked = Md {
+            reply_to_q: Name::new("ANSWERS"),
+            ..md(0)
+        };
+        send(&s, h, asked, 0, b"?");
+        let i = open(&s, LOCAL, MQOO_INPUT_SHARED);
+        let md = next(&s, i, 0).unwrap().md;
+        let name = |name: Name| name.text().into_owned();
+        (name(md.reply_to_q), name(md.reply_to_q_mgr))
+    };
+    let here = ("ANSWERS".to_owned(), "QM1".to_owned());
+    let there = ("REAL".to_owned(), "FAR".to_owned());
+    assert_eq!(reply_to(&w), here);
+    w.run("DEFINE QREMOTE(ANSWERS) RNAME(REAL) RQMNAME(FAR)");
+    assert_eq!(reply_to(&w), there);
+    w.run("DEFINE QREMOTE(ANSWERS) RNAME(REAL) RQMNAME(FAR) DESCR('again') REPLACE");
+    w.run("DEFINE QREMOTE(OTHER) RNAME(REAL) RQMNAME(FAR)");
+    w.run("DELETE QREMOTE(OTHER)");
+    assert_eq!(reply_to(&w), there);
+    w.restart();
+    assert_eq!(reply_to(&w), there);
+    w.run("DELETE QREMOTE(ANSWERS)");
+    assert_eq!(reply_to(&w), here);
+    w.run("DEFINE QLOCAL(ANSWERS)");
+    assert_eq!(reply_to(&w), here);
+    w.crash();
+    assert_eq!(reply_to(&w), here);
+    w.run("DEFINE QREMOTE(SECOND) RNAME(REAL) RQMNAME(FAR)");
+    assert_eq!(reply_to(&w), here);
+}
