@@ -30,8 +30,6 @@ const TLS: u32 = u32::MAX - 1;
 const SEALED: usize = 64 * 1024;
 /// Bytes of records beyond which nothing is read either: what is read may want answers of TLS's own.
 const UNREAD: usize = 4 * SEALED;
-/// Capacity for records that a connection may keep.
-const KEEP: usize = 4 * 1024;
 
 thread_local! {
     /// What a thread's connections decrypt into.
@@ -295,8 +293,9 @@ impl Open {
             self.sealed -= written;
         }
         self.output.get_mut().settle();
+        // An idle connection keeps no room for records.
         let spare = self.machine.output();
-        if spare.capacity() > KEEP {
+        if spare.is_empty() {
             *spare = Vec::new();
         }
         plain.waiting() > self.sealed && self.output.get_mut().waiting() < SEALED

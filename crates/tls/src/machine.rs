@@ -22,8 +22,6 @@ const RECORD: usize = 16 * 1024;
 /// What reading may say to the partner unasked: answers to what comes between data, and alerts. OpenSSL itself answers
 /// every wish to renegotiate, however many there are, at several times its length.
 const UNASKED: usize = 1024;
-/// A buffer that has become longer is not kept when it is empty.
-const KEEP: usize = 4 * 1024;
 
 /// What stands between the machine and the network.
 #[derive(Debug, Default)]
@@ -73,11 +71,9 @@ impl Read for Wire {
         }
         self.taken += length;
         if self.taken == self.input.len() {
+            // An idle connection keeps nothing of what has come.
             self.taken = 0;
-            match self.input.capacity() > KEEP {
-                true => self.input = Vec::new(),
-                false => self.input.clear(),
-            }
+            self.input = Vec::new();
         }
         Ok(length)
     }
