@@ -10,13 +10,15 @@ use std::time::Duration;
 
 use posthaste_mqi::constants::{MQIA_FIRST, MQIA_LAST};
 use posthaste_mqi::{
-    CompCode, Done, Gmo, Got, Hobj, Inquired, Md, Mqi, Name, Od, Pmo, Reason, Sts, Verb,
+    CompCode, Done, Gmo, Got, Hobj, Inquired, Md, Mqi, Name, Od, Pmo, Reason, Sd, Sro, Sts,
+    Subscribed, Verb,
 };
 use posthaste_wire::Reply;
 use posthaste_wire::client::{ClientPut, ClientPut1, ClientSocket};
 use posthaste_wire::request::{
     InqRequest, OpenDefaults, OpenRequest, Request, SetRequest, StatRequest,
 };
+use posthaste_wire::subscribe::{SubRequest, SubRqRequest};
 
 use crate::asynchronous::AsyncPuts;
 use crate::conversations::Place;
@@ -339,6 +341,50 @@ impl Connection {
         }
     }
 
+    /// MQSUB. `own` is the application's own queue for the messages, [`Hobj::NONE`] where the queue manager is to make one
+    /// or the subscription has one. The descriptor comes back filled.
+    ///
+    /// # Errors
+    /// The reason the queue manager gives, or 2009.
+    pub fn subscribe(&mut self, sd: &mut Sd, own: Hobj) -> Call<Subscribed> {
+        let request = SubRequest {
+            subscription: Hobj::UNUSABLE,
+            reserved: 0,
+            sd: sd.clone(),
+        };
+        match self.call(own, &Request::Sub(Box::new(request)))? {
+            (messages, warning, Reply::Sub(sub)) => {
+                *sd = sub.sd;
+                let value = Subscribed {
+                    messages,
+                    subscription: sub.subscription,
+                };
+                Ok(Done { value, warning })
+            }
+            _ => Err(self.wrong_reply()),
+        }
+    }
+
+    /// MQSUBRQ: retained publications are sent again; the options come back with how many.
+    ///
+    /// # Errors
+    /// 2437 there is none, other reasons the queue manager gives, or 2009.
+    pub fn subscription_request(
+        &mut self,
+        subscription: Hobj,
+        action: i32,
+        sro: &mut Sro,
+    ) -> Call<()> {
+        let request = SubRqRequest { action, sro: *sro };
+        match self.call(subscription, &Request::SubRq(request))? {
+            (_, warning, Reply::SubRq(sub)) => {
+                *sro = sub.sro;
+                Ok(Done { value: (), warning })
+            }
+            _ => Err(self.wrong_reply()),
+        }
+    }
+
     /// MQCMIT.
     ///
     /// # Errors
@@ -478,6 +524,19 @@ impl Mqi for Connection {
 
     fn get(&mut self, handle: Hobj, md: &mut Md, gmo: &mut Gmo, max: usize) -> Verb<Got> {
         verb(Connection::get(self, handle, md, gmo, max))
+    }
+
+    fn subscribe(&mut self, sd: &mut Sd, own: Hobj) -> Verb<Subscribed> {
+        verb(Connection::subscribe(self, sd, own))
+    }
+
+    fn subscription_request(&mut self, subscription: Hobj, action: i32, sro: &mut Sro) -> Verb<()> {
+        verb(Connection::subscription_request(
+            self,
+            subscription,
+            action,
+            sro,
+        ))
     }
 
     fn commit(&mut self) -> Verb<()> {

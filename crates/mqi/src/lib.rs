@@ -38,5 +38,5 @@ pub use properties::{Properties, Property};
 pub use reason::{CompCode, Reason};
 pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh};
 
-pub use verbs::{Done, Got, Inquired, Mqi, Verb};
+pub use verbs::{Done, Got, Inquired, Mqi, Subscribed, Verb};
 pub use xa::Xid;

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 
-use crate::{CompCode, Gmo, Hobj, Md, Od, Pmo, Reason, Sts};
+use crate::{CompCode, Gmo, Hobj, Md, Od, Pmo, Reason, Sd, Sro, Sts};
 
 /// A verb that did something: its result, and a warning (`Reason::NONE` mostly).
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +67,15 @@ pub struct Got {
     pub length: usize,
 }
 
+/// What MQSUB gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscribed {
+    /// The queue that the messages come to: for MQGET.
+    pub messages: Hobj,
+    /// The subscription: for MQSUBRQ, and MQCLOSE with what is to become of it.
+    pub subscription: Hobj,
+}
+
 /// What MQINQ gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inquired {
@@ -114,6 +123,19 @@ pub trait Mqi: Send {
     /// # Errors
     /// 2033 and other reasons.
     fn get(&mut self, handle: Hobj, md: &mut Md, gmo: &mut Gmo, max: usize) -> Verb<Got>;
+
+    /// MQSUB. `own` is the application's own queue for the messages, [`Hobj::NONE`] where the queue manager is to make one
+    /// or the subscription has one. The descriptor comes back filled.
+    ///
+    /// # Errors
+    /// The reason.
+    fn subscribe(&mut self, sd: &mut Sd, own: Hobj) -> Verb<Subscribed>;
+
+    /// MQSUBRQ: retained publications are sent again; the options come back with how many.
+    ///
+    /// # Errors
+    /// 2437 there is none, and other reasons.
+    fn subscription_request(&mut self, subscription: Hobj, action: i32, sro: &mut Sro) -> Verb<()>;
 
     /// MQCMIT.
     ///

@@ -27,28 +27,85 @@ use crate::queue;
 const A_LITTLE: i32 = 500;
 
 pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure> {
+    let from = Wanted {
+        from: &args.queue,
+        wait: args.wait,
+        msgid: args.msgid,
+        correlid: args.correlid,
+    };
+    let how = &args.receiving;
+    let connection = connect(place, "posthaste get", how)?;
+    receive(connection, "get", from, how, |connection| {
+        open_input(connection, &args.queue, how.selector.as_deref())
+            .map(Source::from)
+            .map_err(|error| call_failed("MQOPEN", &args.queue, &error))
+    })
+}
+
+/// Which messages, and how long they are waited for.
+pub(crate) struct Wanted<'a> {
+    /// The queue or topic that they come from.
+    pub(crate) from: &'a str,
+    /// Milliseconds; negative: for ever.
+    pub(crate) wait: i32,
+    pub(crate) msgid: Option<cli::Identifier>,
+    pub(crate) correlid: Option<cli::Identifier>,
+}
+
+/// Where messages are got.
+pub(crate) struct Source {
+    pub(crate) messages: Hobj,
+    /// What is closed in the end, and with which MQCO_* option.
+    pub(crate) subscription: Option<(Hobj, i32)>,
+}
+
+impl From<Hobj> for Source {
+    fn from(messages: Hobj) -> Self {
+        Source {
+            messages,
+            subscription: None,
+        }
+    }
+}
+
+/// Connects, unless what comes could not be written.
+pub(crate) fn connect(
+    place: Option<&Path>,
+    application: &str,
+    how: &cli::Receiving,
+) -> Result<(Interrupt, Attached), Failure> {
     let target = Target {
         place,
-        queue_manager: args.queue_manager.as_deref(),
-        reach: &args.reach,
+        queue_manager: how.queue_manager.as_deref(),
+        reach: &how.reach,
         client: false,
-        application: "posthaste get",
-        within: args.reply_timeout.within(),
+        application,
+        within: how.reply_timeout.within(),
     };
-    if args.form == Form::Raw && std::io::stdout().is_terminal() {
+    if how.form == Form::Raw && std::io::stdout().is_terminal() {
         return Err(Failure::bad_parameter(
             "raw messages are not written to a terminal, which they could confuse: write to a file, or use --form hex",
         ));
     }
-    let interrupt = interrupt()?;
-    let mut connection = target.connect()?;
-    let queue = open_input(&mut connection, &args.queue, args.selector.as_deref())
-        .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
+    Ok((interrupt()?, target.connect()?))
+}
+
+/// Gets messages from what `open` opens, and disconnects.
+pub(crate) fn receive(
+    (interrupt, mut connection): (Interrupt, Attached),
+    command: &str,
+    wanted: Wanted<'_>,
+    args: &cli::Receiving,
+    open: impl FnOnce(&mut Connection) -> Result<Source, Failure>,
+) -> Result<Exit, Failure> {
+    let source = open(&mut connection)?;
     let terminal = std::io::stdout().is_terminal();
     let shown = !args.quiet && !terminal;
+    let from = wanted.from;
     let mut getter = Getter {
         connection,
-        queue,
+        queue: source.messages,
+        wanted,
         args,
         interrupt,
         out: Out::new(),
@@ -64,17 +121,21 @@ pub(crate) fn get(place: Option<&Path>, args: &cli::Get) -> Result<Exit, Failure
         getter.give_back();
     }
     if let Err(failure) = done {
-        let text = format!("{} got from {}.", counted(committed, "message"), args.queue);
+        let text = format!("{} got from {from}.", counted(committed, "message"));
         return Err(failure.with_detail(text));
     }
     if getter.out.reader_gone() {
         return Ok(Exit::Done);
     }
+    if let Some((handle, option)) = source.subscription {
+        let closed = getter.connection.close(handle, option);
+        closed.map_err(|error| call_failed("MQCLOSE", from, &error))?;
+    }
     let disconnected = getter.connection.disconnect();
-    disconnected.map_err(|error| call_failed("MQDISC", &args.queue, &error))?;
-    let text = format!("{} got from {}.", counted(got, "message"), args.queue);
+    disconnected.map_err(|error| call_failed("MQDISC", from, &error))?;
+    let text = format!("{} got from {from}.", counted(got, "message"));
     if getter.interrupt.raised() {
-        return Err(Failure::new(Exit::CallFailed, "AMQ2212E", &["get"]).with_detail(text));
+        return Err(Failure::new(Exit::CallFailed, "AMQ2212E", &[command]).with_detail(text));
     }
     if !args.quiet {
         complain(&text);
@@ -107,7 +168,8 @@ pub(crate) fn open_input(
 struct Getter<'a> {
     connection: Attached,
     queue: Hobj,
-    args: &'a cli::Get,
+    wanted: Wanted<'a>,
+    args: &'a cli::Receiving,
     interrupt: Interrupt,
     out: Out,
     progress: Progress,
@@ -126,7 +188,7 @@ impl Getter<'_> {
                 Some(message) => Some(message),
                 None => {
                     self.settle()?;
-                    match self.args.wait {
+                    match self.wanted.wait {
                         _ if self.out.reader_gone() => None,
                         0 => None,
                         _ => self.wait()?,
@@ -158,7 +220,7 @@ impl Getter<'_> {
     /// Waits for the next message, until one comes, the time is over, or Ctrl-C. The connection is in a call while it
     /// waits, so it waits a little at a time.
     fn wait(&mut self) -> Result<Option<Got>, Failure> {
-        let mut left = self.args.wait;
+        let mut left = self.wanted.wait;
         while left != 0 && !self.interrupt.raised() {
             let now = match left {
                 ..0 => A_LITTLE,
@@ -176,10 +238,10 @@ impl Getter<'_> {
 
     /// The next message, if there is one.
     fn next(&mut self, waiting: i32, interval: i32) -> Result<Option<Got>, Failure> {
-        let args = self.args;
+        let (args, wanted) = (self.args, &self.wanted);
         let mut md = Md {
-            msg_id: args.msgid.unwrap_or_default(),
-            correl_id: args.correlid.unwrap_or_default(),
+            msg_id: wanted.msgid.unwrap_or_default(),
+            correl_id: wanted.correlid.unwrap_or_default(),
             ..Md::default()
         };
         let matching = |given: bool, option| if given { option } else { MQMO_NONE };
@@ -191,19 +253,19 @@ impl Getter<'_> {
             version: 2,
             options: sync | waiting | MQGMO_FAIL_IF_QUIESCING,
             wait_interval: interval,
-            match_options: matching(args.msgid.is_some(), MQMO_MATCH_MSG_ID)
-                | matching(args.correlid.is_some(), MQMO_MATCH_CORREL_ID),
+            match_options: matching(wanted.msgid.is_some(), MQMO_MATCH_MSG_ID)
+                | matching(wanted.correlid.is_some(), MQMO_MATCH_CORREL_ID),
             ..Gmo::default()
         };
         match self.connection.get(self.queue, &mut md, &mut gmo, args.max) {
             // A warning means a message that is longer than was asked for; it stays on the queue.
             Ok(got) if got.warning == Reason::TRUNCATED_MSG_FAILED => {
                 let error = ClientError::Reason(got.warning);
-                Err(call_failed("MQGET", &args.queue, &error))
+                Err(call_failed("MQGET", wanted.from, &error))
             }
             Ok(got) => Ok(Some(got.value)),
             Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => Ok(None),
-            Err(error) => Err(call_failed("MQGET", &args.queue, &error)),
+            Err(error) => Err(call_failed("MQGET", wanted.from, &error)),
         }
     }
 
@@ -235,7 +297,7 @@ impl Getter<'_> {
         if self.pending > 0 && !self.out.reader_gone() {
             self.connection
                 .commit()
-                .map_err(|error| call_failed("MQCMIT", &self.args.queue, &error))?;
+                .map_err(|error| call_failed("MQCMIT", self.wanted.from, &error))?;
             self.pending = 0;
         }
         Ok(())

@@ -20,12 +20,16 @@ mod metrics;
 mod mqsc;
 mod names;
 mod output;
+mod publish;
 mod put;
 mod queue;
 mod run;
 mod samples;
 mod save;
+mod subscribe;
 mod too_long;
+mod topic;
+mod topic_samples;
 mod transactions;
 mod version;
 
@@ -113,8 +117,14 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Save(args) => save::save(place, &args),
         Command::Put(args) => put::put(place, &args),
         Command::Get(args) => get::get(place, &args),
+        Command::Publish(args) => publish::publish(place, &args),
+        Command::Subscribe(args) => subscribe::subscribe(place, &args),
         Command::Browse(args) => browse::browse(place, &args),
         Command::Amqsput(args) => samples::amqsput(place, &args, samples::Way::Local),
+        Command::Amqspub(args) => topic_samples::amqspub(place, &args, samples::Way::Local),
+        Command::Amqspubc(args) => topic_samples::amqspub(place, &args, samples::Way::Client),
+        Command::Amqssub(args) => topic_samples::amqssub(place, &args, samples::Way::Local),
+        Command::Amqssubc(args) => topic_samples::amqssub(place, &args, samples::Way::Client),
         Command::Amqsputc(args) => samples::amqsput(place, &args, samples::Way::Client),
         Command::Amqsget(args) => samples::amqsget(place, &args, samples::Way::Local),
         Command::Amqsgetc(args) => samples::amqsget(place, &args, samples::Way::Client),

@@ -32,6 +32,10 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("amqsgetc", "amqsgetc"),
     ("amqsbcg", "amqsbcg"),
     ("amqsgbr", "amqsgbr"),
+    ("amqspub", "amqspub"),
+    ("amqspubc", "amqspubc"),
+    ("amqssub", "amqssub"),
+    ("amqssubc", "amqssubc"),
 ];
 
 /// Options of several letters behind one dash.

@@ -21,8 +21,8 @@ use crate::cli;
 use crate::connect::{Attached, Target, call_failed};
 use crate::input::{Input, interrupt};
 use crate::output::{Out, Progress, complain, counted, stream_failure};
-use crate::queue;
 use crate::too_long::Limits;
+use crate::{queue, topic};
 
 /// The character set of text: UTF-8.
 const CCSID: i32 = 1208;
@@ -34,19 +34,56 @@ const ASK_EVERY: u64 = 5_000;
 const LONGEST: usize = 104_857_600;
 
 pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure> {
+    let to = Destination {
+        name: &args.queue,
+        topic: false,
+        reply_to: args.reply_to.as_deref(),
+        reply_to_qm: args.reply_to_qm.as_deref(),
+        options: 0,
+    };
+    send(place, "posthaste put", to, &args.sending)
+}
+
+/// Where messages go.
+pub(crate) struct Destination<'a> {
+    /// The queue, or the topic string.
+    pub(crate) name: &'a str,
+    pub(crate) topic: bool,
+    pub(crate) reply_to: Option<&'a str>,
+    pub(crate) reply_to_qm: Option<&'a str>,
+    /// More MQPMO_* options.
+    pub(crate) options: i32,
+}
+
+impl Destination<'_> {
+    fn verb(&self) -> &'static str {
+        match self.topic {
+            true => "published on",
+            false => "put to",
+        }
+    }
+}
+
+/// Puts everything that there is to send.
+pub(crate) fn send(
+    place: Option<&Path>,
+    application: &str,
+    to: Destination<'_>,
+    args: &cli::Sending,
+) -> Result<Exit, Failure> {
     let target = Target {
         place,
         queue_manager: args.queue_manager.as_deref(),
         reach: &args.reach,
         client: false,
-        application: "posthaste put",
+        application,
         within: args.reply_timeout.within(),
     };
-    let mut putter = Putter::open(&target, args)?;
+    let (queue, verb) = (to.name, to.verb());
+    let mut putter = Putter::open(&target, to, args)?;
     let done = putter.all();
     putter.progress.clear();
     let committed = putter.put - putter.pending;
-    let queue = &args.queue;
     if let Err(failure) = done {
         if putter.pending > 0 {
             // Without a connection the queue manager does it by itself.
@@ -55,8 +92,9 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
         let unknown = putter.unasked;
         let lost = match putter.pending {
             0 if unknown > 0 => format!(
-                "; whether {} more that were sent were put is not known, because MQSTAT could not be asked",
-                counted(unknown, "message")
+                "; whether {} more that were sent were {} is not known, because MQSTAT could not be asked",
+                counted(unknown, "message"),
+                verb.split(' ').next().unwrap_or_default()
             ),
             0 => String::new(),
             pending if putter.in_doubt => format!(
@@ -65,15 +103,19 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
             ),
             pending => format!("; {} backed out", counted(pending, "message")),
         };
-        let text = format!("{} put to {queue}{lost}.", counted(committed, "message"));
+        let text = format!("{} {verb} {queue}{lost}.", counted(committed, "message"));
         return Err(failure.with_detail(text));
     }
     putter.out.flush()?;
+    let unheard = match putter.unheard {
+        0 => String::new(),
+        unheard => format!(", {unheard} of them to nobody"),
+    };
     let disconnected = putter.connection.disconnect();
     disconnected.map_err(|error| call_failed("MQDISC", queue, &error))?;
     if !args.quiet {
         complain(&format!(
-            "{} put to {queue}.",
+            "{} {verb} {queue}{unheard}.",
             counted(committed, "message")
         ));
     }
@@ -83,7 +125,8 @@ pub(crate) fn put(place: Option<&Path>, args: &cli::Put) -> Result<Exit, Failure
 struct Putter<'a> {
     connection: Attached,
     queue: Hobj,
-    args: &'a cli::Put,
+    to: Destination<'a>,
+    args: &'a cli::Sending,
     interrupt: Interrupt,
     out: Out,
     progress: Progress,
@@ -97,14 +140,23 @@ struct Putter<'a> {
     longest: usize,
     /// A commit was sent and not answered.
     in_doubt: bool,
+    /// Messages that nobody had subscribed to, as far as that was told.
+    unheard: u64,
 }
 
 impl<'a> Putter<'a> {
-    fn open(target: &Target<'_>, args: &'a cli::Put) -> Result<Putter<'a>, Failure> {
+    fn open(
+        target: &Target<'_>,
+        to: Destination<'a>,
+        args: &'a cli::Sending,
+    ) -> Result<Putter<'a>, Failure> {
         let interrupt = interrupt()?;
         let mut connection = target.connect()?;
-        let queue = open_output(&mut connection, &args.queue)
-            .map_err(|error| call_failed("MQOPEN", &args.queue, &error))?;
+        let opened = match to.topic {
+            true => topic::open(&mut connection, to.name),
+            false => open_output(&mut connection, to.name),
+        };
+        let queue = opened.map_err(|error| call_failed("MQOPEN", to.name, &error))?;
         let total = match args.files.len() {
             0 => args.count,
             files => Some(files as u64),
@@ -113,6 +165,7 @@ impl<'a> Putter<'a> {
         Ok(Putter {
             connection,
             queue,
+            to,
             args,
             interrupt,
             out: Out::new(),
@@ -122,6 +175,7 @@ impl<'a> Putter<'a> {
             unasked: 0,
             longest: 0,
             in_doubt: false,
+            unheard: 0,
         })
     }
 
@@ -184,7 +238,7 @@ impl<'a> Putter<'a> {
     }
 
     fn message(&mut self, data: &[u8], format: &str) -> Result<(), Failure> {
-        let mut md = descriptor(self.args, format);
+        let mut md = descriptor(self.args, &self.to, format);
         let sync = match self.args.batch {
             0 => MQPMO_NO_SYNCPOINT,
             _ => MQPMO_SYNCPOINT,
@@ -198,12 +252,13 @@ impl<'a> Putter<'a> {
             false => MQPMO_SYNC_RESPONSE,
         };
         let mut pmo = Pmo {
-            options: sync | new_id | response | MQPMO_FAIL_IF_QUIESCING,
+            options: sync | new_id | response | MQPMO_FAIL_IF_QUIESCING | self.to.options,
             ..Pmo::default()
         };
         let put = self.connection.put(self.queue, &mut md, &mut pmo, data);
         self.longest = self.longest.max(data.len());
-        put.map_err(|error| self.refused(&error, data.len()))?;
+        let put = put.map_err(|error| self.refused(&error, data.len()))?;
+        self.unheard += u64::from(put.warning == Reason::NO_SUBS_MATCHED);
         self.progress.one();
         if self.args.ids {
             self.out.line(&crate::dump::hex(&md.msg_id))?;
@@ -213,7 +268,10 @@ impl<'a> Putter<'a> {
 
     /// MQPUT failed; whose limit a message was too long for is found out.
     fn refused(&mut self, error: &ClientError, length: usize) -> Failure {
-        let queue = &self.args.queue;
+        let queue = self.to.name;
+        if self.to.topic {
+            return call_failed("MQPUT", queue, error);
+        }
         let limits = Limits::exceeded(&mut self.connection, queue, error, length);
         limits.map_or_else(
             || call_failed("MQPUT", queue, error),
@@ -252,7 +310,7 @@ impl<'a> Putter<'a> {
             return Ok(());
         }
         let stat = self.connection.stat();
-        let sts = stat.map_err(|error| call_failed("MQSTAT", &self.args.queue, &error))?;
+        let sts = stat.map_err(|error| call_failed("MQSTAT", self.to.name, &error))?;
         let sts = sts.value;
         let number = |count: i32| u64::try_from(count).unwrap_or(0);
         let failed = number(sts.put_failure_count);
@@ -273,7 +331,7 @@ impl<'a> Putter<'a> {
     fn commit(&mut self) -> Result<(), Failure> {
         if let Err(error) = self.connection.commit() {
             self.in_doubt = error.reason() == Reason::CONNECTION_BROKEN;
-            return Err(call_failed("MQCMIT", &self.args.queue, &error));
+            return Err(call_failed("MQCMIT", self.to.name, &error));
         }
         self.pending = 0;
         Ok(())
@@ -288,7 +346,7 @@ pub(crate) fn open_output(
     queue::open(connection, queue, MQOO_OUTPUT | MQOO_FAIL_IF_QUIESCING)
 }
 
-fn descriptor(args: &cli::Put, format: &str) -> Md {
+fn descriptor(args: &cli::Sending, to: &Destination<'_>, format: &str) -> Md {
     let defaults = Md::default();
     let persistence = match (args.persistent, args.nonpersistent) {
         (true, _) => MQPER_PERSISTENT,
@@ -297,7 +355,7 @@ fn descriptor(args: &cli::Put, format: &str) -> Md {
     };
     Md {
         version: 1,
-        msg_type: match &args.reply_to {
+        msg_type: match to.reply_to {
             Some(_) => MQMT_REQUEST,
             None => defaults.msg_type,
         },
@@ -310,8 +368,8 @@ fn descriptor(args: &cli::Put, format: &str) -> Md {
         persistence,
         msg_id: args.msgid.unwrap_or(defaults.msg_id),
         correl_id: args.correlid.unwrap_or(defaults.correl_id),
-        reply_to_q: Name::new(args.reply_to.as_deref().unwrap_or("")),
-        reply_to_q_mgr: Name::new(args.reply_to_qm.as_deref().unwrap_or("")),
+        reply_to_q: Name::new(to.reply_to.unwrap_or("")),
+        reply_to_q_mgr: Name::new(to.reply_to_qm.unwrap_or("")),
         ..defaults
     }
 }

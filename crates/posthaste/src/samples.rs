@@ -30,16 +30,15 @@ const TIMEOUT: i32 = 15_000;
 /// How long amqsgbr and amqsbcg wait.
 const SHORT_TIMEOUT: i32 = 1_000;
 
-fn connect(
-    place: Option<&Path>,
-    args: &Sample,
+pub(crate) fn connect(
+    (place, queue_manager): (Option<&Path>, Option<&str>),
     way: Way,
     name: &str,
     out: &mut Out,
 ) -> Result<Option<Attached>, Failure> {
     let target = Target {
         place,
-        queue_manager: args.queue_manager.as_deref(),
+        queue_manager,
         reach: &ConnectArgs::default(),
         client: way == Way::Client,
         application: name,
@@ -57,8 +56,13 @@ fn connect(
     }
 }
 
+/// Where a sample connects to.
+fn at<'a>(place: Option<&'a Path>, args: &'a Sample) -> (Option<&'a Path>, Option<&'a str>) {
+    (place, args.queue_manager.as_deref())
+}
+
 /// What a sample says of a call that failed.
-fn failed(out: &mut Out, call: &str, error: &ClientError) -> Result<(), Failure> {
+pub(crate) fn failed(out: &mut Out, call: &str, error: &ClientError) -> Result<(), Failure> {
     let code = error.reason().0;
     out.line(&format!("{call} ended with reason code {code}"))
 }
@@ -66,7 +70,7 @@ fn failed(out: &mut Out, call: &str, error: &ClientError) -> Result<(), Failure>
 pub(crate) fn amqsput(place: Option<&Path>, args: &Sample, way: Way) -> Result<Exit, Failure> {
     let mut out = Out::new();
     out.line("Sample AMQSPUT0 start")?;
-    let Some(mut connection) = connect(place, args, way, "amqsput", &mut out)? else {
+    let Some(mut connection) = connect(at(place, args), way, "amqsput", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
     out.line(&format!("target queue is {}", args.queue))?;
@@ -82,7 +86,7 @@ pub(crate) fn amqsput(place: Option<&Path>, args: &Sample, way: Way) -> Result<E
     finish(connection, out, "Sample AMQSPUT0 end", exit)
 }
 
-fn put_lines(
+pub(crate) fn put_lines(
     connection: &mut Connection,
     queue: posthaste_mqi::Hobj,
     out: &mut Out,
@@ -117,7 +121,12 @@ fn put_lines(
     Ok(Exit::Done)
 }
 
-fn finish(connection: Attached, mut out: Out, last: &str, mut exit: Exit) -> Result<Exit, Failure> {
+pub(crate) fn finish(
+    connection: Attached,
+    mut out: Out,
+    last: &str,
+    mut exit: Exit,
+) -> Result<Exit, Failure> {
     if let Err(error) = connection.disconnect() {
         failed(&mut out, "MQDISC", &error)?;
         exit = Exit::CallFailed;
@@ -132,7 +141,7 @@ fn finish(connection: Attached, mut out: Out, last: &str, mut exit: Exit) -> Res
 pub(crate) fn amqsget(place: Option<&Path>, args: &Sample, way: Way) -> Result<Exit, Failure> {
     let mut out = Out::new();
     out.line("Sample AMQSGET0 start")?;
-    let Some(mut connection) = connect(place, args, way, "amqsget", &mut out)? else {
+    let Some(mut connection) = connect(at(place, args), way, "amqsget", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
     let exit = match get::open_input(&mut connection, &args.queue, None) {
@@ -153,28 +162,41 @@ fn get_messages(
 ) -> Result<Exit, Failure> {
     loop {
         out.flush()?;
-        let mut md = Md::default();
-        let mut gmo = Gmo {
-            version: 2,
-            options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_CONVERT,
-            wait_interval: TIMEOUT,
-            match_options: MQMO_NONE,
-            ..Gmo::default()
-        };
-        match connection.get(queue, &mut md, &mut gmo, browse::LONGEST) {
-            Ok(got) => {
-                out.bytes(b"message <")?;
-                out.bytes(&got.value.data)?;
-                out.line(">")?;
-            }
-            Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => {
-                out.line("no more messages")?;
-                return Ok(Exit::Done);
-            }
-            Err(error) => {
-                failed(out, "MQGET", &error)?;
-                return Ok(Exit::CallFailed);
-            }
+        if let Some(exit) = get_message(connection, queue, TIMEOUT, out)? {
+            return Ok(exit);
+        }
+    }
+}
+
+/// Shows the next message; how the sample ends if there is none within `timeout` milliseconds.
+pub(crate) fn get_message(
+    connection: &mut Connection,
+    queue: posthaste_mqi::Hobj,
+    timeout: i32,
+    out: &mut Out,
+) -> Result<Option<Exit>, Failure> {
+    let mut md = Md::default();
+    let mut gmo = Gmo {
+        version: 2,
+        options: MQGMO_WAIT | MQGMO_NO_SYNCPOINT | MQGMO_CONVERT,
+        wait_interval: timeout,
+        match_options: MQMO_NONE,
+        ..Gmo::default()
+    };
+    match connection.get(queue, &mut md, &mut gmo, browse::LONGEST) {
+        Ok(got) => {
+            out.bytes(b"message <")?;
+            out.bytes(&got.value.data)?;
+            out.line(">")?;
+            Ok(None)
+        }
+        Err(error) if error.reason() == Reason::NO_MSG_AVAILABLE => {
+            out.line("no more messages")?;
+            Ok(Some(Exit::Done))
+        }
+        Err(error) => {
+            failed(out, "MQGET", &error)?;
+            Ok(Some(Exit::CallFailed))
         }
     }
 }
@@ -182,7 +204,7 @@ fn get_messages(
 pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample) -> Result<Exit, Failure> {
     let mut out = Out::new();
     out.line("\nAMQSBCG0 - starts here\n**********************\n ")?;
-    let Some(mut connection) = connect(place, args, Way::Local, "amqsbcg", &mut out)? else {
+    let Some(mut connection) = connect(at(place, args), Way::Local, "amqsbcg", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
     out.line(&format!(" MQOPEN - '{}'\n ", args.queue))?;
@@ -228,7 +250,7 @@ pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample) -> Result<Exit, Failu
 pub(crate) fn amqsgbr(place: Option<&Path>, args: &Sample) -> Result<Exit, Failure> {
     let mut out = Out::new();
     out.line("Sample AMQSGBR0 (browse) start")?;
-    let Some(mut connection) = connect(place, args, Way::Local, "amqsgbr", &mut out)? else {
+    let Some(mut connection) = connect(at(place, args), Way::Local, "amqsgbr", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
     let name = connection.queue_manager();

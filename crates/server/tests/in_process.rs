@@ -14,7 +14,7 @@ use posthaste_client::{Address, Connect, Connection};
 use posthaste_env::{Env, Slowness};
 use posthaste_env_sim::{Area, Fault, SimWorld};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo, Reason, Verb};
+use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo, Reason, Sd, Sro, Verb};
 use posthaste_server::{
     Console, DataDir, EndMode, Exit, InProcess, InProcessOptions, LocalConnection, RunOptions,
     create, end, run, state,
@@ -414,6 +414,64 @@ fn others_are_served_over_tcp_at_the_same_time() {
     let mut outside = far.join().unwrap();
     qm.end(EndMode::Immediate).unwrap();
     assert!(put(&mut outside, same, PUT, b"x").is_err());
+}
+
+/// What is published by one binding, and what is retained, as another one's subscriber gets it.
+fn subscribe_and_get(subscriber: &mut dyn Mqi, publisher: &mut dyn Mqi) {
+    let mut sd = Sd {
+        options: MQSO_CREATE | MQSO_MANAGED | MQSO_NEW_PUBLICATIONS_ONLY,
+        object_string: "news/#".to_owned(),
+        res_object_string_size: 100,
+        ..Sd::default()
+    };
+    let made = subscriber.subscribe(&mut sd, Hobj::NONE).unwrap().value;
+    assert_eq!(sd.res_object_string, "news/#");
+    assert_ne!(sd.sub_correl_id, MQCI_NONE, "what was made is told");
+    let mut od = Od {
+        version: MQOD_VERSION_4,
+        object_type: MQOT_TOPIC,
+        object_string: "news/a".to_owned(),
+        ..Od::default()
+    };
+    let topic = publisher.open_object(&mut od, MQOO_OUTPUT).unwrap().value;
+    put(publisher, topic, MQPMO_RETAIN, b"one").unwrap();
+    assert_eq!(
+        get(subscriber, made.messages, MQGMO_WAIT, 60_000).unwrap(),
+        b"one"
+    );
+    let mut sro = Sro::default();
+    let mut again =
+        |handle| subscriber.subscription_request(handle, MQSR_ACTION_PUBLICATION, &mut sro);
+    assert_eq!(again(made.messages).unwrap_err(), Reason::HOBJ_ERROR);
+    again(made.subscription).unwrap();
+    assert_eq!(sro.num_pubs, 1);
+    assert_eq!(
+        get(subscriber, made.messages, MQGMO_NO_WAIT, 0).unwrap(),
+        b"one"
+    );
+    subscriber.close(made.subscription, MQCO_NONE).unwrap();
+    put(publisher, topic, MQPMO_NONE, b"two").unwrap();
+    let nothing = get(subscriber, made.messages, MQGMO_NO_WAIT, 0);
+    assert_eq!(nothing, Err(Reason::NO_MSG_AVAILABLE));
+    subscriber.close(made.messages, MQCO_NONE).unwrap();
+    let mut wrong = Sd {
+        options: MQSO_CREATE | MQSO_DURABLE,
+        ..sd
+    };
+    let refused = subscriber.subscribe(&mut wrong, Hobj::NONE);
+    assert!(refused.is_err(), "a durable one needs a name");
+}
+
+#[test]
+fn both_bindings_subscribe_and_publish() {
+    let (_folder, data) = created();
+    let (qm, port) = listening(&data);
+    let (mut local, _) = connected(&qm);
+    let mut remote = over_tcp(port);
+    subscribe_and_get(&mut local, &mut remote);
+    subscribe_and_get(&mut remote, &mut local);
+    drop((local, remote));
+    qm.end(EndMode::Immediate).unwrap();
 }
 
 #[test]

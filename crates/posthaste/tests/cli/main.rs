@@ -25,5 +25,6 @@ mod refused;
 mod samples;
 mod services;
 mod tools;
+mod topics;
 mod transactions;
 mod usage;

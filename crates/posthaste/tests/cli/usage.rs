@@ -16,6 +16,8 @@ const COMMANDS: &[&str] = &[
     "put",
     "get",
     "browse",
+    "publish",
+    "subscribe",
     "check",
     "addmqinf",
     "rmvmqinf",

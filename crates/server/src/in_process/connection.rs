@@ -11,7 +11,9 @@ use posthaste_env::block_on;
 use posthaste_mqi::constants::{
     MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE, MQPRT_ASYNC_RESPONSE, MQSTAT_TYPE_ASYNC_ERROR,
 };
-use posthaste_mqi::{Done, Gmo, Got, Hobj, Inquired, Md, Mqi, Od, Pmo, Reason, Sts, Verb};
+use posthaste_mqi::{
+    Done, Gmo, Got, Hobj, Inquired, Md, Mqi, Od, Pmo, Reason, Sd, Sro, Sts, Subscribed, Verb,
+};
 
 /// A connection to a queue manager inside this process; see [`Mqi`] for its verbs. Dropping it without
 /// [`Mqi::disconnect`] backs its unit of work out.
@@ -132,6 +134,18 @@ impl Mqi for LocalConnection {
 
     fn get(&mut self, handle: Hobj, md: &mut Md, gmo: &mut Gmo, max: usize) -> Verb<Got> {
         self.run(self.session.get(handle, md, gmo, max))
+    }
+
+    fn subscribe(&mut self, sd: &mut Sd, own: Hobj) -> Verb<Subscribed> {
+        let subscribed = self.run(self.session.subscribe(sd, own))?;
+        Ok(subscribed.map(|(messages, subscription)| Subscribed {
+            messages,
+            subscription,
+        }))
+    }
+
+    fn subscription_request(&mut self, subscription: Hobj, action: i32, sro: &mut Sro) -> Verb<()> {
+        self.run(self.session.subscription_request(subscription, action, sro))
     }
 
     fn commit(&mut self) -> Verb<()> {
