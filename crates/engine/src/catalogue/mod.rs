@@ -26,7 +26,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind, Value, attributes};
-use posthaste_env::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::Name;
 use posthaste_mqi::constants::*;
@@ -188,8 +187,6 @@ fn complete(object: &mut Object) {
 pub(crate) struct Catalogue {
     /// By name space and name.
     entries: RwLock<BTreeMap<(ObjectKind, String), Definition>>,
-    /// How many of them are of remote queues; changed under the lock of the list.
-    remote_queues: AtomicUsize,
     qmgr: RwLock<Arc<QmgrAttributes>>,
     home: Arc<QueueHome>,
     /// What the topic objects say.
@@ -202,7 +199,6 @@ impl Catalogue {
     pub(crate) fn new(home: Arc<QueueHome>) -> Self {
         Catalogue {
             entries: RwLock::new(BTreeMap::new()),
-            remote_queues: AtomicUsize::new(0),
             qmgr: RwLock::new(Arc::default()),
             home,
             topic_objects: TopicObjects::default(),
@@ -270,16 +266,7 @@ impl Catalogue {
             }),
             runtime,
         }));
-        let replaced = {
-            let mut entries = self.entries.write();
-            let replaced = entries.insert(key, definition.clone());
-            let remote =
-                |definition: &Definition| usize::from(definition.kind() == ObjectKind::QRemote);
-            self.remote_queues.fetch_add(remote(&definition), Relaxed);
-            let no_longer = replaced.as_ref().map_or(0, remote);
-            self.remote_queues.fetch_sub(no_longer, Relaxed);
-            replaced
-        };
+        let replaced = self.entries.write().insert(key, definition.clone());
         if let Some(Runtime::Local(queue)) = replaced.as_ref().map(Definition::runtime) {
             queue.undefined();
         }
@@ -296,25 +283,16 @@ impl Catalogue {
         let key = (kind.row().space, name.to_owned());
         let removed = {
             let mut entries = self.entries.write();
-            let removed = match entries.get(&key) {
+            match entries.get(&key) {
                 Some(known) if known.queue_id() == queue => entries.remove(&key),
                 _ => None,
-            }?;
-            if removed.kind() == ObjectKind::QRemote {
-                self.remote_queues.fetch_sub(1, Relaxed);
             }
-            removed
-        };
+        }?;
         self.topic_objects.deleted(&removed.object());
         if let Runtime::Local(queue) = removed.runtime() {
             queue.undefined();
         }
         Some(removed)
-    }
-
-    /// Whether there are definitions of remote queues at all.
-    pub(crate) fn has_remote_queues(&self) -> bool {
-        self.remote_queues.load(Relaxed) > 0
     }
 
     /// Any kind of queue by name.

@@ -244,11 +244,7 @@ impl SessionInner {
     /// Where replies go when no queue manager is named: to this one, unless the name is that of a
     /// remote definition ("reply-to queue alias").
     fn reply_to(&self, queue: Name) -> (Name, Name) {
-        let catalogue = &self.qm.catalogue;
-        let definition = match catalogue.has_remote_queues() {
-            true => catalogue.queue(&queue.text()),
-            false => None,
-        };
+        let definition = self.qm.catalogue.queue(&queue.text());
         match definition.filter(|d| d.kind() == ObjectKind::QRemote) {
             Some(alias) => (
                 Name::new(&alias.text(MQCA_REMOTE_Q_NAME)),
