@@ -41,6 +41,11 @@ pub trait Components: Send + Sync {
     /// # Errors
     /// Why it cannot be used.
     fn refresh_tls(&self) -> Result<(), String>;
+    /// Reads again what CONNAUTH names.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    fn refresh_connauth(&self) -> Result<(), String>;
     /// Every listener that runs or waits for its address.
     fn listeners(&self) -> Vec<ListenerStatus>;
     /// Starts a listener.

@@ -88,6 +88,7 @@ impl Admin {
             Command::Save => display::script(qm),
             Command::Ping => Reply::done("AMQ8415I", &[]),
             Command::RefreshTls => self.refresh_tls(),
+            Command::RefreshConnAuth => self.refresh_connauth(),
             Command::Start { kind, name } => self.start(*kind, name).await,
             Command::Stop { kind, name, force } => self.stop(*kind, name, *force).await,
             Command::Display {
@@ -138,6 +139,18 @@ impl Admin {
                 Reply::failed("AMQ9657E", &inserts, Reason::KEY_REPOSITORY_ERROR)
             }
             // Without channels there is nothing that has read it.
+            Some(Ok(())) | None => Reply::done("AMQ8560I", &[]),
+        }
+    }
+
+    fn refresh_connauth(&self) -> Reply {
+        let beside = self.beside.as_ref();
+        match beside.map(|beside| beside.refresh_connauth()) {
+            Some(Err(why)) => {
+                let inserts = [self.qm.name().to_owned(), why];
+                Reply::failed("AMQ2604E", &inserts, Reason::SECURITY_ERROR)
+            }
+            // Without channels there is nobody who is asked for a password.
             Some(Ok(())) | None => Reply::done("AMQ8560I", &[]),
         }
     }

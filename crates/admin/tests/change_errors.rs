@@ -60,14 +60,14 @@ fn a_definition_is_refused_for_a_reason() {
         Err(ChangeError::NotFound)
     );
     let mut asked = Attrs::default();
-    asked.set_text(MQCA_CONN_AUTH, "CHECK");
+    asked.set_text(MQCA_PARENT, "CHECK");
     asked.set_text(MQCA_SSL_KEY_REPO_PASSWORD, "secret");
     let refused = block_on(w.qm().alter(ObjectKind::Qmgr, "", &asked));
     let Err(ChangeError::NotSupported(mut selectors)) = refused else {
         panic!("{refused:?}");
     };
     selectors.sort_unstable();
-    let mut expected = [MQCA_CONN_AUTH, MQCA_SSL_KEY_REPO_PASSWORD];
+    let mut expected = [MQCA_PARENT, MQCA_SSL_KEY_REPO_PASSWORD];
     expected.sort_unstable();
     assert_eq!(selectors, expected);
     let wrong = block_on(w.qm().delete(ObjectKind::QModel, "Q", false));

@@ -84,6 +84,9 @@ impl Components for OneClient {
     fn refresh_tls(&self) -> Result<(), String> {
         Ok(())
     }
+    fn refresh_connauth(&self) -> Result<(), String> {
+        Ok(())
+    }
     fn services(&self) -> Vec<ServiceStatus> {
         Vec::new()
     }

@@ -819,10 +819,10 @@ fn attributes_that_nobody_acts_on_take_only_what_asks_for_nothing() {
 #[test]
 fn what_would_protect_and_is_not_there_is_refused() {
     let w = World::new();
-    let reply =
-        w.mqsc("ALTER QMGR DESCR('x') CHLAUTH(ENABLED) CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.IDPWOS)");
+    let reply = w.mqsc("ALTER QMGR DESCR('x') CHLAUTH(ENABLED) CONNAUTH(SOME.OBJECT)");
     let text = render(&reply);
-    let expected = "AMQ2406E: Not in this release, so nothing was changed: CHLAUTH(ENABLED), only DISABLED; CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.IDPWOS), only blank.\n";
+    let expected =
+        "AMQ2406E: Not in this release, so nothing was changed: CHLAUTH(ENABLED), only DISABLED.\n";
     assert_eq!(text, expected);
     assert_eq!(reply.reason, Reason::FUNCTION_NOT_SUPPORTED);
     let shown = render(&w.mqsc("DISPLAY QMGR DESCR CHLAUTH CONNAUTH"));
@@ -832,7 +832,9 @@ fn what_would_protect_and_is_not_there_is_refused() {
             && shown.contains("DESCR( )"),
         "{shown}"
     );
-    w.run("ALTER QMGR DESCR('x') CHLAUTH(DISABLED) CONNAUTH('')");
+    w.run("ALTER QMGR DESCR('x') CHLAUTH(DISABLED) CONNAUTH(SOME.OBJECT)");
+    let shown = render(&w.mqsc("DISPLAY QMGR CONNAUTH"));
+    assert!(shown.contains("CONNAUTH(SOME.OBJECT)"), "{shown}");
 }
 
 /// A script made for MQ hears of everything at once that is not there.

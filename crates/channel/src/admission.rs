@@ -1,23 +1,33 @@
 //! As whom a conversation runs, or why it does not: the one way from MQCONN to the engine.
 //!
 //! Invariants: a conversation has a session only by [`Authenticated::connect`], and only [`Claim::decide`] makes an
-//! [`Authenticated`]. Whatever says who an application is (the channel's definition, its process, credentials) is weighed
-//! here and nowhere else, in this order:
+//! [`Authenticated`]. Whatever says who an application is (the channel's definition, its process, the kernel, credentials)
+//! is weighed here and nowhere else, in this order:
 //!
 //! | step | what | source |
 //! | --- | --- | --- |
 //! | 1 | the channel's MCAUSER, if it has one | manual: "DEFINE CHANNEL", MCAUSER |
-//! | 2 | else the user of the credentials that came for this MQCONN | MQCSP |
-//! | 3 | else the user that the client's process runs as, by its own word | USERID_DATA |
-//! | 4 | nobody is `*NOACCESS` | manual: "DEFINE CHANNEL", MCAUSER |
+//! | 2 | else the user that the application's process runs as: by the kernel's word on this machine, by its own elsewhere | USERID_DATA |
+//! | 3 | what CONNAUTH demands: no password, any, or this user's if he administers | manual: "DEFINE AUTHINFO", CHCKCLNT and CHCKLOCL |
+//! | 4 | the credentials, if any were given and CONNAUTH looks at them, are right | MQCSP, USERID_DATA |
+//! | 5 | ADOPTCTX(YES): it runs as the user of the credentials, whatever 1 and 2 say | manual: "DEFINE AUTHINFO", ADOPTCTX |
+//! | 6 | nobody is `*NOACCESS` | manual: "DEFINE CHANNEL", MCAUSER |
 //!
-//! What comes of it is the user of the engine's session: the authority of its calls, UserIdentifier in its messages,
-//! USERID in DISPLAY CONN, and MCAUSER in DISPLAY CHSTATUS.
+//! Without CONNAUTH nothing is checked: then 2 takes a client's credentials at their word.
+//!
+//! Steps that may take long are not made here: [`Claim::demand`] says what has to be asked first, and [`Claim::decide`]
+//! takes the answer; without the answer that its claim demands it lets nobody in. What comes of it is the user of the
+//! engine's session: the authority of its calls, UserIdentifier in its messages, USERID in DISPLAY CONN, and MCAUSER in
+//! DISPLAY CHSTATUS.
 
 use std::ops::Deref;
 
+use posthaste_authentication::Verdict;
 use posthaste_engine::{Application, Operator, QueueManager, Session};
 use posthaste_mqi::Reason;
+use posthaste_mqi::constants::MQ_USER_ID_LENGTH;
+
+use crate::connauth::{Check, Checks, Policy};
 
 /// A user whom nobody may be: MCAUSER says it to close a channel.
 const NOBODY: &str = "*NOACCESS";
@@ -25,16 +35,40 @@ const NOBODY: &str = "*NOACCESS";
 /// What is said and known of an application that wants to connect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim<'a> {
-    /// The channel it came by.
+    /// The channel it came by; empty for applications of this machine.
     pub(crate) channel: &'a str,
     /// Where it comes from, as CONNAME shows it.
     pub(crate) conname: &'a str,
+    /// It is on this machine: CHCKLOCL is for it, and not CHCKCLNT.
+    pub(crate) local: bool,
     /// MCAUSER of the channel's definition; blank for none.
     pub(crate) mca_user: &'a str,
-    /// The user of its credentials, if it gave any for this MQCONN.
+    /// The user of its credentials, if it gave any.
     pub(crate) credentials: Option<&'a str>,
-    /// Whom its process runs as, by its own word.
-    pub(crate) asserted: Option<&'a str>,
+    /// Whom its process runs as: by the kernel's word on this machine, by its own elsewhere.
+    pub(crate) process: Option<&'a str>,
+}
+
+/// What has to be known before it is decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// Nothing.
+    Nothing,
+    /// Whether its credentials are right.
+    Credentials,
+    /// Whether this user administers the queue manager: then he has to give a password, and has not.
+    Privilege(String),
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing was asked.
+    Nothing,
+    /// What the credentials are.
+    Credentials(Verdict),
+    /// Whether the user administers; none if that could not be found out.
+    Privilege(Option<bool>),
 }
 
 /// Why an application is not let in: a message number with its inserts, and the reason that MQCONN fails with.
@@ -54,22 +88,115 @@ impl Refusal {
 }
 
 impl Claim<'_> {
-    /// As whom the application runs, or why it does not.
-    pub(crate) fn decide(&self) -> Result<Authenticated, Refusal> {
-        let user = match self.mca_user {
-            "" => self.credentials.or(self.asserted).unwrap_or_default(),
-            user => user,
+    /// Whom it would run as if no credentials were adopted.
+    fn user(&self, policy: &Policy) -> &str {
+        let trusted = match policy {
+            // The kernel knows better on this machine.
+            Policy::Unchecked if !self.local => self.credentials,
+            _ => None,
         };
-        if user.eq_ignore_ascii_case(NOBODY) {
-            return Err(Refusal {
-                id: "AMQ9557E",
-                inserts: [self.channel, self.conname].map(str::to_owned).into(),
-                reason: Reason::NOT_AUTHORIZED,
-            });
+        match self.mca_user {
+            "" => trusted.or(self.process).unwrap_or_default(),
+            user => user,
         }
-        Ok(Authenticated {
-            user: user.to_owned(),
-        })
+    }
+
+    fn check(&self, checks: &Checks) -> Check {
+        match self.local {
+            true => checks.local,
+            false => checks.client,
+        }
+    }
+
+    /// What has to be known before it is decided.
+    pub(crate) fn demand(&self, policy: &Policy) -> Demand {
+        let Policy::Checked(checks) = policy else {
+            return Demand::Nothing;
+        };
+        match (self.check(checks), self.credentials) {
+            (Check::None, _) => Demand::Nothing,
+            (_, Some(_)) => Demand::Credentials,
+            (Check::Administrators, None) => Demand::Privilege(self.user(policy).to_owned()),
+            // The second is refused without more ado.
+            (Check::Optional | Check::Required, None) => Demand::Nothing,
+        }
+    }
+
+    /// As whom the application runs, or why it does not.
+    pub(crate) fn decide(&self, policy: &Policy, answer: Answer) -> Result<Authenticated, Refusal> {
+        let user = self.user(policy);
+        let user = match (policy, self.demand(policy), answer) {
+            (Policy::Unchecked, _, _) => user.to_owned(),
+            // Who administers on this machine can put it right.
+            (Policy::Broken(_), _, _) if self.local => user.to_owned(),
+            (Policy::Broken(why), _, _) => return Err(self.unable(why)),
+            (Policy::Checked(checks), Demand::Nothing, Answer::Nothing) => {
+                if self.check(checks) == Check::Required {
+                    return Err(self.none_given("AMQ5540E", &[&checks.object]));
+                }
+                user.to_owned()
+            }
+            (Policy::Checked(checks), Demand::Privilege(user), Answer::Privilege(is)) => match is {
+                Some(false) => user,
+                Some(true) => return Err(self.none_given("AMQ5541E", &[&user, &checks.object])),
+                None => return Err(self.unable("it could not be found out who administers")),
+            },
+            (Policy::Checked(checks), Demand::Credentials, Answer::Credentials(verdict)) => {
+                let right = self.judge(verdict)?;
+                match checks.adopt {
+                    true => self.adopt(right)?,
+                    false => user.to_owned(),
+                }
+            }
+            // Nobody has asked what had to be asked.
+            (Policy::Checked(_), _, _) => return Err(self.unable("nothing was checked")),
+        };
+        match user.eq_ignore_ascii_case(NOBODY) {
+            true => Err(self.refuse("AMQ9557E", &[], Reason::NOT_AUTHORIZED)),
+            false => Ok(Authenticated { user }),
+        }
+    }
+
+    fn judge(&self, verdict: Verdict) -> Result<String, Refusal> {
+        let claimed = self.credentials.unwrap_or_default();
+        match verdict {
+            Verdict::Right(user) => Ok(user),
+            Verdict::Wrong => Err(self.refuse("AMQ5534E", &[claimed], Reason::NOT_AUTHORIZED)),
+            Verdict::TooMany => Err(self.refuse("AMQ2601E", &[claimed], Reason::NOT_AUTHORIZED)),
+            Verdict::Unable(why) => Err(self.unable(&why.0)),
+        }
+    }
+
+    /// A name that is cut off in a message's descriptor could be somebody else's.
+    fn adopt(&self, user: String) -> Result<String, Refusal> {
+        let most = usize::try_from(MQ_USER_ID_LENGTH).unwrap_or(0);
+        match user.len() <= most {
+            true => Ok(user),
+            false => Err(self.refuse("AMQ2603E", &[&user], Reason::NOT_AUTHORIZED)),
+        }
+    }
+
+    fn none_given(&self, id: &'static str, more: &[&str]) -> Refusal {
+        self.refuse(id, more, Reason::NOT_AUTHORIZED)
+    }
+
+    /// It cannot be found out who it is: nobody's fault, and nobody is let in.
+    fn unable(&self, why: &str) -> Refusal {
+        self.refuse("AMQ2602E", &[why], Reason::SECURITY_ERROR)
+    }
+
+    fn refuse(&self, id: &'static str, more: &[&str], reason: Reason) -> Refusal {
+        let channel = if self.channel.is_empty() {
+            "-"
+        } else {
+            self.channel
+        };
+        let inserts = [&[channel, self.conname], more].concat();
+        Refusal {
+            id,
+            inserts: inserts.into_iter().map(str::to_owned).collect(),
+            reason,
+        }
     }
 }
 
@@ -119,62 +246,4 @@ impl AuthenticatedSession {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const CLAIM: Claim<'static> = Claim {
-        channel: "CH",
-        conname: "127.0.0.1",
-        mca_user: "",
-        credentials: None,
-        asserted: None,
-    };
-
-    fn user(claim: &Claim<'_>) -> String {
-        claim.decide().map(|who| who.user).expect("somebody")
-    }
-
-    #[test]
-    fn mcauser_comes_before_credentials_and_these_before_what_the_process_says() {
-        let process = Claim {
-            asserted: Some("process"),
-            ..CLAIM
-        };
-        let both = Claim {
-            credentials: Some("alice"),
-            ..process
-        };
-        let channel = Claim {
-            mca_user: "mqapp",
-            ..both
-        };
-        assert_eq!(user(&CLAIM), "");
-        assert_eq!(user(&process), "process");
-        assert_eq!(user(&both), "alice");
-        assert_eq!(user(&channel), "mqapp");
-    }
-
-    #[test]
-    fn nobody_is_noaccess_by_whatever_says_so() {
-        let nobody = Some("*noAccess");
-        let closed = Claim {
-            mca_user: "*NOACCESS",
-            asserted: Some("alice"),
-            ..CLAIM
-        };
-        let by_process = Claim {
-            asserted: nobody,
-            ..CLAIM
-        };
-        let credentials = Claim {
-            credentials: nobody,
-            ..CLAIM
-        };
-        for claim in [closed, by_process, credentials] {
-            let refusal = claim.decide().expect_err("refused");
-            assert_eq!(refusal.id, "AMQ9557E");
-            assert_eq!(refusal.inserts, ["CH", "127.0.0.1"]);
-            assert_eq!(refusal.reason, Reason::NOT_AUTHORIZED);
-        }
-    }
-}
+mod tests;

@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
+use crate::identity::{Identity, of_csp};
 use crate::outgoing::Share;
 use crate::registry::{Admitted, Caller, Count, Definition, Registry};
 use crate::security;
@@ -45,9 +46,14 @@ impl Registry {
             permit,
         } = accepted;
         let registry = Arc::clone(self);
+        let user = stream.peer_user();
         let begin = move |wakers: ConnectionWakers, now: Nanos| -> Box<dyn Protocol> {
             let traffic = Arc::clone(permit.traffic());
-            let caller = Caller { peer, traffic };
+            let caller = Caller {
+                peer,
+                user,
+                traffic,
+            };
             let security = registry.security().map(Arc::clone);
             let tls_wakers = wakers.clone();
             let connection = Connection::new(caller, Some(permit), registry, wakers, now);
@@ -219,12 +225,12 @@ impl Connection {
             Incoming::Userid { userid, .. } => {
                 self.secret = true;
                 if let Some(common) = &self.common {
-                    *common.userid.borrow_mut() = Some(userid.name());
+                    common.identity.say(&userid);
                 }
                 Ok(())
             }
             Incoming::Authentication { id, authentication } => {
-                self.authenticate(id, &authentication);
+                self.authenticate(id, authentication);
                 Ok(())
             }
             Incoming::ConversationEnded { id, close } => self.conversation_ended(id, close),
@@ -232,12 +238,13 @@ impl Connection {
         }
     }
 
-    /// Who the application says it is; its password goes no further.
-    fn authenticate(&mut self, id: u32, authentication: &Authentication) {
+    /// Who the application says it is, for its next MQCONN.
+    fn authenticate(&mut self, id: u32, authentication: Authentication) {
         self.secret = true;
         if let Some(slot) = self.slot(id).and_then(|index| self.at(index)) {
-            let user = String::from_utf8_lossy(&authentication.user);
-            *slot.worker.conversation.user.borrow_mut() = Some(user.into_owned());
+            let credentials = Box::new(of_csp(authentication));
+            let conversation = &slot.worker.conversation;
+            conversation.credentials.replace(Some(credentials));
         }
     }
 
@@ -321,7 +328,7 @@ impl Connection {
             max_message: agreement.max_message,
             process: (agreement.process_id, agreement.thread_id),
             output: Rc::clone(&self.output),
-            userid: RefCell::new(None),
+            identity: Identity::new(self.caller.user),
             load: Load::new(self.registry.budget()),
             share: Share::new(self.registry.outgoing()),
         }));

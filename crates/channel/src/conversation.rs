@@ -10,12 +10,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use posthaste_authentication::Credentials;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_net::Output;
 use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::{Budget, Framing, Header, PeerMisbehaved, Request};
 
 use crate::admission::AuthenticatedSession;
+use crate::identity::Identity;
 use crate::instance::Instance;
 use crate::outgoing::{Asked, STEP, Share};
 use crate::registry::Registry;
@@ -99,8 +101,8 @@ pub(crate) struct Common {
     pub(crate) process: (u32, u32),
     pub(crate) framing: Framing,
     pub(crate) output: Rc<RefCell<Output>>,
-    /// Who the client's process runs as, by its own word.
-    pub(crate) userid: RefCell<Option<String>>,
+    /// What the socket says of who its applications are.
+    pub(crate) identity: Identity,
     pub(crate) load: Load,
     /// What `output` takes of the memory for all sockets.
     pub(crate) share: Share,
@@ -302,8 +304,8 @@ pub(crate) struct Conversation {
     closing: Cell<Closing>,
     getting: Cell<bool>,
     connect: Cell<Option<Connect>>,
-    /// The user of the credentials that came for its next MQCONN. Their password is not kept.
-    pub(crate) user: RefCell<Option<String>>,
+    /// What came with MQCSP for its next MQCONN.
+    pub(crate) credentials: RefCell<Option<Box<Credentials>>>,
     /// While a verb runs, that has it.
     pub(crate) session: RefCell<Option<AuthenticatedSession>>,
     /// What its XA verbs have opened.
@@ -336,7 +338,7 @@ impl Conversation {
             closing: Cell::new(Closing::Open),
             getting: Cell::new(false),
             connect: Cell::new(None),
-            user: RefCell::new(None),
+            credentials: RefCell::new(None),
             session: RefCell::new(None),
             resource_manager: RefCell::default(),
             streams: RefCell::default(),

@@ -9,6 +9,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 
+use posthaste_authentication::Credentials;
 use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
 use posthaste_mqi::constants::{
     MQOO_BROWSE, MQOO_INPUT_AS_Q_DEF, MQOO_INPUT_EXCLUSIVE, MQOO_INPUT_SHARED,
@@ -25,8 +26,8 @@ use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
 
-use crate::admission::{Authenticated, AuthenticatedSession, Claim};
-use crate::conversation::{Closing, Connect, Conversation, Item, Job};
+use crate::admission::{Authenticated, AuthenticatedSession};
+use crate::conversation::{Closing, Common, Connect, Conversation, Item, Job};
 use crate::deliver::{deliver, refuse};
 use crate::desk::Desk;
 
@@ -161,7 +162,7 @@ impl Dispatcher {
 
     async fn rare_request(&mut self, header: &Header, handle: Hobj, request: &mut Request) {
         match request {
-            Request::Conn(conn) => self.connect(header, conn),
+            Request::Conn(conn) => self.connect(header, conn).await,
             Request::Disc => self.disconnect(header, handle).await,
             Request::Open(open) => self.open(header, open).await,
             Request::Spi(SpiRequest::Open(open)) => self.spi_open(header, open).await,
@@ -208,23 +209,27 @@ impl Dispatcher {
         self.answer(header, Outcome::failed(handle, reason), &Answer::Empty);
     }
 
-    /// As whom the application runs.
-    fn authenticate(&self, credentials: Option<String>) -> Result<Authenticated, Reason> {
+    /// As whom the application runs; whoever has gone meanwhile is not waited for.
+    async fn authenticate(
+        &self,
+        credentials: Option<Credentials>,
+    ) -> Result<Authenticated, Reason> {
         let common = &self.conversation.common;
-        let asserted = common.userid.borrow();
-        let claim = Claim {
-            channel: &common.instance.channel,
-            conname: &common.instance.conname,
-            mca_user: &common.user,
-            credentials: credentials.as_deref(),
-            asserted: asserted.as_deref(),
-        };
-        let decided = claim.decide();
-        decided.map_err(|refusal| refusal.tell(common.registry.operator()))
+        let Common {
+            registry, instance, ..
+        } = &**common;
+        let identity = &common.identity;
+        let decided = identity.establish(registry, instance, &common.user, credentials);
+        let mut decided = pin!(decided);
+        poll_fn(|cx| match self.conversation.closing() {
+            Closing::Open => decided.as_mut().poll(cx),
+            _ => Poll::Ready(Err(Reason::CONNECTION_BROKEN)),
+        })
+        .await
     }
 
-    fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
-        match self.try_connect(conn) {
+    async fn connect(&mut self, header: &Header, conn: &mut ConnRequest) {
+        match self.try_connect(conn).await {
             Ok(session) => {
                 conn.q_mgr = Name::new(session.queue_manager().name());
                 self.session = Some(session);
@@ -242,17 +247,17 @@ impl Dispatcher {
         }
     }
 
-    fn try_connect(&self, conn: &ConnRequest) -> Result<AuthenticatedSession, Reason> {
+    async fn try_connect(&self, conn: &ConnRequest) -> Result<AuthenticatedSession, Reason> {
         let common = &self.conversation.common;
         // They are those of one MQCONN, whatever comes of it; the next one has its own, or none.
-        let credentials = self.conversation.user.take();
+        let credentials = self.conversation.credentials.take().map(|given| *given);
         let qm = common.registry.queue_manager();
         let wanted = conn.q_mgr.text();
         let ours = wanted.is_empty() || wanted.starts_with('*') || wanted == qm.name();
         if !ours {
             return Err(Reason::Q_MGR_NAME_ERROR);
         }
-        let authenticated = self.authenticate(credentials)?;
+        let authenticated = self.authenticate(credentials).await?;
         if !common.registry.establish(&common.instance) {
             return Err(Reason::CHANNEL_NOT_AVAILABLE);
         }

@@ -6,6 +6,8 @@
 //! * `connection` is that machine; [`Registry::serve`] gives it to a lane, [`serve`] runs it on any stream;
 //! * `conversation` is an MQCONN and what follows it: requests in order, a session, at most one verb that runs;
 //! * `admission` decides as whom a conversation runs, or why it does not; nothing else gives it a session;
+//! * `identity` keeps what a socket says of who its applications are; [`ConnAuth`] has what CONNAUTH demands, and finds out
+//!   whether credentials are right;
 //! * `dispatch` carries out the verbs; `running` keeps the future of one that waits, and lends storage to those that do not;
 //! * `xa` carries out those of a resource manager;
 //! * `ending` says how a connection ends, to the client and to the operator; [`TurnedAway`] refuses a client for whom
@@ -18,12 +20,14 @@
 //! nothing; then the unit of work is backed out and everything closed.
 
 mod admission;
+mod connauth;
 mod connection;
 mod conversation;
 mod deliver;
 mod desk;
 mod dispatch;
 mod ending;
+mod identity;
 mod instance;
 mod instances;
 mod outgoing;
@@ -36,6 +40,7 @@ mod turned_away;
 mod worker;
 mod xa;
 
+pub use connauth::ConnAuth;
 pub use connection::serve;
 pub use instance::{InstanceState, InstanceStatus};
 pub use registry::{Caller, Counted, Limits, Registry, StopError};

@@ -27,6 +27,7 @@ use posthaste_tls::Agreed;
 use posthaste_wire::negotiate::FAP_LEVEL;
 use posthaste_wire::{Budget, Offer, Status};
 
+use crate::connauth::ConnAuth;
 use crate::instance::{EndRequest, Instance, InstanceStatus, Start};
 use crate::instances::{Full, Instances};
 use crate::outgoing::Outgoing;
@@ -80,6 +81,8 @@ impl Default for Limits {
 pub struct Caller {
     /// Its address.
     pub peer: Peer,
+    /// The number of the user whose process it is, by the kernel's word, if it is on this machine.
+    pub user: Option<u32>,
     /// Its counters.
     pub traffic: Arc<Traffic>,
 }
@@ -210,6 +213,7 @@ pub struct Registry {
     state: Mutex<State>,
     meter: Meter<3>,
     security: OnceLock<Arc<Security>>,
+    connauth: OnceLock<Arc<ConnAuth>>,
 }
 
 /// What connections count beside their traffic, which [`posthaste_net::Admission::traffic`] sums.
@@ -295,6 +299,7 @@ impl Registry {
             state: Mutex::default(),
             meter: Meter::default(),
             security: OnceLock::new(),
+            connauth: OnceLock::new(),
         })
     }
 
@@ -302,6 +307,16 @@ impl Registry {
     pub fn secure(&self, security: Arc<Security>) {
         // Once is enough: what may change is behind it.
         let _ = self.security.set(security);
+    }
+
+    /// Whoever connects is asked from now on for what CONNAUTH demands. Without this nothing is.
+    pub fn authenticate(&self, connauth: Arc<ConnAuth>) {
+        // Once is enough: what may change is behind it.
+        let _ = self.connauth.set(connauth);
+    }
+
+    pub(crate) fn connauth(&self) -> Option<&Arc<ConnAuth>> {
+        self.connauth.get()
     }
 
     pub(crate) fn security(&self) -> Option<&Arc<Security>> {
@@ -447,7 +462,7 @@ impl Registry {
         agreed: Option<&Agreed>,
         nudge: Waker,
     ) -> Result<(Admitted, Definition), Status> {
-        let Caller { peer, traffic } = caller;
+        let Caller { peer, traffic, .. } = caller;
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
             self.operator

@@ -2,7 +2,7 @@
 //!
 //! | what | when | then |
 //! | --- | --- | --- |
-//! | handshake | not connected so long after the socket was accepted | it is closed |
+//! | handshake | not connected so long after the socket was accepted, and no MQCONN waits for an answer about its password | it is closed |
 //! | heartbeat | nothing received for HBINT | a heartbeat is sent |
 //! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
 //! | DISCINT | no verb running and none begun for so long | the channel ends |
@@ -142,7 +142,9 @@ impl Timing {
             row(self.went_on, self.stall, Due::Unfinished);
         }
         if !now.connected {
-            row(self.handshake, 0, Due::Handshake);
+            if !now.running {
+                row(self.handshake, 0, Due::Handshake);
+            }
             return first;
         }
         if self.heartbeat > 0 && now.listening && now.reading {

@@ -9,7 +9,7 @@ use posthaste_wire::client::ClientOffer;
 use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::request::ConnRequest;
 
-use crate::{Address, Tls};
+use crate::{Address, Password, Tls};
 
 /// How to connect.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Connect {
     /// TLS; none for a plain connection. A socket of this machine has none.
     pub tls: Option<Box<Tls>>,
     /// Password, sent as it is: use a connection that nobody can listen on.
-    pub password: Option<String>,
+    pub password: Option<Password>,
     /// How long connecting may take.
     pub timeout: Duration,
     /// How many connections may share the socket ([`crate::Connection::another`]); 0 for a socket of its own.

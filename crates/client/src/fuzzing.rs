@@ -26,7 +26,7 @@ impl Session {
         };
         let connect = Connect {
             user: Some("fuzz".to_owned()),
-            password: Some("secret".to_owned()),
+            password: Some("secret".into()),
             conversations: if shared { 10 } else { 0 },
             ..Connect::new(address, "DEV.APP.SVRCONN", "QM1")
         };

@@ -93,6 +93,8 @@ pub enum Command {
     Ping,
     /// REFRESH SECURITY TYPE(SSL): the key repository is read again.
     RefreshTls,
+    /// REFRESH SECURITY TYPE(CONNAUTH): what CONNAUTH names is read again.
+    RefreshConnAuth,
     /// SAVE QMGR, which is not MQ's: every definition as the command that makes it again.
     Save,
 }

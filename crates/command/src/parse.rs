@@ -140,7 +140,7 @@ fn of_queue_manager(
     nothing_more(cursor, &format!("{verb} QMGR"))
 }
 
-/// REFRESH SECURITY TYPE(SSL); the asterisk behind SECURITY may be left out.
+/// REFRESH SECURITY TYPE(SSL) or TYPE(CONNAUTH); the asterisk behind SECURITY may be left out.
 fn refresh(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, SyntaxError> {
     if !noun.word.eq_ignore_ascii_case("SECURITY") {
         return Err(wrong_noun(cursor.text, "REFRESH", noun, &[]));
@@ -151,12 +151,13 @@ fn refresh(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, Syn
     };
     let is_type = parameter.word.eq_ignore_ascii_case("TYPE");
     let item = parameter.one_value(cursor.text);
-    match item {
-        Ok(item) if is_type && item.text == "SSL" => {}
+    let command = match item {
+        Ok(item) if is_type && item.text == "SSL" => Command::RefreshTls,
+        Ok(item) if is_type && item.text == "CONNAUTH" => Command::RefreshConnAuth,
         _ => return Err(not_here()),
-    }
+    };
     nothing_more(cursor, "REFRESH SECURITY")?;
-    Ok(Command::RefreshTls)
+    Ok(command)
 }
 
 fn start_or_stop(

@@ -16,6 +16,9 @@ use rustix::net::sockopt;
 const PROBE_INTERVAL: Duration = Duration::from_secs(15);
 const PROBES: u32 = 4;
 
+/// The number that no user has.
+const NOBODY: u32 = u32::MAX;
+
 /// A TCP or Unix-domain connection that never blocks.
 #[derive(Debug)]
 pub enum Stream {
@@ -58,6 +61,18 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
             Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+        }
+    }
+
+    /// The number of the user whose process has connected, by the kernel's word; none for who comes over the network.
+    pub fn peer_user(&self) -> Option<u32> {
+        match self {
+            Stream::Tcp(_) => None,
+            Stream::Unix(stream) => {
+                let credentials = sockopt::socket_peercred(stream);
+                // Whom the kernel does not know is nobody, and not whom he says.
+                Some(credentials.map_or(NOBODY, |credentials| credentials.uid.as_raw()))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod certs;
 mod messages;
 mod transactions;
+mod users;
 
 use std::net::IpAddr;
 use std::num::NonZeroU64;
@@ -18,6 +19,7 @@ pub(crate) use messages::{
     Browse, Form, Get, Publish, Put, Receiving, Sample, Sending, Subscribe, TopicSample,
 };
 pub(crate) use transactions::{Resolve, Transactions};
+pub(crate) use users::{OneUser, Users, UsersCommand};
 
 const EXAMPLES: &str = "\
 Try it:
@@ -108,6 +110,8 @@ pub(crate) enum Command {
     /// Decide about a branch of a global transaction in place of its transaction manager
     #[command(visible_alias = "rsvmqtrn")]
     Resolve(Resolve),
+    /// Add, remove and list a queue manager's own users
+    Users(Users),
     /// Make certificates for development, and show what is in a key repository
     Certs(Certs),
     /// Show every number that a running queue manager counts or measures
@@ -622,9 +626,12 @@ pub(crate) struct ConnectArgs {
     /// What the name of the queue manager's certificate must match (SSLPEER)
     #[arg(long, value_name = "PATTERN", requires = "cipher")]
     pub(crate) peer: Option<String>,
-    /// User
+    /// User; the password is asked for, or read from the first line of standard input
     #[arg(long, short = 'u', value_name = "USER")]
     pub(crate) user: Option<String>,
+    /// Read the password from the first line of this file
+    #[arg(long, value_name = "FILE", requires = "user")]
+    pub(crate) password_file: Option<PathBuf>,
 }
 
 /// How long the answer to a call may take, unless the command says otherwise.

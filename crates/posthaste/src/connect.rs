@@ -5,10 +5,11 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::Duration;
 
-use posthaste_client::{Address, ClientError, Connect, Connection, Server, Tls};
+use posthaste_client::{Address, ClientError, Connect, Connection, Password, Server, Tls};
 use posthaste_server::{DataDir, Exit, Failure, SocketPath, find};
 
 use crate::cli::ConnectArgs;
+use crate::password;
 
 /// How long connecting may take, unless the command says less.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -137,12 +138,24 @@ impl Target<'_> {
         Ok(Attached(connection))
     }
 
+    /// The password of the user that was named.
+    fn password(&self) -> Result<Option<Password>, Failure> {
+        if self.reach.user.is_none() {
+            return Ok(None);
+        }
+        let file = self.reach.password_file.as_deref();
+        let password = password::ask("Enter password: ", file)?;
+        Ok(Some(password).filter(|password| !password.is_empty()))
+    }
+
     fn reach(&self) -> Result<Connection, NoConnection> {
+        let password = self.password().map_err(NoConnection::Nobody)?;
+        let password = password.as_ref();
         let server = std::env::var("MQSERVER")
             .ok()
             .filter(|text| !text.is_empty());
         if let Some(text) = &self.reach.connect {
-            return self.over_network(text);
+            return self.over_network(text, password);
         }
         if self.client && server.is_none() {
             let what = "a client connection was asked for, and nothing says where to: set MQSERVER to \
@@ -150,19 +163,26 @@ impl Target<'_> {
             return Err(NoConnection::Nobody(Failure::bad_parameter(what)));
         }
         match server {
-            Some(text) if self.client => self.over_network(&text),
-            Some(text) => match self.local() {
-                Err(NoConnection::Nobody(_)) => self.over_network(&text),
+            Some(text) if self.client => self.over_network(&text, password),
+            Some(text) => match self.local(password) {
+                Err(NoConnection::Nobody(_)) => self.over_network(&text, password),
                 other => other,
             },
-            None => self.local(),
+            None => self.local(password),
         }
     }
 
-    fn offer(&self, address: Address, channel: &str, name: &str) -> Connect {
+    fn offer(
+        &self,
+        address: Address,
+        channel: &str,
+        name: &str,
+        password: Option<&Password>,
+    ) -> Connect {
         let mut connect = Connect::new(address, channel, name);
         connect.application = self.application.to_owned();
         connect.timeout = TIMEOUT.min(self.within);
+        connect.password = password.cloned();
         connect.user = Some(
             self.reach
                 .user
@@ -172,7 +192,7 @@ impl Target<'_> {
         connect
     }
 
-    fn local(&self) -> Result<Connection, NoConnection> {
+    fn local(&self, password: Option<&Password>) -> Result<Connection, NoConnection> {
         if self.reach.cipher.is_some() {
             let what = "--cipher is for connections over the network; say where to with --connect or MQSERVER";
             return Err(NoConnection::Nobody(Failure::bad_parameter(what)));
@@ -182,7 +202,8 @@ impl Target<'_> {
         let not_running = || NoConnection::Nobody(Failure::not_running(&home.name));
         let socket = SocketPath::new(&home.applications()).map_err(|_| not_running())?;
         let address = Address::Unix(socket.path().to_owned());
-        match Connection::open(&self.offer(address, LOCAL_CHANNEL, &home.name)) {
+        let offer = self.offer(address, LOCAL_CHANNEL, &home.name, password);
+        match Connection::open(&offer) {
             Err(ClientError::NotAvailable { error, .. })
                 if error.kind() == std::io::ErrorKind::PermissionDenied =>
             {
@@ -206,7 +227,11 @@ impl Target<'_> {
         Ok(Some(Box::new(tls)))
     }
 
-    fn over_network(&self, text: &str) -> Result<Connection, NoConnection> {
+    fn over_network(
+        &self,
+        text: &str,
+        password: Option<&Password>,
+    ) -> Result<Connection, NoConnection> {
         let name = self.queue_manager.unwrap_or("");
         let bad = |error: ClientError| {
             NoConnection::Nobody(Failure::bad_parameter(
@@ -219,7 +244,7 @@ impl Target<'_> {
             .map_err(|error| NoConnection::Refused(text.to_owned(), error))?;
         let mut last = None;
         for address in &server.addresses {
-            let mut offer = self.offer(address.clone(), &server.channel, name);
+            let mut offer = self.offer(address.clone(), &server.channel, name, password);
             offer.tls.clone_from(&tls);
             match Connection::open(&offer) {
                 Ok(connection) => return Ok(connection),

@@ -20,6 +20,7 @@ mod metrics;
 mod mqsc;
 mod names;
 mod output;
+mod password;
 mod publish;
 mod put;
 mod queue;
@@ -31,6 +32,7 @@ mod too_long;
 mod topic;
 mod topic_samples;
 mod transactions;
+mod users;
 mod version;
 
 use std::path::Path;
@@ -107,6 +109,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Version(args) => version::show(place, &args),
         Command::Transactions(args) => transactions::display(place, &args),
         Command::Resolve(args) => transactions::resolve(place, &args),
+        Command::Users(args) => users::users(place, &args),
         Command::Certs(args) => certs::certs(&args),
         Command::Metrics(args) => metrics::show(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),

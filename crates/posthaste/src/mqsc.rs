@@ -41,18 +41,21 @@ pub(crate) fn mqsc(place: Option<&Path>, args: &cli::Mqsc) -> Result<Exit, Failu
         exit: Exit::NoCommands,
         ..failure
     };
-    let mut input: Box<dyn BufRead> = match &args.file {
+    let file = match &args.file {
         Some(path) => {
             let file = std::fs::File::open(path);
-            Box::new(BufReader::new(
-                file.map_err(|error| none(Failure::io(path, &error)))?,
-            ))
+            Some(file.map_err(|error| none(Failure::io(path, &error)))?)
         }
-        None => Box::new(std::io::stdin().lock()),
+        None => None,
     };
+    // It may ask for a password, and take it from standard input.
     let server = match args.verify {
         true => None,
         false => Some(connect(place, args).map_err(none)?),
+    };
+    let mut input: Box<dyn BufRead> = match file {
+        Some(file) => Box::new(BufReader::new(file)),
+        None => Box::new(std::io::stdin().lock()),
     };
     let person = args.file.is_none() && std::io::stdin().is_terminal();
     let mut run = Run {

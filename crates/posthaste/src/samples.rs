@@ -25,6 +25,8 @@ pub(crate) enum Way {
     Client,
 }
 
+/// Whom the samples connect as.
+const USER: &str = "MQSAMP_USER_ID";
 /// How long amqsget waits for the next message, milliseconds.
 const TIMEOUT: i32 = 15_000;
 /// How long amqsgbr and amqsbcg wait.
@@ -36,10 +38,16 @@ pub(crate) fn connect(
     name: &str,
     out: &mut Out,
 ) -> Result<Option<Attached>, Failure> {
+    // As MQ's samples: who is named so is asked for his password.
+    let user = std::env::var(USER).ok().filter(|user| !user.is_empty());
+    let reach = ConnectArgs {
+        user,
+        ..ConnectArgs::default()
+    };
     let target = Target {
         place,
         queue_manager,
-        reach: &ConnectArgs::default(),
+        reach: &reach,
         client: way == Way::Client,
         application: name,
         within: crate::cli::ANSWER,

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_channel::{Limits as ChannelLimits, Registry, Security};
+use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security};
 use posthaste_command::ObjectKind;
 use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
@@ -53,6 +53,9 @@ use services::{Services, Surroundings};
 
 /// How long connections may take to be closed after the queue manager has ended.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// Passwords that are looked at at the same time: a hash takes a processor for tens of milliseconds, and whoever else is asked
+/// may take long.
+const PASSWORD_THREADS: usize = 4;
 
 /// The first of a developer's queues.
 const DEVELOPER_QUEUE: &str = "DEV.QUEUE.1";
@@ -341,13 +344,23 @@ fn places(settings: &Settings, name: &str, operator: &dyn Operator) -> Places {
     places
 }
 
-/// The channels of clients over the network, and what is one for local applications; the TLS of the former.
-fn registries(
+/// By what applications come in, and who looks at them.
+struct Entrances {
+    /// The channels of clients over the network.
+    channels: Arc<Registry>,
+    /// What is one for applications of this machine.
+    local: Arc<Registry>,
+    /// The TLS of the former.
+    security: Arc<Security>,
+    connauth: Arc<ConnAuth>,
+}
+
+fn entrances(
     qm: &QueueManager,
     operator: &Arc<dyn Operator>,
     clock: &Arc<dyn Clock>,
     home: &Home,
-) -> Result<([Arc<Registry>; 2], Arc<Security>), Failure> {
+) -> Result<Entrances, Failure> {
     let registries = [Registry::new, Registry::local].map(|make| {
         let limits = ChannelLimits::default();
         make(qm.clone(), Arc::clone(operator), limits, Arc::clone(clock))
@@ -355,7 +368,29 @@ fn registries(
     let security = security(qm, operator, home)?;
     let [channels, _] = &registries;
     channels.secure(Arc::clone(&security));
-    Ok((registries, security))
+    let connauth = connauth(qm, operator, home)?;
+    for registry in &registries {
+        registry.authenticate(Arc::clone(&connauth));
+    }
+    let [channels, local] = registries;
+    Ok(Entrances {
+        channels,
+        local,
+        security,
+        connauth,
+    })
+}
+
+/// What CONNAUTH demands of all of them.
+fn connauth(
+    qm: &QueueManager,
+    operator: &Arc<dyn Operator>,
+    home: &Home,
+) -> Result<Arc<ConnAuth>, Failure> {
+    let (users, clock) = (home.users(), posthaste_env::os().clock);
+    let operator = Arc::clone(operator);
+    let connauth = ConnAuth::start(qm.clone(), operator, users, clock, PASSWORD_THREADS);
+    connauth.map_err(|error| Failure::io(&home.users(), &error))
 }
 
 /// Key repository and handshakes of clients that use TLS: of the processors half are kept for those that have shaken hands.
@@ -368,6 +403,11 @@ fn security(
     let store = home.key_repository();
     let security = Security::start(qm.clone(), Arc::clone(operator), store, processors / 2);
     security.map_err(|error| Failure::io(&home.key_repository(), &error))
+}
+
+fn control_socket(home: &Home) -> Result<ControlSocket, Failure> {
+    let control = home.control();
+    ControlSocket::bind(&control).map_err(|error| cannot_listen(&control, &error))
 }
 
 /// Everything around the engine.
@@ -399,22 +439,21 @@ impl Server {
         } = start;
         let home = &options.home;
         let signals = place.signals(home)?;
-        let control = home.control();
-        let socket = ControlSocket::bind(&control).map_err(|e| cannot_listen(&control, &e))?;
+        let socket = control_socket(home)?;
         let (phase, phases) = watch::channel(Phase::Starting);
         let numbers = Numbers::default();
         tokio::spawn(socket.run(ask, phases, Arc::clone(&numbers)));
 
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
-        let ([channels, local], security) = registries(qm, operator, &clock, home)?;
+        let by = entrances(qm, operator, &clock, home)?;
         let most = places(&configured.settings, qm.name(), &**operator);
         let reporting = Reporting::new(operator, lanes, most.turned_away);
         let places = most.admissions();
         let [network_places, local_places] = &places;
-        let _local = open_local(home, &local, local_places, &reporting)?;
+        let _local = open_local(home, &by.local, local_places, &reporting)?;
         let buffer = configured.settings.log.buffer_pages;
         let listeners = Arc::new(Listeners::new(
-            Arc::clone(&channels),
+            Arc::clone(&by.channels),
             network_places.clone(),
             reporting,
             SocketOptions::of(&configured.settings),
@@ -428,11 +467,12 @@ impl Server {
         }
         let fronts = Arc::new(Fronts {
             qm: qm.clone(),
-            channels,
-            local,
+            channels: by.channels,
+            local: by.local,
             places,
             lanes: lanes.clone(),
-            security,
+            security: by.security,
+            connauth: by.connauth,
             listeners,
             services,
             command_server: Default::default(),

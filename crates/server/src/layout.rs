@@ -189,6 +189,11 @@ impl Home {
         self.folder.join("ssl").join("key")
     }
 
+    /// The queue manager's own users, for AUTHENMD(USERFILE).
+    pub fn users(&self) -> PathBuf {
+        self.folder.join("users")
+    }
+
     /// What belongs to the running process.
     pub fn run(&self) -> PathBuf {
         self.folder.join("run")

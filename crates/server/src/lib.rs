@@ -47,8 +47,9 @@ pub use lifecycle::create::{
 };
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
-/// Where commands as messages come.
 pub use posthaste_admin::{COMMAND_QUEUE, Decision, Undecided};
+/// Where commands as messages come.
+pub use posthaste_authentication::{UserFile, UserFileError};
 /// What the engine is told by commands.
 pub use posthaste_engine::{
     CreateOptions, EndMode, Outcome, Restored, TransactionState, TransactionStatus, display_stamp,

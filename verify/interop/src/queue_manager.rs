@@ -5,7 +5,7 @@ use std::path::Path;
 
 use posthaste_command::Reply;
 use posthaste_server::{
-    Creation, DataDir, InProcess, InProcessOptions, create, developer_objects, ini,
+    Creation, DataDir, InProcess, InProcessOptions, UserFile, create, developer_objects, find, ini,
 };
 
 use crate::keys::Keys;
@@ -28,7 +28,8 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 impl QueueManager {
-    /// Makes and starts it; the channels are `SC0`, `SC1` and `SC10`, and `TLS`, which has no CipherSpec yet.
+    /// Makes and starts it; the channels are `SC0`, `SC1` and `SC10`, and `TLS`, which has no CipherSpec yet. It
+    /// knows the user `alice`, of whom no password is demanded yet.
     ///
     /// # Errors
     /// It cannot be made or started.
@@ -45,6 +46,9 @@ impl QueueManager {
             ..Creation::default()
         };
         create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).map_err(text)?;
+        let home = find(&data, Some("QM1")).map_err(text)?;
+        let users = UserFile::new(home.users());
+        users.add("alice", b"right").map_err(text)?;
         let options = InProcessOptions {
             listen: true,
             port: Some(0),
@@ -60,6 +64,7 @@ impl QueueManager {
         let store = this.keys.queue_manager();
         this.must(&format!("ALTER QMGR SSLKEYR('{}')", store.display()))?;
         this.must(&format!("ALTER QMGR MAXMSGL({LONGEST})"))?;
+        this.must("DEFINE AUTHINFO(USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE)")?;
         this.must("DEFINE CHANNEL(TLS) CHLTYPE(SVRCONN) SHARECNV(10)")?;
         for conversations in CHANNELS {
             this.must(&format!(

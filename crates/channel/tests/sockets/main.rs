@@ -8,6 +8,7 @@
 
 mod budgets;
 mod client;
+mod connauth;
 mod endings;
 mod faults;
 mod held_disk;

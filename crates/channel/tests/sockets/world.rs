@@ -205,6 +205,11 @@ impl World {
         }
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address.unwrap()
+    }
+
     pub(crate) async fn socket(&self) -> TcpStream {
         TcpStream::connect(self.address.unwrap()).await.unwrap()
     }
@@ -221,6 +226,7 @@ impl World {
     {
         let caller = Caller {
             peer: Peer::Local,
+            user: None,
             traffic: Arc::new(Traffic::default()),
         };
         spawn_here(serve(stream, caller, Arc::clone(&self.registry)))

@@ -17,7 +17,7 @@ fn connect(conversations: u32, password: Option<&str>) -> Connect {
     Connect {
         conversations,
         user: Some("fred".to_owned()),
-        password: password.map(str::to_owned),
+        password: password.map(Into::into),
         ..Connect::new(address, "DEV.APP.SVRCONN", "QM1")
     }
 }

@@ -375,7 +375,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ8560I",
         "Security cache refreshed.",
-        "The key repository was read again. Handshakes use what is in it from now on; connections that stand go on.",
+        "With TYPE(SSL) the key repository was read again, and handshakes use what is in it from now on; with TYPE(CONNAUTH) what CONNAUTH names was, and whoever connects from now on meets it. Connections that stand go on.",
         "None.",
     ),
     message(

@@ -67,6 +67,24 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ5534E",
+        "User {2} was not let in from {1} on channel {0}: authentication failed.",
+        "The application gave a user and a password, and there is no such user, the password is another, or it may not be used now. MQCONN got MQRC_NOT_AUTHORIZED (2035), after the FAILDLAY of the authentication information object.",
+        "Have the application give the right user and password. If it comes again and again, find out who is guessing.",
+    ),
+    message(
+        "AMQ5540E",
+        "An application from {1} on channel {0} gave no user and password.",
+        "CHCKCLNT(REQUIRED), or CHCKLOCL(REQUIRED) for applications of this machine (channel -), of the authentication information object {2} demands them of everybody. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
+        "Have the application give a user and a password (MQCSP).",
+    ),
+    message(
+        "AMQ5541E",
+        "An application from {1} on channel {0} runs as {2}, who administers, and gave no password.",
+        "REQDADM of the authentication information object {3} demands a password of whoever administers the queue manager. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
+        "Have the application give a user and a password (MQCSP), or run it as a user who does not administer.",
+    ),
+    message(
         "AMQ6035S",
         "There is not enough memory.",
         "A request for memory was refused by the operating system.",

@@ -515,6 +515,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Remove the cause; make new certificates in another folder (--directory).",
     ),
     message(
+        "AMQ2232E",
+        "Users: {0}.",
+        "The command on the users of a queue manager was not carried out, and nothing was changed.",
+        "Remove the cause, and run the command again.",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",
@@ -548,7 +554,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2406E",
         "Not in this release, so nothing was changed: {0}.",
         "The command gives attributes values that ask for something which is not there: a check of who connects, messages about events, statistics and so on. To keep such a value would be to claim what nobody does. The values that are taken are named with each attribute; with them, nothing is asked for.",
-        "Give one of the values that are named, or leave the attribute out, and run the command again. What CHLAUTH and CONNAUTH are for must be done by other means until a later release: let the listener listen on an address that only trusted machines reach.",
+        "Give one of the values that are named, or leave the attribute out, and run the command again. What CHLAUTH is for must be done by other means until a later release: CONNAUTH and TLS, and a listener on an address that only trusted machines reach.",
     ),
     message(
         "AMQ2407E",
@@ -615,5 +621,29 @@ pub(super) const MESSAGES: &[Message] = &[
         "The report was not written: {0}",
         "A report is made from the results of `posthaste perf run` in a folder. They cannot be read, are of another version, lack what was asked for, or the report cannot be written. The results are as they were.",
         "Remove the cause that is named, and ask for the report again.",
+    ),
+    message(
+        "AMQ2601E",
+        "User {2} was not let in: too many wrong passwords have come from {1}.",
+        "An address has 20 wrong passwords, and one more every second. An application on channel {0} gave a password when there was none left; it was not looked at. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
+        "Find out who gives wrong passwords at this address. When he stops, right ones are looked at again after seconds.",
+    ),
+    message(
+        "AMQ2602E",
+        "It could not be found out who connects from {1} on channel {0}: {2}.",
+        "CONNAUTH demands a check that could not be carried out. Nobody is let in unchecked: MQCONN got MQRC_SECURITY_ERROR (2063).",
+        "Remove the cause that is named. The application can try again.",
+    ),
+    message(
+        "AMQ2603E",
+        "User {2} was not let in from {1} on channel {0}: the name is longer than 12 characters.",
+        "The password was right, and ADOPTCTX(YES) would have the application run as this user. Messages carry names of 12 characters, and what is cut off could be somebody else's name. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
+        "Give the user a shorter name, or set ADOPTCTX(NO) and MCAUSER of the channel.",
+    ),
+    message(
+        "AMQ2604E",
+        "Queue manager {0} cannot do what CONNAUTH says: {1}.",
+        "Clients are refused with MQRC_SECURITY_ERROR (2063), if this is at the start; after REFRESH SECURITY what was demanded before still is. Applications of the queue manager's owner on this machine can connect.",
+        "Correct CONNAUTH, or the authentication information object that it names, and enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
     ),
 ];

@@ -339,6 +339,10 @@ fn other_verbs() {
         ("PING QMGR", Command::Ping),
         ("REFRESH SECURITY(*) TYPE(SSL)", Command::RefreshTls),
         ("ref security type(ssl)", Command::RefreshTls),
+        (
+            "REFRESH SECURITY(*) TYPE(CONNAUTH)",
+            Command::RefreshConnAuth,
+        ),
         ("save qmgr", Command::Save),
         (
             "CLEAR QLOCAL(A)",

@@ -1,8 +1,8 @@
 //! Attributes of authentication information objects (manual: "DEFINE AUTHINFO"). Four types, each with attributes of
 //! its own, share one noun and one name space.
 //!
-//! Nothing is checked in this release, neither who a user is nor whether a certificate is revoked, so that the objects
-//! describe; and no password is kept.
+//! The one of AUTHTYPE(IDPWOS) that CONNAUTH names says whose password is checked, and how. Of the others nothing is done
+//! in this release, so that they describe; and no password is kept.
 
 use super::rows::{date, int, name, text, time, word};
 use super::words::{NO_YES, Words};
@@ -16,7 +16,6 @@ const OCSP: &[ObjectKind] = &[AuthOcsp];
 const OS: &[ObjectKind] = &[AuthIdpwOs];
 const LDAP: &[ObjectKind] = &[AuthIdpwLdap];
 const SERVER: &[ObjectKind] = &[AuthCrlLdap, AuthIdpwLdap];
-const IDPW: &[ObjectKind] = &[AuthIdpwOs, AuthIdpwLdap];
 
 const CHCKLOCL: Words = &[
     ("OPTIONAL", mq::MQCHK_OPTIONAL),
@@ -24,8 +23,13 @@ const CHCKLOCL: Words = &[
     ("REQDADM", mq::MQCHK_REQUIRED_ADMIN),
     ("REQUIRED", mq::MQCHK_REQUIRED),
 ];
-/// MQAUTHENTICATE_ numbers.
-const AUTHENMD: Words = &[("OS", 0), ("PAM", 1)];
+/// Passwords are in a file of the queue manager's own: not MQ's, so its number is far from those.
+pub const AUTHENMD_USERFILE: i32 = 1_000;
+const AUTHENMD: Words = &[
+    ("OS", mq::MQAUTHENTICATE_OS),
+    ("PAM", mq::MQAUTHENTICATE_PAM),
+    ("USERFILE", AUTHENMD_USERFILE),
+];
 /// MQSECCOMM_ numbers.
 const SECCOMM: Words = &[("YES", 0), ("NO", 1), ("ANON", 2)];
 const AUTHORMD: Words = &[
@@ -47,12 +51,15 @@ pub(crate) const ROWS: &[Attribute] = &[
     text("LDAPUSER", mq::MQCA_LDAP_USER_NAME, mq::MQ_DISTINGUISHED_NAME_LENGTH, "", SERVER, "Distinguished name that the queue manager has at the LDAP server").describes().not_inquired(),
     text("LDAPPWD", mq::MQCA_LDAP_PASSWORD, mq::MQ_LDAP_PASSWORD_LENGTH, "", SERVER, "The queue manager's password at the LDAP server").only(&[]).not_inquired().secret(),
     text("OCSPURL", mq::MQCA_AUTH_INFO_OCSP_URL, mq::MQ_AUTH_INFO_OCSP_URL_LENGTH, "", OCSP, "Where it is asked whether certificates are revoked").describes().not_inquired(),
-    word("ADOPTCTX", mq::MQIA_ADOPT_CONTEXT, NO_YES, mq::MQADPCTX_YES, IDPW, "Whether an application runs as the user whose password it gave").describes().not_inquired(),
-    word("CHCKCLNT", mq::MQIA_CHECK_CLIENT_BINDING, CHCKLOCL, mq::MQCHK_REQUIRED_ADMIN, OS, "Which clients must give a password").describes().not_inquired(),
+    word("ADOPTCTX", mq::MQIA_ADOPT_CONTEXT, NO_YES, mq::MQADPCTX_YES, OS, "Whether an application runs as the user whose password it gave").not_inquired(),
+    word("ADOPTCTX", mq::MQIA_ADOPT_CONTEXT, NO_YES, mq::MQADPCTX_YES, LDAP, "Whether an application runs as the user whose password it gave").describes().not_inquired(),
+    word("CHCKCLNT", mq::MQIA_CHECK_CLIENT_BINDING, CHCKLOCL, mq::MQCHK_REQUIRED_ADMIN, OS, "Which clients must give a password").not_inquired(),
     word("CHCKCLNT", mq::MQIA_CHECK_CLIENT_BINDING, CHCKLOCL, mq::MQCHK_REQUIRED, LDAP, "Which clients must give a password").describes().not_inquired(),
-    word("CHCKLOCL", mq::MQIA_CHECK_LOCAL_BINDING, CHCKLOCL, mq::MQCHK_OPTIONAL, IDPW, "Which local applications must give a password").describes().not_inquired(),
-    int("FAILDLAY", mq::MQIA_AUTHENTICATION_FAIL_DELAY, (0, 60), 1, IDPW, "Seconds until a wrong password is refused").describes().not_inquired(),
-    word("AUTHENMD", mq::MQIA_AUTHENTICATION_METHOD, AUTHENMD, 0, OS, "How the operating system checks a password").describes().not_inquired(),
+    word("CHCKLOCL", mq::MQIA_CHECK_LOCAL_BINDING, CHCKLOCL, mq::MQCHK_OPTIONAL, OS, "Which local applications must give a password").not_inquired(),
+    word("CHCKLOCL", mq::MQIA_CHECK_LOCAL_BINDING, CHCKLOCL, mq::MQCHK_OPTIONAL, LDAP, "Which local applications must give a password").describes().not_inquired(),
+    int("FAILDLAY", mq::MQIA_AUTHENTICATION_FAIL_DELAY, (0, 60), 1, OS, "Seconds until a wrong password is refused").not_inquired(),
+    int("FAILDLAY", mq::MQIA_AUTHENTICATION_FAIL_DELAY, (0, 60), 1, LDAP, "Seconds until a wrong password is refused").describes().not_inquired(),
+    word("AUTHENMD", mq::MQIA_AUTHENTICATION_METHOD, AUTHENMD, 0, OS, "Who knows the passwords: the system, its PAM service for MQ, or a file of the queue manager's own (USERFILE, not MQ's)").not_inquired(),
     word("SECCOMM", mq::MQIA_LDAP_SECURE_COMM, SECCOMM, 1, LDAP, "Whether the LDAP server is spoken to over TLS").describes().not_inquired(),
     text("BASEDNU", mq::MQCA_LDAP_BASE_DN_USERS, mq::MQ_LDAP_BASE_DN_LENGTH, "", LDAP, "Where users are in the directory").describes().not_inquired(),
     text("CLASSUSR", mq::MQCA_LDAP_USER_OBJECT_CLASS, mq::MQ_LDAP_CLASS_LENGTH, "", LDAP, "Object class of users; blank is inetOrgPerson").describes().not_inquired(),

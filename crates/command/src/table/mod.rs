@@ -7,6 +7,7 @@
 //! attributes that the queue manager derives have none; every row has help.
 
 mod authinfo;
+pub use authinfo::AUTHENMD_USERFILE;
 mod channel;
 mod client_channel;
 mod comminfo;

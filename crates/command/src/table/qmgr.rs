@@ -72,7 +72,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     word("DISTL", mq::MQIA_DIST_LISTS, NO_YES, mq::MQDL_NOT_SUPPORTED, ON, "Whether distribution lists can be used").read_only(),
     name("COMMANDQ", mq::MQCA_COMMAND_INPUT_Q_NAME, mq::MQ_Q_NAME_LENGTH, "SYSTEM.ADMIN.COMMAND.QUEUE", ON, "Queue for command messages").read_only(),
     word("CHLAUTH", mq::MQIA_CHLAUTH_RECORDS, DISABLED_ENABLED, mq::MQCHLA_DISABLED, ON, "Whether channel authentication records apply").only(&[mq::MQCHLA_DISABLED]),
-    name("CONNAUTH", mq::MQCA_CONN_AUTH, mq::MQ_AUTH_INFO_NAME_LENGTH, "", ON, "How users and passwords are checked; blank is not at all").only(&[]),
+    name("CONNAUTH", mq::MQCA_CONN_AUTH, mq::MQ_AUTH_INFO_NAME_LENGTH, "", ON, "The AUTHINFO object that says how users and passwords are checked; blank is not at all"),
     word("MONQ", mq::MQIA_MONITORING_Q, NONE_OFF_LEVELS, mq::MQMON_OFF, ON, "Collection of online monitoring data for queues").only(NOT_AT_ALL),
     word("MONCHL", mq::MQIA_MONITORING_CHANNEL, NONE_OFF_LEVELS, mq::MQMON_OFF, ON, "Collection of online monitoring data for channels").only(NOT_AT_ALL),
     word("STATQ", mq::MQIA_STATISTICS_Q, NONE_OFF_ON, mq::MQMON_OFF, ON, "Collection of statistics for queues").only(NOT_AT_ALL),

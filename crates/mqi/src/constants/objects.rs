@@ -600,6 +600,10 @@ families! {
         MQADPCTX_NO = 0;
         MQADPCTX_YES = 1;
     }
+    "Authentication method (AuthenticationMethod)", "MQAUTHENTICATE_" {
+        MQAUTHENTICATE_OS = 0;
+        MQAUTHENTICATE_PAM = 1;
+    }
     "Name list limit", "MQNC_" {
         MQNC_MAX_NAMELIST_NAME_COUNT = 256;
     }

@@ -81,7 +81,7 @@ fn client(place: Option<&Path>, to: &ManagerFlags) -> Result<Connect, Failure> {
     };
     let mut connect = Connect::new(Address::Tcp { host, port }, &to.channel, name.unwrap_or(""));
     connect.user.clone_from(&to.user);
-    connect.password.clone_from(&to.password);
+    connect.password = to.password.as_deref().map(Into::into);
     if let Some(cipher_spec) = &to.cipher_spec {
         let tls = encrypted(cipher_spec, to);
         let tls = tls.map_err(|error| unreachable(&connect.queue_manager, error))?;

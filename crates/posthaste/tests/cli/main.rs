@@ -28,3 +28,4 @@ mod tools;
 mod topics;
 mod transactions;
 mod usage;
+mod users;

@@ -7,7 +7,7 @@ use posthaste_admin::{
     ComponentState, Components, ListenerStatus, ServiceStatus,
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
-use posthaste_channel::{InstanceState, InstanceStatus, Registry, Security};
+use posthaste_channel::{ConnAuth, InstanceState, InstanceStatus, Registry, Security};
 use posthaste_command::Object;
 use posthaste_engine::{Operator, QueueManager};
 use posthaste_env::Clock;
@@ -32,6 +32,8 @@ pub(crate) struct Fronts {
     pub lanes: Lanes,
     /// Key repository and handshakes of clients that use TLS.
     pub security: Arc<Security>,
+    /// Who is asked for a password, and the threads that look at it.
+    pub connauth: Arc<ConnAuth>,
     /// Listeners.
     pub listeners: Arc<Listeners>,
     /// Services.
@@ -162,6 +164,10 @@ impl Components for Fronts {
 
     fn refresh_tls(&self) -> Result<(), String> {
         self.security.refresh()
+    }
+
+    fn refresh_connauth(&self) -> Result<(), String> {
+        self.connauth.refresh()
     }
 
     fn services(&self) -> Vec<ServiceStatus> {

@@ -178,3 +178,15 @@ fn a_dissector_finds_nothing_malformed() {
     }
     assert!(found.faults.is_empty(), "{}", found.faults.join("\n"));
 }
+
+#[test]
+fn users_and_passwords() {
+    // An address has 20 wrong passwords: they are given on one channel.
+    cases(&[
+        "Passwords@SC10",
+        "Passwords.baseClassesConnect@SC1",
+        "Passwords.baseClassesConnect@SC0",
+        "Passwords.jmsConnects@SC1",
+        "Passwords.jmsConnects@SC0",
+    ]);
+}

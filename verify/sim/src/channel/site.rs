@@ -147,6 +147,7 @@ impl Site {
         self.connections.set(self.connections.get().wrapping_add(1));
         let caller = Caller {
             peer: Peer::Tcp(([10, 0, 0, 1], self.connections.get()).into()),
+            user: None,
             traffic: Arc::new(Traffic::default()),
         };
         let gone = Rc::new(Gate::default());

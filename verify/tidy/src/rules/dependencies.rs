@@ -44,6 +44,7 @@ const MAY_USE: &[Row] = &[
     row("crates/wire", &["mqi"], &[]),
     row("crates/tls", &["chlauth"], &[]),
     row("crates/env", &[], &[]),
+    row("crates/authentication", &["env"], &[]),
     row("crates/recovery-log", &["env"], &["env-sim"]),
     row("crates/store", &["env", "recovery-log"], &["env-sim"]),
     row(
@@ -70,7 +71,16 @@ const MAY_USE: &[Row] = &[
     row("crates/net", &["tls", "env"], &[]),
     row(
         "crates/channel",
-        &["mqi", "command", "wire", "tls", "env", "engine", "net"],
+        &[
+            "mqi",
+            "command",
+            "wire",
+            "tls",
+            "env",
+            "authentication",
+            "engine",
+            "net",
+        ],
         // Itself: with what only verification asks for.
         &["env-sim", "recovery-log", "channel", "admin"],
     ),
@@ -81,6 +91,7 @@ const MAY_USE: &[Row] = &[
             "command",
             "tls",
             "env",
+            "authentication",
             "recovery-log",
             "engine",
             "admin",
@@ -179,6 +190,8 @@ const DOORS: &[(&str, &[&str])] = &[
     (
         "tokio",
         &[
+            // For a channel of one value.
+            "authentication",
             "net",
             "channel",
             "server",
@@ -195,6 +208,8 @@ const DOORS: &[(&str, &[&str])] = &[
         "rustix",
         &[
             "env",
+            // For who runs this process.
+            "authentication",
             "net",
             "server",
             // For its event loop.
@@ -204,8 +219,8 @@ const DOORS: &[(&str, &[&str])] = &[
             "audit",
         ],
     ),
-    ("libc", &["env"]),
-    ("getrandom", &["env"]),
+    ("libc", &["env", "authentication"]),
+    ("getrandom", &["env", "authentication"]),
     ("rand", &[]),
     ("tempfile", &["audit", "interop", "replay"]),
     ("time", &["server", "perf", "posthaste"]),
@@ -213,7 +228,15 @@ const DOORS: &[(&str, &[&str])] = &[
     (
         "parking_lot",
         &[
-            "env", "net", "channel", "server", "client", "perf", "env-sim", "sim",
+            "env",
+            "authentication",
+            "net",
+            "channel",
+            "server",
+            "client",
+            "perf",
+            "env-sim",
+            "sim",
         ],
     ),
 ];

@@ -20,6 +20,10 @@ const FRONTS: &[(&str, &str)] = &[
         "key repositories are files, and OpenSSL asks the system itself; the simulator has no TLS",
     ),
     (
+        "crates/authentication",
+        "asks the system about users, and reads files of passwords; the simulator demands none",
+    ),
+    (
         "crates/server",
         "composition root: paths, signals, error log",
     ),

@@ -125,7 +125,7 @@ const FAULTS: &[(&str, &str, usize, &str, &str)] = &[
     ("DISPLAY SUB('a\u{7}b')", "AMQ8424E", 12, "", "SUB has the control character \\u{7}"),
     ("DEF CHL(C) CHLTYPE(SDR) CONNAME('h(1414)')", "AMQ2401E", 19, "", ""),
     ("DIS CHL(*) CHLTYPE(SDR)", "AMQ2401E", 19, "", ""),
-    ("REFRESH SECURITY(*) TYPE(CONNAUTH)", "AMQ2401E", 8, "", ""),
+    ("REFRESH SECURITY(*) TYPE(CLASSES)", "AMQ2401E", 8, "", ""),
     ("DEF AUTHINFO(A)", "AMQ8405I", 15, "DEF AUTHINFO(A)", "needs AUTHTYPE, for example AUTHTYPE(CRLLDAP)"),
     ("DEF AUTHINFO(A) AUTHTYPE(OCSP) CHCKCLNT(NONE)", "AMQ8405I", 31, "DEF AUTHINFO(A) AUTHTYPE(OCSP) CHCKCLNT", "CHCKCLNT is an attribute of"),
     ("DIS AUTHINFO(*) WHERE(LDAPPWD EQ guess)", "AMQ8569E", 30, "", "LDAPPWD cannot be used"),

@@ -1,0 +1,302 @@
+//! The threads on which it is found out whether credentials are right.
+//!
+//! Invariants: no more than [`MOST_WAITING`] wait for a thread, and what is beyond that is refused at once; whoever asks
+//! has an answer after [`TIMEOUT`] at the latest, and after the delay for wrong credentials on top of it, which holds up
+//! nobody else; credentials are dropped, and so erased, as soon as they were looked at or whoever gave them has gone.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::task::Poll;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use posthaste_env::{Clock, Nanos, spawn};
+use tokio::sync::oneshot;
+
+use crate::limiter::Limiter;
+use crate::{Credentials, Method, Unable, Verdict};
+
+/// Questions that may wait for a thread.
+const MOST_WAITING: usize = 1_000;
+/// How long an answer is waited for, in seconds: a directory may be slow, a module of PAM may hang.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Whether credentials are right, and of whom that is asked.
+pub struct Asked {
+    /// The credentials.
+    pub credentials: Credentials,
+    /// What knows.
+    pub method: Arc<dyn Method>,
+    /// Where they came from; none for this machine, which has no limit.
+    pub from: Option<IpAddr>,
+    /// How long a wrong answer is held back.
+    pub delay: Duration,
+}
+
+/// See the head of this file. The threads end when this is dropped and what they have begun is done.
+pub struct Checker {
+    sender: SyncSender<Work>,
+    clock: Arc<dyn Clock>,
+    limiter: Mutex<Limiter>,
+}
+
+impl Checker {
+    /// Starts so many threads, at least one. Delays are waited for by `clock`.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start(threads: usize, clock: Arc<dyn Clock>) -> io::Result<Checker> {
+        Checker::with_room(threads, MOST_WAITING, clock)
+    }
+
+    fn with_room(threads: usize, room: usize, clock: Arc<dyn Clock>) -> io::Result<Checker> {
+        let (sender, receiver) = sync_channel(room);
+        let receiver: Arc<Mutex<Receiver<Work>>> = Arc::new(Mutex::new(receiver));
+        for number in 0..threads.max(1) {
+            let receiver = Arc::clone(&receiver);
+            spawn(&format!("identity {number}"), move || {
+                // One waits for work, the others for their turn to wait.
+                let next = || receiver.lock().recv();
+                while let Ok(work) = next() {
+                    // What a module does wrong costs one answer, which its asker misses, and not the thread.
+                    let _ = catch_unwind(AssertUnwindSafe(work));
+                }
+            })?;
+        }
+        Ok(Checker {
+            sender,
+            clock,
+            limiter: Mutex::default(),
+        })
+    }
+
+    /// Does something that may take long, such as to ask who is in a group, on one of the threads.
+    ///
+    /// # Errors
+    /// Too many wait already, or there was no answer in time.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Unable> {
+        let (answer, mut answered) = oneshot::channel();
+        let work = move || {
+            // Whoever has asked may have gone meanwhile.
+            if !answer.is_closed() {
+                let _ = answer.send(work());
+            }
+        };
+        let sent = self.sender.try_send(Box::new(work));
+        sent.map_err(|_| Unable("too many wait for an answer already".to_owned()))?;
+        let mut limit = self.clock.sleep_until(self.after(TIMEOUT));
+        poll_fn(|cx| {
+            if let Poll::Ready(answer) = pin!(&mut answered).poll(cx) {
+                let lost = |_| Unable("whoever was asked has failed".to_owned());
+                return Poll::Ready(answer.map_err(lost));
+            }
+            limit.as_mut().poll(cx).map(|()| {
+                let seconds = TIMEOUT.as_secs();
+                Err(Unable(format!("no answer in {seconds} seconds")))
+            })
+        })
+        .await
+    }
+
+    /// Whether credentials are right. What is wrong is said after the delay.
+    pub async fn check(&self, asked: Asked) -> Verdict {
+        let Asked {
+            credentials,
+            method,
+            from,
+            delay,
+        } = asked;
+        let verdict = match from {
+            Some(from) if !self.limiter.lock().take(from, self.clock.monotonic()) => {
+                drop(credentials);
+                Verdict::TooMany
+            }
+            _ => self.find_out(credentials, method).await,
+        };
+        match verdict {
+            Verdict::Right(_) => {
+                if let Some(from) = from {
+                    self.limiter.lock().give_back(from, self.clock.monotonic());
+                }
+            }
+            Verdict::Wrong | Verdict::TooMany => {
+                self.clock.sleep_until(self.after(delay)).await;
+            }
+            // It is not known whether they were wrong: the token stays spent.
+            Verdict::Unable(_) => {}
+        }
+        verdict
+    }
+
+    async fn find_out(&self, credentials: Credentials, method: Arc<dyn Method>) -> Verdict {
+        // An empty password is right at many a directory, where it stands for nobody.
+        if credentials.user.is_empty() || credentials.password.is_empty() {
+            return Verdict::Wrong;
+        }
+        match self.ask(move || method.check(&credentials)).await {
+            Ok(Ok(Some(user))) => Verdict::Right(user),
+            Ok(Ok(None)) => Verdict::Wrong,
+            Ok(Err(unable)) | Err(unable) => Verdict::Unable(unable),
+        }
+    }
+
+    fn after(&self, time: Duration) -> Nanos {
+        let time = Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
+        self.clock.monotonic().saturating_add(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+
+    use posthaste_env::{block_on, os};
+
+    /// Knows one password; is asked by a test that may hold it up.
+    struct Known {
+        asked: AtomicUsize,
+        hold: Option<Mutex<Receiver<()>>>,
+    }
+
+    impl Known {
+        fn new() -> Arc<Known> {
+            Arc::new(Known {
+                asked: AtomicUsize::new(0),
+                hold: None,
+            })
+        }
+    }
+
+    impl Method for Known {
+        fn check(&self, credentials: &Credentials) -> Result<Option<String>, Unable> {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            if let Some(hold) = &self.hold {
+                let _ = hold.lock().recv();
+            }
+            match credentials.user.as_str() {
+                "panics" => panic!("as a module may"),
+                "unknown" => Err(Unable("nobody there".to_owned())),
+                user => Ok((credentials.password.as_slice() == b"right").then(|| user.to_owned())),
+            }
+        }
+    }
+
+    fn asked(method: &Arc<Known>, user: &str, password: &str, delay: Duration) -> Asked {
+        Asked {
+            credentials: Credentials::new(user, password.as_bytes().to_vec().into()),
+            method: method.clone(),
+            from: Some(IpAddr::from([192, 0, 2, 1])),
+            delay,
+        }
+    }
+
+    const NO_DELAY: Duration = Duration::ZERO;
+
+    #[test]
+    fn right_wrong_and_unknown_are_told_apart() {
+        let clock = os().clock;
+        let checker = Checker::start(2, clock.clone()).unwrap();
+        let method = Known::new();
+        let verdict =
+            |user, password| block_on(checker.check(asked(&method, user, password, NO_DELAY)));
+        assert_eq!(
+            verdict("alice", "right"),
+            Verdict::Right("alice".to_owned())
+        );
+        assert_eq!(verdict("alice", "left"), Verdict::Wrong);
+        let unable = Unable("nobody there".to_owned());
+        assert_eq!(verdict("unknown", "right"), Verdict::Unable(unable));
+        // More often than there are threads.
+        for _ in 0..5 {
+            assert!(matches!(verdict("panics", "x"), Verdict::Unable(_)));
+        }
+        assert_eq!(method.asked.load(Ordering::SeqCst), 8);
+        // Nobody is asked about these.
+        assert_eq!(verdict("alice", ""), Verdict::Wrong);
+        assert_eq!(verdict("", "right"), Verdict::Wrong);
+        assert_eq!(method.asked.load(Ordering::SeqCst), 8);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_after_the_delay_and_what_is_right_at_once() {
+        let clock = os().clock;
+        let checker = Checker::start(1, clock.clone()).unwrap();
+        let method = Known::new();
+        let long = Duration::from_secs(3_600);
+        let begun = clock.monotonic();
+        let right = block_on(checker.check(asked(&method, "alice", "right", long)));
+        assert_eq!(right, Verdict::Right("alice".to_owned()));
+        let delay = Duration::from_millis(200);
+        let wrong = block_on(checker.check(asked(&method, "alice", "left", delay)));
+        assert_eq!(wrong, Verdict::Wrong);
+        assert!(clock.monotonic() - begun >= 200_000_000);
+    }
+
+    #[test]
+    fn a_guesser_is_not_even_heard_and_others_are() {
+        let checker = Checker::start(1, os().clock).unwrap();
+        let method = Known::new();
+        let wrong = |n: usize| {
+            (0..n)
+                .map(|_| block_on(checker.check(asked(&method, "alice", "left", NO_DELAY))))
+                .collect::<Vec<_>>()
+        };
+        let verdicts = wrong(60);
+        let looked_at = method.asked.load(Ordering::SeqCst);
+        let refused = verdicts.iter().filter(|v| **v == Verdict::TooMany).count();
+        assert_eq!(looked_at + refused, 60);
+        // One more for every second that this takes.
+        assert!((20..50).contains(&looked_at), "{looked_at}");
+        let mut elsewhere = asked(&method, "alice", "right", NO_DELAY);
+        elsewhere.from = Some(IpAddr::from([192, 0, 2, 2]));
+        let right = block_on(checker.check(elsewhere));
+        assert_eq!(right, Verdict::Right("alice".to_owned()));
+        let mut local = asked(&method, "alice", "right", NO_DELAY);
+        local.from = None;
+        assert!(matches!(block_on(checker.check(local)), Verdict::Right(_)));
+    }
+
+    #[test]
+    fn no_more_wait_than_there_is_room_for() {
+        let (release, hold) = mpsc::channel();
+        let method = Arc::new(Known {
+            asked: AtomicUsize::new(0),
+            hold: Some(Mutex::new(hold)),
+        });
+        let checker = Checker::with_room(1, 1, os().clock).unwrap();
+        std::thread::scope(|scope| {
+            let ask = || block_on(checker.check(asked(&method, "alice", "right", NO_DELAY)));
+            let held = scope.spawn(ask);
+            let deadline = std::time::Instant::now() + Duration::from_secs(60);
+            let in_time = || assert!(std::time::Instant::now() < deadline, "nobody is asked");
+            while method.asked.load(Ordering::SeqCst) == 0 {
+                in_time();
+                std::thread::yield_now();
+            }
+            // One waits in the room; how many of these two is up to who comes first.
+            let others = [scope.spawn(ask), scope.spawn(ask)];
+            while !others.iter().any(|other| other.is_finished()) {
+                in_time();
+                std::thread::yield_now();
+            }
+            drop(release);
+            assert!(matches!(held.join().unwrap(), Verdict::Right(_)));
+            let verdicts = others.map(|other| other.join().unwrap());
+            let refused =
+                |v: &&Verdict| matches!(v, Verdict::Unable(why) if why.0.contains("wait"));
+            assert_eq!(verdicts.iter().filter(refused).count(), 1, "{verdicts:?}");
+        });
+    }
+}

@@ -1,0 +1,25 @@
+//! Whether users are who they say.
+//!
+//! * [`Credentials`] are what an application gave: a user and a password, which is erased when they are dropped;
+//! * a [`Method`] says whether a password is right: [`Pam`] asks the system, [`UserFile`] a file of the queue manager's own;
+//! * [`Checker`] has the threads on which methods work, for passwords take milliseconds to check and no lane waits so
+//!   long; it limits how many wait, and how often an address may be wrong;
+//! * [`user_name`] and [`is_administrator`] ask the system about its users.
+//!
+//! Invariant: a password is never kept, shown or logged. What is remembered of credentials that were right is a
+//! [`Seal`], from which nobody learns them.
+
+mod checker;
+mod credentials;
+mod limiter;
+mod method;
+mod pam;
+mod user_file;
+mod users;
+
+pub use checker::{Asked, Checker};
+pub use credentials::{Credentials, Seal, Seals};
+pub use method::{Method, Unable, Verdict};
+pub use pam::Pam;
+pub use user_file::{LONGEST_PASSWORD, UserFile, UserFileError};
+pub use users::{is_administrator, user_name};

@@ -1,0 +1,260 @@
+//! Connection authentication: what CONNAUTH demands of applications, and who finds out.
+//!
+//! Invariants: what is demanded is read when the queue manager starts and when [`ConnAuth::refresh`] is asked, and not in
+//! between, as in MQ; what cannot be read, or not be carried out here, closes the queue manager to clients instead of
+//! opening it. Passwords are looked at on threads of the checker's own, and nowhere else.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use posthaste_authentication::{
+    Asked, Checker, Credentials, Method, Pam, Seal, Seals, UserFile, Verdict, is_administrator,
+    user_name,
+};
+use posthaste_command::{AUTHENMD_USERFILE, Attrs, ObjectKind};
+use posthaste_engine::{Operator, QueueManager};
+use posthaste_env::Clock;
+use posthaste_mqi::constants::{
+    MQADPCTX_YES, MQAUTHENTICATE_PAM, MQCA_CONN_AUTH, MQCHK_NONE, MQCHK_OPTIONAL, MQCHK_REQUIRED,
+    MQCHK_REQUIRED_ADMIN, MQIA_ADOPT_CONTEXT, MQIA_AUTHENTICATION_FAIL_DELAY,
+    MQIA_AUTHENTICATION_METHOD, MQIA_CHECK_CLIENT_BINDING, MQIA_CHECK_LOCAL_BINDING,
+};
+use posthaste_net::Host;
+
+/// Services of PAM, by AUTHENMD: the first that is configured counts.
+const PAM_SERVICES: &[&str] = &["ibmmq", "login"];
+const OS_SERVICES: &[&str] = &["login"];
+
+/// Of whom a password is demanded: CHCKCLNT and CHCKLOCL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// NONE: nobody, and none is looked at.
+    None,
+    /// OPTIONAL: nobody; one that is given has to be right.
+    Optional,
+    /// REQDADM: users who administer.
+    Administrators,
+    /// REQUIRED: everybody.
+    Required,
+}
+
+impl Check {
+    fn read(attrs: &Attrs, selector: i32) -> Check {
+        match attrs.int(selector) {
+            MQCHK_NONE => Check::None,
+            MQCHK_OPTIONAL => Check::Optional,
+            MQCHK_REQUIRED_ADMIN => Check::Administrators,
+            MQCHK_REQUIRED => Check::Required,
+            // There is no other.
+            _ => Check::Required,
+        }
+    }
+}
+
+/// What the authentication information object that CONNAUTH names demands.
+#[derive(Clone)]
+pub(crate) struct Checks {
+    /// Its name.
+    pub(crate) object: String,
+    /// CHCKCLNT.
+    pub(crate) client: Check,
+    /// CHCKLOCL.
+    pub(crate) local: Check,
+    /// ADOPTCTX(YES).
+    pub(crate) adopt: bool,
+    /// FAILDLAY.
+    delay: Duration,
+    /// What knows the passwords.
+    method: Arc<dyn Method>,
+}
+
+impl fmt::Debug for Checks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checks")
+            .field("object", &self.object)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is demanded.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Policy {
+    /// CONNAUTH is blank.
+    #[default]
+    Unchecked,
+    /// What this says.
+    Checked(Checks),
+    /// It cannot be carried out, for this reason.
+    Broken(String),
+}
+
+#[cfg(test)]
+impl Checks {
+    pub(crate) fn test(client: Check, local: Check, adopt: bool) -> Checks {
+        Checks {
+            object: "AUTH".to_owned(),
+            client,
+            local,
+            adopt,
+            delay: Duration::ZERO,
+            method: Arc::new(UserFile::new("")),
+        }
+    }
+}
+
+/// What the connections of a queue manager have in common: what is demanded, and the threads that find out.
+pub struct ConnAuth {
+    qm: QueueManager,
+    operator: Arc<dyn Operator>,
+    users: PathBuf,
+    checker: Checker,
+    seals: Seals,
+    policy: Mutex<Arc<Policy>>,
+    /// Names of users of this machine, by their numbers.
+    names: Mutex<HashMap<u32, String>>,
+}
+
+impl fmt::Debug for ConnAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ConnAuth")
+    }
+}
+
+impl ConnAuth {
+    /// For a queue manager whose own users are in the file `users`, with so many threads for passwords. What CONNAUTH
+    /// names and cannot be used is told to the operator, and closes the queue manager to clients.
+    ///
+    /// # Errors
+    /// The system gives no thread or no random bytes.
+    pub fn start(
+        qm: QueueManager,
+        operator: Arc<dyn Operator>,
+        users: PathBuf,
+        clock: Arc<dyn Clock>,
+        threads: usize,
+    ) -> io::Result<Arc<ConnAuth>> {
+        let this = ConnAuth {
+            checker: Checker::start(threads, clock)?,
+            seals: Seals::new().map_err(io::Error::other)?,
+            policy: Mutex::new(Arc::new(Policy::Unchecked)),
+            names: Mutex::default(),
+            qm,
+            operator,
+            users,
+        };
+        let policy = this.read().unwrap_or_else(Policy::Broken);
+        *this.policy.lock() = Arc::new(policy);
+        Ok(Arc::new(this))
+    }
+
+    /// Reads again what CONNAUTH names: it is demanded of whoever connects from now on.
+    ///
+    /// # Errors
+    /// It cannot be used; what was demanded before still is.
+    pub fn refresh(&self) -> Result<(), String> {
+        let policy = self.read()?;
+        *self.policy.lock() = Arc::new(policy);
+        Ok(())
+    }
+
+    /// What is demanded now.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.lock())
+    }
+
+    fn read(&self) -> Result<Policy, String> {
+        let name = self
+            .qm
+            .read_object(ObjectKind::Qmgr, self.qm.name(), |attrs| {
+                attrs.text(MQCA_CONN_AUTH).trim().to_owned()
+            });
+        let name = name.unwrap_or_default();
+        if name.is_empty() {
+            return Ok(Policy::Unchecked);
+        }
+        let of_system = self.qm.object(ObjectKind::AuthIdpwOs, &name);
+        let checks = of_system
+            .map(|object| self.of_system(&name, &object.attrs))
+            .ok_or_else(|| {
+                format!("CONNAUTH names {name}, and there is no AUTHINFO of AUTHTYPE(IDPWOS) with this name")
+            });
+        checks.map(Policy::Checked).inspect_err(|why| {
+            let name = self.qm.name().to_owned();
+            self.operator.message("AMQ2604E", &[name, why.clone()]);
+        })
+    }
+
+    fn of_system(&self, name: &str, attrs: &Attrs) -> Checks {
+        let method: Arc<dyn Method> = match attrs.int(MQIA_AUTHENTICATION_METHOD) {
+            AUTHENMD_USERFILE => Arc::new(UserFile::new(&self.users)),
+            MQAUTHENTICATE_PAM => Arc::new(Pam::new(PAM_SERVICES)),
+            _ => Arc::new(Pam::new(OS_SERVICES)),
+        };
+        self.checks(name, attrs, method)
+    }
+
+    fn checks(&self, name: &str, attrs: &Attrs, method: Arc<dyn Method>) -> Checks {
+        let seconds = u64::try_from(attrs.int(MQIA_AUTHENTICATION_FAIL_DELAY)).unwrap_or(0);
+        Checks {
+            object: name.to_owned(),
+            client: Check::read(attrs, MQIA_CHECK_CLIENT_BINDING),
+            local: Check::read(attrs, MQIA_CHECK_LOCAL_BINDING),
+            adopt: attrs.int(MQIA_ADOPT_CONTEXT) == MQADPCTX_YES,
+            delay: Duration::from_secs(seconds),
+            method,
+        }
+    }
+
+    /// Whether credentials are right; `from` an address, or from this machine.
+    pub(crate) async fn check(
+        &self,
+        checks: &Checks,
+        credentials: Credentials,
+        from: Option<Host>,
+    ) -> Verdict {
+        let asked = Asked {
+            credentials,
+            method: Arc::clone(&checks.method),
+            from,
+            delay: checks.delay,
+        };
+        self.checker.check(asked).await
+    }
+
+    /// Whether a user administers the queue manager; none if that could not be found out.
+    pub(crate) async fn is_administrator(&self, user: String) -> Option<bool> {
+        let asked = self.checker.ask(move || is_administrator(&user));
+        asked.await.ok()
+    }
+
+    /// The name of a user of this machine; his number if he has none.
+    pub(crate) async fn name_of(&self, number: u32) -> String {
+        let known = self.names.lock().get(&number).cloned();
+        if let Some(name) = known {
+            return name;
+        }
+        match self.checker.ask(move || user_name(number)).await {
+            Ok(Some(name)) => {
+                self.names.lock().insert(number, name.clone());
+                name
+            }
+            // A number is nobody's name, so that this can be mistaken for no other user.
+            Ok(None) | Err(_) => number.to_string(),
+        }
+    }
+
+    /// Stands for credentials that were right.
+    pub(crate) fn seal(&self, credentials: &Credentials) -> Option<Seal> {
+        self.seals.seal(credentials)
+    }
+
+    /// Whether a seal is of these credentials.
+    pub(crate) fn is_of(&self, seal: &Seal, credentials: &Credentials) -> bool {
+        self.seals.is_of(seal, credentials)
+    }
+}

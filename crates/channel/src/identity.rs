@@ -1,0 +1,230 @@
+//! What a socket says of who its applications are, and what was found out.
+//!
+//! Invariants: credentials are looked at once for a socket and hold for all its conversations, for as long as CONNAUTH is
+//! not read again; of those that were right a seal is kept, and never the password. What comes with USERID_DATA instead of
+//! MQCSP is kept until it was right, because it comes only once. Who is on this machine is whom the kernel names, whatever
+//! he says.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use posthaste_authentication::{Credentials, Seal, Verdict};
+use posthaste_mqi::Reason;
+use posthaste_wire::identity::{Authentication, Userid};
+use zeroize::Zeroizing;
+
+use crate::admission::{Answer, Authenticated, Claim, Demand};
+use crate::connauth::{Checks, ConnAuth, Policy};
+use crate::instance::Instance;
+use crate::registry::Registry;
+
+/// Credentials that were right on this socket.
+struct Right {
+    /// What was demanded then.
+    policy: Arc<Policy>,
+    /// As whom they were given, and as whom that user is known.
+    given: String,
+    user: String,
+    seal: Option<Seal>,
+}
+
+/// Different ones on a socket that are remembered: a client gives the same for all its conversations.
+const MOST_REMEMBERED: usize = 8;
+
+/// See the head of this file.
+pub(crate) struct Identity {
+    /// The number of the user whose process this is, if it is on this machine.
+    kernel: Option<u32>,
+    /// Whom the client's process runs as, by its own word.
+    process: RefCell<Option<String>>,
+    /// What USERID_DATA brought.
+    given: RefCell<Option<Credentials>>,
+    right: RefCell<Vec<Right>>,
+}
+
+/// User and password as MQCSP has them.
+pub(crate) fn of_csp(authentication: Authentication) -> Credentials {
+    let Authentication { user, password } = authentication;
+    Credentials::new(String::from_utf8_lossy(&user), password)
+}
+
+/// User and password as USERID_DATA has them; none if there is no password.
+fn of_userid(userid: &Userid) -> Option<Credentials> {
+    let padding = |byte: &u8| matches!(byte, b' ' | 0);
+    let password = &userid.password[..];
+    let end = password.iter().rposition(|byte| !padding(byte))? + 1;
+    let password = password.get(..end)?.to_vec();
+    Some(Credentials::new(userid.name(), Zeroizing::new(password)))
+}
+
+impl Identity {
+    /// Of a socket; with the number of the user whose process is at its other end, if that is on this machine.
+    pub(crate) fn new(kernel: Option<u32>) -> Identity {
+        Identity {
+            kernel,
+            process: RefCell::default(),
+            given: RefCell::default(),
+            right: RefCell::default(),
+        }
+    }
+
+    /// USERID_DATA has come.
+    pub(crate) fn say(&self, userid: &Userid) {
+        self.process.replace(Some(userid.name()));
+        self.given.replace(of_userid(userid));
+    }
+
+    /// As whom an application runs, or why it does not: it gave `credentials` for its MQCONN, on a channel with MCAUSER
+    /// `mca_user`. A refusal was told to the operator.
+    pub(crate) async fn establish(
+        &self,
+        registry: &Registry,
+        instance: &Instance,
+        mca_user: &str,
+        credentials: Option<Credentials>,
+    ) -> Result<Authenticated, Reason> {
+        let connauth = registry.connauth();
+        let policy = connauth.map_or_else(Arc::default, |connauth| connauth.policy());
+        let process = self.process(connauth).await;
+        let credentials = match (&*policy, credentials) {
+            (Policy::Checked(_), None) => self.given(),
+            (_, credentials) => credentials,
+        };
+        let held = match credentials {
+            None => self.held(&policy),
+            Some(_) => None,
+        };
+        let given = match (&credentials, &held) {
+            (Some(credentials), _) => Some(credentials.user.clone()),
+            (None, held) => held.as_ref().map(|(given, _)| given.clone()),
+        };
+        let local = registry.is_local();
+        let claim = Claim {
+            channel: if local { "" } else { &instance.channel },
+            conname: &instance.conname,
+            local,
+            mca_user,
+            credentials: given.as_deref(),
+            process: process.as_deref(),
+        };
+        let answer = match (claim.demand(&policy), connauth, &*policy) {
+            (Demand::Privilege(user), Some(connauth), _) => {
+                Answer::Privilege(connauth.is_administrator(user).await)
+            }
+            (Demand::Credentials, Some(connauth), Policy::Checked(checks)) => {
+                Answer::Credentials(match (held, credentials) {
+                    (Some((_, user)), _) => Verdict::Right(user),
+                    (None, Some(credentials)) => {
+                        let from = instance.host;
+                        self.check(connauth, &policy, checks, credentials, from)
+                            .await
+                    }
+                    (None, None) => Verdict::Wrong,
+                })
+            }
+            _ => Answer::Nothing,
+        };
+        let decided = claim.decide(&policy, answer);
+        decided.map_err(|refusal| refusal.tell(registry.operator()))
+    }
+
+    /// Whom the application's process runs as.
+    async fn process(&self, connauth: Option<&Arc<ConnAuth>>) -> Option<String> {
+        match (self.kernel, connauth) {
+            (Some(number), Some(connauth)) => Some(connauth.name_of(number).await),
+            (Some(number), None) => Some(number.to_string()),
+            (None, _) => self.process.borrow().clone(),
+        }
+    }
+
+    /// What USERID_DATA has brought, as long as it was not right.
+    fn given(&self) -> Option<Credentials> {
+        let given = self.given.borrow();
+        let copy = |given: &Credentials| Credentials::new(&*given.user, given.password.clone());
+        given.as_ref().map(copy)
+    }
+
+    /// The last that were right, by what is demanded now: as whom they were given, and whose they are.
+    fn held(&self, policy: &Arc<Policy>) -> Option<(String, String)> {
+        let right = self.right.borrow();
+        let last = right
+            .last()
+            .filter(|right| Arc::ptr_eq(&right.policy, policy));
+        last.map(|right| (right.given.clone(), right.user.clone()))
+    }
+
+    async fn check(
+        &self,
+        connauth: &ConnAuth,
+        policy: &Arc<Policy>,
+        checks: &Checks,
+        credentials: Credentials,
+        from: Option<posthaste_net::Host>,
+    ) -> Verdict {
+        if let Some(user) = self.known(connauth, policy, &credentials) {
+            return Verdict::Right(user);
+        }
+        let seal = connauth.seal(&credentials);
+        let given = credentials.user.clone();
+        let verdict = connauth.check(checks, credentials, from).await;
+        if let Verdict::Right(user) = &verdict {
+            self.given.take();
+            let mut right = self.right.borrow_mut();
+            if right.len() == MOST_REMEMBERED {
+                right.remove(0);
+            }
+            right.push(Right {
+                policy: Arc::clone(policy),
+                given,
+                user: user.clone(),
+                seal,
+            });
+        }
+        verdict
+    }
+
+    /// Whose credentials these are, if they were right before.
+    fn known(
+        &self,
+        connauth: &ConnAuth,
+        policy: &Arc<Policy>,
+        credentials: &Credentials,
+    ) -> Option<String> {
+        let right = self.right.borrow();
+        let same = |right: &&Right| {
+            let is_of = |seal: &Seal| connauth.is_of(seal, credentials);
+            Arc::ptr_eq(&right.policy, policy) && right.seal.as_ref().is_some_and(is_of)
+        };
+        right.iter().find(same).map(|right| right.user.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_mqi::Chars;
+
+    fn userid(password: &[u8; 12]) -> Userid {
+        Userid {
+            user: Chars::new("ALICE"),
+            password: Zeroizing::new(*password),
+            long_user: Chars::new("alice"),
+        }
+    }
+
+    #[test]
+    fn a_password_of_userid_data_ends_before_its_padding() {
+        for (password, expected) in [
+            (b"secret      ", Some(&b"secret"[..])),
+            (b"secret\0\0\0\0\0\0", Some(b"secret")),
+            (b"two words   ", Some(b"two words")),
+            (b"twelve bytes", Some(b"twelve bytes")),
+            (b"            ", None),
+            (b"\0\0\0\0\0\0\0\0\0\0\0\0", None),
+        ] {
+            let given = of_userid(&userid(password));
+            assert_eq!(given.as_ref().map(|g| &g.password[..]), expected);
+            assert!(given.is_none_or(|given| given.user == "alice"));
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Users and passwords, by every way in which clients give them.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_authentication::UserFile;
+use posthaste_channel::{ConnAuth, Limits};
+use posthaste_env::os;
+use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
+use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
+use posthaste_wire::client::FromServer;
+use posthaste_wire::identity::{Authentication, Userid};
+use posthaste_wire::{Request, Status};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::client::{Client, conn};
+use crate::world::World;
+
+type Raw = Client<TcpStream>;
+
+/// A queue manager with users of its own: alice has the password `right`, bob `other`.
+struct Guarded {
+    world: World,
+    connauth: Arc<ConnAuth>,
+    users: UserFile,
+    _folder: tempfile::TempDir,
+}
+
+impl Guarded {
+    /// `attrs` of the authentication information object.
+    async fn new(attrs: &str) -> Guarded {
+        Guarded::with(World::new().await, attrs)
+    }
+
+    fn with(world: World, attrs: &str) -> Guarded {
+        let folder = tempfile::tempdir().unwrap();
+        let path: PathBuf = folder.path().join("users");
+        let users = UserFile::new(&path);
+        users.add("alice", b"right").unwrap();
+        users.add("bob", b"other").unwrap();
+        let (qm, operator) = (world.qm.clone(), world.operator.clone());
+        let connauth = ConnAuth::start(qm, operator, path, os().clock, 2).unwrap();
+        world.registry.authenticate(Arc::clone(&connauth));
+        let guarded = Guarded {
+            world,
+            connauth,
+            users,
+            _folder: folder,
+        };
+        guarded
+            .world
+            .mqsc("DEFINE AUTHINFO(USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) FAILDLAY(0)");
+        guarded.world.mqsc("ALTER QMGR CONNAUTH(USERS)");
+        guarded.demand(attrs);
+        guarded
+    }
+
+    fn demand(&self, attrs: &str) {
+        let alter = format!("ALTER AUTHINFO(USERS) AUTHTYPE(IDPWOS) {attrs}");
+        self.world.mqsc(&alter);
+        self.connauth.refresh().unwrap();
+    }
+
+    async fn socket(&self) -> Raw {
+        let socket = self.world.socket().await;
+        Client::agreed(socket, &Raw::offer("CH")).await.unwrap()
+    }
+
+    /// What an application that gives these gets; with whom it runs as, if it is let in.
+    async fn outcome(&self, given: Given<'_>) -> Result<String, Reason> {
+        let mut client = self.socket().await;
+        let reason = given.connect(&mut client).await;
+        let user = self.user();
+        drop(client);
+        self.world.admission.empty().await;
+        match reason {
+            Reason::NONE => Ok(user.expect("a connection")),
+            reason => Err(reason),
+        }
+    }
+
+    /// Of the one connection.
+    fn user(&self) -> Option<String> {
+        let mut connections = self.world.qm.connection_status().into_iter();
+        connections.next().map(|c| c.application.user)
+    }
+}
+
+/// What an application says of itself.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    /// Its process's user only.
+    Process,
+    /// MQCSP.
+    Csp(&'a str, &'a str),
+    /// Both in USERID_DATA.
+    Userid(&'a str, &'a str),
+}
+
+impl Given<'_> {
+    async fn connect(self, client: &mut Raw) -> Reason {
+        let id = client.id;
+        let (user, password) = match self {
+            Given::Process | Given::Csp(..) => ("process", ""),
+            Given::Userid(user, password) => (user, password),
+        };
+        let mut padded = [b' '; 12];
+        padded[..password.len()].copy_from_slice(password.as_bytes());
+        let userid = Userid {
+            user: Chars::new(&user.to_uppercase()),
+            password: padded.into(),
+            long_user: Chars::new(user),
+        };
+        client.socket.userid(&mut client.out, id, &userid);
+        self.reconnect(client).await
+    }
+
+    /// The same, on a socket that has said who the process runs as.
+    async fn reconnect(self, client: &mut Raw) -> Reason {
+        if let Given::Csp(user, password) = self {
+            let credentials = Authentication {
+                user: user.as_bytes().to_vec(),
+                password: password.as_bytes().to_vec().into(),
+            };
+            let id = client.id;
+            client
+                .socket
+                .authenticate(&mut client.out, id, &credentials);
+            match client.event().await.unwrap() {
+                FromServer::Conversation {
+                    status: Status::OK, ..
+                } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
+        assert_eq!(
+            outcome.comp_code == CompCode::Ok,
+            outcome.reason == Reason::NONE
+        );
+        outcome.reason
+    }
+}
+
+const WRONG: Reason = Reason::NOT_AUTHORIZED;
+
+#[tokio::test]
+async fn a_right_password_lets_in_by_either_way_and_a_wrong_one_by_none() {
+    let guarded = Guarded::new("CHCKCLNT(REQUIRED) ADOPTCTX(YES)").await;
+    for (given, expected) in [
+        (Given::Csp("alice", "right"), Ok("alice")),
+        (Given::Userid("alice", "right"), Ok("alice")),
+        (Given::Csp("bob", "other"), Ok("bob")),
+        (Given::Csp("alice", "wrong"), Err(WRONG)),
+        (Given::Csp("alice", "other"), Err(WRONG)),
+        (Given::Csp("alice", ""), Err(WRONG)),
+        (Given::Csp("", "right"), Err(WRONG)),
+        (Given::Csp("nobody", "right"), Err(WRONG)),
+        (Given::Userid("alice", "wrong"), Err(WRONG)),
+        (Given::Userid("alice", ""), Err(WRONG)),
+        (Given::Process, Err(WRONG)),
+    ] {
+        let outcome = guarded.outcome(given).await;
+        assert_eq!(outcome.as_deref().map_err(|reason| *reason), expected);
+    }
+    let inserts = guarded.world.operator.inserts("AMQ5534E");
+    assert_eq!(inserts, ["CH", "127.0.0.1", "alice"]);
+    let inserts = guarded.world.operator.inserts("AMQ5540E");
+    assert_eq!(inserts, ["CH", "127.0.0.1", "USERS"]);
+}
+
+#[tokio::test]
+async fn what_is_demanded_is_what_chckclnt_and_adoptctx_say_when_they_were_last_read() {
+    let guarded = Guarded::new("CHCKCLNT(OPTIONAL) ADOPTCTX(NO)").await;
+    let right = Given::Csp("alice", "right");
+    let wrong = Given::Csp("alice", "wrong");
+    assert_eq!(guarded.outcome(right).await.unwrap(), "process");
+    assert_eq!(guarded.outcome(Given::Process).await.unwrap(), "process");
+    assert_eq!(guarded.outcome(wrong).await, Err(WRONG));
+    // Nothing is read before it is asked for.
+    let world = &guarded.world;
+    world.mqsc("ALTER AUTHINFO(USERS) AUTHTYPE(IDPWOS) ADOPTCTX(YES) CHCKCLNT(REQDADM)");
+    assert_eq!(guarded.outcome(right).await.unwrap(), "process");
+    guarded.connauth.refresh().unwrap();
+    assert_eq!(guarded.outcome(right).await.unwrap(), "alice");
+    assert_eq!(guarded.outcome(Given::Process).await.unwrap(), "process");
+    let administrator = Given::Userid("root", "");
+    assert_eq!(guarded.outcome(administrator).await, Err(WRONG));
+    let inserts = world.operator.inserts("AMQ5541E");
+    assert_eq!(inserts, ["CH", "127.0.0.1", "root", "USERS"]);
+    guarded.demand("CHCKCLNT(NONE)");
+    assert_eq!(guarded.outcome(wrong).await.unwrap(), "process");
+    world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('mqapp')");
+    guarded.demand("CHCKCLNT(REQUIRED)");
+    assert_eq!(guarded.outcome(right).await.unwrap(), "alice");
+    guarded.demand("ADOPTCTX(NO)");
+    assert_eq!(guarded.outcome(right).await.unwrap(), "mqapp");
+    world.mqsc("ALTER QMGR CONNAUTH(' ')");
+    guarded.connauth.refresh().unwrap();
+    assert_eq!(guarded.outcome(Given::Process).await.unwrap(), "mqapp");
+}
+
+#[tokio::test]
+async fn an_adopted_user_is_in_messages_and_in_the_channels_status() {
+    let guarded = Guarded::new("CHCKCLNT(REQUIRED)").await;
+    let mut client = guarded.socket().await;
+    let reason = Given::Csp("alice", "right").connect(&mut client).await;
+    assert_eq!(reason, Reason::NONE);
+    let queue = client.open("Q1").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"whose").await;
+    let got = client.get(queue, MQGMO_NO_SYNCPOINT, 0).await;
+    assert_eq!(got.unwrap().md.user_identifier.text(), "alice");
+    let status = guarded.world.registry.status();
+    assert_eq!(status[0].user, "alice");
+}
+
+/// Whether the password was looked at again is seen by changing it in between.
+#[tokio::test]
+async fn credentials_are_looked_at_once_for_all_conversations_of_a_socket() {
+    let guarded = Guarded::new("CHCKCLNT(REQUIRED)").await;
+    for first in [
+        Given::Csp("alice", "right"),
+        Given::Userid("alice", "right"),
+    ] {
+        guarded.users.set_password("alice", b"right").unwrap();
+        let mut client = guarded.socket().await;
+        assert_eq!(first.connect(&mut client).await, Reason::NONE);
+        guarded.users.set_password("alice", b"new").unwrap();
+        for (given, expected) in [
+            (Given::Csp("alice", "right"), Reason::NONE),
+            // Nothing more is said of it.
+            (Given::Process, Reason::NONE),
+            (Given::Csp("alice", "wrong"), WRONG),
+            (Given::Csp("bob", "right"), WRONG),
+            (Given::Csp("bob", "other"), Reason::NONE),
+            (Given::Csp("alice", "right"), Reason::NONE),
+        ] {
+            let id = client.socket.start_conversation(&mut client.out).unwrap();
+            client.event().await.unwrap();
+            client.id = id;
+            assert_eq!(given.reconnect(&mut client).await, expected);
+        }
+        let mut users: Vec<String> = guarded
+            .world
+            .qm
+            .connection_status()
+            .into_iter()
+            .map(|c| c.application.user)
+            .collect();
+        users.sort();
+        assert_eq!(users, ["alice", "alice", "alice", "alice", "bob"]);
+        // What is demanded was read again: it is looked at again.
+        guarded.connauth.refresh().unwrap();
+        let id = client.socket.start_conversation(&mut client.out).unwrap();
+        client.event().await.unwrap();
+        client.id = id;
+        let again = Given::Csp("alice", "right").reconnect(&mut client).await;
+        assert_eq!(again, WRONG);
+        drop(client);
+        guarded.world.admission.empty().await;
+        assert_eq!(guarded.outcome(first).await, Err(WRONG), "another socket");
+    }
+}
+
+/// After a refusal the same socket may try again.
+#[tokio::test]
+async fn a_wrong_password_ends_nothing() {
+    let guarded = Guarded::new("CHCKCLNT(REQUIRED)").await;
+    let mut client = guarded.socket().await;
+    let wrong = Given::Csp("alice", "wrong").connect(&mut client).await;
+    assert_eq!(wrong, WRONG);
+    assert_eq!(Given::Process.reconnect(&mut client).await, WRONG);
+    let right = Given::Csp("alice", "right").reconnect(&mut client).await;
+    assert_eq!(right, Reason::NONE);
+}
+
+/// All on one lane: if a refusal that is held back held the lane up, nobody would come in.
+#[tokio::test]
+async fn faildlay_delays_whoever_is_wrong_and_nobody_else() {
+    let world = World::held_on_one_lane().await;
+    let guarded = Guarded::with(world, "CHCKCLNT(REQUIRED) FAILDLAY(60)");
+    let mut waiting = Vec::new();
+    for _ in 0..5 {
+        let mut client = guarded.socket().await;
+        let id = client.id;
+        let credentials = Authentication {
+            user: b"alice".to_vec(),
+            password: b"wrong".to_vec().into(),
+        };
+        client
+            .socket
+            .authenticate(&mut client.out, id, &credentials);
+        client.send(Hobj::NONE, &conn("QM1"));
+        client.event().await.unwrap();
+        waiting.push(client);
+    }
+    let mut client = guarded.socket().await;
+    let right = Given::Csp("alice", "right").connect(&mut client).await;
+    assert_eq!(right, Reason::NONE);
+    let queue = client.open("Q1").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, b"at once").await;
+    for client in &mut waiting {
+        let nothing = tokio::time::timeout(Duration::from_millis(1), client.event()).await;
+        nothing.expect_err("it is held back");
+    }
+    // Whoever hangs up is not waited for, in the end of the queue manager neither.
+    drop(waiting);
+    client.disconnect().await;
+    guarded.world.admission.empty().await;
+}
+
+/// A delay that is longer than the time for connecting is not cut short by it.
+#[tokio::test]
+async fn a_refusal_that_is_held_back_comes() {
+    let limits = Limits {
+        handshake: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let world = World::with(limits).await;
+    let guarded = Guarded::with(world, "CHCKCLNT(REQUIRED) FAILDLAY(1)");
+    let wrong = guarded.outcome(Given::Csp("alice", "wrong")).await;
+    assert_eq!(wrong, Err(WRONG));
+}
+
+#[tokio::test]
+async fn what_cannot_be_checked_lets_nobody_in_and_nobody_is_blamed() {
+    let guarded = Guarded::new("CHCKCLNT(REQUIRED)").await;
+    let right = Given::Csp("alice", "right");
+    std::fs::write(guarded.users.path(), "no users\n").unwrap();
+    assert_eq!(guarded.outcome(right).await, Err(Reason::SECURITY_ERROR));
+    let [channel, conname, why] = &guarded.world.operator.inserts("AMQ2602E")[..] else {
+        panic!("three inserts")
+    };
+    assert_eq!((&**channel, &**conname), ("CH", "127.0.0.1"));
+    assert!(why.contains("line 1"), "{why}");
+    std::fs::remove_file(guarded.users.path()).unwrap();
+    assert_eq!(guarded.outcome(right).await, Err(Reason::SECURITY_ERROR));
+    // CONNAUTH names nothing that could check anybody.
+    guarded
+        .world
+        .mqsc("ALTER QMGR CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.CRLLDAP)");
+    let why = guarded.connauth.refresh().unwrap_err();
+    assert!(why.contains("SYSTEM.DEFAULT.AUTHINFO.CRLLDAP"), "{why}");
+    assert_eq!(guarded.world.operator.inserts("AMQ2604E")[1], why);
+    // What was demanded before still is.
+    assert_eq!(guarded.outcome(Given::Process).await, Err(WRONG));
+    // A queue manager that starts so is closed.
+    let (qm, operator) = (guarded.world.qm.clone(), guarded.world.operator.clone());
+    let path = guarded.users.path().to_owned();
+    let started = ConnAuth::start(qm, operator, path, os().clock, 1).unwrap();
+    let world = World::new().await;
+    world.registry.authenticate(started);
+    let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
+        .await
+        .unwrap();
+    let reason = Given::Process.connect(&mut client).await;
+    assert_eq!(reason, Reason::SECURITY_ERROR);
+}
+
+#[tokio::test]
+async fn who_guesses_is_not_looked_at_any_more_and_others_are() {
+    let guarded = Guarded::new("CHCKCLNT(REQUIRED)").await;
+    let mut client = guarded.socket().await;
+    let wrong = Given::Csp("alice", "wrong");
+    assert_eq!(wrong.connect(&mut client).await, WRONG);
+    // As fast as that an address has no more tries, however long it takes to look at one.
+    let mut sockets = Vec::new();
+    for _ in 0..120 {
+        let mut client = guarded.socket().await;
+        let id = client.id;
+        let credentials = Authentication {
+            user: b"alice".to_vec(),
+            password: b"wrong".to_vec().into(),
+        };
+        client
+            .socket
+            .authenticate(&mut client.out, id, &credentials);
+        client.send(Hobj::NONE, &conn("QM1"));
+        client.flush().await;
+        sockets.push(client);
+    }
+    for mut client in sockets {
+        client.event().await.unwrap();
+        let (outcome, _) = client.reply(client.id).await;
+        assert_eq!(outcome.reason, WRONG);
+    }
+    let inserts = guarded.world.operator.inserts("AMQ2601E");
+    assert_eq!(inserts, ["CH", "127.0.0.1", "alice"]);
+    let elsewhere = TcpSocket::new_v4().unwrap();
+    let address: SocketAddr = ([127, 0, 0, 2], 0).into();
+    elsewhere.bind(address).unwrap();
+    let stream = elsewhere.connect(guarded.world.address()).await.unwrap();
+    let mut client = Client::agreed(stream, &Raw::offer("CH")).await.unwrap();
+    let right = Given::Csp("alice", "right").connect(&mut client).await;
+    assert_eq!(right, Reason::NONE);
+    let disconnected = client.call(Hobj::NONE, &Request::Disc).await;
+    assert_eq!(disconnected.0.comp_code, CompCode::Ok);
+}
