@@ -260,7 +260,6 @@ fn a_queue_manager_is_driven_inside_the_driver_or_refused() {
 fn what_cannot_be_done_is_refused_by_its_name() {
     let place = Place::new();
     for (line, text) in [
-        ("-tc Sender -jl ANY_TLS12", "-jl ANY_TLS12: TLS"),
         ("-tc Sender -cz ZLIBFAST", "-cz ZLIBFAST: compression"),
         ("-tc Publisher", "publish/subscribe"),
         ("-tc Sender -nt 0", "-nt 0"),
