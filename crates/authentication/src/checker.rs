@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_env::{Clock, Nanos, spawn};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::limiter::Limiter;
 use crate::{Credentials, Method, Unable, Verdict};
@@ -44,7 +44,7 @@ pub struct Asked {
 pub struct Checker {
     sender: SyncSender<Work>,
     clock: Arc<dyn Clock>,
-    limiter: Mutex<Limiter>,
+    limiter: Limiter,
 }
 
 impl Checker {
@@ -73,7 +73,7 @@ impl Checker {
         Ok(Checker {
             sender,
             clock,
-            limiter: Mutex::default(),
+            limiter: Limiter::default(),
         })
     }
 
@@ -117,25 +117,50 @@ impl Checker {
             delay,
         } = asked;
         let verdict = match from {
-            Some(from) if !self.limiter.lock().take(from, self.clock.monotonic()) => {
-                drop(credentials);
-                Verdict::TooMany
-            }
-            _ => self.find_out(credentials, method).await,
-        };
-        match verdict {
-            Verdict::Right(_) => {
-                if let Some(from) = from {
-                    self.limiter.lock().give_back(from, self.clock.monotonic());
+            None => self.find_out(credentials, method).await,
+            Some(from) => match self.turn(from).await {
+                Ok(mut turn) => {
+                    let verdict = self.find_out(credentials, method).await;
+                    // Before the delay: who goes away meanwhile was wrong all the same.
+                    turn.wrong = verdict == Verdict::Wrong;
+                    verdict
                 }
-            }
-            Verdict::Wrong | Verdict::TooMany => {
-                self.clock.sleep_until(self.after(delay)).await;
-            }
-            // It is not known whether they were wrong: the token stays spent.
-            Verdict::Unable(_) => {}
+                Err(verdict) => verdict,
+            },
+        };
+        if matches!(verdict, Verdict::Wrong | Verdict::TooMany) {
+            self.clock.sleep_until(self.after(delay)).await;
         }
         verdict
+    }
+
+    /// The turn of an address, or why it has none.
+    async fn turn(&self, from: IpAddr) -> Result<Turn<'_>, Verdict> {
+        let turns = || {
+            let turns = self.limiter.turns(from, self.clock.monotonic());
+            turns.ok_or(Verdict::TooMany)
+        };
+        let mut mine = pin!(turns()?.acquire_owned());
+        let mut limit = self.clock.sleep_until(self.after(TIMEOUT));
+        let mine = poll_fn(|cx| match mine.as_mut().poll(cx) {
+            Poll::Ready(mine) => Poll::Ready(mine.ok()),
+            Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
+        });
+        let Some(permit) = mine.await else {
+            let why = "too many of its address wait for an answer already";
+            return Err(Verdict::Unable(Unable(why.to_owned())));
+        };
+        let mut turn = Turn {
+            checker: self,
+            from,
+            permit: Some(permit),
+            wrong: false,
+        };
+        // Those before it may have been wrong.
+        turns()?;
+        // Who does not wait for the answer is not better off than who is told that he was wrong.
+        turn.wrong = true;
+        Ok(turn)
     }
 
     async fn find_out(&self, credentials: Credentials, method: Arc<dyn Method>) -> Verdict {
@@ -153,6 +178,22 @@ impl Checker {
     fn after(&self, time: Duration) -> Nanos {
         let time = Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
         self.clock.monotonic().saturating_add(time)
+    }
+}
+
+/// Held while credentials from an address are looked at.
+struct Turn<'a> {
+    checker: &'a Checker,
+    from: IpAddr,
+    permit: Option<OwnedSemaphorePermit>,
+    wrong: bool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.permit = None;
+        let now = self.checker.clock.monotonic();
+        self.checker.limiter.end(self.from, now, self.wrong);
     }
 }
 
@@ -266,6 +307,45 @@ mod tests {
         let mut local = asked(&method, "alice", "right", NO_DELAY);
         local.from = None;
         assert!(matches!(block_on(checker.check(local)), Verdict::Right(_)));
+    }
+
+    #[test]
+    fn however_many_are_right_at_once_nobody_is_refused() {
+        let checker = Checker::start(2, os().clock).unwrap();
+        let method = Known::new();
+        std::thread::scope(|scope| {
+            let ask = || block_on(checker.check(asked(&method, "alice", "right", NO_DELAY)));
+            let all: Vec<_> = (0..60).map(|_| scope.spawn(ask)).collect();
+            for one in all {
+                assert!(matches!(one.join().unwrap(), Verdict::Right(_)));
+            }
+        });
+        // Nor who cannot be answered: he was not wrong.
+        for _ in 0..60 {
+            let unknown = block_on(checker.check(asked(&method, "unknown", "right", NO_DELAY)));
+            assert!(matches!(unknown, Verdict::Unable(_)));
+        }
+        let right = block_on(checker.check(asked(&method, "alice", "right", NO_DELAY)));
+        assert!(matches!(right, Verdict::Right(_)));
+    }
+
+    #[test]
+    fn who_goes_away_before_he_hears_has_been_wrong() {
+        let (release, hold) = mpsc::channel();
+        let method = Arc::new(Known {
+            asked: AtomicUsize::new(0),
+            hold: Some(Mutex::new(hold)),
+        });
+        let checker = Checker::start(1, os().clock).unwrap();
+        let from = IpAddr::from([192, 0, 2, 1]);
+        for _ in 0..40 {
+            let mut gone = Box::pin(checker.check(asked(&method, "alice", "left", NO_DELAY)));
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            let _ = gone.as_mut().poll(&mut context);
+        }
+        let now = checker.clock.monotonic();
+        assert!(checker.limiter.turns(from, now).is_none());
+        drop(release);
     }
 
     #[test]

@@ -1,45 +1,67 @@
-//! How often an address may be wrong.
+//! How often an address may be wrong, and how many checks of its credentials may be underway.
 //!
-//! Invariants: whoever asks takes a token, and has it back if the answer was right; an address has [`BURST`] of them, and
-//! gets one more every second. So a guesser has one try a second, however many connections he opens, and who is right is
-//! never held up by himself. What is remembered is limited: an address that has all its tokens is forgotten.
+//! Invariants: an address may be wrong [`BURST`] times, and once more for every second; then nothing of it is looked at. Who
+//! is right is not counted, however many come at once: [`AT_A_TIME`] are looked at, the others wait for their turn. So a
+//! guesser has one try a second, however many connections he opens. What is remembered is limited: an address that has not
+//! been wrong lately and has no check underway is forgotten.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use posthaste_env::Nanos;
+use tokio::sync::Semaphore;
 
 /// Wrong ones in a row.
 const BURST: u32 = 20;
-/// Until there is one more.
+/// Until there may be one more.
 const PAUSE: Nanos = 1_000_000_000;
+/// Checks of an address that may be underway.
+const AT_A_TIME: usize = 8;
 /// Addresses that are remembered; beyond these nobody new is looked at until some are forgotten.
 const MOST: usize = 100_000;
 
-/// Tokens that an address does not have, and since when.
-#[derive(Clone, Copy, Debug)]
-struct Spent {
-    tokens: u32,
-    /// When the next comes back begins here.
+/// What is known of an address.
+#[derive(Debug)]
+struct Site {
+    /// How often it was wrong.
+    wrong: u32,
+    /// When the second begins after which one of these is forgotten.
     since: Nanos,
+    /// Turns, which those hold whose credentials are looked at.
+    turns: Arc<Semaphore>,
 }
 
-impl Spent {
-    /// With what has come back by now.
-    fn at(self, now: Nanos) -> Spent {
-        let back = now.saturating_sub(self.since) / PAUSE;
-        let back = u32::try_from(back).unwrap_or(u32::MAX).min(self.tokens);
-        Spent {
-            tokens: self.tokens - back,
-            since: self.since + Nanos::from(back) * PAUSE,
+impl Site {
+    fn new(now: Nanos) -> Site {
+        Site {
+            wrong: 0,
+            since: now,
+            turns: Arc::new(Semaphore::new(AT_A_TIME)),
         }
+    }
+
+    /// Forgets what is long ago.
+    fn forget(&mut self, now: Nanos) {
+        let past = now.saturating_sub(self.since) / PAUSE;
+        self.wrong -= u32::try_from(past).unwrap_or(u32::MAX).min(self.wrong);
+        self.since = match self.wrong {
+            0 => now,
+            _ => self.since + past * PAUSE,
+        };
+    }
+
+    /// Whether nothing has to be remembered of it.
+    fn is_clean(&self) -> bool {
+        self.wrong == 0 && Arc::strong_count(&self.turns) == 1
     }
 }
 
-/// The tokens of all addresses.
+/// See the head of this file.
 #[derive(Debug, Default)]
 pub(crate) struct Limiter {
-    spent: HashMap<IpAddr, Spent>,
+    sites: Mutex<HashMap<IpAddr, Site>>,
 }
 
 /// Who counts as one: of IPv6 a site has 64 bits to itself.
@@ -51,38 +73,35 @@ fn site(address: IpAddr) -> IpAddr {
 }
 
 impl Limiter {
-    /// Takes a token; false if there is none.
-    pub(crate) fn take(&mut self, address: IpAddr, now: Nanos) -> bool {
-        let site = site(address);
-        if self.spent.len() >= MOST && !self.spent.contains_key(&site) {
-            self.spent.retain(|_, spent| spent.at(now).tokens > 0);
-            if self.spent.len() >= MOST {
-                return false;
+    /// The turns of an address; none: it was wrong too often.
+    pub(crate) fn turns(&self, address: IpAddr, now: Nanos) -> Option<Arc<Semaphore>> {
+        let address = site(address);
+        let mut sites = self.sites.lock();
+        if sites.len() >= MOST && !sites.contains_key(&address) {
+            sites.retain(|_, site| {
+                site.forget(now);
+                !site.is_clean()
+            });
+            if sites.len() >= MOST {
+                return None;
             }
         }
-        let none = Spent {
-            tokens: 0,
-            since: now,
-        };
-        let spent = self.spent.entry(site).or_insert(none);
-        *spent = spent.at(now);
-        if spent.tokens == 0 {
-            spent.since = now;
-        }
-        let has = spent.tokens < BURST;
-        spent.tokens += u32::from(has);
-        has
+        let site = sites.entry(address).or_insert_with(|| Site::new(now));
+        site.forget(now);
+        (site.wrong < BURST).then(|| Arc::clone(&site.turns))
     }
 
-    /// Gives one back.
-    pub(crate) fn give_back(&mut self, address: IpAddr, now: Nanos) {
-        let site = site(address);
-        if let Some(spent) = self.spent.get_mut(&site) {
-            *spent = spent.at(now);
-            spent.tokens = spent.tokens.saturating_sub(1);
-            if spent.tokens == 0 {
-                self.spent.remove(&site);
-            }
+    /// A turn has been given back; `wrong`: the credentials were, or whoever gave them did not wait to hear.
+    pub(crate) fn end(&self, address: IpAddr, now: Nanos, wrong: bool) {
+        let address = site(address);
+        let mut sites = self.sites.lock();
+        let Some(site) = sites.get_mut(&address) else {
+            return;
+        };
+        site.forget(now);
+        site.wrong += u32::from(wrong);
+        if site.is_clean() {
+            sites.remove(&address);
         }
     }
 }
@@ -95,55 +114,65 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn taken(limiter: &mut Limiter, from: &str, now: Nanos) -> usize {
-        (0..1_000)
-            .take_while(|_| limiter.take(address(from), now))
-            .count()
+    fn wrong(limiter: &Limiter, from: &str, now: Nanos) -> usize {
+        let from = address(from);
+        let once = |_: &i32| {
+            let may = limiter.turns(from, now).is_some();
+            if may {
+                limiter.end(from, now, true);
+            }
+            may
+        };
+        (0..1_000).take_while(once).count()
     }
 
     #[test]
     fn a_guesser_has_a_burst_and_then_one_try_a_second() {
-        let mut limiter = Limiter::default();
-        assert_eq!(taken(&mut limiter, "192.0.2.1", 0), 20);
-        assert_eq!(taken(&mut limiter, "192.0.2.1", PAUSE - 1), 0);
-        assert_eq!(taken(&mut limiter, "192.0.2.1", 5 * PAUSE), 5);
-        assert_eq!(taken(&mut limiter, "192.0.2.2", 5 * PAUSE), 20, "another");
-        assert_eq!(taken(&mut limiter, "192.0.2.1", 500 * PAUSE), 20);
+        let limiter = Limiter::default();
+        assert_eq!(wrong(&limiter, "192.0.2.1", 0), 20);
+        assert_eq!(wrong(&limiter, "192.0.2.1", PAUSE - 1), 0);
+        assert_eq!(wrong(&limiter, "192.0.2.1", 5 * PAUSE), 5);
+        assert_eq!(wrong(&limiter, "192.0.2.2", 5 * PAUSE), 20, "another");
+        assert_eq!(wrong(&limiter, "192.0.2.1", 500 * PAUSE), 20);
     }
 
     #[test]
     fn who_is_right_has_no_limit_and_is_not_remembered() {
-        let mut limiter = Limiter::default();
+        let limiter = Limiter::default();
         let from = address("192.0.2.1");
         for _ in 0..10_000 {
-            assert!(limiter.take(from, 7));
-            limiter.give_back(from, 7);
+            assert!(limiter.turns(from, 7).is_some());
+            limiter.end(from, 7, false);
         }
-        assert!(limiter.spent.is_empty());
+        let all: Vec<_> = (0..1_000).map(|_| limiter.turns(from, 7)).collect();
+        assert!(all.iter().all(Option::is_some), "at once, too");
+        drop(all);
+        limiter.end(from, 7, false);
+        assert!(limiter.sites.lock().is_empty());
     }
 
     #[test]
     fn addresses_of_one_site_count_as_one() {
-        let mut limiter = Limiter::default();
-        assert_eq!(taken(&mut limiter, "2001:db8::1", 0), 20);
-        assert_eq!(taken(&mut limiter, "2001:db8::ffff:2", 0), 0);
-        assert_eq!(taken(&mut limiter, "2001:db8:0:1::1", 0), 20);
-        assert_eq!(taken(&mut limiter, "::ffff:192.0.2.9", 0), 20);
-        assert_eq!(taken(&mut limiter, "192.0.2.9", 0), 0);
+        let limiter = Limiter::default();
+        assert_eq!(wrong(&limiter, "2001:db8::1", 0), 20);
+        assert_eq!(wrong(&limiter, "2001:db8::ffff:2", 0), 0);
+        assert_eq!(wrong(&limiter, "2001:db8:0:1::1", 0), 20);
+        assert_eq!(wrong(&limiter, "::ffff:192.0.2.9", 0), 20);
+        assert_eq!(wrong(&limiter, "192.0.2.9", 0), 0);
     }
 
     #[test]
     fn what_is_remembered_is_limited() {
-        let mut limiter = Limiter::default();
+        let limiter = Limiter::default();
         for number in 0..u32::try_from(MOST).unwrap() {
-            assert!(limiter.take(IpAddr::V4(number.into()), 0));
+            let from = IpAddr::V4(number.into());
+            assert!(limiter.turns(from, 0).is_some());
+            limiter.end(from, 0, true);
         }
-        assert!(!limiter.take(address("192.0.2.1"), 0), "full");
-        assert!(limiter.take(address("0.0.0.1"), 0), "one that is known");
-        assert!(
-            limiter.take(address("192.0.2.1"), PAUSE),
-            "the others are forgotten"
-        );
-        assert!(limiter.spent.len() <= 2);
+        let [new, known] = ["192.0.2.1", "0.0.0.1"].map(address);
+        assert!(limiter.turns(new, 0).is_none(), "full");
+        assert!(limiter.turns(known, 0).is_some(), "one that is known");
+        assert!(limiter.turns(new, PAUSE).is_some(), "others are forgotten");
+        assert!(limiter.sites.lock().len() <= 2);
     }
 }

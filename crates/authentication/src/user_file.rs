@@ -8,7 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -177,7 +177,8 @@ impl UserFile {
         if mode & OTHERS != 0 {
             return Err(UserFileError::Open { path, mode });
         }
-        if owner != rustix::process::geteuid().as_raw() {
+        let of_folder = fs::metadata(self.folder()).map_err(io)?.uid();
+        if owner != rustix::process::geteuid().as_raw() && owner != of_folder {
             return Err(UserFileError::Owner { path, owner });
         }
         if metadata.len() > LONGEST_FILE {
@@ -211,6 +212,7 @@ impl UserFile {
         // Who else changes it waits; the lock is on a file that is never replaced.
         let lock_path = self.path.with_extension("lock");
         let lock = private().open(&lock_path);
+        let lock = lock.and_then(|lock| self.hand_over(&lock).map(|()| lock));
         let lock = lock.map_err(|error| UserFileError::Io {
             path: lock_path,
             error,
@@ -233,14 +235,26 @@ impl UserFile {
             _ => {}
         }
         let mut file = private().create_new(true).open(&new)?;
+        self.hand_over(&file)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&new, &self.path)?;
-        let folder = self
-            .path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        File::open(self.folder())?.sync_all()
+    }
+
+    fn folder(&self) -> &Path {
+        let folder = self.path.parent();
+        let named = folder.filter(|folder| !folder.as_os_str().is_empty());
+        named.unwrap_or(Path::new("."))
+    }
+
+    /// Gives a file to whoever the folder belongs to, if the superuser made it: the queue manager runs as that user.
+    fn hand_over(&self, file: &File) -> std::io::Result<()> {
+        let (owner, made) = (fs::metadata(self.folder())?, file.metadata()?);
+        match owner.uid() == made.uid() {
+            true => Ok(()),
+            false => fchown(file, Some(owner.uid()), Some(owner.gid())),
+        }
     }
 
     fn io(&self, error: std::io::Error) -> UserFileError {

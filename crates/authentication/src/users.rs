@@ -14,17 +14,23 @@ pub fn user_name(number: u32) -> Option<String> {
     user.name().to_str().map(str::to_owned)
 }
 
-/// Whether a user administers this queue manager: the superuser, the user who runs it, and the group `mqm` do.
-pub fn is_administrator(name: &str) -> bool {
+/// Whether the user with a number administers this queue manager whatever groups he is in: the superuser, and who runs it.
+fn is_owner(number: u32) -> bool {
+    number == ROOT || number == rustix::process::geteuid().as_raw()
+}
+
+/// Whether a user administers this queue manager: the superuser, the user who runs it, and the group `mqm` do. None: it
+/// could not be found out, because the groups of a user who is there could not be had.
+pub fn is_administrator(name: &str) -> Option<bool> {
     let Some(user) = get_user_by_name(name) else {
-        return false;
+        // Without a name in the system he may still be a number, as a kernel names who has none.
+        return Some(name.parse().is_ok_and(is_owner));
     };
-    let runs_it = rustix::process::geteuid().as_raw();
-    if user.uid() == ROOT || user.uid() == runs_it {
-        return true;
+    if is_owner(user.uid()) {
+        return Some(true);
     }
-    let groups = get_user_groups(name, user.primary_group_id()).unwrap_or_default();
-    groups.iter().any(|group| group.name() == ADMINISTRATORS)
+    let groups = get_user_groups(name, user.primary_group_id())?;
+    Some(groups.iter().any(|group| group.name() == ADMINISTRATORS))
 }
 
 #[cfg(test)]
@@ -34,12 +40,15 @@ mod tests {
     #[test]
     fn the_superuser_and_who_runs_this_administer_and_nobody_does_not() {
         assert_eq!(user_name(ROOT).as_deref(), Some("root"));
-        assert!(is_administrator("root"));
-        let runs_this = user_name(rustix::process::geteuid().as_raw());
-        assert!(runs_this.is_none_or(|name| is_administrator(&name)));
-        assert!(!is_administrator("nobody"));
-        assert!(!is_administrator("no-such-user-here"));
-        assert!(!is_administrator(""));
+        let yes = Some(true);
+        assert_eq!(is_administrator("root"), yes);
+        let runs_this = rustix::process::geteuid().as_raw();
+        let name = user_name(runs_this).unwrap_or_else(|| runs_this.to_string());
+        assert_eq!(is_administrator(&name), yes);
+        assert_eq!(is_administrator(&runs_this.to_string()), yes, "as a number");
+        for name in ["nobody", "no-such-user-here", "", "4000000123"] {
+            assert_eq!(is_administrator(name), Some(false), "{name}");
+        }
         assert_eq!(user_name(4_000_000_123), None);
     }
 }

@@ -11,7 +11,7 @@
 //! | 3 | what CONNAUTH demands: no password, any, or this user's if he administers | manual: "DEFINE AUTHINFO", CHCKCLNT and CHCKLOCL |
 //! | 4 | the credentials, if any were given and CONNAUTH looks at them, are right | MQCSP, USERID_DATA |
 //! | 5 | ADOPTCTX(YES): it runs as the user of the credentials, whatever 1 and 2 say | manual: "DEFINE AUTHINFO", ADOPTCTX |
-//! | 6 | nobody is `*NOACCESS` | manual: "DEFINE CHANNEL", MCAUSER |
+//! | 6 | nobody is `*NOACCESS`; a channel with that MCAUSER is closed, whatever else is said | manual: "DEFINE CHANNEL", MCAUSER |
 //!
 //! Without CONNAUTH nothing is checked: then 2 takes a client's credentials at their word.
 //!
@@ -113,6 +113,9 @@ impl Claim<'_> {
         let Policy::Checked(checks) = policy else {
             return Demand::Nothing;
         };
+        if self.is_closed() {
+            return Demand::Nothing;
+        }
         match (self.check(checks), self.credentials) {
             (Check::None, _) => Demand::Nothing,
             (_, Some(_)) => Demand::Credentials,
@@ -124,6 +127,9 @@ impl Claim<'_> {
 
     /// As whom the application runs, or why it does not.
     pub(crate) fn decide(&self, policy: &Policy, answer: Answer) -> Result<Authenticated, Refusal> {
+        if self.is_closed() {
+            return Err(self.no_access());
+        }
         let user = self.user(policy);
         let user = match (policy, self.demand(policy), answer) {
             (Policy::Unchecked, _, _) => user.to_owned(),
@@ -152,9 +158,18 @@ impl Claim<'_> {
             (Policy::Checked(_), _, _) => return Err(self.unable("nothing was checked")),
         };
         match user.eq_ignore_ascii_case(NOBODY) {
-            true => Err(self.refuse("AMQ9557E", &[], Reason::NOT_AUTHORIZED)),
+            true => Err(self.no_access()),
             false => Ok(Authenticated { user }),
         }
+    }
+
+    /// Whether nobody may come by its channel.
+    fn is_closed(&self) -> bool {
+        self.mca_user.eq_ignore_ascii_case(NOBODY)
+    }
+
+    fn no_access(&self) -> Refusal {
+        self.refuse("AMQ9557E", &[], Reason::NOT_AUTHORIZED)
     }
 
     fn judge(&self, verdict: Verdict) -> Result<String, Refusal> {

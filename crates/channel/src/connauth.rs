@@ -113,6 +113,10 @@ pub struct ConnAuth {
     operator: Arc<dyn Operator>,
     users: PathBuf,
     checker: Checker,
+    /// Asks who is in a group; apart from passwords, so that neither holds the other up, nor both the next.
+    groups: Checker,
+    /// Asks the names of this machine's users.
+    users_here: Checker,
     seals: Seals,
     policy: Mutex<Arc<Policy>>,
     /// Names of users of this machine, by their numbers.
@@ -139,7 +143,9 @@ impl ConnAuth {
         threads: usize,
     ) -> io::Result<Arc<ConnAuth>> {
         let this = ConnAuth {
-            checker: Checker::start(threads, clock)?,
+            checker: Checker::start(threads, Arc::clone(&clock))?,
+            groups: Checker::start(1, Arc::clone(&clock))?,
+            users_here: Checker::start(1, clock)?,
             seals: Seals::new().map_err(io::Error::other)?,
             policy: Mutex::new(Arc::new(Policy::Unchecked)),
             names: Mutex::default(),
@@ -155,11 +161,16 @@ impl ConnAuth {
     /// Reads again what CONNAUTH names: it is demanded of whoever connects from now on.
     ///
     /// # Errors
-    /// It cannot be used; what was demanded before still is.
+    /// It cannot be used. What was demanded before still is; if that was nothing, the queue manager is closed to clients.
     pub fn refresh(&self) -> Result<(), String> {
-        let policy = self.read()?;
-        *self.policy.lock() = Arc::new(policy);
-        Ok(())
+        let read = self.read();
+        let mut policy = self.policy.lock();
+        match &read {
+            Ok(new) => *policy = Arc::new(new.clone()),
+            Err(_) if matches!(**policy, Policy::Checked(_)) => {}
+            Err(why) => *policy = Arc::new(Policy::Broken(why.clone())),
+        }
+        read.map(|_| ())
     }
 
     /// What is demanded now.
@@ -228,8 +239,8 @@ impl ConnAuth {
 
     /// Whether a user administers the queue manager; none if that could not be found out.
     pub(crate) async fn is_administrator(&self, user: String) -> Option<bool> {
-        let asked = self.checker.ask(move || is_administrator(&user));
-        asked.await.ok()
+        let asked = self.groups.ask(move || is_administrator(&user));
+        asked.await.ok().flatten()
     }
 
     /// The name of a user of this machine; his number if he has none.
@@ -238,7 +249,7 @@ impl ConnAuth {
         if let Some(name) = known {
             return name;
         }
-        match self.checker.ask(move || user_name(number)).await {
+        match self.users_here.ask(move || user_name(number)).await {
             Ok(Some(name)) => {
                 self.names.lock().insert(number, name.clone());
                 name

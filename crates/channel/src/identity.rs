@@ -2,7 +2,7 @@
 //!
 //! Invariants: credentials are looked at once for a socket and hold for all its conversations, for as long as CONNAUTH is
 //! not read again; of those that were right a seal is kept, and never the password. What comes with USERID_DATA instead of
-//! MQCSP is kept until it was right, because it comes only once. Who is on this machine is whom the kernel names, whatever
+//! MQCSP is kept until it was looked at or nothing looks at it, because it comes only once. Who is on this machine is whom the kernel names, whatever
 //! he says.
 
 use std::cell::RefCell;
@@ -86,10 +86,10 @@ impl Identity {
         let connauth = registry.connauth();
         let policy = connauth.map_or_else(Arc::default, |connauth| connauth.policy());
         let process = self.process(connauth).await;
-        let credentials = match (&*policy, credentials) {
-            (Policy::Checked(_), None) => self.given(),
-            (_, credentials) => credentials,
-        };
+        if !matches!(&*policy, Policy::Checked(_)) {
+            self.given.take();
+        }
+        let credentials = credentials.or_else(|| self.given());
         let held = match credentials {
             None => self.held(&policy),
             Some(_) => None,
@@ -137,7 +137,7 @@ impl Identity {
         }
     }
 
-    /// What USERID_DATA has brought, as long as it was not right.
+    /// What USERID_DATA has brought, as long as it was not looked at.
     fn given(&self) -> Option<Credentials> {
         let given = self.given.borrow();
         let copy = |given: &Credentials| Credentials::new(&*given.user, given.password.clone());
@@ -167,8 +167,10 @@ impl Identity {
         let seal = connauth.seal(&credentials);
         let given = credentials.user.clone();
         let verdict = connauth.check(checks, credentials, from).await;
-        if let Verdict::Right(user) = &verdict {
+        if !matches!(verdict, Verdict::Unable(_)) {
             self.given.take();
+        }
+        if let Verdict::Right(user) = &verdict {
             let mut right = self.right.borrow_mut();
             if right.len() == MOST_REMEMBERED {
                 right.remove(0);

@@ -86,8 +86,14 @@ fn nobody_is_noaccess_by_whatever_says_so() {
             expected
         );
     }
-    let policy = checked(Check::Required, false);
-    assert_eq!(refused(&closed, &policy, right()).0, "AMQ9557E");
+    // A channel that is closed is so for whoever gives a right password, too, and nothing is asked about him.
+    for adopt in [false, true] {
+        let policy = checked(Check::Required, adopt);
+        assert_eq!(closed.demand(&policy), Demand::Nothing);
+        for answer in [right(), Answer::Nothing] {
+            assert_eq!(refused(&closed, &policy, answer).0, "AMQ9557E");
+        }
+    }
     let nobody = Answer::Credentials(Verdict::Right("*NOACCESS".to_owned()));
     assert_eq!(
         refused(&ALICE, &checked(Check::Required, true), nobody).0,

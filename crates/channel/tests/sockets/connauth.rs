@@ -346,6 +346,16 @@ async fn what_cannot_be_checked_lets_nobody_in_and_nobody_is_blamed() {
     assert_eq!(guarded.world.operator.inserts("AMQ2604E")[1], why);
     // What was demanded before still is.
     assert_eq!(guarded.outcome(Given::Process).await, Err(WRONG));
+    // Where nothing was demanded, it closes the queue manager.
+    guarded.world.mqsc("ALTER QMGR CONNAUTH(' ')");
+    guarded.connauth.refresh().unwrap();
+    assert!(guarded.outcome(Given::Process).await.is_ok());
+    guarded
+        .world
+        .mqsc("ALTER QMGR CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.CRLLDAP)");
+    guarded.connauth.refresh().unwrap_err();
+    let refused = Err(Reason::SECURITY_ERROR);
+    assert_eq!(guarded.outcome(Given::Process).await, refused);
     // A queue manager that starts so is closed.
     let (qm, operator) = (guarded.world.qm.clone(), guarded.world.operator.clone());
     let path = guarded.users.path().to_owned();
