@@ -29,7 +29,10 @@ KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue
          6: "server-connection channel", 7: "listener", 8: "client-connection channel", 9: "namelist", 10: "process definition",
          11: "authentication information CRLLDAP", 12: "authentication information OCSP",
          13: "authentication information IDPWOS", 14: "authentication information IDPWLDAP",
-         15: "communication information", 16: "service", 17: "topic", 18: "subscription"}
+         15: "communication information", 16: "service", 17: "topic", 18: "subscription",
+         20: "channel authentication record (BLOCKUSER)", 21: "channel authentication record (BLOCKADDR)",
+         22: "channel authentication record (SSLPEERMAP)", 23: "channel authentication record (ADDRESSMAP)",
+         24: "channel authentication record (USERMAP)", 25: "channel authentication record (QMGRMAP)"}
 LOCAL_QUEUE = 2
 MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO = 16, 1
 PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREPARE, HEURISTIC, FORGOTTEN, \

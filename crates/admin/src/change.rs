@@ -1,7 +1,9 @@
 //! Changes of definitions and queues: what is said when one was made, and when it was not.
 
-use posthaste_command::{Attrs, ObjectKind, Reply, attributes, by_selector, shown};
-use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, QueueManager};
+use posthaste_command::{Attrs, ObjectKind, Reply, attributes, by_selector, is_chlauth, shown};
+use posthaste_engine::{
+    ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, QueueManager,
+};
 use posthaste_mqi::Reason;
 
 /// A change, and whom it was about.
@@ -32,6 +34,10 @@ impl Change<'_> {
                 &name,
                 Reason::OBJECT_ALREADY_EXISTS,
             ),
+            ChangeError::NotFound if is_chlauth(self.kind) => {
+                let id = self.kind.row().message_ids.not_found;
+                Reply::failed(id, &[], Reason::CCF_CHLAUTH_NOT_FOUND)
+            }
             ChangeError::NotFound => Reply::failed(
                 self.kind.row().message_ids.not_found,
                 &name,
@@ -66,6 +72,7 @@ impl Change<'_> {
                 let inserts = [self.name.to_owned(), queue];
                 Reply::failed("AMQ2412E", &inserts, Reason::CCF_INVALID_DESTINATION)
             }
+            ChangeError::ChlAuth(error) => refused_chlauth(error),
             ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
             ChangeError::LogFull => failed(Reason::RESOURCE_PROBLEM),
             ChangeError::NotForced => Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN),
@@ -129,6 +136,44 @@ fn in_words(held: &Held) -> String {
         count => format!("{count} {many}"),
     });
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// The reply to what the engine refused of a record.
+pub(crate) fn refused_chlauth(error: ChlAuthError) -> Reply {
+    match error {
+        ChlAuthError::Exists(key) => {
+            Reply::failed("AMQ2440E", &[key], Reason::CCF_CHLAUTH_ALREADY_EXISTS)
+        }
+        ChlAuthError::Address(text, why) => {
+            Reply::failed("AMQ2441E", &[text, why], Reason::CCF_ADDRESS_ERROR)
+        }
+        ChlAuthError::Overlap(key) => {
+            Reply::failed("AMQ2442E", &[key], Reason::CCF_IPADDR_RANGE_CONFLICT)
+        }
+        ChlAuthError::Peer(text, why) => {
+            Reply::failed("AMQ2443E", &[text, why], Reason::CCF_SSL_PEER_NAME_ERROR)
+        }
+        ChlAuthError::TooMany(most) => {
+            let most = most.to_string();
+            Reply::failed("AMQ2444E", &[most], Reason::CCF_CHLAUTH_MAX_EXCEEDED)
+        }
+    }
+}
+
+/// The reply to a record that was not set.
+pub(crate) fn refused_record(
+    qm: &QueueManager,
+    kind: ObjectKind,
+    attrs: &Attrs,
+    error: ChangeError,
+) -> Reply {
+    let change = Change {
+        qm,
+        kind,
+        name: attrs.text(kind.row().name),
+        attrs: Some(attrs),
+    };
+    change.refused(error)
 }
 
 pub(crate) async fn define(qm: &QueueManager, definition: &NewDefinition<'_>) -> Reply {

@@ -16,6 +16,7 @@ use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
 use crate::beside::Components;
+use crate::chlauth;
 
 /// A DISPLAY command.
 pub(crate) struct Request<'a> {
@@ -134,6 +135,9 @@ pub(crate) fn script(qm: &QueueManager) -> Reply {
             }
             reply.add_message("AMQ2404I", &[whole_mqsc_of(&object)]);
         }
+    }
+    for record in chlauth::script(qm) {
+        reply.add_message("AMQ2404I", &[whole_mqsc_of(&record)]);
     }
     reply
 }

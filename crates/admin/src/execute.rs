@@ -12,7 +12,7 @@ use posthaste_mqi::Reason;
 use crate::beside::{ChannelStatus, ComponentError, Components, LaneStatus};
 use crate::display::{Request, not_here};
 use crate::metrics::exposition;
-use crate::{change, display, metrics};
+use crate::{change, chlauth, display, metrics};
 
 /// The door through which a running queue manager is administered. Clones are the same one.
 #[derive(Clone)]
@@ -85,6 +85,9 @@ impl Admin {
             Command::EndSubscription { id } => change::end_subscription(qm, id).await,
             Command::Clear { name } => change::clear(qm, name).await,
             Command::ClearTopics { topics } => change::clear_topics(qm, topics).await,
+            Command::ChlAuth(command) => {
+                chlauth::execute(qm, self.beside.as_deref(), command).await
+            }
             Command::Save => display::script(qm),
             Command::Ping => Reply::done("AMQ8415I", &[]),
             Command::RefreshTls => self.refresh_tls(),

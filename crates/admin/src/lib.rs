@@ -19,6 +19,7 @@
 
 mod beside;
 mod change;
+mod chlauth;
 mod command_server;
 mod display;
 mod execute;

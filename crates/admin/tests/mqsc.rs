@@ -819,20 +819,20 @@ fn attributes_that_nobody_acts_on_take_only_what_asks_for_nothing() {
 #[test]
 fn what_would_protect_and_is_not_there_is_refused() {
     let w = World::new();
-    let reply = w.mqsc("ALTER QMGR DESCR('x') CHLAUTH(ENABLED) CONNAUTH(SOME.OBJECT)");
+    let reply = w.mqsc("ALTER QMGR DESCR('x') CERTVPOL(RFC5280) CONNAUTH(SOME.OBJECT)");
     let text = render(&reply);
     let expected =
-        "AMQ2406E: Not in this release, so nothing was changed: CHLAUTH(ENABLED), only DISABLED.\n";
+        "AMQ2406E: Not in this release, so nothing was changed: CERTVPOL(RFC5280), only ANY.\n";
     assert_eq!(text, expected);
     assert_eq!(reply.reason, Reason::FUNCTION_NOT_SUPPORTED);
-    let shown = render(&w.mqsc("DISPLAY QMGR DESCR CHLAUTH CONNAUTH"));
+    let shown = render(&w.mqsc("DISPLAY QMGR DESCR CERTVPOL CONNAUTH"));
     assert!(
-        shown.contains("CHLAUTH(DISABLED)")
+        shown.contains("CERTVPOL(ANY)")
             && shown.contains("CONNAUTH( )")
             && shown.contains("DESCR( )"),
         "{shown}"
     );
-    w.run("ALTER QMGR DESCR('x') CHLAUTH(DISABLED) CONNAUTH(SOME.OBJECT)");
+    w.run("ALTER QMGR DESCR('x') CERTVPOL(ANY) CONNAUTH(SOME.OBJECT)");
     let shown = render(&w.mqsc("DISPLAY QMGR CONNAUTH"));
     assert!(shown.contains("CONNAUTH(SOME.OBJECT)"), "{shown}");
 }

@@ -1,6 +1,6 @@
 //! As whom a conversation runs, or why it does not: the one way from MQCONN to the engine.
 //!
-//! Invariants: a conversation has a session only by [`Authenticated::connect`], and only [`Claim::decide`] makes an
+//! Invariants: a conversation has a session only by [`Authenticated::connect`], and only [`Claim::run_as`] makes an
 //! [`Authenticated`]. Whatever says who an application is (the channel's definition, its process, the kernel, credentials)
 //! is weighed here and nowhere else, in this order:
 //!
@@ -11,11 +11,12 @@
 //! | 3 | what CONNAUTH demands: no password, any, or this user's if he administers | manual: "DEFINE AUTHINFO", CHCKCLNT and CHCKLOCL |
 //! | 4 | the credentials, if any were given and CONNAUTH looks at them, are right | MQCSP, USERID_DATA |
 //! | 5 | ADOPTCTX(YES): it runs as the user of the credentials, whatever 1 and 2 say | manual: "DEFINE AUTHINFO", ADOPTCTX |
-//! | 6 | nobody is `*NOACCESS`; a channel with that MCAUSER is closed, whatever else is said | manual: "DEFINE CHANNEL", MCAUSER |
+//! | 6 | over a network: what channel authentication records say (`chlauth`) | manual: "Channel authentication records" |
+//! | 7 | nobody is `*NOACCESS`; a channel with that MCAUSER is for those whom records map, whatever users are adopted | manual: "DEFINE CHANNEL", MCAUSER |
 //!
 //! Without CONNAUTH nothing is checked: then 2 takes a client's credentials at their word.
 //!
-//! Steps that may take long are not made here: [`Claim::demand`] says what has to be asked first, and [`Claim::decide`]
+//! Steps that may take long are not made here: [`Claim::demand`] says what has to be asked first, and [`Claim::weigh`]
 //! takes the answer; without the answer that its claim demands it lets nobody in. What comes of it is the user of the
 //! engine's session: the authority of its calls, UserIdentifier in its messages, USERID in DISPLAY CONN, and MCAUSER in
 //! DISPLAY CHSTATUS.
@@ -90,15 +91,20 @@ impl Refusal {
 impl Claim<'_> {
     /// Whom it would run as if no credentials were adopted.
     fn user(&self, policy: &Policy) -> &str {
+        match self.mca_user {
+            "" => self.client(policy).unwrap_or_default(),
+            user => user,
+        }
+    }
+
+    /// Whom it comes as, whatever the channel says.
+    fn client(&self, policy: &Policy) -> Option<&str> {
         let trusted = match policy {
             // The kernel knows better on this machine.
             Policy::Unchecked if !self.local => self.credentials,
             _ => None,
         };
-        match self.mca_user {
-            "" => trusted.or(self.process).unwrap_or_default(),
-            user => user,
-        }
+        trusted.or(self.process)
     }
 
     fn check(&self, checks: &Checks) -> Check {
@@ -113,9 +119,6 @@ impl Claim<'_> {
         let Policy::Checked(checks) = policy else {
             return Demand::Nothing;
         };
-        if self.is_closed() {
-            return Demand::Nothing;
-        }
         match (self.check(checks), self.credentials) {
             (Check::None, _) => Demand::Nothing,
             (_, Some(_)) => Demand::Credentials,
@@ -125,11 +128,27 @@ impl Claim<'_> {
         }
     }
 
-    /// As whom the application runs, or why it does not.
-    pub(crate) fn decide(&self, policy: &Policy, answer: Answer) -> Result<Authenticated, Refusal> {
-        if self.is_closed() {
-            return Err(self.no_access());
-        }
+    /// As whom the application runs if no channel authentication record says otherwise, or why it does not.
+    pub(crate) fn weigh(&self, policy: &Policy, answer: Answer) -> Result<Weighed, Refusal> {
+        let right = match &answer {
+            Answer::Credentials(Verdict::Right(user)) => Some(user.clone()),
+            _ => None,
+        };
+        let (verified, adopts) = (
+            right.is_some(),
+            matches!(policy, Policy::Checked(checks) if checks.adopt),
+        );
+        let user = self.settled(policy, answer)?;
+        let adopted = right.filter(|_| adopts);
+        let client = adopted.or_else(|| self.client(policy).map(str::to_owned));
+        Ok(Weighed {
+            user,
+            client,
+            verified,
+        })
+    }
+
+    fn settled(&self, policy: &Policy, answer: Answer) -> Result<String, Refusal> {
         let user = self.user(policy);
         let user = match (policy, self.demand(policy), answer) {
             (Policy::Unchecked, _, _) => user.to_owned(),
@@ -149,7 +168,7 @@ impl Claim<'_> {
             },
             (Policy::Checked(checks), Demand::Credentials, Answer::Credentials(verdict)) => {
                 let right = self.judge(verdict)?;
-                match checks.adopt {
+                match checks.adopt && !self.is_closed() {
                     true => self.adopt(right)?,
                     false => user.to_owned(),
                 }
@@ -157,13 +176,18 @@ impl Claim<'_> {
             // Nobody has asked what had to be asked.
             (Policy::Checked(_), _, _) => return Err(self.unable("nothing was checked")),
         };
+        Ok(user)
+    }
+
+    /// That it runs as a user, whoever has said so, unless that is nobody.
+    pub(crate) fn run_as(&self, user: String) -> Result<Authenticated, Refusal> {
         match user.eq_ignore_ascii_case(NOBODY) {
             true => Err(self.no_access()),
             false => Ok(Authenticated { user }),
         }
     }
 
-    /// Whether nobody may come by its channel.
+    /// Whether nobody may come by its channel but those whom records map.
     fn is_closed(&self) -> bool {
         self.mca_user.eq_ignore_ascii_case(NOBODY)
     }
@@ -213,6 +237,17 @@ impl Claim<'_> {
             reason,
         }
     }
+}
+
+/// What was found out of an application before channel authentication records are asked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Weighed {
+    /// As whom it runs if no record says otherwise.
+    pub(crate) user: String,
+    /// Whom it comes as: the user that was adopted, or that its process runs as.
+    pub(crate) client: Option<String>,
+    /// It gave a right password.
+    pub(crate) verified: bool,
 }
 
 /// Proof that it was decided as whom an application runs.

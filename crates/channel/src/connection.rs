@@ -23,6 +23,7 @@ use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::{Agreement, InitialData, Offer, PeerMisbehaved, Segment, Status};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::chlauth;
 use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
 use crate::identity::{Identity, of_csp};
@@ -45,6 +46,10 @@ impl Registry {
             peer,
             permit,
         } = accepted;
+        let host = peer.host();
+        if host.is_some_and(|host| !chlauth::address(self.queue_manager(), self.operator(), host)) {
+            return;
+        }
         let registry = Arc::clone(self);
         let user = stream.peer_user();
         let begin = move |wakers: ConnectionWakers, now: Nanos| -> Box<dyn Protocol> {

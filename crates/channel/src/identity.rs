@@ -13,7 +13,8 @@ use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
 use zeroize::Zeroizing;
 
-use crate::admission::{Answer, Authenticated, Claim, Demand};
+use crate::admission::{Answer, Authenticated, Claim, Demand, Refusal};
+use crate::chlauth;
 use crate::connauth::{Checks, ConnAuth, Policy};
 use crate::instance::Instance;
 use crate::registry::Registry;
@@ -124,8 +125,13 @@ impl Identity {
             }
             _ => Answer::Nothing,
         };
-        let decided = claim.decide(&policy, answer);
-        decided.map_err(|refusal| refusal.tell(registry.operator()))
+        let tell = |refusal: Refusal| refusal.tell(registry.operator());
+        let weighed = claim.weigh(&policy, answer).map_err(tell)?;
+        let user = match local {
+            true => weighed.user,
+            false => chlauth::admit(registry, instance, weighed).await?,
+        };
+        claim.run_as(user).map_err(tell)
     }
 
     /// Whom the application's process runs as.

@@ -94,6 +94,11 @@ impl Instance {
         }
     }
 
+    /// The certificate that its TLS has shown.
+    pub(crate) fn partner(&self) -> Option<&posthaste_tls::Certificate> {
+        self.tls.as_ref()?.partner.as_ref()
+    }
+
     pub(crate) fn agree(&self, agreement: &Agreement) {
         *self.agreed.lock() = Some(Agreed {
             heartbeat_s: agreement.heartbeat_s,

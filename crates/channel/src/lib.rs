@@ -20,6 +20,7 @@
 //! nothing; then the unit of work is backed out and everything closed.
 
 mod admission;
+mod chlauth;
 mod connauth;
 mod connection;
 mod conversation;

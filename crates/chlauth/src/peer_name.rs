@@ -72,6 +72,26 @@ impl fmt::Display for DistinguishedName {
 }
 
 impl DistinguishedName {
+    /// Reads a name as an operator writes it, the lowest part first, as it is shown.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<DistinguishedName, BadPattern> {
+        let mut name = DistinguishedName::default();
+        for part in split(text)? {
+            let (kind, value) = attribute(part)?;
+            let value = unquoted(value)?.to_owned();
+            match kind {
+                SERIAL => name.serial = value,
+                kind => name.parts.insert(0, (kind.to_owned(), value)),
+            }
+        }
+        match name == DistinguishedName::default() {
+            true => Err(BadPattern::Empty),
+            false => Ok(name),
+        }
+    }
+
     /// As it is shown to an operator, without the serial number.
     pub fn parts_shown(&self) -> String {
         let parts = self.parts.clone();
@@ -182,20 +202,15 @@ impl PeerPattern {
     pub fn parse(text: &str) -> Result<PeerPattern, BadPattern> {
         let mut demands: Vec<(&'static str, Vec<ValuePattern>)> = Vec::new();
         for part in split(text)? {
-            let no_attribute = || BadPattern::NoAttribute(part.to_owned());
-            let (name, value) = part.split_once('=').ok_or_else(no_attribute)?;
-            let name = name.to_ascii_uppercase();
-            let known = KINDS
-                .iter()
-                .find(|(spellings, _)| spellings.contains(&name.as_str()));
-            let Some(&(_, kind)) = known else {
-                return Err(BadPattern::UnknownAttribute(name));
-            };
+            let (kind, value) = attribute(part)?;
             let value = ValuePattern::parse(unquoted(value)?)?;
             match demands.iter_mut().find(|(of, _)| *of == kind) {
                 None => demands.push((kind, vec![value])),
                 Some((_, values)) if SEVERAL.contains(&kind) => values.push(value),
-                Some(_) => return Err(BadPattern::Twice(name)),
+                Some(_) => {
+                    let (name, _) = part.split_once('=').unwrap_or_default();
+                    return Err(BadPattern::Twice(name.to_ascii_uppercase()));
+                }
             }
         }
         match demands.is_empty() {
@@ -261,6 +276,18 @@ impl fmt::Display for PeerPattern {
             }
         }
         Ok(())
+    }
+}
+
+/// The kind of attribute that a part is about, and its value.
+fn attribute(part: &str) -> Result<(&'static str, &str), BadPattern> {
+    let no_attribute = || BadPattern::NoAttribute(part.to_owned());
+    let (name, value) = part.split_once('=').ok_or_else(no_attribute)?;
+    let name = name.to_ascii_uppercase();
+    let mut known = KINDS.iter();
+    match known.find(|(spellings, _)| spellings.contains(&name.as_str())) {
+        Some((_, kind)) => Ok((kind, value)),
+        None => Err(BadPattern::UnknownAttribute(name)),
     }
 }
 
@@ -415,6 +442,22 @@ mod tests {
             let order = specific.specificity(&generic);
             assert_eq!(order, Ordering::Greater, "{specific} and {generic}");
             assert_eq!(generic.specificity(&specific), Ordering::Less);
+        }
+    }
+
+    #[test]
+    fn a_name_reads_as_it_is_shown() {
+        for text in [
+            "SERIALNUMBER=0A:FF,CN=John Smith,OU=\"A, B\",OU=Top,O=IBM,C=GB",
+            "CN=a",
+        ] {
+            let name = DistinguishedName::parse(text).unwrap();
+            assert_eq!(name.to_string(), text);
+        }
+        let name = DistinguishedName::parse("CN=a,OU=low,OU=high").unwrap();
+        assert!(matches("OU=high,OU=low", &name) && !matches("OU=low", &name));
+        for wrong in ["", "John", "CN=a,X=b", "CN=\"a"] {
+            assert!(DistinguishedName::parse(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | 1 | an address of a BLOCKADDR record is blocked, whatever the channel | "Blocking specific IP addresses" |
 //! | 2 | of the records that say as whom partners run and match, one counts: the one with the most specific profile; of these TLS names come before users and queue managers, and these before addresses alone; then the most specific name or address | "Interaction between channel authentication records" |
-//! | 3 | NOACCESS blocks; MAP gives its user; CHANNEL, and no record at all, gives MCAUSER of the channel or, if that is blank, the client's user | SET CHLAUTH, USERSRC |
+//! | 3 | NOACCESS blocks; MAP gives its user; CHANNEL, and no record at all, leaves the user that the partner would run as without records | SET CHLAUTH, USERSRC |
 //! | 4 | of the BLOCKUSER records that match the channel the one with the most specific profile counts: its users are blocked | SET CHLAUTH, USERLIST |
 //!
 //! What WARN(YES) would block is told, and goes on as if the record said CHANNEL.
@@ -169,17 +169,14 @@ impl Rules {
         })
     }
 
-    /// What comes of them for a partner, at a channel with this MCAUSER. `is_administrator` says whether a user is one.
+    /// What comes of them for a partner that would run as the user `otherwise` without them. `is_administrator` says whether a
+    /// user is one.
     pub fn decide<'a>(
         &'a self,
         partner: &Partner<'_>,
-        mca_user: &str,
+        otherwise: &str,
         is_administrator: impl Fn(&str) -> bool,
     ) -> Decision<'a> {
-        let otherwise = match mca_user {
-            "" => partner.user.unwrap_or_default(),
-            user => user,
-        };
         let mapping = self.mapping(partner);
         let mut decision = Decision {
             user: otherwise.to_owned(),

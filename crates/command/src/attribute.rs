@@ -54,6 +54,8 @@ pub enum ValueKind {
         max: usize,
         /// Most names.
         most: usize,
+        /// Whether they may have any character: they are no names of objects.
+        free: bool,
     },
     /// Bytes, written in hexadecimal.
     Bytes {
@@ -292,8 +294,12 @@ impl Attribute {
             }
             (Value::Text(text), ValueKind::Text { max, .. }) => text.len() <= max,
             (Value::Text(text), ValueKind::Name { max }) => is_name(text, max),
-            (Value::Texts(names), ValueKind::Names { max, most }) => {
-                names.len() <= most && names.iter().all(|name| is_name(name, max))
+            (Value::Texts(names), ValueKind::Names { max, most, free }) => {
+                let fits = |name: &String| match free {
+                    true => name.len() <= max,
+                    false => is_name(name, max),
+                };
+                names.len() <= most && names.iter().all(fits)
             }
             (Value::Bytes(bytes), ValueKind::Bytes { max }) => bytes.len() <= max,
             (Value::Date(_), ValueKind::Date) | (Value::Time(_), ValueKind::Time) => true,

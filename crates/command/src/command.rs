@@ -1,6 +1,7 @@
 //! A parsed command, and the error that stands in its place.
 
 use crate::attrs::Attrs;
+use crate::chlauth::{ChlAuthAction, ChlAuthMatch};
 use crate::kinds::ObjectKind;
 use crate::value::Value;
 use std::fmt;
@@ -95,8 +96,39 @@ pub enum Command {
     RefreshTls,
     /// REFRESH SECURITY TYPE(CONNAUTH): what CONNAUTH names is read again.
     RefreshConnAuth,
+    /// About channel authentication records.
+    ChlAuth(ChlAuthCommand),
     /// SAVE QMGR, which is not MQ's: every definition as the command that makes it again.
     Save,
+}
+
+/// A command about channel authentication records.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChlAuthCommand {
+    /// SET CHLAUTH.
+    Set {
+        /// The type of record.
+        kind: ObjectKind,
+        /// What is done.
+        action: ChlAuthAction,
+        /// The profile and what else was given.
+        attrs: Attrs,
+    },
+    /// DISPLAY CHLAUTH.
+    Display {
+        /// The profile.
+        profile: String,
+        /// TYPE; none is all.
+        kind: Option<ObjectKind>,
+        /// MATCH.
+        how: ChlAuthMatch,
+        /// The attributes asked for, upper case; empty = the usual ones.
+        show: Vec<String>,
+        /// ALL: every attribute.
+        all: bool,
+        /// WHERE.
+        filter: Option<Where>,
+    },
 }
 
 /// What DISPLAY shows.

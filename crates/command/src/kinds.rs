@@ -70,25 +70,40 @@ pub struct Kind {
     pub started: bool,
 }
 
-/// The rows of the table: the kinds as an enumeration, and the row of each.
+/// The rows of the table: the kinds as an enumeration, and the row of each. Behind the bar are those that DEFINE does not
+/// make.
 macro_rules! kinds {
-    ($($(#[doc = $doc:literal])* $kind:ident $(if $condition:meta)? = $row:expr;)*) => {
-        /// The kinds of object that MQSC commands define.
+    (
+        $($(#[doc = $doc:literal])* $kind:ident $(if $condition:meta)? = $row:expr;)*
+        |
+        $($(#[doc = $record_doc:literal])* $record:ident = $record_row:expr;)*
+    ) => {
+        /// The kinds of object that MQSC commands define, and of records that others set.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ObjectKind {
             $($(#[doc = $doc])* $(#[cfg($condition)])? $kind,)*
+            $($(#[doc = $record_doc])* $record,)*
         }
 
         impl ObjectKind {
-            /// Every kind, in the order in which a definition script must create them.
+            /// Every kind that DEFINE makes (and the queue manager), in the order in which a definition script must
+            /// create them.
             pub const ALL: [ObjectKind; [$($(#[cfg($condition)])? ObjectKind::$kind),*].len()] =
                 [$($(#[cfg($condition)])? ObjectKind::$kind),*];
+
+            /// Kinds of records that are kept as objects are, and that have commands of their own.
+            pub const RECORDS: [ObjectKind; [$(ObjectKind::$record),*].len()] =
+                [$(ObjectKind::$record),*];
 
             /// Its row.
             pub fn row(self) -> &'static Kind {
                 match self {
                     $($(#[cfg($condition)])? ObjectKind::$kind => {
                         static ROW: Kind = $row;
+                        &ROW
+                    })*
+                    $(ObjectKind::$record => {
+                        static ROW: Kind = $record_row;
                         &ROW
                     })*
                 }
@@ -217,6 +232,30 @@ const fn a_definition(kind: ObjectKind, nouns: &'static [&'static str], stored: 
         force: false,
         purge: false,
         started: false,
+    }
+}
+
+/// A type of channel authentication record. Its name, which nobody is shown, says what it is about.
+const fn a_chlauth(word: &'static str, code: i32, stored: u8, describe: &'static str) -> Kind {
+    Kind {
+        type_: Some(KindType {
+            selector: mq::MQIACF_CHLAUTH_TYPE,
+            word,
+            code,
+        }),
+        describe,
+        name: mq::MQCACH_CHANNEL_NAME,
+        name_length: 10_240,
+        free_name: true,
+        message_ids: MessageIds {
+            created: "AMQ8877I",
+            changed: "AMQ8877I",
+            deleted: "AMQ8877I",
+            shown: "AMQ8878I",
+            exists: "AMQ2440E",
+            not_found: "AMQ8884E",
+        },
+        ..a_definition(ObjectKind::ChlBlockUser, &["CHLAUTH"], stored)
     }
 }
 
@@ -431,6 +470,19 @@ kinds! {
         name_length: 10_240,
         ..a_definition(ObjectKind::Sample, &["SAMPLE", "SMP"], 255)
     };
+    |
+    /// Channel authentication record that blocks users.
+    ChlBlockUser = a_chlauth("BLOCKUSER", 1, 20, "channel authentication record that blocks users");
+    /// Channel authentication record that blocks addresses.
+    ChlBlockAddr = a_chlauth("BLOCKADDR", 2, 21, "channel authentication record that blocks addresses");
+    /// Channel authentication record about names of certificates.
+    ChlSslPeerMap = a_chlauth("SSLPEERMAP", 3, 22, "channel authentication record about names of certificates");
+    /// Channel authentication record about addresses.
+    ChlAddressMap = a_chlauth("ADDRESSMAP", 4, 23, "channel authentication record about addresses");
+    /// Channel authentication record about users of clients.
+    ChlUserMap = a_chlauth("USERMAP", 5, 24, "channel authentication record about users of clients");
+    /// Channel authentication record about queue managers.
+    ChlQmgrMap = a_chlauth("QMGRMAP", 6, 25, "channel authentication record about queue managers");
 }
 
 impl ObjectKind {
@@ -440,6 +492,16 @@ impl ObjectKind {
         ObjectKind::QModel,
         ObjectKind::QAlias,
         ObjectKind::QRemote,
+    ];
+
+    /// The six types of channel authentication record.
+    pub const CHLAUTH: [ObjectKind; 6] = [
+        ObjectKind::ChlBlockUser,
+        ObjectKind::ChlBlockAddr,
+        ObjectKind::ChlSslPeerMap,
+        ObjectKind::ChlAddressMap,
+        ObjectKind::ChlUserMap,
+        ObjectKind::ChlQmgrMap,
     ];
 
     /// The noun of an MQSC command that defines the kind, for example `QLOCAL`.
@@ -458,7 +520,7 @@ impl ObjectKind {
 
     /// The kind with a code in stored definitions.
     pub fn stored_as(code: u8) -> Option<ObjectKind> {
-        let mut all = ObjectKind::ALL.into_iter();
+        let mut all = ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS);
         all.find(|kind| kind.row().stored == code)
     }
 
@@ -518,6 +580,13 @@ mod tests {
                 );
             }
         }
+        for kind in ObjectKind::RECORDS {
+            let row = kind.row();
+            assert!(codes.insert(row.stored), "{kind}: stored code");
+            assert_eq!(ObjectKind::stored_as(row.stored), Some(kind));
+            let noun = kind.noun();
+            assert!(ObjectKind::with_noun(noun).is_empty(), "DEFINE {noun}");
+        }
         assert_eq!(ObjectKind::stored_as(0), None);
     }
 
@@ -544,8 +613,15 @@ mod tests {
             (Service, 16),
             (Topic, 17),
             (Sub, 18),
+            (ChlBlockUser, 20),
+            (ChlBlockAddr, 21),
+            (ChlSslPeerMap, 22),
+            (ChlAddressMap, 23),
+            (ChlUserMap, 24),
+            (ChlQmgrMap, 25),
         ];
-        for kind in ObjectKind::ALL.into_iter().filter(|kind| *kind != Sample) {
+        let all = ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS);
+        for kind in all.filter(|kind| *kind != Sample) {
             let known = codes.iter().find(|(known, _)| *known == kind);
             let stored = (kind, kind.row().stored);
             assert_eq!(known, Some(&stored), "a new kind's code is listed here");

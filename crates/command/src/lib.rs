@@ -9,6 +9,7 @@
 
 mod attribute;
 mod attrs;
+mod chlauth;
 mod command;
 mod filter;
 #[doc(hidden)]
@@ -28,7 +29,11 @@ mod value;
 
 pub use attribute::{Attribute, DefaultValue, Effect, Set, ValueKind, shown};
 pub use attrs::Attrs;
-pub use command::{Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
+pub use chlauth::{
+    ChlAuthAction, ChlAuthMatch, RunCheck, SOURCE_CHANNEL, SOURCE_MAP, SOURCE_NO_ACCESS,
+    is_chlauth, is_relevant,
+};
+pub use command::{ChlAuthCommand, Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
 pub use filter::{generic_matches, where_matches};
 pub use kinds::{Kind, KindType, MessageIds, ObjectKind};
 pub use object::Object;

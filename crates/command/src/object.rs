@@ -32,7 +32,7 @@ impl Object {
     /// that it does not hold has its default, or 0, or nothing.
     pub fn value(&self, attribute: &Attribute) -> Value {
         let row = self.kind.row();
-        if attribute.selector == row.name {
+        if attribute.selector == row.name && !ObjectKind::RECORDS.contains(&self.kind) {
             return Value::Text(self.name.clone());
         }
         let type_ = row.type_;

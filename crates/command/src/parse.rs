@@ -4,6 +4,7 @@
 //! from left to right, so the first fault of a command is the one reported. Whatever the text
 //! is, the answer comes in time proportional to its length, without panic.
 
+mod chlauth;
 mod clear;
 mod cursor;
 mod define;
@@ -70,6 +71,7 @@ fn example(verb: Option<Verb>) -> &'static str {
         Some(Verb::Display) => "QUEUE(*)",
         Some(Verb::Refresh) => "SECURITY(*) TYPE(SSL)",
         Some(Verb::Start | Verb::Stop) => "LISTENER(L1)",
+        Some(Verb::Set) => "CHLAUTH(*)",
         _ => "QLOCAL(Q1)",
     }
 }
@@ -91,7 +93,11 @@ fn command(
     verb: Verb,
     noun: &Parameter<'_>,
 ) -> Result<Command, SyntaxError> {
+    if let Some(about) = chlauth::command(cursor, verb, noun) {
+        return about;
+    }
     match verb {
+        Verb::Set => Err(wrong_noun(cursor.text, "SET", noun, &[])),
         Verb::Display => {
             let what = display::find(noun.word)
                 .ok_or_else(|| wrong_noun(cursor.text, "DISPLAY", noun, &[]))?;

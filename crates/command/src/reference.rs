@@ -14,11 +14,11 @@ pub fn reference_page() -> String {
     let mut page = String::from(
         "# Attributes\n\n\
          Made from the table of attributes (`crates/command/src/table`); do not edit.\n\n\
-         *Set by* says who may change an attribute: DEFINE and ALTER, DEFINE only, or nobody \
+         *Set by* says who may change an attribute: DEFINE and ALTER, DEFINE only, SET, or nobody \
          (the queue manager keeps it). *Calls* says whether MQINQ can ask for it and MQSET can \
          change it. *Number* is the selector of those calls and of command messages.\n",
     );
-    for kind in ObjectKind::ALL {
+    for kind in ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS) {
         let _ = write!(page, "\n## {}: {kind}\n\n", kind.noun());
         page.push_str("| Keyword | Values | Default | Set by | Calls | Number | Meaning |\n");
         page.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
@@ -35,7 +35,9 @@ fn line(attribute: &Attribute) -> String {
         .iter()
         .map(|also| format!(", `{also}`"))
         .collect();
+    let record = |kind: &ObjectKind| ObjectKind::RECORDS.contains(kind);
     let set = match attribute.set {
+        Set::Always | Set::CreateOnly if attribute.on.iter().any(record) => "SET",
         Set::Always => "DEFINE, ALTER",
         Set::CreateOnly | Set::DefineOnly => "DEFINE",
         Set::ReadOnly => "nobody",
@@ -72,7 +74,7 @@ fn values(attribute: &Attribute) -> String {
         ValueKind::Keywords(_) => format!("list of {}", words.join(", ")),
         ValueKind::Text { max, .. } => format!("text, {max} bytes"),
         ValueKind::Name { max } => format!("name, {max} bytes"),
-        ValueKind::Names { max, most } => format!("{most} names, {max} bytes each"),
+        ValueKind::Names { max, most, .. } => format!("{most} names, {max} bytes each"),
         ValueKind::Bytes { max } => format!("{max} bytes in hexadecimal"),
         ValueKind::Ints => "numbers".to_owned(),
         ValueKind::Bits(prefix) => format!("names in {prefix}"),
@@ -121,10 +123,8 @@ mod tests {
     fn every_attribute_has_a_line() {
         let page = reference_page();
         let rows = page.lines().filter(|line| line.starts_with("| `")).count();
-        let expected: usize = ObjectKind::ALL
-            .map(|kind| attributes(kind).count())
-            .iter()
-            .sum();
+        let all = ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS);
+        let expected: usize = all.map(|kind| attributes(kind).count()).sum();
         assert_eq!(rows, expected);
         for line in page.lines().filter(|line| line.starts_with('|')) {
             assert_eq!(line.matches('|').count(), 8, "{line}");
@@ -136,7 +136,7 @@ mod tests {
             "| `TARGET`, `TARGQ` | name, 48 bytes | blank |",
             "| `KAINT` | 0 to 99999, AUTO | AUTO |",
             "| `CHLTYPE` | SVRCONN | SVRCONN | DEFINE |  |",
-            "| `CHLAUTH` | DISABLED, ENABLED | DISABLED | DEFINE, ALTER | MQINQ | 248 | Whether channel authentication records apply (in this release only: DISABLED) |",
+            "| `CHLAUTH` | DISABLED, ENABLED | DISABLED | DEFINE, ALTER | MQINQ | 248 | Whether channel authentication records apply |",
             "| `CURDEPTH` | 0 to 999999999 |  | nobody | MQINQ | 3 |",
         ] {
             assert!(page.contains(wanted), "{wanted}");
@@ -147,7 +147,9 @@ mod tests {
     #[test]
     fn the_pages_are_current() {
         let attributes = reference_page();
-        let (attributes, _) = attributes.split_once("\n## SAMPLE").expect("the last kind");
+        let (before, sample) = attributes.split_once("\n## SAMPLE").expect("the last kind");
+        let (_, records) = sample.split_once("\n## ").expect("records");
+        let attributes = &format!("{before}\n## {records}");
         for (name, page, made) in [
             (
                 "attributes",

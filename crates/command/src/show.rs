@@ -4,6 +4,7 @@
 //! attributes back, but for those that are not saved.
 
 use crate::attribute::{Attribute, Set, ValueKind, items, shown};
+use crate::chlauth::{is_chlauth, is_relevant};
 use crate::kinds::ObjectKind;
 use crate::object::Object;
 use crate::reply::{Cell, Row};
@@ -91,8 +92,10 @@ pub fn script_of(object: &Object, form: DefineForm) -> String {
 
 fn statement(object: &Object, form: DefineForm) -> Vec<String> {
     let mut parts = parts(object, form);
-    if object.kind != ObjectKind::Qmgr {
-        parts.push("REPLACE".to_owned());
+    match object.kind {
+        ObjectKind::Qmgr => {}
+        kind if is_chlauth(kind) => parts.push("ACTION(REPLACE)".to_owned()),
+        _ => parts.push("REPLACE".to_owned()),
     }
     parts
 }
@@ -100,11 +103,16 @@ fn statement(object: &Object, form: DefineForm) -> Vec<String> {
 fn parts(object: &Object, form: DefineForm) -> Vec<String> {
     let mut parts = vec![match object.kind {
         ObjectKind::Qmgr => "ALTER QMGR".to_owned(),
+        kind if is_chlauth(kind) => {
+            let profile = object.attrs.text(kind.row().name);
+            format!("SET {}({})", kind.noun(), quoted(profile))
+        }
         kind => format!("DEFINE {}({})", kind.noun(), quoted(&object.name)),
     }];
     for attribute in display_order(object.kind) {
         let required = is_type(object.kind, attribute);
-        if attribute.set == Set::ReadOnly || !attribute.saved {
+        let idle = is_chlauth(object.kind) && !is_relevant(object, attribute.selector);
+        if attribute.set == Set::ReadOnly || !attribute.saved || idle {
             continue;
         }
         let value = object.value(attribute);

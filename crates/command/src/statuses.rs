@@ -755,6 +755,9 @@ pub(crate) fn type_of_keyword(what: DisplayWhat, keyword: &str) -> Option<Displa
 /// The kinds of object that a DISPLAY command about objects covers.
 pub(crate) fn displayed_kinds(what: DisplayWhat) -> Vec<ObjectKind> {
     match what {
+        DisplayWhat::Object(kind) if ObjectKind::CHLAUTH.contains(&kind) => {
+            ObjectKind::CHLAUTH.to_vec()
+        }
         DisplayWhat::Object(kind) => ObjectKind::with_noun(kind.noun()),
         DisplayWhat::Queue => ObjectKind::QUEUES.to_vec(),
         _ => Vec::new(),

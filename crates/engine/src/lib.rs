@@ -83,7 +83,7 @@ mod upkeep;
 mod verbs;
 
 pub use application::{Application, Binding};
-pub use catalogue::{ChangeError, Held, HeldBy, Holder, NewDefinition, Restored};
+pub use catalogue::{ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, Restored};
 pub use config::{CreateOptions, EngineConfig};
 pub use meter::{Count, Counts, Meter};
 pub use numbers::NUMBERS;

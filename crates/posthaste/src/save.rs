@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use posthaste_command::{Attrs, Command, DefineForm, Object, ObjectKind, parse, script_of};
+use posthaste_command::{
+    Attrs, ChlAuthCommand, Command, DefineForm, Object, ObjectKind, parse, script_of,
+};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli;
@@ -61,6 +63,9 @@ fn script(answer: &str) -> Option<String> {
         Ok(Some(Command::Define {
             kind, name, attrs, ..
         })) => (kind, name, attrs),
+        Ok(Some(Command::ChlAuth(ChlAuthCommand::Set { kind, attrs, .. }))) => {
+            (kind, String::new(), attrs)
+        }
         Ok(Some(Command::Alter { attrs, .. })) => (ObjectKind::Qmgr, String::new(), attrs),
         _ => return None,
     };

@@ -21,8 +21,8 @@ use crate::world::World;
 type Raw = Client<TcpStream>;
 
 /// A queue manager with users of its own: alice has the password `right`, bob `other`.
-struct Guarded {
-    world: World,
+pub(crate) struct Guarded {
+    pub(crate) world: World,
     connauth: Arc<ConnAuth>,
     users: UserFile,
     _folder: tempfile::TempDir,
@@ -30,7 +30,7 @@ struct Guarded {
 
 impl Guarded {
     /// `attrs` of the authentication information object.
-    async fn new(attrs: &str) -> Guarded {
+    pub(crate) async fn new(attrs: &str) -> Guarded {
         Guarded::with(World::new().await, attrs)
     }
 
@@ -63,13 +63,13 @@ impl Guarded {
         self.connauth.refresh().unwrap();
     }
 
-    async fn socket(&self) -> Raw {
+    pub(crate) async fn socket(&self) -> Raw {
         let socket = self.world.socket().await;
         Client::agreed(socket, &Raw::offer("CH")).await.unwrap()
     }
 
     /// What an application that gives these gets; with whom it runs as, if it is let in.
-    async fn outcome(&self, given: Given<'_>) -> Result<String, Reason> {
+    pub(crate) async fn outcome(&self, given: Given<'_>) -> Result<String, Reason> {
         let mut client = self.socket().await;
         let reason = given.connect(&mut client).await;
         let user = self.user();
@@ -90,7 +90,7 @@ impl Guarded {
 
 /// What an application says of itself.
 #[derive(Clone, Copy)]
-enum Given<'a> {
+pub(crate) enum Given<'a> {
     /// Its process's user only.
     Process,
     /// MQCSP.
@@ -100,7 +100,7 @@ enum Given<'a> {
 }
 
 impl Given<'_> {
-    async fn connect(self, client: &mut Raw) -> Reason {
+    pub(crate) async fn connect(self, client: &mut Raw) -> Reason {
         let id = client.id;
         let (user, password) = match self {
             Given::Process | Given::Csp(..) => ("process", ""),

@@ -7,6 +7,7 @@
 )]
 
 mod budgets;
+mod chlauth;
 mod client;
 mod connauth;
 mod endings;

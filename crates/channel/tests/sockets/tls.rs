@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_channel::{Limits, Security};
-use posthaste_mqi::Reason;
+use posthaste_mqi::{Hobj, Reason};
 use posthaste_tls::development::{Issued, KeyKind, Subject};
 use posthaste_tls::{
     Allowed, CIPHER_SPECS, Connector, Failure, KeyStore, Machine, Plain, Progress, Reach,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::net::TcpStream;
 
-use crate::client::{Client, Fate};
+use crate::client::{Client, Fate, conn};
 use crate::world::World;
 
 const DAY: i64 = 86_400;
@@ -394,4 +394,55 @@ async fn half_open_handshakes_hold_nobody_up() {
     tokio::time::timeout(TIMEOUT, world.admission.empty())
         .await
         .unwrap();
+}
+
+/// Channel authentication records by the name of the certificate, which comes before the user and the address.
+#[tokio::test]
+async fn certificates_are_mapped_and_blocked_by_their_names() {
+    let site = Site::new();
+    let world = site.world().await;
+    set(&world, "SSLCIPH(ANY_TLS13) SSLCAUTH(OPTIONAL)");
+    for line in [
+        "ALTER QMGR CHLAUTH(ENABLED)",
+        "SET CHLAUTH(*) TYPE(BLOCKUSER) USERLIST('nobody') ACTION(REPLACE)",
+        "SET CHLAUTH(CH) TYPE(ADDRESSMAP) ADDRESS('127.*') MCAUSER('near')",
+        "SET CHLAUTH(CH) TYPE(SSLPEERMAP) SSLPEER('O=Tests') MCAUSER('anyone')",
+        "SET CHLAUTH(CH) TYPE(SSLPEERMAP) SSLPEER('CN=app*') MCAUSER('app')",
+    ] {
+        world.mqsc(line);
+    }
+    let (known, nobody) = (site.client(5), site.nobody());
+    let mut outcomes = Vec::new();
+    for (line, store) in [
+        ("PING QMGR", &known),
+        ("PING QMGR", &nobody),
+        (
+            "SET CHLAUTH(CH) TYPE(SSLPEERMAP) SSLPEER('CN=app*') SSLCERTI('CN=other') MCAUSER('x')",
+            &known,
+        ),
+        (
+            "SET CHLAUTH(CH) TYPE(SSLPEERMAP) SSLPEER('CN=app*') SSLCERTI('CN=authority') MCAUSER('issued')",
+            &known,
+        ),
+        (
+            "SET CHLAUTH(CH) TYPE(SSLPEERMAP) SSLPEER('CN=app1') USERSRC(NOACCESS)",
+            &known,
+        ),
+        ("PING QMGR", &nobody),
+    ] {
+        world.mqsc(line);
+        let connector = connector(store, "ANY_TLS13");
+        let mut client = propose(&world, &connector, "CH").await.unwrap();
+        let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
+        let connections = world.qm.connection_status();
+        outcomes.push(match outcome.reason {
+            Reason::NONE => connections[0].application.user.clone(),
+            reason => reason.0.to_string(),
+        });
+        drop(client);
+        world.admission.empty().await;
+    }
+    assert_eq!(outcomes, ["app", "near", "app", "issued", "2035", "near"]);
+    let key = "CHLAUTH('CH') SSLPEER('CN=\"app1\"') TYPE(SSLPEERMAP)";
+    assert_eq!(world.operator.inserts("AMQ9777E")[3], key);
 }

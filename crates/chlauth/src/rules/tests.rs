@@ -88,8 +88,8 @@ fn outcome(records: &[Record], channel: &str, address: &str, user: &str, cn: &st
         peer: Some(&peer).filter(|_| !cn.is_empty()),
         issuer: Some(&peer).filter(|_| !cn.is_empty()),
     };
-    let mca_user = if channel == "MAPPED" { "mcauser" } else { "" };
-    let decision = rules.decide(&partner, mca_user, |user| user == "mqm");
+    let otherwise = if channel == "MAPPED" { "mcauser" } else { user };
+    let decision = rules.decide(&partner, otherwise, |user| user == "mqm");
     let warnings = "?".repeat(decision.warnings.len());
     match decision.blocked {
         Some(objection) => format!("{warnings}!{:?}", objection.why),
@@ -210,7 +210,7 @@ fn disabled_records_say_nothing() {
         peer: None,
         issuer: None,
     };
-    let decision = rules.decide(&partner, "", |_| true);
+    let decision = rules.decide(&partner, "mqm", |_| true);
     assert_eq!((decision.user.as_str(), decision.blocked), ("mqm", None));
 }
 

@@ -265,6 +265,24 @@ pub(super) const MESSAGES: &[Message] = &[
         "Use a client that does so (OutboundSNI=CHANNEL), or set CERTLABL of the channel to blanks.",
     ),
     message(
+        "AMQ9776E",
+        "Channel {0} was blocked from address {1}: the user {2} is in {3}.",
+        "The channel authentication record of TYPE(BLOCKUSER) with the most specific profile lists the user as whom the application would run. It was told 2035.",
+        "If it is to be let in, map it to another user, or set a record for this channel that does not list the user: SET CHLAUTH({0}) TYPE(BLOCKUSER) USERLIST(...).",
+    ),
+    message(
+        "AMQ9777E",
+        "Channel {0} was blocked from address {1}, user {2}: {3} says USERSRC(NOACCESS).",
+        "Of the channel authentication records that match, this one is the most specific, and lets nobody in. The application was told 2035.",
+        "If it is to be let in, set a more specific record for it. DISPLAY CHLAUTH({0}) MATCH(RUNCHECK) CLNTUSER('{2}') ADDRESS('{1}') shows which record counts.",
+    ),
+    message(
+        "AMQ9783I",
+        "Channel will run using MCAUSER({0}).",
+        "No channel authentication record blocks the partner that MATCH(RUNCHECK) asked about, or gives it another user.",
+        "None.",
+    ),
+    message(
         "AMQ9999E",
         "Channel {0} to host {1} ended abnormally.",
         "See the earlier messages for the reason.",

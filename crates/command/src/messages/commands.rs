@@ -594,4 +594,22 @@ pub(super) const MESSAGES: &[Message] = &[
         "The answer to DISPLAY COMMINFO.",
         "None.",
     ),
+    message(
+        "AMQ8877I",
+        "Channel authentication record set.",
+        "The record is on disk, and counts for whoever connects from now on.",
+        "None.",
+    ),
+    message(
+        "AMQ8878I",
+        "Display channel authentication record details.",
+        "The answer to DISPLAY CHLAUTH. With MATCH(RUNCHECK) it is the record that blocks the partner, or says as whom it runs.",
+        "None.",
+    ),
+    message(
+        "AMQ8884E",
+        "Channel authentication record not found.",
+        "Records are found by profile, type and partner, all as they were written: users in capital letters unless they stand between quotes.",
+        "DISPLAY CHLAUTH(*) shows the records that there are.",
+    ),
 ];

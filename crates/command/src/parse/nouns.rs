@@ -13,6 +13,7 @@ pub(super) enum Verb {
     Ping,
     Refresh,
     Save,
+    Set,
 }
 
 /// Each verb with its forms, the long one first.
@@ -27,20 +28,21 @@ pub(super) const VERBS: &[(&[&str], Verb)] = &[
     (&["PING"], Verb::Ping),
     (&["REFRESH", "REF"], Verb::Refresh),
     (&["SAVE"], Verb::Save),
+    (&["SET"], Verb::Set),
 ];
 
 /// MQ's other verbs, so that the answer can say that they are not wrong but not here.
 pub(super) const OTHER_VERBS: &[&str] = &[
     "ARCHIVE", "BACKUP", "MOVE", "PURGE", "RECOVER", "RESET", "RESOLVE", "RES", "RESUME",
-    "RVERIFY", "SET", "SUSPEND",
+    "RVERIFY", "SUSPEND",
 ];
 
 /// MQ's other nouns, so that the answer can say that they are not wrong but not here.
 pub(super) const OTHER_NOUNS: &[&str] = &[
     "APSTATUS", "ARCHIVE", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS", "CFSTRUCT",
-    "CHI", "CHINIT", "CHLAUTH", "CLUSQMGR", "CLUSTER", "CMDSERV", "ENTAUTH", "GROUP", "INDOUBT",
-    "LOG", "MAXSMSGS", "POLICY", "PSID", "QC", "QCLUSTER", "QSTATS", "SECURITY", "SMDS",
-    "SMDSCONN", "STC", "STGCLASS", "SYSTEM", "TCLUSTER", "THREAD", "TPIPE", "TRACE", "USAGE",
+    "CHI", "CHINIT", "CLUSQMGR", "CLUSTER", "CMDSERV", "ENTAUTH", "GROUP", "INDOUBT", "LOG",
+    "MAXSMSGS", "POLICY", "PSID", "QC", "QCLUSTER", "QSTATS", "SECURITY", "SMDS", "SMDSCONN",
+    "STC", "STGCLASS", "SYSTEM", "TCLUSTER", "THREAD", "TPIPE", "TRACE", "USAGE",
 ];
 
 /// What MQ does to kinds of object that are here, and this release does not do.

@@ -39,7 +39,9 @@ pub(super) fn value_of(
     };
     match (items.as_slice(), attribute.kind) {
         (_, ValueKind::Keywords(_)) => word_list(attribute, items, refuse),
-        (_, ValueKind::Names { max, most }) => names(attribute, items, max, most, refuse),
+        (_, ValueKind::Names { max, most, free }) => {
+            names(attribute, items, (max, free), most, refuse)
+        }
         ([], ValueKind::Text { .. } | ValueKind::Name { .. }) => Ok(Value::text("")),
         ([], ValueKind::Bytes { .. }) => Ok(Value::Bytes(Vec::new())),
         ([], _) => Err(refuse(None, format!("{keyword} needs a value"))),
@@ -55,7 +57,7 @@ pub(super) fn value_of(
 fn names(
     attribute: &Attribute,
     items: &[Item],
-    max: usize,
+    (max, free): (usize, bool),
     most: usize,
     refuse: impl Fn(Option<&Item>, String) -> SyntaxError,
 ) -> Result<Value, SyntaxError> {
@@ -63,7 +65,10 @@ fn names(
     let mut names = Vec::new();
     for item in items {
         let name = item.text.trim_end_matches(' ');
-        check_name(name, max, item.start, keyword)?;
+        match free {
+            true => check_free_name(name, max, item.start, keyword)?,
+            false => check_name(name, max, item.start, keyword)?,
+        }
         if names.len() == most {
             return Err(refuse(
                 Some(item),
@@ -188,7 +193,7 @@ fn allowed(attribute: &Attribute) -> String {
         ValueKind::Keywords(_) => format!("{keyword} must be some of {words}"),
         ValueKind::Text { max, .. } => format!("{keyword} must be text of at most {max} bytes"),
         ValueKind::Name { max } => format!("{keyword} must be a name of at most {max} bytes"),
-        ValueKind::Names { max, most } => {
+        ValueKind::Names { max, most, .. } => {
             format!("{keyword} must be at most {most} names of at most {max} bytes")
         }
         ValueKind::Bytes { max } => format!("{keyword} must be at most {max} bytes in hexadecimal"),

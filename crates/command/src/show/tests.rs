@@ -136,7 +136,7 @@ fn any_value(attribute: &'static Attribute) -> BoxedStrategy<Value> {
             .prop_shuffle()
             .prop_map(|some| Value::Ints(some.iter().map(|(_, code)| i64::from(*code)).collect()))
             .boxed(),
-        ValueKind::Names { max, most } => {
+        ValueKind::Names { max, most, .. } => {
             let name = matching(format!("[A-Za-z0-9./_%]{{1,{max}}}"));
             let names = prop::collection::vec(name, 0..most.min(5));
             names.prop_map(Value::Texts).boxed()

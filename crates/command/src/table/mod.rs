@@ -9,6 +9,7 @@
 mod authinfo;
 pub use authinfo::AUTHENMD_USERFILE;
 mod channel;
+mod chlauth;
 mod client_channel;
 mod comminfo;
 mod listener;
@@ -57,6 +58,12 @@ fn rows_of(kind: ObjectKind) -> &'static [&'static [Attribute]] {
         ObjectKind::Service => &[service::ROWS],
         ObjectKind::Topic => &[topic::ROWS],
         ObjectKind::Sub => &[sub::ROWS],
+        ObjectKind::ChlBlockUser
+        | ObjectKind::ChlBlockAddr
+        | ObjectKind::ChlSslPeerMap
+        | ObjectKind::ChlAddressMap
+        | ObjectKind::ChlUserMap
+        | ObjectKind::ChlQmgrMap => &[chlauth::ROWS],
         #[cfg(any(test, feature = "sample-kind"))]
         ObjectKind::Sample => &[sample::ROWS],
     }

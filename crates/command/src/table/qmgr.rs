@@ -1,8 +1,8 @@
 //! Attributes of the queue manager (manual: "ALTER QMGR", "Attributes for the queue manager").
 //!
 //! CHLAUTH, CONNAUTH, STRSTPEV, ACTIVREC, ROUTEREC and PSMODE start as what switches them off, unlike the
-//! manual's: there is nothing to switch on, and an attribute must not claim a protection, nor anything else,
-//! that is not there.
+//! manual's: of the first two an administrator decides when they count; of the others there is nothing to switch on, and
+//! an attribute must not claim anything that is not there.
 
 use super::rows::{date, int, int_or_word, name, text, time, word, word_list};
 use super::words::{DISABLED_ENABLED, NO_YES, NONE_OFF_LEVELS, NONE_OFF_ON, OFF_ON, Words};
@@ -71,7 +71,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     word("SYNCPT", mq::MQIA_SYNCPOINT, AVAILABLE, mq::MQSP_AVAILABLE, ON, "Whether units of work can be used").read_only(),
     word("DISTL", mq::MQIA_DIST_LISTS, NO_YES, mq::MQDL_NOT_SUPPORTED, ON, "Whether distribution lists can be used").read_only(),
     name("COMMANDQ", mq::MQCA_COMMAND_INPUT_Q_NAME, mq::MQ_Q_NAME_LENGTH, "SYSTEM.ADMIN.COMMAND.QUEUE", ON, "Queue for command messages").read_only(),
-    word("CHLAUTH", mq::MQIA_CHLAUTH_RECORDS, DISABLED_ENABLED, mq::MQCHLA_DISABLED, ON, "Whether channel authentication records apply").only(&[mq::MQCHLA_DISABLED]),
+    word("CHLAUTH", mq::MQIA_CHLAUTH_RECORDS, DISABLED_ENABLED, mq::MQCHLA_DISABLED, ON, "Whether channel authentication records apply"),
     name("CONNAUTH", mq::MQCA_CONN_AUTH, mq::MQ_AUTH_INFO_NAME_LENGTH, "", ON, "The AUTHINFO object that says how users and passwords are checked; blank is not at all"),
     word("MONQ", mq::MQIA_MONITORING_Q, NONE_OFF_LEVELS, mq::MQMON_OFF, ON, "Collection of online monitoring data for queues").only(NOT_AT_ALL),
     word("MONCHL", mq::MQIA_MONITORING_CHANNEL, NONE_OFF_LEVELS, mq::MQMON_OFF, ON, "Collection of online monitoring data for channels").only(NOT_AT_ALL),

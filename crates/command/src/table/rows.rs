@@ -152,9 +152,28 @@ pub(super) const fn names(
     let kind = ValueKind::Names {
         max: length as usize,
         most,
+        free: false,
     };
     let mut made = row(keyword, selector, kind, DefaultValue::NoTexts, on, help);
     made.char_length = length as usize;
+    made
+}
+
+/// Names of what is no object, which may have any character.
+pub(super) const fn free_names(
+    keyword: &'static str,
+    selector: i32,
+    length: i32,
+    most: usize,
+    on: &'static [ObjectKind],
+    help: &'static str,
+) -> Attribute {
+    let mut made = names(keyword, selector, length, most, on, help);
+    made.kind = ValueKind::Names {
+        max: length as usize,
+        most,
+        free: true,
+    };
     made
 }
 

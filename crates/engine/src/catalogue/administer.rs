@@ -79,7 +79,7 @@ impl Inner {
     }
 
     /// Waits until a change is durable.
-    async fn settled(&self, end: Option<Lsn>) -> Result<(), ChangeError> {
+    pub(super) async fn settled(&self, end: Option<Lsn>) -> Result<(), ChangeError> {
         let Some(end) = end else {
             return Ok(());
         };

@@ -58,8 +58,25 @@ pub enum ChangeError {
     LogFull,
     /// The record was written and could not be forced; the queue manager stops.
     NotForced,
+    /// Why a channel authentication record was not set.
+    ChlAuth(ChlAuthError),
     /// Anything else.
     Failed(Reason),
+}
+
+/// Why a channel authentication record was not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChlAuthError {
+    /// This is no pattern of addresses, because.
+    Address(String, String),
+    /// This is no pattern of the names of certificates, because.
+    Peer(String, String),
+    /// The record with this key has a range that overlaps.
+    Overlap(String),
+    /// There is a record with this key.
+    Exists(String),
+    /// A list may have only so many items.
+    TooMany(usize),
 }
 
 impl From<LogError> for ChangeError {
@@ -88,7 +105,7 @@ fn is_root(object: &Object) -> bool {
 }
 
 /// Where the record of a change begins; a temporary queue has none.
-fn start(logged: Option<Appended>) -> Lsn {
+pub(super) fn start(logged: Option<Appended>) -> Lsn {
     logged.map_or(Lsn(0), |logged| logged.start)
 }
 
@@ -236,7 +253,7 @@ impl Catalogue {
         }
     }
 
-    fn log_object(
+    pub(super) fn log_object(
         &self,
         qm: &Arc<Inner>,
         object: &mut Object,
@@ -258,7 +275,7 @@ impl Catalogue {
         Ok(Some(appended))
     }
 
-    fn applied(&self, object: Object, queue: QueueId, changed: Lsn) -> Definition {
+    pub(super) fn applied(&self, object: Object, queue: QueueId, changed: Lsn) -> Definition {
         let definition = self.restore(object, queue, changed);
         let mut wakes = Wakes::default();
         match definition.runtime() {
@@ -346,7 +363,7 @@ impl Catalogue {
     }
 
     /// Deletes an object; the caller holds `order`.
-    fn delete_known(
+    pub(super) fn delete_known(
         &self,
         qm: &Arc<Inner>,
         known: &Definition,

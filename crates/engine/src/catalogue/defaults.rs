@@ -3,6 +3,7 @@
 use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::constants::*;
 
+use super::chlauth::default_records;
 use crate::config::CreateOptions;
 use crate::topics::administrative::{DURABLE_MODEL, NON_DURABLE_MODEL, base_topic};
 
@@ -91,5 +92,6 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::SvrConn, "SYSTEM.ADMIN.SVRCONN", same),
     ]);
     all.extend(publish_subscribe());
+    all.extend(default_records());
     all
 }

@@ -6,7 +6,7 @@
 //!   forced.
 //! * All kinds of queue share one name space.
 //! * A definition is its attribute set; what verbs consult (`QueueAttributes`, `Alias`,
-//!   `QmgrAttributes`, `TopicObjects`) is derived from it at every change.
+//!   `QmgrAttributes`, `TopicObjects`, `Rules` of CHLAUTH) is derived from it at every change.
 //! * A definition has every attribute that has a default, whichever release stored it.
 //! * The list's own lock is a leaf: nothing is locked while it is held.
 //! * A definition knows the LSN of the record that made it what it is, so that restart never lets a
@@ -16,6 +16,7 @@
 mod administer;
 pub(crate) mod alias;
 mod change;
+mod chlauth;
 mod defaults;
 mod holders;
 mod restore;
@@ -25,6 +26,7 @@ mod subscriptions;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use posthaste_chlauth::Rules;
 use posthaste_command::{Attrs, Object, ObjectKind, Value, attributes};
 use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::Name;
@@ -38,7 +40,7 @@ use crate::topics::administrative::TopicObjects;
 
 pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
-pub use change::ChangeError;
+pub use change::{ChangeError, ChlAuthError};
 pub(crate) use defaults::{RETAINED_QUEUE, system_objects};
 pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
@@ -144,6 +146,8 @@ pub(crate) struct QmgrAttributes {
     pub(crate) default_xmit_q: String,
     pub(crate) trigger_interval_ms: u64,
     pub(crate) coded_char_set_id: i32,
+    /// Whether channel authentication records count.
+    pub(crate) chlauth: bool,
 }
 
 impl QmgrAttributes {
@@ -156,6 +160,7 @@ impl QmgrAttributes {
             default_xmit_q: attrs.text(MQCA_DEF_XMIT_Q_NAME).to_owned(),
             trigger_interval_ms: attrs.int(MQIA_TRIGGER_INTERVAL).max(0) as u64,
             coded_char_set_id: attrs.int(MQIA_CODED_CHAR_SET_ID),
+            chlauth: attrs.int(MQIA_CHLAUTH_RECORDS) == MQCHLA_ENABLED,
         }
     }
 }
@@ -189,6 +194,8 @@ pub(crate) struct Catalogue {
     entries: RwLock<BTreeMap<(ObjectKind, String), Definition>>,
     qmgr: RwLock<Arc<QmgrAttributes>>,
     home: Arc<QueueHome>,
+    /// What the channel authentication records come to; `None` until somebody asks.
+    chlauth: RwLock<Option<Arc<Rules>>>,
     /// What the topic objects say.
     pub(crate) topic_objects: TopicObjects,
     /// See the head of this file.
@@ -201,6 +208,7 @@ impl Catalogue {
             entries: RwLock::new(BTreeMap::new()),
             qmgr: RwLock::new(Arc::default()),
             home,
+            chlauth: RwLock::new(None),
             topic_objects: TopicObjects::default(),
             order: Mutex::new(()),
         }
@@ -245,6 +253,7 @@ impl Catalogue {
             && known.queue_id() == queue
         {
             known.set(object.attrs, changed);
+            self.chlauth_changed(known.kind());
             return known;
         }
         let runtime = match object.kind {
@@ -267,6 +276,7 @@ impl Catalogue {
             runtime,
         }));
         let replaced = self.entries.write().insert(key, definition.clone());
+        self.chlauth_changed(definition.kind());
         if let Some(Runtime::Local(queue)) = replaced.as_ref().map(Definition::runtime) {
             queue.undefined();
         }
@@ -289,6 +299,7 @@ impl Catalogue {
             }
         }?;
         self.topic_objects.deleted(&removed.object());
+        self.chlauth_changed(kind);
         if let Runtime::Local(queue) = removed.runtime() {
             queue.undefined();
         }
@@ -427,13 +438,13 @@ mod tests {
     #[test]
     fn what_another_release_stored_and_nobody_does_is_not_claimed() {
         let mut stored = Object::new(ObjectKind::Qmgr, "QM1");
-        stored.attrs.set_int(MQIA_CHLAUTH_RECORDS, MQCHLA_ENABLED);
-        stored.attrs.set_text(MQCA_CONN_AUTH, "CHECK");
+        stored.attrs.set_int(MQIA_CERT_VAL_POLICY, 1);
+        stored.attrs.set_text(MQCA_PARENT, "CHECK");
         stored.attrs.set_text(MQCA_Q_MGR_DESC, "kept");
         stored.attrs.set_text(MQCA_CREATION_DATE, "2026-11-22");
         let attrs = catalogue().restore(stored, 0, Lsn(0)).attrs();
-        assert_eq!(attrs.int(MQIA_CHLAUTH_RECORDS), MQCHLA_DISABLED);
-        assert_eq!(attrs.text(MQCA_CONN_AUTH), "");
+        assert_eq!(attrs.int(MQIA_CERT_VAL_POLICY), 0);
+        assert_eq!(attrs.text(MQCA_PARENT), "");
         assert_eq!(attrs.text(MQCA_Q_MGR_DESC), "kept");
         let created = Date::parse("2026-11-22").map(Value::Date);
         assert_eq!(attrs.get(MQCA_CREATION_DATE), created.as_ref());

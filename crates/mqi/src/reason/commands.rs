@@ -132,6 +132,10 @@ reasons! {
     CCF_DEST_NAME_ERROR MQRCCF_DEST_NAME_ERROR 3316 "The name of the destination is not valid.";
     CCF_INVALID_DESTINATION MQRCCF_INVALID_DESTINATION 3317 "The destination is not valid.";
     CCF_PORT_IN_USE MQRCCF_PORT_IN_USE 3324 "The port is in use by another program.";
+    CCF_CHLAUTH_ALREADY_EXISTS MQRCCF_CHLAUTH_ALREADY_EXISTS 3337 "There is such an authentication record already.";
+    CCF_CHLAUTH_NOT_FOUND MQRCCF_CHLAUTH_NOT_FOUND 3338 "There is no such authentication record.";
+    CCF_IPADDR_RANGE_CONFLICT MQRCCF_IPADDR_RANGE_CONFLICT 3343 "Ranges of network addresses overlap.";
+    CCF_CHLAUTH_MAX_EXCEEDED MQRCCF_CHLAUTH_MAX_EXCEEDED 3344 "An authentication record has too many items.";
     CCF_ADDRESS_ERROR MQRCCF_ADDRESS_ERROR 3345 "The network address is not valid.";
     CCF_CHLAUTH_RUNCHECK_ERROR MQRCCF_CHLAUTH_RUNCHECK_ERROR 3350 "The check of authentication records lacks a parameter or has one too many.";
     CCF_CHANNEL_NOT_STARTED MQRCCF_CHANNEL_NOT_STARTED 3354 "The channel could not be started.";

@@ -44,10 +44,10 @@ fn scripts_are_echoed_answered_and_counted() {
         .failed_with(20, "nonsense");
 
     // What MQ has and this release has not is no syntax error.
-    let run = place.mqsc("DISPLAY CHLAUTH\nSTART CHINIT\nPING QMGR\n", "QM1");
+    let run = place.mqsc("DISPLAY CLUSQMGR(*)\nSTART CHINIT\nPING QMGR\n", "QM1");
     assert_eq!(run.code, 10);
     for part in [
-        "AMQ2401E: DISPLAY CHLAUTH is an MQSC command that this release does not perform.\n",
+        "AMQ2401E: DISPLAY CLUSQMGR is an MQSC command that this release does not perform.\n",
         "\n3 MQSC commands read.\nNo commands have a syntax error.\n2 commands are not in this release.\nAll valid MQSC commands were processed.\n",
     ] {
         assert!(run.out.contains(part), "{part}\n{}", run.out);
@@ -258,7 +258,7 @@ fn system_objects_that_were_deleted_come_back() {
     assert!(refused.err.contains("strmqm -c QM1"), "{refused:?}");
     serving.end();
     let made = place.line("start -c QM1").good();
-    let summary = "Default objects statistics : 2 created. 28 replaced. 0 failed.";
+    let summary = "Default objects statistics : 2 created. 31 replaced. 0 failed.";
     assert!(made.out.contains(summary), "{made:?}");
     assert!(
         place

@@ -65,7 +65,7 @@ const MAY_USE: &[Row] = &[
     ),
     row(
         "crates/admin",
-        &["mqi", "command", "env", "engine"],
+        &["mqi", "chlauth", "command", "env", "engine"],
         &["env-sim", "recovery-log"],
     ),
     row("crates/net", &["tls", "env"], &[]),
@@ -73,6 +73,7 @@ const MAY_USE: &[Row] = &[
         "crates/channel",
         &[
             "mqi",
+            "chlauth",
             "command",
             "wire",
             "tls",

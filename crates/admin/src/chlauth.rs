@@ -1,0 +1,199 @@
+//! Channel authentication records: SET and DISPLAY CHLAUTH, and what MATCH(RUNCHECK) would find.
+//!
+//! Invariant: RUNCHECK asks the rules that channels ask, whether or not they are in force.
+
+use core::net::IpAddr;
+
+use posthaste_chlauth::{DistinguishedName, Partner, Pattern, Record, Rules};
+use posthaste_command::{
+    ChlAuthCommand, ChlAuthMatch, Object, ObjectKind, Reply, Row, RunCheck, Where, is_relevant,
+    row_of, where_matches,
+};
+use posthaste_engine::{ChlAuthError, QueueManager};
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+
+use crate::beside::Components;
+use crate::change;
+
+/// Carries out a command about channel authentication records.
+pub(crate) async fn execute(
+    qm: &QueueManager,
+    beside: Option<&dyn Components>,
+    command: &ChlAuthCommand,
+) -> Reply {
+    match command {
+        ChlAuthCommand::Set {
+            kind,
+            action,
+            attrs,
+        } => match qm.set_chlauth(*kind, *action, attrs).await {
+            Ok(()) => Reply::done(kind.row().message_ids.changed, &[]),
+            Err(error) => change::refused_record(qm, *kind, attrs, error),
+        },
+        ChlAuthCommand::Display {
+            profile,
+            kind,
+            how,
+            show,
+            all,
+            filter,
+        } => {
+            let request = Request {
+                kind: *kind,
+                show,
+                all: *all,
+                filter: filter.as_ref(),
+            };
+            display(qm, beside, profile, how, &request)
+        }
+    }
+}
+
+/// Every record, for the commands that make them again.
+pub(crate) fn script(qm: &QueueManager) -> Vec<Object> {
+    let records = qm.chlauth_records().into_iter();
+    records.map(|(object, _)| object).collect()
+}
+
+/// What a DISPLAY shows of the records that it finds.
+struct Request<'a> {
+    kind: Option<ObjectKind>,
+    show: &'a [String],
+    all: bool,
+    filter: Option<&'a Where>,
+}
+
+/// What is shown of a record when only that was not asked for.
+const UNUSUAL: [&str; 4] = ["DESCR", "CUSTOM", "ALTDATE", "ALTTIME"];
+
+impl Request<'_> {
+    fn add(&self, reply: &mut Reply, object: &Object) {
+        let whole = row_of(object, &[], true);
+        let wanted = self.kind.is_none_or(|kind| object.kind == kind)
+            && self
+                .filter
+                .is_none_or(|filter| where_matches(filter, &whole));
+        if wanted {
+            reply.add_row(object.kind.row().message_ids.shown, self.cut(object, whole));
+        }
+    }
+
+    fn cut(&self, object: &Object, mut row: Row) -> Row {
+        let relevant: Vec<bool> = row
+            .cells()
+            .iter()
+            .map(|cell| is_relevant(object, cell.attribute().selector))
+            .collect();
+        let asked = |keyword: &str| {
+            self.show.iter().any(|shown| shown == keyword)
+                || self.filter.is_some_and(|filter| filter.keyword == keyword)
+        };
+        row.keep(|at, keyword| {
+            let usual = !UNUSUAL.contains(&keyword) && relevant.get(at) == Some(&true);
+            usual || asked(keyword) || (self.all && relevant.get(at) == Some(&true))
+        });
+        row
+    }
+}
+
+fn display(
+    qm: &QueueManager,
+    beside: Option<&dyn Components>,
+    profile: &str,
+    how: &ChlAuthMatch,
+    request: &Request<'_>,
+) -> Reply {
+    let records = qm.chlauth_records();
+    let mut reply = Reply::default();
+    match how {
+        ChlAuthMatch::RunCheck(partner) => {
+            match run_check(qm, beside, profile, partner, &records) {
+                Ok(Found::Record(object)) => request.add(&mut reply, object),
+                Ok(Found::RunsAs(user)) => reply.add_message("AMQ9783I", &[user]),
+                Err(refusal) => return refusal,
+            }
+        }
+        how => {
+            let pattern = Pattern::new(profile);
+            for (object, _) in &records {
+                let is = object.attrs.text(MQCACH_CHANNEL_NAME);
+                let found = match how {
+                    ChlAuthMatch::Generic => pattern.matches(is),
+                    _ => is == profile,
+                };
+                if found {
+                    request.add(&mut reply, object);
+                }
+            }
+        }
+    }
+    if reply.rows.is_empty() && reply.messages.is_empty() {
+        return Reply::failed("AMQ8884E", &[], Reason::CCF_CHLAUTH_NOT_FOUND);
+    }
+    if !qm.chlauth().enabled() {
+        reply.add_message("AMQ2445W", &[]);
+    }
+    reply
+}
+
+/// What a partner meets.
+enum Found<'a> {
+    /// A record that blocks it, or gives it a user.
+    Record(&'a Object),
+    /// As whom it runs.
+    RunsAs(String),
+}
+
+fn run_check<'a>(
+    qm: &QueueManager,
+    beside: Option<&dyn Components>,
+    channel: &str,
+    asked: &RunCheck,
+    records: &'a [(Object, Option<Record>)],
+) -> Result<Found<'a>, Reply> {
+    let Ok(address) = asked.address.parse::<IpAddr>() else {
+        let error = ChlAuthError::Address(asked.address.clone(), "it is not one".to_owned());
+        return Err(change::refused_chlauth(error));
+    };
+    let name = |text: &Option<String>| {
+        let parsed = text.as_deref().map(DistinguishedName::parse).transpose();
+        parsed.map_err(|why| {
+            let text = text.clone().unwrap_or_default();
+            change::refused_chlauth(ChlAuthError::Peer(text, why.to_string()))
+        })
+    };
+    let (peer, issuer) = (name(&asked.peer)?, name(&asked.issuer)?);
+    let partner = Partner {
+        channel,
+        address,
+        user: asked.user.as_deref(),
+        queue_manager: asked.queue_manager.as_deref(),
+        peer: peer.as_ref(),
+        issuer: issuer.as_ref(),
+    };
+    let read = records.iter().filter_map(|(_, record)| record.clone());
+    let rules = Rules::new(true, read);
+    let definition = qm.object(ObjectKind::SvrConn, channel);
+    let mca_user =
+        definition.map(|definition| definition.attrs.text(MQCACH_MCA_USER_ID).to_owned());
+    let mca_user = mca_user.filter(|user| !user.trim().is_empty());
+    let otherwise = mca_user.or_else(|| asked.user.clone()).unwrap_or_default();
+    let is_administrator = |user: &str| beside.is_some_and(|beside| beside.is_administrator(user));
+    let decision = rules.decide(&partner, &otherwise, is_administrator);
+    let maps = |record: &&Record| {
+        let source = record.map().map(|map| &map.source);
+        matches!(source, Some(posthaste_chlauth::UserSource::Map(_)))
+    };
+    let blocks = decision.blocked.map(|objection| objection.record);
+    let warns = decision.warnings.first().map(|objection| objection.record);
+    let found = blocks.or(warns).or(decision.mapping.filter(maps));
+    let object = found.and_then(|found| {
+        let key = found.key();
+        records.iter().find(|(object, _)| object.name == key)
+    });
+    Ok(match object {
+        Some((object, _)) => Found::Record(object),
+        None => Found::RunsAs(decision.user),
+    })
+}

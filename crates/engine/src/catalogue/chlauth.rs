@@ -1,0 +1,310 @@
+//! Channel authentication records: kept as objects are, made into rules.
+//!
+//! Invariants: a record's name is the key of what it is about ([`Record::key`]), so that what is about the same partners is one
+//! record; a record was read before it was stored. One that cannot be read all the same, as another release may have stored it,
+//! lets nobody in at its channels: what is not understood is not taken for permission.
+
+use std::sync::Arc;
+
+use posthaste_chlauth::{
+    AddressPattern, CheckClient, Map, Pattern, PeerPattern, Record, Rule, Rules, UserSource, Whom,
+};
+use posthaste_command::{
+    Attrs, ChlAuthAction, Object, ObjectKind, SOURCE_CHANNEL, SOURCE_MAP, Value, by_selector,
+};
+use posthaste_command::{ValueKind, is_chlauth};
+use posthaste_mqi::constants::*;
+use posthaste_recovery_log::Lsn;
+
+use super::change::{ChlAuthError, start};
+use super::{Catalogue, ChangeError};
+use crate::manager::Inner;
+use crate::queue_manager::QueueManager;
+
+/// What a record is about and what it says.
+pub(crate) fn read(object: &Object) -> Result<Record, ChlAuthError> {
+    let attrs = &object.attrs;
+    let rule = match object.kind {
+        ObjectKind::ChlBlockUser => Rule::BlockUsers(attrs.texts(MQCACH_MCA_USER_ID_LIST).to_vec()),
+        ObjectKind::ChlBlockAddr => {
+            let texts = attrs.texts(MQCACH_CONNECTION_NAME_LIST).iter();
+            let patterns = texts.map(|text| address(text));
+            Rule::BlockAddresses(patterns.collect::<Result<_, _>>()?)
+        }
+        kind => Rule::Map(Map {
+            whom: whom(kind, attrs)?,
+            address: match attrs.text(MQCACH_CONNECTION_NAME) {
+                "" => None,
+                text => Some(address(text)?),
+            },
+            source: match attrs.int(MQIACH_USER_SOURCE) {
+                SOURCE_MAP => UserSource::Map(attrs.text(MQCACH_MCA_USER_ID).to_owned()),
+                SOURCE_CHANNEL => UserSource::Channel,
+                _ => UserSource::NoAccess,
+            },
+            check: match attrs.int(MQIA_CHECK_CLIENT_BINDING) {
+                MQCHK_REQUIRED => CheckClient::Required,
+                MQCHK_REQUIRED_ADMIN => CheckClient::RequiredOfAdministrators,
+                _ => CheckClient::AsQueueManager,
+            },
+        }),
+    };
+    Ok(Record {
+        profile: Pattern::new(attrs.text(MQCACH_CHANNEL_NAME)),
+        rule,
+        warn: attrs.int(MQIACH_WARNING) != 0,
+    })
+}
+
+fn whom(kind: ObjectKind, attrs: &Attrs) -> Result<Whom, ChlAuthError> {
+    Ok(match kind {
+        ObjectKind::ChlUserMap => Whom::User(attrs.text(MQCACH_CLIENT_USER_ID).to_owned()),
+        ObjectKind::ChlQmgrMap => {
+            Whom::QueueManager(Pattern::new(attrs.text(MQCA_REMOTE_Q_MGR_NAME)))
+        }
+        ObjectKind::ChlSslPeerMap => {
+            let issuer = match attrs.text(MQCA_SSL_CERT_ISSUER_NAME) {
+                "" => None,
+                text => Some(peer(text)?),
+            };
+            Whom::Peer(peer(attrs.text(MQCACH_SSL_PEER_NAME))?, issuer)
+        }
+        _ => Whom::Anybody,
+    })
+}
+
+fn address(text: &str) -> Result<AddressPattern, ChlAuthError> {
+    let wrong = |error| ChlAuthError::Address(text.to_owned(), format!("{error}"));
+    AddressPattern::parse(text).map_err(wrong)
+}
+
+fn peer(text: &str) -> Result<PeerPattern, ChlAuthError> {
+    let wrong = |error| ChlAuthError::Peer(text.to_owned(), format!("{error}"));
+    PeerPattern::parse(text).map_err(wrong)
+}
+
+/// A record that lets nobody in, in the place of one that cannot be read.
+fn closed(object: &Object) -> Record {
+    Record {
+        profile: Pattern::new(object.attrs.text(MQCACH_CHANNEL_NAME)),
+        rule: Rule::Map(Map {
+            whom: Whom::Anybody,
+            address: AddressPattern::parse("*").ok(),
+            source: UserSource::NoAccess,
+            check: CheckClient::AsQueueManager,
+        }),
+        warn: false,
+    }
+}
+
+/// The attribute that is the list of a kind of record, if its records are lists.
+fn list(kind: ObjectKind) -> Option<i32> {
+    match kind {
+        ObjectKind::ChlBlockUser => Some(MQCACH_MCA_USER_ID_LIST),
+        ObjectKind::ChlBlockAddr => Some(MQCACH_CONNECTION_NAME_LIST),
+        _ => None,
+    }
+}
+
+/// What becomes of a list.
+fn changed_list(
+    kind: ObjectKind,
+    selector: i32,
+    action: ChlAuthAction,
+    before: &[String],
+    given: &[String],
+) -> Result<Vec<String>, ChangeError> {
+    let mut after = match action {
+        ChlAuthAction::Replace => Vec::new(),
+        _ => before.to_vec(),
+    };
+    if action == ChlAuthAction::Remove {
+        if given.iter().any(|item| !before.contains(item)) {
+            return Err(ChangeError::NotFound);
+        }
+        after.retain(|item| !given.contains(item));
+        return Ok(after);
+    }
+    for item in given {
+        if !after.contains(item) {
+            after.push(item.clone());
+        }
+    }
+    match by_selector(kind, selector).map(|row| row.kind) {
+        Some(ValueKind::Names { most, .. }) if after.len() > most => {
+            Err(ChangeError::ChlAuth(ChlAuthError::TooMany(most)))
+        }
+        _ => Ok(after),
+    }
+}
+
+/// The default records of a queue manager (manual: "Channel authentication records"): no administrator comes in by a channel, nobody by
+/// a system channel, but for the one of administrators' tools.
+pub(super) fn default_records() -> [Object; 3] {
+    let record = |kind: ObjectKind, profile: &str, change: &dyn Fn(&mut Attrs)| {
+        let mut object = Object::new(kind, "");
+        object.attrs.set_text(MQCACH_CHANNEL_NAME, profile);
+        change(&mut object.attrs);
+        object.name = read(&object).map(|record| record.key()).unwrap_or_default();
+        object
+    };
+    let from_anywhere = |source: i32| {
+        move |attrs: &mut Attrs| {
+            attrs.set_text(MQCACH_CONNECTION_NAME, "*");
+            attrs.set_int(MQIACH_USER_SOURCE, source);
+        }
+    };
+    let users = |attrs: &mut Attrs| {
+        let users = vec![posthaste_chlauth::ADMINISTRATORS.to_owned()];
+        attrs.set(MQCACH_MCA_USER_ID_LIST, Value::Texts(users));
+        attrs.set_text(MQCA_CHLAUTH_DESC, "Default rule: no administrators");
+    };
+    let (system, admin) = ("SYSTEM.*", "SYSTEM.ADMIN.SVRCONN");
+    let no_access = from_anywhere(posthaste_command::SOURCE_NO_ACCESS);
+    [
+        record(ObjectKind::ChlBlockUser, "*", &users),
+        record(ObjectKind::ChlAddressMap, system, &no_access),
+        record(
+            ObjectKind::ChlAddressMap,
+            admin,
+            &from_anywhere(SOURCE_CHANNEL),
+        ),
+    ]
+}
+
+impl Catalogue {
+    /// Every channel authentication record, by its name.
+    pub(crate) fn chlauth_records(&self) -> Vec<Object> {
+        let kinds = ObjectKind::CHLAUTH.into_iter();
+        kinds.flat_map(|kind| self.objects(kind)).collect()
+    }
+
+    /// What the records come to, made when it is first asked for after a change.
+    pub(crate) fn chlauth(&self) -> Arc<Rules> {
+        if let Some(rules) = &*self.chlauth.read() {
+            return rules.clone();
+        }
+        // Whoever changes a record says so when it has changed: what is read here is the newest, or is thrown away again.
+        let mut rules = self.chlauth.write();
+        let enabled = self.qmgr().chlauth;
+        let records = self.chlauth_records();
+        let read = |object: &Object| read(object).unwrap_or_else(|_| closed(object));
+        let made = Arc::new(Rules::new(enabled, records.iter().map(read)));
+        rules.insert(made).clone()
+    }
+
+    /// Forgets what the records came to, after a change of one, or of CHLAUTH.
+    pub(super) fn chlauth_changed(&self, kind: ObjectKind) {
+        if is_chlauth(kind) || kind == ObjectKind::Qmgr {
+            *self.chlauth.write() = None;
+        }
+    }
+
+    /// Carries out SET CHLAUTH.
+    fn set_chlauth(
+        &self,
+        qm: &Arc<Inner>,
+        kind: ObjectKind,
+        action: ChlAuthAction,
+        given: &Attrs,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let _order = self.order.lock();
+        if action == ChlAuthAction::RemoveAll {
+            let profile = given.text(MQCACH_CHANNEL_NAME);
+            let mut end = None;
+            for object in self.objects(kind) {
+                if object.attrs.text(MQCACH_CHANNEL_NAME) == profile {
+                    end = self.remove_record(qm, &object)?.or(end);
+                }
+            }
+            return Ok(end);
+        }
+        let mut object = Object::new(kind, "");
+        object.attrs.merge(given);
+        let record = read(&object).map_err(ChangeError::ChlAuth)?;
+        object.name = record.key();
+        let known = self.object(kind, &object.name);
+        if let Some(selector) = list(kind) {
+            if action == ChlAuthAction::Add
+                && let Some(known) = &known
+            {
+                object.attrs = known.attrs.clone();
+                object.attrs.merge(given);
+            }
+            if action == ChlAuthAction::Remove {
+                let Some(known) = &known else {
+                    return Err(ChangeError::NotFound);
+                };
+                object.attrs = known.attrs.clone();
+            }
+            let before = known
+                .as_ref()
+                .map_or(&[][..], |known| known.attrs.texts(selector));
+            let after = changed_list(kind, selector, action, before, given.texts(selector))?;
+            if after.is_empty() {
+                return match &known {
+                    Some(known) => self.remove_record(qm, known),
+                    None => Ok(None),
+                };
+            }
+            object.attrs.set(selector, Value::Texts(after));
+        } else {
+            match (action, &known) {
+                (ChlAuthAction::Remove, Some(known)) => return self.remove_record(qm, known),
+                (ChlAuthAction::Remove, None) => return Err(ChangeError::NotFound),
+                (ChlAuthAction::Add, Some(_)) => {
+                    return Err(ChangeError::ChlAuth(ChlAuthError::Exists(object.name)));
+                }
+                _ => {}
+            }
+            let others = self.objects(kind).into_iter();
+            let mut others = others.filter(|other| other.name != object.name);
+            let overlaps = |other: &Object| read(other).is_ok_and(|other| record.conflicts(&other));
+            if let Some(other) = others.find(overlaps) {
+                return Err(ChangeError::ChlAuth(ChlAuthError::Overlap(other.name)));
+            }
+        }
+        let logged = self.log_object(qm, &mut object, 0)?;
+        self.applied(object, 0, start(logged));
+        Ok(logged.map(|logged| logged.end))
+    }
+
+    /// Deletes a record; the caller holds `order`.
+    fn remove_record(&self, qm: &Arc<Inner>, object: &Object) -> Result<Option<Lsn>, ChangeError> {
+        match self.find(object.kind, &object.name) {
+            Some(known) => self.delete_known(qm, &known, false, false),
+            None => Ok(None),
+        }
+    }
+}
+
+impl QueueManager {
+    /// What the channel authentication records come to.
+    pub fn chlauth(&self) -> Arc<Rules> {
+        self.inner().catalogue.chlauth()
+    }
+
+    /// Every channel authentication record with what it is read as; that is none for one of another release that cannot be read.
+    pub fn chlauth_records(&self) -> Vec<(Object, Option<Record>)> {
+        let records = self.inner().catalogue.chlauth_records().into_iter();
+        records
+            .map(|object| (object.clone(), read(&object).ok()))
+            .collect()
+    }
+
+    /// Sets, changes or removes channel authentication records of one type and profile; durable when it returns.
+    ///
+    /// # Errors
+    /// Why nothing was changed.
+    pub async fn set_chlauth(
+        &self,
+        kind: ObjectKind,
+        action: ChlAuthAction,
+        given: &Attrs,
+    ) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        let set = || inner.catalogue.set_chlauth(inner, kind, action, given);
+        let end = inner.with_log_room(set).await?;
+        inner.settled(end).await
+    }
+}
