@@ -415,8 +415,12 @@ fn a_unit_of_work_is_named_as_soon_as_it_holds_half_of_the_log_and_most_of_it() 
         put(&s, h, PERSISTENT, 0, &[b'x'; 12_000]);
         next(&s, h, 0).unwrap();
     };
-    // So that no checkpoint comes just when half is held.
-    (0..22).for_each(|_| work());
+    // It begins where a log file does: what is before it in its file is lost for the others too, and with most of a file lost
+    // it is taken down before it holds 70 %.
+    let file = w.qm().log().usage().primary / 3;
+    while w.qm().log().appended().0 < file {
+        work();
+    }
     let long = w.connect();
     let open = open(&long, "OPEN", MQOO_OUTPUT);
     put(&long, open, PERSISTENT, MQPMO_SYNCPOINT, b"long");
