@@ -2,7 +2,10 @@
 //!
 //! Whoever asks waits for it, perhaps for a server elsewhere: that is for threads that may.
 
-use uzers::{get_user_by_name, get_user_by_uid, get_user_groups};
+use std::ffi::CString;
+
+use nix::errno::Errno;
+use nix::unistd::{Group, Uid, User, getgrouplist};
 
 /// The group of those who administer queue managers (manual: "Authority to administer IBM MQ").
 const ADMINISTRATORS: &str = "mqm";
@@ -10,8 +13,8 @@ const ROOT: u32 = 0;
 
 /// The name of the user with a number, if there is one.
 pub fn user_name(number: u32) -> Option<String> {
-    let user = get_user_by_uid(number)?;
-    user.name().to_str().map(str::to_owned)
+    let user = User::from_uid(Uid::from_raw(number)).ok()?;
+    user.map(|user| user.name)
 }
 
 /// Whether the user with a number administers this queue manager whatever groups he is in: the superuser, and who runs it.
@@ -22,15 +25,24 @@ fn is_owner(number: u32) -> bool {
 /// Whether a user administers this queue manager: the superuser, the user who runs it, and the group `mqm` do. None: it
 /// could not be found out, because the groups of a user who is there could not be had.
 pub fn is_administrator(name: &str) -> Option<bool> {
-    let Some(user) = get_user_by_name(name) else {
+    let user = match User::from_name(name) {
+        Ok(Some(user)) => user,
         // Without a name in the system he may still be a number, as a kernel names who has none.
-        return Some(name.parse().is_ok_and(is_owner));
+        Ok(None) | Err(Errno::ENOENT | Errno::ESRCH) => {
+            return Some(name.parse().is_ok_and(is_owner));
+        }
+        Err(_) => return None,
     };
-    if is_owner(user.uid()) {
+    if is_owner(user.uid.as_raw()) {
         return Some(true);
     }
-    let groups = get_user_groups(name, user.primary_group_id())?;
-    Some(groups.iter().any(|group| group.name() == ADMINISTRATORS))
+    let administrators = match Group::from_name(ADMINISTRATORS) {
+        Ok(Some(group)) => group.gid,
+        Ok(None) | Err(Errno::ENOENT | Errno::ESRCH) => return Some(false),
+        Err(_) => return None,
+    };
+    let groups = getgrouplist(&CString::new(name).ok()?, user.gid).ok()?;
+    Some(groups.contains(&administrators))
 }
 
 #[cfg(test)]

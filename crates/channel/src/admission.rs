@@ -88,12 +88,19 @@ impl Refusal {
     }
 }
 
+/// What a message's descriptor can carry of a name: whoever is let in by a name is known by that, and by nothing longer.
+fn carried(name: &str) -> &str {
+    let most = usize::try_from(MQ_USER_ID_LENGTH).unwrap_or(0);
+    let name = name.split('\0').next().unwrap_or_default();
+    name[..name.floor_char_boundary(most)].trim_end_matches(' ')
+}
+
 impl Claim<'_> {
     /// Whom it would run as if no credentials were adopted.
     fn user(&self, policy: &Policy) -> &str {
         match self.mca_user {
             "" => self.client(policy).unwrap_or_default(),
-            user => user,
+            user => carried(user),
         }
     }
 
@@ -104,7 +111,7 @@ impl Claim<'_> {
             Policy::Unchecked if !self.local => self.credentials,
             _ => None,
         };
-        trusted.or(self.process)
+        trusted.or(self.process).map(carried)
     }
 
     fn check(&self, checks: &Checks) -> Check {
@@ -181,9 +188,12 @@ impl Claim<'_> {
 
     /// That it runs as a user, whoever has said so, unless that is nobody.
     pub(crate) fn run_as(&self, user: String) -> Result<Authenticated, Refusal> {
-        match user.eq_ignore_ascii_case(NOBODY) {
-            true => Err(self.no_access()),
-            false => Ok(Authenticated { user }),
+        if user.eq_ignore_ascii_case(NOBODY) {
+            return Err(self.no_access());
+        }
+        match carried(&user) == user {
+            true => Ok(Authenticated { user }),
+            false => Err(self.refuse("AMQ2603E", &[&user], Reason::NOT_AUTHORIZED)),
         }
     }
 
@@ -208,8 +218,7 @@ impl Claim<'_> {
 
     /// A name that is cut off in a message's descriptor could be somebody else's.
     fn adopt(&self, user: String) -> Result<String, Refusal> {
-        let most = usize::try_from(MQ_USER_ID_LENGTH).unwrap_or(0);
-        match user.len() <= most {
+        match carried(&user) == user {
             true => Ok(user),
             false => Err(self.refuse("AMQ2603E", &[&user], Reason::NOT_AUTHORIZED)),
         }

@@ -56,13 +56,22 @@ fn message_of(objection: &Objection<'_>) -> (&'static str, String) {
     (id, objection.record.key())
 }
 
-fn decided(rules: &Rules, partner: &Partner<'_>, otherwise: &str, administrator: bool) -> Outcome {
+/// `of_administrators`: the queue manager demands passwords of administrators, and so of whoever becomes one here.
+fn decided(
+    rules: &Rules,
+    partner: &Partner<'_>,
+    otherwise: &str,
+    (administrator, of_administrators): (bool, bool),
+) -> Outcome {
     let asked = RefCell::new(None);
     let decision: Decision<'_> = rules.decide(partner, otherwise, |user| {
         asked.replace(Some(user.to_owned()));
         administrator
     });
-    let check = decision.check();
+    let check = match decision.check() {
+        CheckClient::AsQueueManager if of_administrators => CheckClient::RequiredOfAdministrators,
+        check => check,
+    };
     if check == CheckClient::RequiredOfAdministrators {
         asked.replace(Some(decision.user.clone()));
     }
@@ -105,10 +114,16 @@ pub(crate) async fn admit(
     };
     // Whoever cannot be asked about is taken for an administrator.
     let mut administers = true;
-    let mut outcome = decided(&rules, &partner, &weighed.user, administers);
-    if let (Some(user), Some(connauth)) = (outcome.asked.take(), registry.connauth()) {
+    let connauth = registry.connauth();
+    let of_administrators = connauth.is_some_and(|connauth| connauth.asks_administrators());
+    let decide = |administers| {
+        let asked = (administers, of_administrators);
+        decided(&rules, &partner, &weighed.user, asked)
+    };
+    let mut outcome = decide(administers);
+    if let (Some(user), Some(connauth)) = (outcome.asked.take(), connauth) {
         administers = connauth.is_administrator(user).await.unwrap_or(true);
-        outcome = decided(&rules, &partner, &weighed.user, administers);
+        outcome = decide(administers);
     }
     let demanded = match outcome.check {
         CheckClient::AsQueueManager => false,

@@ -237,6 +237,11 @@ impl ConnAuth {
         self.checker.check(asked).await
     }
 
+    /// Whether passwords are demanded of clients that administer, and not of all.
+    pub(crate) fn asks_administrators(&self) -> bool {
+        matches!(&**self.policy.lock(), Policy::Checked(checks) if checks.client == Check::Administrators)
+    }
+
     /// Whether a user administers the queue manager; none if that could not be found out.
     pub(crate) async fn is_administrator(&self, user: String) -> Option<bool> {
         let asked = self.groups.ask(move || is_administrator(&user));

@@ -190,6 +190,12 @@ fn parse_v6(text: &str) -> Result<AddressPattern, BadAddress> {
     let family = Family::V6;
     if let Ok(single) = text.parse::<Ipv6Addr>() {
         let same = |number: u16| Part::Range(number, number);
+        // Whoever comes by such an address is seen to come by the other (manual: "Generic IP addresses").
+        if let Some(v4) = single.to_ipv4_mapped() {
+            let parts = v4.octets().map(|byte| same(byte.into())).to_vec();
+            let family = Family::V4;
+            return Ok(AddressPattern { family, parts });
+        }
         let parts = single.segments().map(same).to_vec();
         return Ok(AddressPattern { family, parts });
     }
@@ -315,7 +321,8 @@ mod tests {
             ("::1", "::1", true),
             ("::1", "127.0.0.1", false),
             ("127.0.0.1", "::ffff:127.0.0.1", true),
-            ("::ffff:127.0.0.1", "127.0.0.1", false),
+            ("::ffff:127.0.0.1", "127.0.0.1", true),
+            ("::ffff:127.0.0.1", "127.0.0.2", false),
         ] {
             let address: IpAddr = address.parse().unwrap();
             assert_eq!(pattern(text).matches(address), expected, "{text} {address}");

@@ -243,3 +243,32 @@ fn applications_of_this_machine_have_a_check_of_their_own() {
     let expected = ("AMQ2602E", Reason::SECURITY_ERROR);
     assert_eq!(refused(&ALICE, &broken, Answer::Nothing), expected);
 }
+
+/// Records and messages see one name: what is cut off of a longer one does not hide whose it is.
+#[test]
+fn a_name_is_what_a_message_can_carry_of_it() {
+    for (name, carried) in [
+        ("root        x", "root"),
+        ("root ", "root"),
+        ("root\0x", "root"),
+        ("applicationuser", "applicationu"),
+        (" root", " root"),
+    ] {
+        let process = Claim {
+            process: Some(name),
+            ..CLAIM
+        };
+        let given = Claim {
+            credentials: Some(name),
+            ..CLAIM
+        };
+        for claim in [process, given] {
+            assert_eq!(user(&claim, &Policy::Unchecked, Answer::Nothing), carried);
+        }
+        let adopted = Answer::Credentials(Verdict::Right(name.to_owned()));
+        let adopts = ALICE.weigh(&checked(Check::Required, true), adopted);
+        assert_eq!(adopts.is_ok(), name == carried, "{name:?}");
+        // As a record may say.
+        assert_eq!(ALICE.run_as(name.to_owned()).is_ok(), name == carried);
+    }
+}

@@ -103,7 +103,7 @@ fn the_default_records_let_no_administrator_in_and_close_the_system_channels() {
     for (channel, user, expected) in [
         ("DEV.APP.SVRCONN", "alice", "alice"),
         ("DEV.APP.SVRCONN", "mqm", "!User"),
-        ("DEV.APP.SVRCONN", "", ""),
+        ("DEV.APP.SVRCONN", "", "!User"),
         ("SYSTEM.DEF.SVRCONN", "alice", "!NoAccess"),
         ("SYSTEM.ADMIN.SVRCONN", "alice", "alice"),
         ("SYSTEM.ADMIN.SVRCONN", "mqm", "!User"),

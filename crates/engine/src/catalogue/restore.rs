@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::ObjectKind;
+use posthaste_command::{ObjectKind, is_chlauth};
 use posthaste_recovery_log::Lsn;
 
 use super::change::ChangeError;
@@ -64,7 +64,8 @@ impl QueueManager {
         let mut restored = Restored::default();
         let mut last = Lsn(0);
         for object in system_objects(self.name(), "", &CreateOptions::default()) {
-            if object.kind == ObjectKind::Qmgr {
+            // Who may come in is for whoever administers to say: what he has said is not undone.
+            if object.kind == ObjectKind::Qmgr || is_chlauth(object.kind) {
                 continue;
             }
             let name = object.name.clone();
