@@ -268,10 +268,21 @@ impl Conversation {
         gmo: &mut Gmo,
         buffer: usize,
     ) -> Verb<Got> {
-        let id = self.id;
-        if self.streams(gmo) {
-            return self.streamed(handle, md, gmo, buffer).await;
+        match self.streams(gmo) {
+            true => self.streamed(handle, md, gmo, buffer).await,
+            false => self.get_by_a_call(handle, md, gmo, buffer).await,
         }
+    }
+
+    /// MQGET, and nothing else.
+    pub(crate) async fn get_by_a_call(
+        &self,
+        handle: Hobj,
+        md: &mut Md,
+        gmo: &mut Gmo,
+        buffer: usize,
+    ) -> Verb<Got> {
+        let id = self.id;
         let room = i32::try_from(buffer).unwrap_or(i32::MAX);
         let reply = self.line.call(id, |socket, out| {
             socket.get(out, id, handle, md, gmo, room);

@@ -112,7 +112,9 @@ async fn wait(conversation: &Conversation, handle: Hobj) -> Option<Reason> {
     let (mut md, mut gmo) = (Md::default(), Gmo::default());
     gmo.options = MQGMO_NO_SYNCPOINT | MQGMO_WAIT | MQGMO_FAIL_IF_QUIESCING;
     gmo.wait_interval = WAIT as i32;
-    let got = conversation.get(handle, &mut md, &mut gmo, 100).await;
+    // A request for messages is no request that is at work.
+    let got = conversation.get_by_a_call(handle, &mut md, &mut gmo, 100);
+    let got = got.await;
     got.err()
 }
 
