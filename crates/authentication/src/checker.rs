@@ -85,7 +85,7 @@ impl Checker {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Unable> {
-        let (answer, mut answered) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         let work = move || {
             // Whoever has asked may have gone meanwhile.
             if !answer.is_closed() {
@@ -94,16 +94,22 @@ impl Checker {
         };
         let sent = self.sender.try_send(Box::new(work));
         sent.map_err(|_| Unable("too many wait for an answer already".to_owned()))?;
-        let mut limit = self.clock.sleep_until(self.after(TIMEOUT));
-        poll_fn(|cx| {
-            if let Poll::Ready(answer) = pin!(&mut answered).poll(cx) {
-                let lost = |_| Unable("whoever was asked has failed".to_owned());
-                return Poll::Ready(answer.map_err(lost));
-            }
-            limit.as_mut().poll(cx).map(|()| {
+        match self.in_time(answered).await {
+            Some(answer) => answer.map_err(|_| Unable("whoever was asked has failed".to_owned())),
+            None => {
                 let seconds = TIMEOUT.as_secs();
                 Err(Unable(format!("no answer in {seconds} seconds")))
-            })
+            }
+        }
+    }
+
+    /// What comes of a future; none: nothing within [`TIMEOUT`].
+    async fn in_time<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        let mut limit = self.clock.sleep_until(self.after(TIMEOUT));
+        poll_fn(|cx| match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
         })
         .await
     }
@@ -140,13 +146,7 @@ impl Checker {
             let turns = self.limiter.turns(from, self.clock.monotonic());
             turns.ok_or(Verdict::TooMany)
         };
-        let mut mine = pin!(turns()?.acquire_owned());
-        let mut limit = self.clock.sleep_until(self.after(TIMEOUT));
-        let mine = poll_fn(|cx| match mine.as_mut().poll(cx) {
-            Poll::Ready(mine) => Poll::Ready(mine.ok()),
-            Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
-        });
-        let Some(permit) = mine.await else {
+        let Some(Ok(permit)) = self.in_time(turns()?.acquire_owned()).await else {
             let why = "too many of its address wait for an answer already";
             return Err(Verdict::Unable(Unable(why.to_owned())));
         };

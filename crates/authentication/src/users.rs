@@ -25,24 +25,26 @@ fn is_owner(number: u32) -> bool {
 /// Whether a user administers this queue manager: the superuser, the user who runs it, and the group `mqm` do. None: it
 /// could not be found out, because the groups of a user who is there could not be had.
 pub fn is_administrator(name: &str) -> Option<bool> {
-    let user = match User::from_name(name) {
-        Ok(Some(user)) => user,
+    let Some(user) = found(User::from_name(name))? else {
         // Without a name in the system he may still be a number, as a kernel names who has none.
-        Ok(None) | Err(Errno::ENOENT | Errno::ESRCH) => {
-            return Some(name.parse().is_ok_and(is_owner));
-        }
-        Err(_) => return None,
+        return Some(name.parse().is_ok_and(is_owner));
     };
     if is_owner(user.uid.as_raw()) {
         return Some(true);
     }
-    let administrators = match Group::from_name(ADMINISTRATORS) {
-        Ok(Some(group)) => group.gid,
-        Ok(None) | Err(Errno::ENOENT | Errno::ESRCH) => return Some(false),
-        Err(_) => return None,
+    let Some(administrators) = found(Group::from_name(ADMINISTRATORS))? else {
+        return Some(false);
     };
     let groups = getgrouplist(&CString::new(name).ok()?, user.gid).ok()?;
-    Some(groups.contains(&administrators))
+    Some(groups.contains(&administrators.gid))
+}
+
+/// What a look-up has found, if anything; none: it could not be made. Some sources say by an error that there is nothing.
+fn found<T>(looked_up: nix::Result<Option<T>>) -> Option<Option<T>> {
+    match looked_up {
+        Err(Errno::ENOENT | Errno::ESRCH) => Some(None),
+        looked_up => looked_up.ok(),
+    }
 }
 
 #[cfg(test)]

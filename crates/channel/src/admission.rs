@@ -176,7 +176,7 @@ impl Claim<'_> {
             (Policy::Checked(checks), Demand::Credentials, Answer::Credentials(verdict)) => {
                 let right = self.judge(verdict)?;
                 match checks.adopt && !self.is_closed() {
-                    true => self.adopt(right)?,
+                    true => self.whole(right)?,
                     false => user.to_owned(),
                 }
             }
@@ -191,10 +191,8 @@ impl Claim<'_> {
         if user.eq_ignore_ascii_case(NOBODY) {
             return Err(self.no_access());
         }
-        match carried(&user) == user {
-            true => Ok(Authenticated { user }),
-            false => Err(self.refuse("AMQ2603E", &[&user], Reason::NOT_AUTHORIZED)),
-        }
+        let user = self.whole(user)?;
+        Ok(Authenticated { user })
     }
 
     /// Whether nobody may come by its channel but those whom records map.
@@ -217,7 +215,7 @@ impl Claim<'_> {
     }
 
     /// A name that is cut off in a message's descriptor could be somebody else's.
-    fn adopt(&self, user: String) -> Result<String, Refusal> {
+    fn whole(&self, user: String) -> Result<String, Refusal> {
         match carried(&user) == user {
             true => Ok(user),
             false => Err(self.refuse("AMQ2603E", &[&user], Reason::NOT_AUTHORIZED)),
