@@ -5,6 +5,7 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_wire::client::{ClientOffer, ClientPut, ClientSocket, FromServer};
+use posthaste_wire::identity::Authentication;
 use posthaste_wire::reply::GetReply;
 use posthaste_wire::request::{ConnRequest, OpenDefaults, OpenRequest};
 use posthaste_wire::{Outcome, Reply, Request, Segment, Status};
@@ -223,6 +224,27 @@ impl<S: Wire> Client<S> {
                 Ok(md)
             }
             (outcome, _) => Err(outcome.reason),
+        }
+    }
+
+    /// Writes credentials, which come before the MQCONN that they are for.
+    pub(crate) fn give(&mut self, user: &[u8], password: &[u8]) {
+        let credentials = Authentication {
+            user: user.to_vec(),
+            password: password.to_vec().into(),
+        };
+        self.socket
+            .authenticate(&mut self.out, self.id, &credentials);
+    }
+
+    /// The same, until they have been taken.
+    pub(crate) async fn authenticate(&mut self, user: &[u8], password: &[u8]) {
+        self.give(user, password);
+        match self.event().await.unwrap() {
+            FromServer::Conversation {
+                status: Status::OK, ..
+            } => {}
+            other => panic!("{other:?}"),
         }
     }
 

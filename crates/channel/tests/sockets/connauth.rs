@@ -10,9 +10,8 @@ use posthaste_channel::{ConnAuth, Limits};
 use posthaste_env::os;
 use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
-use posthaste_wire::client::FromServer;
-use posthaste_wire::identity::{Authentication, Userid};
-use posthaste_wire::{Request, Status};
+use posthaste_wire::Request;
+use posthaste_wire::identity::Userid;
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::client::{Client, conn};
@@ -120,20 +119,8 @@ impl Given<'_> {
     /// The same, on a socket that has said who the process runs as.
     async fn reconnect(self, client: &mut Raw) -> Reason {
         if let Given::Csp(user, password) = self {
-            let credentials = Authentication {
-                user: user.as_bytes().to_vec(),
-                password: password.as_bytes().to_vec().into(),
-            };
-            let id = client.id;
-            client
-                .socket
-                .authenticate(&mut client.out, id, &credentials);
-            match client.event().await.unwrap() {
-                FromServer::Conversation {
-                    status: Status::OK, ..
-                } => {}
-                other => panic!("{other:?}"),
-            }
+            let (user, password) = (user.as_bytes(), password.as_bytes());
+            client.authenticate(user, password).await;
         }
         let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
         assert_eq!(
@@ -284,14 +271,7 @@ async fn faildlay_delays_whoever_is_wrong_and_nobody_else() {
     let mut waiting = Vec::new();
     for _ in 0..5 {
         let mut client = guarded.socket().await;
-        let id = client.id;
-        let credentials = Authentication {
-            user: b"alice".to_vec(),
-            password: b"wrong".to_vec().into(),
-        };
-        client
-            .socket
-            .authenticate(&mut client.out, id, &credentials);
+        client.give(b"alice", b"wrong");
         client.send(Hobj::NONE, &conn("QM1"));
         client.event().await.unwrap();
         waiting.push(client);
@@ -379,14 +359,7 @@ async fn who_guesses_is_not_looked_at_any_more_and_others_are() {
     let mut sockets = Vec::new();
     for _ in 0..120 {
         let mut client = guarded.socket().await;
-        let id = client.id;
-        let credentials = Authentication {
-            user: b"alice".to_vec(),
-            password: b"wrong".to_vec().into(),
-        };
-        client
-            .socket
-            .authenticate(&mut client.out, id, &credentials);
+        client.give(b"alice", b"wrong");
         client.send(Hobj::NONE, &conn("QM1"));
         client.flush().await;
         sockets.push(client);

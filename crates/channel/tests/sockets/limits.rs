@@ -10,8 +10,7 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
 use posthaste_net::{RuntimeClock, drive};
-use posthaste_wire::client::FromServer;
-use posthaste_wire::identity::{Authentication, Userid};
+use posthaste_wire::identity::Userid;
 use posthaste_wire::{Request, Status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpStream;
@@ -364,20 +363,7 @@ async fn the_user_is_mcauser_or_the_credentials_or_the_process() {
 }
 
 async fn authenticate(client: &mut Raw, user: &[u8]) {
-    let credentials = Authentication {
-        user: user.to_vec(),
-        password: b"geheim".to_vec().into(),
-    };
-    let id = client.id;
-    client
-        .socket
-        .authenticate(&mut client.out, id, &credentials);
-    match client.event().await.unwrap() {
-        FromServer::Conversation {
-            status: Status::OK, ..
-        } => {}
-        other => panic!("{other:?}"),
-    }
+    client.authenticate(user, b"geheim").await;
 }
 
 /// Credentials are for one MQCONN: neither MQDISC nor a failure leaves them to the next, which comes without.

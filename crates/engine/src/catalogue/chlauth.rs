@@ -10,9 +10,9 @@ use posthaste_chlauth::{
     AddressPattern, CheckClient, Map, Pattern, PeerPattern, Record, Rule, Rules, UserSource, Whom,
 };
 use posthaste_command::{
-    Attrs, ChlAuthAction, Object, ObjectKind, SOURCE_CHANNEL, SOURCE_MAP, Value, by_selector,
+    Attrs, ChlAuthAction, Object, ObjectKind, SOURCE_CHANNEL, SOURCE_MAP, Value, ValueKind,
+    by_selector, is_chlauth,
 };
-use posthaste_command::{ValueKind, is_chlauth};
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
