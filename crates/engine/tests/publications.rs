@@ -541,3 +541,61 @@ fn a_unit_of_work_counts_every_message() {
     commit(&s);
     assert_eq!(depths(&w, 3), [1; 3]);
 }
+
+#[test]
+fn without_publish_subscribe_nobody_publishes_or_subscribes() {
+    let w = World::light();
+    let s = w.connect();
+    let (queue, _) = subscribe(&s, "t", 0, Hobj::NONE, "");
+    let h = open_topic(&s, "t");
+    assert_eq!(publish(&s, h, &mut md(0), 0).0, Ok(Reason::NONE));
+    w.run("ALTER QMGR PSMODE(DISABLED)");
+    let inhibited = Reason::PUBSUB_INHIBITED;
+    assert_eq!(publish(&s, h, &mut md(0), 0).0, Err(inhibited));
+    let opened = open_od(&s, &mut topic("t"), MQOO_OUTPUT);
+    assert_eq!(opened.unwrap_err(), inhibited);
+    let put = block_on(s.put1(&mut topic("t"), &mut md(0), &mut pmo(0), Bytes::new()));
+    assert_eq!(put.unwrap_err(), inhibited);
+    let mut sd = Sd {
+        options: MQSO_CREATE | MQSO_MANAGED,
+        object_string: "t".to_owned(),
+        ..Sd::default()
+    };
+    let subscribed = block_on(s.subscribe(&mut sd, Hobj::NONE));
+    assert_eq!(subscribed.unwrap_err(), inhibited);
+    assert_eq!(next(&s, queue, 0).unwrap().text(), "news", "what is there");
+    for mode in ["COMPAT", "ENABLED"] {
+        w.run(&format!("ALTER QMGR PSMODE({mode})"));
+        assert_eq!(publish(&s, h, &mut md(0), 0).0, Ok(Reason::NONE));
+        assert_eq!(next(&s, queue, 0).unwrap().text(), "news");
+    }
+}
+
+#[test]
+fn an_alias_of_a_topic_publishes() {
+    let w = World::light();
+    w.run(
+        "DEFINE TOPIC(T) TOPICSTR('a/b')\nDEFINE QALIAS(A) TARGET(T) TARGTYPE(TOPIC)\n\
+         DEFINE QALIAS(NONE) TARGET(MISSING) TARGTYPE(TOPIC)",
+    );
+    let s = w.connect();
+    let (queue, _) = subscribe(&s, "a/+", 0, Hobj::NONE, "");
+    let h = open(&s, "A", MQOO_OUTPUT);
+    assert_eq!(publish(&s, h, &mut md(0), 0).0, Ok(Reason::NONE));
+    let mut md1 = md(PERSISTENT);
+    block_on(s.put1(
+        &mut object("A"),
+        &mut md1,
+        &mut pmo(0),
+        Bytes::from_static(b"one"),
+    ))
+    .unwrap();
+    assert_eq!(drain(&s, queue), ["news", "one"]);
+    let refused = |name, options| open_od(&s, &mut object(name), options).unwrap_err();
+    let unsuitable = Reason::OPTION_NOT_VALID_FOR_TYPE;
+    assert_eq!(refused("A", MQOO_INPUT_SHARED), unsuitable);
+    assert_eq!(refused("A", MQOO_BROWSE), unsuitable);
+    assert_eq!(refused("NONE", MQOO_OUTPUT), Reason::UNKNOWN_ALIAS_BASE_Q);
+    w.run("ALTER QALIAS(A) PUT(DISABLED)");
+    assert_eq!(publish(&s, h, &mut md(0), 0).0, Err(Reason::PUT_INHIBITED));
+}

@@ -672,6 +672,10 @@ fn subscriptions() -> Vec<Row> {
         }),
         failed(2523, Reason::INVALID_SUBSCRIPTION, |_, s| subscribed(s, Sd { sub_name: "SYSTEM.DEFAULT.SUB".to_owned(), ..sd(DURABLE) })),
         failed(2524, Reason::SELECTOR_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.selection_string = "a = 1".to_owned())),
+        failed(2531, Reason::PUBSUB_INHIBITED, |w, s| {
+            w.run("ALTER QMGR PSMODE(DISABLED)");
+            subscribed(s, sd(DURABLE))
+        }),
         failed(2535, Reason::ACTION_ERROR, |_, s| requested(s, 0)),
         failed(2533, Reason::DEST_CLASS_NOT_ALTERABLE, |_, s| altered(s, DURABLE & !MQSO_MANAGED, |_| ())),
     ]

@@ -1,6 +1,6 @@
 //! Attributes of the queue manager (manual: "ALTER QMGR", "Attributes for the queue manager").
 //!
-//! CHLAUTH, CONNAUTH, STRSTPEV, ACTIVREC, ROUTEREC and PSMODE start as what switches them off, unlike the
+//! CHLAUTH, CONNAUTH, STRSTPEV, ACTIVREC and ROUTEREC start as what switches them off, unlike the
 //! manual's: of the first two an administrator decides when they count; of the others there is nothing to switch on, and
 //! an attribute must not claim anything that is not there.
 
@@ -107,7 +107,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     int_or_word("IMGLOGLN", mq::MQIA_MEDIA_IMAGE_LOG_LENGTH, (1, MOST), OFF, 0, ON, "Megabytes of log between media images (linear logging)").describes(),
     word("IMGRCOVO", mq::MQIA_MEDIA_IMAGE_RECOVER_OBJ, NO_YES, mq::MQIMGRCOV_YES, ON, "Whether media images can recreate objects other than queues (linear logging)").describes(),
     word("IMGRCOVQ", mq::MQIA_MEDIA_IMAGE_RECOVER_Q, NO_YES, mq::MQIMGRCOV_YES, ON, "Whether media images can recreate queues (linear logging)").describes(),
-    word("PSMODE", mq::MQIA_PUBSUB_MODE, PSMODE, mq::MQPSM_DISABLED, ON, "Publish/subscribe").only(&[mq::MQPSM_DISABLED]),
+    word("PSMODE", mq::MQIA_PUBSUB_MODE, PSMODE, mq::MQPSM_ENABLED, ON, "Whether applications may publish and subscribe"),
     text("CUSTOM", mq::MQCA_CUSTOM, mq::MQ_CUSTOM_LENGTH, "", ON, "Settings that have no attribute of their own yet").only(&[]),
     date("CRDATE", mq::MQCA_CREATION_DATE, ON, "Date of creation, yyyy-mm-dd").derived(),
     time("CRTIME", mq::MQCA_CREATION_TIME, ON, "Time of creation, hh.mm.ss").derived(),

@@ -148,7 +148,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     name("CLCHNAME", mq::MQCA_CLUS_CHL_NAME, mq::MQ_CHANNEL_NAME_LENGTH, "", STORED, "Cluster-sender channels that use the queue as transmission queue").only(&[]),
     text("CUSTOM", mq::MQCA_CUSTOM, mq::MQ_CUSTOM_LENGTH, "", ALL, "Settings that have no attribute of their own yet").only(&[]),
     name("TARGET", mq::MQCA_BASE_OBJECT_NAME, mq::MQ_OBJECT_NAME_LENGTH, "", ALIAS, "The queue that the alias stands for").or(&["TARGQ"]),
-    word("TARGTYPE", mq::MQIA_BASE_TYPE, TARGTYPE, mq::MQOT_Q, ALIAS, "What kind of object TARGET is").only(&[mq::MQOT_Q]),
+    word("TARGTYPE", mq::MQIA_BASE_TYPE, TARGTYPE, mq::MQOT_Q, ALIAS, "What kind of object TARGET is"),
     name("RNAME", mq::MQCA_REMOTE_Q_NAME, mq::MQ_Q_NAME_LENGTH, "", REMOTE, "The queue's name at its own queue manager"),
     name("RQMNAME", mq::MQCA_REMOTE_Q_MGR_NAME, mq::MQ_Q_MGR_NAME_LENGTH, "", REMOTE, "The queue manager that has the queue"),
     name("XMITQ", mq::MQCA_XMIT_Q_NAME, mq::MQ_Q_NAME_LENGTH, "", REMOTE, "Transmission queue to use; blank is the queue named as RQMNAME"),

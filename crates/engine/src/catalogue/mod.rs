@@ -148,6 +148,8 @@ pub(crate) struct QmgrAttributes {
     pub(crate) coded_char_set_id: i32,
     /// Whether channel authentication records count.
     pub(crate) chlauth: bool,
+    /// PSMODE: whether applications may publish and subscribe.
+    pub(crate) publish_subscribe: bool,
 }
 
 impl QmgrAttributes {
@@ -161,6 +163,7 @@ impl QmgrAttributes {
             trigger_interval_ms: attrs.int(MQIA_TRIGGER_INTERVAL).max(0) as u64,
             coded_char_set_id: attrs.int(MQIA_CODED_CHAR_SET_ID),
             chlauth: attrs.int(MQIA_CHLAUTH_RECORDS) == MQCHLA_ENABLED,
+            publish_subscribe: attrs.int(MQIA_PUBSUB_MODE) != MQPSM_DISABLED,
         }
     }
 }

@@ -297,6 +297,9 @@ impl SessionInner {
             Target::Topic(_) if *options & (receives | MQOO_SET) != 0 => {
                 Err(Reason::OPTION_NOT_VALID_FOR_TYPE)
             }
+            Target::Topic(_) if !self.qm.catalogue.qmgr().publish_subscribe => {
+                Err(Reason::PUBSUB_INHIBITED)
+            }
             Target::Topic(_) => Ok(()),
             Target::Queue { queue, .. } => admit(&mut queue.lock(), options),
             Target::Remote { transmission, .. } => {
@@ -416,7 +419,7 @@ impl Session {
     /// type, 2082 unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name,
     /// 2100 object already exists, 2184 remote queue name, 2196/2091/2092 and 2197/2198/2199
     /// (default) transmission queue unknown/type/usage, 2154 distribution
-    /// lists, 2425 topic string, 2459/2504/2516/2519 selectors, 2161 quiescing.
+    /// lists, 2425 topic string, 2531 PSMODE, 2459/2504/2516/2519 selectors, 2161 quiescing.
     pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
         let _call = self.inner().enter()?;
         self.inner().open(od, options).await

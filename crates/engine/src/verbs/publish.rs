@@ -178,6 +178,9 @@ impl SessionInner {
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
+        if !qm.catalogue.qmgr().publish_subscribe {
+            return Err(Reason::PUBSUB_INHIBITED);
+        }
         check_md(&md)?;
         if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && report::is_asked_for(&md) {
             return Err(Reason::MISSING_REPLY_TO_Q);

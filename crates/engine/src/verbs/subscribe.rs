@@ -480,6 +480,9 @@ impl SessionInner {
 
     async fn subscribe(&self, sd: &mut Sd, hobj: Hobj, given: Given) -> Verb<(Hobj, Hobj)> {
         options::check(sd, given)?;
+        if !self.qm.catalogue.qmgr().publish_subscribe {
+            return Err(Reason::PUBSUB_INHIBITED);
+        }
         if sd.options & MQSO_FAIL_IF_QUIESCING != 0 && self.qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
@@ -528,7 +531,7 @@ impl Session {
     /// # Errors
     /// 2046 options; 2013, 2050, 2424, 2431, 2440 fields of the descriptor; 2085 topic object, 2425 topic string; 2459,
     /// 2504, 2519 selection string; 2525, 2526 retained publications; 2019 `hobj`; 2522 destination; 2503, 2436 the topic takes no (durable)
-    /// subscriptions; 2428 there is no such subscription, 2432 there is one, 2429 it is in use, 2434 it is another user's,
+    /// subscriptions; 2531 PSMODE; 2428 there is no such subscription, 2432 there is one, 2429 it is in use, 2434 it is another user's,
     /// 2523 it cannot be used so; 2509, 2510, 2512, 2515, 2524, 2533 what cannot be altered; 2017 no handle, 2161
     /// quiescing.
     pub async fn subscribe(&self, sd: &mut Sd, hobj: Hobj) -> Verb<(Hobj, Hobj)> {
