@@ -6,6 +6,8 @@ use posthaste_engine::{
 };
 use posthaste_mqi::Reason;
 
+use crate::transport_security;
+
 /// A change, and whom it was about.
 struct Change<'a> {
     qm: &'a QueueManager,
@@ -186,6 +188,9 @@ pub(crate) async fn define(qm: &QueueManager, definition: &NewDefinition<'_>) ->
         name,
         attrs: Some(definition.attrs),
     };
+    if let Some(refusal) = transport_security::refusal(name, definition.attrs) {
+        return refusal;
+    }
     match qm.define(definition).await {
         Ok(()) => about(name).done(kind.row().message_ids.created),
         // Only what it was to be like can be missing.
@@ -201,6 +206,9 @@ pub(crate) async fn alter(qm: &QueueManager, kind: ObjectKind, name: &str, attrs
         name,
         attrs: Some(attrs),
     };
+    if let Some(refusal) = transport_security::refusal(name, attrs) {
+        return refusal;
+    }
     match qm.alter(kind, name, attrs).await {
         Ok(()) => change.done(kind.row().message_ids.changed),
         Err(error) => change.refused(error),

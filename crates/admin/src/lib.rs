@@ -25,6 +25,7 @@ mod display;
 mod execute;
 pub mod metrics;
 mod transactions;
+mod transport_security;
 
 pub use beside::{
     Answer, ChannelState, ChannelStatus, ChannelTls, ComponentCounts, ComponentError,

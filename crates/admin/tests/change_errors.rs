@@ -126,3 +126,30 @@ fn who_is_in_the_way_is_named_with_what_they_have() {
     assert_eq!(delete(false), Ok(()));
     assert_eq!(delete(false), Err(ChangeError::NotFound));
 }
+
+#[test]
+fn what_nobody_could_ever_meet_is_refused_to_channels() {
+    let w = World::light();
+    let wrong = [
+        ("SSLCIPH(TLS_RSA_WITH_NULL)", "AMQ8242E", 4092),
+        ("SSLCIPH(ANY_TLS13) SSLPEER('PHONE=1')", "AMQ8243E", 4093),
+        ("SSLPEER('CN')", "AMQ8243E", 4093),
+    ];
+    w.run("DEFINE CHANNEL(IS.THERE) CHLTYPE(SVRCONN) SSLCIPH(ANY_TLS12) SSLPEER('CN=a')");
+    for (attributes, id, reason) in wrong {
+        for command in [
+            format!("DEFINE CHANNEL(NEW) CHLTYPE(SVRCONN) {attributes}"),
+            format!("DEFINE CHANNEL(NEW) CHLTYPE(CLNTCONN) CONNAME(a) {attributes}"),
+            format!("ALTER CHANNEL(IS.THERE) CHLTYPE(SVRCONN) {attributes}"),
+        ] {
+            let reply = w.mqsc(&command);
+            assert_eq!((number(&reply), reply.reason.0), (id, reason), "{command}");
+        }
+    }
+    assert_eq!(number(&w.mqsc("DISPLAY CHANNEL(NEW)")), "AMQ8147E");
+    for unchanged in ["SSLCIPH EQ ANY_TLS12", "SSLPEER EQ 'CN=a'"] {
+        let shown = w.mqsc(&format!("DISPLAY CHANNEL(*) WHERE({unchanged})"));
+        assert_eq!(shown.rows.len(), 1, "{unchanged}");
+    }
+    w.run("ALTER CHANNEL(IS.THERE) CHLTYPE(SVRCONN) SSLCIPH(' ') SSLPEER('')");
+}

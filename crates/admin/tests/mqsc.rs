@@ -158,6 +158,12 @@ fn a_name_stands_for_one_queue() {
 
 /// How MQSC writes a value that is not the default, how DISPLAY shows it, and the value.
 fn sample(attribute: &Attribute) -> (String, String, Value) {
+    match attribute.keyword {
+        // Not any text is one.
+        "SSLCIPH" => return specific(attribute, "ANY_TLS13"),
+        "SSLPEER" => return specific(attribute, "CN=app*,O=Tests"),
+        _ => {}
+    }
     let keyword = attribute.keyword;
     let default = attribute.default.value();
     let number = |value: i64| {
@@ -226,6 +232,12 @@ fn sample(attribute: &Attribute) -> (String, String, Value) {
         ),
         other => panic!("{keyword} is set by nobody: {other:?}"),
     }
+}
+
+/// A value for an attribute that does not take any text.
+fn specific(attribute: &Attribute, value: &str) -> (String, String, Value) {
+    let text = format!("{}('{value}')", attribute.keyword);
+    (text, value.to_owned(), Value::Text(value.to_owned()))
 }
 
 fn named(kind: ObjectKind) -> String {

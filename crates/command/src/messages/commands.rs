@@ -265,6 +265,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Check the name; names in lower case need quotes.",
     ),
     message(
+        "AMQ8242E",
+        "SSLCIPH definition wrong for channel {0}: {1}.",
+        "There is no CipherSpec or alias of that name here, so nobody could ever connect. Nothing was changed.",
+        "Use a CipherSpec that docs/security.md lists, or an alias such as ANY_TLS12_OR_HIGHER; blanks are no TLS.",
+    ),
+    message(
+        "AMQ8243E",
+        "SSLPEER definition wrong for channel {0} ({1}): {2}.",
+        "No certificate's name could match it, so nobody could ever connect. Nothing was changed.",
+        "Write attributes and values with commas between them, for example CN=app*,O=Example.",
+    ),
+    message(
         "AMQ8276I",
         "Display Connection details.",
         "The answer to DISPLAY CONN.",

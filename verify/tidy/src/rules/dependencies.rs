@@ -65,7 +65,7 @@ const MAY_USE: &[Row] = &[
     ),
     row(
         "crates/admin",
-        &["mqi", "chlauth", "command", "env", "engine"],
+        &["mqi", "chlauth", "command", "tls", "env", "engine"],
         &["env-sim", "recovery-log"],
     ),
     row("crates/net", &["tls", "env"], &[]),
