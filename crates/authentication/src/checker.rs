@@ -19,7 +19,7 @@ use posthaste_env::{Clock, Nanos, spawn};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::limiter::Limiter;
-use crate::{Credentials, Method, Unable, Verdict};
+use crate::{Credentials, Method, SecretKind, Unable, Verdict};
 
 /// Questions that may wait for a thread.
 const MOST_WAITING: usize = 1_000;
@@ -128,13 +128,16 @@ impl Checker {
                 Ok(mut turn) => {
                     let verdict = self.find_out(credentials, method).await;
                     // Before the delay: who goes away meanwhile was wrong all the same.
-                    turn.wrong = verdict == Verdict::Wrong;
+                    turn.wrong = matches!(verdict, Verdict::Wrong | Verdict::BadToken(_));
                     verdict
                 }
                 Err(verdict) => verdict,
             },
         };
-        if matches!(verdict, Verdict::Wrong | Verdict::TooMany) {
+        if matches!(
+            verdict,
+            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany
+        ) {
             self.clock.sleep_until(self.after(delay)).await;
         }
         verdict
@@ -165,14 +168,12 @@ impl Checker {
 
     async fn find_out(&self, credentials: Credentials, method: Arc<dyn Method>) -> Verdict {
         // An empty password is right at many a directory, where it stands for nobody.
-        if credentials.user.is_empty() || credentials.password.is_empty() {
+        let nobodys = credentials.user.is_empty() && credentials.kind == SecretKind::Password;
+        if nobodys || credentials.secret.is_empty() {
             return Verdict::Wrong;
         }
-        match self.ask(move || method.check(&credentials)).await {
-            Ok(Ok(Some(user))) => Verdict::Right(user),
-            Ok(Ok(None)) => Verdict::Wrong,
-            Ok(Err(unable)) | Err(unable) => Verdict::Unable(unable),
-        }
+        let verdict = self.ask(move || method.verdict(&credentials)).await;
+        verdict.unwrap_or_else(Verdict::Unable)
     }
 
     fn after(&self, time: Duration) -> Nanos {
@@ -229,7 +230,7 @@ mod tests {
             match credentials.user.as_str() {
                 "panics" => panic!("as a module may"),
                 "unknown" => Err(Unable("nobody there".to_owned())),
-                user => Ok((credentials.password.as_slice() == b"right").then(|| user.to_owned())),
+                user => Ok((credentials.secret.as_slice() == b"right").then(|| user.to_owned())),
             }
         }
     }

@@ -12,12 +12,23 @@ use openssl::pkey::{PKey, Private};
 use openssl::sign::Signer;
 use zeroize::Zeroizing;
 
-/// A user and the password that was given for him.
+/// What a secret is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretKind {
+    /// A user's password.
+    Password,
+    /// A token, which names its user itself.
+    Token,
+}
+
+/// A user and the password that was given for him; or a token.
 pub struct Credentials {
-    /// The user, as the application wrote it.
+    /// The user, as the application wrote it; empty with a token.
     pub user: String,
-    /// The password.
-    pub password: Zeroizing<Vec<u8>>,
+    /// The password or the token.
+    pub secret: Zeroizing<Vec<u8>>,
+    /// Which of them.
+    pub kind: SecretKind,
 }
 
 impl Credentials {
@@ -25,7 +36,26 @@ impl Credentials {
     pub fn new(user: impl Into<String>, password: Zeroizing<Vec<u8>>) -> Credentials {
         Credentials {
             user: user.into(),
-            password,
+            secret: password,
+            kind: SecretKind::Password,
+        }
+    }
+
+    /// A token, which is taken over and erased in the end.
+    pub fn of_token(token: Zeroizing<Vec<u8>>) -> Credentials {
+        Credentials {
+            user: String::new(),
+            secret: token,
+            kind: SecretKind::Token,
+        }
+    }
+
+    /// The same once more.
+    pub fn copy(&self) -> Credentials {
+        Credentials {
+            user: self.user.clone(),
+            secret: self.secret.clone(),
+            kind: self.kind,
         }
     }
 }
@@ -72,7 +102,7 @@ impl Seals {
         let length = u64::try_from(credentials.user.len()).ok()?;
         signer.update(&length.to_be_bytes()).ok()?;
         signer.update(credentials.user.as_bytes()).ok()?;
-        signer.update(&credentials.password).ok()?;
+        signer.update(&credentials.secret).ok()?;
         let mut seal = Seal([0; 32]);
         let made = signer.sign(&mut seal.0).ok()?;
         (made == seal.0.len()).then_some(seal)
@@ -121,7 +151,7 @@ mod tests {
             "{shown}"
         );
         // By its type: what holds it erases it.
-        let Credentials { password, .. } = given;
-        let _: Zeroizing<Vec<u8>> = password;
+        let Credentials { secret, .. } = given;
+        let _: Zeroizing<Vec<u8>> = secret;
     }
 }

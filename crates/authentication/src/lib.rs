@@ -1,7 +1,8 @@
 //! Whether users are who they say.
 //!
 //! * [`Credentials`] are what an application gave: a user and a password, which is erased when they are dropped;
-//! * a [`Method`] says whether a password is right: [`Pam`] asks the system, [`UserFile`] a file of the queue manager's own;
+//! * a [`Method`] says whether a password is right: [`Pam`] asks the system, [`UserFile`] a file of the queue manager's own,
+//!   [`Directory`] an LDAP server, and [`Tokens`] knows the issuers of tokens;
 //! * [`Checker`] has the threads on which methods work, for passwords take milliseconds to check and no lane waits so
 //!   long; it limits how many wait, and how often an address may be wrong;
 //! * [`user_name`] and [`is_administrator`] ask the system about its users.
@@ -11,15 +12,21 @@
 
 mod checker;
 mod credentials;
+mod directory;
 mod limiter;
 mod method;
 mod pam;
+mod token;
 mod user_file;
 mod users;
 
 pub use checker::{Asked, Checker};
-pub use credentials::{Credentials, Seal, Seals};
+pub use credentials::{Credentials, Seal, Seals, SecretKind};
+pub use directory::{Directory, DirectorySettings};
 pub use method::{Method, Unable, Verdict};
 pub use pam::Pam;
+#[doc(hidden)]
+pub use token::fuzz as fuzz_token;
+pub use token::{LONGEST_TOKEN, TokenSettings, Tokens};
 pub use user_file::{LONGEST_PASSWORD, UserFile, UserFileError};
 pub use users::{is_administrator, user_name};

@@ -11,6 +11,15 @@ pub trait Method: Send + Sync {
     /// # Errors
     /// It could not be found out; that is no answer about the password.
     fn check(&self, credentials: &Credentials) -> Result<Option<String>, Unable>;
+
+    /// The same as a verdict.
+    fn verdict(&self, credentials: &Credentials) -> Verdict {
+        match self.check(credentials) {
+            Ok(Some(user)) => Verdict::Right(user),
+            Ok(None) => Verdict::Wrong,
+            Err(unable) => Verdict::Unable(unable),
+        }
+    }
 }
 
 /// It could not be found out whether a password is right.
@@ -30,6 +39,8 @@ pub enum Verdict {
     Right(String),
     /// They are not: no such user, another password, or one that may not be used now.
     Wrong,
+    /// The token is nobody's, for this reason.
+    BadToken(&'static str),
     /// They were not looked at: too many wrong ones came from this address.
     TooMany,
     /// It could not be found out.

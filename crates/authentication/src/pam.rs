@@ -283,7 +283,7 @@ impl Method for Pam {
         let Ok(user) = CString::new(credentials.user.as_str()) else {
             return Ok(None);
         };
-        let mut password = zeroize::Zeroizing::new(credentials.password.to_vec());
+        let mut password = zeroize::Zeroizing::new(credentials.secret.to_vec());
         password.push(0);
         let Ok(password) = CStr::from_bytes_with_nul(&password) else {
             return Ok(None);

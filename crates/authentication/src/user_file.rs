@@ -310,7 +310,7 @@ impl Method for UserFile {
         let hash = PasswordHash::new(hash).map_err(|error| Unable(error.to_string()))?;
         // As long as Argon2 takes, whatever the answer; it compares in constant time.
         let right = Argon2::default()
-            .verify_password(&credentials.password, &hash)
+            .verify_password(&credentials.secret, &hash)
             .is_ok();
         Ok(user.filter(|_| right).map(|(name, _)| name.clone()))
     }

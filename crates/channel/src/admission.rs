@@ -209,6 +209,7 @@ impl Claim<'_> {
         match verdict {
             Verdict::Right(user) => Ok(user),
             Verdict::Wrong => Err(self.refuse("AMQ5534E", &[claimed], Reason::NOT_AUTHORIZED)),
+            Verdict::BadToken(why) => Err(self.refuse("AMQ2605E", &[why], Reason::NOT_AUTHORIZED)),
             Verdict::TooMany => Err(self.refuse("AMQ2601E", &[claimed], Reason::NOT_AUTHORIZED)),
             Verdict::Unable(why) => Err(self.unable(&why.0)),
         }

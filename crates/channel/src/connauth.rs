@@ -13,22 +13,27 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_authentication::{
-    Asked, Checker, Credentials, Method, Pam, Seal, Seals, UserFile, Verdict, is_administrator,
-    user_name,
+    Asked, Checker, Credentials, Directory, DirectorySettings, Method, Pam, Seal, Seals,
+    SecretKind, TokenSettings, Tokens, UserFile, Verdict, is_administrator, user_name,
 };
 use posthaste_command::{AUTHENMD_USERFILE, Attrs, ObjectKind};
 use posthaste_engine::{Operator, QueueManager};
 use posthaste_env::Clock;
 use posthaste_mqi::constants::{
-    MQADPCTX_YES, MQAUTHENTICATE_PAM, MQCA_CONN_AUTH, MQCHK_NONE, MQCHK_OPTIONAL, MQCHK_REQUIRED,
+    MQADPCTX_YES, MQAUTHENTICATE_PAM, MQCA_AUTH_INFO_CONN_NAME, MQCA_CONN_AUTH,
+    MQCA_LDAP_BASE_DN_USERS, MQCA_LDAP_SHORT_USER_FIELD, MQCA_LDAP_USER_ATTR_FIELD,
+    MQCA_LDAP_USER_NAME, MQCA_LDAP_USER_OBJECT_CLASS, MQCHK_NONE, MQCHK_OPTIONAL, MQCHK_REQUIRED,
     MQCHK_REQUIRED_ADMIN, MQIA_ADOPT_CONTEXT, MQIA_AUTHENTICATION_FAIL_DELAY,
     MQIA_AUTHENTICATION_METHOD, MQIA_CHECK_CLIENT_BINDING, MQIA_CHECK_LOCAL_BINDING,
+    MQIA_LDAP_SECURE_COMM, MQSECCOMM_ANON, MQSECCOMM_NO,
 };
 use posthaste_net::Host;
 
 /// Services of PAM, by AUTHENMD: the first that is configured counts.
 const PAM_SERVICES: &[&str] = &["ibmmq", "login"];
 const OS_SERVICES: &[&str] = &["login"];
+/// Why a token is nobody's where none are taken.
+const NO_ISSUERS: &str = "qm.ini names no issuer that is trusted (stanza AuthToken)";
 
 /// Of whom a password is demanded: CHCKCLNT and CHCKLOCL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +76,8 @@ pub(crate) struct Checks {
     delay: Duration,
     /// What knows the passwords.
     method: Arc<dyn Method>,
+    /// What knows the issuers of tokens, if any are trusted.
+    tokens: Option<Arc<Tokens>>,
 }
 
 impl fmt::Debug for Checks {
@@ -103,15 +110,27 @@ impl Checks {
             adopt,
             delay: Duration::ZERO,
             method: Arc::new(UserFile::new("")),
+            tokens: None,
         }
     }
+}
+
+/// Where a queue manager looks for what AUTHINFO objects do not say.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// Its own users, for AUTHENMD(USERFILE).
+    pub users: PathBuf,
+    /// The password of LDAPUSER, in the first line.
+    pub directory_password: PathBuf,
+    /// Issuers of tokens; none if tokens are not taken.
+    pub tokens: Option<TokenSettings>,
 }
 
 /// What the connections of a queue manager have in common: what is demanded, and the threads that find out.
 pub struct ConnAuth {
     qm: QueueManager,
     operator: Arc<dyn Operator>,
-    users: PathBuf,
+    sources: Sources,
     checker: Checker,
     /// Asks who is in a group; apart from passwords, so that neither holds the other up, nor both the next.
     groups: Checker,
@@ -130,7 +149,7 @@ impl fmt::Debug for ConnAuth {
 }
 
 impl ConnAuth {
-    /// For a queue manager whose own users are in the file `users`, with so many threads for passwords. What CONNAUTH
+    /// For a queue manager, with so many threads for passwords. What CONNAUTH
     /// names and cannot be used is told to the operator, and closes the queue manager to clients.
     ///
     /// # Errors
@@ -138,7 +157,7 @@ impl ConnAuth {
     pub fn start(
         qm: QueueManager,
         operator: Arc<dyn Operator>,
-        users: PathBuf,
+        sources: Sources,
         clock: Arc<dyn Clock>,
         threads: usize,
     ) -> io::Result<Arc<ConnAuth>> {
@@ -151,7 +170,7 @@ impl ConnAuth {
             names: Mutex::default(),
             qm,
             operator,
-            users,
+            sources,
         };
         let policy = this.read().unwrap_or_else(Policy::Broken);
         *this.policy.lock() = Arc::new(policy);
@@ -188,37 +207,65 @@ impl ConnAuth {
         if name.is_empty() {
             return Ok(Policy::Unchecked);
         }
-        let of_system = self.qm.object(ObjectKind::AuthIdpwOs, &name);
-        let checks = of_system
-            .map(|object| self.of_system(&name, &object.attrs))
-            .ok_or_else(|| {
-                format!("CONNAUTH names {name}, and there is no AUTHINFO of AUTHTYPE(IDPWOS) with this name")
-            });
+        let checks = self.read_object(&name);
         checks.map(Policy::Checked).inspect_err(|why| {
             let name = self.qm.name().to_owned();
             self.operator.message("AMQ2604E", &[name, why.clone()]);
         })
     }
 
-    fn of_system(&self, name: &str, attrs: &Attrs) -> Checks {
-        let method: Arc<dyn Method> = match attrs.int(MQIA_AUTHENTICATION_METHOD) {
-            AUTHENMD_USERFILE => Arc::new(UserFile::new(&self.users)),
-            MQAUTHENTICATE_PAM => Arc::new(Pam::new(PAM_SERVICES)),
-            _ => Arc::new(Pam::new(OS_SERVICES)),
-        };
-        self.checks(name, attrs, method)
+    fn read_object(&self, name: &str) -> Result<Checks, String> {
+        if let Some(object) = self.qm.object(ObjectKind::AuthIdpwOs, name) {
+            return self.checks(name, &object.attrs, self.of_system(&object.attrs));
+        }
+        if let Some(object) = self.qm.object(ObjectKind::AuthIdpwLdap, name) {
+            let directory = self.directory(&object.attrs)?;
+            return self.checks(name, &object.attrs, Arc::new(directory));
+        }
+        Err(format!(
+            "CONNAUTH names {name}, and there is no AUTHINFO of AUTHTYPE(IDPWOS) or (IDPWLDAP) with this name"
+        ))
     }
 
-    fn checks(&self, name: &str, attrs: &Attrs, method: Arc<dyn Method>) -> Checks {
+    fn directory(&self, attrs: &Attrs) -> Result<Directory, String> {
+        let text = |selector: i32| attrs.text(selector).trim().to_owned();
+        let tls = match attrs.int(MQIA_LDAP_SECURE_COMM) {
+            MQSECCOMM_NO => false,
+            MQSECCOMM_ANON => true,
+            _ => return Err("SECCOMM(YES) is not in this release; SECCOMM(ANON) uses TLS without a certificate of the queue manager".to_owned()),
+        };
+        Directory::new(DirectorySettings {
+            servers: text(MQCA_AUTH_INFO_CONN_NAME),
+            tls,
+            user: text(MQCA_LDAP_USER_NAME),
+            password: self.sources.directory_password.clone(),
+            base: text(MQCA_LDAP_BASE_DN_USERS),
+            class: text(MQCA_LDAP_USER_OBJECT_CLASS),
+            field: text(MQCA_LDAP_USER_ATTR_FIELD),
+            short: text(MQCA_LDAP_SHORT_USER_FIELD),
+        })
+    }
+
+    fn of_system(&self, attrs: &Attrs) -> Arc<dyn Method> {
+        match attrs.int(MQIA_AUTHENTICATION_METHOD) {
+            AUTHENMD_USERFILE => Arc::new(UserFile::new(&self.sources.users)),
+            MQAUTHENTICATE_PAM => Arc::new(Pam::new(PAM_SERVICES)),
+            _ => Arc::new(Pam::new(OS_SERVICES)),
+        }
+    }
+
+    fn checks(&self, name: &str, attrs: &Attrs, method: Arc<dyn Method>) -> Result<Checks, String> {
         let seconds = u64::try_from(attrs.int(MQIA_AUTHENTICATION_FAIL_DELAY)).unwrap_or(0);
-        Checks {
+        let tokens = self.sources.tokens.as_ref().map(Tokens::load).transpose()?;
+        Ok(Checks {
             object: name.to_owned(),
             client: Check::read(attrs, MQIA_CHECK_CLIENT_BINDING),
             local: Check::read(attrs, MQIA_CHECK_LOCAL_BINDING),
             adopt: attrs.int(MQIA_ADOPT_CONTEXT) == MQADPCTX_YES,
             delay: Duration::from_secs(seconds),
             method,
-        }
+            tokens: tokens.map(Arc::new),
+        })
     }
 
     /// Whether credentials are right; `from` an address, or from this machine.
@@ -228,9 +275,14 @@ impl ConnAuth {
         credentials: Credentials,
         from: Option<Host>,
     ) -> Verdict {
+        let method: Arc<dyn Method> = match (credentials.kind, &checks.tokens) {
+            (SecretKind::Password, _) => Arc::clone(&checks.method),
+            (SecretKind::Token, Some(tokens)) => Arc::clone(tokens) as Arc<dyn Method>,
+            (SecretKind::Token, None) => return Verdict::BadToken(NO_ISSUERS),
+        };
         let asked = Asked {
             credentials,
-            method: Arc::clone(&checks.method),
+            method,
             from,
             delay: checks.delay,
         };

@@ -161,7 +161,7 @@ impl Connection {
             if rest.is_empty() {
                 return Ok(used);
             }
-            let next = Segment::next(rest, self.socket.limit()).map_err(End::Misbehaved)?;
+            let next = Segment::next(rest, self.socket.limit_of(rest)).map_err(End::Misbehaved)?;
             let Some(segment) = next else { return Ok(used) };
             // Only what is no verb is answered here: for most nothing is, and no output is begun.
             let mut answer = Vec::new();

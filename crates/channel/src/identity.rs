@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use posthaste_authentication::{Credentials, Seal, Verdict};
+use posthaste_authentication::{Credentials, Seal, SecretKind, Verdict};
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
 use zeroize::Zeroizing;
@@ -43,10 +43,28 @@ pub(crate) struct Identity {
     right: RefCell<Vec<Right>>,
 }
 
-/// User and password as MQCSP has them.
+/// User and password, or token, as MQCSP has them.
 pub(crate) fn of_csp(authentication: Authentication) -> Credentials {
-    let Authentication { user, password } = authentication;
-    Credentials::new(String::from_utf8_lossy(&user), password)
+    let Authentication {
+        user,
+        password,
+        token,
+    } = authentication;
+    match token.is_empty() {
+        true => Credentials::new(String::from_utf8_lossy(&user), password),
+        false => Credentials::of_token(token),
+    }
+}
+
+/// What stands for the user of a token, who is in the token: nobody has such a name.
+const OF_TOKEN: &str = "(token)";
+
+/// As whom credentials were given.
+fn claimed(credentials: &Credentials) -> String {
+    match credentials.kind {
+        SecretKind::Password => credentials.user.clone(),
+        SecretKind::Token => OF_TOKEN.to_owned(),
+    }
 }
 
 /// User and password as USERID_DATA has them; none if there is no password.
@@ -91,12 +109,16 @@ impl Identity {
             self.given.take();
         }
         let credentials = credentials.or_else(|| self.given());
+        // Nobody can take a token at its word.
+        let is_checked = matches!(&*policy, Policy::Checked(_));
+        let credentials =
+            credentials.filter(|given| is_checked || given.kind == SecretKind::Password);
         let held = match credentials {
             None => self.held(&policy),
             Some(_) => None,
         };
         let given = match (&credentials, &held) {
-            (Some(credentials), _) => Some(credentials.user.clone()),
+            (Some(credentials), _) => Some(claimed(credentials)),
             (None, held) => held.as_ref().map(|(given, _)| given.clone()),
         };
         let local = registry.is_local();
@@ -145,9 +167,7 @@ impl Identity {
 
     /// What USERID_DATA has brought, as long as it was not looked at.
     fn given(&self) -> Option<Credentials> {
-        let given = self.given.borrow();
-        let copy = |given: &Credentials| Credentials::new(&*given.user, given.password.clone());
-        given.as_ref().map(copy)
+        self.given.borrow().as_ref().map(Credentials::copy)
     }
 
     /// The last that were right, by what is demanded now: as whom they were given, and whose they are.
@@ -171,7 +191,7 @@ impl Identity {
             return Verdict::Right(user);
         }
         let seal = connauth.seal(&credentials);
-        let given = credentials.user.clone();
+        let given = claimed(&credentials);
         let verdict = connauth.check(checks, credentials, from).await;
         if !matches!(verdict, Verdict::Unable(_)) {
             self.given.take();
@@ -231,7 +251,7 @@ mod tests {
             (b"\0\0\0\0\0\0\0\0\0\0\0\0", None),
         ] {
             let given = of_userid(&userid(password));
-            assert_eq!(given.as_ref().map(|g| &g.password[..]), expected);
+            assert_eq!(given.as_ref().map(|g| &g.secret[..]), expected);
             assert!(given.is_none_or(|given| given.user == "alice"));
         }
     }

@@ -41,9 +41,10 @@ mod turned_away;
 mod worker;
 mod xa;
 
-pub use connauth::ConnAuth;
+pub use connauth::{ConnAuth, Sources};
 pub use connection::serve;
 pub use instance::{InstanceState, InstanceStatus};
+pub use posthaste_authentication::TokenSettings;
 pub use registry::{Caller, Counted, Limits, Registry, StopError};
 pub use security::Security;
 pub use turned_away::TurnedAway;

@@ -88,6 +88,7 @@ impl Connect {
             authentication: self.password.as_ref().map(|password| Authentication {
                 user: user.into_bytes(),
                 password: password.as_bytes().to_vec().into(),
+                ..Authentication::default()
             }),
             request: Request::Conn(Box::new(ConnRequest {
                 q_mgr: Name::new(&self.queue_manager),

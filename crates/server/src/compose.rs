@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security};
+use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security, Sources};
 use posthaste_command::ObjectKind;
 use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
@@ -360,6 +360,7 @@ fn entrances(
     operator: &Arc<dyn Operator>,
     clock: &Arc<dyn Clock>,
     home: &Home,
+    settings: &Settings,
 ) -> Result<Entrances, Failure> {
     let registries = [Registry::new, Registry::local].map(|make| {
         let limits = ChannelLimits::default();
@@ -368,7 +369,7 @@ fn entrances(
     let security = security(qm, operator, home)?;
     let [channels, _] = &registries;
     channels.secure(Arc::clone(&security));
-    let connauth = connauth(qm, operator, home)?;
+    let connauth = connauth(qm, operator, home, settings)?;
     for registry in &registries {
         registry.authenticate(Arc::clone(&connauth));
     }
@@ -386,10 +387,15 @@ fn connauth(
     qm: &QueueManager,
     operator: &Arc<dyn Operator>,
     home: &Home,
+    settings: &Settings,
 ) -> Result<Arc<ConnAuth>, Failure> {
-    let (users, clock) = (home.users(), posthaste_env::os().clock);
-    let operator = Arc::clone(operator);
-    let connauth = ConnAuth::start(qm.clone(), operator, users, clock, PASSWORD_THREADS);
+    let sources = Sources {
+        users: home.users(),
+        directory_password: home.directory_password(),
+        tokens: settings.tokens.clone(),
+    };
+    let (operator, clock) = (Arc::clone(operator), posthaste_env::os().clock);
+    let connauth = ConnAuth::start(qm.clone(), operator, sources, clock, PASSWORD_THREADS);
     connauth.map_err(|error| Failure::io(&home.users(), &error))
 }
 
@@ -445,7 +451,7 @@ impl Server {
         tokio::spawn(socket.run(ask, phases, Arc::clone(&numbers)));
 
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
-        let by = entrances(qm, operator, &clock, home)?;
+        let by = entrances(qm, operator, &clock, home, &configured.settings)?;
         let most = places(&configured.settings, qm.name(), &**operator);
         let reporting = Reporting::new(operator, lanes, most.turned_away);
         let places = most.admissions();

@@ -194,6 +194,11 @@ impl Home {
         self.folder.join("users")
     }
 
+    /// The password that the queue manager has at a directory (LDAPUSER).
+    pub fn directory_password(&self) -> PathBuf {
+        self.folder.join("ldap.sth")
+    }
+
     /// What belongs to the running process.
     pub fn run(&self) -> PathBuf {
         self.folder.join("run")

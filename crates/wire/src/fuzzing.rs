@@ -6,6 +6,7 @@ use posthaste_mqi::{ByteOrder, Chars, Name};
 
 use crate::client::{ClientOffer, ClientSocket};
 use crate::flow::{Body, Envelope, Framing};
+use crate::identity::{Authentication, Userid};
 use crate::initial::InitialData;
 use crate::negotiate::Offer;
 use crate::reply::Reply;
@@ -133,12 +134,40 @@ pub fn offer() -> Offer {
     }
 }
 
+/// Credentials, in both byte orders: what is understood is written and understood again.
+pub fn credentials(bytes: &[u8]) {
+    for order in [ByteOrder::Big, ByteOrder::Little] {
+        let envelope = Envelope {
+            framing: Framing::INITIAL,
+            scope: Scope::Unshared,
+            order,
+        };
+        let again = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            write(&mut out);
+            let segment = Segment::next(&out, out.len());
+            match segment {
+                Ok(Some(segment)) => segment.body.to_vec(),
+                other => panic!("what was written is a segment: {other:?}"),
+            }
+        };
+        if let Ok(csp) = Authentication::decode(bytes, order) {
+            let body = again(&|out| csp.encode(out, &envelope));
+            assert_eq!(Authentication::decode(&body, order), Ok(csp));
+        }
+        if let Ok(userid) = Userid::decode(bytes, order) {
+            let body = again(&|out| userid.encode(out, &envelope));
+            assert_eq!(Userid::decode(&body, order), Ok(userid));
+        }
+    }
+}
+
 /// Everything a client can send to a server, from the first byte on.
 pub fn server(bytes: &[u8]) {
     let mut socket = ServerSocket::new();
     let mut out = Vec::new();
     let mut rest = bytes;
-    while let Ok(Some(segment)) = Segment::next(rest, socket.limit()) {
+    while let Ok(Some(segment)) = Segment::next(rest, socket.limit_of(rest)) {
         match socket.receive(&segment, &mut out) {
             Ok(Some(Incoming::Proposed(_))) => {
                 if socket.answer(&offer(), &mut out).is_err() {

@@ -14,8 +14,11 @@ use crate::segment::{Flags, SegmentType};
 
 /// Longest user identifier and password in CONAUTH_INFO that are taken (MQCSP allows 1024 and 256).
 const MAX_CREDENTIAL: u32 = 1_024;
-/// The only authentication type: user identifier and password.
+/// Longest token (MQ_CSP_TOKEN_LENGTH).
+const MAX_TOKEN: u32 = 8_192;
+/// Authentication types: user identifier and password; a token.
 const USER_AND_PASSWORD: u32 = 1;
+const TOKEN: u32 = 2;
 
 /// USERID_DATA: the user of the client's process, or the application's user where MQCSP is not used.
 #[derive(Clone, PartialEq, Eq)]
@@ -74,13 +77,15 @@ impl Userid {
     }
 }
 
-/// CONAUTH_INFO: user and password of MQCSP.
-#[derive(Clone, PartialEq, Eq)]
+/// CONAUTH_INFO: user and password of MQCSP, or its token.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Authentication {
     /// User identifier.
     pub user: Vec<u8>,
     /// Password, in clear.
     pub password: Zeroizing<Vec<u8>>,
+    /// Token; empty where user and password are given.
+    pub token: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Authentication {
@@ -101,19 +106,24 @@ impl Authentication {
             let _user_max = input.u32()?;
             let _password_max = input.u32()?;
             let (user, password) = (input.u32()?, input.u32()?);
-            input.take(8)?;
-            if kind != USER_AND_PASSWORD || user > MAX_CREDENTIAL || password > MAX_CREDENTIAL {
+            let _token_max = input.u32()?;
+            let token = input.u32()?;
+            let fits = match kind {
+                USER_AND_PASSWORD => token == 0,
+                TOKEN => user == 0 && password == 0 && (1..=MAX_TOKEN).contains(&token),
+                _ => false,
+            };
+            if !fits || user > MAX_CREDENTIAL || password > MAX_CREDENTIAL {
                 return Err(PeerMisbehaved::AuthenticationMalformed);
             }
-            let user = input
-                .take(usize::try_from(user).unwrap_or(usize::MAX))?
-                .to_vec();
-            let password = input
-                .take(usize::try_from(password).unwrap_or(usize::MAX))?
-                .to_vec();
+            let mut take = |length: u32| {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                input.take(length).map(<[u8]>::to_vec)
+            };
             Ok(Authentication {
-                user,
-                password: Zeroizing::new(password),
+                user: take(user)?,
+                password: Zeroizing::new(take(password)?),
+                token: Zeroizing::new(take(token)?),
             })
         };
         read(&mut input).map_err(|_| PeerMisbehaved::AuthenticationMalformed)
@@ -124,14 +134,20 @@ impl Authentication {
         let length = |text: &[u8]| u32::try_from(text.len()).unwrap_or(u32::MAX);
         let mut writer = envelope.begin(out, SegmentType::ConauthInfo, Flags::NONE);
         writer.bytes(b"CAUT");
-        writer.u32(USER_AND_PASSWORD);
+        writer.u32(match self.token.is_empty() {
+            true => USER_AND_PASSWORD,
+            false => TOKEN,
+        });
         for _maximum_then_actual in 0..2 {
             writer.u32(length(&self.user));
             writer.u32(length(&self.password));
         }
-        writer.bytes(&[0; 8]);
+        for _maximum_then_actual in 0..2 {
+            writer.u32(length(&self.token));
+        }
         writer.bytes(&self.user);
         writer.bytes(&self.password);
+        writer.bytes(&self.token);
         writer.finish();
     }
 }

@@ -4,7 +4,7 @@
 //! once more when something was disputed. [`ServerSocket`] holds whichever state is the present one; after an error it
 //! holds the error and gives nothing else.
 //!
-//! Invariants: until a conversation is connected no segment longer than [`UNCONNECTED_LIMIT`] is taken and no flow is
+//! Invariants: until a conversation is connected no segment longer than [`UNCONNECTED_LIMIT`] is taken, but for credentials, and no flow is
 //! put together, so a peer that has not connected costs a fixed amount of memory; connected is whose MQCONN has
 //! succeeded, as the caller says. There are never more conversations than agreed.
 
@@ -27,6 +27,8 @@ use crate::verb::ApiHeader;
 
 /// Longest segment that is taken before a conversation is connected.
 pub const UNCONNECTED_LIMIT: usize = 4_096;
+/// The same for one with credentials: a token is 8,192 bytes long at most.
+const CREDENTIALS_LIMIT: usize = 8_192 + 128;
 
 /// What a segment means.
 #[derive(Debug)]
@@ -487,6 +489,16 @@ fn refused(header: Header, body: &Body<'_>, reason: Reason) -> Result<Incoming, 
     })
 }
 
+/// Whether a segment that begins so has credentials, or too little of it has come to say.
+fn may_be_credentials(bytes: &[u8]) -> bool {
+    let at = match bytes.get(3) {
+        Some(b'M') => 17,
+        _ => 9,
+    };
+    let kind = bytes.get(at);
+    kind.is_none_or(|kind| *kind == SegmentType::ConauthInfo.number())
+}
+
 /// Memory for unfinished flows.
 struct Room {
     /// For those of this socket, in bytes.
@@ -535,6 +547,20 @@ impl ServerSocket {
         match &self.state {
             State::Established(established) => established.limit(),
             _ => UNCONNECTED_LIMIT,
+        }
+    }
+
+    /// Longest segment that may come now, where what has come begins with `bytes`: credentials may be longer than whatever
+    /// else comes before a conversation is connected.
+    pub fn limit_of(&self, bytes: &[u8]) -> usize {
+        let State::Established(established) = &self.state else {
+            return UNCONNECTED_LIMIT;
+        };
+        match established.limit() {
+            limit if limit < CREDENTIALS_LIMIT && may_be_credentials(bytes) => {
+                CREDENTIALS_LIMIT.min(established.framing.max_transmission)
+            }
+            limit => limit,
         }
     }
 

@@ -13,7 +13,8 @@ const DAY: i64 = 86_400;
 /// Of all clients' stores.
 const PASSWORD: &str = "secret";
 
-/// The folder: `authority.pem`; `client.p12`, `expired.p12` and `stranger.p12` (of an authority that nobody trusts).
+/// The folder: `authority.pem`; `client.p12`, `expired.p12` and `stranger.p12` (of an authority that nobody trusts);
+/// `issuer.p12`, by whose key tokens are signed.
 pub struct Keys {
     folder: tempfile::TempDir,
 }
@@ -60,6 +61,11 @@ impl Keys {
     pub fn queue_manager(&self) -> PathBuf {
         self.folder.path().join("qm1.pem")
     }
+
+    /// The certificates of those whose tokens the queue manager trusts.
+    pub fn issuers(&self) -> PathBuf {
+        self.folder.path().join("issuers.pem")
+    }
 }
 
 fn files() -> Result<Vec<(String, Vec<u8>)>, ErrorStack> {
@@ -80,8 +86,12 @@ fn files() -> Result<Vec<(String, Vec<u8>)>, ErrorStack> {
         ("client", &trusted, 8),
         ("expired", &trusted, -1),
         ("stranger", &other, 8),
+        ("issuer", &trusted, 8),
     ] {
         let issued = authority.issue(&subject(&[("CN", name)], KeyKind::Rsa, days))?;
+        if name == "issuer" {
+            files.push(("issuers.pem".to_owned(), issued.certificate_pem()?));
+        }
         let store = issued.store(name, &[authority], PASSWORD)?;
         files.push((format!("{name}.p12"), store));
     }

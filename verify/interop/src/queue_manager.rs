@@ -1,5 +1,6 @@
 //! A queue manager with channels and queues for the cases.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -49,6 +50,11 @@ impl QueueManager {
         let home = find(&data, Some("QM1")).map_err(text)?;
         let users = UserFile::new(home.users());
         users.add("alice", b"right").map_err(text)?;
+        let keys = Keys::make()?;
+        let ini = fs::read_to_string(home.configuration()).map_err(text)?;
+        let stanza = format!("AuthToken:\n   KeyStore={}\n", keys.issuers().display());
+        let ini = ini.replace("AuthToken:\n", &stanza);
+        fs::write(home.configuration(), ini).map_err(text)?;
         let options = InProcessOptions {
             listen: true,
             port: Some(0),
@@ -58,7 +64,7 @@ impl QueueManager {
         let qm = InProcess::open(&data, "QM1", &options).map_err(text)?;
         let this = QueueManager {
             qm,
-            keys: Keys::make()?,
+            keys,
             _folder: folder,
         };
         let store = this.keys.queue_manager();

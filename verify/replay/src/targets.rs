@@ -72,6 +72,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "credentials",
+        run: credentials,
+        seeds: seeds::credentials,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "tls",
         run: tls,
         seeds: seeds::tls,
@@ -168,6 +174,12 @@ pub fn topic(bytes: &[u8]) {
 /// Patterns of channel authentication records.
 pub fn chlauth(bytes: &[u8]) {
     posthaste_chlauth::fuzzing::patterns(bytes);
+}
+
+/// What a client says of who it is: USERID_DATA, CONAUTH_INFO, tokens and the keys they are signed with.
+pub fn credentials(bytes: &[u8]) {
+    posthaste_wire::fuzzing::credentials(bytes);
+    posthaste_authentication::fuzz_token(bytes);
 }
 
 /// TLS: records before and after a handshake, SSLPEER, server names, PKCS#12.

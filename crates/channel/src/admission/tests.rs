@@ -145,6 +145,7 @@ fn wrong_credentials_are_refused_wherever_they_are_looked_at() {
         for verdict in [
             Verdict::Wrong,
             Verdict::TooMany,
+            Verdict::BadToken("its time is over"),
             Verdict::Unable(Unable("gone".to_owned())),
         ] {
             answers.push(refused(&ALICE, &policy, Answer::Credentials(verdict)));
@@ -152,6 +153,7 @@ fn wrong_credentials_are_refused_wherever_they_are_looked_at() {
         let expected = [
             ("AMQ5534E", Reason::NOT_AUTHORIZED),
             ("AMQ2601E", Reason::NOT_AUTHORIZED),
+            ("AMQ2605E", Reason::NOT_AUTHORIZED),
             ("AMQ2602E", Reason::SECURITY_ERROR),
         ];
         assert_eq!(answers, expected);

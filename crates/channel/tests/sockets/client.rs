@@ -232,6 +232,7 @@ impl<S: Wire> Client<S> {
         let credentials = Authentication {
             user: user.to_vec(),
             password: password.to_vec().into(),
+            ..Authentication::default()
         };
         self.socket
             .authenticate(&mut self.out, self.id, &credentials);
@@ -240,6 +241,21 @@ impl<S: Wire> Client<S> {
     /// The same, until they have been taken.
     pub(crate) async fn authenticate(&mut self, user: &[u8], password: &[u8]) {
         self.give(user, password);
+        self.taken().await;
+    }
+
+    /// Gives a token by MQCSP, until it has been taken.
+    pub(crate) async fn give_token(&mut self, token: &[u8]) {
+        let credentials = Authentication {
+            token: token.to_vec().into(),
+            ..Authentication::default()
+        };
+        self.socket
+            .authenticate(&mut self.out, self.id, &credentials);
+        self.taken().await;
+    }
+
+    async fn taken(&mut self) {
         match self.event().await.unwrap() {
             FromServer::Conversation {
                 status: Status::OK, ..

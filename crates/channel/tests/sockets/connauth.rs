@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_authentication::UserFile;
-use posthaste_channel::{ConnAuth, Limits};
+use posthaste_channel::{ConnAuth, Limits, Sources, TokenSettings};
 use posthaste_env::os;
 use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
@@ -27,6 +27,14 @@ pub(crate) struct Guarded {
     _folder: tempfile::TempDir,
 }
 
+fn sources(users: PathBuf, tokens: Option<TokenSettings>) -> Sources {
+    Sources {
+        directory_password: users.with_file_name("ldap.sth"),
+        users,
+        tokens,
+    }
+}
+
 impl Guarded {
     /// `attrs` of the authentication information object.
     pub(crate) async fn new(attrs: &str) -> Guarded {
@@ -34,13 +42,18 @@ impl Guarded {
     }
 
     fn with(world: World, attrs: &str) -> Guarded {
+        Guarded::trusting(world, attrs, None)
+    }
+
+    fn trusting(world: World, attrs: &str, tokens: Option<TokenSettings>) -> Guarded {
         let folder = tempfile::tempdir().unwrap();
         let path: PathBuf = folder.path().join("users");
         let users = UserFile::new(&path);
         users.add("alice", b"right").unwrap();
         users.add("bob", b"other").unwrap();
         let (qm, operator) = (world.qm.clone(), world.operator.clone());
-        let connauth = ConnAuth::start(qm, operator, path, os().clock, 2).unwrap();
+        let sources = sources(path, tokens);
+        let connauth = ConnAuth::start(qm, operator, sources, os().clock, 2).unwrap();
         world.registry.authenticate(Arc::clone(&connauth));
         let guarded = Guarded {
             world,
@@ -96,13 +109,15 @@ pub(crate) enum Given<'a> {
     Csp(&'a str, &'a str),
     /// Both in USERID_DATA.
     Userid(&'a str, &'a str),
+    /// A token in MQCSP.
+    Token(&'a str),
 }
 
 impl Given<'_> {
     pub(crate) async fn connect(self, client: &mut Raw) -> Reason {
         let id = client.id;
         let (user, password) = match self {
-            Given::Process | Given::Csp(..) => ("process", ""),
+            Given::Process | Given::Csp(..) | Given::Token(_) => ("process", ""),
             Given::Userid(user, password) => (user, password),
         };
         let mut padded = [b' '; 12];
@@ -118,9 +133,13 @@ impl Given<'_> {
 
     /// The same, on a socket that has said who the process runs as.
     async fn reconnect(self, client: &mut Raw) -> Reason {
-        if let Given::Csp(user, password) = self {
-            let (user, password) = (user.as_bytes(), password.as_bytes());
-            client.authenticate(user, password).await;
+        match self {
+            Given::Csp(user, password) => {
+                let (user, password) = (user.as_bytes(), password.as_bytes());
+                client.authenticate(user, password).await;
+            }
+            Given::Token(token) => client.give_token(token.as_bytes()).await,
+            Given::Process | Given::Userid(..) => {}
         }
         let (outcome, _) = client.call(Hobj::NONE, &conn("QM1")).await;
         assert_eq!(
@@ -339,7 +358,8 @@ async fn what_cannot_be_checked_lets_nobody_in_and_nobody_is_blamed() {
     // A queue manager that starts so is closed.
     let (qm, operator) = (guarded.world.qm.clone(), guarded.world.operator.clone());
     let path = guarded.users.path().to_owned();
-    let started = ConnAuth::start(qm, operator, path, os().clock, 1).unwrap();
+    let sources = sources(path, None);
+    let started = ConnAuth::start(qm, operator, sources, os().clock, 1).unwrap();
     let world = World::new().await;
     world.registry.authenticate(started);
     let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
@@ -380,4 +400,100 @@ async fn who_guesses_is_not_looked_at_any_more_and_others_are() {
     assert_eq!(right, Reason::NONE);
     let disconnected = client.call(Hobj::NONE, &Request::Disc).await;
     assert_eq!(disconnected.0.comp_code, CompCode::Ok);
+}
+
+/// As long as tokens may be, which is longer than whatever else comes before MQCONN.
+#[tokio::test]
+async fn a_token_of_a_trusted_issuer_lets_its_user_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let issuer = Issuer::make();
+    let keys = folder.path().join("issuers.pem");
+    std::fs::write(&keys, issuer.public()).unwrap();
+    let trusted = TokenSettings {
+        keys,
+        user_claim: String::new(),
+        issuer: String::new(),
+        audience: String::new(),
+    };
+    let attrs = "CHCKCLNT(REQUIRED) ADOPTCTX(YES)";
+    let guarded = Guarded::trusting(World::new().await, attrs, Some(trusted));
+    let token = issuer.token("app1", 4_000_000_000, 7_000);
+    assert!(
+        token.len() > 7_000 && token.len() <= 8_192,
+        "{}",
+        token.len()
+    );
+    assert_eq!(guarded.outcome(Given::Token(&token)).await.unwrap(), "app1");
+    let right = Given::Csp("alice", "right");
+    assert_eq!(guarded.outcome(right).await.unwrap(), "alice");
+    let over = issuer.token("app1", 1_000_000_000, 10);
+    let strangers = Issuer::make().token("app1", 4_000_000_000, 10);
+    for token in [&*over, &strangers, "no.token.this", "x"] {
+        assert_eq!(guarded.outcome(Given::Token(token)).await, Err(WRONG));
+    }
+    let inserts = guarded.world.operator.inserts("AMQ2605E");
+    assert_eq!(inserts, ["CH", "127.0.0.1", "its time is over"]);
+    // A second conversation with the same one, which is not looked at again.
+    let mut client = guarded.socket().await;
+    for _ in 0..2 {
+        let reason = Given::Token(&token).reconnect(&mut client).await;
+        assert_eq!(reason, Reason::NONE);
+        client.id = client.socket.start_conversation(&mut client.out).unwrap();
+        client.event().await.unwrap();
+    }
+    drop(client);
+    guarded.world.admission.empty().await;
+    // Where nothing is checked nobody takes it at its word.
+    guarded.world.mqsc("ALTER QMGR CONNAUTH(' ')");
+    guarded.connauth.refresh().unwrap();
+    assert_eq!(
+        guarded.outcome(Given::Token(&token)).await.unwrap(),
+        "process"
+    );
+}
+
+#[tokio::test]
+async fn a_token_is_refused_where_no_issuer_is_trusted() {
+    let guarded = Guarded::new("CHCKCLNT(OPTIONAL)").await;
+    let token = Issuer::make().token("app1", 4_000_000_000, 10);
+    assert_eq!(guarded.outcome(Given::Token(&token)).await, Err(WRONG));
+    let [_, _, why] = &guarded.world.operator.inserts("AMQ2605E")[..] else {
+        panic!("three inserts")
+    };
+    assert!(why.contains("AuthToken"), "{why}");
+}
+
+/// Whoever issues tokens, with ES256.
+struct Issuer(openssl::pkey::PKey<openssl::pkey::Private>);
+
+impl Issuer {
+    fn make() -> Issuer {
+        let curve = openssl::nid::Nid::X9_62_PRIME256V1;
+        let group = openssl::ec::EcGroup::from_curve_name(curve).unwrap();
+        let key = openssl::ec::EcKey::generate(&group).unwrap();
+        Issuer(openssl::pkey::PKey::from_ec_key(key).unwrap())
+    }
+
+    fn public(&self) -> Vec<u8> {
+        self.0.public_key_to_pem().unwrap()
+    }
+
+    /// With so many bytes, about, that say nothing.
+    fn token(&self, user: &str, end: i64, filler: usize) -> String {
+        let encoded = |bytes: &[u8]| {
+            let text = openssl::base64::encode_block(bytes);
+            text.replace('+', "-").replace('/', "_").replace('=', "")
+        };
+        let more = "x".repeat(filler * 3 / 4);
+        let claims = format!(r#"{{"sub":"{user}","exp":{end},"more":"{more}"}}"#);
+        let header = encoded(br#"{"alg":"ES256"}"#);
+        let signed = format!("{header}.{}", encoded(claims.as_bytes()));
+        let digest = openssl::hash::MessageDigest::sha256();
+        let mut signer = openssl::sign::Signer::new(digest, &self.0).unwrap();
+        let made = signer.sign_oneshot_to_vec(signed.as_bytes()).unwrap();
+        let made = openssl::ecdsa::EcdsaSig::from_der(&made).unwrap();
+        let half = |n: &openssl::bn::BigNumRef| n.to_vec_padded(32).unwrap();
+        let signature = [half(made.r()), half(made.s())].concat();
+        format!("{signed}.{}", encoded(&signature))
+    }
 }

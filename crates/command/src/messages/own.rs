@@ -706,4 +706,10 @@ pub(super) const MESSAGES: &[Message] = &[
         "Clients are refused with MQRC_SECURITY_ERROR (2063), if this is at the start; after REFRESH SECURITY what was demanded before still is. Applications of the queue manager's owner on this machine can connect.",
         "Correct CONNAUTH, or the authentication information object that it names, and enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
     ),
+    message(
+        "AMQ2605E",
+        "A token was refused from {1} on channel {0}: {2}.",
+        "The application gave an authentication token (MQCSP) in place of a user and a password, and it is nobody's here. MQCONN got MQRC_NOT_AUTHORIZED (2035), after the FAILDLAY of the authentication information object.",
+        "Have the application get a new token from an issuer whose key is in the file that KeyStore in the stanza AuthToken of qm.ini names; after a change of that file enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
+    ),
 ];

@@ -600,6 +600,11 @@ families! {
         MQADPCTX_NO = 0;
         MQADPCTX_YES = 1;
     }
+    "Secure communication with a directory (SecureComms)", "MQSECCOMM_" {
+        MQSECCOMM_YES = 0;
+        MQSECCOMM_NO = 1;
+        MQSECCOMM_ANON = 2;
+    }
     "Authentication method (AuthenticationMethod)", "MQAUTHENTICATE_" {
         MQAUTHENTICATE_OS = 0;
         MQAUTHENTICATE_PAM = 1;

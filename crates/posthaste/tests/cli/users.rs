@@ -161,3 +161,44 @@ fn who_is_on_this_machine_is_whom_the_kernel_names() {
     place.fed("Hello\n", put).good();
     serving.end();
 }
+
+/// Nobody listens where the directory should be; who administers here can put it right.
+#[test]
+fn a_directory_that_is_gone_lets_no_client_in() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let any = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = any.local_addr().unwrap().port();
+    drop(any);
+    let demand = format!(
+        "DEFINE AUTHINFO(LDAP) AUTHTYPE(IDPWLDAP) CONNAME('127.0.0.1({port})') SHORTUSR(uid) USRFIELD(uid) +\n\
+         BASEDNU('ou=users') CHCKCLNT(REQUIRED) CHCKLOCL(OPTIONAL) FAILDLAY(0)\n\
+         ALTER QMGR CONNAUTH(LDAP)\nREFRESH SECURITY(*) TYPE(CONNAUTH)\n"
+    );
+    place.mqsc(&demand, "QM1").good();
+    let connect = format!(
+        "--connect DEV.APP.SVRCONN/TCP/127.0.0.1({})",
+        serving.port()
+    );
+    let put = format!("put DEV.QUEUE.1 QM1 {connect} -u alice");
+    let outcome = place.fed("right\nHello\n", &put);
+    let shown = format!("{}{}", outcome.out, outcome.err);
+    assert!(outcome.code != 0 && shown.contains("2063"), "{shown}");
+    // An empty password is right at many a directory, and is asked about nowhere.
+    let outcome = place.fed("\nHello\n", &put);
+    assert!(refused(&outcome), "{} {}", outcome.out, outcome.err);
+    let errors = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    assert!(
+        errors.contains("AMQ2602E") && errors.contains(&format!("127.0.0.1:{port}")),
+        "{errors}"
+    );
+    let bad = "ALTER AUTHINFO(LDAP) AUTHTYPE(IDPWLDAP) SHORTUSR('u)(d')\nREFRESH SECURITY(*) TYPE(CONNAUTH)\n";
+    let outcome = place.mqsc(bad, "QM1");
+    assert!(
+        outcome.code != 0 && outcome.out.contains("AMQ2604E") && outcome.out.contains("SHORTUSR"),
+        "{}",
+        outcome.out
+    );
+    place.fed("Hello\n", "put DEV.QUEUE.1 QM1").good();
+    serving.end();
+}

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use posthaste_authentication::TokenSettings;
 use posthaste_recovery_log::LogConfig;
 
 use super::{ConfigError, RawConfig, keys};
@@ -30,6 +31,8 @@ pub struct Settings {
     pub keep_alive: bool,
     /// Backlog of a listener whose object says 0; 0 leaves the choice.
     pub backlog: u32,
+    /// Issuers of tokens that are trusted, and what of a token is the user.
+    pub tokens: Option<TokenSettings>,
     /// Bytes after which an error log begins anew.
     pub error_log_bytes: u64,
 }
@@ -139,6 +142,14 @@ impl RawConfig {
             service_programs: self.text("TuningParameters", "ServicePrograms") != Some("NO"),
             keep_alive: self.text("TCP", "KeepAlive") != Some("NO"),
             backlog: small("TCP", "ListenerBacklog"),
+            tokens: self
+                .text("AuthToken", "KeyStore")
+                .map(|keys| TokenSettings {
+                    keys: PathBuf::from(keys),
+                    user_claim: self.text("AuthToken", "UserClaim").unwrap_or("").to_owned(),
+                    issuer: self.text("AuthToken", "Issuer").unwrap_or("").to_owned(),
+                    audience: self.text("AuthToken", "Audience").unwrap_or("").to_owned(),
+                }),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
         })
     }

@@ -28,6 +28,7 @@ fn an_empty_file_means_the_defaults() {
     assert_eq!(settings.max_channels, 100);
     assert!(settings.keep_alive);
     assert_eq!(settings.error_log_bytes, 33_554_432);
+    assert_eq!(settings.tokens, None);
 }
 
 #[test]
@@ -36,7 +37,8 @@ fn every_acting_key_reaches_the_settings() {
          LogSecondaryFiles=5\n LogBufferPages=18\nchannels:\n maxchannels=50\n \
          MaxActiveChannels=7\nTuningParameters:\n DefaultQBufferSize=2048\n \
          DefaultPQBufferSize=4096\n ExpiryInterval=0\n Lanes=3\n ServicePrograms=no\nTCP:\n KeepAlive=No\n ListenerBacklog=9\n\
-         QMErrorLog:\n ErrorLogSize=32768\n";
+         QMErrorLog:\n ErrorLogSize=32768\n\
+         AuthToken:\n KeyStore=/k\n UserClaim=name\n Issuer=https://i/\n Audience=QM1\n";
     let settings = parse(text).unwrap().resolve().unwrap();
     assert_eq!(settings.log_path.as_deref(), Some(Path::new("/l")));
     assert_eq!(settings.log.file_pages, 64);
@@ -51,6 +53,10 @@ fn every_acting_key_reaches_the_settings() {
     assert!(!settings.keep_alive);
     assert_eq!(settings.backlog, 9);
     assert_eq!(settings.error_log_bytes, 32_768);
+    let tokens = settings.tokens.unwrap();
+    assert_eq!(tokens.keys, Path::new("/k"));
+    let names = [&*tokens.user_claim, &tokens.issuer, &tokens.audience];
+    assert_eq!(names, ["name", "https://i/", "QM1"]);
 }
 
 #[test]
@@ -144,13 +150,12 @@ fn the_file_of_a_new_queue_manager_reads_as_what_was_chosen() {
         settings.log_path.as_deref(),
         Some(Path::new("/var/log/QM1"))
     );
-    // What stands there as a comment is the default: without the comment signs the rest is the same.
-    let bare = text
-        .replace("   #", "   ")
-        .replace("MaxActiveChannels=\n", "\n");
+    // What stands there as a comment is the default, if there is one: without the comment signs the rest is the same.
+    let bare = text.replace("   #", "   ");
     let settings_of = |text: &str| {
         let lines = text.lines().filter(|line| {
-            line.ends_with(':') || line.contains('=') && !line.trim_start().contains(' ')
+            let is_key = line.contains('=') && !line.trim_start().contains(' ');
+            line.ends_with(':') || is_key && !line.ends_with('=')
         });
         let kept: Vec<&str> = lines.collect();
         parse(&kept.join("\n")).unwrap().resolve().unwrap()

@@ -50,7 +50,7 @@ impl Pair {
         let bytes = std::mem::take(&mut self.to_server);
         let mut rest = bytes.as_slice();
         let mut events = Vec::new();
-        while let Some(segment) = Segment::next(rest, self.server.limit())? {
+        while let Some(segment) = Segment::next(rest, self.server.limit_of(rest))? {
             match self.server.receive(&segment, &mut self.to_client)? {
                 Some(Incoming::Proposed(_)) => {
                     self.server.answer(&self.offer, &mut self.to_client)?;
@@ -483,6 +483,7 @@ fn identity_and_credentials_arrive_and_are_not_shown() {
     let authentication = Authentication {
         user: b"alice".to_vec(),
         password: b"geheim".to_vec().into(),
+        ..Authentication::default()
     };
     pair.client.userid(&mut pair.to_server, 1, &userid);
     pair.client
@@ -553,6 +554,65 @@ fn heartbeats_are_answered_by_both_sides() {
         };
         assert_eq!(answer.header.scope, scope);
     }
+}
+
+/// A token is longer than whatever else comes before a conversation is connected.
+#[test]
+fn a_token_arrives_and_is_not_shown() {
+    for length in [1, 4_096, 8_192] {
+        let mut pair = Pair::new(&client_offer(), fuzzing::offer());
+        pair.negotiate();
+        let authentication = Authentication {
+            token: vec![b'x'; length].into(),
+            ..Authentication::default()
+        };
+        pair.client
+            .authenticate(&mut pair.to_server, 1, &authentication);
+        let events = pair.serve().unwrap();
+        assert!(!format!("{events:?}").contains("xxx"));
+        let [
+            Incoming::Authentication {
+                authentication: arrived,
+                ..
+            },
+        ] = &events[..]
+        else {
+            panic!("{events:?}")
+        };
+        assert_eq!(arrived, &authentication);
+    }
+    let mut pair = Pair::new(&client_offer(), fuzzing::offer());
+    pair.negotiate();
+    let authentication = Authentication {
+        token: vec![b'x'; 8_193].into(),
+        ..Authentication::default()
+    };
+    pair.client
+        .authenticate(&mut pair.to_server, 1, &authentication);
+    let error = pair.serve().unwrap_err();
+    assert_eq!(error, PeerMisbehaved::AuthenticationMalformed);
+    // What is no credentials is as short as before, as soon as it is seen to be none.
+    let mut pair = Pair::new(&client_offer(), fuzzing::offer());
+    pair.negotiate();
+    raw(
+        &mut pair,
+        SegmentType::Conn,
+        1,
+        Flags::FIRST | Flags::LAST,
+        &[0; 5_000],
+    );
+    pair.to_server.truncate(17);
+    let seen = pair.to_server.clone();
+    let server = &pair.server;
+    let next = |bytes: &[u8]| {
+        Segment::next(bytes, server.limit_of(bytes)).map(|segment| segment.is_some())
+    };
+    assert_eq!(next(&seen), Ok(false), "its kind has not come");
+    let whole = [&seen[..], &[SegmentType::Conn.number()]].concat();
+    assert!(matches!(
+        next(&whole),
+        Err(PeerMisbehaved::SegmentTooLong { .. })
+    ));
 }
 
 #[test]

@@ -188,5 +188,7 @@ fn users_and_passwords() {
         "Passwords.baseClassesConnect@SC0",
         "Passwords.jmsConnects@SC1",
         "Passwords.jmsConnects@SC0",
+        // Without conversations the client sends no token.
+        "Passwords.jmsComes@SC1",
     ]);
 }

@@ -170,6 +170,7 @@ const MAY_USE: &[Row] = &[
             "wire",
             "tls",
             "env",
+            "authentication",
             "recovery-log",
             "store",
             "engine",

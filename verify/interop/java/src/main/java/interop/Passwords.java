@@ -12,6 +12,14 @@ import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.util.Base64;
 import java.util.Hashtable;
 import javax.jms.Connection;
 import javax.jms.JMSException;
@@ -136,6 +144,63 @@ public final class Passwords {
                         equal("alice", got.getStringProperty("JMSXUserID").trim());
                     }
                 }
+            }
+        });
+    }
+
+    private static String encoded(byte[] bytes) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    private static String encoded(String text) {
+        return encoded(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static PrivateKey key(String name) throws Exception {
+        char[] password = "secret".toCharArray();
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        try (InputStream file = Files.newInputStream(Path.of(System.getProperty("interop.keys"), name + ".p12"))) {
+            store.load(file, password);
+        }
+        return (PrivateKey) store.getKey(name, password);
+    }
+
+    private static String token(PrivateKey key, String user, int filler) throws Exception {
+        long end = System.currentTimeMillis() / 1000 + 3600;
+        String claims = "{\"sub\":\"" + user + "\",\"exp\":" + end + ",\"more\":\"" + "x".repeat(filler) + "\"}";
+        String signed = encoded("{\"typ\":\"JWT\",\"alg\":\"RS256\"}") + "." + encoded(claims);
+        Signature signature = Signature.getInstance("SHA256withRSA");
+        signature.initSign(key);
+        signature.update(signed.getBytes(StandardCharsets.UTF_8));
+        return signed + "." + encoded(signature.sign());
+    }
+
+    @Case
+    public void jmsComesWithATokenOfATrustedIssuer() throws Exception {
+        PrivateKey issuer = key("issuer");
+        demanding("CHCKCLNT(REQUIRED) ADOPTCTX(YES)", () -> {
+            for (int filler : new int[] {0, 5_000}) {
+                try (Connection connection = jms(true).createConnection("", token(issuer, "app1", filler))) {
+                    connection.start();
+                    Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                    javax.jms.Queue queue = session.createQueue("queue:///" + place.queue());
+                    session.createProducer(queue).send(session.createTextMessage("whose"));
+                    javax.jms.Message got = session.createConsumer(queue).receive(60_000);
+                    equal("app1", got.getStringProperty("JMSXUserID").trim());
+                }
+            }
+        });
+    }
+
+    @Case
+    public void aTokenOfAStrangerIsRefused() throws Exception {
+        PrivateKey stranger = key("stranger");
+        demanding("CHCKCLNT(REQUIRED)", () -> {
+            try {
+                jms(true).createConnection("", token(stranger, "app1", 0)).close();
+                throw new AssertionError("not refused");
+            } catch (JMSSecurityException failure) {
+                that(String.valueOf(failure.getCause()).contains("2035"), String.valueOf(failure.getCause()));
             }
         });
     }
