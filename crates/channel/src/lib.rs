@@ -28,6 +28,7 @@ mod deliver;
 mod desk;
 mod dispatch;
 mod ending;
+mod expiring;
 mod identity;
 mod instance;
 mod instances;

@@ -25,6 +25,8 @@ use posthaste_tls::{
 };
 use posthaste_wire::Status;
 
+use crate::expiring::Expiring;
+
 /// What the label of a queue manager's certificate begins with, if CERTLABL is blank.
 const LABEL: &str = "ibmwebspheremq";
 /// Values of SUITEB.
@@ -188,6 +190,8 @@ struct Repository {
     /// Where it is if SSLKEYR is blank.
     default: PathBuf,
     acceptor: Mutex<Option<Acceptor>>,
+    /// Of what was read last.
+    expiring: Mutex<Option<Expiring>>,
 }
 
 impl fmt::Debug for Security {
@@ -212,6 +216,7 @@ impl Security {
             operator,
             default,
             acceptor: Mutex::default(),
+            expiring: Mutex::default(),
         });
         let of_threads = Arc::clone(&repository);
         let source: AcceptorSource = Arc::new(move || of_threads.acceptor());
@@ -234,9 +239,34 @@ impl Security {
         *self.repository.acceptor.lock() = Some(acceptor);
         Ok(())
     }
+
+    /// Tells the operator of certificates that come to their end, once a day; and why the key repository cannot be read,
+    /// if a channel wants it and nobody has used it yet. `now` is in seconds from 1970 on. It waits for the disk.
+    pub fn look_after_certificates(&self, now: i64) {
+        let repository = &self.repository;
+        if !repository.is_wanted() {
+            return;
+        }
+        // Whoever could not read it has said so.
+        if repository.acceptor().is_err() {
+            return;
+        }
+        let due = repository.expiring.lock().as_mut().map(|all| all.due(now));
+        for (id, inserts) in due.unwrap_or_default() {
+            repository.operator.message(id, &inserts);
+        }
+    }
 }
 
 impl Repository {
+    /// A channel demands TLS.
+    fn is_wanted(&self) -> bool {
+        let channels = self.qm.objects(ObjectKind::SvrConn);
+        channels
+            .iter()
+            .any(|channel| !Demands::read(&channel.attrs).cipher.is_empty())
+    }
+
     fn acceptor(&self) -> Result<Acceptor, Failure> {
         let mut acceptor = self.acceptor.lock();
         if let Some(acceptor) = &*acceptor {
@@ -267,6 +297,7 @@ impl Repository {
         };
         let words = |error: KeyStoreError| error.to_string();
         let store = KeyStore::load(&path, None).map_err(words)?;
+        *self.expiring.lock() = Some(Expiring::of(&store));
         let label = attrs.text(MQCA_CERT_LABEL).trim().to_owned();
         let otherwise = format!("{LABEL}{}", self.qm.name().to_lowercase());
         let qm = self.qm.clone();

@@ -8,6 +8,7 @@
 //! Invariants: nobody is admitted before recovery is complete; "ready" is said only when a client that
 //! connects now is served; whatever ends the queue manager, it ends with one message and one exit code.
 
+mod certificates;
 pub(crate) mod engine_run;
 pub(crate) mod fronts;
 pub(crate) mod io_delay;
@@ -355,7 +356,7 @@ struct Entrances {
     connauth: Arc<ConnAuth>,
 }
 
-fn entrances(
+async fn entrances(
     qm: &QueueManager,
     operator: &Arc<dyn Operator>,
     clock: &Arc<dyn Clock>,
@@ -367,6 +368,7 @@ fn entrances(
         make(qm.clone(), Arc::clone(operator), limits, Arc::clone(clock))
     });
     let security = security(qm, operator, home)?;
+    certificates::watch(&security, clock).await;
     let [channels, _] = &registries;
     channels.secure(Arc::clone(&security));
     let connauth = connauth(qm, operator, home, settings)?;
@@ -451,7 +453,7 @@ impl Server {
         tokio::spawn(socket.run(ask, phases, Arc::clone(&numbers)));
 
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
-        let by = entrances(qm, operator, &clock, home, &configured.settings)?;
+        let by = entrances(qm, operator, &clock, home, &configured.settings).await?;
         let most = places(&configured.settings, qm.name(), &**operator);
         let reporting = Reporting::new(operator, lanes, most.turned_away);
         let places = most.admissions();

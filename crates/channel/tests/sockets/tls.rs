@@ -458,3 +458,38 @@ async fn certificates_are_mapped_and_blocked_by_their_names() {
     let key = "CHLAUTH('CH') SSLPEER('CN=\"app1\"') TYPE(SSLPEERMAP)";
     assert_eq!(world.operator.inserts("AMQ9777E")[3], key);
 }
+
+#[tokio::test]
+async fn certificates_that_come_to_their_end_are_told_of_once_a_day() {
+    let long_lived = subject(&[("CN", "authority")], KeyKind::Ec, 400);
+    let site = Site {
+        folder: tempfile::tempdir().unwrap(),
+        authority: Issued::authority(&long_lived).unwrap(),
+    };
+    let world = World::with(Limits::default()).await;
+    let labels = [("ibmwebspheremqqm1", KeyKind::Rsa)];
+    let (store, operator) = (site.store("key.pem", &labels, 31), world.operator.clone());
+    let security = Security::start(world.qm.clone(), operator, store, 1).unwrap();
+    // One moment for all of it: some seconds less than whole days are left.
+    let base = now() + 10;
+    let reported = |days: i64| {
+        let all = || world.operator.beginning_with("AMQ265");
+        let before = all().len();
+        security.look_after_certificates(base + days * DAY);
+        all().split_off(before)
+    };
+    assert!(reported(20).is_empty(), "no channel wants TLS");
+    set(&world, "SSLCIPH(ANY_TLS13)");
+    assert!(reported(-1).is_empty(), "there is time");
+    assert_eq!(reported(2), ["AMQ2650W"]);
+    let [label, subject, days] = &world.operator.inserts("AMQ2650W")[..] else {
+        panic!("three inserts");
+    };
+    assert_eq!((label.as_str(), days.as_str()), ("ibmwebspheremqqm1", "28"));
+    assert!(subject.contains("ibmwebspheremqqm1"), "{subject}");
+    assert!(reported(2).is_empty(), "the same day");
+    assert_eq!(reported(3), ["AMQ2650W"]);
+    security.refresh().unwrap();
+    assert_eq!(reported(3), ["AMQ2650W"], "read again");
+    assert_eq!(reported(35), ["AMQ2651E"]);
+}

@@ -41,11 +41,16 @@ impl Operator for RecordingOperator {
 impl RecordingOperator {
     /// The numbers of the messages about channels so far.
     pub(crate) fn channels(&self) -> Vec<&'static str> {
+        self.beginning_with("AMQ9")
+    }
+
+    /// Numbers of messages that begin so.
+    pub(crate) fn beginning_with(&self, prefix: &str) -> Vec<&'static str> {
         let operator = self.0.lock();
         operator
             .iter()
             .map(|(id, _)| *id)
-            .filter(|id| id.starts_with("AMQ9"))
+            .filter(|id| id.starts_with(prefix))
             .collect()
     }
 

@@ -712,4 +712,16 @@ pub(super) const MESSAGES: &[Message] = &[
         "The application gave an authentication token (MQCSP) in place of a user and a password, and it is nobody's here. MQCONN got MQRC_NOT_AUTHORIZED (2035), after the FAILDLAY of the authentication information object.",
         "Have the application get a new token from an issuer whose key is in the file that KeyStore in the stanza AuthToken of qm.ini names; after a change of that file enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
     ),
+    message(
+        "AMQ2650W",
+        "The certificate labelled {0} ({1}) expires in {2} days.",
+        "It is in the queue manager's key repository. When it has expired, clients do not trust the queue manager any more or, if it is an authority's, the queue manager does not trust clients whom it has issued. This is told once a day.",
+        "Have a new certificate issued, put it into the key repository, and enter REFRESH SECURITY(*) TYPE(SSL). `posthaste certs show` shows what is in a key repository.",
+    ),
+    message(
+        "AMQ2651E",
+        "The certificate labelled {0} ({1}) expired {2} days ago.",
+        "It is in the queue manager's key repository. Handshakes that need it fail.",
+        "Have a new certificate issued, put it into the key repository, and enter REFRESH SECURITY(*) TYPE(SSL).",
+    ),
 ];

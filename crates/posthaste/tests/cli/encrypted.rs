@@ -131,6 +131,28 @@ fn three_commands_encrypt_a_queue_manager() {
     assert!(code == 0 && got.contains(&large), "{} bytes", got.len());
 }
 
+#[test]
+fn a_certificate_that_ends_soon_is_told_of_when_the_queue_manager_starts() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let arguments = ["certs", "make", "--queue-manager", "QM1", "--days", "20"];
+    let made = run(&place, "", &arguments);
+    assert_eq!(made.0, 0, "{}", made.1);
+    let keys = place.path().join("certs/qm1.p12");
+    let commands = format!(
+        "ALTER QMGR SSLKEYR('{}')\n\
+         ALTER CHANNEL(DEV.APP.SVRCONN) CHLTYPE(SVRCONN) SSLCIPH(ANY_TLS13)",
+        keys.display()
+    );
+    place.mqsc(&commands, "QM1").good();
+    let log = place.home("QM1").join("errors/AMQERR01.LOG");
+    let reported = || std::fs::read_to_string(&log).unwrap().contains("AMQ2650W");
+    assert!(!reported(), "nobody has looked at it");
+    serving.end();
+    place.serving("QM1").end();
+    assert!(reported());
+}
+
 /// The driver's applications come with TLS, or are refused.
 fn drive(place: &Place, port: u16) {
     let port = port.to_string();
