@@ -30,6 +30,7 @@ KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue
          11: "authentication information CRLLDAP", 12: "authentication information OCSP",
          13: "authentication information IDPWOS", 14: "authentication information IDPWLDAP",
          15: "communication information", 16: "service", 17: "topic", 18: "subscription",
+         19: "authority record",
          20: "channel authentication record (BLOCKUSER)", 21: "channel authentication record (BLOCKADDR)",
          22: "channel authentication record (SSLPEERMAP)", 23: "channel authentication record (ADDRESSMAP)",
          24: "channel authentication record (USERMAP)", 25: "channel authentication record (QMGRMAP)"}

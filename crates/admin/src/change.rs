@@ -30,6 +30,7 @@ impl Change<'_> {
                 Reply::failed("AMQ8146E", &[self.qm.name().to_owned()], reason)
             }
             ChangeError::BadName => Reply::failed("AMQ8424E", &name, Reason::OBJECT_NAME_ERROR),
+            ChangeError::UnknownEntity => Reply::failed("AMQ8871E", &name, Reason::UNKNOWN_ENTITY),
             ChangeError::NotSupported(selectors) => self.not_supported(&selectors),
             ChangeError::Exists(_) => Reply::failed(
                 self.kind.row().message_ids.exists,
@@ -275,4 +276,15 @@ pub(crate) async fn clear_topics(qm: &QueueManager, topics: &str) -> Reply {
             change.refused(error)
         }
     }
+}
+
+/// Why an authority record was not changed.
+pub(crate) fn record_refused(qm: &QueueManager, name: &str, error: ChangeError) -> Reply {
+    let change = Change {
+        qm,
+        kind: ObjectKind::AuthRec,
+        name,
+        attrs: None,
+    };
+    change.refused(error)
 }

@@ -1,8 +1,9 @@
 //! The command server: requests on SYSTEM.ADMIN.COMMAND.QUEUE, answers to their reply queues
 //! (manual: "Escape", "Using programmable command formats").
 //!
-//! Invariants: a persistent request and its answers are one unit of work; an answer expires when the
-//! request would have; one that nobody waits for any more hinders nobody. What was on the queue when the queue manager
+//! Invariants: a command is that of the user in its message, whom only who may set context can choose, and answers go only
+//! where that user may put; a persistent request and its answers are one unit of work; an answer expires when the request
+//! would have; one that nobody waits for any more hinders nobody. What was on the queue when the queue manager
 //! began to quiesce is carried out and answered before the command server ends.
 //! Commands are carried out one after the other on a thread of their own: none delays a call of an
 //! application.
@@ -19,8 +20,9 @@ use posthaste_env::Clock;
 use posthaste_mqi::constants::{
     MQAT_QMGR, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_WAIT,
     MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
-    MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_NEW_MSG_ID,
-    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
+    MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY,
+    MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID,
+    MQWI_UNLIMITED,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, Reason};
 
@@ -164,7 +166,11 @@ impl Serving<'_> {
             return self.settle(request).await;
         }
         let reply = match pcf::escape_command(data) {
-            Ok(text) => self.admin.run(&text).await,
+            Ok(text) => {
+                let user = request.user_identifier.text();
+                let issuer = self.admin.queue_manager().issuer(&user).await;
+                self.admin.run_for(&issuer, &text).await
+            }
             Err(error) => Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
         };
         let order = pcf::byte_order(data).unwrap_or(ByteOrder::NATIVE);
@@ -194,6 +200,7 @@ impl Serving<'_> {
         let mut od = Od {
             object_name: request.reply_to_q,
             object_q_mgr_name: request.reply_to_q_mgr,
+            alternate_user_id: request.user_identifier,
             ..Od::default()
         };
         let mut md = reply_descriptor(request, order);
@@ -203,7 +210,9 @@ impl Serving<'_> {
             false => MQPMO_NO_SYNCPOINT,
         };
         let mut pmo = Pmo {
-            options: sync | if keeps_id { 0 } else { MQPMO_NEW_MSG_ID },
+            options: sync
+                | MQPMO_ALTERNATE_USER_AUTHORITY
+                | if keeps_id { 0 } else { MQPMO_NEW_MSG_ID },
             ..Pmo::default()
         };
         self.session

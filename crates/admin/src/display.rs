@@ -15,6 +15,7 @@ use posthaste_engine::{QueueManager, QueueStatus};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
+use crate::authority;
 use crate::beside::Components;
 use crate::chlauth;
 
@@ -139,6 +140,7 @@ pub(crate) fn script(qm: &QueueManager) -> Reply {
     for record in chlauth::script(qm) {
         reply.add_message("AMQ2404I", &[whole_mqsc_of(&record)]);
     }
+    authority::script(qm, &mut reply);
     reply
 }
 

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use posthaste_command::{Command, ObjectKind, Reply};
-use posthaste_engine::{NewDefinition, QueueManager};
+use posthaste_engine::{Issuer, NewDefinition, QueueManager};
 use posthaste_mqi::Reason;
 
 use crate::beside::{ChannelStatus, ComponentError, Components, LaneStatus};
 use crate::display::{Request, not_here};
 use crate::metrics::exposition;
-use crate::{change, chlauth, display, metrics};
+use crate::{authority, change, chlauth, display, metrics};
 
 /// The door through which a running queue manager is administered. Clones are the same one.
 #[derive(Clone)]
@@ -43,21 +43,52 @@ impl Admin {
         &self.qm
     }
 
-    /// Carries out one command in MQSC text.
+    /// Carries out one command in MQSC text, for whoever owns the queue manager.
     pub async fn run(&self, text: &str) -> Reply {
+        self.run_for(&Issuer::OWNER, text).await
+    }
+
+    /// The same for somebody who may not be allowed to.
+    pub async fn run_for(&self, issuer: &Issuer, text: &str) -> Reply {
         match posthaste_command::parse(text) {
-            Ok(Some(command)) => self.execute(&command).await,
+            Ok(Some(command)) => self.execute_for(issuer, &command).await,
             Ok(None) => Reply::default(),
             Err(error) => Reply::from(&error),
         }
     }
 
-    /// Carries out one command. The reply is what runmqsc shows.
+    /// Carries out one command, for whoever owns the queue manager. The reply is what runmqsc shows.
     pub async fn execute(&self, command: &Command) -> Reply {
+        self.execute_for(&Issuer::OWNER, command).await
+    }
+
+    /// The same for somebody who may not be allowed to.
+    pub async fn execute_for(&self, issuer: &Issuer, command: &Command) -> Reply {
         let qm = &self.qm;
         if let Err(reason) = qm.running() {
             return Reply::failed("AMQ8146E", &[qm.name().to_owned()], reason);
         }
+        if let Some(refusal) = authority::forbidden(qm, issuer, command) {
+            return refusal;
+        }
+        let is_new = |kind: &ObjectKind, name: &str| qm.object(*kind, name).is_none();
+        let made = match command {
+            Command::Define { kind, name, .. } if is_new(kind, name) => Some((*kind, name)),
+            _ => None,
+        };
+        let mut reply = self.carry_out(command).await;
+        if let Command::Display { what, .. } = command {
+            authority::visible(qm, issuer, *what, &mut reply);
+        }
+        let granted = match made.filter(|_| reply.ok) {
+            Some((kind, name)) => authority::grant_maker(qm, issuer, kind, name).await,
+            None => None,
+        };
+        granted.unwrap_or(reply)
+    }
+
+    async fn carry_out(&self, command: &Command) -> Reply {
+        let qm = &self.qm;
         match command {
             Command::Define {
                 kind,
@@ -92,6 +123,7 @@ impl Admin {
             Command::Ping => Reply::done("AMQ8415I", &[]),
             Command::RefreshTls => self.refresh_tls(),
             Command::RefreshConnAuth => self.refresh_connauth(),
+            Command::Authority(command) => authority::execute(qm, command).await,
             Command::Start { kind, name } => self.start(*kind, name).await,
             Command::Stop { kind, name, force } => self.stop(*kind, name, *force).await,
             Command::Display {

@@ -11,12 +11,14 @@
 //! | --- | --- |
 //! | `execute` | which command goes where |
 //! | `change` | define, alter, delete, clear, and how their errors read |
+//! | `authority` | authority records, and what commands need themselves |
 //! | `display/` | definitions and statuses as rows; what a DISPLAY asks of any row |
 //! | `metrics/` | the registry of counters and gauges, and their exposition |
 //! | `transactions` | units of work, and decisions about branches in doubt |
 //! | `beside` | what runs beside the engine, as administration sees it |
 //! | `command_server` | requests on SYSTEM.ADMIN.COMMAND.QUEUE |
 
+mod authority;
 mod beside;
 mod change;
 mod chlauth;

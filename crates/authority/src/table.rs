@@ -101,17 +101,16 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty one. `by_user`: users' own records count beside those of their groups.
-    pub fn new(by_user: bool) -> Table {
-        Table {
-            types: BTreeMap::new(),
-            by_user,
-        }
+    /// Whether users' own records count beside those of their groups; at first they do not.
+    pub fn count_users(&mut self, by_user: bool) {
+        self.by_user = by_user;
     }
 
-    /// Whether users' own records count.
-    pub fn by_user(&self) -> bool {
-        self.by_user
+    /// The entities with a record of exactly this profile.
+    pub fn entities_on(&self, object_type: ObjectType, profile: &Profile) -> Vec<Entity> {
+        let of_type = self.types.get(&object_type);
+        let granting = of_type.and_then(|of_type| of_type.granting(profile));
+        granting.map_or_else(Vec::new, |granting| granting.to.keys().cloned().collect())
     }
 
     /// Adds a record, in the place of one that is about the same.
@@ -241,7 +240,8 @@ mod tests {
     }
 
     fn table(by_user: bool, records: &[(&str, Entity, &[crate::Authority])]) -> Table {
-        let mut table = Table::new(by_user);
+        let mut table = Table::default();
+        table.count_users(by_user);
         for (profile, entity, authorities) in records {
             table.set(&Record {
                 profile: Profile::new(profile).unwrap(),

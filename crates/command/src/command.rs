@@ -1,6 +1,7 @@
 //! A parsed command, and the error that stands in its place.
 
 use crate::attrs::Attrs;
+use crate::authority::AuthorityCommand;
 use crate::chlauth::{ChlAuthAction, ChlAuthMatch};
 use crate::kinds::ObjectKind;
 use crate::value::Value;
@@ -98,6 +99,8 @@ pub enum Command {
     RefreshConnAuth,
     /// About channel authentication records.
     ChlAuth(ChlAuthCommand),
+    /// About authority records.
+    Authority(AuthorityCommand),
     /// SAVE QMGR, which is not MQ's: every definition as the command that makes it again.
     Save,
 }

@@ -5,6 +5,7 @@
 //! apart by a type; stored codes are unique, never 0, and a code keeps its meaning for ever; a kind's name space is
 //! that of a kind with the same noun or the same group; every number of a message is in the table of messages.
 
+use posthaste_authority::ObjectType;
 use posthaste_mqi::constants as mq;
 use std::fmt;
 
@@ -483,6 +484,21 @@ kinds! {
     ChlUserMap = a_chlauth("USERMAP", 5, 24, "channel authentication record about users of clients");
     /// Channel authentication record about queue managers.
     ChlQmgrMap = a_chlauth("QMGRMAP", 6, 25, "channel authentication record about queue managers");
+    /// Authority record: what a user or a group may do. Its name says type of object, entity and profile.
+    AuthRec = Kind {
+        describe: "authority record",
+        name_length: 1_200,
+        free_name: true,
+        message_ids: MessageIds {
+            created: "AMQ8862I",
+            changed: "AMQ8862I",
+            deleted: "AMQ8863I",
+            shown: "AMQ8864I",
+            exists: "AMQ8150E",
+            not_found: "AMQ2430E",
+        },
+        ..a_definition(ObjectKind::AuthRec, &["AUTHREC"], 19)
+    };
 }
 
 impl ObjectKind {
@@ -522,6 +538,39 @@ impl ObjectKind {
     pub fn stored_as(code: u8) -> Option<ObjectKind> {
         let mut all = ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS);
         all.find(|kind| kind.row().stored == code)
+    }
+
+    /// The type of object whose authorities are for it.
+    pub fn object_type(self) -> ObjectType {
+        match self {
+            ObjectKind::QLocal | ObjectKind::QModel | ObjectKind::QAlias | ObjectKind::QRemote => {
+                ObjectType::Queue
+            }
+            ObjectKind::SvrConn => ObjectType::Channel,
+            ObjectKind::ClntConn => ObjectType::ClntConn,
+            ObjectKind::Listener => ObjectType::Listener,
+            ObjectKind::Namelist => ObjectType::Namelist,
+            ObjectKind::Process => ObjectType::Process,
+            ObjectKind::AuthCrlLdap
+            | ObjectKind::AuthOcsp
+            | ObjectKind::AuthIdpwOs
+            | ObjectKind::AuthIdpwLdap => ObjectType::AuthInfo,
+            ObjectKind::CommInfo => ObjectType::CommInfo,
+            ObjectKind::Service => ObjectType::Service,
+            // A subscription has those of its topic.
+            ObjectKind::Topic | ObjectKind::Sub => ObjectType::Topic,
+            // Whoever administers the queue manager sets these records.
+            ObjectKind::Qmgr
+            | ObjectKind::AuthRec
+            | ObjectKind::ChlBlockUser
+            | ObjectKind::ChlBlockAddr
+            | ObjectKind::ChlSslPeerMap
+            | ObjectKind::ChlAddressMap
+            | ObjectKind::ChlUserMap
+            | ObjectKind::ChlQmgrMap => ObjectType::QueueManager,
+            #[cfg(any(test, feature = "sample-kind"))]
+            ObjectKind::Sample => ObjectType::QueueManager,
+        }
     }
 
     /// What the kind is called in running text, for example `local queue`.
@@ -613,6 +662,7 @@ mod tests {
             (Service, 16),
             (Topic, 17),
             (Sub, 18),
+            (AuthRec, 19),
             (ChlBlockUser, 20),
             (ChlBlockAddr, 21),
             (ChlSslPeerMap, 22),

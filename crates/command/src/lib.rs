@@ -9,6 +9,7 @@
 
 mod attribute;
 mod attrs;
+mod authority;
 mod chlauth;
 mod command;
 mod filter;
@@ -29,6 +30,7 @@ mod value;
 
 pub use attribute::{Attribute, DefaultValue, Effect, Set, ValueKind, shown};
 pub use attrs::Attrs;
+pub use authority::{AuthorityCommand, COMPONENT, Matching, RecordName};
 pub use chlauth::{
     ChlAuthAction, ChlAuthMatch, RunCheck, SOURCE_CHANNEL, SOURCE_MAP, SOURCE_NO_ACCESS,
     is_chlauth, is_relevant,
@@ -41,6 +43,7 @@ pub use parse::{is_end, parse};
 pub use reference::{messages_page, reference_page};
 pub use reply::{Cell, Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
+pub use show::authority_row;
 pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shows_all, whole_mqsc_of};
 pub use statuses::status_keywords;
 pub use table::{AUTHENMD_USERFILE, attributes, by_keyword, by_selector};

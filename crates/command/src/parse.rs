@@ -4,6 +4,7 @@
 //! from left to right, so the first fault of a command is the one reported. Whatever the text
 //! is, the answer comes in time proportional to its length, without panic.
 
+mod authority;
 mod chlauth;
 mod clear;
 mod cursor;
@@ -14,6 +15,7 @@ mod filter;
 mod nouns;
 mod values;
 
+use crate::authority::AuthorityCommand;
 use crate::command::{Command, DisplayWhat, SyntaxError};
 use crate::kinds::ObjectKind;
 use crate::table::by_selector;
@@ -93,6 +95,9 @@ fn command(
     verb: Verb,
     noun: &Parameter<'_>,
 ) -> Result<Command, SyntaxError> {
+    if let Some(about) = authority::command(cursor, verb, noun) {
+        return about;
+    }
     if let Some(about) = chlauth::command(cursor, verb, noun) {
         return about;
     }
@@ -146,20 +151,23 @@ fn of_queue_manager(
     nothing_more(cursor, &format!("{verb} QMGR"))
 }
 
-/// REFRESH SECURITY TYPE(SSL) or TYPE(CONNAUTH); the asterisk behind SECURITY may be left out.
+/// REFRESH SECURITY TYPE(SSL), TYPE(CONNAUTH) or TYPE(AUTHSERV); the asterisk behind SECURITY may be left out.
 fn refresh(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, SyntaxError> {
     if !noun.word.eq_ignore_ascii_case("SECURITY") {
         return Err(wrong_noun(cursor.text, "REFRESH", noun, &[]));
     }
     let not_here = || fault::not_here(noun.start, "REFRESH SECURITY".to_owned());
     let Some(parameter) = cursor.parameter()? else {
-        return Err(not_here());
+        return Ok(Command::Authority(AuthorityCommand::Refresh));
     };
     let is_type = parameter.word.eq_ignore_ascii_case("TYPE");
     let item = parameter.one_value(cursor.text);
     let command = match item {
         Ok(item) if is_type && item.text == "SSL" => Command::RefreshTls,
         Ok(item) if is_type && item.text == "CONNAUTH" => Command::RefreshConnAuth,
+        Ok(item) if is_type && item.text == "AUTHSERV" => {
+            Command::Authority(AuthorityCommand::Refresh)
+        }
         _ => return Err(not_here()),
     };
     nothing_more(cursor, "REFRESH SECURITY")?;

@@ -8,7 +8,7 @@ use crate::chlauth::{is_chlauth, is_relevant};
 use crate::kinds::ObjectKind;
 use crate::object::Object;
 use crate::reply::{Cell, Row};
-use crate::table::attributes;
+use crate::table::{attributes, authrec};
 use crate::value::Value;
 
 /// Whether a DISPLAY command shows every attribute: when it says ALL, and when it names one
@@ -58,6 +58,21 @@ pub fn row_of(object: &Object, show: &[String], all: bool) -> Row {
         .collect();
     // A switch stands where its word belongs: NOTRIGGER with the Ns.
     cells.sort_by_cached_key(|cell| (!is_heading(object.kind, cell.attribute()), cell.keyword()));
+    Row::from(cells)
+}
+
+/// Cells about authority records, in the order given: each value by its keyword.
+pub fn authority_row(cells: Vec<(&'static str, Value)>) -> Row {
+    let attribute = |keyword: &str| {
+        let mut all = authrec::ROWS.iter().chain(authrec::SHOWN);
+        all.find(|attribute| attribute.keyword == keyword)
+    };
+    let cell = |(keyword, value): (&'static str, Value)| {
+        let attribute = attribute(keyword);
+        assert!(attribute.is_some(), "{keyword} is not about authorities");
+        attribute.map(|attribute| Cell::new(attribute, value))
+    };
+    let cells: Vec<Cell> = cells.into_iter().filter_map(cell).collect();
     Row::from(cells)
 }
 

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use posthaste_recovery_log::LogConfig;
 
+use crate::authority_service::Authorization;
+
 /// What is needed to start a queue manager.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -26,6 +28,8 @@ pub struct EngineConfig {
     pub expiry_interval_s: u32,
     /// How many numbers of messages a checkpoint reserves beyond the last one used ([`NUMBERS`](crate::NUMBERS)).
     pub numbers: u64,
+    /// Who may do what; none: everybody may do everything.
+    pub authorization: Option<Authorization>,
 }
 
 /// What can be said only when a queue manager is created. Everything can be altered later.

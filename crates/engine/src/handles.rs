@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
+use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition};
 use crate::consume::selection::{Selecting, Selection};
 use crate::group::{GroupGet, GroupPut};
@@ -65,6 +66,8 @@ pub(crate) struct Handle {
     pub(crate) created_queue: bool,
     /// MQSUB made it, for the managed queue of a subscription.
     pub(crate) managed: bool,
+    /// That its opener may do what its options say.
+    pub(crate) authorised: Authorised,
 }
 
 /// What has a number.

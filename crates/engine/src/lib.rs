@@ -20,6 +20,7 @@
 //! | `unit/` | units of work: their table, how they end, what a forced record makes true |
 //! | `topics/` | subscriptions, found by topic string |
 //! | `record` | every log record, with its redo and undo |
+//! | `authorization` | whether a user may do something with an object |
 //! | `catalogue/` | object definitions, and the calls that change them |
 //! | `status` | what is true at this moment, as typed values |
 //! | `recovery/` | checkpoint and restart |
@@ -37,6 +38,8 @@ mod alerts;
 mod application;
 mod async_puts;
 mod asynchronous;
+mod authority_service;
+mod authorization;
 mod catalogue;
 mod check;
 mod config;
@@ -83,7 +86,11 @@ mod upkeep;
 mod verbs;
 
 pub use application::{Application, Binding};
-pub use catalogue::{ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, Restored};
+pub use authority_service::{Authorization, Looking, Users};
+pub use authorization::{Issuer, Need, Refusal};
+pub use catalogue::{
+    ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, Restored, authority_numbers,
+};
 pub use config::{CreateOptions, EngineConfig};
 pub use meter::{Count, Counts, Meter};
 pub use numbers::NUMBERS;

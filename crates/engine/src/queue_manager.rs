@@ -9,7 +9,8 @@ use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::{RecoveryLog, Writer};
 
-use crate::application::Application;
+use crate::application::{Application, Binding};
+use crate::authorization::CONNECT;
 use crate::lifecycle::Phase;
 use crate::manager::Inner;
 use crate::meter::Counts;
@@ -65,18 +66,39 @@ impl QueueManager {
         &self.connections
     }
 
-    /// Connects an application.
+    /// Connects an application of the queue manager's own process, or any application where authorities are not checked.
     ///
     /// # Errors
-    /// 2046 options, 2161 while quiescing, 2162 while stopping, 2009 after a stop.
+    /// 2035 it is another process's and authorities are checked: that is for [`QueueManager::admit`]; 2046 options, 2161
+    /// while quiescing, 2162 while stopping, 2009 after a stop.
     pub fn connect(&self, who: Application) -> Result<Session, Reason> {
+        if who.binding != Binding::Fastpath && self.checks_authorities() {
+            return Err(Reason::NOT_AUTHORIZED);
+        }
+        self.begin_session(who, false)
+    }
+
+    /// Connects an application, if its user may.
+    ///
+    /// # Errors
+    /// 2035 its user may not; those of [`QueueManager::connect`].
+    pub async fn admit(&self, who: Application) -> Result<Session, Reason> {
+        if who.binding == Binding::Fastpath || !self.checks_authorities() {
+            return self.connect(who);
+        }
+        let caller = self.inner.caller(&who.user).await;
+        caller.check_manager(&self.inner, CONNECT)?;
+        self.begin_session(who, true)
+    }
+
+    fn begin_session(&self, who: Application, is_checked: bool) -> Result<Session, Reason> {
         self.inner.lifecycle.running()?;
         check_options(who.options)?;
         if self.inner.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         let id = self.connections.next_number();
-        let session = SessionInner::new(self.inner.clone(), &self.connections, id, who);
+        let session = SessionInner::new(self.inner.clone(), &self.connections, id, who, is_checked);
         let session = Arc::new(session);
         self.connections.add(id, &session);
         Ok(Session {

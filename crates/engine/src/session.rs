@@ -113,6 +113,8 @@ pub(crate) struct SessionInner {
     pub(crate) connections: Arc<Sessions<SessionInner>>,
     pub(crate) id: u64,
     pub(crate) who: Application,
+    /// Whether its user's authorities are checked.
+    pub(crate) is_checked: bool,
     busy: AtomicBool,
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
@@ -170,12 +172,14 @@ impl SessionInner {
         connections: &Arc<Sessions<SessionInner>>,
         id: u64,
         who: Application,
+        is_checked: bool,
     ) -> Self {
         SessionInner {
             qm,
             connections: Arc::clone(connections),
             id,
             who,
+            is_checked,
             busy: AtomicBool::new(false),
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),

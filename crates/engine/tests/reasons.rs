@@ -50,10 +50,11 @@ const UNPROVOKED: [(&str, &str); 2] = [
     ),
 ];
 
-/// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in `damaged.rs`,
-/// `publications.rs` and `retained.rs`.
-const OWN_TESTS: [&str; 9] = [
+/// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in
+/// `authorities.rs`, `damaged.rs`, `publications.rs` and `retained.rs`.
+const OWN_TESTS: [&str; 10] = [
     "BACKED_OUT",
+    "NOT_AUTHORIZED",
     "NO_SUBS_MATCHED",
     "OBJECT_DAMAGED",
     "PUBLICATION_FAILURE",

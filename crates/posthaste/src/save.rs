@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use posthaste_command::{
-    Attrs, ChlAuthCommand, Command, DefineForm, Object, ObjectKind, parse, script_of,
+    Attrs, AuthorityCommand, ChlAuthCommand, Command, DefineForm, Object, ObjectKind, parse,
+    script_of,
 };
 use posthaste_server::{Exit, Failure};
 
@@ -59,7 +60,8 @@ pub(crate) fn save(place: Option<&Path>, args: &cli::Save) -> Result<Exit, Failu
 
 /// One definition, laid out; `None` for what is not one.
 fn script(answer: &str) -> Option<String> {
-    let (kind, name, given) = match parse(answer.strip_prefix(NUMBER)?) {
+    let command = answer.strip_prefix(NUMBER)?;
+    let (kind, name, given) = match parse(command) {
         Ok(Some(Command::Define {
             kind, name, attrs, ..
         })) => (kind, name, attrs),
@@ -67,6 +69,10 @@ fn script(answer: &str) -> Option<String> {
             (kind, String::new(), attrs)
         }
         Ok(Some(Command::Alter { attrs, .. })) => (ObjectKind::Qmgr, String::new(), attrs),
+        // What it grants stands on one line.
+        Ok(Some(Command::Authority(AuthorityCommand::Set { .. }))) => {
+            return Some(format!("{}\n", command.trim_end()));
+        }
         _ => return None,
     };
     let mut attrs = Attrs::defaults(kind);
@@ -84,6 +90,9 @@ mod tests {
         let script = script(answer).unwrap();
         assert!(script.starts_with("DEFINE QALIAS('A') +\n"), "{script}");
         assert!(script.contains("   DESCR('it''s + -') +\n"), "{script}");
+        let record = "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) GROUP('staff') AUTHADD(GET)";
+        let script = super::script(&format!("AMQ2404I: {record}"));
+        assert_eq!(script, Some(format!("{record}\n")));
         for wrong in [
             "",
             "DEFINE QLOCAL(A)",

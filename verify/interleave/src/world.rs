@@ -136,6 +136,7 @@ impl World {
             pq_buffer: buffer,
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
+            authorization: None,
         };
         let mut model = Model::new();
         model.allow_system_backout();

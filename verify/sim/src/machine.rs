@@ -128,6 +128,7 @@ impl Machine {
             pq_buffer: plan.buffer,
             expiry_interval_s: 1,
             numbers: posthaste_engine::NUMBERS,
+            authorization: None,
         };
         let options = CreateOptions::default();
         QueueManager::create(&world.env(), &config, &options, &mut |_, _| {})?;

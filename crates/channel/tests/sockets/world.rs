@@ -140,6 +140,7 @@ impl World {
             pq_buffer: 1 << 20,
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
+            authorization: None,
         };
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
         let operator = Arc::new(RecordingOperator::default());

@@ -133,6 +133,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None, unless some failed: see the earlier messages.",
     ),
     message(
+        "AMQ8077W",
+        "User {0} has no authority for {1} on {2} {3}.",
+        "The application was told 2035 (MQRC_NOT_AUTHORIZED), or its command was refused. What it may do is what the records of its groups (or of itself, where users have records) say together. Repeats are counted, not written out.",
+        "If it is to be allowed: SET AUTHREC, or setmqaut. If the user is another one than expected: DISPLAY CONN shows whom a connection runs as.",
+    ),
+    message(
         "AMQ8094I",
         "Subscription {0} created.",
         "The definition is on disk; what is published from now on goes to its queue.",
@@ -605,6 +611,42 @@ pub(super) const MESSAGES: &[Message] = &[
         "Display communication information details.",
         "The answer to DISPLAY COMMINFO.",
         "None.",
+    ),
+    message(
+        "AMQ8862I",
+        "Authority record set.",
+        "The record is on disk, and counts for what is opened from now on. What is open already goes on.",
+        "None.",
+    ),
+    message(
+        "AMQ8863I",
+        "Authority record deleted.",
+        "The record is gone. What is open already goes on.",
+        "None.",
+    ),
+    message(
+        "AMQ8864I",
+        "Display authority record details.",
+        "The answer to DISPLAY AUTHREC.",
+        "None.",
+    ),
+    message(
+        "AMQ8865I",
+        "Display authority service details.",
+        "The answer to DISPLAY AUTHSERV.",
+        "None.",
+    ),
+    message(
+        "AMQ8866I",
+        "Display entity authority details.",
+        "The answer to DISPLAY ENTAUTH.",
+        "None.",
+    ),
+    message(
+        "AMQ8871E",
+        "{0} is not known to the operating system.",
+        "There is no such user, or no such group. Names are looked up where the system looks them up, and case counts.",
+        "Write names with small letters between quotes, and see that the user or group is there (getent passwd, getent group).",
     ),
     message(
         "AMQ8877I",

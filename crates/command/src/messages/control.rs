@@ -133,6 +133,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See the earlier messages for the reason.",
     ),
     message(
+        "AMQ7024I",
+        "Authorities set.",
+        "Every authority record that was named is as it was asked for, on disk, and counts for what is opened from now on.",
+        "None.",
+    ),
+    message(
         "AMQ7030I",
         "The request to quiesce the queue manager was accepted.",
         "The queue manager ends when the last application has disconnected.",

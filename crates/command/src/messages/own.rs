@@ -605,6 +605,30 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct the command.",
     ),
     message(
+        "AMQ2430E",
+        "There is no authority record for {0}.",
+        "Records are found by profile, type of object and user or group, all three as they were written.",
+        "DISPLAY AUTHREC shows the records that there are.",
+    ),
+    message(
+        "AMQ2431E",
+        "{0} has no authority for this command: it needs {1} on {2} {3}.",
+        "Whoever runs a command needs connect and dsp on the queue manager, and what the command is about on its object. Nothing was changed.",
+        "SET AUTHREC, or setmqaut, by whoever owns the queue manager.",
+    ),
+    message(
+        "AMQ2432W",
+        "Queue manager {0} checks no authorities.",
+        "Records are kept, and count as soon as it has an authorization service. Until then whoever connects may do everything.",
+        "Let nobody connect who may not do everything.",
+    ),
+    message(
+        "AMQ2433E",
+        "Groups of users could not be looked up for {0}: {1}.",
+        "The system was asked (NSS), and there was no answer, so {0} has the authorities of nobody's groups but those of everybody. Nothing is kept of it: the next open asks again.",
+        "See that the source of users and groups answers: getent passwd {0}, getent group.",
+    ),
+    message(
         "AMQ2440E",
         "There is such a channel authentication record already: {0}.",
         "ACTION(ADD) makes records that are not there yet. Two that have the same profile, type and partner are the same record.",

@@ -39,10 +39,10 @@ pub(super) const OTHER_VERBS: &[&str] = &[
 
 /// MQ's other nouns, so that the answer can say that they are not wrong but not here.
 pub(super) const OTHER_NOUNS: &[&str] = &[
-    "APSTATUS", "ARCHIVE", "AUTHREC", "AUTHSERV", "BSDS", "BUFFPOOL", "CFSTATUS", "CFSTRUCT",
-    "CHI", "CHINIT", "CLUSQMGR", "CLUSTER", "CMDSERV", "ENTAUTH", "GROUP", "INDOUBT", "LOG",
-    "MAXSMSGS", "POLICY", "PSID", "QC", "QCLUSTER", "QSTATS", "SECURITY", "SMDS", "SMDSCONN",
-    "STC", "STGCLASS", "SYSTEM", "TCLUSTER", "THREAD", "TPIPE", "TRACE", "USAGE",
+    "APSTATUS", "ARCHIVE", "BSDS", "BUFFPOOL", "CFSTATUS", "CFSTRUCT", "CHI", "CHINIT", "CLUSQMGR",
+    "CLUSTER", "CMDSERV", "GROUP", "INDOUBT", "LOG", "MAXSMSGS", "POLICY", "PSID", "QC",
+    "QCLUSTER", "QSTATS", "SECURITY", "SMDS", "SMDSCONN", "STC", "STGCLASS", "SYSTEM", "TCLUSTER",
+    "THREAD", "TPIPE", "TRACE", "USAGE",
 ];
 
 /// What MQ does to kinds of object that are here, and this release does not do.

@@ -6,6 +6,7 @@ use crate::command::{DisplayType, Op, Where};
 use crate::value::{Date, Value};
 use posthaste_mqi::constants as mq;
 
+mod authority;
 mod faults;
 
 fn ok(line: &str) -> Command {

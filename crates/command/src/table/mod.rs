@@ -8,6 +8,7 @@
 
 mod authinfo;
 pub use authinfo::AUTHENMD_USERFILE;
+pub(crate) mod authrec;
 mod channel;
 mod chlauth;
 mod client_channel;
@@ -64,6 +65,7 @@ fn rows_of(kind: ObjectKind) -> &'static [&'static [Attribute]] {
         | ObjectKind::ChlAddressMap
         | ObjectKind::ChlUserMap
         | ObjectKind::ChlQmgrMap => &[chlauth::ROWS],
+        ObjectKind::AuthRec => &[authrec::ROWS],
         #[cfg(any(test, feature = "sample-kind"))]
         ObjectKind::Sample => &[sample::ROWS],
     }

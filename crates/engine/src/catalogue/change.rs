@@ -38,6 +38,8 @@ pub enum ChangeError {
     NotFound,
     /// There is one of that name, but of this other kind.
     WrongKind(ObjectKind),
+    /// There is no such user, or no such group.
+    UnknownEntity,
     /// Somebody has it open: these, as far as they could be found.
     InUse(Vec<Holder>),
     /// An attribute, by its selector, that an object which there is keeps for ever.
@@ -388,19 +390,25 @@ impl Catalogue {
         }
         let (kind, name) = (known.kind(), known.name());
         let queue = known.queue_id();
-        let mut end = None;
-        if known.logged() {
-            let record = record::deleted(queue, kind.row().stored, name);
-            match qm.log.append(Class::Essential, &[&record]) {
-                Ok(appended) => end = Some(appended.end),
-                Err(error) => {
-                    if let Runtime::Local(queue) = known.runtime() {
-                        queue.lock().deleted = false;
-                    }
-                    return Err(error.into());
-                }
+        let logged = || {
+            // First: nobody has authorities on a later object of the name by records of this one.
+            let end = self.forget_authorities(qm, kind, name)?;
+            if !known.logged() {
+                return Ok(end);
             }
-        }
+            let record = record::deleted(queue, kind.row().stored, name);
+            let appended = qm.log.append(Class::Essential, &[&record])?;
+            Ok(Some(appended.end))
+        };
+        let end = match logged() {
+            Ok(end) => end,
+            Err(error) => {
+                if let Runtime::Local(queue) = known.runtime() {
+                    queue.lock().deleted = false;
+                }
+                return Err(error);
+            }
+        };
         self.remove(kind, name, queue);
         if let Runtime::Local(queue) = known.runtime() {
             let mut wakes = Wakes::default();

@@ -15,6 +15,7 @@
 
 mod administer;
 pub(crate) mod alias;
+mod authorities;
 mod change;
 mod chlauth;
 mod defaults;
@@ -33,13 +34,16 @@ use posthaste_mqi::Name;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
+use crate::config::EngineConfig;
 use crate::plant::{Bug, planted};
 use crate::queue::{Queue, QueueAttributes, QueueHome};
 use crate::record::QueueId;
 use crate::topics::administrative::TopicObjects;
+use authorities::AuthorityTable;
 
 pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
+pub use authorities::numbers as authority_numbers;
 pub use change::{ChangeError, ChlAuthError};
 pub(crate) use defaults::{RETAINED_QUEUE, system_objects};
 pub use holders::{Held, HeldBy, Holder};
@@ -201,6 +205,8 @@ pub(crate) struct Catalogue {
     chlauth: RwLock<Option<Arc<Rules>>>,
     /// What the topic objects say.
     pub(crate) topic_objects: TopicObjects,
+    /// What the authority records say.
+    pub(crate) authorities: AuthorityTable,
     /// See the head of this file.
     order: Mutex<()>,
 }
@@ -213,8 +219,18 @@ impl Catalogue {
             home,
             chlauth: RwLock::new(None),
             topic_objects: TopicObjects::default(),
+            authorities: AuthorityTable::default(),
             order: Mutex::new(()),
         }
+    }
+
+    /// That of a queue manager with this configuration.
+    pub(crate) fn of(home: Arc<QueueHome>, config: &EngineConfig) -> Self {
+        let catalogue = Catalogue::new(home);
+        let service = config.authorization.as_ref();
+        let by_user = service.is_some_and(|service| service.by_user);
+        catalogue.authorities.count_users(by_user);
+        catalogue
     }
 
     /// Redoes a definition that a log record at `lsn` holds; `None`: what is there is newer.
@@ -250,6 +266,7 @@ impl Catalogue {
             self.topic_objects.deleted(&known.object());
         }
         self.topic_objects.defined(&object);
+        self.authorities.defined(&object);
         // The list's lock is a leaf: no queue is locked while it is held.
         if let Some(known) = known
             && known.kind() == object.kind
@@ -303,6 +320,10 @@ impl Catalogue {
         }?;
         self.topic_objects.deleted(&removed.object());
         self.chlauth_changed(kind);
+        self.authorities.deleted(&removed.object());
+        if !removed.logged() {
+            self.forget_maker(removed.name());
+        }
         if let Runtime::Local(queue) = removed.runtime() {
             queue.undefined();
         }

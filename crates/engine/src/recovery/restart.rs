@@ -406,7 +406,7 @@ impl QueueManager {
         let point = restart.restart();
         let mut loaded = load_image(env, &config, anchor.image)?;
         let home = home_of(env, &config, loaded.header.tag_seed);
-        let catalogue = Catalogue::new(home.clone());
+        let catalogue = Catalogue::of(home.clone(), &config);
         for SavedObject { changed, stored } in std::mem::take(&mut loaded.catalogue) {
             catalogue.restore(stored.object, stored.queue, changed);
         }

@@ -241,6 +241,13 @@ impl TopicObjects {
         known.tree.get(topic).map(|node| node.name.clone())
     }
 
+    /// The topic objects at a topic string and above it, the closest first.
+    pub(crate) fn at_or_above(&self, topic: &str) -> Vec<String> {
+        let known = self.known.read();
+        let nodes = known.tree.closest(topic);
+        nodes.map(|(_, node)| node.name.clone()).collect()
+    }
+
     /// The topic strings that topic objects are about, with the objects' names.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         let known = self.known.read();

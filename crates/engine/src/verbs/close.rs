@@ -45,7 +45,7 @@ impl Session {
     /// them too: their next call gets 2052.
     ///
     /// # Errors
-    /// 2019 handle, 2045 option not valid for type, 2046 options, 2055 queue not empty or with
+    /// 2019 handle, 2045 option not valid for type, 2035 it may not be deleted, 2046 options, 2055 queue not empty or with
     /// uncommitted messages, 2429 the subscription is in use. 2241 (a message group is incomplete) is a warning.
     pub async fn close(&self, hobj: Hobj, options: i32) -> Verb<()> {
         let session = self.inner();
@@ -57,8 +57,17 @@ impl Session {
             return session.close_subscription(hobj, &id, options).await;
         }
         let mut end = None;
-        let delete = to_delete(session.lock().handles.get(hobj)?, options)?;
-        if let Some(queue) = delete {
+        let delete = {
+            let mut state = session.lock();
+            let handle = state.handles.get(hobj)?;
+            let queue = to_delete(handle, options)?;
+            queue.map(|queue| (queue, handle.created_queue))
+        };
+        if let Some((queue, is_maker)) = delete {
+            if !is_maker {
+                let caller = session.caller().await;
+                caller.may_delete(qm, &queue.name.text())?;
+            }
             let purge = options == MQCO_DELETE_PURGE;
             let delete = || qm.catalogue.delete_open(qm, &queue, purge);
             end = qm.with_log_room(delete).await.or_else(refused)?;

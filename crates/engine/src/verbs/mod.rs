@@ -6,6 +6,7 @@
 //!   without losing or duplicating a message.
 
 mod alter_subscription;
+mod authorise;
 pub(crate) mod clock;
 pub(crate) mod close;
 mod commit;

@@ -10,6 +10,8 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
 use super::{Done, Verb};
+use crate::authority_service::Authorised;
+use crate::authorization::Caller;
 use crate::catalogue::{ChangeError, Definition, Runtime};
 use crate::consume::selection::Selecting;
 use crate::handles::{Handle, Target};
@@ -104,7 +106,7 @@ fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
     }
 }
 
-/// A permanent dynamic queue of which nobody has heard yet: it goes when nobody will.
+/// A dynamic queue of which nobody has heard yet: it goes when nobody will.
 struct Made<'a>(&'a Arc<Inner>, Option<Arc<Queue>>);
 
 impl Made<'_> {
@@ -125,7 +127,12 @@ impl Drop for Made<'_> {
 }
 
 /// Makes a dynamic queue after a model.
-async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Resolved, Reason> {
+async fn make_dynamic(
+    qm: &Arc<Inner>,
+    model: &Definition,
+    od: &Od,
+    caller: &Caller,
+) -> Result<Resolved, Reason> {
     let name = dynamic_name(qm, &od.dynamic_q_name)?;
     let mut attrs = model.attrs();
     let kind = model.int(MQIA_DEFINITION_TYPE);
@@ -137,23 +144,33 @@ async fn make_dynamic(qm: &Arc<Inner>, model: &Definition, od: &Od) -> Result<Re
         attrs,
     };
     let define = || qm.catalogue.define(qm, object.clone(), false);
-    let made = qm.with_log_room(define).await;
-    let (definition, end) = made.map_err(|error| match error {
+    let failed = |error| match error {
         ChangeError::Exists(_) | ChangeError::WrongKind(_) => Reason::OBJECT_ALREADY_EXISTS,
         ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => reason,
         _ => Reason::UNEXPECTED_ERROR,
-    })?;
+    };
+    let made = qm.with_log_room(define).await;
+    let (definition, mut end) = made.map_err(failed)?;
     let Runtime::Local(queue) = definition.runtime().clone() else {
         return Err(Reason::UNEXPECTED_ERROR);
     };
-    if let Some(end) = end {
-        let made = Made(qm, Some(queue.clone()));
-        if let Err(error) = qm.log.force(end).await {
-            qm.log_failed(&error);
-            return Err(Reason::CONNECTION_BROKEN);
-        }
-        made.report();
+    let made = Made(qm, Some(queue.clone()));
+    if let Some(maker) = caller.maker(qm) {
+        let (name, temporary) = (definition.name(), end.is_none());
+        let grant = || {
+            let maker = maker.clone();
+            qm.catalogue.grant_maker(qm, name, temporary, maker)
+        };
+        let granted = qm.with_log_room(grant).await.map_err(failed)?;
+        end = granted.or(end);
     }
+    if let Some(end) = end
+        && let Err(error) = qm.log.force(end).await
+    {
+        qm.log_failed(&error);
+        return Err(Reason::CONNECTION_BROKEN);
+    }
+    made.report();
     let mut resolved = Resolved::local(definition, queue, None, qm);
     resolved.created_queue = true;
     Ok(resolved)
@@ -199,7 +216,12 @@ fn admit(state: &mut QueueState, options: &mut i32) -> Result<(), Reason> {
 }
 
 impl SessionInner {
-    async fn resolve_queue(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
+    async fn resolve_queue(
+        &self,
+        od: &Od,
+        options: i32,
+        caller: &Caller,
+    ) -> Result<(Resolved, Authorised), Reason> {
         let qm = &self.qm;
         // Inquiring an alias, model or remote queue needs no resolution.
         let moves = INPUT | MQOO_BROWSE | MQOO_OUTPUT;
@@ -208,19 +230,48 @@ impl SessionInner {
             && let Some(definition) = qm.catalogue.queue(&od.object_name.text())
             && matches!(definition.kind(), ObjectKind::QAlias | ObjectKind::QRemote)
         {
-            return Ok(Resolved {
+            let resolved = Resolved {
                 target: Target::Definition,
                 q_name: od.object_name,
                 q_mgr_name: Name::new(&qm.config.name),
                 opened: definition,
                 created_queue: false,
                 output_only: false,
-            });
+            };
+            let authorised = caller.may_open(qm, &resolved, options)?;
+            return Ok((resolved, authorised));
         }
         match resolve(qm, &od.object_name, &od.object_q_mgr_name)? {
-            Ok(resolved) => Ok(resolved),
-            Err(model) => make_dynamic(qm, &model, od).await,
+            Ok(resolved) => {
+                let authorised = caller.may_open(qm, &resolved, options)?;
+                Ok((resolved, authorised))
+            }
+            Err(model) => {
+                let authorised = caller.may_make(qm, &model, options)?;
+                let resolved = make_dynamic(qm, &model, od, caller).await?;
+                Ok((resolved, authorised))
+            }
         }
+    }
+
+    /// What a descriptor names, if it may be opened so.
+    async fn resolve_object(
+        &self,
+        od: &Od,
+        options: i32,
+    ) -> Result<(Resolved, Authorised), Reason> {
+        let is_alternate = options & MQOO_ALTERNATE_USER_AUTHORITY != 0;
+        let caller = self.opener(od, is_alternate).await?;
+        let resolved = match od.object_type {
+            MQOT_Q => return self.resolve_queue(od, options, &caller).await,
+            MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
+            MQOT_NAMELIST => self.resolve_other(od, options, ObjectKind::Namelist)?,
+            MQOT_PROCESS => self.resolve_other(od, options, ObjectKind::Process)?,
+            MQOT_TOPIC => self.resolve_topic(od, options)?,
+            _ => return Err(Reason::OBJECT_TYPE_ERROR),
+        };
+        let authorised = caller.may_open(&self.qm, &resolved, options)?;
+        Ok((resolved, authorised))
     }
 
     fn resolve_qmgr(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
@@ -328,14 +379,7 @@ impl SessionInner {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
         let selecting = check_descriptor(od, options)?;
-        let resolved = match od.object_type {
-            MQOT_Q => self.resolve_queue(od, options).await?,
-            MQOT_Q_MGR => self.resolve_qmgr(od, options)?,
-            MQOT_NAMELIST => self.resolve_other(od, options, ObjectKind::Namelist)?,
-            MQOT_PROCESS => self.resolve_other(od, options, ObjectKind::Process)?,
-            MQOT_TOPIC => self.resolve_topic(od, options)?,
-            _ => return Err(Reason::OBJECT_TYPE_ERROR),
-        };
+        let (resolved, authorised) = self.resolve_object(od, options).await?;
         let temporary_mine = resolved.created_queue;
         if let Err(reason) = self.count_in(&resolved, &mut options) {
             if temporary_mine {
@@ -359,6 +403,7 @@ impl SessionInner {
             judged: None,
             created_queue: resolved.created_queue,
             managed: false,
+            authorised,
         };
         let added = self.lock().handles.add(handle);
         match added {

@@ -18,6 +18,7 @@ use posthaste_recovery_log::Lsn;
 use super::descriptor::check_md;
 use super::distribute::{self, Copy, Distribution};
 use super::{Done, Verb, mde};
+use crate::authority_service::Authorised;
 use crate::catalogue::Alias;
 use crate::consume::considered::Considered;
 use crate::handles::{OpenTopic, Target};
@@ -169,6 +170,7 @@ impl SessionInner {
         pmo: &Pmo,
         data: Bytes,
         passed: Option<&Md>,
+        _: Authorised,
     ) -> Result<Box<Publishing>, Reason> {
         let qm = &self.qm;
         let levels = pmo.version < MQPMO_VERSION_3 || (0..=9).contains(&pmo.pub_level);

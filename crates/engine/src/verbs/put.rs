@@ -11,6 +11,7 @@ use super::descriptor::check_md;
 use super::publish::Publishing;
 use super::send;
 use super::{Done, Verb, context, mde};
+use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
 use crate::handles::{Handle, OpenTopic, Target};
@@ -181,6 +182,7 @@ struct Prepared {
     to: Destination,
     passed: Option<Box<Md>>,
     group: NextPut,
+    authorised: Authorised,
 }
 
 impl SessionInner {
@@ -262,6 +264,7 @@ impl SessionInner {
         pmo: &Pmo,
         data: Bytes,
         passed: Option<&Md>,
+        _: Authorised,
     ) -> Result<Begun, Reason> {
         let qm = &self.qm;
         if pmo.options & PUBLISHING != 0 {
@@ -383,14 +386,19 @@ impl SessionInner {
     ) -> Result<(Going, NextPut), Reason> {
         check_options(pmo)?;
         let (mut changed, data) = mde::absorb(md, data)?;
-        let Prepared { to, passed, group } = self.prepare(hobj, &mut changed, pmo)?;
+        let Prepared {
+            to,
+            passed,
+            group,
+            authorised,
+        } = self.prepare(hobj, &mut changed, pmo)?;
         let passed = passed.as_deref();
         let going = match to {
             Destination::Queue(route) => {
-                Going::Queue(self.begin_put(route, changed, pmo, data, passed)?)
+                Going::Queue(self.begin_put(route, changed, pmo, data, passed, authorised)?)
             }
             Destination::Topic(topic) => {
-                Going::Topic(self.begin_publish(topic, changed, pmo, data, passed)?)
+                Going::Topic(self.begin_publish(topic, changed, pmo, data, passed, authorised)?)
             }
         };
         Ok((going, group))
@@ -417,6 +425,7 @@ impl SessionInner {
             return Err(Reason::NOT_OPEN_FOR_OUTPUT);
         }
         context::check(pmo.options, open.options)?;
+        let authorised = open.authorised;
         let (to, persistence) = match &open.target {
             Target::Topic(topic) => (Destination::Topic(topic.clone()), md.persistence),
             target => {
@@ -438,7 +447,12 @@ impl SessionInner {
         } else {
             None
         };
-        Ok(Prepared { to, passed, group })
+        Ok(Prepared {
+            to,
+            passed,
+            group,
+            authorised,
+        })
     }
 }
 

@@ -4,9 +4,11 @@ use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Md, Od, Pmo, Reason};
 
+use super::authorise::put1_options;
 use super::open::check_descriptor;
 use super::put::{Going, Route, check_options};
 use super::{Verb, context, mde};
+use crate::authorization::Caller;
 use crate::group::GroupPut;
 use crate::handles::Target;
 use crate::resolution::resolve;
@@ -14,7 +16,14 @@ use crate::session::{Session, SessionInner};
 
 impl SessionInner {
     /// The part of MQPUT1 before the message is on its way.
-    fn begin_put1(&self, od: &mut Od, md: &Md, pmo: &Pmo, data: Bytes) -> Result<Going, Reason> {
+    fn begin_put1(
+        &self,
+        od: &mut Od,
+        md: &Md,
+        pmo: &Pmo,
+        data: Bytes,
+        caller: &Caller,
+    ) -> Result<Going, Reason> {
         check_options(pmo)?;
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
             return Err(Reason::OPTIONS_ERROR);
@@ -28,6 +37,8 @@ impl SessionInner {
             MQOT_TOPIC => self.resolve_topic(od, MQOO_OUTPUT)?,
             _ => return Err(Reason::OBJECT_TYPE_ERROR),
         };
+        let options = put1_options(pmo.options);
+        let authorised = caller.may_open(&self.qm, &resolved, options)?;
         let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
         let passed = if pmo.options & passes != 0 {
             let mut state = self.lock();
@@ -46,11 +57,11 @@ impl SessionInner {
         if let Target::Topic(topic) = resolved.target {
             od.resolved_type = MQOT_TOPIC;
             od.res_object_string.clone_from(&topic.string);
-            let publishing = self.begin_publish(topic, changed, pmo, data, passed)?;
+            let publishing = self.begin_publish(topic, changed, pmo, data, passed, authorised)?;
             return Ok(Going::Topic(publishing));
         }
         let route = Route::of(&resolved.target, &resolved.opened)?;
-        let begun = self.begin_put(route, changed, pmo, data, passed)?;
+        let begun = self.begin_put(route, changed, pmo, data, passed, authorised)?;
         Ok(Going::Queue(begun))
     }
 }
@@ -64,7 +75,9 @@ impl Session {
     pub async fn put1(&self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
-        let begun = session.begin_put1(od, md, pmo, data);
+        let is_alternate = pmo.options & MQPMO_ALTERNATE_USER_AUTHORITY != 0;
+        let caller = session.opener(od, is_alternate).await;
+        let begun = caller.and_then(|caller| session.begin_put1(od, md, pmo, data, &caller));
         let failed = |reason: &Reason| session.put1_ended(od, md, pmo, &Err(*reason));
         let begun = begun.inspect_err(failed)?;
         let put = session.finish_put(begun, md, pmo).await;

@@ -20,6 +20,8 @@ use super::retained::send_retained;
 use super::subscription_options as options;
 use super::subscription_options::{Given, SubscribeOptions};
 use super::{Done, Verb};
+use crate::authority_service::Authorised;
+use crate::authorization::Caller;
 use crate::catalogue::ChangeError;
 use crate::handles::{Handle, Target};
 use crate::queue::Queue;
@@ -47,6 +49,14 @@ impl Drop for Use<'_> {
     }
 }
 
+/// A subscription that is there, or was made, with the handle on it that is to be.
+struct Used<'a> {
+    found: Found,
+    using: Use<'a>,
+    authorised: Authorised,
+    created: bool,
+}
+
 /// What an application's own queue is, for a subscription.
 struct Provided {
     destination: Destination,
@@ -71,9 +81,11 @@ impl SessionInner {
     ///
     /// # Errors
     /// 2019 the handle is none of a queue that messages can be put to.
-    fn provided(&self, hobj: Hobj) -> Result<Provided, Reason> {
+    /// 2035 its messages may not be put there.
+    fn provided(&self, sd: &Sd, hobj: Hobj, caller: &Caller) -> Result<Provided, Reason> {
         let mut state = self.lock();
         let handle = state.handles.get(hobj)?;
+        caller.may_provide(&self.qm, handle, sd)?;
         let reads = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE | MQOO_BROWSE;
         let own = Name::new(&self.qm.config.name);
         match &handle.target {
@@ -193,10 +205,16 @@ impl SessionInner {
     }
 
     /// Makes the destination of a subscription that is to be.
-    async fn destination(&self, of: &mut Subscription, hobj: Hobj) -> Result<Option<Made>, Reason> {
+    async fn destination(
+        &self,
+        of: &mut Subscription,
+        sd: &Sd,
+        hobj: Hobj,
+        caller: &Caller,
+    ) -> Result<Option<Made>, Reason> {
         let qm = &self.qm;
         if !of.managed {
-            let provided = self.provided(hobj)?;
+            let provided = self.provided(sd, hobj, caller)?;
             if of.durable && provided.temporary {
                 return Err(Reason::INVALID_DESTINATION);
             }
@@ -213,9 +231,16 @@ impl SessionInner {
     }
 
     /// Makes a subscription, on which this connection has a handle.
-    async fn create(&self, sd: &Sd, hobj: Hobj, given: Given) -> Result<Found, Missed> {
+    async fn create(
+        &self,
+        sd: &Sd,
+        hobj: Hobj,
+        given: Given,
+        caller: &Caller,
+    ) -> Result<(Found, Authorised), Missed> {
         let qm = &self.qm;
         let filter = self.filter_of(sd)?;
+        let authorised = caller.may_subscribe(qm, filter.prefix(), false)?;
         let rules = qm.catalogue.topic_objects.rules(filter.prefix());
         if !rules.subscribe {
             return Err(Reason::SUB_INHIBITED.into());
@@ -224,7 +249,7 @@ impl SessionInner {
             return Err(Reason::DURABILITY_NOT_ALLOWED.into());
         }
         let mut made_of = self.described(sd, given, filter)?;
-        let made = self.destination(&mut made_of, hobj).await?;
+        let made = self.destination(&mut made_of, sd, hobj, caller).await?;
         let id = made_of.id;
         let user = Some((self.id, qm.clock.now()));
         if made_of.durable {
@@ -251,7 +276,7 @@ impl SessionInner {
         }
         // Should an administrator have deleted it already, there is none.
         let found = qm.topics.found(&id);
-        found.ok_or(Reason::NO_SUBSCRIPTION.into())
+        Ok((found.ok_or(Reason::NO_SUBSCRIPTION)?, authorised))
     }
 
     /// A subscription of a name could not be made.
@@ -294,8 +319,11 @@ impl SessionInner {
         hobj: Hobj,
         given: Given,
         of: &Subscription,
-    ) -> Result<(Found, Use<'a>), Missed> {
+        caller: &Caller,
+    ) -> Result<(Found, Use<'a>, Authorised), Missed> {
         let qm = &self.qm;
+        let resumes = sd.options & MQSO_ALTER == 0;
+        let authorised = caller.may_subscribe(qm, of.filter.prefix(), resumes)?;
         self.may_use(sd, of, given)?;
         let user = (self.id, qm.clock.now());
         let found = qm.topics.begin_use(&of.id, user, given.shared);
@@ -309,7 +337,7 @@ impl SessionInner {
             kept: false,
         };
         let provided = match sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE {
-            true => Some(self.provided(hobj)?),
+            true => Some(self.provided(sd, hobj, caller)?),
             false => None,
         };
         let before = &found.subscription;
@@ -322,18 +350,18 @@ impl SessionInner {
             if !provided.as_ref().is_none_or(same) {
                 return Err(Reason::HOBJ_ERROR.into());
             }
-            return Ok((found, using));
+            return Ok((found, using, authorised));
         }
         if before.durable && provided.as_ref().is_some_and(|provided| provided.temporary) {
             return Err(Reason::INVALID_DESTINATION.into());
         }
         let destination = provided.map(|provided| provided.destination);
         let Some(after) = altered(self, sd, before, destination)? else {
-            return Ok((found, using));
+            return Ok((found, using, authorised));
         };
         self.alter(after).await?;
         let found = qm.topics.found(&of.id).ok_or(Missed::Again)?;
-        Ok((found, using))
+        Ok((found, using, authorised))
     }
 
     async fn alter(&self, after: Subscription) -> Result<(), Missed> {
@@ -372,12 +400,22 @@ impl SessionInner {
     /// Opens the destination of a subscription.
     ///
     /// # Errors
-    /// 2522 it is not there, or cannot be opened so.
-    fn open_destination(&self, of: &Subscription, mut options: i32) -> Result<Handle, Reason> {
+    /// 2522 it is not there, or cannot be opened so; 2035 the caller may not have it.
+    fn open_destination(
+        &self,
+        of: &Subscription,
+        mut options: i32,
+        (caller, subscribed): (&Caller, Authorised),
+    ) -> Result<Handle, Reason> {
         let destination = &of.destination;
         let resolved = resolve(&self.qm, &destination.queue, &destination.queue_manager);
         let Ok(Ok(resolved)) = resolved else {
             return Err(Reason::INVALID_DESTINATION);
+        };
+        // One that the queue manager made is the subscription's own.
+        let authorised = match of.managed {
+            true => subscribed,
+            false => caller.may_have(&self.qm, &resolved.opened)?,
         };
         let counted = self.count_in(&resolved, &mut options);
         counted.map_err(|_| Reason::INVALID_DESTINATION)?;
@@ -393,6 +431,7 @@ impl SessionInner {
             judged: None,
             created_queue: false,
             managed: of.managed,
+            authorised,
         })
     }
 
@@ -401,8 +440,9 @@ impl SessionInner {
         of: &Subscription,
         open_options: Option<i32>,
         own: Hobj,
+        by: (&Caller, Authorised),
     ) -> Result<(Hobj, Hobj), Reason> {
-        let handle = open_options.map(|options| self.open_destination(of, options));
+        let handle = open_options.map(|options| self.open_destination(of, options, by));
         self.number(of.id, handle.transpose()?, own)
     }
 
@@ -444,7 +484,8 @@ impl SessionInner {
         sd: &Sd,
         hobj: Hobj,
         given: Given,
-    ) -> Result<(Found, Use<'a>, bool), Missed> {
+        caller: &Caller,
+    ) -> Result<Used<'a>, Missed> {
         let qm = &self.qm;
         let name = sd.sub_name.trim_end_matches(' ');
         let mut there = qm.topics.named(name);
@@ -458,18 +499,29 @@ impl SessionInner {
         let resumes = sd.options & (MQSO_RESUME | MQSO_ALTER) != 0;
         match there {
             Some(of) if resumes => {
-                let (found, using) = self.resume(sd, hobj, given, &of).await?;
-                Ok((found, using, false))
+                let resumed = self.resume(sd, hobj, given, &of, caller).await?;
+                let (found, using, authorised) = resumed;
+                Ok(Used {
+                    found,
+                    using,
+                    authorised,
+                    created: false,
+                })
             }
             Some(_) => Err(Reason::SUB_ALREADY_EXISTS.into()),
             None if creates => {
-                let found = self.create(sd, hobj, given).await?;
+                let (found, authorised) = self.create(sd, hobj, given, caller).await?;
                 let using = Use {
                     session: self,
                     id: found.subscription.id,
                     kept: false,
                 };
-                Ok((found, using, true))
+                Ok(Used {
+                    found,
+                    using,
+                    authorised,
+                    created: true,
+                })
             }
             None if name == crate::topics::ends::DEFAULT_SUB => {
                 Err(Reason::INVALID_SUBSCRIPTION.into())
@@ -488,8 +540,14 @@ impl SessionInner {
         }
         let own = sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE;
         self.check_handles(if own { 1 } else { 2 })?;
-        let (found, mut using, created) = loop {
-            match self.find_or_make(sd, hobj, given).await {
+        let caller = self.subscribing(sd).await?;
+        let Used {
+            found,
+            mut using,
+            authorised,
+            created,
+        } = loop {
+            match self.find_or_make(sd, hobj, given, &caller).await {
                 Err(Missed::Again) => {}
                 Err(Missed::For(reason)) => return Err(reason),
                 Ok(found) => break found,
@@ -503,7 +561,8 @@ impl SessionInner {
             true => send_retained(&self.qm, self.id, subscription, Some(found.number)).await,
             false => Ok(0),
         };
-        match sent.and_then(|_| self.open_handles(subscription, open_options, hobj)) {
+        let by = (&caller, authorised);
+        match sent.and_then(|_| self.open_handles(subscription, open_options, hobj, by)) {
             Ok(handles) => {
                 using.kept = true;
                 if subscription.expires.is_some() {

@@ -127,6 +127,7 @@ impl World {
             pq_buffer: 256 * 1024,
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
+            authorization: None,
         };
         change(&mut config);
         let mut env = os();
@@ -251,6 +252,11 @@ impl World {
         last.unwrap_or_else(|| panic!("{id} was not said"))
             .1
             .clone()
+    }
+
+    /// Who hears the messages.
+    pub fn operator(&self) -> Arc<dyn Operator> {
+        self.operator.clone()
     }
 
     /// How often the operator heard a message.

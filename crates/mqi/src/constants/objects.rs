@@ -34,6 +34,10 @@ families! {
         MQAUTH_RESUME = 21;
         MQAUTH_SYSTEM = 22;
     }
+    "Support of users by the authorization service", "MQUIDSUPP_" {
+        MQUIDSUPP_NO = 0;
+        MQUIDSUPP_YES = 1;
+    }
     "Type of entity", "MQZAET_" {
         MQZAET_NONE = 0;
         MQZAET_PRINCIPAL = 1;

@@ -70,6 +70,7 @@ pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failu
             pq_buffer: settings.pq_buffer,
             expiry_interval_s: settings.expiry_interval_s,
             numbers: posthaste_engine::NUMBERS,
+            authorization: None,
         },
         settings,
         notes,

@@ -1,0 +1,422 @@
+//! Authority records: set, deleted and shown; and what commands need themselves (manual: "Authorizations for MQSC commands
+//! in escape PCFs").
+//!
+//! Invariants: a command of somebody who is checked does nothing, and shows nothing, for which authority is missing; whoever
+//! makes an object may do everything with it.
+
+use posthaste_authority::{
+    Authorities, Authority, Entity, EntityKind, ObjectType, Profile, Record,
+};
+use posthaste_command::{
+    AuthorityCommand, COMPONENT, ChlAuthCommand, Command, DisplayWhat, Matching, ObjectKind,
+    RecordName, Reply, Value, authority_row,
+};
+use posthaste_engine::{ChangeError, Issuer, Need, QueueManager, Refusal, authority_numbers};
+use posthaste_mqi::Reason;
+use posthaste_mqi::constants::*;
+
+use crate::change;
+
+const DISPLAY: Authorities = Authorities::of(&[Authority::Display]);
+/// Of everybody who issues commands, on the queue manager.
+const COMMANDS: Authorities = Authorities::of(&[Authority::Connect, Authority::Display]);
+
+/// What a command needs on one object; the engine's [`Need`], with what it is about.
+enum Needed {
+    Object(ObjectType, String, Authorities),
+    Topic(String, Authorities),
+    Create(ObjectType, String),
+    Manager(Authorities),
+}
+
+impl Needed {
+    fn on(kind: ObjectKind, name: &str, authority: Authority) -> Needed {
+        match kind {
+            ObjectKind::Qmgr => Needed::Manager(authority.into()),
+            _ => Needed::Object(kind.object_type(), name.to_owned(), authority.into()),
+        }
+    }
+
+    fn as_need(&self) -> Need<'_> {
+        match self {
+            Needed::Object(object_type, name, needs) => Need::Object(*object_type, name, *needs),
+            Needed::Topic(topic, needs) => Need::Topic(topic, *needs),
+            Needed::Create(object_type, name) => Need::Create(*object_type, name),
+            Needed::Manager(needs) => Need::manager(*needs),
+        }
+    }
+}
+
+/// The topic string of a subscription as it was defined.
+fn topic_of(qm: &QueueManager, object: &str, string: &str) -> String {
+    let prefix = qm.read_object(ObjectKind::Topic, object, |attrs| {
+        attrs.text(MQCA_TOPIC_STRING).to_owned()
+    });
+    match prefix.filter(|prefix| !prefix.is_empty()) {
+        Some(prefix) => format!("{prefix}/{}", string.trim_start_matches('/')),
+        None => string.to_owned(),
+    }
+}
+
+/// What a command about a subscription needs: to subscribe to its topic, and to put to its queue.
+fn of_subscription(
+    qm: &QueueManager,
+    name: &str,
+    given: Option<&posthaste_command::Attrs>,
+) -> Vec<Needed> {
+    let known = qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
+    let text = |selector: i32| {
+        let stated = given.map_or("", |attrs| attrs.text(selector));
+        let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
+        match stated.is_empty() {
+            true => known.to_owned(),
+            false => stated.to_owned(),
+        }
+    };
+    let topic = topic_of(qm, &text(MQCA_TOPIC_NAME), &text(MQCA_TOPIC_STRING));
+    let mut needed = vec![Needed::Topic(topic, Authority::Subscribe.into())];
+    let queue = text(MQCACF_DESTINATION);
+    if !queue.is_empty() && given.is_some() {
+        let put = Authority::Put.into();
+        needed.push(Needed::Object(ObjectType::Queue, queue, put));
+    }
+    needed
+}
+
+/// What a command needs, beside what everybody needs.
+fn needed(qm: &QueueManager, command: &Command) -> Vec<Needed> {
+    let change_manager = || vec![Needed::Manager(Authority::Change.into())];
+    match command {
+        Command::Define {
+            kind: ObjectKind::Sub,
+            name,
+            attrs,
+            ..
+        }
+        | Command::Alter {
+            kind: ObjectKind::Sub,
+            name,
+            attrs,
+            ..
+        } => of_subscription(qm, name, Some(attrs)),
+        Command::Delete {
+            kind: ObjectKind::Sub,
+            name,
+            ..
+        } => of_subscription(qm, name, None),
+        // Whose it is, and on what, is not asked.
+        Command::EndSubscription { .. } => {
+            vec![Needed::Topic(String::new(), Authority::Subscribe.into())]
+        }
+        Command::Define {
+            kind, name, like, ..
+        } => {
+            let like = like.as_deref();
+            let like = like.map(|like| Needed::on(*kind, like, Authority::Display));
+            let own = match qm.object(*kind, name) {
+                Some(_) => Needed::on(*kind, name, Authority::Change),
+                None => Needed::Create(kind.object_type(), name.clone()),
+            };
+            like.into_iter().chain([own]).collect()
+        }
+        Command::Alter { kind, name, .. } => vec![Needed::on(*kind, name, Authority::Change)],
+        Command::Delete { kind, name, .. } => vec![Needed::on(*kind, name, Authority::Delete)],
+        Command::Clear { name } => vec![Needed::on(ObjectKind::QLocal, name, Authority::Clear)],
+        Command::ClearTopics { topics } => {
+            vec![Needed::Topic(topics.clone(), Authority::Clear.into())]
+        }
+        Command::Start { kind, name } | Command::Stop { kind, name, .. } => {
+            vec![Needed::on(*kind, name, Authority::Control)]
+        }
+        // It shows everything, passwords' places included.
+        Command::Save
+        | Command::RefreshTls
+        | Command::RefreshConnAuth
+        | Command::ChlAuth(ChlAuthCommand::Set { .. }) => change_manager(),
+        Command::Authority(
+            AuthorityCommand::Set { .. }
+            | AuthorityCommand::Delete { .. }
+            | AuthorityCommand::Refresh,
+        ) => change_manager(),
+        Command::Display {
+            what: DisplayWhat::SbStatus | DisplayWhat::Object(ObjectKind::Sub),
+            ..
+        } => vec![Needed::Topic(String::new(), DISPLAY)],
+        Command::Authority(_)
+        | Command::ChlAuth(ChlAuthCommand::Display { .. })
+        | Command::Ping
+        | Command::Display { .. } => Vec::new(),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Reply {
+    Reply::failed("AMQ2431E", &refusal.inserts(), Reason::NOT_AUTHORIZED)
+}
+
+/// Why an issuer may not have a command carried out.
+pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -> Option<Reply> {
+    let everybody = Needed::Manager(COMMANDS);
+    let mut needed = std::iter::once(everybody).chain(needed(qm, command));
+    needed.find_map(|needed| {
+        let demanded = qm.demand(issuer, needed.as_need());
+        demanded.err().map(|refusal| refused(&refusal))
+    })
+}
+
+/// Leaves in the answer to a DISPLAY what the issuer may see.
+pub(crate) fn visible(qm: &QueueManager, issuer: &Issuer, what: DisplayWhat, reply: &mut Reply) {
+    let all = reply.rows.len();
+    let object_type = match what {
+        DisplayWhat::Object(kind) => kind.object_type(),
+        DisplayWhat::Queue | DisplayWhat::QStatus => ObjectType::Queue,
+        DisplayWhat::ChStatus => ObjectType::Channel,
+        DisplayWhat::LsStatus => ObjectType::Listener,
+        DisplayWhat::SvStatus => ObjectType::Service,
+        DisplayWhat::TpStatus => ObjectType::Topic,
+        // Everybody who issues commands may display the queue manager.
+        DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
+            return;
+        }
+    };
+    if let DisplayWhat::Object(ObjectKind::Qmgr | ObjectKind::Sub) = what {
+        return;
+    }
+    let mut hidden = None;
+    reply.rows.retain(|(_, _, row)| {
+        // What names the object comes first.
+        let name = row.cells().first().map(|cell| cell.shown());
+        let name = name.unwrap_or_default();
+        let need = match what {
+            DisplayWhat::TpStatus => Need::Topic(name.trim(), DISPLAY),
+            // DISPLAY CHANNEL shows those of clients too, which are of another type.
+            DisplayWhat::Object(_) if row.shown("CHLTYPE").as_deref() == Some("CLNTCONN") => {
+                Need::Object(ObjectType::ClntConn, &name, DISPLAY)
+            }
+            _ => Need::Object(object_type, &name, DISPLAY),
+        };
+        let may = qm.may(issuer, need);
+        if !may {
+            hidden.get_or_insert_with(|| name.clone());
+        }
+        may
+    });
+    if let (true, Some(name)) = (all > 0 && reply.rows.is_empty(), hidden) {
+        let need = Need::Object(object_type, &name, DISPLAY);
+        if let Err(refusal) = qm.demand(issuer, need) {
+            *reply = refused(&refusal);
+        }
+    }
+}
+
+/// An object has been made: its maker may do everything with it.
+pub(crate) async fn grant_maker(
+    qm: &QueueManager,
+    issuer: &Issuer,
+    kind: ObjectKind,
+    name: &str,
+) -> Option<Reply> {
+    let entity = qm.maker(issuer)?;
+    let object_type = kind.object_type();
+    let of = RecordName {
+        profile: Profile::new(name).ok()?,
+        object_type,
+        entity,
+    };
+    let all = Authorities::ALL & object_type.applicable();
+    let set = qm.set_authority(&of, all, Authorities::NONE).await;
+    set.err().map(|error| failed(qm, &of, error))
+}
+
+fn failed(qm: &QueueManager, of: &RecordName, error: ChangeError) -> Reply {
+    match error {
+        ChangeError::UnknownEntity => unknown(&of.entity),
+        error => change::record_refused(qm, &shown_name(of), error),
+    }
+}
+
+fn unknown(entity: &Entity) -> Reply {
+    let who = format!("{} {}", entity.kind.word(), entity.name);
+    Reply::failed("AMQ8871E", &[who], Reason::UNKNOWN_ENTITY)
+}
+
+/// A record as messages name it.
+fn shown_name(of: &RecordName) -> String {
+    let Entity { kind, name } = &of.entity;
+    format!(
+        "{} {name}, profile {}, {}",
+        kind.word(),
+        of.profile,
+        of.object_type
+    )
+}
+
+pub(crate) async fn execute(qm: &QueueManager, command: &AuthorityCommand) -> Reply {
+    match command {
+        AuthorityCommand::Set {
+            record,
+            add,
+            remove,
+        } => match qm.set_authority(record, *add, *remove).await {
+            Ok(()) if qm.checks_authorities() => Reply::done("AMQ8862I", &[]),
+            Ok(()) => {
+                let mut reply = Reply::done("AMQ8862I", &[]);
+                reply.add_message("AMQ2432W", &[qm.name().to_owned()]);
+                reply
+            }
+            Err(error) => failed(qm, record, error),
+        },
+        AuthorityCommand::Delete { record } => match qm.delete_authority(record).await {
+            Ok(()) => Reply::done("AMQ8863I", &[]),
+            Err(error) => failed(qm, record, error),
+        },
+        AuthorityCommand::Records {
+            profile,
+            object_type,
+            entity,
+            matching,
+            show,
+        } => {
+            let chosen = Chosen {
+                profile: profile.as_ref(),
+                object_type: *object_type,
+                entity: entity.as_ref(),
+                matching: *matching,
+            };
+            records(qm, &chosen, show).await
+        }
+        AuthorityCommand::Entity { record, show } => {
+            let RecordName {
+                profile,
+                object_type,
+                entity,
+            } = record;
+            let name = profile.text();
+            let Some(authorities) = qm.authorities_of(entity, *object_type, name).await else {
+                return unknown(entity);
+            };
+            let mut reply = Reply::default();
+            let mut cells = vec![("OBJNAME", Value::from(name))];
+            cells.extend(cells_of(entity, *object_type, authorities, show));
+            reply.add_row("AMQ8866I", authority_row(cells));
+            reply
+        }
+        AuthorityCommand::Service { show } => service(qm, show),
+        AuthorityCommand::Refresh => {
+            qm.refresh_users();
+            Reply::done("AMQ8560I", &[])
+        }
+    }
+}
+
+/// DISPLAY AUTHSERV.
+fn service(qm: &QueueManager, show: &[&'static str]) -> Reply {
+    let by_user = match qm.users_have_records() {
+        true => MQUIDSUPP_YES,
+        false => MQUIDSUPP_NO,
+    };
+    let mut cells = vec![("SERVCOMP", Value::from(COMPONENT))];
+    cells.push(("IFVER", Value::from(2)));
+    cells.push(("UIDSUPP", Value::from(by_user)));
+    cells
+        .retain(|(keyword, _)| *keyword == "SERVCOMP" || show.is_empty() || show.contains(keyword));
+    let mut reply = Reply::default();
+    reply.add_row("AMQ8865I", authority_row(cells));
+    if !qm.checks_authorities() {
+        reply.add_message("AMQ2432W", &[qm.name().to_owned()]);
+    }
+    reply
+}
+
+/// What is shown of an entity's authorities, as far as it was asked for.
+fn cells_of(
+    entity: &Entity,
+    object_type: ObjectType,
+    authorities: Authorities,
+    show: &[&'static str],
+) -> Vec<(&'static str, Value)> {
+    let kind = match entity.kind {
+        EntityKind::Principal => MQZAET_PRINCIPAL,
+        EntityKind::Group => MQZAET_GROUP,
+    };
+    let mut cells = vec![
+        ("ENTITY", Value::from(&*entity.name)),
+        ("ENTTYPE", Value::from(kind)),
+        ("OBJTYPE", Value::from(object_type.code())),
+        ("AUTHLIST", authority_numbers(authorities)),
+    ];
+    cells.retain(|(keyword, _)| *keyword == "OBJTYPE" || show.is_empty() || show.contains(keyword));
+    cells
+}
+
+/// What DISPLAY AUTHREC chooses by.
+struct Chosen<'a> {
+    profile: Option<&'a Profile>,
+    object_type: Option<ObjectType>,
+    entity: Option<&'a Entity>,
+    matching: Matching,
+}
+
+impl Chosen<'_> {
+    /// `entities`: those whose records are asked for; none: all.
+    fn has(&self, record: &Record, entities: Option<&[Entity]>) -> bool {
+        let profile = self.profile.is_none_or(|wanted| {
+            let exact = self.matching == Matching::Exact || wanted.is_generic();
+            wanted == &record.profile || !exact && record.profile.matches(wanted.text())
+        });
+        let object_type = self.object_type.is_none_or(|of| of == record.object_type);
+        let entity = entities.is_none_or(|entities| entities.contains(&record.entity));
+        profile && object_type && entity
+    }
+}
+
+async fn records(qm: &QueueManager, chosen: &Chosen<'_>, show: &[&'static str]) -> Reply {
+    let entities = match chosen.entity {
+        None => None,
+        Some(entity) if chosen.matching == Matching::Membership => {
+            match qm.counting_entities(entity).await {
+                Some(entities) => Some(entities),
+                None => return unknown(entity),
+            }
+        }
+        Some(entity) => Some(vec![entity.clone()]),
+    };
+    let mut reply = Reply::default();
+    let mut all = qm.authority_records();
+    all.retain(|record| chosen.has(record, entities.as_deref()));
+    for record in all {
+        let mut cells = vec![("PROFILE", Value::from(record.profile.text()))];
+        let Record {
+            object_type,
+            entity,
+            authorities,
+            ..
+        } = &record;
+        cells.extend(cells_of(entity, *object_type, *authorities, show));
+        reply.add_row("AMQ8864I", authority_row(cells));
+    }
+    if reply.rows.is_empty() {
+        let what = "what was asked for".to_owned();
+        return Reply::failed("AMQ2430E", &[what], Reason::UNKNOWN_OBJECT_NAME);
+    }
+    reply
+}
+
+/// The commands that make the records again.
+pub(crate) fn script(qm: &QueueManager, reply: &mut Reply) {
+    for record in qm.authority_records() {
+        let Entity { kind, name } = &record.entity;
+        let authorities: Vec<&str> = match record.authorities.is_empty() {
+            true => vec!["NONE"],
+            false => record.authorities.iter().map(Authority::word).collect(),
+        };
+        let text = format!(
+            "SET AUTHREC PROFILE('{}') OBJTYPE({}) {}('{}') AUTHADD({})",
+            record.profile,
+            record.object_type.word().to_uppercase(),
+            kind.word().to_uppercase(),
+            name.replace('\'', "''"),
+            authorities.join(",").to_uppercase(),
+        );
+        reply.add_message("AMQ2404I", &[text]);
+    }
+}

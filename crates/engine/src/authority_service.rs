@@ -1,0 +1,55 @@
+//! What decides about authorities: who knows users and groups, and the proof that was asked.
+//!
+//! Invariant: an [`Authorised`] is made only where what is granted has everything that is needed.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use posthaste_authority::{Authorities, Entity, Identity};
+
+/// What is being looked up.
+pub type Looking<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Who is in which group, as the operating system knows it.
+pub trait Users: Send + Sync {
+    /// A user with its groups. Of one whom nobody knows, or about whom nobody can be asked, only the name.
+    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Arc<Identity>>;
+    /// Whether there is such a user, or such a group.
+    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool>;
+    /// Forgets what was looked up.
+    fn refresh(&self);
+}
+
+/// How authorities are decided about.
+#[derive(Clone)]
+pub struct Authorization {
+    /// Who knows users and groups.
+    pub users: Arc<dyn Users>,
+    /// Users have records of their own (`SecurityPolicy=User`); else their groups only.
+    pub by_user: bool,
+    /// Authorities are checked; else records are only kept.
+    pub enforced: bool,
+}
+
+impl fmt::Debug for Authorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Authorization");
+        shown.field("by_user", &self.by_user);
+        shown
+            .field("enforced", &self.enforced)
+            .finish_non_exhaustive()
+    }
+}
+
+/// That somebody may have an object open: given by a check only.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Authorised(());
+
+impl Authorised {
+    /// The proof, if what is granted has all that is needed.
+    pub(crate) fn checked(granted: Authorities, needs: Authorities) -> Option<Authorised> {
+        granted.has(needs).then_some(Authorised(()))
+    }
+}

@@ -1,0 +1,219 @@
+//! The authority service: whether a user may do something with an object, asked when that is opened.
+//!
+//! Invariants:
+//! * What opens an object needs `Authorised`, which only a check gives, or what nobody checks: an application in the
+//!   queue manager's own process, and a queue manager without an authority service.
+//! * Nothing is asked for a message: what a handle may do was decided when it was opened, and it keeps that.
+//! * A user is looked up by its name each time, by whoever keeps what was found, so that a change of groups counts for the
+//!   next open once that is refreshed. A look-up waits for nobody under a lock.
+//!
+//! Sources: IBM MQ's manual, "Authorizations for MQI calls", "Security authorization needed for commands".
+
+use std::sync::Arc;
+
+use posthaste_authority::{
+    Authorities, Authority, CLASS, Entity, EntityKind, Identity, MANAGER, ObjectType,
+};
+use posthaste_mqi::Reason;
+
+use crate::authority_service::{Authorised, Authorization};
+use crate::manager::Inner;
+
+/// What somebody may not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The user.
+    pub user: String,
+    /// What is missing.
+    pub missing: Authorities,
+    /// The type of the object.
+    pub object_type: ObjectType,
+    /// Its name.
+    pub name: String,
+}
+
+impl Refusal {
+    /// The inserts of AMQ8077W.
+    pub fn inserts(&self) -> [String; 4] {
+        [
+            self.user.clone(),
+            self.missing.to_string(),
+            self.object_type.to_string(),
+            self.name.clone(),
+        ]
+    }
+}
+
+/// On whose behalf something is asked for.
+#[derive(Clone)]
+pub(crate) enum Caller {
+    /// Nobody who is checked.
+    Unchecked,
+    Checked(Arc<Identity>),
+}
+
+impl Caller {
+    /// Whether everything that is needed on an object is granted.
+    ///
+    /// # Errors
+    /// 2035 it is not; the operator is told what is missing.
+    pub(crate) fn check(
+        &self,
+        qm: &Inner,
+        object_type: ObjectType,
+        name: &str,
+        needs: Authorities,
+    ) -> Result<Authorised, Reason> {
+        let need = Need::Object(object_type, name, needs);
+        self.demand(qm, need).map_err(|_| Reason::NOT_AUTHORIZED)
+    }
+
+    /// The same of the queue manager itself.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(crate) fn check_manager(
+        &self,
+        qm: &Inner,
+        needs: Authorities,
+    ) -> Result<Authorised, Reason> {
+        self.check(qm, ObjectType::QueueManager, MANAGER, needs)
+    }
+
+    /// The same of a topic string: what is granted on the topic objects at it and above it counts together. `enough`:
+    /// one of these is.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(crate) fn check_topic(
+        &self,
+        qm: &Inner,
+        topic: &str,
+        enough: &[Authorities],
+    ) -> Result<Authorised, Reason> {
+        let met = |needs: &&Authorities| self.decide(qm, Need::Topic(topic, **needs)).is_ok();
+        let met = enough.iter().find(met).or(enough.first());
+        let need = Need::Topic(topic, met.copied().unwrap_or_default());
+        self.demand(qm, need).map_err(|_| Reason::NOT_AUTHORIZED)
+    }
+
+    /// The operator is told of what is missing.
+    pub(crate) fn demand(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
+        let decided = self.decide(qm, need);
+        decided.inspect_err(|refusal| qm.operator.message("AMQ8077W", &refusal.inserts()))
+    }
+
+    pub(crate) fn decide(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
+        let on = |of, name: &str| match self {
+            Caller::Checked(identity) => qm.catalogue.authorities.granted(of, name, identity),
+            Caller::Unchecked => !Authorities::NONE,
+        };
+        let (object_type, name, needs, granted) = match need {
+            Need::Object(of, name, needs) => (of, name, needs, on(of, name)),
+            Need::Topic(topic, needs) => {
+                let objects = qm.catalogue.topic_objects.at_or_above(topic);
+                let of = ObjectType::Topic;
+                let granted = match self {
+                    Caller::Checked(_) => objects
+                        .iter()
+                        .fold(Authorities::NONE, |all, object| all | on(of, object)),
+                    Caller::Unchecked => !Authorities::NONE,
+                };
+                (of, topic, needs, granted)
+            }
+            Need::Create(of, name) => {
+                let granted = on(of, CLASS) | on(of, name) | on(ObjectType::QueueManager, MANAGER);
+                (of, name, Authority::Create.into(), granted)
+            }
+        };
+        Authorised::checked(granted, needs).ok_or_else(|| Refusal {
+            user: match self {
+                Caller::Checked(identity) => identity.user.to_string(),
+                Caller::Unchecked => String::new(),
+            },
+            missing: needs & !granted,
+            object_type,
+            name: match object_type {
+                ObjectType::QueueManager => qm.config.name.clone(),
+                ObjectType::Topic if name.is_empty() => "(root)".to_owned(),
+                _ => name.to_owned(),
+            },
+        })
+    }
+}
+
+/// What is needed on what.
+#[derive(Clone, Copy, Debug)]
+pub enum Need<'a> {
+    /// On an object, by its name.
+    Object(ObjectType, &'a str, Authorities),
+    /// On a topic string.
+    Topic(&'a str, Authorities),
+    /// To make an object of a type, of a name.
+    Create(ObjectType, &'a str),
+}
+
+impl<'a> Need<'a> {
+    /// On the queue manager.
+    pub fn manager(needs: Authorities) -> Need<'a> {
+        Need::Object(ObjectType::QueueManager, MANAGER, needs)
+    }
+}
+
+/// On whose behalf a command is carried out.
+#[derive(Clone)]
+pub struct Issuer(pub(crate) Caller);
+
+impl Issuer {
+    /// Whoever owns the queue manager.
+    pub const OWNER: Issuer = Issuer(Caller::Unchecked);
+}
+
+impl Caller {
+    /// Whose record says what whoever makes an object may do with it; none: it needs none.
+    pub(crate) fn maker(&self, qm: &Inner) -> Option<Entity> {
+        let Caller::Checked(identity) = self else {
+            return None;
+        };
+        let by_user = qm.authorization().is_some_and(|service| service.by_user);
+        match by_user {
+            _ if identity.privileged => None,
+            true => Some(Entity::principal(&identity.user)),
+            false => identity.groups.first().map(|group| Entity::group(group)),
+        }
+    }
+}
+
+impl Inner {
+    /// What decides, if authorities are checked.
+    pub(crate) fn authorization(&self) -> Option<&Authorization> {
+        let service = self.config.authorization.as_ref();
+        service.filter(|service| service.enforced)
+    }
+
+    /// A user, on whose behalf something is asked for.
+    pub(crate) async fn caller(&self, user: &str) -> Caller {
+        match self.authorization() {
+            None => Caller::Unchecked,
+            Some(service) => Caller::Checked(service.users.identity(user).await),
+        }
+    }
+
+    /// The entity whose record is meant: where users have no records, a user's is that of its primary group.
+    pub(crate) async fn recorded_entity(&self, entity: &Entity) -> Option<Entity> {
+        let Some(service) = &self.config.authorization else {
+            return Some(entity.clone());
+        };
+        if !service.users.is_known(entity).await {
+            return None;
+        }
+        if entity.kind == EntityKind::Group || service.by_user {
+            return Some(entity.clone());
+        }
+        let identity = service.users.identity(&entity.name).await;
+        identity.groups.first().map(|group| Entity::group(group))
+    }
+}
+
+/// The authority to connect.
+pub(crate) const CONNECT: Authorities = Authorities::of(&[Authority::Connect]);

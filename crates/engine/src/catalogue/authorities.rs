@@ -1,0 +1,359 @@
+//! Authority records: kept in the list of definitions, logged and saved as these are, and made into a table that a check
+//! looks up.
+//!
+//! Invariants: the table has what the list has (and what was granted on temporary queues, which are not logged); a record
+//! is one definition, whose name says type of object, entity and profile; an object's own records go with it.
+
+use std::sync::Arc;
+
+use posthaste_authority::{
+    Authorities, Entity, EntityKind, Identity, ObjectType, Profile, Record, Table,
+};
+use posthaste_command::{Object, ObjectKind, RecordName, Value};
+use posthaste_env::sync::RwLock;
+use posthaste_mqi::constants::*;
+use posthaste_recovery_log::Lsn;
+
+use super::{Catalogue, ChangeError};
+use crate::authorization::{Issuer, Need, Refusal};
+use crate::manager::Inner;
+use crate::queue_manager::QueueManager;
+
+/// Every record of the queue manager. Its lock is a leaf.
+#[derive(Default)]
+pub(crate) struct AuthorityTable(RwLock<Table>);
+
+impl AuthorityTable {
+    /// What a user may do with an object.
+    pub(crate) fn granted(&self, of: ObjectType, name: &str, to: &Identity) -> Authorities {
+        self.0.read().granted(of, name, to)
+    }
+
+    /// Whether users' own records count.
+    pub(crate) fn count_users(&self, by_user: bool) {
+        self.0.write().count_users(by_user);
+    }
+
+    /// A definition is made or changed; of another kind it says nothing here.
+    pub(super) fn defined(&self, object: &Object) {
+        if object.kind == ObjectKind::AuthRec
+            && let Some(record) = record_of(object)
+        {
+            self.0.write().set(&record);
+        }
+    }
+
+    /// A definition is gone.
+    pub(super) fn deleted(&self, object: &Object) {
+        if object.kind == ObjectKind::AuthRec
+            && let Some(record) = record_of(object)
+        {
+            let mut table = self.0.write();
+            table.remove(record.object_type, &record.profile, &record.entity);
+        }
+    }
+
+    /// The entities with a record of exactly this profile.
+    fn entities(&self, object_type: ObjectType, profile: &Profile) -> Vec<Entity> {
+        self.0.read().entities_on(object_type, profile)
+    }
+}
+
+/// The name of a record's definition.
+fn definition_name(of: ObjectType, profile: &Profile, entity: &Entity) -> String {
+    let kind = entity.kind.word();
+    format!("{of} {kind} {} {profile}", entity.name)
+}
+
+fn definition_of(record: &Record) -> Object {
+    let Record {
+        profile,
+        object_type,
+        entity,
+        authorities,
+    } = record;
+    let name = definition_name(*object_type, profile, entity);
+    let mut object = Object::new(ObjectKind::AuthRec, name);
+    let attrs = &mut object.attrs;
+    attrs.set_text(MQCACF_AUTH_PROFILE_NAME, profile.text());
+    attrs.set_text(MQCACF_ENTITY_NAME, &*entity.name);
+    let kind = match entity.kind {
+        EntityKind::Principal => MQZAET_PRINCIPAL,
+        EntityKind::Group => MQZAET_GROUP,
+    };
+    attrs.set_int(MQIACF_ENTITY_TYPE, kind);
+    attrs.set_int(MQIACF_OBJECT_TYPE, object_type.code());
+    attrs.set(MQIACF_AUTHORIZATION_LIST, numbers(*authorities));
+    object
+}
+
+/// The `MQAUTH_` numbers of authorities; of none that of none.
+pub fn numbers(authorities: Authorities) -> Value {
+    let list: Vec<i64> = authorities.iter().map(|one| one.code().into()).collect();
+    Value::Ints(match list.is_empty() {
+        true => vec![MQAUTH_NONE.into()],
+        false => list,
+    })
+}
+
+/// The record that a definition is; none: another release's, with something that this one does not know.
+fn record_of(object: &Object) -> Option<Record> {
+    let attrs = &object.attrs;
+    let name = attrs.text(MQCACF_ENTITY_NAME);
+    let entity = match attrs.int(MQIACF_ENTITY_TYPE) {
+        MQZAET_PRINCIPAL => Entity::principal(name),
+        _ => Entity::group(name),
+    };
+    let Some(Value::Ints(list)) = attrs.get(MQIACF_AUTHORIZATION_LIST) else {
+        return None;
+    };
+    let known = list.iter().filter_map(|number| {
+        let code = i32::try_from(*number).ok()?;
+        posthaste_authority::Authority::with_code(code)
+    });
+    Some(Record {
+        profile: Profile::new(attrs.text(MQCACF_AUTH_PROFILE_NAME)).ok()?,
+        object_type: ObjectType::with_code(attrs.int(MQIACF_OBJECT_TYPE))?,
+        entity,
+        authorities: known.collect(),
+    })
+}
+
+impl Catalogue {
+    /// Adds authorities to a record and takes others away; without one makes one.
+    fn set_authority(
+        &self,
+        qm: &Arc<Inner>,
+        of: &RecordName,
+        add: Authorities,
+        remove: Authorities,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let _order = self.order.lock();
+        let name = definition_name(of.object_type, &of.profile, &of.entity);
+        let known = self.object(ObjectKind::AuthRec, &name);
+        let before = known.as_ref().and_then(record_of);
+        let before = before.map_or(Authorities::NONE, |record| record.authorities);
+        let mut object = definition_of(&Record {
+            profile: of.profile.clone(),
+            object_type: of.object_type,
+            entity: of.entity.clone(),
+            authorities: (before | add) & !remove,
+        });
+        let logged = self.log_object(qm, &mut object, 0)?;
+        self.applied(object, 0, logged.map_or(Lsn(0), |logged| logged.start));
+        Ok(logged.map(|logged| logged.end))
+    }
+
+    /// An object is deleted, and its own records with it; the caller holds `order`.
+    pub(super) fn forget_authorities(
+        &self,
+        qm: &Arc<Inner>,
+        kind: ObjectKind,
+        name: &str,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let mut end = None;
+        let profile = Profile::new(name);
+        // A subscription has no records: its name may be that of a topic object.
+        let (Ok(profile), true) = (profile, kind != ObjectKind::Sub) else {
+            return Ok(end);
+        };
+        let object_type = kind.object_type();
+        for entity in self.authorities.entities(object_type, &profile) {
+            let name = definition_name(object_type, &profile, &entity);
+            if let Some(known) = self.find(ObjectKind::AuthRec, &name) {
+                end = self.delete_known(qm, &known, false, false)?;
+            }
+        }
+        Ok(end)
+    }
+
+    /// A temporary queue is gone: so is what its maker was granted, which is in the table only.
+    pub(super) fn forget_maker(&self, queue: &str) {
+        let Ok(profile) = Profile::new(queue) else {
+            return;
+        };
+        let object_type = ObjectType::Queue;
+        for entity in self.authorities.entities(object_type, &profile) {
+            let name = definition_name(object_type, &profile, &entity);
+            if self.find(ObjectKind::AuthRec, &name).is_none() {
+                let mut table = self.authorities.0.write();
+                table.remove(object_type, &profile, &entity);
+            }
+        }
+    }
+
+    /// Whoever makes a dynamic queue may do everything with it.
+    pub(crate) fn grant_maker(
+        &self,
+        qm: &Arc<Inner>,
+        queue: &str,
+        temporary: bool,
+        maker: Entity,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let Ok(profile) = Profile::new(queue) else {
+            return Err(ChangeError::BadName);
+        };
+        let object_type = ObjectType::Queue;
+        if !temporary {
+            let of = RecordName {
+                profile,
+                object_type,
+                entity: maker,
+            };
+            return self.set_authority(
+                qm,
+                &of,
+                Authorities::ALL & object_type.applicable(),
+                Authorities::NONE,
+            );
+        }
+        self.authorities.0.write().set(&Record {
+            profile,
+            object_type,
+            entity: maker,
+            authorities: Authorities::ALL,
+        });
+        Ok(None)
+    }
+}
+
+impl QueueManager {
+    /// Adds authorities to a record and takes others away (SET AUTHREC). A record without authorities is one.
+    ///
+    /// # Errors
+    /// `UnknownEntity` there is no such user or group; why nothing was changed.
+    pub async fn set_authority(
+        &self,
+        of: &RecordName,
+        add: Authorities,
+        remove: Authorities,
+    ) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        let of = self.recorded(of).await?;
+        let set = || inner.catalogue.set_authority(inner, &of, add, remove);
+        let end = inner.with_log_room(set).await?;
+        inner.settled(end).await
+    }
+
+    /// Deletes a record (DELETE AUTHREC).
+    ///
+    /// # Errors
+    /// `NotFound` there is none; why it was not deleted.
+    pub async fn delete_authority(&self, of: &RecordName) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        // Whom nobody knows any more may have records still.
+        let of = match self.recorded(of).await {
+            Err(ChangeError::UnknownEntity) => of.clone(),
+            other => other?,
+        };
+        let name = definition_name(of.object_type, &of.profile, &of.entity);
+        let delete = || {
+            let kind = ObjectKind::AuthRec;
+            inner.catalogue.delete(inner, kind, &name, false)
+        };
+        let end = inner.with_log_room(delete).await?;
+        inner.settled(end).await
+    }
+
+    async fn recorded(&self, of: &RecordName) -> Result<RecordName, ChangeError> {
+        let entity = self.inner().recorded_entity(&of.entity).await;
+        Ok(RecordName {
+            entity: entity.ok_or(ChangeError::UnknownEntity)?,
+            ..of.clone()
+        })
+    }
+
+    /// Every authority record, but for those of temporary queues, by type, profile and entity.
+    pub fn authority_records(&self) -> Vec<Record> {
+        let objects = self.inner().catalogue.objects(ObjectKind::AuthRec);
+        let mut records: Vec<Record> = objects.iter().filter_map(record_of).collect();
+        records.sort_by(|a, b| {
+            let key = |one: &Record| (one.object_type, one.profile.text().to_owned());
+            key(a).cmp(&key(b)).then_with(|| a.entity.cmp(&b.entity))
+        });
+        records
+    }
+
+    /// The entities whose records count for an entity: itself, or a user's groups (and the user, where users have records).
+    /// None: there is no such user, or no such group.
+    pub async fn counting_entities(&self, of: &Entity) -> Option<Vec<Entity>> {
+        let inner = self.inner();
+        let Some(service) = &inner.config.authorization else {
+            return Some(vec![of.clone()]);
+        };
+        if !service.users.is_known(of).await {
+            return None;
+        }
+        if of.kind == EntityKind::Group {
+            return Some(vec![of.clone()]);
+        }
+        let identity = service.users.identity(&of.name).await;
+        let table = inner.catalogue.authorities.0.read();
+        Some(table.entities(&identity).collect())
+    }
+
+    /// What an entity may do with an object by all records that count for it. None: there is no such entity.
+    pub async fn authorities_of(
+        &self,
+        of: &Entity,
+        on: ObjectType,
+        name: &str,
+    ) -> Option<Authorities> {
+        let entities = self.counting_entities(of).await?;
+        let inner = self.inner();
+        if of.kind == EntityKind::Principal
+            && let Some(service) = &inner.config.authorization
+            && service.users.identity(&of.name).await.privileged
+        {
+            return Some(on.applicable());
+        }
+        let table = inner.catalogue.authorities.0.read();
+        let granted = entities
+            .iter()
+            .filter_map(|one| table.of_entity(on, name, one));
+        Some(granted.fold(Authorities::NONE, |all, more| all | more))
+    }
+
+    /// Whether authorities are checked.
+    pub fn checks_authorities(&self) -> bool {
+        self.inner().authorization().is_some()
+    }
+
+    /// Whether users have records of their own.
+    pub fn users_have_records(&self) -> bool {
+        let service = &self.inner().config.authorization;
+        service.as_ref().is_some_and(|service| service.by_user)
+    }
+
+    /// Who is in which group is asked anew from now on.
+    pub fn refresh_users(&self) {
+        if let Some(service) = &self.inner().config.authorization {
+            service.users.refresh();
+        }
+    }
+}
+
+impl QueueManager {
+    /// A user who issues commands.
+    pub async fn issuer(&self, user: &str) -> Issuer {
+        Issuer(self.inner().caller(user).await)
+    }
+
+    /// Whether an issuer has what a command needs; the operator is told if not.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn demand(&self, issuer: &Issuer, need: Need<'_>) -> Result<(), Refusal> {
+        issuer.0.demand(self.inner(), need).map(drop)
+    }
+
+    /// Whether an issuer has it; nobody is told.
+    pub fn may(&self, issuer: &Issuer, need: Need<'_>) -> bool {
+        issuer.0.decide(self.inner(), need).is_ok()
+    }
+
+    /// Whose record says what an issuer may do with an object that it makes; none: it needs none.
+    pub fn maker(&self, issuer: &Issuer) -> Option<Entity> {
+        issuer.0.maker(self.inner())
+    }
+}

@@ -1,0 +1,235 @@
+//! What calls need authorities for (manual: "Authorizations for MQI calls").
+//!
+//! Invariants: an object is checked by the name that it is opened by (that of an alias, not of its target), before
+//! anything is made or counted; a queue that is transmitted from can be opened for output by its own name only by who may
+//! set all context; whoever opens a model queue needs to display it besides.
+
+use posthaste_authority::{Authorities, Authority, ObjectType};
+use posthaste_command::ObjectKind;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Od, Reason, Sd};
+
+use crate::authority_service::Authorised;
+use crate::authorization::Caller;
+use crate::catalogue::Definition;
+use crate::handles::{Handle, Target};
+use crate::manager::Inner;
+use crate::resolution::Resolved;
+use crate::session::SessionInner;
+
+const ALTERNATE: Authorities = Authorities::of(&[Authority::AlternateUser]);
+const SUBSCRIBE: Authorities = Authorities::of(&[Authority::Subscribe]);
+const RESUME: Authorities = Authorities::of(&[Authority::Resume]);
+const PUT: Authorities = Authorities::of(&[Authority::Put]);
+/// What a queue must grant whose messages a subscription hands out.
+const DESTINATION: Authorities =
+    Authorities::of(&[Authority::Put, Authority::Get, Authority::Browse]);
+
+/// What the options of an open need on the object.
+fn needs(options: i32, is_topic: bool) -> Authorities {
+    let input = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+    let output = match is_topic {
+        true => Authority::Publish,
+        false => Authority::Put,
+    };
+    let rows = [
+        (MQOO_INQUIRE, Authority::Inquire),
+        (MQOO_SET, Authority::Set),
+        (MQOO_BROWSE, Authority::Browse),
+        (input | MQOO_SAVE_ALL_CONTEXT, Authority::Get),
+        (MQOO_OUTPUT, output),
+        (MQOO_PASS_IDENTITY_CONTEXT, Authority::PassIdentity),
+        (MQOO_PASS_ALL_CONTEXT, Authority::PassAll),
+        (MQOO_SET_IDENTITY_CONTEXT, Authority::SetIdentity),
+        (MQOO_SET_ALL_CONTEXT, Authority::SetAll),
+    ];
+    let asked = rows.into_iter().filter(|(option, _)| options & option != 0);
+    asked.map(|(_, authority)| authority).collect()
+}
+
+/// What of that is needed on the queue manager too.
+fn needs_of_manager(on_object: Authorities) -> Authorities {
+    on_object & Authorities::of(&[Authority::SetIdentity, Authority::SetAll])
+}
+
+/// The options of the open in an MQPUT1.
+pub(super) fn put1_options(options: i32) -> i32 {
+    let rows = [
+        (MQPMO_PASS_IDENTITY_CONTEXT, MQOO_PASS_IDENTITY_CONTEXT),
+        (MQPMO_PASS_ALL_CONTEXT, MQOO_PASS_ALL_CONTEXT),
+        (MQPMO_SET_IDENTITY_CONTEXT, MQOO_SET_IDENTITY_CONTEXT),
+        (MQPMO_SET_ALL_CONTEXT, MQOO_SET_ALL_CONTEXT),
+    ];
+    let asked = rows.into_iter().filter(|(option, _)| options & option != 0);
+    asked.fold(MQOO_OUTPUT, |all, (_, option)| all | option)
+}
+
+/// Whether a queue's own name was opened, and what is put there goes elsewhere.
+fn is_transmission(resolved: &Resolved) -> bool {
+    match &resolved.target {
+        Target::Queue { queue, alias } => alias.is_none() && queue.attributes().transmission,
+        _ => false,
+    }
+}
+
+impl Caller {
+    fn check_definition(
+        &self,
+        qm: &Inner,
+        definition: &Definition,
+        needs: Authorities,
+    ) -> Result<Authorised, Reason> {
+        let of_manager = needs_of_manager(needs);
+        if !of_manager.is_empty() {
+            self.check_manager(qm, of_manager)?;
+        }
+        self.check(
+            qm,
+            definition.kind().object_type(),
+            definition.name(),
+            needs,
+        )
+    }
+
+    /// Whether an object may be opened so.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_open(
+        &self,
+        qm: &Inner,
+        resolved: &Resolved,
+        options: i32,
+    ) -> Result<Authorised, Reason> {
+        if matches!(self, Caller::Unchecked) {
+            return self.check_manager(qm, Authorities::NONE);
+        }
+        let opened = &resolved.opened;
+        match &resolved.target {
+            Target::Qmgr => self.check_manager(qm, needs(options, false)),
+            Target::Topic(topic) => {
+                if opened.kind() == ObjectKind::QAlias {
+                    self.check_definition(qm, opened, needs(options, false))?;
+                }
+                let needs = needs(options, true);
+                let of_manager = needs_of_manager(needs);
+                if !of_manager.is_empty() {
+                    self.check_manager(qm, of_manager)?;
+                }
+                self.check_topic(qm, &topic.string, &[needs])
+            }
+            _ if options & MQOO_OUTPUT != 0 && is_transmission(resolved) => {
+                let needs = needs(options & !MQOO_OUTPUT | MQOO_SET_ALL_CONTEXT, false);
+                self.check_definition(qm, opened, needs)
+            }
+            _ => self.check_definition(qm, opened, needs(options, false)),
+        }
+    }
+
+    /// Whether a dynamic queue may be made of a model queue and opened so.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_make(
+        &self,
+        qm: &Inner,
+        model: &Definition,
+        options: i32,
+    ) -> Result<Authorised, Reason> {
+        let needs = needs(options, false) | Authority::Display.into();
+        self.check_definition(qm, model, needs)
+    }
+
+    /// Whether a queue may be deleted as it is closed.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_delete(&self, qm: &Inner, queue: &str) -> Result<Authorised, Reason> {
+        self.check(qm, ObjectType::Queue, queue, Authority::Delete.into())
+    }
+
+    /// Whether a subscription to a topic string may be made or altered, or only resumed.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_subscribe(
+        &self,
+        qm: &Inner,
+        topic: &str,
+        resumes: bool,
+    ) -> Result<Authorised, Reason> {
+        let enough: &[Authorities] = match resumes {
+            true => &[RESUME, SUBSCRIBE],
+            false => &[SUBSCRIBE],
+        };
+        self.check_topic(qm, topic, enough)
+    }
+
+    /// Whether publications may go to a queue that the application has open.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_provide(
+        &self,
+        qm: &Inner,
+        handle: &Handle,
+        sd: &Sd,
+    ) -> Result<Authorised, Reason> {
+        let mut needs = PUT;
+        if sd.options & MQSO_SET_IDENTITY_CONTEXT != 0 {
+            needs = needs | Authority::SetIdentity.into();
+        }
+        self.check_definition(qm, &handle.opened, needs)
+    }
+
+    /// Whether a handle may be had on a queue that an administrator, or another application, has given a subscription.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_have(&self, qm: &Inner, queue: &Definition) -> Result<Authorised, Reason> {
+        self.check_definition(qm, queue, DESTINATION)
+    }
+}
+
+impl SessionInner {
+    /// On whose behalf this connection's calls are made.
+    pub(super) async fn caller(&self) -> Caller {
+        match self.is_checked {
+            true => self.qm.caller(&self.who.user).await,
+            false => Caller::Unchecked,
+        }
+    }
+
+    /// The same for a call that may name another user, which the connection's own must be allowed to.
+    ///
+    /// # Errors
+    /// 2035 it is not.
+    async fn caller_for(&self, alternate: Option<&str>) -> Result<Caller, Reason> {
+        let own = self.caller().await;
+        let Some(user) = alternate else {
+            return Ok(own);
+        };
+        own.check_manager(&self.qm, ALTERNATE)?;
+        // Of somebody who is not checked too: who acts for others may do what they may.
+        Ok(self.qm.caller(user).await)
+    }
+
+    /// On whose behalf an object is opened.
+    ///
+    /// # Errors
+    /// 2035 the connection's user may not name another one.
+    pub(super) async fn opener(&self, od: &Od, is_alternate: bool) -> Result<Caller, Reason> {
+        let user = od.alternate_user_id.text();
+        self.caller_for(is_alternate.then_some(&user)).await
+    }
+
+    /// On whose behalf a subscription is made.
+    ///
+    /// # Errors
+    /// 2035 the connection's user may not name another one.
+    pub(super) async fn subscribing(&self, sd: &Sd) -> Result<Caller, Reason> {
+        let is_alternate = sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0;
+        let user = sd.alternate_user_id.text();
+        self.caller_for(is_alternate.then_some(&user)).await
+    }
+}
