@@ -22,21 +22,54 @@ fn is_owner(number: u32) -> bool {
     number == ROOT || number == rustix::process::geteuid().as_raw()
 }
 
-/// Whether a user administers this queue manager: the superuser, the user who runs it, and the group `mqm` do. None: it
-/// could not be found out, because the groups of a user who is there could not be had.
-pub fn is_administrator(name: &str) -> Option<bool> {
+/// A user, as far as the system knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemUser {
+    /// The names of the groups that the user is in, the primary one first; none of one whom nobody knows.
+    pub groups: Vec<String>,
+    /// Whether the user administers this queue manager: the superuser, the user who runs it, and the group `mqm` do.
+    pub administers: bool,
+    /// Whether the system knows the user.
+    pub known: bool,
+}
+
+/// What the system knows of a user. None: it could not be found out.
+pub fn system_user(name: &str) -> Option<SystemUser> {
     let Some(user) = found(User::from_name(name))? else {
         // Without a name in the system he may still be a number, as a kernel names who has none.
-        return Some(name.parse().is_ok_and(is_owner));
+        return Some(SystemUser {
+            administers: name.parse().is_ok_and(is_owner),
+            ..SystemUser::default()
+        });
     };
-    if is_owner(user.uid.as_raw()) {
-        return Some(true);
+    let mut numbers = getgrouplist(&CString::new(name).ok()?, user.gid).ok()?;
+    numbers.sort_by_key(|number| *number != user.gid);
+    numbers.dedup();
+    let mut groups = Vec::new();
+    for number in numbers {
+        // A group without a name has no records.
+        groups.extend(found(Group::from_gid(number))?.map(|group| group.name));
     }
-    let Some(administrators) = found(Group::from_name(ADMINISTRATORS))? else {
-        return Some(false);
-    };
-    let groups = getgrouplist(&CString::new(name).ok()?, user.gid).ok()?;
-    Some(groups.contains(&administrators.gid))
+    Some(SystemUser {
+        administers: is_owner(user.uid.as_raw())
+            || groups.iter().any(|name| name == ADMINISTRATORS),
+        groups,
+        known: true,
+    })
+}
+
+/// Whether the system knows a group. None: it could not be found out.
+pub fn is_group(name: &str) -> Option<bool> {
+    found(Group::from_name(name)).map(|group| group.is_some())
+}
+
+/// Whether a user administers this queue manager. None: it could not be found out, because the groups of a user who is there
+/// could not be had.
+pub fn is_administrator(name: &str) -> Option<bool> {
+    match found(User::from_name(name))? {
+        Some(user) if is_owner(user.uid.as_raw()) => Some(true),
+        _ => system_user(name).map(|user| user.administers),
+    }
 }
 
 /// What a look-up has found, if anything; none: it could not be made. Some sources say by an error that there is nothing.
@@ -64,5 +97,20 @@ mod tests {
             assert_eq!(is_administrator(name), Some(false), "{name}");
         }
         assert_eq!(user_name(4_000_000_123), None);
+    }
+
+    #[test]
+    fn the_primary_group_of_a_user_comes_first() {
+        let root = system_user("root").unwrap();
+        assert!(root.known && root.administers);
+        assert_eq!(root.groups.first().map(String::as_str), Some("root"));
+        assert_eq!(
+            system_user("no-such-user-here"),
+            Some(SystemUser::default())
+        );
+        assert_eq!(is_group("root"), Some(true));
+        assert_eq!(is_group("no-such-group-here"), Some(false));
+        let odd = system_user("a\0b");
+        assert!(odd.is_none_or(|user| user == SystemUser::default()));
     }
 }

@@ -273,14 +273,14 @@ impl Authenticated {
     /// Connects the application `who`, whoever it says it is, as this user.
     ///
     /// # Errors
-    /// As [`QueueManager::connect`].
-    pub(crate) fn connect(
+    /// As [`QueueManager::admit`].
+    pub(crate) async fn connect(
         self,
         qm: &QueueManager,
         who: Application,
     ) -> Result<AuthenticatedSession, Reason> {
         let user = self.user;
-        let session = qm.connect(Application { user, ..who })?;
+        let session = qm.admit(Application { user, ..who }).await?;
         Ok(AuthenticatedSession(session))
     }
 }

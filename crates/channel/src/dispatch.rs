@@ -281,7 +281,8 @@ impl Dispatcher {
             appl_type: conn.application_type,
             options: conn.connect_options,
         };
-        let session = authenticated.connect(qm, who).inspect_err(|reason| {
+        let session = authenticated.connect(qm, who).await;
+        let session = session.inspect_err(|reason| {
             let inserts = [qm.name().to_owned(), reason.0.to_string()];
             common.registry.operator().message("AMQ9508E", &inserts);
         })?;

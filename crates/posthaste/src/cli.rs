@@ -1,5 +1,6 @@
 //! The command line. What stands here as text is what `--help` teaches.
 
+mod authority;
 mod certs;
 mod messages;
 mod transactions;
@@ -14,6 +15,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use posthaste_env::Slowness;
 use posthaste_server::ini::Shape;
 
+pub(crate) use authority::Words;
 pub(crate) use certs::{Certs, CertsCommand, MakeCerts, ShowCerts};
 pub(crate) use messages::{
     Browse, Form, Get, Publish, Put, Receiving, Sample, Sending, Subscribe, TopicSample,
@@ -110,6 +112,15 @@ pub(crate) enum Command {
     /// Decide about a branch of a global transaction in place of its transaction manager
     #[command(visible_alias = "rsvmqtrn")]
     Resolve(Resolve),
+    /// Grant authorities to groups and users, or take them away
+    #[command(name = "setmqaut")]
+    SetAuthority(Words),
+    /// Show what a group or user may do with an object
+    #[command(name = "dspmqaut")]
+    DisplayAuthority(Words),
+    /// Show authority records
+    #[command(name = "dmpmqaut")]
+    DumpAuthority(Words),
     /// Add, remove and list a queue manager's own users
     Users(Users),
     /// Make certificates for development, and show what is in a key repository

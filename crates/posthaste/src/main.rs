@@ -4,6 +4,7 @@
 //! subcommand, for which MQ's names serve as well. Invariants: results go to standard output,
 //! everything else to standard error; the exit code is one of the table in the server crate.
 
+mod authority;
 mod browse;
 mod certs;
 mod cli;
@@ -109,6 +110,9 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Version(args) => version::show(place, &args),
         Command::Transactions(args) => transactions::display(place, &args),
         Command::Resolve(args) => transactions::resolve(place, &args),
+        Command::SetAuthority(args) => authority::set(place, &args),
+        Command::DisplayAuthority(args) => authority::display(place, &args),
+        Command::DumpAuthority(args) => authority::dump(place, &args),
         Command::Users(args) => users::users(place, &args),
         Command::Certs(args) => certs::certs(&args),
         Command::Metrics(args) => metrics::show(place, &args),

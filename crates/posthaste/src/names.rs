@@ -18,6 +18,9 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("dspmq", "list"),
     ("dspmqtrn", "transactions"),
     ("rsvmqtrn", "resolve"),
+    ("setmqaut", "setmqaut"),
+    ("dspmqaut", "dspmqaut"),
+    ("dmpmqaut", "dmpmqaut"),
     ("runmqsc", "mqsc"),
     ("dmpmqcfg", "save"),
     ("addmqinf", "addmqinf"),
@@ -119,7 +122,9 @@ pub(crate) fn wrong_usage(arguments: &[OsString]) -> Exit {
     let word = position(arguments).and_then(|at| arguments.get(at));
     match word.and_then(|word| word.to_str()).map(subcommand) {
         Some("mqsc") => Exit::NoCommands,
-        Some("transactions" | "resolve") => Exit::InvalidArguments,
+        Some("transactions" | "resolve" | "setmqaut" | "dspmqaut" | "dmpmqaut") => {
+            Exit::InvalidArguments
+        }
         Some(sample) if sample.starts_with("amqs") => Exit::NoQueueNamed,
         _ => Exit::BadParameter,
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security, Sources};
 use posthaste_command::ObjectKind;
-use posthaste_engine::{ConnectionStatus, EndMode, Operator, QueueManager};
+use posthaste_engine::{Authorization, ConnectionStatus, EndMode, Operator, QueueManager};
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
 use posthaste_mqi::constants::{MQAT_QMGR, MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{
@@ -39,12 +39,13 @@ use crate::control::{ControlSocket, Numbers, Phase};
 use crate::error_log::{Console, ErrorLog};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
-use crate::ini::Settings;
 use crate::ini::configure::{self, Configured};
+use crate::ini::{SecurityPolicy, Settings};
 use crate::layout::{DataDir, Home};
 use crate::lifecycle::create::LISTENER;
 use crate::lifecycle::ending::{Cause, LastEnd};
 use crate::lifecycle::process_lock::ProcessLock;
+use crate::users::SystemUsers;
 use engine_run::EngineRun;
 use fronts::Fronts;
 use lanes::ServingLanes;
@@ -219,6 +220,7 @@ impl Start<'_> {
         let env = &io_delay::watched(env, &self.configured.engine, &operator);
         let mut config = self.configured.engine.clone();
         config.log_config.writes.plain |= self.options.plain_log;
+        config.authorization = Some(self.authorization(&env.clock, &operator)?);
         let engine = EngineRun::start(env, home, &config, &operator).inspect_err(|failure| {
             // Whoever runs it writes down how that ends.
             if failure.exit != Exit::InUse {
@@ -262,6 +264,22 @@ impl Start<'_> {
         drop(lock);
         outcome?;
         lanes_ended.and(joined)
+    }
+
+    /// Who may do what, and who knows users and groups.
+    fn authorization(
+        &self,
+        clock: &Arc<dyn Clock>,
+        operator: &Arc<dyn Operator>,
+    ) -> Result<Authorization, Failure> {
+        let users = SystemUsers::start(Arc::clone(clock), Arc::clone(operator));
+        let users = users.map_err(|error| Failure::io(&self.options.home.folder, &error))?;
+        let policy = self.configured.settings.authorization;
+        Ok(Authorization {
+            users: Arc::new(users),
+            by_user: policy == Some(SecurityPolicy::User),
+            enforced: policy.is_some(),
+        })
     }
 
     /// What services may do, and with what.

@@ -12,12 +12,12 @@ mod template;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use posthaste_command::messages;
+use posthaste_command::{COMPONENT, messages};
 
 use keys::{Effect, Kind};
 use stanza::{Entry, Place, Stanza};
 
-pub use resolve::{Settings, Shape};
+pub use resolve::{SecurityPolicy, Settings, Shape};
 pub use template::new_file;
 
 /// One thing that is wrong with a configuration file.
@@ -58,7 +58,14 @@ pub struct RawConfig {
     file: String,
     given: BTreeMap<(&'static str, &'static str), Given>,
     notes: Vec<ConfigError>,
+    /// What the stanza `Service` of the authorization service says.
+    service: Option<SecurityPolicy>,
+    /// Whether it has its `ServiceComponent`.
+    component: bool,
 }
+
+/// The service that decides about authorities, as `qm.ini` calls it.
+const AUTHORIZATION: &str = "AuthorizationService";
 
 impl RawConfig {
     /// Reads a file's bytes. `file` is what messages call it.
@@ -81,6 +88,7 @@ impl RawConfig {
             let before = stanzas.get(..number).unwrap_or_default();
             reader.stanza(stanza, before);
         }
+        reader.check_service(&stanzas);
         reader.errors.sort_by_key(|error| error.at);
         match reader.errors.is_empty() {
             true => Ok(reader.config),
@@ -187,6 +195,17 @@ fn check(row: &keys::Key, value: &str) -> Checked {
     }
 }
 
+/// Whether a stanza is one of the two about the authorization service.
+fn is_authorization(stanza: &Stanza) -> bool {
+    let key = match stanza.name.to_ascii_lowercase().as_str() {
+        "service" => "Name",
+        "servicecomponent" => "Service",
+        _ => return false,
+    };
+    let named = stanza.get(key);
+    named.is_some_and(|name| name.eq_ignore_ascii_case(AUTHORIZATION))
+}
+
 struct Reader {
     config: RawConfig,
     errors: Vec<ConfigError>,
@@ -241,12 +260,52 @@ impl Reader {
             let what = format!("stanza {name} is on line {} already", first.at.line);
             return self.fault(stanza.at, what);
         }
+        let acts = is_authorization(stanza);
         for entry in &stanza.entries {
-            self.entry(name, entry, repeated);
+            self.entry(name, entry, (repeated, acts));
+        }
+        if acts {
+            self.authorization(stanza);
         }
     }
 
-    fn entry(&mut self, stanza: &str, entry: &Entry, repeated: bool) {
+    /// A stanza of the authorization service.
+    fn authorization(&mut self, stanza: &Stanza) {
+        let entry = |key: &str| {
+            let mut entries = stanza.entries.iter();
+            entries.find(|entry| entry.key.eq_ignore_ascii_case(key))
+        };
+        if stanza.name.eq_ignore_ascii_case("Service") {
+            let policy = entry("SecurityPolicy");
+            let word = policy.map_or("default", |entry| entry.value.as_str());
+            match (SecurityPolicy::called(word), policy) {
+                (Some(policy), _) => self.config.service = Some(policy),
+                (None, Some(entry)) => {
+                    self.not_here(entry.value_at, format!("SecurityPolicy={word}"));
+                }
+                (None, None) => {}
+            }
+            return;
+        }
+        let name = entry("Name");
+        match name.filter(|entry| entry.value != COMPONENT) {
+            Some(other) => self.not_here(other.value_at, format!("Name={}", other.value)),
+            None => self.config.component = true,
+        }
+    }
+
+    /// A service without what carries it out would check nothing, and nobody would notice.
+    fn check_service(&mut self, stanzas: &[Stanza]) {
+        if self.config.service.is_some() && !self.config.component {
+            let mut stanzas = stanzas.iter();
+            let stanza = stanzas.find(|stanza| is_authorization(stanza));
+            let at = stanza.map_or(Place { line: 1, column: 1 }, |stanza| stanza.at);
+            let what = format!("{AUTHORIZATION} has no stanza ServiceComponent");
+            self.fault(at, what);
+        }
+    }
+
+    fn entry(&mut self, stanza: &str, entry: &Entry, (repeated, acts): (bool, bool)) {
         let line = entry.key_at.line.to_string();
         let Some(row) = keys::find(stanza, &entry.key) else {
             let inserts = vec![entry.key.clone(), line, self.config.file.clone()];
@@ -289,7 +348,9 @@ impl Reader {
             let what = format!("{} is on line {} already", row.key, first.at.line);
             return self.fault(entry.key_at, what);
         }
-        if let Effect::None(why) = row.effect {
+        if let Effect::None(why) = row.effect
+            && !acts
+        {
             self.config.notes.push(ConfigError {
                 file: self.config.file.clone(),
                 at: entry.key_at,

@@ -23,6 +23,7 @@ pub mod in_process;
 pub mod ini;
 mod layout;
 mod lifecycle;
+mod users;
 
 pub use compose::listeners::{Plan, Running, Waiting, try_listen};
 pub use compose::{Ready, RunOptions, run};

@@ -620,7 +620,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2432W",
         "Queue manager {0} checks no authorities.",
         "Records are kept, and count as soon as it has an authorization service. Until then whoever connects may do everything.",
-        "Let nobody connect who may not do everything.",
+        "To have them checked, write the stanzas Service and ServiceComponent into qm.ini, as docs/security.md has them, and start the queue manager again.",
     ),
     message(
         "AMQ2433E",

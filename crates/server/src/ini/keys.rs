@@ -60,7 +60,8 @@ pub struct Key {
 
 const YES_NO: Kind = Kind::Words(&["YES", "NO"]);
 const NOT_HERE: Effect = Effect::None("there is nothing in this release that it would change");
-const OPEN: Effect = Effect::None("there is no authorization in this release");
+const OPEN: Effect =
+    Effect::None("it is about another service than AuthorizationService, and there is none");
 const NO_EXITS: Effect = Effect::None("there are no exits in this release");
 const LOG_PAGES: Kind = Kind::Int {
     min: 64,

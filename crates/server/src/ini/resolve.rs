@@ -35,6 +35,28 @@ pub struct Settings {
     pub tokens: Option<TokenSettings>,
     /// Bytes after which an error log begins anew.
     pub error_log_bytes: u64,
+    /// Whose records count where authorities are checked; none: they are not.
+    pub authorization: Option<SecurityPolicy>,
+}
+
+/// `SecurityPolicy` of the authorization service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecurityPolicy {
+    /// Records are of groups; that of a user is its primary group's.
+    Group,
+    /// Users have records of their own besides.
+    User,
+}
+
+impl SecurityPolicy {
+    /// The policy of a word, in any case.
+    pub(super) fn called(word: &str) -> Option<SecurityPolicy> {
+        match word.to_ascii_lowercase().as_str() {
+            "default" | "group" => Some(SecurityPolicy::Group),
+            "user" => Some(SecurityPolicy::User),
+            _ => None,
+        }
+    }
 }
 
 /// Primary files of a log for which nothing else is asked: 256 MiB (docs/decisions/016-defaults.md).
@@ -151,6 +173,7 @@ impl RawConfig {
                     audience: self.text("AuthToken", "Audience").unwrap_or("").to_owned(),
                 }),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
+            authorization: self.service.filter(|_| self.component),
         })
     }
 

@@ -171,3 +171,54 @@ fn values_written_out_read_back() {
     assert_eq!(again.text("TCP", "Port"), Some("1500"));
     assert_eq!(again.to_text(), raw.to_text());
 }
+
+const SERVICE: &str = "Service:\n Name=AuthorizationService\n EntryPoints=14\n";
+const COMPONENT_STANZA: &str = "ServiceComponent:\n Service=AuthorizationService\n \
+                                Name=MQSeries.UNIX.auth.service\n Module=amqzfu\n ComponentDataSize=0\n";
+
+#[test]
+fn authorities_are_checked_where_the_service_is_named() {
+    let policy = |text: &str| {
+        let raw = RawConfig::parse("qm.ini", text.as_bytes()).unwrap();
+        assert!(raw.notes().is_empty(), "{text}: {:?}", raw.notes());
+        raw.resolve().unwrap().authorization
+    };
+    assert_eq!(policy(""), None);
+    let both = format!("{SERVICE}{COMPONENT_STANZA}");
+    assert_eq!(policy(&both), Some(SecurityPolicy::Group));
+    for (word, wanted) in [
+        ("default", SecurityPolicy::Group),
+        ("Group", SecurityPolicy::Group),
+        ("USER", SecurityPolicy::User),
+    ] {
+        let text = format!("{SERVICE} SecurityPolicy={word}\n{COMPONENT_STANZA}");
+        assert_eq!(policy(&text), Some(wanted), "{word}");
+    }
+    // Another service behind it switches nothing off.
+    let text = format!("{both}Service:\n Name=NameService\n");
+    let raw = RawConfig::parse("qm.ini", text.as_bytes()).unwrap();
+    assert_eq!(
+        raw.resolve().unwrap().authorization,
+        Some(SecurityPolicy::Group)
+    );
+    assert_eq!(raw.notes().len(), 1);
+}
+
+#[test]
+fn an_authorization_service_that_would_check_nothing_is_refused() {
+    let refused = |text: &str| {
+        let errors = RawConfig::parse("qm.ini", text.as_bytes()).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        (errors[0].id, errors[0].to_string())
+    };
+    let (id, text) = refused(SERVICE);
+    assert_eq!(id, "AMQ2101E");
+    assert!(
+        text.contains("AuthorizationService has no stanza ServiceComponent"),
+        "{text}"
+    );
+    let own = COMPONENT_STANZA.replace("MQSeries.UNIX.auth.service", "our.own");
+    assert_eq!(refused(&own).0, "AMQ2106E");
+    let external = format!("{SERVICE} SecurityPolicy=UserExternal\n{COMPONENT_STANZA}");
+    assert_eq!(refused(&external).0, "AMQ2106E");
+}

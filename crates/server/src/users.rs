@@ -1,0 +1,209 @@
+//! Users and groups for the authority service: asked of the operating system, on a thread of its own, and kept.
+//!
+//! Invariants: nobody who asks waits on a lane for a directory; what was found is kept until it is refreshed, as long as
+//! there is room, and nothing that was asked before a refresh is kept after it; of whom nobody knows, or about whom nobody
+//! could be asked, only the name is known, so only what everybody may do, and the second is not kept.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use posthaste_authentication::{Checker, SystemUser, is_group, system_user};
+use posthaste_authority::{EVERYBODY, Entity, EntityKind, Identity};
+use posthaste_engine::{Looking, Operator, Users};
+use posthaste_env::Clock;
+
+/// Users that are kept. Clients can name as many as they like.
+const MOST: usize = 10_000;
+
+#[derive(Default)]
+struct Kept {
+    users: BTreeMap<Box<str>, Arc<Identity>>,
+    /// How often everything was forgotten.
+    refreshed: u64,
+}
+
+impl Kept {
+    /// What was found out when so many refreshes had been.
+    fn keep(&mut self, identity: &Arc<Identity>, refreshed: u64) {
+        if self.refreshed != refreshed {
+            return;
+        }
+        if self.users.len() >= MOST {
+            self.users.clear();
+        }
+        self.users
+            .insert(identity.user.clone(), Arc::clone(identity));
+    }
+}
+
+/// The users of this machine.
+pub(crate) struct SystemUsers {
+    kept: Mutex<Kept>,
+    thread: Checker,
+    operator: Arc<dyn Operator>,
+    look_up: fn(&str) -> Option<SystemUser>,
+}
+
+impl SystemUsers {
+    /// Begins to answer.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn start(clock: Arc<dyn Clock>, operator: Arc<dyn Operator>) -> io::Result<Self> {
+        Ok(SystemUsers {
+            kept: Mutex::default(),
+            thread: Checker::start(1, clock)?,
+            operator,
+            look_up: system_user,
+        })
+    }
+
+    /// Asks on the thread; none: it could not be found out, which the operator is told.
+    async fn ask<T: Send + 'static>(
+        &self,
+        name: &str,
+        question: impl FnOnce(&str) -> Option<T> + Send + 'static,
+    ) -> Option<T> {
+        let asked = name.to_owned();
+        let why = match self.thread.ask(move || question(&asked)).await {
+            Ok(Some(answer)) => return Some(answer),
+            Ok(None) => "the look-up failed".to_owned(),
+            Err(unable) => unable.0,
+        };
+        self.operator.message("AMQ2433E", &[name.to_owned(), why]);
+        None
+    }
+
+    async fn find_out(&self, user: &str) -> Arc<Identity> {
+        let refreshed = self.kept.lock().refreshed;
+        let Some(found) = self.ask(user, self.look_up).await else {
+            return Arc::new(stranger(user));
+        };
+        let groups = found.groups.into_iter().map(String::into_boxed_str);
+        let identity = Arc::new(Identity {
+            user: user.into(),
+            groups: groups.collect(),
+            privileged: found.administers,
+        });
+        self.kept.lock().keep(&identity, refreshed);
+        identity
+    }
+}
+
+impl Users for SystemUsers {
+    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Arc<Identity>> {
+        let known = self.kept.lock().users.get(user).cloned();
+        Box::pin(async move {
+            match known {
+                Some(known) => known,
+                None => self.find_out(user).await,
+            }
+        })
+    }
+
+    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool> {
+        let asked = async move {
+            let known = match entity.kind {
+                EntityKind::Principal => {
+                    let is_user = |name: &str| system_user(name).map(|user| user.known);
+                    self.ask(&entity.name, is_user).await
+                }
+                // Everybody is in it, whether the system has it or not.
+                EntityKind::Group if &*entity.name == EVERYBODY => Some(true),
+                EntityKind::Group => self.ask(&entity.name, is_group).await,
+            };
+            known.unwrap_or(false)
+        };
+        Box::pin(asked)
+    }
+
+    fn refresh(&self) {
+        let mut kept = self.kept.lock();
+        kept.users.clear();
+        kept.refreshed += 1;
+    }
+}
+
+/// Of whom nobody knows anything.
+fn stranger(user: &str) -> Identity {
+    Identity {
+        user: user.into(),
+        ..Identity::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::Location;
+
+    use posthaste_env::{block_on, os};
+
+    #[derive(Default)]
+    struct Recorded(Mutex<Vec<String>>);
+
+    impl Operator for Recorded {
+        fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
+            self.0.lock().push(format!("{id} {}", inserts.join(" ")));
+        }
+    }
+
+    fn users() -> (Arc<Recorded>, SystemUsers) {
+        let operator = Arc::new(Recorded::default());
+        let clock = os().clock;
+        (
+            operator.clone(),
+            SystemUsers::start(clock, operator).unwrap(),
+        )
+    }
+
+    #[test]
+    fn the_system_knows_root_and_no_stranger() {
+        let (operator, users) = users();
+        for _ in 0..2 {
+            let root = block_on(users.identity("root"));
+            assert!(root.privileged && !root.groups.is_empty());
+            let stranger = block_on(users.identity("no-such-user"));
+            assert!(!stranger.privileged && stranger.groups.is_empty());
+            assert_eq!(&*stranger.user, "no-such-user");
+            users.refresh();
+        }
+        let known = |entity: Entity| block_on(users.is_known(&entity));
+        assert!(known(Entity::principal("root")) && known(Entity::group("root")));
+        assert!(known(Entity::group("nobody")));
+        assert!(!known(Entity::principal("no-such-user")));
+        assert!(!known(Entity::group("no-such-group")));
+        assert!(operator.0.lock().is_empty());
+    }
+
+    #[test]
+    fn of_whom_nobody_could_be_asked_nothing_is_kept() {
+        let (operator, users) = users();
+        let users = SystemUsers {
+            look_up: |_| None,
+            ..users
+        };
+        for times in 1..3 {
+            let root = block_on(users.identity("root"));
+            assert!(!root.privileged && root.groups.is_empty());
+            assert!(users.kept.lock().users.is_empty());
+            let messages = operator.0.lock();
+            assert_eq!(*messages, vec!["AMQ2433E root the look-up failed"; times]);
+        }
+    }
+
+    #[test]
+    fn not_everybody_who_was_ever_named_is_kept_and_nobody_beyond_a_refresh() {
+        let mut kept = Kept::default();
+        for number in 0..=MOST {
+            let identity = Arc::new(stranger(&format!("no-such-{number}")));
+            kept.keep(&identity, 0);
+        }
+        assert_eq!(kept.users.len(), 1);
+        kept.refreshed += 1;
+        kept.keep(&Arc::new(stranger("late")), 0);
+        assert!(!kept.users.contains_key("late"));
+    }
+}
