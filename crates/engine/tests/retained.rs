@@ -5,6 +5,7 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_engine::EndMode;
 use posthaste_engine::{ChangeError, Outcome, Session, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
@@ -349,6 +350,63 @@ fn what_is_not_persistent_waits_for_the_end_of_what_it_supersedes() {
     drop(s);
     w.crash();
     assert_eq!(given(&w, "t"), [""; 0]);
+}
+
+/// What that has superseded in turn is told to nobody before the end of the first one is durable, either.
+#[test]
+fn what_supersedes_in_turn_waits_for_the_end_of_the_first_one() {
+    let mut w = World::pausable();
+    let (s, other) = (w.connect(), w.connect());
+    publish(&s, "t", PERSISTENT, 0, "old");
+    w.stage.pause();
+    let publishing = |s: &Session| {
+        let s = s.clone();
+        async move {
+            let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
+            let data = Bytes::from_static(b"new");
+            let mut pmo = pmo(MQPMO_RETAIN);
+            s.put1(&mut od, &mut sent, &mut pmo, data).await
+        }
+    };
+    let first = Call::begin(publishing(&s));
+    let second = Call::attempt(publishing(&other));
+    assert!(second.is_none(), "a crash now would bring the old one back");
+    w.stage.resume();
+    assert_eq!(first.finish().unwrap().warning, Reason::NONE);
+    drop((s, other));
+    w.crash();
+    assert_eq!(given(&w, "t"), [""; 0]);
+}
+
+/// Where the log never says that the old one is gone, nobody is told that it is.
+#[test]
+fn an_end_with_a_full_log_leaves_open_what_is_retained() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
+    });
+    let s = w.connect();
+    publish(&s, "t", PERSISTENT, 0, "old");
+    let full = w.stage.images.lock();
+    for bytes in [20_000, 100, 1] {
+        until("a full log", || {
+            let record = vec![0; bytes];
+            w.qm().log().append(Class::Essential, &[&record]).is_err()
+        });
+    }
+    let publishing = s.clone();
+    let superseding = Call::begin(async move {
+        let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
+        let data = Bytes::from_static(b"new");
+        let mut pmo = pmo(MQPMO_RETAIN);
+        publishing.put1(&mut od, &mut sent, &mut pmo, data).await
+    });
+    let qm = w.qm().clone();
+    let ending = Call::begin(async move { qm.end(EndMode::Immediate).await });
+    let refused = superseding.finish().map(drop);
+    assert_eq!(refused, Err(Reason::CONNECTION_BROKEN));
+    drop(full);
+    ending.finish().unwrap();
 }
 
 #[test]

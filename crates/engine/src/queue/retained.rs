@@ -55,6 +55,8 @@ pub(crate) struct Retained {
     superseded: VecDeque<SlotId>,
     /// One of them is persistent, and what is retained instead is not: only the record of its end says that it is gone.
     owing: bool,
+    /// Something was superseded, and whoever waits for that has not been made to yet.
+    supersedes: bool,
     /// Where the commit ends whose messages arrive, and the number of one without a record.
     commit: (Lsn, u64),
     /// Publications that are under way no more, once the lock is given back.
@@ -135,6 +137,7 @@ impl QueueState {
         if let Some((slot, instead)) = superseded {
             let persistent = |slot| self.index.slot(slot).persistent();
             retained.owing |= persistent(slot) && !persistent(instead);
+            retained.supersedes = true;
             retained.superseded.push_back(slot);
             self.browse_forget(slot);
             self.index.hold(slot);
@@ -182,6 +185,12 @@ impl QueueState {
     /// Whether the end of one of those has to be forced, before whoever superseded it is told so.
     pub(crate) fn owes_end(&self) -> bool {
         self.retained.as_ref().is_some_and(|known| known.owing)
+    }
+
+    /// Whether something was superseded since it was asked last.
+    pub(crate) fn take_supersedes(&mut self) -> bool {
+        let retained = self.retained.as_mut();
+        retained.is_some_and(|known| std::mem::take(&mut known.supersedes))
     }
 
     /// It is known how far the log has to be forced for that.

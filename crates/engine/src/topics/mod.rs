@@ -44,6 +44,8 @@ pub(crate) struct Topics {
     /// Up to where the log has to be forced, so that persistent publications do not come back that others that are not have
     /// superseded; [`NOT_APPENDED`]: it does not have it all yet.
     pub(crate) superseded: AtomicU64,
+    /// How often a retained publication was superseded.
+    pub(crate) supersessions: AtomicU64,
     /// Managed queues whose subscriptions have ended and that could not be deleted yet.
     unused: Mutex<Vec<Arc<Queue>>>,
     /// How many managed queues there are of which no subscription knows yet.

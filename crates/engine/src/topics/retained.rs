@@ -141,6 +141,9 @@ impl Inner {
         if state.superseded().len() == 0 {
             return true;
         }
+        if state.take_supersedes() {
+            self.topics.supersessions.fetch_add(1, Ordering::AcqRel);
+        }
         let all = state.discard_superseded(|seq| {
             let record = record::discarded(queue.id, seq);
             self.log.append(Class::Essential, &[&record]).is_ok()
@@ -163,17 +166,19 @@ impl Inner {
         self.topics.superseded.load(Ordering::Acquire) > self.log.forced().0
     }
 
-    /// What is owed at present, to be held against [`Inner::superseded_since`] when an effect has happened.
+    /// How often something was superseded, to be held against [`Inner::superseded_since`] when an effect has happened.
     pub(crate) fn superseded_before(&self) -> u64 {
-        self.topics.superseded.load(Ordering::Acquire)
+        self.topics.supersessions.load(Ordering::Acquire)
     }
 
-    /// Forces the ends of what was superseded since then, if any are owed: whoever did that is told when they are durable.
-    /// The effect has happened and is not taken back: if the log has no room for long, or the queue manager ends, the caller
-    /// is told that it has happened all the same, and a crash may bring back what was superseded.
+    /// Forces the ends of what was superseded, if any are owed, and if something was superseded since then: whoever did that
+    /// is told when they are durable. Earlier debts count: of what supersedes something that is not persistent, and that
+    /// has itself superseded something persistent, only the end of the latter is in the log.
+    /// The effect has happened and is not taken back: if the log has no room for long the caller is told that it has happened
+    /// all the same, and a crash may bring back what was superseded.
     ///
     /// # Errors
-    /// 2009 the log has stopped.
+    /// 2009 the log has stopped, or the queue manager ends before the log has room: nobody knows what the next start finds.
     pub(crate) async fn superseded_since(&self, before: u64) -> Result<(), Reason> {
         let mut log_space_wait = LogSpaceWait::new();
         if self.superseded_before() == before {
@@ -182,8 +187,10 @@ impl Inner {
         while self.owes_superseded() {
             let upto = self.topics.superseded.load(Ordering::Acquire);
             if upto == NOT_APPENDED {
-                if log_space_wait.wait_for_room(self).await.is_err() {
-                    return Ok(());
+                match log_space_wait.wait_for_room(self).await {
+                    Ok(()) => {}
+                    Err(Reason::RESOURCE_PROBLEM) => return Ok(()),
+                    Err(_) => return Err(Reason::CONNECTION_BROKEN),
                 }
                 self.discard_superseded_again();
                 continue;
