@@ -477,7 +477,13 @@ impl Worker {
             .await
     }
 
-    async fn set_attribute(&self, target: Target, selector: i32, value: i32, op: Op) -> bool {
+    pub(crate) async fn set_attribute(
+        &self,
+        target: Target,
+        selector: i32,
+        value: i32,
+        op: Op,
+    ) -> bool {
         self.met("MQSET");
         let op = self.invoke(op);
         let set = self

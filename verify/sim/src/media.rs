@@ -11,8 +11,9 @@
 use std::path::Path;
 
 use posthaste_env_sim::{Area, Fault, Struck};
-use posthaste_model::{QueueId, Violation};
+use posthaste_model::{Op, QueueId, Violation};
 use posthaste_mqi::Reason;
+use posthaste_mqi::constants::{MQIA_INHIBIT_PUT, MQQA_PUT_ALLOWED};
 
 use crate::calls::Manner;
 use crate::run::{Failure, Run};
@@ -24,6 +25,8 @@ pub(crate) const QUEUES: &str = "/qm/data/queues";
 const EXTENTS: &str = "/qm/log/active";
 /// Log writes after a lost one that prove that there was one.
 const PROOF: u32 = 8;
+/// No put takes fewer bytes of the log.
+const PUT_BYTES: u64 = 100;
 
 /// Whether what was written is not there, although nobody was told.
 fn silent(fault: Fault) -> bool {
@@ -114,8 +117,18 @@ impl Run {
         if lost == self.proven || self.machine.qm().stopped().is_some() {
             return Ok(());
         }
+        let appended = self.machine.qm().log().appended().0;
         let done = self.alone(async |worker| {
             let target = worker.handles[worker.handles.len() - 1];
+            // What is refused is not in the log.
+            let op = Op::Inhibit(target.queue, Some(false), None);
+            let put = MQIA_INHIBIT_PUT;
+            if !worker
+                .set_attribute(target, put, MQQA_PUT_ALLOWED, op)
+                .await
+            {
+                return false;
+            }
             for _ in 0..PROOF {
                 if !worker.make_put(target, 10, Manner::plain(false)).await {
                     return false;
@@ -123,7 +136,8 @@ impl Run {
             }
             true
         })?;
-        if done {
+        let written = self.machine.qm().log().appended().0 - appended;
+        if done && written >= u64::from(PROOF) * PUT_BYTES {
             self.proven = lost;
         }
         self.check()
