@@ -152,19 +152,22 @@ impl<'a> Structure<'a> {
         let width = count(self.bytes, 20, self.from)?;
         let all = number.checked_mul(width).ok_or(Reason::FORMAT_ERROR)?;
         let all = self.part(24, all)?;
-        let mut texts = Vec::new();
-        for text in all.chunks_exact(width.max(1)) {
-            let mut converted = Vec::new();
-            set.convert(text, &ends.to, &mut converted)?;
-            texts.push(converted);
+        let texts = || all.chunks_exact(width.max(1));
+        // Each is converted twice, so that of many short ones no more is in memory than what becomes of them.
+        let mut one = Vec::new();
+        let mut longest = if texts().len() == 0 { width } else { 0 };
+        for text in texts() {
+            one.clear();
+            set.convert(text, &ends.to, &mut one)?;
+            longest = longest.max(one.len());
         }
-        let longest = texts.iter().map(Vec::len).max().unwrap_or(width);
         let mut blank = Vec::new();
         ends.to.encode(" ", &mut blank)?;
-        let mut joined = Vec::with_capacity(longest * texts.len());
-        for text in texts {
-            let missing = longest - text.len();
-            joined.extend(text);
+        let mut joined = Vec::with_capacity(longest * texts().len());
+        for text in texts() {
+            let end = joined.len() + longest;
+            set.convert(text, &ends.to, &mut joined)?;
+            let missing = end - joined.len();
             joined.extend(blank.iter().cycle().take(missing));
         }
         let numbers = [ccsid, self.long(16)?, long(longest)?];
