@@ -266,16 +266,15 @@ fn the_last_of_a_branch_in_doubt_counts_over_a_crash() {
     }
 }
 
-/// What others do has nothing to do with it, and what has happened is not said to have failed.
-#[test]
-fn a_full_log_holds_up_nobody_but_who_supersedes() {
-    let w = World::with(|c| {
+fn small_log() -> World {
+    World::with(|c| {
         c.log_config.file_pages = 64;
         (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
-    });
-    let (s, other) = (w.connect(), w.connect());
-    publish(&s, "t", PERSISTENT, 0, "old");
-    let h = open(&other, LOCAL, IN_OUT);
+    })
+}
+
+/// The log has no room for anything while what is returned is kept.
+fn fill(w: &World) -> impl Sized + '_ {
     let full = w.stage.images.lock();
     for bytes in [20_000, 100, 1] {
         until("a full log", || {
@@ -283,6 +282,17 @@ fn a_full_log_holds_up_nobody_but_who_supersedes() {
             w.qm().log().append(Class::Essential, &[&record]).is_err()
         });
     }
+    full
+}
+
+/// What others do has nothing to do with it, and what has happened is not said to have failed.
+#[test]
+fn a_full_log_holds_up_nobody_but_who_supersedes() {
+    let w = small_log();
+    let (s, other) = (w.connect(), w.connect());
+    publish(&s, "t", PERSISTENT, 0, "old");
+    let h = open(&other, LOCAL, IN_OUT);
+    let full = fill(&w);
     let publishing = s.clone();
     let superseding = Call::begin(async move {
         let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
@@ -300,6 +310,32 @@ fn a_full_log_holds_up_nobody_but_who_supersedes() {
     drop(full);
     assert_eq!(superseding.finish().unwrap().warning, Reason::NONE);
     assert_eq!(given(&w, "t"), ["new"]);
+}
+
+/// An image that had the superseded one and not what supersedes it would bring it back.
+#[test]
+fn what_expires_stays_until_the_log_has_the_end_of_what_it_superseded() {
+    let w = small_log();
+    let s = w.connect();
+    publish(&s, "t", PERSISTENT, 0, "old");
+    let full = fill(&w);
+    let publishing = s.clone();
+    let superseding = Call::begin(async move {
+        let (mut od, mut soon) = (topic("t"), md(NOT_PERSISTENT));
+        soon.expiry = 1;
+        let data = Bytes::from_static(b"soon");
+        let mut pmo = pmo(MQPMO_RETAIN);
+        publishing.put1(&mut od, &mut soon, &mut pmo, data).await
+    });
+    let browser = w.connect();
+    let h = open(&browser, RETAINED, MQOO_BROWSE);
+    let expires = || next(&browser, h, MQGMO_BROWSE_FIRST).is_err();
+    until("expiry", expires);
+    assert_eq!(w.depth(RETAINED), 1, "found by nobody");
+    assert_eq!(given(&w, "t"), [""; 0]);
+    drop(full);
+    assert_eq!(superseding.finish().unwrap().warning, Reason::NONE);
+    until("both are gone", || expires() && w.depth(RETAINED) == 0);
 }
 
 #[test]

@@ -234,14 +234,18 @@ impl QueueState {
         }
     }
 
-    /// Takes a listed message that has expired off the queue; the caller owes it what `report::expired`
-    /// does.
+    /// Takes a listed message that has expired off the queue; the caller owes it what [`crate::expiry::expired`]
+    /// does. A retained publication stays, found by nobody, while the log does not have the ends of those that were
+    /// superseded: an image that had one of these without it would bring that back.
     pub(crate) fn discard_expired(
         &mut self,
         slot: SlotId,
         message: Arc<Message>,
         expired: &mut Vec<Expired>,
     ) {
+        if self.superseded().len() > 0 {
+            return;
+        }
         self.browse_forget(slot);
         self.index.hold(slot);
         expired.push(self.expire(slot, message));

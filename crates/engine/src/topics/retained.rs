@@ -210,12 +210,9 @@ impl Inner {
         }
     }
 
-    /// Retained publications have expired, and are off their queue. Where the log cannot say before that what they have
-    /// superseded is gone, it does not say that they are: they expire again after a restart.
+    /// Retained publications have expired, and are off their queue; when they were taken off, the log had the ends of all
+    /// that had been superseded.
     pub(crate) fn retained_expired(&self, queue: &Queue, messages: &[Expired]) {
-        if !self.discard_superseded(queue, &mut queue.lock()) {
-            return;
-        }
         for expired in messages {
             if expired.message.persistent() {
                 note_expired(self, queue, expired.message.seq);
