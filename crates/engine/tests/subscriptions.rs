@@ -8,7 +8,7 @@ use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatu
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Reason, Sd, Sro};
+use posthaste_mqi::{Chars, Hobj, Reason, Sd, Sro};
 use world::*;
 
 const MANAGED: i32 = MQSO_CREATE | MQSO_MANAGED;
@@ -307,6 +307,27 @@ fn an_alteration_is_durable_and_what_cannot_be_altered_is_refused() {
     assert_eq!(found.sub_correl_id, [3; 24]);
     assert_eq!(found.pub_accounting_token, [4; 32]);
     assert_ne!(found.options & MQSO_PUBLICATIONS_ON_REQUEST, 0);
+}
+
+#[test]
+fn an_alteration_without_an_identity_context_has_the_default_one() {
+    let w = World::light();
+    let s = w.connect();
+    for (name, durable) in [("D", MQSO_DURABLE), ("N", 0)] {
+        let mut made = sd(MANAGED | durable | MQSO_SET_IDENTITY_CONTEXT, name, "a/b");
+        made.pub_accounting_token = [4; 32];
+        made.pub_appl_identity_data = Chars::new("identity");
+        sub(&s, &mut made, Hobj::NONE).unwrap();
+        let mut altered = Sd {
+            options: MQSO_ALTER | MQSO_MANAGED | durable,
+            ..made.clone()
+        };
+        sub(&s, &mut altered, Hobj::NONE).unwrap();
+        let mut found = sd(MQSO_RESUME, name, "");
+        sub(&s, &mut found, Hobj::NONE).unwrap();
+        assert_eq!(found.pub_accounting_token, MQACT_NONE);
+        assert_eq!(found.pub_appl_identity_data, Chars::BLANK);
+    }
 }
 
 #[test]

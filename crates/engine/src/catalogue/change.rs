@@ -329,19 +329,24 @@ impl Catalogue {
         Ok(end)
     }
 
-    /// Deletes a durable subscription, unless another one has its name now.
+    /// Deletes a durable subscription, unless another one has its name now, or it is not to go as it is now (`goes`).
     pub(crate) fn delete_subscription(
         &self,
         qm: &Arc<Inner>,
         subscription: &Subscription,
+        goes: impl FnOnce(&Subscription) -> bool,
     ) -> Result<Option<Lsn>, ChangeError> {
         let order = self.order.lock();
         let known = self.find(ObjectKind::Sub, &subscription.name);
         let known = known.ok_or(ChangeError::NotFound)?;
         let ended = qm.topics.found(&subscription.id);
         let ended = ended.ok_or(ChangeError::NotFound)?.subscription;
+        // It is altered under the same order.
+        if !goes(&ended) {
+            return Err(ChangeError::NotFound);
+        }
         let end = self.delete_known(qm, &known, false, false)?;
-        qm.topics.remove(&ended.id);
+        qm.topics.remove_if(&ended.id, |_| true);
         drop(order);
         qm.subscription_ended(&ended);
         Ok(end)

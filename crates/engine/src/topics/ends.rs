@@ -3,12 +3,14 @@
 //! Invariants:
 //! * A durable subscription is in the catalogue and here, or nowhere; both change under the catalogue's order.
 //! * What ends a subscription leaves its managed queue to `managed.rs`, once no lock is held.
+//! * One that has been altered before its time came, or when it had come and nobody had ended it, lives on as it was told.
 
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
+use posthaste_recovery_log::Lsn;
 
 use super::stored;
 use super::subscription::{SubId, Subscription};
@@ -132,11 +134,34 @@ impl Inner {
     pub(crate) fn end_subscription(
         self: &Arc<Self>,
         subscription: &Subscription,
-    ) -> Result<Option<posthaste_recovery_log::Lsn>, ChangeError> {
+    ) -> Result<Option<Lsn>, ChangeError> {
+        self.end_if(subscription, |_| true)
+    }
+
+    /// Ends a subscription whose time had come when somebody looked, unless it has been altered since and lives on. Not
+    /// forced: one that comes back after a crash has expired all the same.
+    ///
+    /// # Errors
+    /// `NotFound` it has ended, or lives on; why the log cannot say it.
+    pub(crate) fn end_if_expired(
+        self: &Arc<Self>,
+        subscription: &Subscription,
+    ) -> Result<(), ChangeError> {
+        let now = self.clock.now();
+        let ended = self.end_if(subscription, |known| known.has_expired(now));
+        ended.map(drop)
+    }
+
+    /// `goes`: whether it is to go, as it is now.
+    fn end_if(
+        self: &Arc<Self>,
+        subscription: &Subscription,
+        goes: impl FnOnce(&Subscription) -> bool,
+    ) -> Result<Option<Lsn>, ChangeError> {
         if subscription.durable {
-            return self.catalogue.delete_subscription(self, subscription);
+            return self.catalogue.delete_subscription(self, subscription, goes);
         }
-        let ended = self.topics.remove(&subscription.id);
+        let ended = self.topics.remove_if(&subscription.id, goes);
         let ended = ended.ok_or(ChangeError::NotFound)?;
         self.subscription_ended(&ended);
         Ok(None)
@@ -156,11 +181,11 @@ impl Inner {
         }
     }
 
-    /// Ends those whose time has come. Not forced: one that comes back after a crash has expired all the same.
+    /// Ends those whose time has come.
     pub(crate) fn end_expired(self: &Arc<Self>) {
         for subscription in self.topics.expired(self.clock.now()) {
             // Where the log has no room, the next look tries again.
-            let _ = self.end_subscription(&subscription);
+            let _ = self.end_if_expired(&subscription);
         }
     }
 }

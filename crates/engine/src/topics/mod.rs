@@ -182,10 +182,16 @@ impl Topics {
         true
     }
 
-    /// Forgets a subscription, whoever uses it; returns it if it was there.
-    pub(crate) fn remove(&self, id: &SubId) -> Option<Arc<Subscription>> {
-        let removed = self.known.write().remove(id)?;
-        Some(removed.subscription)
+    /// Forgets a subscription that is to go as it is now, whoever uses it; returns it if it was there and is.
+    pub(crate) fn remove_if(
+        &self,
+        id: &SubId,
+        goes: impl FnOnce(&Subscription) -> bool,
+    ) -> Option<Arc<Subscription>> {
+        let mut known = self.known.write();
+        let goes = goes(&known.by_id.get(id)?.subscription);
+        let removed = goes.then(|| known.remove(id)).flatten();
+        removed.map(|entry| entry.subscription)
     }
 
     /// Whether this is a subscription that there is.
@@ -318,7 +324,7 @@ impl Topics {
         self.known.read().ending.first().map(|(at, _)| *at)
     }
 
-    /// Those that have ended by themselves.
+    /// Those whose time has come. Each may be altered, and live on, from the next moment.
     pub(crate) fn expired(&self, now: i64) -> Vec<Arc<Subscription>> {
         let known = self.known.read();
         let due = known.ending.iter().take_while(|(at, _)| *at <= now);
@@ -396,8 +402,8 @@ pub(crate) mod tests {
         assert_eq!(ids(&topics, "a/c"), [3]);
         assert_eq!(topics.named("S").map(|found| found.id), Some([1; 24]));
         assert!(topics.named("").is_none());
-        assert!(topics.remove(&[1; 24]).is_some());
-        assert!(topics.remove(&[1; 24]).is_none());
+        assert!(topics.remove_if(&[1; 24], |_| true).is_some());
+        assert!(topics.remove_if(&[1; 24], |_| true).is_none());
         assert!(topics.named("S").is_none());
         assert_eq!(ids(&topics, "a/b"), [2, 3]);
         assert!(topics.add(subscription(4, "S", "a/b"), None, None));
@@ -420,6 +426,9 @@ pub(crate) mod tests {
         assert_eq!(topics.expired(10).len(), 1);
         assert!(topics.replace((*subscription(1, "S", "a")).clone(), None));
         assert!(topics.expired(10).is_empty());
+        let has_expired = |of: &Subscription| of.has_expired(10);
+        assert!(topics.remove_if(&[1; 24], has_expired).is_none());
+        assert_eq!(ids(&topics, "a"), [1], "it lives on");
         assert!(!topics.replace((*subscription(2, "T", "a")).clone(), None));
     }
 

@@ -1,10 +1,12 @@
 //! MQSO_ALTER: what of a subscription a descriptor changes, and what it may not.
 //!
-//! Source: MQI reference, "MQSO_ALTER", its table of attributes.
+//! Sources: MQI reference, "MQSO_ALTER", its table of attributes; "Subscription security" (MQSO_SET_IDENTITY_CONTEXT): without that
+//! option an altered subscription has the default identity context, whatever it had before.
 
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Reason, Sd};
 
+use super::subscription_options::identity;
 use crate::session::SessionInner;
 use crate::topics::subscription::{Destination, Subscription, expires};
 
@@ -51,10 +53,7 @@ pub(super) fn altered(
     if is(MQSO_SET_CORREL_ID) {
         after.correl_id = sd.sub_correl_id;
     }
-    if is(MQSO_SET_IDENTITY_CONTEXT) {
-        after.accounting_token = sd.pub_accounting_token;
-        after.application_identity = sd.pub_appl_identity_data.text().into_owned();
-    }
+    (after.accounting_token, after.application_identity) = identity(sd);
     if is(MQSO_ANY_USERID | MQSO_FIXED_USERID) {
         after.any_user = is(MQSO_ANY_USERID);
     }

@@ -34,6 +34,9 @@ use crate::topics::subscription::{
     Deliveries, Destination, Maker, PublishProperties, SubId, Subscription, expires,
 };
 
+/// How often a call looks again for a subscription that others make and end meanwhile, before it says that it is in use.
+const TRIES: usize = 1_000;
+
 /// A handle on a subscription that is to be: it ends unless it is kept.
 struct Use<'a> {
     session: &'a SessionInner,
@@ -153,7 +156,7 @@ impl SessionInner {
         let now = qm.clock.now();
         let id = qm.new_sub_id();
         let is = |option: i32| sd.options & option != 0;
-        let set_identity = is(MQSO_SET_IDENTITY_CONTEXT);
+        let (accounting_token, application_identity) = options::identity(sd);
         Ok(Subscription {
             id,
             name: sd.sub_name.trim_end_matches(' ').to_owned(),
@@ -174,15 +177,8 @@ impl SessionInner {
             selection: sd.selection_string.clone(),
             level: sd.sub_level,
             priority: sd.pub_priority,
-            accounting_token: if set_identity {
-                sd.pub_accounting_token
-            } else {
-                MQACT_NONE
-            },
-            application_identity: match set_identity {
-                true => sd.pub_appl_identity_data.text().into_owned(),
-                false => String::new(),
-            },
+            accounting_token,
+            application_identity,
             user: self.subscriber(sd),
             any_user: is(MQSO_ANY_USERID),
             properties: PublishProperties::MessageProperties,
@@ -490,8 +486,9 @@ impl SessionInner {
         let name = sd.sub_name.trim_end_matches(' ');
         let mut there = qm.topics.named(name);
         if let Some(expired) = there.take_if(|there| there.has_expired(qm.clock.now())) {
-            match qm.end_subscription(&expired) {
-                Ok(_) | Err(ChangeError::NotFound) => {}
+            match qm.end_if_expired(&expired) {
+                Ok(()) => {}
+                Err(ChangeError::NotFound) => return Err(Missed::Again),
                 Err(_) => return Err(Reason::INVALID_SUBSCRIPTION.into()),
             }
         }
@@ -541,6 +538,7 @@ impl SessionInner {
         let own = sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE;
         self.check_handles(if own { 1 } else { 2 })?;
         let caller = self.subscribing(sd).await?;
+        let mut tries = 0;
         let Used {
             found,
             mut using,
@@ -548,7 +546,8 @@ impl SessionInner {
             created,
         } = loop {
             match self.find_or_make(sd, hobj, given, &caller).await {
-                Err(Missed::Again) => {}
+                Err(Missed::Again) if tries < TRIES => tries += 1,
+                Err(Missed::Again) => return Err(Reason::SUBSCRIPTION_IN_USE),
                 Err(Missed::For(reason)) => return Err(reason),
                 Ok(found) => break found,
             }

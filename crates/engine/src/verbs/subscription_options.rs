@@ -128,6 +128,18 @@ pub(super) fn check(sd: &Sd, given: Given) -> Result<(), Reason> {
     }
 }
 
+/// Accounting token and application identity data of a subscription's messages: those of the descriptor where it is to
+/// set them, else the default ones.
+pub(super) fn identity(sd: &Sd) -> ([u8; 32], String) {
+    match sd.options & MQSO_SET_IDENTITY_CONTEXT != 0 {
+        true => {
+            let identity = sd.pub_appl_identity_data.text().into_owned();
+            (sd.pub_accounting_token, identity)
+        }
+        false => (MQACT_NONE, String::new()),
+    }
+}
+
 /// How the handle of the messages is opened.
 pub(super) fn open_options(sd: &Sd, given: Given) -> i32 {
     let as_mqsub = MQOO_INPUT_AS_Q_DEF | MQOO_BROWSE | MQOO_INQUIRE | MQOO_FAIL_IF_QUIESCING;
