@@ -450,7 +450,7 @@ impl Stop {
         [
             (self.switch_over, "-s (switch over to a standby instance) needs multi-instance queue managers, which are not in this release"),
             (self.standby, "-x (end a standby instance) needs multi-instance queue managers, which are not in this release"),
-            (self.reconnect, "-r (have clients reconnect elsewhere) needs automatic client reconnection, which is not in this release; without -r clients get 2009 and may connect again themselves"),
+            (self.reconnect, "-r (tell clients to reconnect) is not in this release; clients that ask for automatic reconnection try it after every end of the queue manager, others get 2009"),
         ]
         .into_iter()
         .find_map(|(given, why)| given.then_some(why))

@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use posthaste_server::EndMode;
+
 use crate::queue_manager::QueueManager;
 
 /// The programs, and which libraries they use.
@@ -285,6 +287,20 @@ fn listen(
         match word {
             "MQSC" => {
                 writeln!(answers, "{}", qm.command(rest)).map_err(text)?;
+                answers.flush().map_err(text)?;
+            }
+            "CUT" => {
+                writeln!(answers, "OK {}", qm.detour().cut()).map_err(text)?;
+                answers.flush().map_err(text)?;
+            }
+            "RESTART" => {
+                let ended = match rest {
+                    "immediate" => qm.restart(EndMode::Immediate),
+                    "preemptive" => qm.restart(EndMode::Preemptive),
+                    other => Err(format!("{other} is no way to end")),
+                };
+                let answer = ended.map_or_else(|error| format!("NO {error}"), |()| "OK".into());
+                writeln!(answers, "{}", answer.replace('\n', " ")).map_err(text)?;
                 answers.flush().map_err(text)?;
             }
             "PASS" => outcomes.push(Outcome {

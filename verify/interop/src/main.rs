@@ -35,7 +35,7 @@ fn run() -> Result<bool, String> {
                 .map_err(|e| e.to_string())?;
             via.parse().map_err(|_| format!("{via} is no address"))?
         }
-        None => address,
+        None => qm.detour().address(),
     };
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
     let outcomes = programs.run_at(&qm, to, &cases)?;

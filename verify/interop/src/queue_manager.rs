@@ -3,12 +3,15 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use posthaste_command::Reply;
 use posthaste_server::{
-    Creation, DataDir, InProcess, InProcessOptions, UserFile, create, developer_objects, find, ini,
+    Creation, DataDir, EndMode, InProcess, InProcessOptions, UserFile, create, developer_objects,
+    find, ini,
 };
 
+use crate::detour::Detour;
 use crate::keys::Keys;
 
 /// Channels beside those of a developer: how many conversations share a socket is what they differ in.
@@ -19,7 +22,10 @@ const LONGEST: u32 = 100 << 20;
 
 /// A running queue manager `QM1` in a folder of its own.
 pub struct QueueManager {
-    qm: InProcess,
+    /// None while it is started again.
+    qm: Mutex<Option<InProcess>>,
+    data: DataDir,
+    detour: Detour,
     keys: Keys,
     _folder: tempfile::TempDir,
 }
@@ -55,15 +61,11 @@ impl QueueManager {
         let stanza = format!("AuthToken:\n   KeyStore={}\n", keys.issuers().display());
         let ini = ini.replace("AuthToken:\n", &stanza);
         fs::write(home.configuration(), ini).map_err(text)?;
-        let options = InProcessOptions {
-            listen: true,
-            port: Some(0),
-            host: Some("127.0.0.1".to_owned()),
-            ..InProcessOptions::default()
-        };
-        let qm = InProcess::open(&data, "QM1", &options).map_err(text)?;
+        let qm = open(&data)?;
         let this = QueueManager {
-            qm,
+            detour: Detour::to(address(&qm)?).map_err(text)?,
+            qm: Mutex::new(Some(qm)),
+            data,
             keys,
             _folder: folder,
         };
@@ -85,9 +87,31 @@ impl QueueManager {
     /// # Errors
     /// It does not.
     pub fn address(&self) -> Result<SocketAddr, String> {
-        let listening = self.qm.listening();
-        let first = listening.first().ok_or("it does not listen")?;
-        Ok(first.address)
+        address(self.running().as_ref().ok_or("it does not run")?)
+    }
+
+    /// The way to it that can be cut, and that leads to it after it was started again too.
+    pub fn detour(&self) -> &Detour {
+        &self.detour
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<InProcess>> {
+        self.qm.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends it, and starts it again, on another port.
+    ///
+    /// # Errors
+    /// It does not end in order, or does not start again.
+    pub fn restart(&self, how: EndMode) -> Result<(), String> {
+        let mut running = self.running();
+        if let Some(qm) = running.take() {
+            qm.end(how).map_err(text)?;
+        }
+        let qm = open(&self.data)?;
+        self.detour.lead_to(address(&qm)?);
+        *running = Some(qm);
+        Ok(())
     }
 
     /// Where the keys of its clients are.
@@ -97,7 +121,10 @@ impl QueueManager {
 
     /// Carries out a command, and tells its answer in one line: `OK` or `NO`, and its text.
     pub fn command(&self, mqsc: &str) -> String {
-        line(&self.qm.command(mqsc))
+        match self.running().as_ref() {
+            Some(qm) => line(&qm.command(mqsc)),
+            None => "NO it does not run".to_owned(),
+        }
     }
 
     /// Carries out a command.
@@ -111,6 +138,22 @@ impl QueueManager {
             false => Err(format!("{mqsc}: {answer}")),
         }
     }
+}
+
+fn open(data: &DataDir) -> Result<InProcess, String> {
+    let options = InProcessOptions {
+        listen: true,
+        port: Some(0),
+        host: Some("127.0.0.1".to_owned()),
+        ..InProcessOptions::default()
+    };
+    InProcess::open(data, "QM1", &options).map_err(text)
+}
+
+fn address(qm: &InProcess) -> Result<SocketAddr, String> {
+    let listening = qm.listening();
+    let first = listening.first().ok_or("it does not listen")?;
+    Ok(first.address)
 }
 
 fn line(reply: &Reply) -> String {

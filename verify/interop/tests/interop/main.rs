@@ -131,6 +131,20 @@ fn connections_in_a_pool() {
 }
 
 #[test]
+fn connections_break_and_are_made_anew() {
+    let Some(programs) = programs(Edition::Jms) else {
+        return;
+    };
+    let qm = QueueManager::start().expect("a queue manager");
+    let outcomes = programs.run_at(
+        &qm,
+        qm.detour().address(),
+        &["Reconnections@SC10", "Reconnections.units@SC1"],
+    );
+    all_passed(&outcomes.unwrap_or_else(|e| panic!("{e}")));
+}
+
+#[test]
 fn jakarta_messaging() {
     let names = ["Jms", "Listeners", "Topics", "Xa", "Pooled"];
     let names = names.map(|name| format!("{name}@SC10"));

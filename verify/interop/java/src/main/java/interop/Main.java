@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
  * Runs cases: HOST PORT CLASS@CHANNEL..., and of a class those whose name begins as CLASS.NAME@CHANNEL says.
  *
  * Standard output is a conversation with the test that started this: "PASS NAME", "FAIL NAME" with the lines of a stack
- * behind it, "MQSC COMMAND" which is answered with one line, and at the end "DONE COUNT".
+ * behind it, "MQSC COMMAND", "CUT" and "RESTART HOW", which are answered with one line, and at the end "DONE COUNT".
  */
 public final class Main {
     private static final BufferedReader IN =
@@ -92,8 +92,22 @@ public final class Main {
     }
 
     /** Has the queue manager carry out a command; gives its answer. */
-    static synchronized String mqsc(String command) {
-        say("MQSC " + command);
+    static String mqsc(String command) {
+        return ask("MQSC " + command);
+    }
+
+    /** Breaks every connection there is. */
+    static void cut() {
+        Place.that(ask("CUT").startsWith("OK"), "a cut");
+    }
+
+    /** Ends the queue manager and starts it again: "immediate" ends it in order, "preemptive" breaks it off. */
+    static void restart(String how) {
+        Place.equal("OK", ask("RESTART " + how));
+    }
+
+    private static synchronized String ask(String question) {
+        say(question);
         try {
             String answer = IN.readLine();
             if (answer == null) {
