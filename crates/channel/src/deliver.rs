@@ -189,8 +189,23 @@ fn tell(conversation: &Conversation, handle: Hobj, reason: Reason) {
         notify(conversation, &place.header, handle, code);
         return;
     }
+    if is_end(reason) && !get_waits {
+        // A client's library would hand it to a listener, as a message without anything in it.
+        return;
+    }
     let first = nothing(reason, place.md_version);
     write(conversation, handle, &place, &first, &[]);
+}
+
+/// The connection ends, and that is told of by how it ends.
+fn is_end(reason: Reason) -> bool {
+    [
+        Reason::CONNECTION_BROKEN,
+        Reason::CONNECTION_STOPPING,
+        Reason::Q_MGR_STOPPING,
+        Reason::HCONN_ERROR,
+    ]
+    .contains(&reason)
 }
 
 /// Answers a request for messages that cannot be served.
@@ -200,6 +215,9 @@ pub(crate) fn refuse(
     request: &RequestMsgs,
     reason: Reason,
 ) {
+    if is_end(reason) && request.flags & RequestMsgs::GET_WAITS == 0 {
+        return;
+    }
     let selection = request.selection.as_ref();
     let place = Place {
         header: *header,

@@ -12,6 +12,7 @@ use posthaste_wire::{Request, Status};
 use tokio::net::TcpStream;
 
 use crate::client::{Client, Fate};
+use crate::streams::{ask, next, wanting};
 use crate::world::World;
 
 /// Waits for a condition, as long as a test may take.
@@ -176,6 +177,28 @@ async fn verbs_that_wait_for_the_log_are_answered_whatever_ends_the_connection()
             world.registry.start("CH").unwrap();
         }
     }
+}
+
+/// A listener is not handed the end of its queue manager as if it were a message.
+#[tokio::test]
+async fn a_consumer_is_told_of_an_end_by_the_end_of_its_connection() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q3").await, other.open("Q3").await];
+    other.put(others, MQPMO_NO_SYNCPOINT, b"one").await;
+    ask(&mut client, &wanting(queue, MQGMO_NO_SYNCPOINT));
+    assert_eq!(next(&mut client).await.3, b"one");
+    let qm = world.qm.clone();
+    let ended = std::thread::spawn(move || block_on(qm.end(EndMode::Immediate)));
+    until("the end", || ended.is_finished()).await;
+    assert!(ended.join().unwrap().is_ok());
+    ask(&mut client, &wanting(queue, MQGMO_NO_SYNCPOINT));
+    client.flush().await;
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    world.registry.end(false);
+    assert_eq!(client.fate().await, Fate::Ended(Status::Q_MGR_TERMINATING));
 }
 
 /// Immediate end under a get that waits for the force: the engine lets it end, and it is answered.
