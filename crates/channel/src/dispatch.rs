@@ -21,7 +21,7 @@ use posthaste_wire::request::{
     ConnRequest, GetRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, PutRequest,
     SetRequest, StatRequest,
 };
-use posthaste_wire::spi::{Reserved, SpiAnswer, SpiOpen, SpiRequest, SpiReserve, SpiVerb};
+use posthaste_wire::spi::{Reserved, SpiAnswer, SpiOpen, SpiPut, SpiRequest, SpiReserve, SpiVerb};
 use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
@@ -174,6 +174,7 @@ impl Dispatcher {
                 );
             }
             Request::Spi(SpiRequest::Reserve(reserve)) => self.reserve(header, handle, *reserve),
+            Request::Spi(SpiRequest::Put(put)) => self.spi_put(header, handle, put).await,
             Request::Close { options } => self.close(header, handle, *options).await,
             Request::Put1(put) => self.put1(header, handle, put).await,
             Request::Inq(inq) => self.inquire(header, handle, inq).await,
@@ -436,6 +437,23 @@ impl Dispatcher {
         }
         md.version = version;
         let answer = Answer::Put { md, pmo, length };
+        self.answer(header, outcome(handle, &result), &answer);
+    }
+
+    /// A message that is to be delayed, as it says itself.
+    async fn spi_put(&mut self, header: &Header, handle: Hobj, put: &mut SpiPut) {
+        let SpiPut { md, pmo, data, .. } = put;
+        let data = std::mem::take(data);
+        let version = md.version;
+        let result = match &self.session {
+            None => Err(Reason::HCONN_ERROR),
+            Some(session) if self.too_long(data.len()) => {
+                Err(session.put_too_long(handle, md, pmo, Reason::DATA_LENGTH_ERROR))
+            }
+            Some(session) => session.put_delayed(handle, md, pmo, data).await,
+        };
+        md.version = version;
+        let answer = Answer::Spi(SpiAnswer::Put { md, pmo });
         self.answer(header, outcome(handle, &result), &answer);
     }
 

@@ -2,9 +2,9 @@
 //!
 //! It has no clock, thread, socket or file of its own: the world comes in through
 //! [`posthaste_env::Env`], and a verb that may have to wait is an `async fn` that needs nothing but
-//! std wakers. Whoever owns the queue manager drives four things: the log's
-//! [`Writer`](posthaste_recovery_log::Writer), [`QueueManager::maintain`], [`QueueManager::settle`] and
-//! [`QueueManager::serve_files`].
+//! std wakers. Whoever owns the queue manager drives five things: the log's
+//! [`Writer`](posthaste_recovery_log::Writer), [`QueueManager::maintain`], [`QueueManager::settle`],
+//! [`QueueManager::serve_files`] and [`QueueManager::deliver_delayed`].
 //!
 //! Where to find what:
 //!
@@ -25,6 +25,7 @@
 //! | `status` | what is true at this moment, as typed values |
 //! | `recovery/` | checkpoint and restart |
 //! | `check` | whether what is in memory keeps its invariants |
+//! | `delayed` | messages that are delivered some time after their put |
 //! | `maintain` | everything that happens without being asked |
 //! | `file_service` | queue files read and written for callers that must not wait for a disk |
 //! | `room` | the disk of the queue files: what is kept for checkpoints |
@@ -44,6 +45,7 @@ mod catalogue;
 mod check;
 mod config;
 mod consume;
+mod delayed;
 mod delivery;
 mod expiry;
 mod file_service;

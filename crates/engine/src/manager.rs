@@ -13,6 +13,7 @@ use posthaste_recovery_log::{LogError, RecoveryLog};
 use crate::alerts::Alerts;
 use crate::catalogue::Catalogue;
 use crate::config::EngineConfig;
+use crate::delayed::known::Delays;
 use crate::lifecycle::{Lifecycle, Phase};
 use crate::log_space::LogSpace;
 use crate::numbers::Numbers;
@@ -50,6 +51,7 @@ pub(crate) struct Inner {
     pub(crate) checkpoint: Mutex<Option<CheckpointState>>,
     pub(crate) deleted: DeletedQueues,
     pub(crate) topics: Topics,
+    pub(crate) delays: Arc<Delays>,
 }
 
 /// What [`Inner::new`] is made of, beside what starts at zero.
@@ -89,6 +91,7 @@ impl Inner {
             checkpoint: Mutex::new(Some(parts.checkpoint)),
             deleted: DeletedQueues::found(parts.retired),
             topics: Topics::default(),
+            delays: Arc::default(),
         }
     }
 

@@ -24,14 +24,16 @@ pub(crate) struct Signal {
 impl Signal {
     /// Lets every listener go on.
     pub(crate) fn raise(&self) {
-        let woken = {
-            let mut state = self.state.lock();
-            state.epoch += 1;
-            std::mem::take(&mut state.wakers)
-        };
-        for waker in woken {
+        for waker in self.raised() {
             waker.wake();
         }
+    }
+
+    /// The same, but the listeners are the caller's to wake, once no lock is held.
+    pub(crate) fn raised(&self) -> Vec<Waker> {
+        let mut state = self.state.lock();
+        state.epoch += 1;
+        std::mem::take(&mut state.wakers)
     }
 
     /// A future that ends at the next [`raise`](Signal::raise) after this call.

@@ -51,8 +51,9 @@ impl SpiVerb {
     ];
 
     /// The verbs that this queue manager serves.
-    pub const SERVED: [SpiVerb; 4] = [
+    pub const SERVED: [SpiVerb; 5] = [
         SpiVerb::Query,
+        SpiVerb::Put,
         SpiVerb::Reserve,
         SpiVerb::Subscribe,
         SpiVerb::Open,

@@ -1,15 +1,17 @@
 //! What is not served is refused with a reason, and an older client is served as it expects.
 
 use posthaste_mqi::constants::{
-    MQGMO_NO_PROPERTIES, MQGMO_NO_SYNCPOINT, MQGMO_PROPERTIES_COMPATIBILITY,
+    MQENC_INTEGER_NORMAL, MQGMO_NO_PROPERTIES, MQGMO_NO_SYNCPOINT, MQGMO_PROPERTIES_COMPATIBILITY,
     MQGMO_PROPERTIES_FORCE_MQRFH2, MQGMO_PROPERTIES_IN_HANDLE, MQOO_INPUT_SHARED, MQOO_OUTPUT,
     MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{CompCode, Hobj, Md, Name, Od, Pmo, PointerSize, Reason};
+use posthaste_mqi::{
+    ByteOrder, Chars, CompCode, Hobj, Md, Name, Od, Pmo, PointerSize, Reason, Rfh2,
+};
 use posthaste_wire::client::ClientPut;
 use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request};
 use posthaste_wire::segment::SegmentType;
-use posthaste_wire::spi::{SpiOpen, SpiReply, SpiRequest};
+use posthaste_wire::spi::{SpiOpen, SpiPut, SpiReply, SpiRequest};
 use posthaste_wire::stream::Notification;
 use posthaste_wire::{ApiHeader, Envelope, Flags, Reply, Request, Status};
 use tokio::net::TcpStream;
@@ -196,11 +198,51 @@ async fn the_second_interface_offers_what_it_serves() {
     let mut client = world.client().await;
     let query = Request::Spi(SpiRequest::Query { max_reply: 256 });
     let (_, reply) = client.call(Hobj::NONE, &query).await;
-    assert!(matches!(reply, Reply::Spi(SpiReply::Query(verbs)) if verbs == [1, 6, 7, 12]));
+    assert!(matches!(reply, Reply::Spi(SpiReply::Query(verbs)) if verbs == [1, 2, 6, 7, 12]));
     for verb in [4, 5, 11] {
         let other = Request::Spi(SpiRequest::Other { verb });
         let (outcome, _) = client.call(Hobj::NONE, &other).await;
         assert_eq!(outcome.reason, Reason::FUNCTION_NOT_SUPPORTED, "{verb}");
+    }
+}
+
+#[tokio::test]
+async fn a_put_of_the_second_interface_is_delayed_if_the_message_says_so() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    for (folder, depths) in [
+        ("<mqext><Dly>3600000</Dly></mqext>", [0, 1]),
+        ("<usr><Dly>3600000</Dly></usr>", [1, 1]),
+    ] {
+        let header = Rfh2 {
+            folders: vec![folder.to_owned()],
+            ..Rfh2::default()
+        };
+        let mut data = Vec::new();
+        header.encode(&mut data, ByteOrder::Big, PointerSize::Four);
+        let put = Request::Spi(SpiRequest::Put(Box::new(SpiPut {
+            md: Md {
+                version: 1,
+                format: Chars::new("MQHRF2"),
+                encoding: MQENC_INTEGER_NORMAL,
+                ..Md::default()
+            },
+            pmo: Pmo {
+                options: MQPMO_NO_SYNCPOINT,
+                ..Pmo::default()
+            },
+            options: 0,
+            data: data.into(),
+        })));
+        let (outcome, reply) = client.call(queue, &put).await;
+        assert_eq!(outcome.reason, Reason::NONE);
+        let Reply::Spi(SpiReply::Put(put)) = reply else {
+            panic!("{reply:?}")
+        };
+        assert_ne!(put.0.msg_id, [0; 24]);
+        let staging = "SYSTEM.DDELAY.LOCAL.QUEUE";
+        assert_eq!([world.depth("Q1"), world.depth(staging)], depths);
     }
 }
 

@@ -503,6 +503,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Look at the queue manager's error log; posthaste doctor tells whether it answers. Wait longer with -w.",
     ),
     message(
+        "AMQ2215W",
+        "A delayed message on queue {0} could not be delivered: {1}.",
+        "When its delay was over it could be put neither where it was to go nor on the dead-letter queue. It stays on this queue and is tried again every minute.",
+        "Look the reason code up; define a dead-letter queue (ALTER QMGR DEADQ) that has room and allows puts.",
+    ),
+    message(
         "AMQ2230E",
         "The measurement is not complete: {0}.",
         "Something went wrong while a queue manager was being measured. What was measured until then has been printed.",

@@ -34,6 +34,18 @@ fn queue_manager(name: &str, id: &str, options: &CreateOptions) -> Object {
 /// Where retained publications are kept.
 pub(crate) const RETAINED_QUEUE: &str = "SYSTEM.RETAINED.PUB.QUEUE";
 
+/// Where messages wait that are delivered later.
+pub(crate) const DELAY_QUEUE: &str = "SYSTEM.DDELAY.LOCAL.QUEUE";
+
+/// The queue of that name. A message on it is as long as any, and has a header besides.
+pub(crate) fn delay_queue() -> Object {
+    object(ObjectKind::QLocal, DELAY_QUEUE, |a| {
+        a.set_int(MQIA_MAX_Q_DEPTH, 999_999_999);
+        a.set_int(MQIA_MAX_MSG_LENGTH, 104_857_600);
+        a.set_int(MQIA_MSG_DELIVERY_SEQUENCE, MQMDS_FIFO);
+    })
+}
+
 /// What publish/subscribe needs beside the default objects.
 fn publish_subscribe() -> [Object; 4] {
     let deep = |a: &mut Attrs| a.set_int(MQIA_MAX_Q_DEPTH, 999_999_999);
@@ -91,6 +103,7 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.STATISTICS.QUEUE", same),
         object(ObjectKind::SvrConn, "SYSTEM.ADMIN.SVRCONN", same),
     ]);
+    all.push(delay_queue());
     all.extend(publish_subscribe());
     all.extend(default_records());
     all

@@ -45,7 +45,7 @@ pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
 pub use authorities::numbers as authority_numbers;
 pub use change::{ChangeError, ChlAuthError};
-pub(crate) use defaults::{RETAINED_QUEUE, system_objects};
+pub(crate) use defaults::{DELAY_QUEUE, RETAINED_QUEUE, system_objects};
 pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
 pub(crate) use restore::add_missing;

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{ObjectKind, is_chlauth};
+use posthaste_command::{Object, ObjectKind, is_chlauth};
 use posthaste_recovery_log::Lsn;
 
 use super::change::ChangeError;
-use super::defaults::publish_subscribe_objects;
+use super::defaults::{DELAY_QUEUE, delay_queue, publish_subscribe_objects};
 use super::system_objects;
 use crate::config::CreateOptions;
 use crate::manager::Inner;
@@ -29,13 +29,16 @@ pub struct Restored {
     pub failed: Vec<String>,
 }
 
-/// Gives a queue manager that a release before publish/subscribe has made the objects that this needs (at start, before
-/// anybody connects). What has one of their names already is left as it is. Nothing waits for the log records: what
+/// Gives a queue manager that an earlier release has made the objects that delivery delay and publish/subscribe need (at
+/// start, before anybody connects). What has one of their names already is left as it is. Nothing waits for the log records: what
 /// relies on them comes behind them in the log, and what is lost with them is made again at the next start.
 ///
 /// # Errors
 /// Why one could not be made, with its name; those before it were.
 pub(crate) fn add_missing(qm: &Arc<Inner>) -> Result<(), (String, ChangeError)> {
+    if qm.catalogue.queue(DELAY_QUEUE).is_none() {
+        add(qm, delay_queue())?;
+    }
     if qm.catalogue.find(ObjectKind::Topic, BASE_TOPIC).is_some() {
         return Ok(());
     }
@@ -44,13 +47,17 @@ pub(crate) fn add_missing(qm: &Arc<Inner>) -> Result<(), (String, ChangeError)> 
         .into_iter()
         .partition(|object| object.name == BASE_TOPIC);
     for object in others.into_iter().chain(base) {
-        let name = object.name.clone();
-        match qm.catalogue.define(qm, object, false) {
-            Ok(_) | Err(ChangeError::Exists(_)) => {}
-            Err(error) => return Err((name, error)),
-        }
+        add(qm, object)?;
     }
     Ok(())
+}
+
+fn add(qm: &Arc<Inner>, object: Object) -> Result<(), (String, ChangeError)> {
+    let name = object.name.clone();
+    match qm.catalogue.define(qm, object, false) {
+        Ok(_) | Err(ChangeError::Exists(_)) => Ok(()),
+        Err(error) => Err((name, error)),
+    }
 }
 
 impl QueueManager {

@@ -18,6 +18,7 @@ use super::fifo::Fifo;
 use super::held::Held;
 use super::selection::{Key, Selection};
 use crate::catalogue::alias::Alias;
+use crate::signal::Signal;
 
 /// How a waiter is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,6 +207,11 @@ impl Wakes {
             Some(waker) if self.first.is_none() => self.first = Some(waker),
             Some(waker) => self.more.push(waker),
         }
+    }
+
+    /// The listeners of a signal too.
+    pub(crate) fn raise(&mut self, signal: &Signal) {
+        self.more.extend(signal.raised());
     }
 
     /// Wakes them.

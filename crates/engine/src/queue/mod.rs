@@ -47,6 +47,7 @@ use crate::consume::considered::Considered;
 use crate::consume::held::Held;
 use crate::consume::waiter::{Offered, Service, Wakes};
 use crate::consume::waiters::{Tags, Waiters};
+use crate::delayed::known::Delays;
 use crate::file_service::FileService;
 use crate::message::Message;
 use crate::meter::{Count, Counters};
@@ -159,6 +160,8 @@ pub(crate) struct QueueState {
     relisted: Option<Box<judged::Relisted>>,
     /// Of the queue of retained publications.
     retained: Option<Box<Retained>>,
+    /// Of the staging queue of delayed messages: who is told of those that arrive.
+    delays: Option<Arc<Delays>>,
     counts: QueueCounts,
 }
 
@@ -199,6 +202,7 @@ impl Queue {
             near: NIL,
             relisted: None,
             retained: None,
+            delays: None,
             counts: QueueCounts::default(),
             home: Arc::clone(&home),
         };
@@ -428,6 +432,25 @@ impl QueueState {
         self.list(slot);
         self.waiters.notify(&considered, wakes);
         self.retained_arrived(slot);
+        if let Some(delays) = &self.delays {
+            delays.arrived(message);
+            wakes.raise(&delays.changed);
+        }
+    }
+
+    /// It is the staging queue.
+    pub(crate) fn tell_delays(&mut self, delays: &Arc<Delays>) {
+        if self.delays.is_none() {
+            self.delays = Some(delays.clone());
+        }
+    }
+
+    /// A message has arrived that is in the file already.
+    pub(crate) fn tell_unread(&self, wakes: &mut Wakes) {
+        if let Some(delays) = &self.delays {
+            delays.arrived_unread();
+            wakes.raise(&delays.changed);
+        }
     }
 
     /// Lists a held slot, near the one listed before, and has its bytes filed if the buffer is full.

@@ -167,6 +167,7 @@ impl QueueState {
                 if self.give_back(slot, wakes) {
                     self.retained_arrived(slot);
                 }
+                self.tell_unread(wakes);
             }
         }
     }

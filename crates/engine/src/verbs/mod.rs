@@ -24,6 +24,7 @@ pub(crate) mod open;
 mod publish;
 mod put;
 mod put1;
+mod put_delayed;
 pub(crate) mod release;
 pub(crate) mod reserve;
 pub(crate) mod retained;

@@ -52,6 +52,12 @@ pub(super) struct Publishing {
 }
 
 impl Publishing {
+    /// The descriptor of the publication, when it expires, and the MsgId and the warning for the publisher.
+    pub(super) fn complete(&self) -> (Md, i64, MsgId, Reason) {
+        let md = self.md.clone();
+        (md, self.expires, self.given_back, self.warning)
+    }
+
     fn rule(&self) -> DeliveryRule {
         self.rules.delivery(self.md.persistence == MQPER_PERSISTENT)
     }

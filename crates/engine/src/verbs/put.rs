@@ -41,7 +41,7 @@ const KNOWN: i32 = MQPMO_SYNCPOINT
     | MQPMO_RESOLVE_LOCAL_Q;
 
 /// What is about topics.
-const PUBLISHING: i32 = MQPMO_RETAIN
+pub(super) const PUBLISHING: i32 = MQPMO_RETAIN
     | MQPMO_NOT_OWN_SUBS
     | MQPMO_SUPPRESS_REPLYTO
     | MQPMO_SCOPE_QMGR
@@ -165,6 +165,51 @@ pub(super) struct Begun {
     arrival: Option<Box<Report>>,
 }
 
+impl Begun {
+    /// The message's own descriptor, and when it expires.
+    pub(super) fn complete(&self) -> (Md, i64) {
+        let message = &self.routed.message;
+        let md = self.shown.as_deref().unwrap_or(&message.md);
+        (md.clone(), message.expires)
+    }
+
+    /// Whether its queue takes messages at all, however full it is at the moment.
+    pub(super) fn may_go_later(&self) -> Result<(), Reason> {
+        let state = self.queue.lock();
+        if state.deleted {
+            return Err(Reason::Q_DELETED);
+        }
+        match state.attributes.put_inhibited {
+            true => Err(Reason::PUT_INHIBITED),
+            false => Ok(()),
+        }
+    }
+
+    /// The same put, but of another message than the one that the application is shown: what it says has been checked.
+    pub(super) fn instead(self, routed: RoutedMessage) -> Begun {
+        let shown = Some(Box::new(self.complete().0));
+        Begun {
+            routed,
+            shown,
+            arrival: None,
+            ..self
+        }
+    }
+
+    /// A put of something else than `shown`, which has been checked.
+    pub(super) fn of(routed: RoutedMessage, shown: Md, length: usize, warning: Reason) -> Begun {
+        Begun {
+            queue: routed.queue.clone(),
+            remote: None,
+            routed,
+            length,
+            warning,
+            shown: Some(Box::new(shown)),
+            arrival: None,
+        }
+    }
+}
+
 /// A put that has begun: to a queue, or to a topic.
 pub(super) enum Going {
     Queue(Begun),
@@ -172,17 +217,17 @@ pub(super) enum Going {
 }
 
 /// Where a put goes.
-enum Destination {
+pub(super) enum Destination {
     Queue(Route),
     Topic(Arc<OpenTopic>),
 }
 
 /// What a put needs of its handle.
-struct Prepared {
-    to: Destination,
-    passed: Option<Box<Md>>,
+pub(super) struct Prepared {
+    pub(super) to: Destination,
+    pub(super) passed: Option<Box<Md>>,
     group: NextPut,
-    authorised: Authorised,
+    pub(super) authorised: Authorised,
 }
 
 impl SessionInner {
@@ -418,7 +463,7 @@ impl SessionInner {
     }
 
     /// What a put needs of its handle, read under the session's lock.
-    fn prepare(&self, hobj: Hobj, md: &mut Md, pmo: &Pmo) -> Result<Prepared, Reason> {
+    pub(super) fn prepare(&self, hobj: Hobj, md: &mut Md, pmo: &Pmo) -> Result<Prepared, Reason> {
         let mut state = self.lock();
         let open = state.handles.get(hobj)?;
         if open.options & MQOO_OUTPUT == 0 {

@@ -33,6 +33,7 @@ pub(crate) struct EngineRun {
     settling: Thread,
     files: Vec<Thread>,
     maintenance: Thread,
+    delays: Thread,
 }
 
 impl EngineRun {
@@ -63,6 +64,9 @@ impl EngineRun {
         let maintenance = spawn("maintenance", move || block_on(qm.maintain())).map_err(thread)?;
         let qm = started.qm.clone();
         let settling = spawn("settling", move || block_on(qm.settle())).map_err(thread)?;
+        let qm = started.qm.clone();
+        let delays =
+            spawn("delivery-delay", move || block_on(qm.deliver_delayed())).map_err(thread)?;
         let serving = || {
             let qm = started.qm.clone();
             spawn("queue-files", move || block_on(qm.serve_files())).map_err(thread)
@@ -76,6 +80,7 @@ impl EngineRun {
             settling,
             files,
             maintenance,
+            delays,
         })
     }
 
@@ -86,11 +91,13 @@ impl EngineRun {
     pub(crate) fn join(self) -> Result<(), Failure> {
         let writer = self.writer.join();
         let (settling, maintenance) = (self.settling.join(), self.maintenance.join());
+        let delays = self.delays.join();
         let files = self.files.into_iter().map(Thread::join);
         let files = files.fold(Ok(()), Result::and);
         writer
             .and(settling)
             .and(maintenance)
+            .and(delays)
             .and(files)
             .map_err(|()| {
                 let what = "a thread of the queue manager panicked";

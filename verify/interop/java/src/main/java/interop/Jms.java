@@ -395,6 +395,50 @@ public final class Jms {
     }
 
     @Case
+    public void deliveryDelay() throws Exception {
+        if (place.channel.equals("SC0")) {
+            return;
+        }
+        String name = place.queue();
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            Queue queue = session.createQueue(name);
+            MessageProducer producer = session.createProducer(queue);
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int mode : new int[] {DeliveryMode.PERSISTENT, DeliveryMode.NON_PERSISTENT}) {
+                producer.setDeliveryMode(mode);
+                producer.setDeliveryDelay(500);
+                TextMessage sent = Messages.sample(session);
+                long before = System.nanoTime();
+                producer.send(sent);
+                producer.setDeliveryDelay(0);
+                producer.send(session.createTextMessage("at once"));
+                session.commit();
+                equal("at once", text(received(consumer)));
+                Message late = received(consumer);
+                that(System.nanoTime() - before >= 500_000_000L, "not before it is due");
+                Messages.isSample(late);
+                equal(sent.getJMSMessageID(), late.getJMSMessageID());
+                equal(mode, late.getJMSDeliveryMode());
+                equal(sent.getJMSDeliveryTime(), late.getJMSDeliveryTime());
+                session.commit();
+            }
+            producer.setDeliveryDelay(60_000);
+            producer.send(session.createTextMessage("never"));
+            session.rollback();
+            producer.setTimeToLive(1_000);
+            try {
+                producer.send(session.createTextMessage("it would expire before"));
+                throw new AssertionError("it lives shorter than it is delayed");
+            } catch (JMSException refused) {
+                session.rollback();
+            }
+        }
+        equal(0, place.depth(name));
+        place.until("nothing is delayed", () -> place.depth("SYSTEM.DDELAY.LOCAL.QUEUE") == 0);
+    }
+
+    @Case
     public void theSimplifiedInterface() throws Exception {
         if (place.channel.equals("SC0")) {
             // Without shared conversations the library goes back to what it could do before JMS 2.0.

@@ -322,6 +322,45 @@ public final class Reconnections {
     }
 
     @Case
+    public void delayedMessagesComeOnce() throws Exception {
+        String name = place.queue();
+        List<String> sent = new ArrayList<>();
+        try (Connection connection = lasting()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            MessageProducer producer = session.createProducer(session.createQueue(name));
+            producer.setDeliveryDelay(2_000);
+            for (String how : List.of("immediate", "preemptive", "none")) {
+                for (int n = 0; n < 5; n++) {
+                    producer.send(session.createTextMessage(how + " " + n));
+                    sent.add(how + " " + n);
+                }
+                session.commit();
+                breakBy(how);
+                // The library may not know yet that its connection has gone.
+                place.until("the session goes on", () -> goesOn(session));
+            }
+            place.until("all are there", () -> place.depth(name) == sent.size());
+        }
+        equal(sent, drain(name));
+        equal(0, place.depth("SYSTEM.DDELAY.LOCAL.QUEUE"));
+    }
+
+    /** Whether a unit of work without anything in it ends well. */
+    private static boolean goesOn(Session session) {
+        try {
+            session.commit();
+            return true;
+        } catch (JMSException broken) {
+            try {
+                session.rollback();
+            } catch (JMSException again) {
+                // It is tried again.
+            }
+            return false;
+        }
+    }
+
+    @Case
     public void requestsAreReplied() throws Exception {
         String name = place.queue();
         try (Connection serving = lasting(); Connection asking = lasting()) {

@@ -1,0 +1,155 @@
+//! The header of a message on the staging queue: when it is due, and where and as what it is to be put then.
+//!
+//! Layout, little-endian: `PHDL`; version 1; bytes of the header; when it is due and when it expires (0: never), in
+//! microseconds since 1970, 8 bytes each; options of the put; publication level; queue and queue manager, 48 bytes each;
+//! bytes of the topic string; the message descriptor, version 2; the topic string. The message's data follow.
+
+use posthaste_mqi::constants::MQMD_VERSION_2;
+use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize};
+
+/// The format of what is on the staging queue.
+pub(crate) const FORMAT: &str = "PHDELAY";
+const EYE_CATCHER: &[u8; 4] = b"PHDL";
+const VERSION: u32 = 1;
+/// Bytes before the message descriptor, and of that.
+const FIXED: usize = 136;
+const DESCRIPTOR: usize = 364;
+/// Bytes of the longest header: that of a topic string as long as one may be.
+pub(crate) const LONGEST: usize = FIXED + DESCRIPTOR + 10_240;
+
+/// Where a delayed message is to be put.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Place {
+    /// A queue, and the queue manager's name if that is given.
+    Queue(Name, Name),
+    /// A topic string.
+    Topic(String),
+}
+
+/// See the head of this file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Header {
+    /// Microseconds since 1970.
+    pub(crate) due: i64,
+    /// Microseconds since 1970; 0: never.
+    pub(crate) expires: i64,
+    /// Options of the put that mean something later on.
+    pub(crate) options: i32,
+    pub(crate) pub_level: i32,
+    pub(crate) to: Place,
+    /// The message's own descriptor, complete.
+    pub(crate) md: Md,
+}
+
+fn field<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
+    data.get(at..at + N)?.try_into().ok()
+}
+
+fn name(data: &[u8], at: usize) -> Option<Name> {
+    Some(Chars::from_bytes(field::<48>(data, at)?))
+}
+
+impl Header {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let (queue, manager, topic) = match &self.to {
+            Place::Queue(queue, manager) => (*queue, *manager, ""),
+            Place::Topic(string) => (Name::default(), Name::default(), string.as_str()),
+        };
+        let length = FIXED + DESCRIPTOR + topic.len();
+        let mut out = Vec::with_capacity(length);
+        out.extend_from_slice(EYE_CATCHER);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&(length as u32).to_le_bytes());
+        out.extend_from_slice(&self.due.to_le_bytes());
+        out.extend_from_slice(&self.expires.to_le_bytes());
+        out.extend_from_slice(&self.options.to_le_bytes());
+        out.extend_from_slice(&self.pub_level.to_le_bytes());
+        out.extend_from_slice(queue.as_bytes());
+        out.extend_from_slice(manager.as_bytes());
+        out.extend_from_slice(&(topic.len() as u32).to_le_bytes());
+        let md = Md {
+            version: MQMD_VERSION_2,
+            ..self.md.clone()
+        };
+        md.encode(&mut out, ByteOrder::Little, PointerSize::Four);
+        out.extend_from_slice(topic.as_bytes());
+        out
+    }
+
+    /// Reads it from the beginning of a message, and says how long it is; none: there is no such header.
+    pub(crate) fn decode(data: &[u8]) -> Option<(Header, usize)> {
+        let known = data.starts_with(EYE_CATCHER) && u32::from_le_bytes(field(data, 4)?) == VERSION;
+        let length = usize::try_from(u32::from_le_bytes(field(data, 8)?)).ok()?;
+        let topic = usize::try_from(u32::from_le_bytes(field(data, 132)?)).ok()?;
+        if !known || length != FIXED + DESCRIPTOR + topic || length > data.len() {
+            return None;
+        }
+        let md = data.get(FIXED..FIXED + DESCRIPTOR)?;
+        let (md, _) = Md::decode(md, ByteOrder::Little, PointerSize::Four).ok()?;
+        let topic = String::from_utf8(data.get(FIXED + DESCRIPTOR..length)?.to_vec()).ok()?;
+        let header = Header {
+            due: i64::from_le_bytes(field(data, 12)?),
+            expires: i64::from_le_bytes(field(data, 20)?),
+            options: i32::from_le_bytes(field(data, 28)?),
+            pub_level: i32::from_le_bytes(field(data, 32)?),
+            to: match topic.is_empty() {
+                true => Place::Queue(name(data, 36)?, name(data, 84)?),
+                false => Place::Topic(topic),
+            },
+            md,
+        };
+        Some((header, length))
+    }
+
+    /// When a message on the staging queue is due; none: it is none of ours.
+    pub(crate) fn due_of(front: &[u8]) -> Option<i64> {
+        let due = i64::from_le_bytes(field(front, 12)?);
+        front.starts_with(EYE_CATCHER).then_some(due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(to: Place) -> Header {
+        Header {
+            due: 1_700_000_000_000_000,
+            expires: 0,
+            options: 2,
+            pub_level: 9,
+            to,
+            md: Md {
+                version: MQMD_VERSION_2,
+                msg_id: [7; 24],
+                ..Md::default()
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let queue = Place::Queue(Name::new("Q"), Name::new("QM2"));
+        for to in [queue, Place::Topic("a/b".to_owned())] {
+            let header = header(to);
+            let mut data = header.encode();
+            let length = data.len();
+            assert_eq!(Header::due_of(&data), Some(header.due));
+            data.extend_from_slice(b"data");
+            assert_eq!(Header::decode(&data), Some((header, length)));
+            for short in 0..length {
+                assert_eq!(Header::decode(&data[..short]), None, "{short}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_is_none() {
+        let mut data = header(Place::Topic("t".to_owned())).encode();
+        data[4] = 2;
+        assert_eq!(Header::decode(&data), None, "another version");
+        data[0] = b'X';
+        assert_eq!(Header::due_of(&data), None);
+        assert_eq!(Header::due_of(b"PHDL"), None);
+    }
+}

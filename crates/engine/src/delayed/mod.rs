@@ -1,0 +1,323 @@
+//! Messages that are delivered some time after they were put (JMS 2.0, delivery delay): they wait on a staging queue, and
+//! are put where they are to go when they are due.
+//!
+//! Invariants:
+//! * A message leaves the staging queue in the unit of work that puts it on its queue, publishes it, or puts it on the
+//!   dead-letter queue: after a crash it is at one end or the other, once.
+//! * What cannot be put, and not on the dead-letter queue either, stays on the staging queue and is tried again.
+//! * While nothing is delayed there is no connection for it, and nobody looks.
+
+pub(crate) mod header;
+pub(crate) mod known;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+
+use crate::application::Application;
+use crate::catalogue::DELAY_QUEUE;
+use crate::consume::selection::{seq_of, token_of};
+use crate::maintain::Watched;
+use crate::manager::Inner;
+use crate::queue::Queue;
+use crate::queue_manager::QueueManager;
+use crate::report::{self, Kind, Report};
+use crate::session::Session;
+use crate::signal::either;
+use crate::verbs::{Done, send};
+use header::{Header, Place};
+use known::LONGEST_WAIT;
+
+/// Microseconds until what could not be put is tried again.
+const TRY_AGAIN: i64 = 60_000_000;
+/// Microseconds until the queue is looked through again, where somebody else holds a message that was due.
+const LOOK_AGAIN: i64 = 1_000_000;
+
+impl Inner {
+    /// The staging queue, if it is there.
+    pub(crate) fn delay_queue(&self) -> Option<Arc<Queue>> {
+        let queue = self.catalogue.local_queue(DELAY_QUEUE)?;
+        // One that has just been defined knows of nobody to tell.
+        queue.lock().tell_delays(&self.delays);
+        Some(queue)
+    }
+
+    /// Messages on it, those of units of work that go on included.
+    fn staged(&self) -> u32 {
+        self.delay_queue().map_or(0, |queue| queue.lock().depth())
+    }
+}
+
+/// At work on the staging queue.
+struct Delivering {
+    session: Session,
+    queue: Hobj,
+}
+
+/// What became of a message that was due.
+enum Became {
+    /// It is where it was to go, or on the dead-letter queue; or it was no longer there.
+    Done,
+    /// Somebody else has it in hand.
+    Held,
+    /// It stays.
+    Stays(Reason),
+}
+
+impl QueueManager {
+    /// Puts delayed messages where they are to go when they are due, until the queue manager quiesces or ends. Drive it on a
+    /// thread or task of its own; where nobody does, they stay delayed.
+    pub async fn deliver_delayed(&self) {
+        let _watched = Watched(self, "the delivery of delayed messages panicked");
+        let inner = self.inner();
+        let mut delivering = None;
+        let mut reported = Reason::NONE;
+        // What was there before the queue manager was started.
+        inner.delays.look_again(0);
+        loop {
+            let ending = inner.lifecycle.changed.listen();
+            let changed = inner.delays.changed.listen();
+            if inner.lifecycle.quiescing() || inner.lifecycle.ended() {
+                break;
+            }
+            let turn = self.deliver_those_due(&mut delivering).await;
+            if let Err(reason) = turn
+                && !self.stays_up(reason, &mut reported)
+            {
+                break;
+            }
+            let left = inner.staged() > 0;
+            if left && inner.delays.next(0).is_none() {
+                // In a unit of work that goes on, or given back by one.
+                inner.delays.look_again(inner.clock.now() + LOOK_AGAIN);
+            }
+            if !left && let Some(Delivering { session, .. }) = delivering.take() {
+                session.terminate().await;
+            }
+            let wait = inner.delays.next(inner.clock.now());
+            let wait = wait.filter(|_| left).unwrap_or(LONGEST_WAIT);
+            let until = inner.env.clock.monotonic() + wait.unsigned_abs() * 1_000;
+            let woken = either(changed, inner.env.clock.sleep_until(until));
+            either(ending, woken).await;
+        }
+        if let Some(Delivering { session, .. }) = delivering {
+            session.terminate().await;
+        }
+    }
+
+    /// A call has failed: whether it is worth to try again. The operator is told of what is new.
+    fn stays_up(&self, reason: Reason, reported: &mut Reason) -> bool {
+        let inner = self.inner();
+        if inner.lifecycle.quiescing() || inner.lifecycle.ended() {
+            return false;
+        }
+        if reason != *reported {
+            let inserts = [DELAY_QUEUE.to_owned(), reason.to_string()];
+            inner.operator.message("AMQ2215W", &inserts);
+            *reported = reason;
+        }
+        inner.delays.look_again(inner.clock.now() + TRY_AGAIN);
+        true
+    }
+
+    async fn deliver_those_due(&self, delivering: &mut Option<Delivering>) -> Result<(), Reason> {
+        let inner = self.inner();
+        let now = inner.clock.now();
+        if inner.delays.next(now) != Some(0) {
+            return Ok(());
+        }
+        if inner.staged() == 0 {
+            inner.delays.forget();
+            return Ok(());
+        }
+        let at_work = match delivering {
+            Some(at_work) => at_work,
+            None => delivering.insert(Delivering::begin(self).await?),
+        };
+        if inner.delays.is_to_look(now) {
+            at_work.look_through(inner).await?;
+        }
+        while let Some(seq) = inner.delays.take_due(now) {
+            match at_work.deliver(inner, seq).await? {
+                Became::Done => {}
+                Became::Held => inner.delays.look_again(inner.clock.now() + LOOK_AGAIN),
+                Became::Stays(reason) => {
+                    let again = (inner.clock.now() + TRY_AGAIN, seq);
+                    inner.delays.add([again]);
+                    let inserts = [DELAY_QUEUE.to_owned(), reason.to_string()];
+                    inner.operator.message("AMQ2215W", &inserts);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Delivering {
+    async fn begin(qm: &QueueManager) -> Result<Delivering, Reason> {
+        let session = qm.connect(Application {
+            name: "delivery delay".to_owned(),
+            pid: std::process::id(),
+            appl_type: MQAT_QMGR,
+            ..Application::default()
+        })?;
+        let mut od = Od {
+            object_name: Name::new(DELAY_QUEUE),
+            ..Od::default()
+        };
+        let options = MQOO_INPUT_SHARED | MQOO_BROWSE | MQOO_FAIL_IF_QUIESCING;
+        let queue = session.open(&mut od, options).await?.value;
+        Ok(Delivering { session, queue })
+    }
+
+    /// Finds out about every message on the queue.
+    async fn look_through(&self, inner: &Inner) -> Result<(), Reason> {
+        // What arrives from here on is among the known ones, once more perhaps.
+        inner.delays.forget();
+        let mut found = Vec::new();
+        let mut next = MQGMO_BROWSE_FIRST;
+        loop {
+            let mut gmo = Gmo {
+                version: MQGMO_VERSION_3,
+                options: next | MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_FAIL_IF_QUIESCING,
+                match_options: MQMO_NONE,
+                ..Gmo::default()
+            };
+            let mut md = Md::default();
+            let data = match self.session.get(self.queue, &mut md, &mut gmo, 64).await {
+                Ok(Done { value, .. }) => value.data,
+                Err(Reason::NO_MSG_AVAILABLE) => break,
+                Err(reason) => {
+                    inner.delays.look_again(0);
+                    return Err(reason);
+                }
+            };
+            if let (Some(due), Some(seq)) = (Header::due_of(&data), seq_of(&gmo.msg_token)) {
+                found.push((due, seq));
+            }
+            next = MQGMO_BROWSE_NEXT;
+        }
+        inner.delays.add(found);
+        Ok(())
+    }
+
+    /// Puts a message where it is to go.
+    ///
+    /// # Errors
+    /// A call failed that is not about this message.
+    async fn deliver(&self, inner: &Arc<Inner>, seq: u64) -> Result<Became, Reason> {
+        let data = match self.take(inner, seq).await {
+            Ok(data) => data,
+            Err(Reason::NO_MSG_AVAILABLE) => return Ok(Became::Held),
+            Err(reason) => return Err(reason),
+        };
+        let Some((header, length)) = Header::decode(&data) else {
+            self.session.backout().await?;
+            return Ok(Became::Done);
+        };
+        let data = data.slice(length..);
+        let settled = match self.put(inner, &header, data.clone()).await {
+            Err(reason) if !is_passing(reason) => self.give_up(inner, header, data, reason).await,
+            put => put,
+        };
+        match settled {
+            Ok(()) => self.session.commit().await.map(|_| Became::Done),
+            Err(reason) => {
+                self.session.backout().await?;
+                Ok(Became::Stays(reason))
+            }
+        }
+    }
+
+    /// Gets it in the unit of work.
+    async fn take(&self, inner: &Inner, seq: u64) -> Result<Bytes, Reason> {
+        let mut gmo = Gmo {
+            version: MQGMO_VERSION_3,
+            options: MQGMO_SYNCPOINT | MQGMO_NO_WAIT | MQGMO_FAIL_IF_QUIESCING,
+            match_options: MQMO_MATCH_MSG_TOKEN,
+            msg_token: token_of(seq),
+            ..Gmo::default()
+        };
+        let longest = inner.catalogue.qmgr().max_msg_length + header::LONGEST;
+        let mut md = Md::default();
+        let got = self.session.get(self.queue, &mut md, &mut gmo, longest);
+        Ok(got.await?.value.data)
+    }
+
+    /// Puts it in the unit of work.
+    async fn put(&self, inner: &Inner, header: &Header, data: Bytes) -> Result<(), Reason> {
+        let mut od = match &header.to {
+            Place::Queue(queue, manager) => Od {
+                object_name: *queue,
+                object_q_mgr_name: *manager,
+                ..Od::default()
+            },
+            Place::Topic(string) => Od {
+                version: MQOD_VERSION_4,
+                object_type: MQOT_TOPIC,
+                object_string: string.clone(),
+                ..Od::default()
+            },
+        };
+        let mut md = header.md.clone();
+        if header.expires != 0 {
+            let left = (header.expires - inner.clock.now()) / 100_000;
+            // What has expired meanwhile expires where it was to go, with its report.
+            md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
+        }
+        let mut pmo = Pmo {
+            version: MQPMO_VERSION_3,
+            options: header.options | MQPMO_SYNCPOINT | MQPMO_SET_ALL_CONTEXT,
+            pub_level: header.pub_level,
+            ..Pmo::default()
+        };
+        self.session
+            .put1(&mut od, &mut md, &mut pmo, data)
+            .await
+            .map(drop)
+    }
+
+    /// It cannot be put for `reason`: puts it on the dead-letter queue, unless it asks to be discarded, and the report for
+    /// which it asks, in the unit of work.
+    async fn give_up(
+        &self,
+        inner: &Inner,
+        header: Header,
+        data: Bytes,
+        reason: Reason,
+    ) -> Result<(), Reason> {
+        let session = self.session.inner();
+        let to = match header.to {
+            Place::Queue(queue, manager) => (queue, manager),
+            Place::Topic(string) => (Name::new(&string), Name::default()),
+        };
+        let failed = Report {
+            md: header.md,
+            data: data.into(),
+            to,
+        };
+        let exception = report::report(inner, Kind::Exception(reason.0), &failed.md, &failed.data);
+        if failed.md.report & MQRO_DISCARD_MSG == 0 {
+            send::in_unit(session, failed.dead_letter(inner, reason)?).await?;
+        }
+        if let Some(exception) = exception {
+            send::send_report(session, &exception, true).await;
+        }
+        Ok(())
+    }
+}
+
+/// A put failed for a reason that is not about the message or where it goes.
+fn is_passing(reason: Reason) -> bool {
+    [
+        Reason::BACKED_OUT,
+        Reason::CONNECTION_BROKEN,
+        Reason::Q_MGR_QUIESCING,
+        Reason::Q_MGR_STOPPING,
+        Reason::Q_SPACE_NOT_AVAILABLE,
+        Reason::RESOURCE_PROBLEM,
+    ]
+    .contains(&reason)
+}
