@@ -2,23 +2,23 @@
 //!
 //! Invariants: no more than [`MOST_WAITING`] wait for a thread, and what is beyond that is refused at once; whoever asks
 //! has an answer after [`TIMEOUT`] at the latest, and after the delay for wrong credentials on top of it, which holds up
-//! nobody else; credentials are dropped, and so erased, as soon as they were looked at or whoever gave them has gone.
+//! nobody else; credentials are dropped, and so erased, as soon as they were looked at or whoever gave them has gone; a
+//! thread that hangs in a module is replaced ([`threads`](crate::threads)).
 
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::task::Poll;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use posthaste_env::{Clock, Nanos, spawn};
+use posthaste_env::{Clock, Nanos};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::limiter::Limiter;
+use crate::threads::Threads;
 use crate::{Credentials, Method, SecretKind, Unable, Verdict};
 
 /// Questions that may wait for a thread.
@@ -26,23 +26,30 @@ const MOST_WAITING: usize = 1_000;
 /// How long an answer is waited for, in seconds: a directory may be slow, a module of PAM may hang.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-type Work = Box<dyn FnOnce() + Send>;
+/// Work that waits for a thread. Who has asked for it takes it back when they have gone: what it holds is dropped then, and not
+/// when its turn has come.
+struct Waiting<F>(Arc<Mutex<Option<F>>>);
+
+impl<F> Drop for Waiting<F> {
+    fn drop(&mut self) {
+        let taken = self.0.lock().take();
+        drop(taken);
+    }
+}
 
 /// Whether credentials are right, and of whom that is asked.
 pub struct Asked {
-    /// The credentials.
+    /// The credentials. Those from this machine have no limit.
     pub credentials: Credentials,
     /// What knows.
     pub method: Arc<dyn Method>,
-    /// Where they came from; none for this machine, which has no limit.
-    pub from: Option<IpAddr>,
     /// How long a wrong answer is held back.
     pub delay: Duration,
 }
 
 /// See the head of this file. The threads end when this is dropped and what they have begun is done.
 pub struct Checker {
-    sender: SyncSender<Work>,
+    threads: Threads,
     clock: Arc<dyn Clock>,
     limiter: Limiter,
 }
@@ -57,21 +64,9 @@ impl Checker {
     }
 
     fn with_room(threads: usize, room: usize, clock: Arc<dyn Clock>) -> io::Result<Checker> {
-        let (sender, receiver) = sync_channel(room);
-        let receiver: Arc<Mutex<Receiver<Work>>> = Arc::new(Mutex::new(receiver));
-        for number in 0..threads.max(1) {
-            let receiver = Arc::clone(&receiver);
-            spawn(&format!("identity {number}"), move || {
-                // One waits for work, the others for their turn to wait.
-                let next = || receiver.lock().recv();
-                while let Ok(work) = next() {
-                    // What a module does wrong costs one answer, which its asker misses, and not the thread.
-                    let _ = catch_unwind(AssertUnwindSafe(work));
-                }
-            })?;
-        }
+        let threads = Threads::start(threads, room, Arc::clone(&clock), TIMEOUT)?;
         Ok(Checker {
-            sender,
+            threads,
             clock,
             limiter: Limiter::default(),
         })
@@ -86,14 +81,18 @@ impl Checker {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Unable> {
         let (answer, answered) = oneshot::channel();
-        let work = move || {
+        let waiting = Waiting(Arc::new(Mutex::new(Some(work))));
+        let work = Arc::clone(&waiting.0);
+        let sent = self.threads.give(Box::new(move || {
+            let work = work.lock().take();
             // Whoever has asked may have gone meanwhile.
-            if !answer.is_closed() {
+            if let Some(work) = work {
                 let _ = answer.send(work());
             }
-        };
-        let sent = self.sender.try_send(Box::new(work));
-        sent.map_err(|_| Unable("too many wait for an answer already".to_owned()))?;
+        }));
+        if !sent {
+            return Err(Unable("too many wait for an answer already".to_owned()));
+        }
         match self.in_time(answered).await {
             Some(answer) => answer.map_err(|_| Unable("whoever was asked has failed".to_owned())),
             None => {
@@ -119,10 +118,9 @@ impl Checker {
         let Asked {
             credentials,
             method,
-            from,
             delay,
         } = asked;
-        let verdict = match from {
+        let verdict = match credentials.from {
             None => self.find_out(credentials, method).await,
             Some(from) => match self.turn(from).await {
                 Ok(mut turn) => {
@@ -202,7 +200,7 @@ impl Drop for Turn<'_> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc;
+    use std::sync::mpsc::{self, Receiver};
 
     use posthaste_env::{block_on, os};
 
@@ -236,10 +234,14 @@ mod tests {
     }
 
     fn asked(method: &Arc<Known>, user: &str, password: &str, delay: Duration) -> Asked {
-        Asked {
-            credentials: Credentials::new(user, password.as_bytes().to_vec().into()),
-            method: method.clone(),
+        let password = password.as_bytes().to_vec().into();
+        let credentials = Credentials {
             from: Some(IpAddr::from([192, 0, 2, 1])),
+            ..Credentials::new(user, password)
+        };
+        Asked {
+            credentials,
+            method: method.clone(),
             delay,
         }
     }
@@ -302,11 +304,11 @@ mod tests {
         // One more for every second that this takes.
         assert!((20..50).contains(&looked_at), "{looked_at}");
         let mut elsewhere = asked(&method, "alice", "right", NO_DELAY);
-        elsewhere.from = Some(IpAddr::from([192, 0, 2, 2]));
+        elsewhere.credentials.from = Some(IpAddr::from([192, 0, 2, 2]));
         let right = block_on(checker.check(elsewhere));
         assert_eq!(right, Verdict::Right("alice".to_owned()));
         let mut local = asked(&method, "alice", "right", NO_DELAY);
-        local.from = None;
+        local.credentials.from = None;
         assert!(matches!(block_on(checker.check(local)), Verdict::Right(_)));
     }
 
@@ -347,6 +349,38 @@ mod tests {
         let now = checker.clock.monotonic();
         assert!(checker.limiter.turns(from, now).is_none());
         drop(release);
+    }
+
+    /// Says when it is dropped, as credentials are erased.
+    struct Noted(Arc<AtomicUsize>);
+
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn what_waits_is_dropped_with_whoever_has_asked() {
+        let (release, hold) = mpsc::channel::<()>();
+        let (begin, begun) = mpsc::channel();
+        let checker = Checker::start(1, os().clock).unwrap();
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let mut held = Box::pin(checker.ask(move || {
+            let _ = begin.send(());
+            let _ = hold.recv();
+        }));
+        assert!(held.as_mut().poll(&mut context).is_pending());
+        begun.recv().unwrap();
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let noted = Noted(Arc::clone(&dropped));
+        let mut gone = Box::pin(checker.ask(move || drop(noted)));
+        assert!(gone.as_mut().poll(&mut context).is_pending());
+        assert_eq!(dropped.load(Ordering::SeqCst), 0);
+        drop(gone);
+        assert_eq!(dropped.load(Ordering::SeqCst), 1, "the thread is held");
+        drop(release);
+        assert_eq!(block_on(held), Ok(()));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! and nothing else.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use openssl::hash::MessageDigest;
 use openssl::memcmp;
@@ -29,6 +30,8 @@ pub struct Credentials {
     pub secret: Zeroizing<Vec<u8>>,
     /// Which of them.
     pub kind: SecretKind,
+    /// Where they came from; none for this machine.
+    pub from: Option<IpAddr>,
 }
 
 impl Credentials {
@@ -38,6 +41,7 @@ impl Credentials {
             user: user.into(),
             secret: password,
             kind: SecretKind::Password,
+            from: None,
         }
     }
 
@@ -47,6 +51,7 @@ impl Credentials {
             user: String::new(),
             secret: token,
             kind: SecretKind::Token,
+            from: None,
         }
     }
 
@@ -56,6 +61,7 @@ impl Credentials {
             user: self.user.clone(),
             secret: self.secret.clone(),
             kind: self.kind,
+            from: self.from,
         }
     }
 }

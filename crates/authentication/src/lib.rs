@@ -16,6 +16,7 @@ mod directory;
 mod limiter;
 mod method;
 mod pam;
+mod threads;
 mod token;
 mod user_file;
 mod users;

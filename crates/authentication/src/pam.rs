@@ -35,6 +35,7 @@ const PAM_CRED_EXPIRED: c_int = 16;
 const PAM_CONV_ERR: c_int = 19;
 
 const PAM_USER: c_int = 2;
+const PAM_RHOST: c_int = 4;
 const PAM_FAIL_DELAY: c_int = 10;
 
 /// Flags of pam_authenticate: no message to anybody, and no empty password.
@@ -217,6 +218,18 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Has modules know where the user comes from (pam_set_item(3), PAM_RHOST): some count wrong passwords by it, or let in
+    /// by it.
+    fn comes_from(&mut self, host: &CStr) -> Result<(), Unable> {
+        let item = host.as_ptr().cast();
+        // SAFETY: the handle is open; pam_set_item(3): this item is a C string, of which PAM keeps a copy.
+        self.result = unsafe { (self.calls.set_item)(self.handle, PAM_RHOST, item) };
+        match self.result {
+            PAM_SUCCESS => Ok(()),
+            result => Err(Unable(format!("pam_set_item returned {result}"))),
+        }
+    }
+
     /// Whether the password is right, and the user may be used now.
     fn run(&mut self) -> Result<bool, Unable> {
         let flags = PAM_SILENT | PAM_DISALLOW_NULL_AUTHTOK;
@@ -289,6 +302,10 @@ impl Method for Pam {
             return Ok(None);
         };
         let mut transaction = Transaction::begin(self.service(), &user, password)?;
+        if let Some(from) = credentials.from {
+            let host = CString::new(from.to_string()).map_err(|error| Unable(error.to_string()))?;
+            transaction.comes_from(&host)?;
+        }
         match transaction.run()? {
             true => transaction.user().map(Some),
             false => Ok(None),
@@ -326,8 +343,8 @@ mod tests {
         *mut Handle,
     ) -> c_int;
 
-    const SCRIPT: &str =
-        "#!/bin/sh\n[ \"$PAM_USER\" = alice ] && [ \"$(cat | tr -d '\\0')\" = right ]\n";
+    const SCRIPT: &str = "#!/bin/sh\n[ \"$PAM_USER\" = alice ] && [ \"$PAM_RHOST\" != 192.0.2.9 ] \\\n\
+        && [ \"$(cat | tr -d '\\0')\" = right ]\n";
 
     /// A password is right when a program in the place of a directory says so.
     #[test]
@@ -358,7 +375,7 @@ mod tests {
         );
         std::fs::write(folder.path().join("ibmmq"), service).unwrap();
         let folder = CString::new(folder.path().to_str().unwrap()).unwrap();
-        let answer = |user: &CStr, password: &CStr| {
+        let answer_from = |host: Option<&CStr>, user: &CStr, password: &CStr| {
             let mut transaction = Transaction::begin_by(calls, password, |conversation, handle| {
                 let service = c"ibmmq".as_ptr();
                 // SAFETY: as in `Transaction::begin`; the folder is a C string.
@@ -373,9 +390,15 @@ mod tests {
                 }
             });
             let transaction = transaction.as_mut().unwrap();
+            if let Some(host) = host {
+                transaction.comes_from(host).unwrap();
+            }
             let right = transaction.run().unwrap();
             (right, transaction.user().unwrap())
         };
+        let answer = |user: &CStr, password: &CStr| answer_from(None, user, password);
+        let from = |host: &CStr| answer_from(Some(host), c"alice", c"right").0;
+        assert!(from(c"192.0.2.8") && !from(c"192.0.2.9"));
         assert_eq!(answer(c"alice", c"right"), (true, "alice".to_owned()));
         assert!(!answer(c"alice", c"wrong").0);
         assert!(!answer(c"bob", c"right").0);

@@ -272,9 +272,10 @@ impl ConnAuth {
     pub(crate) async fn check(
         &self,
         checks: &Checks,
-        credentials: Credentials,
+        mut credentials: Credentials,
         from: Option<Host>,
     ) -> Verdict {
+        credentials.from = from;
         let method: Arc<dyn Method> = match (credentials.kind, &checks.tokens) {
             (SecretKind::Password, _) => Arc::clone(&checks.method),
             (SecretKind::Token, Some(tokens)) => Arc::clone(tokens) as Arc<dyn Method>,
@@ -283,7 +284,6 @@ impl ConnAuth {
         let asked = Asked {
             credentials,
             method,
-            from,
             delay: checks.delay,
         };
         self.checker.check(asked).await

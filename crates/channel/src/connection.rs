@@ -541,7 +541,7 @@ impl Connection {
             offered: None,
             common: None,
             quiescing: None,
-            timing: Timing::new(now, limits.handshake, limits.stall),
+            timing: Timing::new(now, &limits),
             ran: false,
             input_seen: false,
             secret: false,

@@ -46,6 +46,9 @@ const UTF_8: u16 = 1208;
 pub struct Limits {
     /// From the socket's acceptance to a successful MQCONN.
     pub handshake: Duration,
+    /// How much longer it may last while somebody's password is looked at, or a refusal is held back: whoever is refused
+    /// time and again would stay for ever.
+    pub checks: Duration,
     /// How long a peer may read nothing of what waits for it.
     pub stall: Duration,
     /// Bytes waiting for a peer beyond which nothing more is done for it.
@@ -66,6 +69,8 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             handshake: Duration::from_secs(30),
+            // An address's turn, the answer, and the longest FAILDLAY.
+            checks: Duration::from_secs(120),
             stall: Duration::from_secs(60),
             output: 256 * 1024,
             input: 4 * 1024 * 1024,

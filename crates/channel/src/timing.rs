@@ -2,7 +2,7 @@
 //!
 //! | what | when | then |
 //! | --- | --- | --- |
-//! | handshake | not connected so long after the socket was accepted, and no MQCONN waits for an answer about its password | it is closed |
+//! | handshake | not connected so long after the socket was accepted; somewhat longer while an MQCONN waits for an answer about its password | it is closed |
 //! | heartbeat | nothing received for HBINT | a heartbeat is sent |
 //! | silence | nothing received, not even the answer to it, for HBINT and HBINT (60 s at most) more | the peer is dead |
 //! | DISCINT | no verb running and none begun for so long | the channel ends |
@@ -15,6 +15,8 @@
 use std::time::Duration;
 
 use posthaste_env::Nanos;
+
+use crate::registry::Limits;
 
 /// What is to be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +51,7 @@ pub(crate) struct Now {
 #[derive(Debug)]
 pub(crate) struct Timing {
     handshake: Nanos,
+    checks: Nanos,
     stall: Nanos,
     heartbeat: Nanos,
     disconnect: Nanos,
@@ -77,10 +80,11 @@ pub(crate) fn nanos(duration: Duration) -> Nanos {
 }
 
 impl Timing {
-    pub(crate) fn new(now: Nanos, handshake: Duration, stall: Duration) -> Timing {
+    pub(crate) fn new(now: Nanos, limits: &Limits) -> Timing {
         Timing {
-            handshake: now.saturating_add(nanos(handshake)),
-            stall: nanos(stall),
+            handshake: now.saturating_add(nanos(limits.handshake)),
+            checks: nanos(limits.checks),
+            stall: nanos(limits.stall),
             heartbeat: 0,
             disconnect: 0,
             received: now,
@@ -142,9 +146,8 @@ impl Timing {
             row(self.went_on, self.stall, Due::Unfinished);
         }
         if !now.connected {
-            if !now.running {
-                row(self.handshake, 0, Due::Handshake);
-            }
+            let checks = if now.running { self.checks } else { 0 };
+            row(self.handshake, checks, Due::Handshake);
             return first;
         }
         if self.heartbeat > 0 && now.listening && now.reading {
@@ -169,7 +172,13 @@ mod tests {
     const BEGIN: Nanos = 1_000 * SECOND;
 
     fn timing() -> Timing {
-        let mut timing = Timing::new(BEGIN, Duration::from_secs(30), Duration::from_secs(20));
+        let limits = Limits {
+            handshake: Duration::from_secs(30),
+            checks: Duration::from_secs(40),
+            stall: Duration::from_secs(20),
+            ..Limits::default()
+        };
+        let mut timing = Timing::new(BEGIN, &limits);
         timing.agreed(5, 600);
         timing
     }
@@ -201,7 +210,7 @@ mod tests {
             t.heartbeat_sent();
             t
         };
-        let cases: [(&str, Timing, Now, Option<Due>); 15] = [
+        let cases: [(&str, Timing, Now, Option<Due>); 17] = [
             (
                 "before the handshake's end",
                 timing(),
@@ -217,6 +226,26 @@ mod tests {
                 Now {
                     connected: false,
                     ..at(30)
+                },
+                Some(Due::Handshake),
+            ),
+            (
+                "a password is looked at",
+                timing(),
+                Now {
+                    connected: false,
+                    running: true,
+                    ..at(69)
+                },
+                None,
+            ),
+            (
+                "one after the other",
+                timing(),
+                Now {
+                    connected: false,
+                    running: true,
+                    ..at(70)
                 },
                 Some(Due::Handshake),
             ),

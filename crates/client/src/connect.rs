@@ -30,9 +30,15 @@ pub struct Connect {
     pub password: Option<Password>,
     /// How long connecting may take.
     pub timeout: Duration,
+    /// The same for the answer to MQCONN where a password is given: a wrong one is refused after as much as 60 seconds
+    /// (FAILDLAY), and whoever knows passwords may be slow.
+    pub checked: Duration,
     /// How many connections may share the socket ([`crate::Connection::another`]); 0 for a socket of its own.
     pub conversations: u32,
 }
+
+/// A server looks for an answer for 30 seconds at most, and delays a refusal for 60 (FAILDLAY).
+const CHECKED: Duration = Duration::from_secs(100);
 
 impl Connect {
     /// To a queue manager at an address, with defaults for the rest.
@@ -46,7 +52,16 @@ impl Connect {
             tls: None,
             password: None,
             timeout: Duration::from_secs(10),
+            checked: CHECKED,
             conversations: 0,
+        }
+    }
+
+    /// How long the answer to MQCONN may take.
+    pub(crate) fn answered_within(&self) -> Duration {
+        match self.password {
+            Some(_) => self.checked.max(self.timeout),
+            None => self.timeout,
         }
     }
 

@@ -150,7 +150,7 @@ impl Place {
             hub: Arc::clone(&self.hub),
             desk,
             id,
-            silent_after: Some(connect.timeout),
+            silent_after: Some(connect.answered_within()),
             ended: false,
         };
         place.hub.outbound.flush()?;

@@ -25,6 +25,8 @@ pub(crate) struct Exclusive {
     input: Input,
     /// A server that says nothing for so long is not waited for any more; otherwise it is asked whether it is there.
     silent_after: Option<Duration>,
+    /// How much longer the answer to MQCONN is waited for.
+    answer_timeout: Duration,
 }
 
 /// What is closed in order.
@@ -71,6 +73,7 @@ impl Exclusive {
             protocol,
             input: Input::default(),
             silent_after: Some(connect.timeout),
+            answer_timeout: connect.answered_within().saturating_sub(connect.timeout),
         };
         let Answer::Connected(name) = socket.receive()? else {
             return Err(Cause::Broken(io::ErrorKind::InvalidData).into());
@@ -179,7 +182,11 @@ impl Exclusive {
     /// Nothing has come for as long as the socket waits.
     fn silent(&mut self, asked: &mut bool) -> Result<(), ClientError> {
         if let Some(silence) = self.silent_after {
-            return Err(ClientError::Silent(silence));
+            if self.answer_timeout.is_zero() || !self.protocol.awaits_mqconn() {
+                return Err(ClientError::Silent(silence));
+            }
+            self.answer_timeout = self.answer_timeout.saturating_sub(silence);
+            return Ok(());
         }
         if std::mem::replace(asked, true) {
             return Err(Cause::Broken(io::ErrorKind::WouldBlock).into());

@@ -206,6 +206,12 @@ impl Protocol {
         }
     }
 
+    /// Whether nothing but the answer to an MQCONN is awaited.
+    pub(crate) fn awaits_mqconn(&self) -> bool {
+        let mut stages = self.conversations.iter().map(|(_, stage)| stage);
+        stages.any(|stage| matches!(stage, Stage::Connecting))
+    }
+
     /// The socket stands: the first conversation goes on.
     fn agreed(&mut self, out: &mut Vec<u8>) {
         let first = self.socket.first_conversation();

@@ -1,7 +1,8 @@
 //! The beginning of a unit whose end has not come.
 //!
 //! Invariant: a connection itself keeps only that, so an idle connection keeps nothing, and what a busy one keeps is
-//! limited by the longest unit its protocol allows. The buffer that is read into belongs to the lane.
+//! limited by the longest unit its protocol allows. The buffer that is read into belongs to the lane. A unit with a secret
+//! leaves no copy behind where its beginning was kept, neither when more comes nor when nothing more does.
 
 use crate::protocol::Protocol;
 
@@ -9,6 +10,9 @@ use crate::protocol::Protocol;
 const READ: usize = 128 * 1024;
 /// Capacity that a remainder may keep however short it is.
 const KEEP: usize = 4 * 1024;
+
+/// A unit with a secret is no longer than this: what is kept of longer ones is left behind as it is.
+const LONGEST_SECRET: usize = 16 * 1024;
 
 /// What a lane reads into.
 #[derive(Debug)]
@@ -58,27 +62,64 @@ impl Inbound {
             self.remainder.extend_from_slice(rest);
             received
         } else {
+            let room = self.remainder.len() + fresh.len();
+            if room > self.remainder.capacity() {
+                self.move_to(room);
+            }
             self.remainder.extend_from_slice(fresh);
             let received = protocol.receive(&self.remainder, fresh.len());
             let used = received.used.min(self.remainder.len());
-            self.remainder.drain(..used);
+            let kept = self.shift(used, received.secret);
+            self.remainder.truncate(kept);
             received
         };
         // A read may have brought much more than the beginning of a unit that is left of it.
         if self.remainder.capacity() > KEEP.max(2 * self.remainder.len()) {
-            self.remainder.shrink_to_fit();
+            self.move_to(self.remainder.len());
         }
         if received.secret {
             buffer.erase();
-            self.erase();
         }
     }
 
-    /// Overwrites what the used part of the remainder has left behind.
-    fn erase(&mut self) {
-        let kept = self.remainder.len();
-        self.remainder.resize(self.remainder.capacity(), 0);
-        self.remainder.truncate(kept);
+    /// Moves what is behind so many bytes to the front, and gives how much it is. Of these, if there was a secret among them,
+    /// and of where the others were nothing is left.
+    fn shift(&mut self, used: usize, secret: bool) -> usize {
+        let kept = self.remainder.len() - used;
+        self.remainder.copy_within(used.., 0);
+        if secret {
+            erase(self.remainder.get_mut(kept..));
+        } else if kept <= LONGEST_SECRET {
+            erase(self.remainder.get_mut(used.max(kept)..));
+        }
+        kept
+    }
+
+    /// Moves what is kept to memory of its own, with room for so much; gives what it was in, of which nothing is left.
+    fn move_to(&mut self, room: usize) -> Vec<u8> {
+        let mut memory = Vec::with_capacity(room);
+        memory.extend_from_slice(&self.remainder);
+        let mut left = std::mem::replace(&mut self.remainder, memory);
+        if left.len() <= LONGEST_SECRET {
+            erase(Some(left.as_mut_slice()));
+        }
+        left
+    }
+}
+
+impl Drop for Inbound {
+    fn drop(&mut self) {
+        if self.remainder.len() <= LONGEST_SECRET {
+            erase(Some(self.remainder.as_mut_slice()));
+        }
+    }
+}
+
+/// Overwrites memory, though nobody seems to read it again.
+fn erase(bytes: Option<&mut [u8]>) {
+    if let Some(bytes) = bytes {
+        bytes.fill(0);
+        std::hint::black_box(bytes);
     }
 }
 
@@ -158,6 +199,28 @@ mod tests {
         assert_eq!(inbound.remainder, b"12", "what is not handled yet stays");
         let left = hand(&mut inbound, &mut fours, &mut buffer, b"34");
         assert!(left.starts_with(b"34\0"));
+    }
+
+    #[test]
+    fn a_secret_leaves_nothing_where_its_beginning_was_kept() {
+        let mut inbound = Inbound {
+            remainder: b"geh".to_vec(),
+        };
+        let left = inbound.move_to(100);
+        assert_eq!((&*inbound.remainder, &*left), (&b"geh"[..], &[0; 3][..]));
+        assert!(inbound.remainder.capacity() >= 100);
+        for (bytes, used, secret, shifted) in [
+            // Nobody knows yet that it is one.
+            (&b"....geh"[..], 4, false, &b"geh.\0\0\0"[..]),
+            (b"..gehe", 2, false, b"gehe\0\0"),
+            // Now it is known.
+            (b"gehe", 4, true, b"\0\0\0\0"),
+            (b"....gehe12", 8, true, b"12\0\0\0\0\0\0\0\0"),
+        ] {
+            inbound.remainder = bytes.to_vec();
+            assert_eq!(inbound.shift(used, secret), bytes.len() - used);
+            assert_eq!(inbound.remainder, shifted);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use posthaste_client::{Address, ClientError, Connect, Connection, Password, Server, Tls};
 use posthaste_server::{DataDir, Exit, Failure, SocketPath, find};
 
-use crate::cli::ConnectArgs;
+use crate::cli::{ANSWER, ConnectArgs};
 use crate::password;
 
 /// How long connecting may take, unless the command says less.
@@ -182,6 +182,9 @@ impl Target<'_> {
         let mut connect = Connect::new(address, channel, name);
         connect.application = self.application.to_owned();
         connect.timeout = TIMEOUT.min(self.within);
+        if self.within < ANSWER {
+            connect.checked = self.within;
+        }
         connect.password = password.cloned();
         connect.user = Some(
             self.reach

@@ -11,6 +11,7 @@ use posthaste_env::os;
 use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
 use posthaste_wire::Request;
+use posthaste_wire::client::FromServer;
 use posthaste_wire::identity::Userid;
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -321,6 +322,46 @@ async fn a_refusal_that_is_held_back_comes() {
     let guarded = Guarded::with(world, "CHCKCLNT(REQUIRED) FAILDLAY(1)");
     let wrong = guarded.outcome(Given::Csp("alice", "wrong")).await;
     assert_eq!(wrong, Err(WRONG));
+}
+
+/// A socket on which somebody is refused time and again does not stay: while one MQCONN waits for its refusal the next is there.
+#[tokio::test]
+async fn who_is_refused_time_and_again_does_not_stay() {
+    let limits = Limits {
+        handshake: Duration::from_millis(100),
+        checks: Duration::from_secs(3),
+        ..Limits::default()
+    };
+    let world = World::with(limits).await;
+    let guarded = Guarded::with(world, "CHCKCLNT(REQUIRED) FAILDLAY(2)");
+    let mut client = guarded.socket().await;
+    let guess = |client: &mut Raw, id: u32| {
+        client.id = id;
+        client.give(b"alice", b"wrong");
+        client.send(Hobj::NONE, &conn("QM1"));
+    };
+    let first = client.id;
+    let second = client.socket.start_conversation(&mut client.out).unwrap();
+    client.event().await.unwrap();
+    guess(&mut client, first);
+    client.event().await.unwrap();
+    // Half a delay behind it, so that one of the two waits at any time.
+    let nothing = tokio::time::timeout(Duration::from_secs(1), client.event()).await;
+    nothing.expect_err("it is held back");
+    guess(&mut client, second);
+    let mut refused = 0;
+    loop {
+        match client.event().await {
+            Ok(FromServer::Reply { id, .. }) => {
+                refused += 1;
+                assert!(refused < 20, "it stays");
+                guess(&mut client, id);
+            }
+            Ok(FromServer::Ended(_)) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    guarded.world.admission.empty().await;
 }
 
 #[tokio::test]

@@ -202,3 +202,30 @@ fn a_directory_that_is_gone_lets_no_client_in() {
     place.fed("Hello\n", "put DEV.QUEUE.1 QM1").good();
     serving.end();
 }
+
+/// Longer than a server that says nothing is waited for otherwise.
+#[test]
+fn a_command_waits_for_a_refusal_that_is_held_back() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.fed("right\n", "users add alice QM1").good();
+    place
+        .mqsc(&DEMAND.replace("FAILDLAY(0)", "FAILDLAY(11)"), "QM1")
+        .good();
+    let connect = format!(
+        "--connect DEV.APP.SVRCONN/TCP/127.0.0.1({})",
+        serving.port()
+    );
+    let put = format!("put DEV.QUEUE.1 QM1 {connect} -u alice");
+    let outcome = place.fed("wrong\nHello\n", &put);
+    assert!(refused(&outcome), "{} {}", outcome.out, outcome.err);
+    // Whoever says so does not wait so long.
+    let outcome = place.fed("wrong\nHello\n", &format!("{put} -w 1"));
+    assert!(
+        outcome.code != 0 && !refused(&outcome),
+        "{} {}",
+        outcome.out,
+        outcome.err
+    );
+    serving.end();
+}

@@ -93,6 +93,7 @@ pub(crate) struct Accepted {
 /// Limits that are met in seconds of simulated time.
 pub(crate) const LIMITS: Limits = Limits {
     handshake: Duration::from_secs(4),
+    checks: Duration::from_secs(4),
     stall: Duration::from_secs(3),
     output: 64 * 1024,
     input: 1024 * 1024,
