@@ -4,10 +4,10 @@
 
 use core::net::IpAddr;
 
-use posthaste_chlauth::{DistinguishedName, Partner, Pattern, Record, Rules};
+use posthaste_chlauth::{CheckClient, Decision, DistinguishedName, Partner, Pattern, Record, Why};
 use posthaste_command::{
     ChlAuthCommand, ChlAuthMatch, Object, ObjectKind, Reply, Row, RunCheck, Where, is_relevant,
-    row_of, where_matches,
+    removal_of, row_of, where_matches, whole_mqsc_of,
 };
 use posthaste_engine::{ChlAuthError, QueueManager};
 use posthaste_mqi::Reason;
@@ -50,10 +50,14 @@ pub(crate) async fn execute(
     }
 }
 
-/// Every record, for the commands that make them again.
-pub(crate) fn script(qm: &QueueManager) -> Vec<Object> {
+/// The commands that make every record again, behind those that remove the default records that are not here any more: a new
+/// queue manager has them.
+pub(crate) fn script(qm: &QueueManager) -> Vec<String> {
+    let removed = qm.removed_chlauth_defaults().into_iter();
+    let removed = removed.map(|object| removal_of(&object));
     let records = qm.chlauth_records().into_iter();
-    records.map(|(object, _)| object).collect()
+    let records = records.map(|(object, _)| whole_mqsc_of(&object));
+    removed.chain(records).collect()
 }
 
 /// What a DISPLAY shows of the records that it finds.
@@ -109,8 +113,7 @@ fn display(
     match how {
         ChlAuthMatch::RunCheck(partner) => {
             match run_check(qm, beside, profile, partner, &records) {
-                Ok(Found::Record(object)) => request.add(&mut reply, object),
-                Ok(Found::RunsAs(user)) => reply.add_message("AMQ9783I", &[user]),
+                Ok(found) => found.show(profile, request, &mut reply),
                 Err(refusal) => return refusal,
             }
         }
@@ -138,11 +141,61 @@ fn display(
 }
 
 /// What a partner meets.
-enum Found<'a> {
-    /// A record that blocks it, or gives it a user.
-    Record(&'a Object),
-    /// As whom it runs.
-    RunsAs(String),
+struct Found<'a> {
+    /// A record that blocks it, warns of it, or gives it a user.
+    record: Option<&'a Object>,
+    /// As whom it runs; none if it is blocked.
+    runs_as: Option<String>,
+    /// What demands a password of it, if anything does.
+    demands: Option<String>,
+}
+
+impl Found<'_> {
+    fn show(self, channel: &str, request: &Request<'_>, reply: &mut Reply) {
+        if let Some(object) = self.record {
+            request.add(reply, object);
+        }
+        match self.runs_as {
+            // As this nobody runs.
+            Some(user) if user.eq_ignore_ascii_case(NOBODY) => {
+                return reply.add_message("AMQ2451I", &[channel.to_owned()]);
+            }
+            Some(user) if self.record.is_none() => reply.add_message("AMQ9783I", &[user]),
+            _ => {}
+        }
+        if let Some(by) = self.demands {
+            reply.add_message("AMQ2450I", &[by]);
+        }
+    }
+}
+
+/// MCAUSER of a channel that is closed.
+const NOBODY: &str = "*NOACCESS";
+
+/// What demands a password of clients that come to run as a user: a record, or the object that CONNAUTH names.
+fn demands(
+    qm: &QueueManager,
+    decision: &Decision<'_>,
+    is_administrator: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let administers = || is_administrator(&decision.user);
+    match (decision.check(), decision.mapping) {
+        (CheckClient::Required, Some(record)) => return Some(record.key()),
+        (CheckClient::RequiredOfAdministrators, Some(record)) if administers() => {
+            return Some(record.key());
+        }
+        _ => {}
+    }
+    let name = qm.object(ObjectKind::Qmgr, qm.name())?;
+    let name = name.attrs.text(MQCA_CONN_AUTH).trim().to_owned();
+    let mut kinds = [ObjectKind::AuthIdpwOs, ObjectKind::AuthIdpwLdap].into_iter();
+    let object = kinds.find_map(|kind| qm.object(kind, &name))?;
+    let demanded = match object.attrs.int(MQIA_CHECK_CLIENT_BINDING) {
+        MQCHK_REQUIRED => true,
+        MQCHK_REQUIRED_ADMIN => administers(),
+        _ => false,
+    };
+    demanded.then(|| format!("AUTHINFO({name})"))
 }
 
 fn run_check<'a>(
@@ -172,8 +225,7 @@ fn run_check<'a>(
         peer: peer.as_ref(),
         issuer: issuer.as_ref(),
     };
-    let read = records.iter().filter_map(|(_, record)| record.clone());
-    let rules = Rules::new(true, read);
+    let rules = qm.chlauth_in_force();
     let definition = qm.object(ObjectKind::SvrConn, channel);
     let mca_user =
         definition.map(|definition| definition.attrs.text(MQCACH_MCA_USER_ID).to_owned());
@@ -188,12 +240,25 @@ fn run_check<'a>(
     let blocks = decision.blocked.map(|objection| objection.record);
     let warns = decision.warnings.first().map(|objection| objection.record);
     let found = blocks.or(warns).or(decision.mapping.filter(maps));
+    let not_understood = matches!(&decision.blocked, Some(one) if one.why == Why::NotUnderstood);
     let object = found.and_then(|found| {
         let key = found.key();
-        records.iter().find(|(object, _)| object.name == key)
+        let is = |(object, record): &&(Object, Option<Record>)| match not_understood {
+            true => {
+                let profile = Pattern::new(object.attrs.text(MQCACH_CHANNEL_NAME));
+                record.is_none() && profile == found.profile
+            }
+            false => object.name == key,
+        };
+        records.iter().find(is)
     });
-    Ok(match object {
-        Some((object, _)) => Found::Record(object),
-        None => Found::RunsAs(decision.user),
+    let is_blocked = decision.blocked.is_some();
+    let client = asked.queue_manager.is_none() && !is_blocked;
+    Ok(Found {
+        record: object.map(|(object, _)| object),
+        demands: client
+            .then(|| demands(qm, &decision, is_administrator))
+            .flatten(),
+        runs_as: Some(decision.user).filter(|_| !is_blocked),
     })
 }

@@ -137,8 +137,8 @@ pub(crate) fn script(qm: &QueueManager) -> Reply {
             reply.add_message("AMQ2404I", &[whole_mqsc_of(&object)]);
         }
     }
-    for record in chlauth::script(qm) {
-        reply.add_message("AMQ2404I", &[whole_mqsc_of(&record)]);
+    for command in chlauth::script(qm) {
+        reply.add_message("AMQ2404I", &[command]);
     }
     authority::script(qm, &mut reply);
     reply

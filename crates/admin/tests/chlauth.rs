@@ -98,6 +98,61 @@ fn records_are_stored_and_saved() {
     assert_eq!(times(again), times(records(&w, "DISPLAY CHLAUTH(*)")));
 }
 
+/// A script of SAVE makes what there is, on a new queue manager too: what somebody has removed does not come back.
+#[test]
+fn a_default_record_that_was_removed_is_not_saved_back() {
+    let w = World::new();
+    w.run(
+        "SET CHLAUTH('SYSTEM.*') TYPE(ADDRESSMAP) ACTION(REMOVEALL)
+         SET CHLAUTH('SYSTEM.*') TYPE(ADDRESSMAP) ADDRESS('10.*') MCAUSER('net')
+         SET CHLAUTH('*') TYPE(BLOCKUSER) ACTION(REMOVEALL)",
+    );
+    let other = World::new();
+    for (_, text) in &w.mqsc("SAVE QMGR").messages {
+        if text.starts_with("SET CHLAUTH") {
+            other.run(text);
+        }
+    }
+    let shown = records(&w, "DISPLAY CHLAUTH(*)");
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert_eq!(records(&other, "DISPLAY CHLAUTH(*)"), shown);
+}
+
+/// As one that an earlier release has made has none.
+#[test]
+fn a_queue_manager_that_has_no_records_and_uses_none_gets_the_default_ones() {
+    let remove = "SET CHLAUTH('SYSTEM.*') TYPE(ADDRESSMAP) ACTION(REMOVEALL)
+         SET CHLAUTH('SYSTEM.ADMIN.SVRCONN') TYPE(ADDRESSMAP) ACTION(REMOVEALL)
+         SET CHLAUTH('*') TYPE(BLOCKUSER) ACTION(REMOVEALL)";
+    let mut w = World::new();
+    w.run(remove);
+    w.restart();
+    let mut shown = records(&w, "DISPLAY CHLAUTH(*)");
+    shown.sort_by_key(|line| line.len());
+    assert_eq!(shown, DEFAULTS);
+    // Whoever uses them has none because he wants none.
+    w.run(remove);
+    w.run("ALTER QMGR CHLAUTH(ENABLED)");
+    w.restart();
+    assert_eq!(records(&w, "DISPLAY CHLAUTH(*)").len(), 0);
+}
+
+#[test]
+fn what_is_kept_is_written_in_one_way() {
+    let w = World::new();
+    w.run("SET CHLAUTH('A**') TYPE(BLOCKUSER) USERLIST('*mqadmin','a')");
+    let shown = records(&w, "DISPLAY CHLAUTH('A*') MATCH(EXACT) USERLIST").join("");
+    assert!(
+        shown.contains("CHLAUTH(A*)") && shown.contains("USERLIST(*MQADMIN,a)"),
+        "{shown}"
+    );
+    w.run("SET CHLAUTH('A***') TYPE(BLOCKUSER) USERLIST('*MqAdmin') ACTION(REMOVE)");
+    let shown = records(&w, "DISPLAY CHLAUTH('A*') USERLIST").join("");
+    assert!(shown.contains("USERLIST(a)"), "{shown}");
+    w.run("SET CHLAUTH('A**') TYPE(BLOCKUSER) ACTION(REMOVEALL)");
+    assert_eq!(records(&w, "DISPLAY CHLAUTH(*)").len(), 3);
+}
+
 #[test]
 fn actions_add_replace_and_remove() {
     let w = World::new();
@@ -356,4 +411,45 @@ fn display_finds_by_profile_type_and_what_would_happen() {
         let text = render(&w.mqsc(&format!("DISPLAY {channel} MATCH(RUNCHECK) {rest}")));
         assert!(text.contains(expected), "{partner}: {text}");
     }
+}
+
+/// Whoever asks is told of a password that is demanded, and of MCAUSER(*NOACCESS).
+#[test]
+fn runcheck_says_whether_a_password_is_demanded_and_nobody_may_come() {
+    let w = World::new();
+    w.run(
+        "DEFINE CHANNEL(A) CHLTYPE(SVRCONN)
+         DEFINE CHANNEL(B) CHLTYPE(SVRCONN) MCAUSER('*noaccess')
+         SET CHLAUTH(A) TYPE(USERMAP) CLNTUSER('alice') USERSRC(CHANNEL) CHCKCLNT(REQUIRED)
+         SET CHLAUTH(A) TYPE(USERMAP) CLNTUSER('carol') MCAUSER('app') CHCKCLNT(REQUIRED)
+         SET CHLAUTH(B) TYPE(USERMAP) CLNTUSER('alice') MCAUSER('app')
+         DEFINE AUTHINFO(U) AUTHTYPE(IDPWOS) CHCKCLNT(REQUIRED)",
+    );
+    let asked = |channel: &str, user: &str| {
+        let partner = format!("MATCH(RUNCHECK) CLNTUSER('{user}') ADDRESS('192.0.2.1')");
+        render(&w.mqsc(&format!("DISPLAY CHLAUTH({channel}) {partner}")))
+    };
+    let demands = |text: &str| text.contains("AMQ2450I");
+    let alice = asked("A", "alice");
+    let key = "CHLAUTH('A') CLNTUSER('alice') TYPE(USERMAP) demands it";
+    assert!(
+        alice.contains("MCAUSER(alice)") && alice.contains(key),
+        "{alice}"
+    );
+    let carol = asked("A", "carol");
+    assert!(carol.contains("MCAUSER(app)") && demands(&carol), "{carol}");
+    assert!(!demands(&asked("A", "bob")));
+    let bob = asked("B", "bob");
+    assert!(
+        bob.contains("AMQ2451I") && !bob.contains("AMQ9783I"),
+        "{bob}"
+    );
+    let alice = asked("B", "alice");
+    assert!(
+        alice.contains("MCAUSER(app)") && !alice.contains("AMQ2451I"),
+        "{alice}"
+    );
+    w.run("ALTER QMGR CONNAUTH(U)");
+    let bob = asked("A", "bob");
+    assert!(bob.contains("AUTHINFO(U) demands it"), "{bob}");
 }

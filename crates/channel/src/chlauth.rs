@@ -2,9 +2,10 @@
 //!
 //! Invariants: whoever comes over the network gets past [`admit`] or gets no session, and past [`address`] or nothing at all;
 //! what has to be known and cannot be found out blocks. A refusal is one numbered message, which names the channel, the address,
-//! the user and the record, and 2035.
+//! the user and the record, and 2035; or 2063 where it could not be found out. Whoever is let in is let in by the rules of that moment.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use posthaste_chlauth::{CheckClient, Decision, Objection, Partner, Record, Rules, Why};
 use posthaste_engine::{Operator, QueueManager};
@@ -34,11 +35,13 @@ pub(crate) fn address(qm: &QueueManager, operator: &dyn Operator, host: Host) ->
 }
 
 /// What of a decision outlives the rules.
+#[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     user: String,
-    check: CheckClient,
     /// The key of the record that says so; blank for none.
     mapping: String,
+    /// It must give a password.
+    demanded: bool,
     /// Message number, and the record's key.
     warnings: Vec<(&'static str, String)>,
     blocked: Option<(&'static str, String)>,
@@ -51,6 +54,7 @@ fn message_of(objection: &Objection<'_>) -> (&'static str, String) {
         (Why::User, false) => "AMQ9776E",
         (Why::Address, false) => "AMQ2446E",
         (Why::NoAccess, false) => "AMQ9777E",
+        (Why::NotUnderstood, _) => "AMQ2452E",
         (_, true) => "AMQ2448W",
     };
     (id, objection.record.key())
@@ -81,7 +85,11 @@ fn decided(
         .iter()
         .filter(|one| one.why != Why::Address);
     Outcome {
-        check,
+        demanded: match check {
+            CheckClient::AsQueueManager => false,
+            CheckClient::Required => true,
+            CheckClient::RequiredOfAdministrators => administrator,
+        },
         mapping: decision.mapping.map(Record::key).unwrap_or_default(),
         warnings: warnings.map(message_of).collect(),
         blocked: decision.blocked.as_ref().map(message_of),
@@ -90,58 +98,172 @@ fn decided(
     }
 }
 
+/// It could not be found out who administers, and it matters.
+#[derive(Debug, PartialEq, Eq)]
+struct NotKnown;
+
+/// What the rules that are in force when it returns come to: whoever set a record while somebody was asked for has been
+/// answered, and whoever comes in behind that answer comes in by the new rules.
+///
+/// # Errors
+/// See [`NotKnown`].
+async fn settled(
+    rules: impl Fn() -> Arc<Rules>,
+    of_administrators: impl Fn() -> bool,
+    is_administrator: impl AsyncFn(String) -> Option<bool>,
+    partner: &Partner<'_>,
+    otherwise: &str,
+) -> Result<Option<Outcome>, NotKnown> {
+    loop {
+        let now = rules();
+        if !now.enabled() {
+            return Ok(None);
+        }
+        let demanded_of = of_administrators();
+        let decide = |administers| decided(&now, partner, otherwise, (administers, demanded_of));
+        let mut outcome = decide(true);
+        let Some(user) = outcome.asked.take() else {
+            return Ok(Some(outcome));
+        };
+        let administers = is_administrator(user).await;
+        if !Arc::ptr_eq(&now, &rules()) {
+            continue;
+        }
+        let mut other = decide(false);
+        other.asked = None;
+        return match administers {
+            Some(true) => Ok(Some(outcome)),
+            Some(false) => Ok(Some(other)),
+            None if outcome == other => Ok(Some(outcome)),
+            None => Err(NotKnown),
+        };
+    }
+}
+
 /// As whom an application runs, of whom it was weighed as whom it would run without records.
 ///
 /// # Errors
-/// A record blocks it, or demands a password; the operator was told.
+/// A record blocks it, or demands a password (2035), or it could not be found out whether one does (2063); the operator was told.
 pub(crate) async fn admit(
     registry: &Registry,
     instance: &Instance,
     weighed: Weighed,
 ) -> Result<String, Reason> {
-    let rules = registry.queue_manager().chlauth();
-    let Some(host) = instance.host.filter(|_| rules.enabled()) else {
+    let Some(host) = instance.host else {
         return Ok(weighed.user);
     };
+    let operator = registry.operator();
+    let Instance {
+        channel, conname, ..
+    } = instance;
     let certificate = instance.partner();
     let partner = Partner {
-        channel: &instance.channel,
+        channel,
         address: host,
         user: weighed.client.as_deref(),
         queue_manager: None,
         peer: certificate.map(|certificate| &certificate.subject),
         issuer: certificate.map(|certificate| &certificate.issuer),
     };
-    // Whoever cannot be asked about is taken for an administrator.
-    let mut administers = true;
     let connauth = registry.connauth();
-    let of_administrators = connauth.is_some_and(|connauth| connauth.asks_administrators());
-    let decide = |administers| {
-        let asked = (administers, of_administrators);
-        decided(&rules, &partner, &weighed.user, asked)
+    let of_administrators = || connauth.is_some_and(|connauth| connauth.asks_administrators());
+    let is_administrator = async |user: String| match connauth {
+        Some(connauth) => connauth.is_administrator(user).await,
+        None => None,
     };
-    let mut outcome = decide(administers);
-    if let (Some(user), Some(connauth)) = (outcome.asked.take(), connauth) {
-        administers = connauth.is_administrator(user).await.unwrap_or(true);
-        outcome = decide(administers);
-    }
-    let demanded = match outcome.check {
-        CheckClient::AsQueueManager => false,
-        CheckClient::Required => true,
-        CheckClient::RequiredOfAdministrators => administers,
+    let rules = || registry.queue_manager().chlauth();
+    let settled = settled(
+        rules,
+        of_administrators,
+        is_administrator,
+        &partner,
+        &weighed.user,
+    );
+    let outcome = match settled.await {
+        Ok(Some(outcome)) => outcome,
+        Ok(None) => return Ok(weighed.user),
+        Err(NotKnown) => {
+            let why = "it could not be found out who administers".to_owned();
+            operator.message("AMQ2602E", &[channel.clone(), conname.clone(), why]);
+            return Err(Reason::SECURITY_ERROR);
+        }
     };
     let tell = |(id, record): (&'static str, String)| {
-        let Instance {
-            channel, conname, ..
-        } = instance;
-        let inserts = [channel, conname, &outcome.user, &record].map(String::clone);
-        registry.operator().message(id, &inserts);
+        let inserts = match id {
+            "AMQ2446E" => vec![host.to_canonical().to_string(), record],
+            _ => vec![
+                channel.clone(),
+                conname.clone(),
+                outcome.user.clone(),
+                record,
+            ],
+        };
+        operator.message(id, &inserts);
     };
     outcome.warnings.into_iter().for_each(tell);
     match outcome.blocked {
         Some(blocked) => tell(blocked),
-        None if demanded && !weighed.verified => tell(("AMQ2449E", outcome.mapping)),
+        None if outcome.demanded && !weighed.verified => tell(("AMQ2449E", outcome.mapping)),
         None => return Ok(outcome.user),
     }
     Err(Reason::NOT_AUTHORIZED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+    use posthaste_chlauth::{ADMINISTRATORS, Pattern, Rule};
+
+    fn blocking(users: &[&str]) -> Arc<Rules> {
+        let users = users.iter().map(|user| (*user).to_owned()).collect();
+        let record = Record {
+            profile: Pattern::new("*"),
+            rule: Rule::BlockUsers(users),
+            warn: false,
+        };
+        Arc::new(Rules::new(true, [record]))
+    }
+
+    const CAROL: Partner<'static> = Partner {
+        channel: "CH",
+        address: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        user: Some("carol"),
+        queue_manager: None,
+        peer: None,
+        issuer: None,
+    };
+
+    /// Whether she is blocked; `rules` may change while somebody is asked.
+    fn is_blocked(
+        rules: &Mutex<Arc<Rules>>,
+        is_administrator: impl AsyncFn(String) -> Option<bool>,
+    ) -> Result<bool, NotKnown> {
+        let now = || Arc::clone(&rules.lock());
+        let settled = settled(now, || false, is_administrator, &CAROL, "carol");
+        let settled = posthaste_env::block_on(settled);
+        settled.map(|outcome| outcome.is_some_and(|outcome| outcome.blocked.is_some()))
+    }
+
+    #[test]
+    fn what_was_set_while_somebody_was_asked_counts() {
+        let rules = Mutex::new(blocking(&[ADMINISTRATORS]));
+        assert_eq!(is_blocked(&rules, async |_| Some(false)), Ok(false));
+        assert_eq!(is_blocked(&rules, async |_| Some(true)), Ok(true));
+        let set = async |_: String| {
+            *rules.lock() = blocking(&["carol"]);
+            Some(false)
+        };
+        assert_eq!(is_blocked(&rules, set), Ok(true));
+    }
+
+    #[test]
+    fn where_nobody_can_be_asked_it_is_said_if_it_matters() {
+        let rules = Mutex::new(blocking(&[ADMINISTRATORS]));
+        assert_eq!(is_blocked(&rules, async |_| None), Err(NotKnown));
+        let rules = Mutex::new(blocking(&[ADMINISTRATORS, "carol"]));
+        assert_eq!(is_blocked(&rules, async |_| None), Ok(true));
+        let rules = Mutex::new(blocking(&["dave"]));
+        assert_eq!(is_blocked(&rules, async |_| None), Ok(false));
+    }
 }

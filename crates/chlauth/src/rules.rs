@@ -2,6 +2,7 @@
 //!
 //! | in this order | what | source (manual: "Channel authentication records") |
 //! | --- | --- | --- |
+//! | 0 | a record that is not understood, as another release may have set it, blocks whoever comes by its channels | what is not understood is not taken for permission |
 //! | 1 | an address of a BLOCKADDR record is blocked, whatever the channel | "Blocking specific IP addresses" |
 //! | 2 | of the records that say as whom partners run and match, one counts: the one with the most specific profile; of these TLS names come before users and queue managers, and these before addresses alone; then the most specific name or address | "Interaction between channel authentication records" |
 //! | 3 | NOACCESS blocks; MAP gives its user; CHANNEL, and no record at all, leaves the user that the partner would run as without records | SET CHLAUTH, USERSRC |
@@ -17,6 +18,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::address::AddressPattern;
+use crate::pattern::Pattern;
 use crate::peer_name::DistinguishedName;
 use crate::record::{ADMINISTRATORS, CheckClient, Map, Record, Rule, UserSource, Whom};
 
@@ -46,6 +48,8 @@ pub enum Why {
     User,
     /// USERSRC(NOACCESS).
     NoAccess,
+    /// A record of another release.
+    NotUnderstood,
 }
 
 /// A record that blocks, or would if it did not only warn.
@@ -94,6 +98,8 @@ pub struct Rules {
     addresses: Vec<(BTreeSet<IpAddr>, Vec<AddressPattern>, Record)>,
     users: Vec<Record>,
     maps: Vec<Record>,
+    /// Those that are not understood, as records that let nobody in.
+    closed: Vec<Record>,
 }
 
 impl Rules {
@@ -118,6 +124,28 @@ impl Rules {
         rules.users.sort_by(|a, b| precedence(b, a));
         rules.maps.sort_by(|a, b| precedence(b, a));
         rules
+    }
+
+    /// Closes the channels of a profile, whatever the records say: one of them is not understood.
+    pub fn close(&mut self, profile: Pattern) {
+        self.closed.push(Record {
+            profile,
+            rule: Rule::Map(Map {
+                whom: Whom::Anybody,
+                address: None,
+                source: UserSource::NoAccess,
+                check: CheckClient::AsQueueManager,
+            }),
+            warn: false,
+        });
+    }
+
+    /// The record that is not understood of a channel.
+    fn closed(&self, channel: &str) -> Option<Objection<'_>> {
+        let mut all = self.closed.iter().filter(|_| self.enabled);
+        let record = all.find(|record| record.profile.matches(channel))?;
+        let why = Why::NotUnderstood;
+        Some(Objection { record, why })
     }
 
     /// Whether they are in force: CHLAUTH(ENABLED).
@@ -178,13 +206,17 @@ impl Rules {
         otherwise: &str,
         is_administrator: impl Fn(&str) -> bool,
     ) -> Decision<'a> {
-        let mapping = self.mapping(partner);
+        let closed = self.closed(partner.channel);
+        let mapping = self.mapping(partner).filter(|_| closed.is_none());
         let mut decision = Decision {
             user: otherwise.to_owned(),
             mapping,
             warnings: Vec::new(),
-            blocked: None,
+            blocked: closed,
         };
+        if decision.blocked.is_some() {
+            return decision;
+        }
         if let Some(objection) = self.address(partner.address) {
             decision.object(objection);
         }

@@ -44,7 +44,9 @@ pub use reference::{messages_page, reference_page};
 pub use reply::{Cell, Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
 pub use show::authority_row;
-pub use show::{DefineForm, display_order, mqsc_of, row_of, script_of, shows_all, whole_mqsc_of};
+pub use show::{
+    DefineForm, display_order, mqsc_of, removal_of, row_of, script_of, shows_all, whole_mqsc_of,
+};
 pub use statuses::status_keywords;
 pub use table::{AUTHENMD_USERFILE, attributes, by_keyword, by_selector};
 pub use value::{Date, Time, Value, Words, printable};

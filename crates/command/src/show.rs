@@ -97,6 +97,17 @@ pub fn whole_mqsc_of(object: &Object) -> String {
     statement(object, DefineForm::All).join(" ")
 }
 
+/// The command that removes every channel authentication record of this one's type and profile.
+pub fn removal_of(record: &Object) -> String {
+    let kind = record.kind;
+    let type_ = kind.row().type_.map_or("", |type_| type_.word);
+    let profile = quoted(record.attrs.text(kind.row().name));
+    format!(
+        "SET {}({profile}) TYPE({type_}) ACTION(REMOVEALL)",
+        kind.noun()
+    )
+}
+
 /// The command that defines an object as a script has it: one attribute a line, continued
 /// with `+`, and REPLACE at the end so that the script can be run again.
 pub fn script_of(object: &Object, form: DefineForm) -> String {

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use posthaste_command::{
-    Attrs, AuthorityCommand, ChlAuthCommand, Command, DefineForm, Object, ObjectKind, parse,
-    script_of,
+    Attrs, AuthorityCommand, ChlAuthAction, ChlAuthCommand, Command, DefineForm, Object,
+    ObjectKind, parse, script_of,
 };
 use posthaste_server::{Exit, Failure};
 
@@ -62,6 +62,11 @@ pub(crate) fn save(place: Option<&Path>, args: &cli::Save) -> Result<Exit, Failu
 fn script(answer: &str) -> Option<String> {
     let command = answer.strip_prefix(NUMBER)?;
     let (kind, name, given) = match parse(command) {
+        // A default record that somebody has removed.
+        Ok(Some(Command::ChlAuth(ChlAuthCommand::Set {
+            action: ChlAuthAction::RemoveAll,
+            ..
+        }))) => return Some(format!("{command}\n")),
         Ok(Some(Command::Define {
             kind, name, attrs, ..
         })) => (kind, name, attrs),

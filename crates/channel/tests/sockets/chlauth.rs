@@ -5,8 +5,11 @@ use std::time::Duration;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
 
+use crate::client::Client;
 use crate::connauth::{Given, Guarded};
+use crate::world::World;
 
 const BLOCKED: Result<&str, Reason> = Err(Reason::NOT_AUTHORIZED);
 
@@ -179,4 +182,31 @@ async fn a_blocked_address_is_closed_at_once() {
     world.mqsc("SET CHLAUTH(*) TYPE(BLOCKADDR) ADDRLIST('127.0.0.1') ACTION(REMOVE)");
     let mut again = guarded.socket().await;
     assert_eq!(user("carol").connect(&mut again).await, Reason::NONE);
+}
+
+/// An address that was blocked behind the socket's acceptance.
+#[tokio::test]
+async fn an_address_that_is_blocked_meanwhile_is_refused_at_mqconn() {
+    let guarded = with("").await;
+    let mut client = guarded.socket().await;
+    let world = &guarded.world;
+    world.mqsc("SET CHLAUTH(*) TYPE(BLOCKADDR) ADDRLIST('127.0.0.1')");
+    let reason = user("carol").connect(&mut client).await;
+    assert_eq!(reason, Reason::NOT_AUTHORIZED);
+    let key = "CHLAUTH('*') TYPE(BLOCKADDR)";
+    assert_eq!(world.operator.inserts("AMQ2446E"), ["127.0.0.1", key]);
+}
+
+/// A queue manager that has nobody to ask who administers.
+#[tokio::test]
+async fn where_nobody_can_be_asked_a_client_hears_2063() {
+    let world = World::new().await;
+    world.mqsc("ALTER QMGR CHLAUTH(ENABLED)");
+    let mut client = Client::agreed(world.socket().await, &Client::<TcpStream>::offer("CH"))
+        .await
+        .unwrap();
+    let reason = user("carol").connect(&mut client).await;
+    assert_eq!(reason, Reason::SECURITY_ERROR);
+    let inserts = world.operator.inserts("AMQ2602E");
+    assert_eq!(inserts[..2], ["CH", "127.0.0.1"]);
 }

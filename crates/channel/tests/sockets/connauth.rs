@@ -329,11 +329,11 @@ async fn a_refusal_that_is_held_back_comes() {
 async fn who_is_refused_time_and_again_does_not_stay() {
     let limits = Limits {
         handshake: Duration::from_millis(100),
-        checks: Duration::from_secs(3),
+        checks: Duration::from_secs(5),
         ..Limits::default()
     };
     let world = World::with(limits).await;
-    let guarded = Guarded::with(world, "CHCKCLNT(REQUIRED) FAILDLAY(2)");
+    let guarded = Guarded::with(world, "CHCKCLNT(REQUIRED) FAILDLAY(4)");
     let mut client = guarded.socket().await;
     let guess = |client: &mut Raw, id: u32| {
         client.id = id;
@@ -345,7 +345,7 @@ async fn who_is_refused_time_and_again_does_not_stay() {
     client.event().await.unwrap();
     guess(&mut client, first);
     client.event().await.unwrap();
-    // Half a delay behind it, so that one of the two waits at any time.
+    // Somewhat behind it, so that one of the two waits at any time.
     let nothing = tokio::time::timeout(Duration::from_secs(1), client.event()).await;
     nothing.expect_err("it is held back");
     guess(&mut client, second);

@@ -195,6 +195,34 @@ fn what_only_warns_goes_on() {
     }
 }
 
+/// Whatever maps a partner, or blocks nobody, does not open what nobody understands.
+#[test]
+fn a_record_that_is_not_understood_closes_its_channels() {
+    let records = vec![
+        record("A.B", "user:alice", "", "app"),
+        record("A.B", "", "10.0.0.1", "app"),
+    ];
+    let mut rules = Rules::new(true, records);
+    rules.close(Pattern::new("A.*"));
+    let partner = |channel| Partner {
+        channel,
+        address: "10.0.0.1".parse().unwrap(),
+        user: Some("alice"),
+        queue_manager: None,
+        peer: None,
+        issuer: None,
+    };
+    let decision = rules.decide(&partner("A.B"), "alice", |_| false);
+    assert_eq!(decision.blocked.unwrap().why, Why::NotUnderstood);
+    assert_eq!(decision.mapping, None);
+    let decision = rules.decide(&partner("B"), "alice", |_| false);
+    assert_eq!(decision.blocked, None);
+    let mut rules = Rules::new(false, Vec::new());
+    rules.close(Pattern::new("*"));
+    let decision = rules.decide(&partner("B"), "alice", |_| false);
+    assert_eq!(decision.blocked, None);
+}
+
 #[test]
 fn disabled_records_say_nothing() {
     let mut records = defaults();

@@ -695,6 +695,24 @@ pub(super) const MESSAGES: &[Message] = &[
         "Have the application give user and password, have CONNAUTH look at them, or set the record again without CHCKCLNT.",
     ),
     message(
+        "AMQ2450I",
+        "The partner has to give a password: {0} demands it.",
+        "MATCH(RUNCHECK) asked about a client that has to give a right password: CHCKCLNT of the channel authentication record says so, or of the authentication information object that CONNAUTH names.",
+        "None.",
+    ),
+    message(
+        "AMQ2451I",
+        "The partner is not let in: channel {0} would run it as *NOACCESS.",
+        "MATCH(RUNCHECK) asked about a partner that no record blocks. MCAUSER of the channel, or of a record, is *NOACCESS, as which nobody runs.",
+        "To let it in, set a record with another MCAUSER, or alter the channel.",
+    ),
+    message(
+        "AMQ2452E",
+        "Channel {0}: user {2} from {1} was not let in: there is a channel authentication record for its channel that is not understood ({3}).",
+        "Another release may have set it. What it demands is not known, so that nobody comes in by the channels of its profile. The application was told 2035.",
+        "Show the records (DISPLAY CHLAUTH(*) ALL), remove the one and set it again: SET CHLAUTH(profile) TYPE(type) ACTION(REMOVEALL).",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

@@ -2,12 +2,13 @@
 //!
 //! Invariants: a record's name is the key of what it is about ([`Record::key`]), so that what is about the same partners is one
 //! record; a record was read before it was stored. One that cannot be read all the same, as another release may have stored it,
-//! lets nobody in at its channels: what is not understood is not taken for permission.
+//! lets nobody in at its channels, whatever others say: what is not understood is not taken for permission.
 
 use std::sync::Arc;
 
 use posthaste_chlauth::{
-    AddressPattern, CheckClient, Map, Pattern, PeerPattern, Record, Rule, Rules, UserSource, Whom,
+    ADMINISTRATORS, AddressPattern, CheckClient, Map, Pattern, PeerPattern, Record, Rule, Rules,
+    UserSource, Whom,
 };
 use posthaste_command::{
     Attrs, ChlAuthAction, Object, ObjectKind, SOURCE_CHANNEL, SOURCE_MAP, Value, ValueKind,
@@ -83,18 +84,30 @@ fn peer(text: &str) -> Result<PeerPattern, ChlAuthError> {
     PeerPattern::parse(text).map_err(wrong)
 }
 
-/// A record that lets nobody in, in the place of one that cannot be read.
-fn closed(object: &Object) -> Record {
-    Record {
-        profile: Pattern::new(object.attrs.text(MQCACH_CHANNEL_NAME)),
-        rule: Rule::Map(Map {
-            whom: Whom::Anybody,
-            address: AddressPattern::parse("*").ok(),
-            source: UserSource::NoAccess,
-            check: CheckClient::AsQueueManager,
-        }),
-        warn: false,
+/// What objects come to.
+fn rules(enabled: bool, objects: &[Object]) -> Rules {
+    let read = objects.iter().map(read);
+    let mut rules = Rules::new(enabled, read.filter_map(Result::ok));
+    for object in objects.iter().filter(|object| self::read(object).is_err()) {
+        rules.close(Pattern::new(object.attrs.text(MQCACH_CHANNEL_NAME)));
     }
+    rules
+}
+
+/// What was given, as it is kept: no asterisk behind another, and what stands for administrators as it is understood.
+fn canonical(kind: ObjectKind, given: &Attrs) -> Attrs {
+    let mut attrs = given.clone();
+    let profile = Pattern::new(given.text(MQCACH_CHANNEL_NAME));
+    attrs.set_text(MQCACH_CHANNEL_NAME, profile.text());
+    if kind == ObjectKind::ChlBlockUser && given.get(MQCACH_MCA_USER_ID_LIST).is_some() {
+        let kept = |user: &String| match user.eq_ignore_ascii_case(ADMINISTRATORS) {
+            true => ADMINISTRATORS.to_owned(),
+            false => user.clone(),
+        };
+        let users = given.texts(MQCACH_MCA_USER_ID_LIST).iter().map(kept);
+        attrs.set(MQCACH_MCA_USER_ID_LIST, Value::Texts(users.collect()));
+    }
+    attrs
 }
 
 /// The attribute that is the list of a kind of record, if its records are lists.
@@ -155,7 +168,7 @@ pub(super) fn default_records() -> [Object; 3] {
         }
     };
     let users = |attrs: &mut Attrs| {
-        let users = vec![posthaste_chlauth::ADMINISTRATORS.to_owned()];
+        let users = vec![ADMINISTRATORS.to_owned()];
         attrs.set(MQCACH_MCA_USER_ID_LIST, Value::Texts(users));
         attrs.set_text(MQCA_CHLAUTH_DESC, "Default rule: no administrators");
     };
@@ -188,8 +201,7 @@ impl Catalogue {
         let mut rules = self.chlauth.write();
         let enabled = self.qmgr().chlauth;
         let records = self.chlauth_records();
-        let read = |object: &Object| read(object).unwrap_or_else(|_| closed(object));
-        let made = Arc::new(Rules::new(enabled, records.iter().map(read)));
+        let made = Arc::new(self::rules(enabled, &records));
         rules.insert(made).clone()
     }
 
@@ -209,6 +221,7 @@ impl Catalogue {
         given: &Attrs,
     ) -> Result<Option<Lsn>, ChangeError> {
         let _order = self.order.lock();
+        let given = &canonical(kind, given);
         if action == ChlAuthAction::RemoveAll {
             let profile = given.text(MQCACH_CHANNEL_NAME);
             let mut end = None;
@@ -269,6 +282,18 @@ impl Catalogue {
         Ok(logged.map(|logged| logged.end))
     }
 
+    /// Adds a record that is not there.
+    pub(super) fn add_record(
+        &self,
+        qm: &Arc<Inner>,
+        mut object: Object,
+    ) -> Result<Option<Lsn>, ChangeError> {
+        let _order = self.order.lock();
+        let logged = self.log_object(qm, &mut object, 0)?;
+        self.applied(object, 0, start(logged));
+        Ok(logged.map(|logged| logged.end))
+    }
+
     /// Deletes a record; the caller holds `order`.
     fn remove_record(&self, qm: &Arc<Inner>, object: &Object) -> Result<Option<Lsn>, ChangeError> {
         match self.find(object.kind, &object.name) {
@@ -282,6 +307,19 @@ impl QueueManager {
     /// What the channel authentication records come to.
     pub fn chlauth(&self) -> Arc<Rules> {
         self.inner().catalogue.chlauth()
+    }
+
+    /// What the records would come to if they were in force.
+    pub fn chlauth_in_force(&self) -> Rules {
+        rules(true, &self.inner().catalogue.chlauth_records())
+    }
+
+    /// The default records that somebody has removed.
+    pub fn removed_chlauth_defaults(&self) -> Vec<Object> {
+        let catalogue = &self.inner().catalogue;
+        let defaults = default_records().into_iter();
+        let is_gone = |one: &Object| catalogue.object(one.kind, &one.name).is_none();
+        defaults.filter(is_gone).collect()
     }
 
     /// Every channel authentication record with what it is read as; that is none for one of another release that cannot be read.
@@ -306,5 +344,36 @@ impl QueueManager {
         let set = || inner.catalogue.set_chlauth(inner, kind, action, given);
         let end = inner.with_log_room(set).await?;
         inner.settled(end).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_chlauth::{Partner, Why};
+
+    /// An address that only another release understands; what it says of administrators' tools does not open it.
+    #[test]
+    fn a_record_that_cannot_be_read_closes_its_channels() {
+        let mut records = default_records().to_vec();
+        let mut strange = records.remove(1);
+        strange
+            .attrs
+            .set_text(MQCACH_CONNECTION_NAME, "[a later pattern]");
+        read(&strange).unwrap_err();
+        records.push(strange);
+        let rules = rules(true, &records);
+        let partner = |channel| Partner {
+            channel,
+            address: std::net::IpAddr::from([192, 0, 2, 1]),
+            user: Some("alice"),
+            queue_manager: None,
+            peer: None,
+            issuer: None,
+        };
+        let decision = rules.decide(&partner("SYSTEM.ADMIN.SVRCONN"), "alice", |_| false);
+        assert_eq!(decision.blocked.unwrap().why, Why::NotUnderstood);
+        let decision = rules.decide(&partner("A"), "alice", |_| false);
+        assert_eq!(decision.blocked, None);
     }
 }

@@ -10,6 +10,7 @@ use posthaste_command::{Object, ObjectKind, is_chlauth};
 use posthaste_recovery_log::Lsn;
 
 use super::change::ChangeError;
+use super::chlauth::default_records;
 use super::defaults::{DELAY_QUEUE, delay_queue, publish_subscribe_objects};
 use super::system_objects;
 use crate::config::CreateOptions;
@@ -39,6 +40,7 @@ pub(crate) fn add_missing(qm: &Arc<Inner>) -> Result<(), (String, ChangeError)> 
     if qm.catalogue.queue(DELAY_QUEUE).is_none() {
         add(qm, delay_queue())?;
     }
+    add_default_records(qm)?;
     if qm.catalogue.find(ObjectKind::Topic, BASE_TOPIC).is_some() {
         return Ok(());
     }
@@ -58,6 +60,22 @@ fn add(qm: &Arc<Inner>, object: Object) -> Result<(), (String, ChangeError)> {
         Ok(_) | Err(ChangeError::Exists(_)) => Ok(()),
         Err(error) => Err((name, error)),
     }
+}
+
+/// Gives a queue manager that a release before channel authentication records has made the default ones: it has none, and they
+/// are not in force. So they change nothing before somebody enables them, who then has those that MQ's queue managers have.
+fn add_default_records(qm: &Arc<Inner>) -> Result<(), (String, ChangeError)> {
+    let catalogue = &qm.catalogue;
+    if catalogue.qmgr().chlauth || !catalogue.chlauth_records().is_empty() {
+        return Ok(());
+    }
+    for record in default_records() {
+        let name = record.name.clone();
+        catalogue
+            .add_record(qm, record)
+            .map_err(|error| (name, error))?;
+    }
+    Ok(())
 }
 
 impl QueueManager {

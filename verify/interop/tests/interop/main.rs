@@ -194,6 +194,16 @@ fn a_dissector_finds_nothing_malformed() {
 }
 
 #[test]
+fn channel_authentication_records() {
+    cases(&[
+        "Records.users@SC10",
+        "Records.users@SC0",
+        "Records.addresses@SC1",
+        "Records.certificates@TLS",
+    ]);
+}
+
+#[test]
 fn users_and_passwords() {
     // An address has 20 wrong passwords: they are given on one channel.
     cases(&[
