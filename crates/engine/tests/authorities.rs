@@ -259,6 +259,10 @@ const CASES: &[Case] = &[
         needs: &[("TOPIC", "NEWS", "PUB"), ("TOPIC", "SYSTEM.BASE.TOPIC", "SETALL"), ("QMGR", "self", "SETALL")],
         act: |_, s| opens_od(s, &mut topic("news/today/sports"), MQOO_OUTPUT | MQOO_SET_ALL_CONTEXT),
     },
+    Case {
+        what: "publish by an alias, which is checked too", needs: &[("QUEUE", "PAPER", "PUT"), ("TOPIC", "NEWS", "PUB")],
+        act: |_, s| opens(s, "PAPER", MQOO_OUTPUT),
+    },
     Case { what: "MQPUT1", needs: &[("QUEUE", "Q", "PUT")], act: |_, s| puts1(s, object("Q"), 0) },
     Case {
         what: "MQPUT1 with context", needs: &[("QUEUE", "Q", "PUT"), ("QUEUE", "Q", "SETID"), ("QMGR", "self", "SETID")],
@@ -318,6 +322,7 @@ const OBJECTS: &str = "
     DEFINE PROCESS(P)
     DEFINE NAMELIST(N)
     DEFINE TOPIC(NEWS) TOPICSTR('news')
+    DEFINE QALIAS(PAPER) TARGET(NEWS) TARGTYPE(TOPIC)
     DEFINE TOPIC(DEEP) TOPICSTR('news/today/sports/tennis')
     DEFINE SUB(ADMIN) TOPICSTR('news/today/sports') DEST(Q)
 ";

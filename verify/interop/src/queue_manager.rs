@@ -20,6 +20,18 @@ const CHANNELS: [u32; 3] = [0, 1, 10];
 /// Bytes of the longest message that there may be.
 const LONGEST: u32 = 100 << 20;
 
+/// As MQ's `qm.ini` asks for the checks.
+const AUTHORIZATION_SERVICE: &str = "
+Service:
+   Name=AuthorizationService
+   EntryPoints=14
+ServiceComponent:
+   Service=AuthorizationService
+   Name=MQSeries.UNIX.auth.service
+   Module=amqzfu
+   ComponentDataSize=0
+";
+
 /// A running queue manager `QM1` in a folder of its own.
 pub struct QueueManager {
     /// None while it is started again.
@@ -41,6 +53,19 @@ impl QueueManager {
     /// # Errors
     /// It cannot be made or started.
     pub fn start() -> Result<QueueManager, String> {
+        QueueManager::configured("")
+    }
+
+    /// The same, where authorities are checked.
+    ///
+    /// # Errors
+    /// As [`QueueManager::start`].
+    pub fn checking_authorities() -> Result<QueueManager, String> {
+        QueueManager::configured(AUTHORIZATION_SERVICE)
+    }
+
+    /// `more`: what stands in its `qm.ini` besides.
+    fn configured(more: &str) -> Result<QueueManager, String> {
         let folder = tempfile::tempdir().map_err(text)?;
         let data = DataDir::find(Some(folder.path())).map_err(text)?;
         let creation = Creation {
@@ -54,6 +79,9 @@ impl QueueManager {
         };
         create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).map_err(text)?;
         let home = find(&data, Some("QM1")).map_err(text)?;
+        let path = home.folder.join("qm.ini");
+        let ini = std::fs::read_to_string(&path).map_err(text)? + more;
+        std::fs::write(&path, ini).map_err(text)?;
         let users = UserFile::new(home.users());
         users.add("alice", b"right").map_err(text)?;
         let keys = Keys::make()?;

@@ -39,10 +39,14 @@ fn cases(names: &[&str]) {
 }
 
 fn cases_with(edition: Edition, names: &[&str]) {
+    cases_at(edition, QueueManager::start, names);
+}
+
+fn cases_at(edition: Edition, start: fn() -> Result<QueueManager, String>, names: &[&str]) {
     let Some(programs) = programs(edition) else {
         return;
     };
-    let qm = QueueManager::start().expect("a queue manager");
+    let qm = start().expect("a queue manager");
     let outcomes = programs.run(&qm, names).unwrap_or_else(|e| panic!("{e}"));
     assert!(outcomes.len() >= names.len(), "{outcomes:?}");
     all_passed(&outcomes);
@@ -215,4 +219,14 @@ fn users_and_passwords() {
         // Without conversations the client sends no token.
         "Passwords.jmsComes@SC1",
     ]);
+}
+
+#[test]
+fn authorities() {
+    let start = QueueManager::checking_authorities;
+    cases_at(
+        Edition::Jms,
+        start,
+        &["Authorities@SC10", "Authorities@SC0"],
+    );
 }
