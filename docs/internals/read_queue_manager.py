@@ -24,6 +24,8 @@ from zlib import crc32
 
 PAGE, PAGE_HEADER, RECORD_HEADER, BLOCK, ITEM_HEADER = 4096, 32, 8, 512, 16
 LARGEST_RECORD = 134_217_728
+# Bytes of a sealed body beyond those of the body.
+SEAL = 45
 WRAP = 2**64 - 1
 KINDS = {1: "queue manager", 2: "local queue", 3: "model queue", 4: "alias queue", 5: "remote queue",
          6: "server-connection channel", 7: "listener", 8: "client-connection channel", 9: "namelist", 10: "process definition",
@@ -286,7 +288,10 @@ class QueueManager:
         self.branches = {}
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
-        anchor.expect(4, 6)
+        form = anchor.number(4)
+        require(form in (6, 7), f"the anchor has the unknown format {form}")
+        # Their bodies cannot be read here, but everything else.
+        self.sealed = form == 7
         self.read_image(anchor.number(8), control.controlled)
         log = Log(log_folder, control)
         for lsn, payload in log.records():
@@ -318,7 +323,7 @@ class QueueManager:
         path = os.path.join(self.folder, f"checkpoint-{number}.img")
         sections = image_sections(path, number)
         header, catalogue, queues, units = (Fields(sections[kind], path) for kind in (1, 2, 3, 4))
-        header.expect(4, 6)
+        header.expect(4, 7 if self.sealed else 6)
         header.bytes(24)
         controlled = header.number(1) == 1 and controlled
         while catalogue.more():
@@ -387,9 +392,15 @@ class QueueManager:
             lengths = [fields.number(4) for _ in range(fields.number(4))]
             puts = [(PUT, fields.number(8), fields.number(8), fields.number(8, True), fields.number(4),
                      base | descriptor_fields(fields)) for _ in range(fields.number(4))]
-            heads = [fields.bytes(length) for length, _, _ in shapes or []]
-            bodies = [fields.bytes(length) for length in lengths]
-            if shapes:
+            if self.sealed:
+                sealed = sum(lengths) + sum(length for length, _, _ in shapes or [])
+                require(len(fields.rest()) == sealed + SEAL, "a publication is shorter than its bodies")
+                bodies = [bytes(head + lengths[piece] - at + SEAL)
+                          for head, piece, at in shapes or [(0, piece, 0) for piece in range(len(lengths))]]
+            else:
+                heads = [fields.bytes(length) for length, _, _ in shapes or []]
+                bodies = [fields.bytes(length) for length in lengths]
+            if shapes and not self.sealed:
                 bodies = [head + bodies[piece][at:] for head, (_, piece, at) in zip(heads, shapes)]
             for *put, body, found in puts:
                 change = (*put, written(found) + bodies[body])
@@ -474,8 +485,11 @@ class QueueManager:
                 body = payload.rest()
                 require(number == message.number, f"{queue.name}: message {number} is in the place of {message.number}")
             found, data = descriptor(body)
+            if self.sealed:
+                require(len(data) >= SEAL, f"{queue.name}: message {message.number} is shorter than what seals it")
             yield {"number": message.number, "msgid": found.get(MSG_ID, bytes(24)).hex(), "backouts": message.backouts,
-                   "length": len(data), "crc32": f"{crc32(data):08x}", "expires": expires,
+                   "length": len(data) - (SEAL if self.sealed else 0),
+                   "crc32": None if self.sealed else f"{crc32(data):08x}", "expires": expires,
                    "persistent": message.persistent}
 
     def listing(self):

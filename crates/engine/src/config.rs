@@ -4,10 +4,12 @@
 //! command line), so that an error can name the line it stands on.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use posthaste_recovery_log::LogConfig;
 
 use crate::authority_service::Authorization;
+use crate::bodies::BodyCipher;
 
 /// What is needed to start a queue manager.
 #[derive(Clone, Debug)]
@@ -30,6 +32,9 @@ pub struct EngineConfig {
     pub numbers: u64,
     /// Who may do what; none: everybody may do everything.
     pub authorization: Option<Authorization>,
+    /// Seals the bodies of messages on disk; none: they lie there as they are. Whether there is one is decided when the
+    /// queue manager is created.
+    pub cipher: Option<Arc<dyn BodyCipher>>,
 }
 
 /// What can be said only when a queue manager is created. Everything can be altered later.

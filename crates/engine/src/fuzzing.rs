@@ -1,8 +1,9 @@
 //! The hidden door for fuzzers: every decoder of bytes that come from a disk.
 
-/// Decodes a log record; re-encodes nothing, must not panic.
+/// Decodes a log record; re-encodes nothing, must not panic. One that can be read has its bodies somewhere, if it has any.
 pub fn record(bytes: &[u8]) {
-    let _ = crate::record::decode(bytes);
+    let decoded = crate::record::decode(bytes).is_some();
+    assert!(!decoded || crate::record::before_bodies(bytes).is_some());
 }
 
 /// Decodes a message as a queue file holds it; what decodes must encode to something that decodes

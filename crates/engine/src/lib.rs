@@ -27,6 +27,7 @@
 //! | `check` | whether what is in memory keeps its invariants |
 //! | `delayed` | messages that are delivered some time after their put |
 //! | `maintain` | everything that happens without being asked |
+//! | `bodies` | bodies of messages sealed on their way to disk, opened on their way back |
 //! | `file_service` | queue files read and written for callers that must not wait for a disk |
 //! | `room` | the disk of the queue files: what is kept for checkpoints |
 //! | `meter` | what is counted |
@@ -41,6 +42,7 @@ mod async_puts;
 mod asynchronous;
 mod authority_service;
 mod authorization;
+mod bodies;
 mod catalogue;
 mod check;
 mod config;
@@ -90,6 +92,7 @@ mod verbs;
 pub use application::{Application, Binding};
 pub use authority_service::{Authorization, Looking, Users};
 pub use authorization::{Issuer, Need, Refusal};
+pub use bodies::{BodyCipher, NotOpened};
 pub use catalogue::{
     ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, Restored, authority_numbers,
 };

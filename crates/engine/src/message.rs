@@ -279,6 +279,19 @@ pub(crate) fn encode_head(message: &Message, out: &mut Vec<u8>) {
     encode_md(&message.md, out);
 }
 
+/// What a queue file holds in front of the data of a message.
+pub(crate) fn stored_head(message: &Message) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256);
+    encode_head(message, &mut head);
+    head
+}
+
+/// Where in what a queue file holds of a message its data begin. `None`: these bytes are not a message.
+pub(crate) fn before_body(bytes: &[u8]) -> Option<usize> {
+    let (_, rest) = decode_md(bytes.get(24..)?)?;
+    Some(bytes.len() - rest.len())
+}
+
 /// Reads a message as a queue file holds it. `None`: these bytes are not a message.
 pub(crate) fn decode_stored(bytes: Vec<u8>) -> Option<Message> {
     let total = bytes.len();

@@ -463,8 +463,31 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
     Some(record)
 }
 
+/// Where the bodies begin in a record that has any: behind everything else. The inner `None`: it has none; the outer: these
+/// bytes are no record.
+#[expect(clippy::option_option, reason = "two answers that differ")]
+pub(crate) fn before_bodies(bytes: &[u8]) -> Option<Option<usize>> {
+    let (tag, rest) = bytes.split_first()?;
+    let bodies = match *tag {
+        PUT => message::decode_md(rest.get(4 * 8..)?)?.1,
+        PUBLISH | PUBLISH_PIECES => published_head(Fields(rest), *tag == PUBLISH_PIECES)?.rest.0,
+        _ => return Some(None),
+    };
+    Some(Some(bytes.len() - bodies.len()))
+}
+
+/// Everything of a publication but the bytes of its bodies.
+struct PublishedHead<'a> {
+    uow: UowId,
+    /// Of each body: the length of its header, its piece, where in that it begins.
+    shapes: Vec<[usize; 3]>,
+    lengths: Vec<usize>,
+    destinations: Vec<Destination>,
+    rest: Fields<'a>,
+}
+
 /// `pieces`: its bodies say which piece each of them ends with; else each is one.
-fn published(mut f: Fields<'_>, pieces: bool) -> Option<Record<'_>> {
+fn published_head(mut f: Fields<'_>, pieces: bool) -> Option<PublishedHead<'_>> {
     let uow = f.u64()?;
     let (base, rest) = message::decode_md(f.0)?;
     f.0 = rest;
@@ -498,6 +521,23 @@ fn published(mut f: Fields<'_>, pieces: bool) -> Option<Record<'_>> {
             md,
         });
     }
+    Some(PublishedHead {
+        uow,
+        shapes,
+        lengths,
+        destinations,
+        rest: f,
+    })
+}
+
+fn published(f: Fields<'_>, pieces: bool) -> Option<Record<'_>> {
+    let PublishedHead {
+        uow,
+        shapes,
+        lengths,
+        destinations,
+        rest: mut f,
+    } = published_head(f, pieces)?;
     let mut bodies = Vec::with_capacity(shapes.len());
     for [head, piece, from] in shapes {
         if *lengths.get(piece)? < from {
@@ -622,6 +662,9 @@ mod tests {
         let mut put = Vec::new();
         put_head(&mut put, 1, 2, 3, 4, &Md::default());
         put.extend_from_slice(b"data");
+        assert_eq!(before_bodies(&put), Some(Some(put.len() - 4)));
+        assert_eq!(before_bodies(&put[..20]), None);
+        assert_eq!(before_bodies(&commit(7)), Some(None));
         match decode(&put) {
             Some(Record::Put {
                 uow: 1,
@@ -682,6 +725,10 @@ mod tests {
             for length in 0..bytes.len() {
                 assert_eq!(decode(&bytes[..length]), None, "{length}");
             }
+            let own: usize = bodies.iter().map(|body| body.head.len()).sum();
+            let front = bytes.len() - own - pieces().concat().len();
+            assert_eq!(before_bodies(&bytes), Some(Some(front)));
+            assert_eq!(before_bodies(&bytes[..front - 1]), None);
             let read = decode(&bytes).unwrap();
             assert_eq!(read.highest_number(), 72);
             let (uow, destinations, pieces) = (9, destinations(), pieces());

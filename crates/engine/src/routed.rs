@@ -13,6 +13,7 @@ use bytes::Bytes;
 use posthaste_mqi::{Md, Reason};
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
+use crate::bodies::seal_record;
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::MessageData;
@@ -170,6 +171,12 @@ thread_local! {
     static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
+fn keep(head: Vec<u8>) {
+    if head.capacity() <= KEPT_HEAD {
+        HEAD.set(head);
+    }
+}
+
 /// Appends the record of a put, without waiting. `owing`: bytes to keep for the end of its unit of work.
 pub(crate) fn append_put(
     qm: &Inner,
@@ -189,13 +196,19 @@ pub(crate) fn append_put(
         message.expires,
         &message.md,
     );
+    let bytes = head.len() + message.data.len();
     let [own, shared] = message.data.parts();
-    let appended = qm.log.append_owing(class, &[&head, own, shared], owing);
+    let appended = match &qm.home.cipher {
+        None => qm.log.append_owing(class, &[&head, own, shared], owing),
+        Some(cipher) => {
+            seal_record(&**cipher, &mut head, &[own, shared]);
+            qm.log.append_owing(class, &[&head], owing)
+        }
+    };
     if matches!(appended, Err(LogError::Full)) {
-        let bytes = head.len() + message.data.len();
         qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
     }
-    HEAD.set(head);
+    keep(head);
     appended
 }
 
@@ -244,22 +257,24 @@ pub(crate) fn append_all(
         }
     }
     publish.finish();
-    let mut parts: Vec<&[u8]> = vec![&head];
-    parts.extend(
-        bodies
-            .iter()
-            .map(|body| body.head)
-            .filter(|head| !head.is_empty()),
-    );
+    let own = bodies.iter().map(|body| body.head);
+    let mut parts: Vec<&[u8]> = own.filter(|head| !head.is_empty()).collect();
     parts.extend(pieces);
-    let appended = qm.log.append_owing(class, &parts, owing);
+    let bytes = head.len() + parts.iter().map(|part| part.len()).sum::<usize>();
+    let appended = match &qm.home.cipher {
+        None => {
+            parts.insert(0, &head);
+            qm.log.append_owing(class, &parts, owing)
+        }
+        Some(cipher) => {
+            seal_record(&**cipher, &mut head, &parts);
+            qm.log.append_owing(class, &[&head], owing)
+        }
+    };
     if matches!(appended, Err(LogError::Full)) {
-        let bytes = parts.iter().map(|part| part.len()).sum();
         qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
     }
-    if head.capacity() <= KEPT_HEAD {
-        HEAD.set(head);
-    }
+    keep(head);
     appended
 }
 

@@ -6,6 +6,8 @@
 use posthaste_recovery_log::LogError;
 use posthaste_store::StoreError;
 
+use crate::bodies::NotOpened;
+
 /// Why a running queue manager had to stop.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Stop {
@@ -70,6 +72,15 @@ pub enum StartError {
     /// Log and checkpoint image contradict each other: a defect or a mixed-up restore.
     #[error("the log and the queue files do not belong together: {0}")]
     Inconsistent(String),
+    /// The bodies of messages are encrypted, and there is nothing to open them with.
+    #[error("the messages are encrypted, and no key was given")]
+    NeedsCipher,
+    /// The bodies of messages are not encrypted, and are asked to be.
+    #[error("the queue manager was created without encryption, and a key was given")]
+    NotSealed,
+    /// The bodies in a log record, at this LSN, do not open.
+    #[error("the log record at LSN {0} cannot be opened: {1}")]
+    NotOpened(u64, NotOpened),
 }
 
 impl StartError {
@@ -83,6 +94,7 @@ impl StartError {
             StartError::AlreadyExists => 8,
             StartError::BadName(_) => 39,
             StartError::Inconsistent(_) => 78,
+            StartError::NeedsCipher | StartError::NotSealed | StartError::NotOpened(..) => 79,
         }
     }
 }

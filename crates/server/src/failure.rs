@@ -142,6 +142,12 @@ impl Failure {
             StartError::AlreadyExists => Failure::new(exit, "AMQ8110E", &[name]),
             StartError::BadName(name) => layout::bad_name(exit, name),
             StartError::Inconsistent(what) => Failure::new(exit, "AMQ2026S", &[name, what]),
+            StartError::NeedsCipher => Failure::new(exit, "AMQ2701S", &[name]),
+            StartError::NotSealed => Failure::new(exit, "AMQ2702S", &[name]),
+            StartError::NotOpened(lsn, why) => {
+                let inserts = [name, &lsn.to_string(), &why.to_string()];
+                Failure::new(exit, "AMQ2703S", &inserts)
+            }
         }
     }
 

@@ -137,6 +137,7 @@ impl World {
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
             authorization: None,
+            cipher: None,
         };
         let mut model = Model::new();
         model.allow_system_backout();

@@ -129,6 +129,7 @@ impl Machine {
             expiry_interval_s: 1,
             numbers: posthaste_engine::NUMBERS,
             authorization: None,
+            cipher: None,
         };
         let options = CreateOptions::default();
         QueueManager::create(&world.env(), &config, &options, &mut |_, _| {})?;

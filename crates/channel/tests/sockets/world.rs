@@ -141,6 +141,7 @@ impl World {
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
             authorization: None,
+            cipher: None,
         };
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
         let operator = Arc::new(RecordingOperator::default());

@@ -1,7 +1,7 @@
 //! Messages that MQ has no number for: AMQ2xxx.
 //!
 //! AMQ20xx: start, end and the conditions that stop a queue manager. AMQ21xx: configuration.
-//! AMQ22xx: clients and the network. AMQ24xx: commands. AMQ25xx: measuring.
+//! AMQ22xx: clients and the network. AMQ24xx: commands. AMQ25xx: measuring. AMQ27xx: encryption at rest.
 
 use super::Message;
 
@@ -771,5 +771,23 @@ pub(super) const MESSAGES: &[Message] = &[
         "The certificate labelled {0} ({1}) expired {2} days ago.",
         "It is in the queue manager's key repository. Handshakes that need it fail.",
         "Have a new certificate issued, put it into the key repository, and enter REFRESH SECURITY(*) TYPE(SSL).",
+    ),
+    message(
+        "AMQ2701S",
+        "Queue manager {0} is encrypted, and its qm.ini does not say where its key is.",
+        "It was created with encryption: the bodies of its messages cannot be read without its key. The queue manager does not start; nothing was changed.",
+        "Put the stanza Encryption, with KeyFile or KeyCommand, back into qm.ini.",
+    ),
+    message(
+        "AMQ2702S",
+        "Queue manager {0} is not encrypted, and its qm.ini has a stanza Encryption.",
+        "Whether the bodies of messages are encrypted is decided when a queue manager is created. This one was created without, and would go on to write them as they are. The queue manager does not start; nothing was changed.",
+        "Take the stanza out of qm.ini; or create another queue manager with --encrypt-with, and move the messages there.",
+    ),
+    message(
+        "AMQ2703S",
+        "The recovery log of queue manager {0} has messages at LSN {1} that cannot be decrypted: {2}.",
+        "The bytes are as they were written, but they are not what was encrypted there with a key of this queue manager. Starting would lose messages without saying so, so the queue manager does not start.",
+        "If the file encryption.keys or the log was put back from a backup, put back the ones that belong together. Otherwise somebody has changed the log: restore the queue manager from a backup. Keep a copy of the log directory before you change anything in it.",
     ),
 ];

@@ -427,6 +427,7 @@ mod tests {
             triggered: Default::default(),
             room: crate::room::Room::new(&posthaste_env::os().disk, "never made".as_ref()),
             files: Default::default(),
+            cipher: None,
         }))
     }
 

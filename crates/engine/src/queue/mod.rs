@@ -42,6 +42,7 @@ use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::{Hobj, Name, Reason};
 use posthaste_store::{LARGEST_FILE, Place, QueueFile};
 
+use crate::bodies::{BodyCipher, FileBodies};
 use crate::catalogue::alias::Alias;
 use crate::consume::considered::Considered;
 use crate::consume::held::Held;
@@ -79,6 +80,8 @@ pub(crate) struct QueueHome {
     pub(crate) triggered: Triggered<Queue>,
     pub(crate) room: Room,
     pub(crate) files: FileService,
+    /// Seals the bodies of messages, if the queue manager was created so.
+    pub(crate) cipher: Option<Arc<dyn BodyCipher>>,
 }
 
 /// A local queue.
@@ -127,6 +130,7 @@ pub(crate) struct QueueState {
     residents: Residents,
     home: Arc<QueueHome>,
     file: Option<Arc<QueueFile>>,
+    bodies: FileBodies,
     filing: Filing,
     /// Written to since its last sync.
     pub(crate) file_dirty: bool,
@@ -180,6 +184,7 @@ impl Queue {
             index: Index::new(),
             residents: Residents::default(),
             file: None,
+            bodies: FileBodies::new(home.cipher.as_ref(), id),
             filing: Filing::default(),
             file_dirty: false,
             file_full: false,
@@ -218,6 +223,11 @@ impl Queue {
         });
         queue.home.triggered.note(queue.id, &queue, initiation);
         queue
+    }
+
+    /// How its file has the bodies of messages.
+    pub(crate) fn bodies(&self) -> FileBodies {
+        FileBodies::new(self.home.cipher.as_ref(), self.id)
     }
 
     /// The name of its file in the folder of queue files.

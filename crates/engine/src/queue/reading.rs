@@ -24,10 +24,11 @@ use posthaste_store::{Place, QueueFile, StoreError};
 use super::index::{Body, NIL, NewSlot, SlotId};
 use super::judged::{Judged, Relisted, Search};
 use super::{Queue, QueueState};
+use crate::bodies::FileBodies;
 use crate::consume::considered::Considered;
 use crate::consume::selection::Selection;
 use crate::mark::{Mark, mark};
-use crate::message::{self, Message};
+use crate::message::Message;
 use crate::plant::{Bug, planted};
 
 /// How many messages a search by properties has read at first, and at a time.
@@ -38,6 +39,7 @@ pub(crate) struct Unread {
     first: Missing,
     /// None: the queue has been deleted.
     file: Option<Arc<QueueFile>>,
+    bodies: FileBodies,
     /// What a search by properties asks for.
     search: Option<Box<Onward>>,
 }
@@ -72,15 +74,23 @@ struct ReadOut {
 }
 
 impl Missing {
-    fn read(&self, file: Option<&Arc<QueueFile>>) -> Result<Arc<Message>, StoreError> {
-        let wrong = || StoreError::Damaged {
-            what: format!("message {} is not where it was written", self.seq),
+    fn read(
+        &self,
+        file: Option<&Arc<QueueFile>>,
+        bodies: &FileBodies,
+    ) -> Result<Arc<Message>, StoreError> {
+        let damaged = |what: String| StoreError::Damaged {
+            what,
             block: u64::from(self.place.block),
         };
+        let seq = self.seq;
+        let wrong = || damaged(format!("message {seq} is not where it was written"));
         let bytes = file.ok_or_else(wrong)?.read(self.place.block)?;
-        match message::decode_stored(bytes) {
-            Some(message) if message.seq == self.seq => Ok(Arc::new(message)),
-            _ => Err(wrong()),
+        let message = bodies.message_of(bytes);
+        let message = message.map_err(|why| damaged(format!("message {seq}: {why}")))?;
+        match message.seq == seq {
+            true => Ok(Arc::new(message)),
+            false => Err(wrong()),
         }
     }
 }
@@ -98,7 +108,10 @@ impl Unread {
     fn read(mut self, most: usize) -> ReadOut {
         let mut out = ReadOut::default();
         for count in 1.. {
-            let (missing, read) = (self.first, self.first.read(self.file.as_ref()));
+            let (missing, read) = (
+                self.first,
+                self.first.read(self.file.as_ref(), &self.bodies),
+            );
             let (message, search) = match (&read, &mut self.search) {
                 (Ok(message), Some(search)) => (message, search),
                 _ => return out.stopped(missing, read),
@@ -282,6 +295,7 @@ impl QueueState {
                 backout_count,
             },
             file: self.file.clone(),
+            bodies: self.bodies.clone(),
             search: None,
         })
     }
@@ -313,7 +327,7 @@ impl Queue {
             backout_count: slot.backout_count,
         };
         let file = self.lock().known_file();
-        missing.read(file.as_ref()).map(Some)
+        missing.read(file.as_ref(), &self.bodies()).map(Some)
     }
 
     /// Reads a message that a look at the queue asked for, on this thread.

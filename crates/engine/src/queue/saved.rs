@@ -19,10 +19,11 @@ use std::sync::Arc;
 use posthaste_recovery_log::Lsn;
 use posthaste_store::{BLOCK, HEADER, Place, QueueFile, Sealed, StoreError};
 
-use super::QueueState;
 use super::disjoint::Disjoint;
 use super::index::{Body, CHUNK, GroupKeys, Index, NewSlot, Slot, SlotId};
-use crate::message::{self, Message};
+use super::{Queue, QueueState};
+use crate::bodies::FileBodies;
+use crate::message::{Message, stored_head};
 use crate::plant::{Bug, planted};
 
 /// Where a queue's file has messages, by their numbers.
@@ -56,7 +57,8 @@ impl QueueState {
     /// Of each message that [`Self::unfiled`] finds: where its record begins, and the room it takes in the file.
     pub(crate) fn unfiled_sizes(&self, cut: Lsn) -> Vec<(Lsn, u64)> {
         let unfiled = self.unfiled(cut, false).into_iter();
-        let sized = |(_, message): (SlotId, Arc<Message>)| (message.lsn, room_of(&message));
+        let sized =
+            |(_, message): (SlotId, Arc<Message>)| (message.lsn, room_of(&self.bodies, &message));
         unfiled.map(sized).collect()
     }
 
@@ -202,21 +204,17 @@ pub(crate) fn read_entry(bytes: &[u8]) -> Option<(NewSlot, usize)> {
     Some((slot, ENTRY + group.map_or(0, |_| GROUP)))
 }
 
-/// Writes a message to the queue file, as it is held there.
-pub(crate) fn write_message(file: &QueueFile, message: &Message) -> Result<Place, StoreError> {
-    let [head, shared] = message.data.parts();
-    file.write(&[&stored_head(message), head, shared])
+/// Writes a message to the file of a queue, as it is held there.
+pub(crate) fn write_message(
+    queue: &Queue,
+    file: &QueueFile,
+    message: &Message,
+) -> Result<Place, StoreError> {
+    queue.bodies().with_item(message, |parts| file.write(parts))
 }
 
 /// The room that a message takes in the file.
-pub(crate) fn room_of(message: &Message) -> u64 {
-    let bytes = HEADER + stored_head(message).len() + message.data.len();
+pub(crate) fn room_of(bodies: &FileBodies, message: &Message) -> u64 {
+    let bytes = HEADER + stored_head(message).len() + message.data.len() + bodies.overhead();
     bytes.next_multiple_of(BLOCK) as u64
-}
-
-/// What the queue file holds in front of the data of a message.
-fn stored_head(message: &Message) -> Vec<u8> {
-    let mut head = Vec::with_capacity(256);
-    message::encode_head(message, &mut head);
-    head
 }

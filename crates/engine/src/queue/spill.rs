@@ -208,7 +208,7 @@ impl Queue {
             };
             let file = leaving.file.clone().map_or_else(|| self.open_file(), Ok);
             let written = file.and_then(|file| {
-                let place = write_message(&file, &leaving.message)?;
+                let place = write_message(self, &file, &leaving.message)?;
                 Ok((file, place))
             });
             let mut state = self.lock();
@@ -243,7 +243,7 @@ impl Queue {
         message: &Arc<Message>,
     ) -> Result<Place, StoreError> {
         let (queue, message) = (Arc::clone(self), Arc::clone(message));
-        let work = move || write_message(&*queue.open_file()?, &message);
+        let work = move || write_message(&queue, &*queue.open_file()?, &message);
         self.home.files.run(work).await
     }
 

@@ -70,7 +70,7 @@ impl Queue {
         };
         if due {
             let file = self.open_file();
-            match file.and_then(|file| write_message(&file, &message)) {
+            match file.and_then(|file| write_message(self, &file, &message)) {
                 Ok(place) => self.lock().filed_uncommitted(Some(&mut put), place),
                 Err(error) => self.not_filed_uncommitted(&error),
             }

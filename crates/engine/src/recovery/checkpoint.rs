@@ -48,7 +48,7 @@ use crate::record::QueueId;
 use crate::room::{Needs, Room, Writes};
 use crate::stop::Stop;
 use crate::unit::Unit;
-use crate::unit::carried::{Carried, Kept};
+use crate::unit::carried::{Carried, Kept, Unfiled};
 
 /// Puts the state back when a checkpoint ends, however it ends.
 struct Turn<'a> {
@@ -246,6 +246,7 @@ impl Inner {
             image: number,
             incarnation: self.numbers.incarnation,
             numbers: self.numbers.to_reserve(),
+            sealed: self.home.cipher.is_some(),
         };
         self.advance(restart, &anchor, closing)
             .await
@@ -342,6 +343,7 @@ impl Inner {
             next_queue: self.numbers.next_queue(),
             tag_seed: self.home.tag_seed,
             clean: begun.closing,
+            sealed: self.home.cipher.is_some(),
         };
         let header = header.encode();
         let objects = image::encode_catalogue(&objects);
@@ -388,9 +390,11 @@ impl Inner {
         }
         let mut old: Vec<(Lsn, u64)> = Vec::new();
         for unit in &begun.in_doubt {
-            let messages = unit.unfiled(kept).into_iter().map(|put| put.message);
-            let old_ones = messages.filter(|message| message.persistent() && message.lsn < cut);
-            old.extend(old_ones.map(|message| (message.lsn, room_of(&message))));
+            let unfiled = unit.unfiled(kept).into_iter();
+            let old_ones = unfiled.filter(|put| put.message.persistent() && put.message.lsn < cut);
+            let sized =
+                |put: Unfiled| (put.message.lsn, room_of(&put.queue.bodies(), &put.message));
+            old.extend(old_ones.map(sized));
         }
         for queue in self.catalogue.local_queues() {
             old.extend(queue.lock().unfiled_sizes(cut));
@@ -466,10 +470,9 @@ impl Inner {
                 if wanted {
                     let file = put.queue.open_file()?;
                     let bytes = message.size() as u64;
-                    let place = self
-                        .home
-                        .room
-                        .write(Writes::Messages, bytes, || write_message(&file, message))?;
+                    let place = self.home.room.write(Writes::Messages, bytes, || {
+                        write_message(&put.queue, &file, message)
+                    })?;
                     unit.filed(&put, place);
                 }
             }
@@ -613,7 +616,7 @@ fn save_queue(
         let bytes = message.size() as u64;
         let place = room.write(Writes::Messages, bytes, || {
             let file = file_of(&queue, &mut file)?;
-            write_message(&file, &message)
+            write_message(&queue, &file, &message)
         })?;
         let mut state = queue.lock();
         state.file_dirty = true;

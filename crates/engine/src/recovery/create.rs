@@ -43,6 +43,16 @@ fn make_folder(disk: &dyn Disk, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What the log of a new queue manager says.
+fn first_anchor(sealed: bool) -> Anchor {
+    Anchor {
+        image: 1,
+        incarnation: 0,
+        numbers: 1,
+        sealed,
+    }
+}
+
 impl QueueManager {
     /// Creates a queue manager in empty folders: its log and its first checkpoint image. Returns
     /// the number of objects it was given. `progress` hears how much of the log has been written
@@ -105,18 +115,15 @@ impl QueueManager {
             next_queue,
             tag_seed: random(env),
             clean: true,
+            sealed: config.cipher.is_some(),
         };
         let mut writer = ImageWriter::begin(&Arc::clone(disk), &config.data, 1)?;
         for (kind, bytes) in image::without_messages(header, &numbered) {
             writer.section(kind, &bytes)?;
         }
         writer.finish()?;
-        let anchor = Anchor {
-            image: 1,
-            incarnation: 0,
-            numbers: 1,
-        };
-        log.advance(log.appended(), &anchor.encode(), true)?;
+        let anchor = first_anchor(header.sealed).encode();
+        log.advance(log.appended(), &anchor, true)?;
         drop(lock);
         Ok(numbered.len())
     }

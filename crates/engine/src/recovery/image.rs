@@ -28,6 +28,8 @@ pub(crate) const UNITS: u32 = 4;
 /// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts. 4:
 /// saved chunks with checksums. 5: units of work in doubt. 6: what they have put by its place.
 const FORMAT: u32 = 6;
+/// The same with the bodies of messages sealed. A release that cannot open them refuses the number.
+const SEALED: u32 = 7;
 /// Stands for a chunk that has nothing saved.
 const ABSENT: Sealed = Sealed {
     place: Place {
@@ -44,12 +46,14 @@ pub(crate) struct Anchor {
     pub(crate) incarnation: u32,
     /// No number below this is used by a later run.
     pub(crate) numbers: u64,
+    /// Whether bodies are sealed in the log and in the files of queues.
+    pub(crate) sealed: bool,
 }
 
 impl Anchor {
     pub(crate) fn encode(self) -> [u8; 24] {
         let mut out = [0; 24];
-        out[..4].copy_from_slice(&FORMAT.to_le_bytes());
+        out[..4].copy_from_slice(&format(self.sealed).to_le_bytes());
         out[4..12].copy_from_slice(&self.image.to_le_bytes());
         out[12..16].copy_from_slice(&self.incarnation.to_le_bytes());
         out[16..].copy_from_slice(&self.numbers.to_le_bytes());
@@ -58,12 +62,13 @@ impl Anchor {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, StartError> {
         let mut fields = Fields(bytes);
-        check_format("the log's control file", fields.u32())?;
+        let sealed = read_format("the log's control file", fields.u32())?;
         let mut read = || {
             Some(Anchor {
                 image: fields.u64()?,
                 incarnation: fields.u32()?,
                 numbers: fields.u64()?,
+                sealed,
             })
         };
         read().ok_or_else(|| nonsense("the log's control file names no checkpoint image"))
@@ -78,11 +83,13 @@ pub(crate) struct Header {
     pub(crate) tag_seed: u64,
     /// Written by a controlled shutdown: non-persistent messages in it may be kept.
     pub(crate) clean: bool,
+    /// As in the anchor.
+    pub(crate) sealed: bool,
 }
 
 impl Header {
     pub(crate) fn encode(self) -> Vec<u8> {
-        let mut out = FORMAT.to_le_bytes().to_vec();
+        let mut out = format(self.sealed).to_le_bytes().to_vec();
         out.extend_from_slice(&self.begin.0.to_le_bytes());
         out.extend_from_slice(&self.next_queue.to_le_bytes());
         out.extend_from_slice(&self.tag_seed.to_le_bytes());
@@ -92,13 +99,14 @@ impl Header {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, StartError> {
         let mut fields = Fields(bytes);
-        check_format("the checkpoint image", fields.u32())?;
+        let sealed = read_format("the checkpoint image", fields.u32())?;
         let mut read = || {
             Some(Header {
                 begin: Lsn(fields.u64()?),
                 next_queue: fields.u64()?,
                 tag_seed: fields.u64()?,
                 clean: fields.0.first()? == &1,
+                sealed,
             })
         };
         read().ok_or_else(|| nonsense("the checkpoint image has a header that is too short"))
@@ -197,13 +205,22 @@ impl Fields<'_> {
     }
 }
 
-fn check_format(what: &str, found: Option<u32>) -> Result<(), StartError> {
+fn format(sealed: bool) -> u32 {
+    match sealed {
+        false => FORMAT,
+        true => SEALED,
+    }
+}
+
+/// Whether it is that of sealed bodies.
+fn read_format(what: &str, found: Option<u32>) -> Result<bool, StartError> {
     match found {
-        Some(FORMAT) => Ok(()),
+        Some(FORMAT) => Ok(false),
+        Some(SEALED) => Ok(true),
         found => Err(StartError::Store(StoreError::Version {
             file: what.to_owned(),
             found: found.unwrap_or(0),
-            supported: FORMAT,
+            supported: SEALED,
         })),
     }
 }
@@ -224,13 +241,19 @@ mod tests {
             image: 7,
             incarnation: 3,
             numbers: 5,
+            sealed: false,
         };
-        assert_eq!(Anchor::decode(&anchor.encode()).unwrap(), anchor);
+        for sealed in [false, true] {
+            let anchor = Anchor { sealed, ..anchor };
+            assert_eq!(Anchor::decode(&anchor.encode()).unwrap(), anchor);
+            assert_eq!(anchor.encode()[0], if sealed { 7 } else { 6 });
+        }
         let header = Header {
             begin: Lsn(4096),
             next_queue: 9,
             tag_seed: 11,
             clean: true,
+            sealed: true,
         };
         assert_eq!(Header::decode(&header.encode()).unwrap(), header);
         let queues = vec![SavedQueue {
@@ -258,6 +281,7 @@ mod tests {
             image: 7,
             incarnation: 3,
             numbers: 5,
+            sealed: false,
         };
         let mut bytes = anchor.encode();
         bytes[0] = 1;

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock, PAGE};
-use posthaste_recovery_log::{Class, LogError, RecoveryLog, Writer};
+use posthaste_recovery_log::{Class, LogError, RecoveryLog, Restart, Writer};
 use posthaste_store::{Place, QueueFile, StoreError, image_number, read_image};
 
 use super::checkpoint::{index_bytes, interval};
 use super::checkpoint_state::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
 use super::replay::Replay;
+use crate::bodies::{BodyCipher, open_record};
 use crate::catalogue::{self, Catalogue};
 use crate::config::EngineConfig;
 use crate::file_service::FileService;
@@ -254,6 +255,7 @@ fn home_of(env: &Env, config: &EngineConfig, tag_seed: u64) -> Arc<QueueHome> {
         triggered: Default::default(),
         room: Room::new(&env.disk, &config.data),
         files: FileService::default(),
+        cipher: config.cipher.clone(),
     })
 }
 
@@ -388,6 +390,41 @@ fn recover_topics(inner: &Arc<Inner>, order: &HashMap<u64, u64>) {
     inner.recover_retained(order);
 }
 
+fn check_image(header: &Header, anchor: Anchor) -> Result<(), StartError> {
+    match header.sealed == anchor.sealed {
+        true => Ok(()),
+        false => Err(nonsense("the checkpoint image is of another queue manager")),
+    }
+}
+
+/// Redoes what the log holds behind the restart point.
+fn redo_log(
+    restart: &mut Restart,
+    replay: &mut Replay<'_>,
+    cipher: Option<&Arc<dyn BodyCipher>>,
+) -> Result<(), StartError> {
+    while let Some(mut read) = restart.next()? {
+        let unknown = || nonsense("a log record has an unknown shape");
+        match open_record(cipher, &mut read.payload) {
+            Ok(true) => {}
+            Ok(false) => return Err(unknown()),
+            Err(why) => return Err(StartError::NotOpened(read.start.0, why)),
+        }
+        let decoded = record::decode(&read.payload).ok_or_else(unknown)?;
+        replay.record(read.start, decoded)?;
+    }
+    Ok(())
+}
+
+/// Whether bodies are sealed was decided at the creation.
+fn check_cipher(sealed: bool, cipher: bool) -> Result<(), StartError> {
+    match (sealed, cipher) {
+        (true, false) => Err(StartError::NeedsCipher),
+        (false, true) => Err(StartError::NotSealed),
+        _ => Ok(()),
+    }
+}
+
 impl QueueManager {
     /// Starts a queue manager: recovers whatever the last run left, and is ready when it returns.
     /// The caller drives the writer and [`QueueManager::maintain`].
@@ -404,7 +441,9 @@ impl QueueManager {
         let anchor = Anchor::decode(restart.anchor())?;
         let clean = restart.clean();
         let point = restart.restart();
+        check_cipher(anchor.sealed, config.cipher.is_some())?;
         let mut loaded = load_image(env, &config, anchor.image)?;
+        check_image(&loaded.header, anchor)?;
         let home = home_of(env, &config, loaded.header.tag_seed);
         let catalogue = Catalogue::of(home.clone(), &config);
         for SavedObject { changed, stored } in std::mem::take(&mut loaded.catalogue) {
@@ -416,11 +455,7 @@ impl QueueManager {
         let carried = load_messages(&catalogue, &home, &config, &loaded, keep_np, &*operator)?;
         let mut replay = Replay::new(&catalogue, loaded.header.next_queue);
         replay.carried(carried, keep_np)?;
-        while let Some(read) = restart.next()? {
-            let decoded = record::decode(&read.payload)
-                .ok_or_else(|| nonsense("a log record has an unknown shape"))?;
-            replay.record(read.start, decoded)?;
-        }
+        redo_log(&mut restart, &mut replay, home.cipher.as_ref())?;
         let undone = replay.undo();
         let units = carried::restore(replay.in_doubt());
         replay.list_all();

@@ -128,6 +128,7 @@ impl World {
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
             authorization: None,
+            cipher: None,
         };
         change(&mut config);
         let mut env = os();

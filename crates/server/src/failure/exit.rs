@@ -1,6 +1,6 @@
 //! Exit codes of every command, in one table. They are stable: scripts and supervisors act on them.
 //!
-//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 32, 34, 36, 39, 40, 44 to 46, 49, 85, 102). 71 to 78
+//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 32, 34, 36, 39, 40, 44 to 46, 49, 85, 102). 71 to 79
 //! say why a queue manager stopped or did not start; the engine gives them.
 
 /// How a process ends.
@@ -66,6 +66,8 @@ pub enum Exit {
     InUse,
     /// Log and queue files do not belong together.
     Inconsistent,
+    /// What is encrypted cannot be opened: its key is missing, or another one.
+    Encrypted,
     /// There is no such transaction.
     UnknownTransaction,
     /// A sample program was called without a queue name.
@@ -159,6 +161,11 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
         "log and queue files do not belong together",
     ),
     (
+        Exit::Encrypted,
+        79,
+        "the key of an encrypted queue manager cannot be had, or is another one",
+    ),
+    (
         Exit::UnknownTransaction,
         85,
         "resolve: there is no such transaction",
@@ -226,6 +233,8 @@ mod tests {
             (StartError::AlreadyExists, Exit::Exists),
             (StartError::BadName(String::new()), Exit::BadParameter),
             (StartError::Inconsistent(String::new()), Exit::Inconsistent),
+            (StartError::NeedsCipher, Exit::Encrypted),
+            (StartError::NotSealed, Exit::Encrypted),
         ];
         for (start, exit) in starts {
             assert_eq!(Exit::from_code(start.exit_code()), Some(exit));

@@ -71,6 +71,7 @@ pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failu
             expiry_interval_s: settings.expiry_interval_s,
             numbers: posthaste_engine::NUMBERS,
             authorization: None,
+            cipher: None,
         },
         settings,
         notes,

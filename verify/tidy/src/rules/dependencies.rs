@@ -62,8 +62,9 @@ const MAY_USE: &[Row] = &[
             "store",
         ],
         // admin: tests define their objects by commands.
-        &["env-sim", "admin"],
+        &["env-sim", "admin", "encryption"],
     ),
+    row("crates/encryption", &["env", "engine"], &[]),
     row(
         "crates/admin",
         &[
