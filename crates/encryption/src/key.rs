@@ -95,10 +95,12 @@ pub(crate) fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) {
         return None;
     }
-    let pairs = text.chunks_exact(2);
-    pairs
-        .map(|pair| Some(digit(&pair[0])? << 4 | digit(&pair[1])?))
-        .collect()
+    // Room for all at once: what grows leaves copies behind, and these may be a key.
+    let mut bytes = Vec::with_capacity(text.len() / 2);
+    for pair in text.chunks_exact(2) {
+        bytes.push((digit(&pair[0])? << 4) | digit(&pair[1])?);
+    }
+    Some(bytes)
 }
 
 pub(crate) fn to_hex(bytes: &[u8]) -> String {

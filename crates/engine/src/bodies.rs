@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use crate::mark::{Mark, mark};
 use crate::message::{self, Message};
 use crate::record::{self, QueueId};
 
@@ -62,7 +63,10 @@ pub(crate) fn open_record(
     };
     match record::before_bodies(payload) {
         Some(None) => Ok(true),
-        Some(Some(from)) => cipher.open(LOG, payload, from).map(|()| true),
+        Some(Some(from)) => {
+            mark(Mark::RedoSealed);
+            cipher.open(LOG, payload, from).map(|()| true)
+        }
         None => Ok(false),
     }
 }

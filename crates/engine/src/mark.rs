@@ -26,6 +26,7 @@ marks! {
     RedoPublish: "Restart redoes a publication outside a unit of work.",
     RedoPieces: "Restart redoes a publication whose messages differ in a header of their own.",
     RedoPublishInUnit: "Restart meets a publication of a unit of work.",
+    RedoSealed: "Restart opens the bodies of a record.",
     RedoGet: "Restart redoes a get outside a unit of work.",
     RedoGetInUnit: "Restart meets a get of a unit of work.",
     RedoCommit: "Restart redoes a commit.",

@@ -2,6 +2,7 @@
 
 mod authority;
 mod certs;
+mod encryption;
 mod messages;
 mod transactions;
 mod users;
@@ -17,6 +18,7 @@ use posthaste_server::ini::Shape;
 
 pub(crate) use authority::Words;
 pub(crate) use certs::{Certs, CertsCommand, MakeCerts, ShowCerts};
+pub(crate) use encryption::{EncryptWith, Encryption, EncryptionCommand};
 pub(crate) use messages::{
     Browse, Form, Get, Publish, Put, Receiving, Sample, Sending, Subscribe, TopicSample,
 };
@@ -125,6 +127,8 @@ pub(crate) enum Command {
     Users(Users),
     /// Make certificates for development, and show what is in a key repository
     Certs(Certs),
+    /// Show and renew the keys with which a queue manager encrypts its messages on disk
+    Encryption(Encryption),
     /// Show every number that a running queue manager counts or measures
     Metrics(Metrics),
     /// Check a queue manager and its machine against recommended practice
@@ -245,6 +249,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) encrypt: EncryptWith,
+    #[command(flatten)]
     pub(crate) shape: LogShape,
     #[command(flatten)]
     pub(crate) slowness: SlowDisk,
@@ -301,6 +307,8 @@ pub(crate) struct Create {
     /// Replicated logging: not in this release (-lr)
     #[arg(long = "lr", value_name = "INSTANCE", hide = true)]
     pub(crate) replicated: Option<String>,
+    #[command(flatten)]
+    pub(crate) encrypt: EncryptWith,
     /// Make it the default queue manager
     #[arg(short = 'q')]
     pub(crate) default: bool,

@@ -10,6 +10,7 @@ use posthaste_server::{
 };
 
 use crate::cli;
+use crate::encryption;
 use crate::output::{Out, Progress, complain, counted, say};
 
 /// Where a listener that nobody gave an address listens.
@@ -59,10 +60,8 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
     }
     let data = DataDir::find(place)?;
     let name = &args.queue_manager;
-    let mut commands = Vec::new();
-    if let Some(port) = args.port {
-        commands.push(server::listener_object(port, LOOPBACK));
-    }
+    let listener = |port| server::listener_object(port, LOOPBACK);
+    let commands = args.port.map(listener).into_iter().collect();
     let creation = Creation {
         name: name.clone(),
         data: absolute(args.data.as_deref())?,
@@ -76,6 +75,7 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
             max_uncommitted: args.max_uncommitted,
             trigger_interval: args.trigger_interval,
         },
+        encryption: encryption::source(&args.encrypt)?,
         default: args.default,
         commands,
     };

@@ -13,6 +13,7 @@ mod control;
 mod daemon;
 mod doctor;
 mod dump;
+mod encryption;
 mod get;
 mod help;
 mod inf;
@@ -115,6 +116,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::DumpAuthority(args) => authority::dump(place, &args),
         Command::Users(args) => users::users(place, &args),
         Command::Certs(args) => certs::certs(&args),
+        Command::Encryption(args) => encryption::encryption(place, &args),
         Command::Metrics(args) => metrics::show(place, &args),
         Command::Doctor(args) => doctor::doctor(place, &args),
         Command::DiskTest(args) => posthaste_perf::disk_test::run(&args),

@@ -11,6 +11,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::cli;
 use crate::control;
+use crate::encryption;
 use crate::output::{Out, complain};
 
 /// Where a new queue manager listens unless told otherwise.
@@ -21,7 +22,10 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
     let data = DataDir::find(place)?;
     let name = &args.queue_manager;
     let home = match server::find(&data, Some(name)) {
-        Ok(home) => home,
+        Ok(home) => {
+            encryption::must_be_encrypted(&args.encrypt, &home)?;
+            home
+        }
         Err(failure) if failure.exit == Exit::NotFound => create(&data, args)?,
         Err(failure) => return Err(failure),
     };
@@ -77,6 +81,7 @@ fn create(data: &DataDir, args: &cli::Run) -> Result<Home, Failure> {
     let creation = Creation {
         name: args.queue_manager.clone(),
         shape: control::shape(&args.shape)?,
+        encryption: encryption::source(&args.encrypt)?,
         commands,
         ..Creation::default()
     };

@@ -1,6 +1,7 @@
 //! What a put of 2 KiB costs one thread: in process, over TCP waited for, and over TCP asynchronously.
 //!
-//! `cargo bench -p posthaste-server --bench put [-- ROW...]` (rows by number, from 0; all if none). Rounds of puts
+//! `cargo bench -p posthaste-server --bench put [-- ROW... [encrypted]]` (rows by number, from 0; all if none; with a queue
+//! manager that encrypts its messages on disk). Rounds of puts
 //! are timed, the queue is emptied in between. The queue manager is in the same process; "caller CPU" is that of the
 //! putting thread alone, "all CPU" that of the process: queue manager and gets too. In the last rows a getter works
 //! at the same time, and the putter waits when it is far ahead: their rate is that of both together. The very last row
@@ -16,7 +17,8 @@ use posthaste_client::{Address, Connect, Connection};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Mqi, Name, Od, Pmo, Reason};
 use posthaste_server::{
-    Creation, DataDir, EndMode, InProcess, InProcessOptions, create, developer_objects, ini,
+    Creation, DataDir, EndMode, InProcess, InProcessOptions, KeySource, create, developer_objects,
+    ini,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -170,9 +172,12 @@ fn main() {
     let data = DataDir::at(folder.path());
     let mut commands = developer_objects();
     commands.push(format!("ALTER QLOCAL({QUEUE}) MAXDEPTH(999999999)"));
+    let encrypted = std::env::args().any(|argument| argument == "encrypted");
+    let print_key = format!("echo {}", "5e".repeat(32));
     let creation = Creation {
         name: "QM1".to_owned(),
         shape: ini::Shape::default(),
+        encryption: encrypted.then(|| KeySource::command(&print_key).unwrap()),
         commands,
         ..Creation::default()
     };

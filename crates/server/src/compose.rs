@@ -159,7 +159,7 @@ pub(crate) fn run_in(
     served: impl FnOnce(&Arc<Fronts>),
 ) -> Result<(), Failure> {
     let home = &options.home;
-    let configured = configure::configure(&options.data, home)
+    let configured = configure::configure(env, &options.data, home)
         .inspect_err(|failure| early_log(options).file(failure.id, &failure.inserts))?;
     let log = Arc::new(ErrorLog::new(
         &home.errors(),

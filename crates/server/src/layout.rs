@@ -199,6 +199,11 @@ impl Home {
         self.folder.join("ldap.sth")
     }
 
+    /// The data keys of an encrypted queue manager, wrapped.
+    pub fn encryption_keys(&self) -> PathBuf {
+        self.folder.join("encryption.keys")
+    }
+
     /// What belongs to the running process.
     pub fn run(&self) -> PathBuf {
         self.folder.join("run")

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `layout/` | where files are, which queue managers there are, who may read them |
 //! | `ini/` | `qm.ini`, from text to the engine's configuration |
+//! | `encryption/` | encryption at rest: where the key comes from, and the file of the data keys |
 //! | `lifecycle/` | a queue manager between its runs: made, checked, removed; how its last run ended |
 //! | `compose/` | a running queue manager, put together in one readable order: engine, lanes, listeners, and how administration sees what runs beside the engine |
 //! | `control/` | the control socket, and what other processes are told of a running one |
@@ -15,6 +16,7 @@
 
 mod compose;
 mod control;
+mod encryption;
 mod error_log;
 mod failure;
 #[doc(hidden)]
@@ -33,6 +35,7 @@ pub use control::status::{Status, read as read_status};
 pub use control::{
     Ending, Phase, counters, decide, end, metrics, phase, running, silent, transactions,
 };
+pub use encryption::{DataKey, KeySource, data_keys, rewrap, rotate};
 pub use error_log::{Console, ErrorLog, VRMF, user_name};
 pub use failure::exit::{Exit, TABLE as EXIT_TABLE};
 pub use failure::{Failure, is_no_space};

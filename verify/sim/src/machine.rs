@@ -11,8 +11,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use posthaste_admin::Admin;
+use posthaste_encryption::{DataKeys, MessageCipher};
 use posthaste_engine::{
-    Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session, StartError,
+    Application, BodyCipher, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Session,
+    StartError,
 };
 use posthaste_env::{Clock, Env};
 use posthaste_env_sim::{Rng, SimExecutor, SimWorld, Stuck};
@@ -60,6 +62,8 @@ pub struct Machine {
     /// The world it is in.
     pub world: SimWorld,
     config: EngineConfig,
+    /// What the bodies of messages are sealed with: one more at each start, if at all.
+    keys: Option<DataKeys>,
     writes: Writes,
     rng: Rc<RefCell<Rng>>,
     in_flight: InFlight,
@@ -107,6 +111,11 @@ impl Bell {
     }
 }
 
+/// What a run seals bodies with.
+fn cipher(keys: &DataKeys, env: &Env) -> Arc<dyn BodyCipher> {
+    Arc::new(MessageCipher::new(keys.clone(), &*env.entropy))
+}
+
 impl Machine {
     /// A machine whose queue manager has just been created, not started.
     ///
@@ -131,11 +140,19 @@ impl Machine {
             authorization: None,
             cipher: None,
         };
+        let keys = plan
+            .sealed
+            .then(|| DataKeys::new(&*world.env().entropy, "day-1"));
+        let config = EngineConfig {
+            cipher: keys.as_ref().map(|keys| cipher(keys, &world.env())),
+            ..config
+        };
         let options = CreateOptions::default();
         QueueManager::create(&world.env(), &config, &options, &mut |_, _| {})?;
         Ok(Machine {
             world,
             config,
+            keys,
             writes: Writes {
                 nanos: plan.write_nanos,
                 acknowledge_early: plan.acknowledge_early,
@@ -160,6 +177,10 @@ impl Machine {
     /// The start's: after faults that the design does not promise to survive.
     pub fn start(&mut self) -> Result<(), StartError> {
         let env = self.world.env();
+        if let Some(keys) = &mut self.keys {
+            keys.rotate(&*env.entropy, "another-day");
+            self.config.cipher = Some(cipher(keys, &env));
+        }
         let started = QueueManager::start(&env, self.config.clone(), self.operator.clone())?;
         let executor = self.world.executor();
         executor.spawn(

@@ -80,6 +80,8 @@ pub struct Plan {
     pub channels: Option<Channels>,
     /// Stretches of work in a million in which the disk is full, or one call finds it so.
     pub full_disk: u32,
+    /// The bodies of messages are encrypted on disk.
+    pub sealed: bool,
     /// Print every call and its end.
     pub tell: bool,
     /// A bug to plant.
@@ -139,6 +141,7 @@ impl Plan {
             solo: false,
             topics: false,
             deep: 0,
+            sealed: false,
             tell: false,
             bug: None,
             acknowledge_early: false,
@@ -181,6 +184,7 @@ impl Plan {
         }
         // What a fault of the medium or a disk without room does to one queue of several is not told here.
         self.topics = rng.below(3) == 0 && self.full_disk == 0 && self.media == 0;
+        self.sealed = rng.below(4) == 0;
     }
 
     /// The same with channels, whatever the seed wants.

@@ -790,4 +790,16 @@ pub(super) const MESSAGES: &[Message] = &[
         "The bytes are as they were written, but they are not what was encrypted there with a key of this queue manager. Starting would lose messages without saying so, so the queue manager does not start.",
         "If the file encryption.keys or the log was put back from a backup, put back the ones that belong together. Otherwise somebody has changed the log: restore the queue manager from a backup. Keep a copy of the log directory before you change anything in it.",
     ),
+    message(
+        "AMQ2704S",
+        "The key of queue manager {0} cannot be had: {1}.",
+        "The queue manager is encrypted. qm.ini (stanza Encryption) names a file that holds its key, or a command that prints it. The queue manager does not start; nothing was changed.",
+        "Remove the cause that is named, and start it again.",
+    ),
+    message(
+        "AMQ2705S",
+        "The data keys of queue manager {0} cannot be used: {1}: {2}.",
+        "The file encryption.keys in the queue manager's folder holds the keys with which its messages are encrypted, each encrypted with the key that qm.ini names (stanza Encryption). The file is missing or was changed, or the key is another one. The queue manager does not start; nothing was changed.",
+        "See that qm.ini names the key with which the queue manager was created, or to which it was moved last (posthaste encryption rewrap). If the file is missing or was changed, put it back from a backup: without it the messages cannot be read.",
+    ),
 ];

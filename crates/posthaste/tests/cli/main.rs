@@ -12,6 +12,7 @@ mod bad_input;
 mod channel_protocol;
 mod driver;
 mod encrypted;
+mod encryption;
 mod ending;
 mod in_process;
 mod instruments;

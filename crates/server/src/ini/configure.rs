@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use posthaste_engine::EngineConfig;
+use posthaste_env::Env;
 
+use crate::encryption::keys;
 use crate::failure::Failure;
 use crate::ini::{ConfigError, RawConfig, Settings};
 use crate::layout::private;
@@ -48,11 +50,11 @@ pub fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
     chosen.unwrap_or_else(|| data.new_log(&home.name, None))
 }
 
-/// Checks the folder and reads its configuration.
+/// Checks the folder and reads its configuration, and gets the key of an encrypted queue manager.
 ///
 /// # Errors
-/// The folder, the file or the log folder is not as it must be.
-pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failure> {
+/// The folder, the file or the log folder is not as it must be, or the key cannot be had.
+pub(crate) fn configure(env: &Env, data: &DataDir, home: &Home) -> Result<Configured, Failure> {
     private::check_holder(data.root())?;
     private::check(&home.folder)?;
     private::check(&home.configuration())?;
@@ -71,7 +73,7 @@ pub(crate) fn configure(data: &DataDir, home: &Home) -> Result<Configured, Failu
             expiry_interval_s: settings.expiry_interval_s,
             numbers: posthaste_engine::NUMBERS,
             authorization: None,
-            cipher: None,
+            cipher: keys::cipher(env, home, settings.encryption.as_ref())?,
         },
         settings,
         notes,

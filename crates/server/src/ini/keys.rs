@@ -139,6 +139,8 @@ pub static KEYS: &[Key] = &[
     key("AuthToken", "Issuer", Kind::Text, "", Effect::Full, "The issuer (iss) that a token has to name; blank: not looked at"),
     key("AuthToken", "Audience", Kind::Text, "", Effect::Full, "Whom a token has to be for (aud); blank: not looked at"),
     key("QMErrorLog", "ErrorLogSize", Kind::Int { min: 32_768, max: 2_147_483_648 }, "33554432", Effect::Full, "Bytes after which AMQERR01.LOG becomes AMQERR02.LOG"),
+    key("Encryption", "KeyFile", Kind::Path, "", Effect::Full, "File with the key of the messages on disk; decided when the queue manager was created"),
+    key("Encryption", "KeyCommand", Kind::Text, "", Effect::Full, "Or a command of the shell that prints it"),
     key("ExitPath", "ExitsDefaultPath", Kind::Path, "", NO_EXITS, "Accepted"),
     key("ExitPath", "ExitsDefaultPath64", Kind::Path, "", NO_EXITS, "Accepted"),
     key("Service", "Name", Kind::Text, "", OPEN, "Accepted"),

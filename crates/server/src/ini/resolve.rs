@@ -7,6 +7,7 @@ use posthaste_authentication::TokenSettings;
 use posthaste_recovery_log::LogConfig;
 
 use super::{ConfigError, RawConfig, keys};
+use crate::encryption::source::KeySource;
 
 /// What a start needs from `qm.ini`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Settings {
     pub error_log_bytes: u64,
     /// Whose records count where authorities are checked; none: they are not.
     pub authorization: Option<SecurityPolicy>,
+    /// Where the key comes from that messages are encrypted with; none: they are not.
+    pub encryption: Option<KeySource>,
 }
 
 /// `SecurityPolicy` of the authorization service.
@@ -144,9 +147,16 @@ impl RawConfig {
                 (1, most),
             ));
         }
+        let file = self.text("Encryption", "KeyFile").map(PathBuf::from);
+        let command = self.text("Encryption", "KeyCommand").map(str::to_owned);
+        if file.is_some() && command.is_some() {
+            errors.push(self.one_key_too_many());
+        }
         if !errors.is_empty() {
             return Err(errors);
         }
+        let command = command.map(KeySource::Command);
+        let encryption = file.map(KeySource::File).or(command);
         let shape = Shape {
             file_pages: small("Log", "LogFilePages"),
             primary: small("Log", "LogPrimaryFiles"),
@@ -174,7 +184,21 @@ impl RawConfig {
                 }),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
             authorization: self.service.filter(|_| self.component),
+            encryption,
         })
+    }
+
+    fn one_key_too_many(&self) -> ConfigError {
+        let at = self.place("Encryption", "KeyCommand");
+        let what = "KeyFile and KeyCommand are both given, and the key comes from one of them";
+        let place = [at.line, at.column].map(|number| number.to_string());
+        let [line, column] = place;
+        ConfigError {
+            file: self.file.clone(),
+            at,
+            id: "AMQ2101E",
+            inserts: vec![self.file.clone(), line, column, what.to_owned()],
+        }
     }
 
     fn range_error(

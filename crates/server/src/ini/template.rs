@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Shape;
 use super::keys::{Effect, KEYS, Key, Kind};
+use crate::encryption::source::KeySource;
 
 /// Client connections that a new queue manager takes. The 100 that a missing key stands for is less
 /// than a laptop's test needs, and an idle connection costs little here.
@@ -22,8 +23,10 @@ fn range(key: &Key) -> String {
     }
 }
 
-/// The text of a new file. `path` is the folder of the recovery log.
-pub fn new_file(name: &str, path: &Path, shape: &Shape) -> String {
+/// The text of a new file. `path` is the folder of the recovery log. Of encryption it says something only where messages
+/// are encrypted: it cannot be switched on later.
+pub fn new_file(name: &str, path: &Path, shape: &Shape, encryption: Option<&KeySource>) -> String {
+    let source = encryption.map(KeySource::entry);
     let chosen = |key: &Key| -> Option<String> {
         match (key.stanza, key.key) {
             ("Log", "LogPath") => Some(path.display().to_string()),
@@ -33,6 +36,10 @@ pub fn new_file(name: &str, path: &Path, shape: &Shape) -> String {
             ("Log", "LogSecondaryFiles") => Some(shape.secondary.to_string()),
             ("Log", "LogBufferPages") => Some(shape.buffer_pages.to_string()),
             ("Channels", "MaxChannels") => Some(CHANNELS.to_owned()),
+            ("Encryption", name) => {
+                let chosen = source.as_ref().filter(|(key, _)| *key == name);
+                chosen.map(|(_, value)| value.clone())
+            }
             _ => None,
         }
     };
@@ -43,7 +50,8 @@ pub fn new_file(name: &str, path: &Path, shape: &Shape) -> String {
     );
     let mut stanza = "";
     for key in KEYS {
-        if matches!(key.effect, Effect::None(_)) {
+        let not_chosen = key.stanza == "Encryption" && encryption.is_none();
+        if not_chosen || matches!(key.effect, Effect::None(_)) {
             continue;
         }
         // Writing to a String does not fail.

@@ -1,6 +1,7 @@
 //! What `qm.ini` accepts and what it refuses, row by row.
 
 use super::*;
+use crate::encryption::source::KeySource;
 use std::path::Path;
 
 fn parse(text: &str) -> Result<RawConfig, Vec<ConfigError>> {
@@ -134,6 +135,32 @@ fn what_has_no_effect_is_accepted_and_reported() {
 }
 
 #[test]
+fn the_file_of_a_new_queue_manager_says_where_its_key_is_if_it_has_one() {
+    let new = |key: Option<&KeySource>| new_file("QM1", Path::new("/l"), &Shape::default(), key);
+    let of = |text: &str| parse(text).unwrap().resolve().unwrap().encryption;
+    assert_eq!(of(&new(None)), None);
+    assert!(
+        !new(None).contains("Encryption"),
+        "it cannot be switched on later"
+    );
+    let file = KeySource::file(Path::new("/k/key")).unwrap();
+    let command = KeySource::command("vault kv get -field=key mq/qm1").unwrap();
+    for source in [file, command] {
+        assert_eq!(of(&new(Some(&source))), Some(source));
+    }
+    let both = parse("Encryption:\n   KeyFile=/k\n   KeyCommand=c\n")
+        .unwrap()
+        .resolve();
+    let refused = both.unwrap_err();
+    assert_eq!(
+        (refused[0].id, refused[0].at.line),
+        ("AMQ2101E", 3),
+        "{refused:?}"
+    );
+    assert!(parse("Encryption:\n   KeyFile=relative\n").is_err());
+}
+
+#[test]
 fn the_file_of_a_new_queue_manager_reads_as_what_was_chosen() {
     let shape = Shape {
         file_pages: 128,
@@ -141,7 +168,7 @@ fn the_file_of_a_new_queue_manager_reads_as_what_was_chosen() {
         secondary: 6,
         buffer_pages: 20,
     };
-    let text = new_file("QM1", Path::new("/var/log/QM1"), &shape);
+    let text = new_file("QM1", Path::new("/var/log/QM1"), &shape, None);
     let raw = parse(&text).unwrap();
     assert!(raw.notes().is_empty());
     let settings = raw.resolve().unwrap();

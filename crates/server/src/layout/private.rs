@@ -52,6 +52,24 @@ pub(crate) fn check_holder(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Exit::Permissions, "AMQ2009E", &inserts))
 }
 
+/// Checks a file that holds a secret, wherever it is: others have nothing to do with it, its group may read it at most, and
+/// it belongs to this user or to the superuser.
+///
+/// # Errors
+/// It cannot be looked at, or is not so.
+pub(crate) fn check_secret(path: &Path) -> Result<(), Failure> {
+    let metadata = fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    let what = match mode {
+        mode if mode & (0o002 | GROUP_WRITE) != 0 => "change",
+        mode if mode & OTHERS != 0 => "read",
+        _ if metadata.uid() == 0 => return Ok(()),
+        _ => return check_owner(path, metadata.uid()),
+    };
+    let inserts = [&*path.display().to_string(), &format!("{mode:03o}"), what];
+    Err(Failure::new(Exit::Permissions, "AMQ2009E", &inserts))
+}
+
 fn check_owner(path: &Path, owner: u32) -> Result<(), Failure> {
     let user = rustix::process::geteuid().as_raw();
     // The superuser may do everything; files it makes in another user's folder would lock that

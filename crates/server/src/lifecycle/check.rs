@@ -49,7 +49,7 @@ pub struct Findings {
 /// Looks at a queue manager; `messages`: reads every message too.
 pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings {
     let mut found = Findings::default();
-    let configured = match configure::configure(data, home) {
+    let configured = match configure::configure(env, data, home) {
         Ok(configured) => configured,
         Err(failure) => {
             found.faults.push(failure);

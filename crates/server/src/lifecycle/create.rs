@@ -16,6 +16,8 @@ use posthaste_engine::{
 use posthaste_env::{Env, block_on};
 
 use crate::compose::engine_run::EngineRun;
+use crate::encryption::keys;
+use crate::encryption::source::KeySource;
 use crate::error_log::{Console, ErrorLog};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
@@ -42,6 +44,8 @@ pub struct Creation {
     pub options: CreateOptions,
     /// Whether it becomes the default one.
     pub default: bool,
+    /// Where the key comes from that its messages are encrypted with on disk; none: they are not.
+    pub encryption: Option<KeySource>,
     /// MQSC commands carried out once, after the system objects are there.
     pub commands: Vec<String>,
 }
@@ -215,10 +219,14 @@ fn build(
     for folder in [home.run(), home.errors()] {
         layout::make_private(&folder)?;
     }
-    let text = ini::new_file(name, log, &creation.shape);
+    let key = creation.encryption.as_ref();
+    let text = ini::new_file(name, log, &creation.shape, key);
     let path = home.configuration();
     layout::write_atomically(&path, &text).map_err(|error| Failure::io(&path, &error))?;
-    let config = configure::configure(data, home)?.engine;
+    if let Some(source) = key {
+        keys::begin(env, home, source)?;
+    }
+    let config = configure::configure(env, data, home)?.engine;
     let objects = QueueManager::create(env, &config, &creation.options, progress)
         .map_err(|error| Failure::start(name, &home.folder, &error))?;
     let defined = define(env, home, &config, &creation.commands)?;
@@ -272,7 +280,7 @@ fn define(
 /// # Errors
 /// It is running, cannot be started, or had to stop.
 pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restored, Failure> {
-    let configured = configure::configure(data, home)?;
+    let configured = configure::configure(env, data, home)?;
     let log = ErrorLog::new(
         &home.errors(),
         configured.settings.error_log_bytes,
