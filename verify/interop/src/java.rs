@@ -12,6 +12,8 @@ use crate::queue_manager::QueueManager;
 
 /// The programs, and which libraries they use.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/java");
+/// An application of Spring Boot, and its libraries.
+const SPRING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/spring");
 /// Why Maven's plugin has a version here: so that two runs fetch the same.
 const CLASSPATH_GOAL: &str =
     "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
@@ -23,6 +25,8 @@ pub enum Edition {
     Jms,
     /// `com.ibm.mq.jakarta.client`: Jakarta Messaging 3.
     Jakarta,
+    /// `mq-jms-spring-boot-starter`, and an application of its own.
+    Spring,
 }
 
 /// The names of the one library, and what the other calls the same.
@@ -35,10 +39,25 @@ const JAKARTA_NAMES: [(&str, &str); 5] = [
 ];
 
 impl Edition {
+    fn sources(self) -> &'static str {
+        match self {
+            Edition::Jms | Edition::Jakarta => SOURCES,
+            Edition::Spring => SPRING,
+        }
+    }
+
+    fn folder(self) -> &'static str {
+        match self {
+            Edition::Jms => "java",
+            Edition::Jakarta => "jakarta",
+            Edition::Spring => "spring",
+        }
+    }
+
     /// The programs are written for JMS; nothing but names is another.
     fn adapt(self, source: &str) -> String {
         match self {
-            Edition::Jms => source.to_owned(),
+            Edition::Jms | Edition::Spring => source.to_owned(),
             Edition::Jakarta => JAKARTA_NAMES
                 .iter()
                 .fold(source.to_owned(), |text, (jms, jakarta)| {
@@ -132,12 +151,16 @@ fn run(command: &mut Command) -> Result<(), String> {
 }
 
 /// Writes the sources as an edition has them, below `folder`; where they are.
-fn adapted(folder: &Path, sources: &[(PathBuf, String)]) -> Result<Vec<PathBuf>, String> {
+fn adapted(
+    folder: &Path,
+    root: &str,
+    sources: &[(PathBuf, String)],
+) -> Result<Vec<PathBuf>, String> {
     let folder = folder.join("sources");
     let _ = fs::remove_dir_all(&folder);
     let mut adapted = Vec::new();
     for (path, source) in sources {
-        let path = folder.join(path.strip_prefix(SOURCES).map_err(text)?);
+        let path = folder.join(path.strip_prefix(root).map_err(text)?);
         fs::create_dir_all(path.parent().ok_or("no folder")?).map_err(text)?;
         fs::write(&path, source).map_err(text)?;
         adapted.push(path);
@@ -151,16 +174,13 @@ impl Programs {
     /// # Errors
     /// Maven or the compiler failed, or the folder cannot be used.
     pub fn compile(root: &Path, edition: Edition) -> Result<Programs, String> {
-        let folder = &root.join(match edition {
-            Edition::Jms => "java",
-            Edition::Jakarta => "jakarta",
-        });
+        let folder = &root.join(edition.folder());
         fs::create_dir_all(folder).map_err(text)?;
         // Tests are processes of their own: one compiles, the others wait for it.
         let lock = fs::File::create(folder.join("lock")).map_err(text)?;
         lock.lock().map_err(text)?;
         let mut sources = Vec::new();
-        for path in files(Path::new(SOURCES))? {
+        for path in files(Path::new(edition.sources()))? {
             let source = fs::read_to_string(&path).map_err(text)?;
             sources.push((path, edition.adapt(&source)));
         }
@@ -172,7 +192,7 @@ impl Programs {
         let classes = folder.join("classes");
         let fresh = fs::read_to_string(&stamp).is_ok_and(|before| before == state);
         if !fresh {
-            let adapted = adapted(folder, &sources)?;
+            let adapted = adapted(folder, edition.sources(), &sources)?;
             run(Command::new("mvn")
                 .args(["-B", "-q", "-f"])
                 .arg(folder.join("sources/pom.xml"))
@@ -184,7 +204,8 @@ impl Programs {
                 .iter()
                 .filter(|path| path.extension().is_some_and(|e| e == "java"));
             run(Command::new("javac")
-                .args(["-encoding", "UTF-8", "--release", "11", "-proc:none", "-cp"])
+                .args(["-encoding", "UTF-8", "--release", "11", "-proc:none"])
+                .args(["-parameters", "-cp"])
                 .arg(fs::read_to_string(&libraries).map_err(text)?.trim())
                 .arg("-d")
                 .arg(&classes)
@@ -214,6 +235,26 @@ impl Programs {
         let mut command = Command::new("java");
         command.args(["-cp", &self.class_path]).arg(file);
         command.current_dir(file.parent().ok_or("no folder")?);
+        let output = command.output().map_err(text)?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// Runs the application of Spring Boot on a channel of a queue manager; gives what it writes.
+    ///
+    /// # Errors
+    /// It cannot be run, or failed.
+    pub fn spring(&self, qm: &QueueManager, channel: &str) -> Result<String, String> {
+        let scratch = tempfile::tempdir().map_err(text)?;
+        let address = qm.address()?;
+        let mut command = Command::new("java");
+        command.args(["-XX:TieredStopAtLevel=1", "-cp", &self.class_path]);
+        command.arg(format!("-Duser.home={}", scratch.path().display()));
+        command.arg("interop.spring.Application");
+        command.arg(format!("{}({})", address.ip(), address.port()));
+        command.arg(channel).current_dir(scratch.path());
         let output = command.output().map_err(text)?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),

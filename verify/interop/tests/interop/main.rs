@@ -149,6 +149,16 @@ fn connections_break_and_are_made_anew() {
 }
 
 #[test]
+fn an_application_of_spring_boot() {
+    let Some(programs) = programs(Edition::Spring) else {
+        return;
+    };
+    let qm = QueueManager::start().expect("a queue manager");
+    let answer = programs.spring(&qm, "SC10");
+    assert_eq!(answer.as_deref(), Ok("passed\n"));
+}
+
+#[test]
 fn jakarta_messaging() {
     let names = ["Jms", "Listeners", "Topics", "Xa", "Pooled"];
     let names = names.map(|name| format!("{name}@SC10"));
