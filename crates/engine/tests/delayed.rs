@@ -274,6 +274,62 @@ fn what_nobody_takes_stays_and_the_operator_is_told() {
     w.end(EndMode::Immediate);
 }
 
+/// Nobody looks after the queue while its time passes, as when the queue manager is down.
+#[test]
+fn what_has_expired_while_it_waited_is_given_to_nobody() {
+    let mut w = World::light();
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(R)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let mut md = Md {
+        expiry: 3,
+        report: MQRO_EXPIRATION,
+        reply_to_q: Name::new("R"),
+        ..described(PERSISTENT)
+    };
+    let put = Instant::now();
+    put_delayed(&s, h, &mut md, 0, &message(100, "late")).unwrap();
+    until("it has expired", || {
+        put.elapsed() > Duration::from_millis(400)
+    });
+    let reader = w.connect();
+    let from = open(&reader, "Q", MQOO_INPUT_SHARED);
+    let gmo = Gmo {
+        wait_interval: MQWI_UNLIMITED,
+        ..gmo(MQGMO_WAIT)
+    };
+    let mut reading = wait(&reader, from, Md::default(), gmo);
+    let thread = deliver(&w);
+    let reports = open(&s, "R", IN_OUT);
+    assert_eq!(awaited(&s, reports).md.feedback, MQFB_EXPIRATION);
+    until("the staging queue is empty", || w.depth(STAGING) == 0);
+    assert!(reading.poll().is_none(), "nobody wants it any more");
+    drop((reading, s, reader));
+    w.end(EndMode::Immediate);
+    thread.join().unwrap();
+}
+
+/// It is tried again later, and in between nobody has the queue.
+#[test]
+fn a_staging_queue_that_cannot_be_read_can_be_put_in_order() {
+    let mut w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", MQOO_OUTPUT);
+    put_delayed(&s, h, &mut described(PERSISTENT), 0, &message(1, "due")).unwrap();
+    w.run(&format!("ALTER QLOCAL({STAGING}) GET(DISABLED)"));
+    let thread = deliver(&w);
+    until("the operator is told", || w.message_count("AMQ2215W") == 1);
+    until("nobody has it open", || {
+        let cleared = w.mqsc(&format!("CLEAR QLOCAL({STAGING})"));
+        cleared.ok
+    });
+    assert_eq!((w.depth(STAGING), w.depth("Q")), (0, 0));
+    drop(s);
+    w.end(EndMode::Immediate);
+    thread.join().unwrap();
+}
+
 #[test]
 fn a_delayed_publication_goes_to_those_who_subscribe_then() {
     let w = Delivered::start(World::light());

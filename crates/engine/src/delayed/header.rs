@@ -103,8 +103,9 @@ impl Header {
 
     /// When a message on the staging queue is due; none: it is none of ours.
     pub(crate) fn due_of(front: &[u8]) -> Option<i64> {
+        let version = u32::from_le_bytes(field(front, 4)?);
         let due = i64::from_le_bytes(field(front, 12)?);
-        front.starts_with(EYE_CATCHER).then_some(due)
+        (front.starts_with(EYE_CATCHER) && version == VERSION).then_some(due)
     }
 }
 

@@ -4,8 +4,7 @@
 //! * A message that has arrived is among those known, or the queue is to be looked through.
 //! * The lock is a leaf: nothing is locked while it is held, and nobody is woken.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 use posthaste_env::sync::Mutex;
 
@@ -20,7 +19,7 @@ pub(crate) const LONGEST_WAIT: i64 = 60_000_000;
 #[derive(Default)]
 struct Known {
     /// When each message is due, and its number.
-    due: BinaryHeap<Reverse<(i64, u64)>>,
+    due: BTreeSet<(i64, u64)>,
     /// There are messages that are not among these: from then on the queue is looked through.
     unknown_from: Option<i64>,
 }
@@ -36,7 +35,6 @@ pub(crate) struct Delays {
 impl Delays {
     /// Messages with when they are due, and their numbers.
     pub(crate) fn add(&self, messages: impl IntoIterator<Item = (i64, u64)>) {
-        let messages = messages.into_iter().map(Reverse);
         self.known.lock().due.extend(messages);
     }
 
@@ -74,18 +72,20 @@ impl Delays {
     /// The next that is due, if it is.
     pub(crate) fn take_due(&self, now: i64) -> Option<u64> {
         let mut known = self.known.lock();
-        let Reverse((due, _)) = known.due.peek()?;
-        match *due <= now {
-            true => known.due.pop().map(|Reverse((_, seq))| seq),
-            false => None,
-        }
+        let next = *known.due.first()?;
+        (next.0 <= now && known.due.remove(&next)).then_some(next.1)
+    }
+
+    /// How many messages are known.
+    pub(crate) fn count(&self) -> usize {
+        self.known.lock().due.len()
     }
 
     /// Microseconds until there is something to do; none: as long as nothing is put.
     pub(crate) fn next(&self, now: i64) -> Option<i64> {
         let known = self.known.lock();
-        let due = known.due.peek().map(|Reverse((due, _))| *due);
+        let due = known.due.first().map(|(due, _)| *due);
         let next = due.into_iter().chain(known.unknown_from).min()?;
-        Some((next - now).clamp(0, LONGEST_WAIT))
+        Some(next.saturating_sub(now).clamp(0, LONGEST_WAIT))
     }
 }

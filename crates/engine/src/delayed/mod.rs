@@ -50,6 +50,9 @@ impl Inner {
     }
 }
 
+/// Bytes of the longest message (MAXMSGL of a queue manager).
+const LONGEST_MESSAGE: usize = 104_857_600;
+
 /// At work on the staging queue.
 struct Delivering {
     session: Session,
@@ -82,22 +85,33 @@ impl QueueManager {
             if inner.lifecycle.quiescing() || inner.lifecycle.ended() {
                 break;
             }
-            let turn = self.deliver_those_due(&mut delivering).await;
-            if let Err(reason) = turn
-                && !self.stays_up(reason, &mut reported)
-            {
-                break;
+            let turn = self.deliver_those_due(&mut delivering, &mut reported).await;
+            let failed = turn.is_err();
+            if let Err(reason) = turn {
+                if !self.stays_up(reason, &mut reported) {
+                    break;
+                }
+                // Whoever puts the queue in order finds nobody who has it open.
+                if let Some(Delivering { session, .. }) = delivering.take() {
+                    session.terminate().await;
+                }
             }
-            let left = inner.staged() > 0;
+            let left_over = inner.staged() as usize;
+            let left = left_over > 0;
             if left && inner.delays.next(0).is_none() {
                 // In a unit of work that goes on, or given back by one.
                 inner.delays.look_again(inner.clock.now() + LOOK_AGAIN);
+            } else if inner.delays.count() < left_over {
+                // Some are so, or were put there by somebody for whom they stay.
+                inner.delays.look_again(inner.clock.now() + TRY_AGAIN);
             }
             if !left && let Some(Delivering { session, .. }) = delivering.take() {
                 session.terminate().await;
             }
             let wait = inner.delays.next(inner.clock.now());
             let wait = wait.filter(|_| left).unwrap_or(LONGEST_WAIT);
+            // What is due does not make a call succeed that has failed.
+            let wait = if failed { TRY_AGAIN } else { wait };
             let until = inner.env.clock.monotonic() + wait.unsigned_abs() * 1_000;
             let woken = either(changed, inner.env.clock.sleep_until(until));
             either(ending, woken).await;
@@ -113,16 +127,25 @@ impl QueueManager {
         if inner.lifecycle.quiescing() || inner.lifecycle.ended() {
             return false;
         }
-        if reason != *reported {
-            let inserts = [DELAY_QUEUE.to_owned(), reason.to_string()];
-            inner.operator.message("AMQ2215W", &inserts);
-            *reported = reason;
-        }
+        self.report_once(reason, reported);
         inner.delays.look_again(inner.clock.now() + TRY_AGAIN);
         true
     }
 
-    async fn deliver_those_due(&self, delivering: &mut Option<Delivering>) -> Result<(), Reason> {
+    /// One reason is told once, however many messages have it.
+    fn report_once(&self, reason: Reason, reported: &mut Reason) {
+        if reason != *reported {
+            let inserts = [DELAY_QUEUE.to_owned(), reason.to_string()];
+            self.inner().operator.message("AMQ2215W", &inserts);
+            *reported = reason;
+        }
+    }
+
+    async fn deliver_those_due(
+        &self,
+        delivering: &mut Option<Delivering>,
+        reported: &mut Reason,
+    ) -> Result<(), Reason> {
         let inner = self.inner();
         let now = inner.clock.now();
         if inner.delays.next(now) != Some(0) {
@@ -130,6 +153,10 @@ impl QueueManager {
         }
         if inner.staged() == 0 {
             inner.delays.forget();
+            if inner.staged() > 0 {
+                // It came between the two.
+                inner.delays.look_again(0);
+            }
             return Ok(());
         }
         let at_work = match delivering {
@@ -146,8 +173,7 @@ impl QueueManager {
                 Became::Stays(reason) => {
                     let again = (inner.clock.now() + TRY_AGAIN, seq);
                     inner.delays.add([again]);
-                    let inserts = [DELAY_QUEUE.to_owned(), reason.to_string()];
-                    inner.operator.message("AMQ2215W", &inserts);
+                    self.report_once(reason, reported);
                 }
             }
         }
@@ -208,7 +234,7 @@ impl Delivering {
     /// # Errors
     /// A call failed that is not about this message.
     async fn deliver(&self, inner: &Arc<Inner>, seq: u64) -> Result<Became, Reason> {
-        let data = match self.take(inner, seq).await {
+        let data = match self.take(seq).await {
             Ok(data) => data,
             Err(Reason::NO_MSG_AVAILABLE) => return Ok(Became::Held),
             Err(reason) => return Err(reason),
@@ -218,6 +244,9 @@ impl Delivering {
             return Ok(Became::Done);
         };
         let data = data.slice(length..);
+        if header.expires != 0 && header.expires <= inner.clock.now() {
+            return self.expire(inner, header, data).await;
+        }
         let settled = match self.put(inner, &header, data.clone()).await {
             Err(reason) if !is_passing(reason) => self.give_up(inner, header, data, reason).await,
             put => put,
@@ -231,8 +260,22 @@ impl Delivering {
         }
     }
 
+    /// It has expired while it waited: nobody is given it, and the report goes out for which it asks.
+    async fn expire(
+        &self,
+        inner: &Arc<Inner>,
+        header: Header,
+        data: Bytes,
+    ) -> Result<Became, Reason> {
+        let report = report::report(inner, Kind::Expiration, &header.md, &data.into());
+        if let (Place::Queue(..), Some(report)) = (&header.to, report) {
+            send::send_report(self.session.inner(), &report, true).await;
+        }
+        self.session.commit().await.map(|_| Became::Done)
+    }
+
     /// Gets it in the unit of work.
-    async fn take(&self, inner: &Inner, seq: u64) -> Result<Bytes, Reason> {
+    async fn take(&self, seq: u64) -> Result<Bytes, Reason> {
         let mut gmo = Gmo {
             version: MQGMO_VERSION_3,
             options: MQGMO_SYNCPOINT | MQGMO_NO_WAIT | MQGMO_FAIL_IF_QUIESCING,
@@ -240,7 +283,8 @@ impl Delivering {
             msg_token: token_of(seq),
             ..Gmo::default()
         };
-        let longest = inner.catalogue.qmgr().max_msg_length + header::LONGEST;
+        // As long as one may ever have been: whether it is too long now is for its put to say.
+        let longest = LONGEST_MESSAGE + header::LONGEST;
         let mut md = Md::default();
         let got = self.session.get(self.queue, &mut md, &mut gmo, longest);
         Ok(got.await?.value.data)
@@ -263,8 +307,8 @@ impl Delivering {
         };
         let mut md = header.md.clone();
         if header.expires != 0 {
-            let left = (header.expires - inner.clock.now()) / 100_000;
-            // What has expired meanwhile expires where it was to go, with its report.
+            let left = header.expires.saturating_sub(inner.clock.now()) / 100_000;
+            // Less than a tenth of a second is one.
             md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
         }
         let mut pmo = Pmo {

@@ -6,6 +6,7 @@
 //! * What can be said against the put is said at the put: it is checked as if it were not delayed.
 
 use bytes::Bytes;
+use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Properties, Property, Reason};
 
@@ -37,7 +38,14 @@ fn queue_of(target: &Target, opened: &Definition) -> Place {
             queue,
             queue_manager,
             ..
-        } => Place::Queue(*queue, *queue_manager),
+        } => {
+            // A queue manager alias says the way, too: it is asked again.
+            let manager = match opened.kind() {
+                ObjectKind::QRemote => Name::new(opened.name()),
+                _ => *queue_manager,
+            };
+            Place::Queue(*queue, manager)
+        }
         _ => Place::Queue(Name::new(opened.name()), Name::default()),
     }
 }
