@@ -8,7 +8,7 @@ use posthaste_authority::{
     Authorities, Authority, Entity, EntityKind, ObjectType, Profile, Record,
 };
 use posthaste_command::{
-    AuthorityCommand, COMPONENT, ChlAuthCommand, Command, DisplayWhat, Matching, ObjectKind,
+    Attrs, AuthorityCommand, COMPONENT, ChlAuthCommand, Command, DisplayWhat, Matching, ObjectKind,
     RecordName, Reply, Value, authority_row,
 };
 use posthaste_engine::{ChangeError, Issuer, Need, QueueManager, Refusal, authority_numbers};
@@ -58,27 +58,81 @@ fn topic_of(qm: &QueueManager, object: &str, string: &str) -> String {
     }
 }
 
-/// What a command about a subscription needs: to subscribe to its topic, and to put to its queue.
+/// A command that makes or changes a subscription.
+struct SubscriptionChange<'a> {
+    given: &'a Attrs,
+    /// DEFINE; with what LIKE says.
+    define: Option<Option<&'a str>>,
+}
+
+impl SubscriptionChange<'_> {
+    /// The subscription whose attributes count where none are given.
+    fn base<'a>(&'a self, name: &'a str) -> &'a str {
+        let default = ObjectKind::Sub.row().default_object;
+        match self.define {
+            Some(like) => like.unwrap_or(default),
+            None => name,
+        }
+    }
+
+    /// Whether messages may go elsewhere, or come from somebody else, than before.
+    fn redirects(&self) -> bool {
+        let given = |selector: &i32| self.given.get(*selector).is_some();
+        let selectors = [
+            MQCACF_DESTINATION,
+            MQCACF_DESTINATION_Q_MGR,
+            MQCACF_SUB_USER_ID,
+        ];
+        self.define.is_some() || selectors.iter().any(given)
+    }
+}
+
+/// What a command about a subscription needs: to subscribe to its topic; to put to its queue; to be another user, if messages are
+/// to come from one whom the subscription names (the command server, for one, believes them); and, where the queue is another
+/// queue manager's, to change this one, for its transmission queues are not looked at before messages are put.
 fn of_subscription(
     qm: &QueueManager,
     name: &str,
-    given: Option<&posthaste_command::Attrs>,
+    change: Option<(&Attrs, Option<Option<&str>>)>,
 ) -> Vec<Needed> {
-    let known = qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
+    let change = change.map(|(given, define)| SubscriptionChange { given, define });
+    let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
+    let known = attrs_of(change.as_ref().map_or(name, |change| change.base(name)));
     let text = |selector: i32| {
-        let stated = given.map_or("", |attrs| attrs.text(selector));
+        let stated = change.as_ref();
+        let stated = stated.map_or("", |change| change.given.text(selector));
         let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
-        match stated.is_empty() {
-            true => known.to_owned(),
-            false => stated.to_owned(),
+        match stated.trim().is_empty() {
+            true => known.trim().to_owned(),
+            false => stated.trim().to_owned(),
         }
     };
-    let topic = topic_of(qm, &text(MQCA_TOPIC_NAME), &text(MQCA_TOPIC_STRING));
-    let mut needed = vec![Needed::Topic(topic, Authority::Subscribe.into())];
+    let topic = |object: &str, string: &str| {
+        Needed::Topic(topic_of(qm, object, string), Authority::Subscribe.into())
+    };
+    let mut needed = vec![topic(&text(MQCA_TOPIC_NAME), &text(MQCA_TOPIC_STRING))];
+    let Some(change) = &change else {
+        return needed;
+    };
+    if change.define.is_some()
+        && let Some(replaced) = attrs_of(name)
+    {
+        needed.push(topic(
+            replaced.text(MQCA_TOPIC_NAME),
+            replaced.text(MQCA_TOPIC_STRING),
+        ));
+    }
     let queue = text(MQCACF_DESTINATION);
-    if !queue.is_empty() && given.is_some() {
+    if !queue.is_empty() {
         let put = Authority::Put.into();
         needed.push(Needed::Object(ObjectType::Queue, queue, put));
+    }
+    let manager = text(MQCACF_DESTINATION_Q_MGR);
+    if !manager.is_empty() && manager != qm.name() {
+        needed.push(Needed::Manager(Authority::Change.into()));
+    }
+    if change.redirects() && !text(MQCACF_SUB_USER_ID).is_empty() {
+        needed.push(Needed::Manager(Authority::AlternateUser.into()));
     }
     needed
 }
@@ -90,15 +144,16 @@ fn needed(qm: &QueueManager, command: &Command) -> Vec<Needed> {
         Command::Define {
             kind: ObjectKind::Sub,
             name,
-            attrs,
+            attrs: given,
+            like,
             ..
-        }
-        | Command::Alter {
+        } => of_subscription(qm, name, Some((given, Some(like.as_deref())))),
+        Command::Alter {
             kind: ObjectKind::Sub,
             name,
-            attrs,
+            attrs: given,
             ..
-        } => of_subscription(qm, name, Some(attrs)),
+        } => of_subscription(qm, name, Some((given, None))),
         Command::Delete {
             kind: ObjectKind::Sub,
             name,

@@ -73,7 +73,12 @@ impl Admin {
         }
         let is_new = |kind: &ObjectKind, name: &str| qm.object(*kind, name).is_none();
         let made = match command {
-            Command::Define { kind, name, .. } if is_new(kind, name) => Some((*kind, name)),
+            // A subscription has no records: what its name is a profile of are topic objects.
+            Command::Define { kind, name, .. }
+                if *kind != ObjectKind::Sub && is_new(kind, name) =>
+            {
+                Some((*kind, name))
+            }
             _ => None,
         };
         let mut reply = self.carry_out(command).await;

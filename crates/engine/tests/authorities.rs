@@ -572,6 +572,7 @@ fn whoever_makes_a_queue_may_use_it() {
 fn commands_need_what_they_are_about() {
     let (w, _) = world(false);
     w.run(OBJECTS);
+    w.run("DEFINE SUB(ONES) TOPICSTR('news') DEST(Q) SUBUSER('boss')\nDEFINE QLOCAL(QM2) USAGE(XMITQ)");
     let everybody = [("QMGR", "self", "CONNECT"), ("QMGR", "self", "DSP")];
     #[rustfmt::skip] // one command, one line
     let cases: &[(&str, &[Grant])] = &[
@@ -592,6 +593,11 @@ fn commands_need_what_they_are_about() {
         ("DISPLAY CHANNEL(SYSTEM.DEF.CLNTCONN)", &[("CLNTCONN", "SYSTEM.DEF.CLNTCONN", "DSP")]),
         ("DEFINE SUB(S) TOPICSTR('news') DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT")]),
         ("ALTER SUB(S) USERDATA('x') DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT")]),
+        ("DEFINE SUB('SYSTEM.BASE.TOPIC') TOPICSTR('news') DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT")]),
+        ("DEFINE SUB(S2) TOPICSTR('news') DEST(Q) SUBUSER('boss')", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR")]),
+        ("DEFINE SUB(S3) LIKE(ONES)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR")]),
+        ("ALTER SUB(ONES) DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR")]),
+        ("DEFINE SUB(S4) TOPICSTR('news') DEST(Q) DESTQMGR(QM2)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "CHG")]),
         ("DELETE SUB(S)", &[("TOPIC", "NEWS", "SUB")]),
         ("DELETE PROCESS(P)", &[("PROCESS", "P", "DLT")]),
         ("SAVE QMGR", &[("QMGR", "self", "CHG")]),
@@ -622,8 +628,12 @@ fn commands_need_what_they_are_about() {
         if text.starts_with("DELETE AUTHREC") {
             w.run("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP('extra') AUTHADD(GET)");
         }
+        let records = w.qm().authority_records().len();
         let reply = command(&w, "app", text);
         assert!(reply.ok, "{text}: {}", render(&reply));
+        if text.contains(" SUB(") {
+            assert_eq!(w.qm().authority_records().len(), records, "{text}");
+        }
     }
     // What may not be seen is left out.
     grant(&w, &[everybody[0], everybody[1], ("QUEUE", "NEW.*", "DSP")]);
@@ -665,6 +675,10 @@ fn there_is_no_way_round_by_another_name() {
         ("a topic below does not open the one above", &[("TOPIC", "DEEP", "PUB")], |_, s| puts1(s, topic("news"), 0)),
         ("nor a wildcard above it", &[("TOPIC", "DEEP", "SUB")], |_, s| {
             let all = Sd { object_string: "news/#".to_owned(), ..sd(MQSO_CREATE | MQSO_MANAGED, "") };
+            subscribes(s, all, Hobj::NONE)
+        }),
+        ("nor characters with which its name begins", &[("TOPIC", "NEWS", "SUB")], |_, s| {
+            let all = Sd { object_string: "news*".to_owned(), ..sd(MQSO_CREATE | MQSO_MANAGED | MQSO_WILDCARD_CHAR, "") };
             subscribes(s, all, Hobj::NONE)
         }),
         ("publishing is not subscribing", &[("TOPIC", "NEWS", "PUB")], |_, s| {

@@ -94,6 +94,20 @@ impl Filter {
         }
     }
 
+    /// The topic at or below which everything is that it matches: whole levels, so that `A*` in the character scheme, which
+    /// matches `ABC` too, is not below `A` but below the root.
+    #[must_use]
+    pub fn branch(&self) -> &str {
+        match &self.kind {
+            Kind::Exact(topic) => topic,
+            Kind::Levels => self.levels_before_wildcard(),
+            Kind::Characters(pattern) => {
+                let prefix = pattern.prefix();
+                prefix.rfind('/').map_or("", |at| &prefix[..at])
+            }
+        }
+    }
+
     /// Whether a publication on this topic string is for the subscription. A wildcard above [`SYSTEM_BRANCH`] does not
     /// match what is in it.
     #[must_use]

@@ -104,7 +104,7 @@ impl QueueManager {
         let rules = qm
             .catalogue
             .topic_objects
-            .rules(subscription.filter.prefix());
+            .rules(subscription.filter.branch());
         let forbidden = match (rules.subscribe, rules.durable) {
             (false, _) => Some(Reason::SUB_INHIBITED),
             (_, false) => Some(Reason::DURABILITY_NOT_ALLOWED),

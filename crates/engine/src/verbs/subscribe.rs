@@ -217,7 +217,7 @@ impl SessionInner {
             of.destination = provided.destination;
             return Ok(None);
         }
-        let rules = qm.catalogue.topic_objects.rules(of.filter.prefix());
+        let rules = qm.catalogue.topic_objects.rules(of.filter.branch());
         let model = rules.model(of.durable);
         let made = qm.make_managed(model, of.durable).await?;
         let queue = made.queue().cloned();
@@ -236,8 +236,8 @@ impl SessionInner {
     ) -> Result<(Found, Authorised), Missed> {
         let qm = &self.qm;
         let filter = self.filter_of(sd)?;
-        let authorised = caller.may_subscribe(qm, filter.prefix(), false)?;
-        let rules = qm.catalogue.topic_objects.rules(filter.prefix());
+        let authorised = caller.may_subscribe(qm, filter.branch(), false)?;
+        let rules = qm.catalogue.topic_objects.rules(filter.branch());
         if !rules.subscribe {
             return Err(Reason::SUB_INHIBITED.into());
         }
@@ -319,7 +319,7 @@ impl SessionInner {
     ) -> Result<(Found, Use<'a>, Authorised), Missed> {
         let qm = &self.qm;
         let resumes = sd.options & MQSO_ALTER == 0;
-        let authorised = caller.may_subscribe(qm, of.filter.prefix(), resumes)?;
+        let authorised = caller.may_subscribe(qm, of.filter.branch(), resumes)?;
         self.may_use(sd, of, given)?;
         let user = (self.id, qm.clock.now());
         let found = qm.topics.begin_use(&of.id, user, given.shared);
