@@ -58,6 +58,8 @@ pub struct RawConfig {
     file: String,
     given: BTreeMap<(&'static str, &'static str), Given>,
     notes: Vec<ConfigError>,
+    /// Stanzas of which there may be several, as they were read.
+    repeated: Vec<Stanza>,
     /// What the stanza `Service` of the authorization service says.
     service: Option<SecurityPolicy>,
     /// Whether it has its `ServiceComponent`.
@@ -125,7 +127,8 @@ impl RawConfig {
     /// The values as a file.
     pub fn to_text(&self) -> String {
         let mut stanzas: Vec<Stanza> = Vec::new();
-        for ((stanza, key), given) in &self.given {
+        let once = |stanza: &str| !keys::REPEATED.contains(&stanza);
+        for ((stanza, key), given) in self.given.iter().filter(|((stanza, _), _)| once(stanza)) {
             if stanzas.last().is_none_or(|last| last.name != *stanza) {
                 stanzas.push(Stanza {
                     name: (*stanza).to_owned(),
@@ -142,6 +145,7 @@ impl RawConfig {
                 });
             }
         }
+        stanzas.extend(self.repeated.iter().cloned());
         stanza::write(&stanzas)
     }
 }
@@ -261,11 +265,26 @@ impl Reader {
             return self.fault(stanza.at, what);
         }
         let acts = is_authorization(stanza);
+        if repeated {
+            self.check_twice(stanza);
+            self.config.repeated.push(stanza.clone());
+        }
         for entry in &stanza.entries {
             self.entry(name, entry, (repeated, acts));
         }
         if acts {
             self.authorization(stanza);
+        }
+    }
+
+    /// In a stanza that may come again, too, each key is there once: or one of two names would decide whether it acts.
+    fn check_twice(&mut self, stanza: &Stanza) {
+        for (at, entry) in stanza.entries.iter().enumerate() {
+            let mut earlier = stanza.entries[..at].iter();
+            if let Some(first) = earlier.find(|first| first.key.eq_ignore_ascii_case(&entry.key)) {
+                let what = format!("{} is on line {} already", entry.key, first.key_at.line);
+                self.fault(entry.key_at, what);
+            }
         }
     }
 

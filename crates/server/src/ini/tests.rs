@@ -231,6 +231,22 @@ fn authorities_are_checked_where_the_service_is_named() {
     assert_eq!(raw.notes().len(), 1);
 }
 
+/// Or one of two names would say that the stanza is about it, and the other that it is not.
+#[test]
+fn a_stanza_of_a_service_has_each_key_once() {
+    let text = format!("Service:\n Name=Other\n Name=AuthorizationService\n{COMPONENT_STANZA}");
+    let errors = RawConfig::parse("qm.ini", text.as_bytes()).unwrap_err();
+    assert_eq!(errors[0].id, "AMQ2101E");
+    assert!(
+        errors[0].to_string().contains("Name is on line 2 already"),
+        "{errors:?}"
+    );
+    let several = format!("{SERVICE}{COMPONENT_STANZA}Service:\n Name=NameService\n");
+    let read = RawConfig::parse("qm.ini", several.as_bytes()).unwrap();
+    let again = RawConfig::parse("qm.ini", read.to_text().as_bytes()).unwrap();
+    assert_eq!(again.resolve().unwrap(), read.resolve().unwrap());
+}
+
 #[test]
 fn an_authorization_service_that_would_check_nothing_is_refused() {
     let refused = |text: &str| {
