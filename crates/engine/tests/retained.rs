@@ -6,7 +6,7 @@ mod world;
 
 use bytes::Bytes;
 use posthaste_engine::EndMode;
-use posthaste_engine::{ChangeError, Outcome, Session, Vote, Xid};
+use posthaste_engine::{ChangeError, Outcome, Session, Verb, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
@@ -49,6 +49,14 @@ fn try_publish(s: &Session, to: &str, md: &Md, options: i32, text: &str) -> Resu
     let done = block_on(s.put1(&mut od, &mut md.clone(), &mut pmo, data))?;
     assert_eq!(done.warning, Reason::NONE);
     Ok(())
+}
+
+/// Publishes what is not persistent, to be retained for `t`.
+async fn supersede(s: Session) -> Verb<()> {
+    let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
+    let data = Bytes::from_static(b"new");
+    let mut pmo = pmo(MQPMO_RETAIN);
+    s.put1(&mut od, &mut sent, &mut pmo, data).await
 }
 
 fn publish(s: &Session, to: &str, persistence: i32, options: i32, text: &str) {
@@ -293,13 +301,7 @@ fn a_full_log_holds_up_nobody_but_who_supersedes() {
     publish(&s, "t", PERSISTENT, 0, "old");
     let h = open(&other, LOCAL, IN_OUT);
     let full = fill(&w);
-    let publishing = s.clone();
-    let superseding = Call::begin(async move {
-        let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
-        let data = Bytes::from_static(b"new");
-        let mut pmo = pmo(MQPMO_RETAIN);
-        publishing.put1(&mut od, &mut sent, &mut pmo, data).await
-    });
+    let superseding = Call::begin(supersede(s.clone()));
     let working = other.clone();
     put(&other, h, NOT_PERSISTENT, MQPMO_SYNCPOINT, b"beside it");
     let committed = Call::attempt(async move { working.commit().await });
@@ -395,17 +397,8 @@ fn what_supersedes_in_turn_waits_for_the_end_of_the_first_one() {
     let (s, other) = (w.connect(), w.connect());
     publish(&s, "t", PERSISTENT, 0, "old");
     w.stage.pause();
-    let publishing = |s: &Session| {
-        let s = s.clone();
-        async move {
-            let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
-            let data = Bytes::from_static(b"new");
-            let mut pmo = pmo(MQPMO_RETAIN);
-            s.put1(&mut od, &mut sent, &mut pmo, data).await
-        }
-    };
-    let first = Call::begin(publishing(&s));
-    let second = Call::attempt(publishing(&other));
+    let first = Call::begin(supersede(s.clone()));
+    let second = Call::attempt(supersede(other.clone()));
     assert!(second.is_none(), "a crash now would bring the old one back");
     w.stage.resume();
     assert_eq!(first.finish().unwrap().warning, Reason::NONE);
@@ -417,26 +410,11 @@ fn what_supersedes_in_turn_waits_for_the_end_of_the_first_one() {
 /// Where the log never says that the old one is gone, nobody is told that it is.
 #[test]
 fn an_end_with_a_full_log_leaves_open_what_is_retained() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
-    });
+    let w = small_log();
     let s = w.connect();
     publish(&s, "t", PERSISTENT, 0, "old");
-    let full = w.stage.images.lock();
-    for bytes in [20_000, 100, 1] {
-        until("a full log", || {
-            let record = vec![0; bytes];
-            w.qm().log().append(Class::Essential, &[&record]).is_err()
-        });
-    }
-    let publishing = s.clone();
-    let superseding = Call::begin(async move {
-        let (mut od, mut sent) = (topic("t"), md(NOT_PERSISTENT));
-        let data = Bytes::from_static(b"new");
-        let mut pmo = pmo(MQPMO_RETAIN);
-        publishing.put1(&mut od, &mut sent, &mut pmo, data).await
-    });
+    let full = fill(&w);
+    let superseding = Call::begin(supersede(s.clone()));
     let qm = w.qm().clone();
     let ending = Call::begin(async move { qm.end(EndMode::Immediate).await });
     let refused = superseding.finish().map(drop);
