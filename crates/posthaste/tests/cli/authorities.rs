@@ -18,10 +18,6 @@ fn checked(place: &Place) -> Serving {
     place.serving("QM1")
 }
 
-fn log(place: &Place) -> String {
-    std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap()
-}
-
 #[test]
 fn a_channels_user_may_do_what_its_group_may() {
     let place = Place::new();
@@ -39,11 +35,8 @@ fn a_channels_user_may_do_what_its_group_may() {
         "{}",
         refused.err
     );
-    let log_text = log(&place);
-    assert!(
-        log_text.contains("AMQ8077W: User daemon has no authority for connect on qmgr QM1."),
-        "{log_text}"
-    );
+    let written = "AMQ8077W: User daemon has no authority for connect on qmgr QM1.";
+    place.logged("QM1", written);
     let run = |line: &str| place.line(line).good().out;
     let done = run("setmqaut -m QM1 -t qmgr -g daemon +connect");
     assert!(done.contains("AMQ7024I"), "{done}");
@@ -118,7 +111,7 @@ fn whoever_a_client_becomes_is_asked_about() {
         let is_2035 = outcome.code != 0 && outcome.err.contains("2035");
         assert!(is_2035, "{user}: {}", outcome.err);
         let text = format!("AMQ8077W: User {as_user} has no authority for connect on qmgr QM1.");
-        assert!(log(&place).contains(&text), "{}", log(&place));
+        place.logged("QM1", &text);
     };
     place
         .line("setmqaut -m QM1 -t qmgr -g daemon +connect")

@@ -143,7 +143,7 @@ fn a_damaged_log_is_refused_with_its_lsn_and_a_remedy() {
         assert!(text.contains("damaged at LSN "), "{text}");
         assert!(text.contains("restore"), "{text}");
     }
-    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    let log = place.error_log("QM1");
     assert!(log.contains("AMQ2001S: "));
     // Nothing was changed by the attempts.
     std::fs::write(&first, &whole).unwrap();

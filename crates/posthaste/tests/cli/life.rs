@@ -44,7 +44,7 @@ fn run_makes_a_working_queue_manager_and_its_words_work_as_typed() {
     assert!(defined.out.contains("CHLTYPE(SVRCONN)"));
     serving.end();
     assert!(!place.home("QM1").join("run/status").exists());
-    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    let log = place.error_log("QM1");
     for part in [
         "AMQ8003I: Queue manager QM1 started.",
         "AMQ8004I",
@@ -383,7 +383,7 @@ fn network_clients_do_not_use_up_the_operator_s_places() {
     drop(streams);
     place.mqsc("PING QMGR", "QM1").good();
     serving.end();
-    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    let log = place.error_log("QM1");
     assert!(log.contains("AMQ9513W: "));
 }
 
@@ -416,7 +416,7 @@ fn an_artificially_slow_disk_works_and_is_not_overlooked() {
     let warning = "QM1 runs with an artificially slow disk: 200 µs more for every forced write, \
         at most 104857600 bytes a second.";
     assert!(code == 0 && stderr.contains(warning), "{code} {stderr}");
-    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    let log = place.error_log("QM1");
     assert!(log.contains(warning) && log.contains("AMQ2031W"), "{log}");
     for wrong in [
         "--disk-delay-us=-1",

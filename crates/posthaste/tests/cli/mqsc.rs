@@ -222,10 +222,10 @@ fn the_command_queue_may_be_misused() {
     // They are taken in order, so an answer here means that all were dealt with.
     place.mqsc("PING QMGR", "QM1").good();
     assert_eq!(place.depth("DEV.QUEUE.3", "QM1"), 1);
-    let log = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
+    serving.end();
+    let log = place.error_log("QM1");
     assert_eq!(log.matches("AMQ2206W: ").count(), 2, "{log}");
     assert_eq!(log.matches("AMQ2205W: ").count(), 1);
-    serving.end();
 }
 
 #[test]

@@ -141,6 +141,21 @@ impl Place {
         Serving::start(command)
     }
 
+    pub(crate) fn error_log(&self, name: &str) -> String {
+        let path = self.home(name).join("errors/AMQERR01.LOG");
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// Waits until the error log has a text: what a client causes is written by the log's own thread.
+    pub(crate) fn logged(&self, name: &str, text: &str) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !self.error_log(name).contains(text) {
+            let log = self.error_log(name);
+            assert!(Instant::now() < deadline, "no {text} in {log}");
+            std::thread::yield_now();
+        }
+    }
+
     /// The current depth of a queue.
     pub(crate) fn depth(&self, queue: &str, name: &str) -> u64 {
         let shown = self

@@ -203,10 +203,6 @@ fn children(parent: u32) -> Vec<String> {
         .collect()
 }
 
-fn log(place: &Place) -> String {
-    std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap_or_default()
-}
-
 #[test]
 fn a_service_that_ends_by_itself_is_reported_and_leaves_nothing_behind() {
     let place = Place::new();
@@ -223,7 +219,7 @@ fn a_service_that_ends_by_itself_is_reported_and_leaves_nothing_behind() {
         "AMQ5029I: The Server DIES has ended: exit code 3.",
         "AMQ5029I: The Server KILLED has ended: signal 9.",
     ] {
-        until(ended, || log(&place).contains(ended));
+        place.logged("QM1", ended);
     }
     assert!(ask("DISPLAY SVSTATUS(DIES)").out.contains("AMQ8738E"));
     until("no process is left", || {
@@ -324,7 +320,11 @@ fn a_queue_manager_may_be_told_to_run_no_programs() {
     assert_ne!(changed, text);
     std::fs::write(&ini, changed).unwrap();
     let serving = place.serving("QM1");
-    assert!(log(&place).contains("AMQ2407E: Service S runs no program"));
+    assert!(
+        place
+            .error_log("QM1")
+            .contains("AMQ2407E: Service S runs no program")
+    );
     let refused = place.mqsc("START SERVICE(S)", "QM1");
     assert!(refused.out.contains("AMQ2407E"), "{refused:?}");
     serving.end();

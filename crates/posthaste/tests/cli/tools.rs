@@ -9,10 +9,6 @@ use rustix::process::Signal;
 
 use crate::place::{Guard, Place};
 
-fn error_log(place: &Place) -> String {
-    std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap()
-}
-
 #[test]
 fn a_failed_command_leaves_no_alarm_behind() {
     let place = Place::new();
@@ -37,7 +33,7 @@ fn a_failed_command_leaves_no_alarm_behind() {
     // What was not committed was not committed by leaving.
     assert_eq!(place.depth("FULL", "QM1"), 0);
     serving.end();
-    let text = error_log(&place);
+    let text = place.error_log("QM1");
     for alarm in ["AMQ9209E", "AMQ9208E", "AMQ9999E"] {
         assert!(!text.contains(alarm), "{alarm}: {text}");
     }

@@ -187,11 +187,8 @@ fn a_directory_that_is_gone_lets_no_client_in() {
     // An empty password is right at many a directory, and is asked about nowhere.
     let outcome = place.fed("\nHello\n", &put);
     assert!(refused(&outcome), "{} {}", outcome.out, outcome.err);
-    let errors = std::fs::read_to_string(place.home("QM1").join("errors/AMQERR01.LOG")).unwrap();
-    assert!(
-        errors.contains("AMQ2602E") && errors.contains(&format!("127.0.0.1:{port}")),
-        "{errors}"
-    );
+    place.logged("QM1", "AMQ2602E");
+    place.logged("QM1", &format!("127.0.0.1:{port}"));
     let bad = "ALTER AUTHINFO(LDAP) AUTHTYPE(IDPWLDAP) SHORTUSR('u)(d')\nREFRESH SECURITY(*) TYPE(CONNAUTH)\n";
     let outcome = place.mqsc(bad, "QM1");
     assert!(
