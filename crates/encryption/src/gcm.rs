@@ -40,7 +40,13 @@ impl Gcm {
         }
     }
 
-    fn context(&self, nonce: &[u8; NONCE]) -> Result<CipherCtx, ErrorStack> {
+    /// A context for one message, which the tag binds to `bound` and `front`.
+    fn context(
+        &self,
+        nonce: &[u8; NONCE],
+        bound: &[u8],
+        front: &[u8],
+    ) -> Result<CipherCtx, ErrorStack> {
         let idle = self.idle.lock().pop();
         let (mut context, new) = match idle {
             Some(context) => (context, None),
@@ -54,6 +60,8 @@ impl Gcm {
             Way::Seal => context.encrypt_init(cipher, key, Some(nonce))?,
             Way::Open => context.decrypt_init(cipher, key, Some(nonce))?,
         }
+        context.cipher_update(bound, None)?;
+        context.cipher_update(front, None)?;
         Ok(context)
     }
 
@@ -79,9 +87,7 @@ impl Gcm {
         out: &mut Vec<u8>,
         parts: &[&[u8]],
     ) -> Result<[u8; TAG], ErrorStack> {
-        let mut context = self.context(nonce)?;
-        context.cipher_update(bound, None)?;
-        context.cipher_update(out, None)?;
+        let mut context = self.context(nonce, bound, out)?;
         let mut at = out.len();
         out.resize(at + parts.iter().map(|part| part.len()).sum::<usize>(), 0);
         for part in parts {
@@ -118,10 +124,8 @@ impl Gcm {
         from: usize,
         tag: &[u8; TAG],
     ) -> Result<bool, ErrorStack> {
-        let mut context = self.context(nonce)?;
         let (front, sealed) = bytes.split_at_mut(from);
-        context.cipher_update(bound, None)?;
-        context.cipher_update(front, None)?;
+        let mut context = self.context(nonce, bound, front)?;
         let length = sealed.len();
         context.cipher_update_inplace(sealed, length)?;
         context.set_tag(tag)?;

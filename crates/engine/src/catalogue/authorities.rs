@@ -66,24 +66,19 @@ fn definition_name(of: ObjectType, profile: &Profile, entity: &Entity) -> String
 }
 
 fn definition_of(record: &Record) -> Object {
-    let Record {
-        profile,
-        object_type,
-        entity,
-        authorities,
-    } = record;
-    let name = definition_name(*object_type, profile, entity);
+    let entity = &record.entity;
+    let name = definition_name(record.object_type, &record.profile, entity);
     let mut object = Object::new(ObjectKind::AuthRec, name);
     let attrs = &mut object.attrs;
-    attrs.set_text(MQCACF_AUTH_PROFILE_NAME, profile.text());
+    attrs.set_text(MQCACF_AUTH_PROFILE_NAME, record.profile.text());
     attrs.set_text(MQCACF_ENTITY_NAME, &*entity.name);
     let kind = match entity.kind {
         EntityKind::Principal => MQZAET_PRINCIPAL,
         EntityKind::Group => MQZAET_GROUP,
     };
     attrs.set_int(MQIACF_ENTITY_TYPE, kind);
-    attrs.set_int(MQIACF_OBJECT_TYPE, object_type.code());
-    attrs.set(MQIACF_AUTHORIZATION_LIST, numbers(*authorities));
+    attrs.set_int(MQIACF_OBJECT_TYPE, record.object_type.code());
+    attrs.set(MQIACF_AUTHORIZATION_LIST, numbers(record.authorities));
     object
 }
 
