@@ -139,15 +139,6 @@ fn opens_od(s: &Session, od: &mut Od, options: i32) -> Result<(), Reason> {
     close(s, handle, MQCO_NONE).map(drop)
 }
 
-fn topic(string: &str) -> Od {
-    Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: string.to_owned(),
-        ..Od::default()
-    }
-}
-
 fn puts1(s: &Session, mut od: Od, options: i32) -> Result<(), Reason> {
     let (mut md, mut pmo) = (Md::default(), pmo(options));
     let put = s.put1(&mut od, &mut md, &mut pmo, Bytes::new());

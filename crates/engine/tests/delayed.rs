@@ -10,9 +10,7 @@ use bytes::Bytes;
 use posthaste_engine::{EndMode, Session};
 use posthaste_env::{Thread, block_on, spawn};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{
-    ByteOrder, Chars, Dlh, Gmo, Hobj, Md, Name, Od, PointerSize, Reason, Rfh2, Sd,
-};
+use posthaste_mqi::{ByteOrder, Chars, Dlh, Gmo, Hobj, Md, Name, PointerSize, Reason, Rfh2, Sd};
 use world::*;
 
 const STAGING: &str = "SYSTEM.DDELAY.LOCAL.QUEUE";
@@ -334,12 +332,7 @@ fn a_staging_queue_that_cannot_be_read_can_be_put_in_order() {
 fn a_delayed_publication_goes_to_those_who_subscribe_then() {
     let w = Delivered::start(World::light());
     let s = w.w.connect();
-    let mut topic = Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: "a/b".to_owned(),
-        ..Od::default()
-    };
+    let mut topic = world::topic("a/b");
     let h = open_od(&s, &mut topic, MQOO_OUTPUT).unwrap();
     let mut sd = Sd {
         options: MQSO_CREATE | MQSO_MANAGED,

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use posthaste_engine::Session;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Name, Od, Reason, Sd};
+use posthaste_mqi::{Hobj, Name, Reason, Sd};
 use world::*;
 
 const DURABLE: i32 = MQSO_CREATE | MQSO_DURABLE;
@@ -36,12 +36,7 @@ fn sd(options: i32, name: &str, topic: &str) -> Sd {
 }
 
 fn publish(s: &Session, topic: &str, persistence: i32, text: &str) -> Result<Reason, Reason> {
-    let mut od = Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: topic.to_owned(),
-        ..Od::default()
-    };
+    let mut od = world::topic(topic);
     let h = open_od(s, &mut od, MQOO_OUTPUT).unwrap();
     let data = Bytes::from(text.to_owned());
     let done = block_on(s.put(h, &mut md(persistence), &mut pmo(0), data));

@@ -140,12 +140,7 @@ fn a_publication_that_waits_is_not_held_up_by_who_has_gone() {
         };
         block_on(subscriber.subscribe(&mut leaving, Hobj::NONE)).unwrap();
         let s = w.connect();
-        let mut od = Od {
-            version: MQOD_VERSION_4,
-            object_type: MQOT_TOPIC,
-            object_string: "t".to_owned(),
-            ..Od::default()
-        };
+        let mut od = world::topic("t");
         let h = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
         let (filler, full) = fill(&w);
         let mut call = Call::of(putting(s.clone(), h, md(PERSISTENT), 0, &[7; 20_000]));

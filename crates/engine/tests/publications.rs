@@ -13,15 +13,6 @@ use posthaste_mqi::{
 };
 use world::*;
 
-fn topic(string: &str) -> Od {
-    Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: string.to_owned(),
-        ..Od::default()
-    }
-}
-
 fn open_topic(s: &Session, string: &str) -> Hobj {
     open_od(s, &mut topic(string), MQOO_OUTPUT).unwrap()
 }

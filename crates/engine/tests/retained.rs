@@ -16,15 +16,6 @@ use world::*;
 
 const RETAINED: &str = "SYSTEM.RETAINED.PUB.QUEUE";
 
-fn topic(string: &str) -> Od {
-    Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: string.to_owned(),
-        ..Od::default()
-    }
-}
-
 fn try_subscribe(s: &Session, sd: &mut Sd, own: Hobj) -> Result<(Hobj, Hobj), Reason> {
     block_on(s.subscribe(sd, own)).map(|done| done.value)
 }

@@ -13,7 +13,7 @@ use posthaste_encryption::{DataKeys, MessageCipher};
 use posthaste_engine::{BodyCipher, EndMode, NotOpened, QueueManager, Session, Silent, StartError};
 use posthaste_env::{block_on, os};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Od, Reason, Sd};
+use posthaste_mqi::{Hobj, Reason, Sd};
 use world::*;
 
 /// What must not be found.
@@ -64,12 +64,7 @@ fn subscriber(w: &World, s: &Session, queue: &str) {
 }
 
 fn publish(s: &Session, text: &str) {
-    let mut topic = Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: "t".to_owned(),
-        ..Od::default()
-    };
+    let mut topic = world::topic("t");
     let h = open_od(s, &mut topic, MQOO_OUTPUT).unwrap();
     let data = Bytes::copy_from_slice(text.as_bytes());
     block_on(s.put(h, &mut md(PERSISTENT), &mut pmo(0), data)).unwrap();

@@ -51,6 +51,16 @@ pub fn try_open(s: &Session, name: &str, options: i32) -> Result<Hobj, Reason> {
     open_od(s, &mut object(name), options)
 }
 
+/// A topic, by its string.
+pub fn topic(string: &str) -> Od {
+    Od {
+        version: MQOD_VERSION_4,
+        object_type: MQOT_TOPIC,
+        object_string: string.to_owned(),
+        ..Od::default()
+    }
+}
+
 /// Opens what a descriptor names; there must be no warning.
 pub fn open_od(s: &Session, od: &mut Od, options: i32) -> Result<Hobj, Reason> {
     let done = block_on(s.open(od, options))?;

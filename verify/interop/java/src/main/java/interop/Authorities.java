@@ -10,8 +10,6 @@ import com.ibm.mq.MQPutMessageOptions;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.MQTopic;
 import com.ibm.mq.constants.CMQC;
-import com.ibm.mq.jms.MQConnectionFactory;
-import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.ArrayList;
 import java.util.List;
 import javax.jms.Connection;
@@ -189,26 +187,17 @@ public final class Authorities {
         manager.disconnect();
     }
 
-    private MQConnectionFactory jms() throws JMSException {
-        MQConnectionFactory connections = new MQConnectionFactory();
-        connections.setTransportType(WMQConstants.WMQ_CM_CLIENT);
-        connections.setConnectionNameList(place.host + "(" + place.port + ")");
-        connections.setChannel(place.channel);
-        connections.setQueueManager("QM1");
-        return connections;
-    }
-
     @Case
     public void jmsIsRefusedInItsOwnWay() throws Exception {
         try {
-            jms().createConnection().close();
+            Jms.factory(place).createConnection().close();
             throw new AssertionError("not refused");
         } catch (JMSSecurityException failure) {
             equal(2035, reasonOf(failure));
         }
         String name = "queue:///" + queue;
         needs("JMS", () -> {
-            try (Connection connection = jms().createConnection()) {
+            try (Connection connection = Jms.factory(place).createConnection()) {
                 connection.start();
                 Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
                 session.createProducer(session.createQueue(name)).send(session.createTextMessage("hello"));

@@ -42,12 +42,17 @@ public final class Base {
     }
 
     static MQQueueManager connect(Place place) throws MQException {
+        return new MQQueueManager("QM1", properties(place));
+    }
+
+    /** What a connection by the place's channel needs at least. */
+    static Hashtable<String, Object> properties(Place place) {
         Hashtable<String, Object> properties = new Hashtable<>();
         properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
         properties.put(CMQC.PORT_PROPERTY, place.port);
         properties.put(CMQC.CHANNEL_PROPERTY, place.channel);
         properties.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
-        return new MQQueueManager("QM1", properties);
+        return properties;
     }
 
     private static final int INOUT =
@@ -321,16 +326,10 @@ public final class Base {
         fails(CMQC.MQRC_UNKNOWN_REMOTE_Q_MGR,
             () -> qm.accessQueue(name, CMQC.MQOO_OUTPUT, "NOT.THERE", null, null));
         fails(CMQC.MQRC_Q_MGR_NAME_ERROR, () -> {
-            Hashtable<String, Object> properties = new Hashtable<>();
-            properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
-            properties.put(CMQC.PORT_PROPERTY, place.port);
-            properties.put(CMQC.CHANNEL_PROPERTY, place.channel);
-            new MQQueueManager("NOT.THERE", properties);
+            new MQQueueManager("NOT.THERE", properties(place));
         });
         fails(CMQC.MQRC_UNKNOWN_CHANNEL_NAME, () -> {
-            Hashtable<String, Object> properties = new Hashtable<>();
-            properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
-            properties.put(CMQC.PORT_PROPERTY, place.port);
+            Hashtable<String, Object> properties = properties(place);
             properties.put(CMQC.CHANNEL_PROPERTY, "NOT.THERE");
             new MQQueueManager("QM1", properties);
         });

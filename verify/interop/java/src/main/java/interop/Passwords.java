@@ -55,11 +55,7 @@ public final class Passwords {
     }
 
     private MQQueueManager connect(String user, String password, boolean csp) throws MQException {
-        Hashtable<String, Object> properties = new Hashtable<>();
-        properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
-        properties.put(CMQC.PORT_PROPERTY, place.port);
-        properties.put(CMQC.CHANNEL_PROPERTY, place.channel);
-        properties.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
+        Hashtable<String, Object> properties = Base.properties(place);
         properties.put(CMQC.USE_MQCSP_AUTHENTICATION_PROPERTY, csp);
         if (user != null) {
             properties.put(CMQC.USER_ID_PROPERTY, user);
@@ -69,11 +65,7 @@ public final class Passwords {
     }
 
     private MQConnectionFactory jms(boolean csp) throws JMSException {
-        MQConnectionFactory connections = new MQConnectionFactory();
-        connections.setTransportType(WMQConstants.WMQ_CM_CLIENT);
-        connections.setConnectionNameList(place.host + "(" + place.port + ")");
-        connections.setChannel(place.channel);
-        connections.setQueueManager("QM1");
+        MQConnectionFactory connections = Jms.factory(place);
         connections.setBooleanProperty(WMQConstants.USER_AUTHENTICATION_MQCSP, csp);
         return connections;
     }

@@ -11,7 +11,6 @@ import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.mq.jms.MQConnectionFactory;
-import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.Hashtable;
 import javax.jms.Connection;
 import javax.jms.JMSSecurityException;
@@ -50,11 +49,7 @@ public final class Records {
     }
 
     private MQQueueManager connect(String user, SSLSocketFactory factory) throws MQException {
-        Hashtable<String, Object> properties = new Hashtable<>();
-        properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
-        properties.put(CMQC.PORT_PROPERTY, place.port);
-        properties.put(CMQC.CHANNEL_PROPERTY, place.channel);
-        properties.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
+        Hashtable<String, Object> properties = Base.properties(place);
         properties.put(CMQC.USER_ID_PROPERTY, user);
         properties.put(CMQC.PASSWORD_PROPERTY, "nobody looks");
         if (factory != null) {
@@ -65,11 +60,7 @@ public final class Records {
     }
 
     private MQConnectionFactory jms(SSLSocketFactory factory) throws Exception {
-        MQConnectionFactory connections = new MQConnectionFactory();
-        connections.setTransportType(WMQConstants.WMQ_CM_CLIENT);
-        connections.setConnectionNameList(place.host + "(" + place.port + ")");
-        connections.setChannel(place.channel);
-        connections.setQueueManager("QM1");
+        MQConnectionFactory connections = Jms.factory(place);
         if (factory != null) {
             connections.setSSLCipherSuite(SUITE);
             connections.setSSLSocketFactory(factory);

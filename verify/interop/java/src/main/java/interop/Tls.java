@@ -11,7 +11,6 @@ import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.mq.jms.MQConnectionFactory;
-import com.ibm.msg.client.wmq.WMQConstants;
 import java.io.FileInputStream;
 import java.io.InputStream;
 import java.security.KeyStore;
@@ -62,11 +61,7 @@ public final class Tls {
     }
 
     private MQQueueManager connect(String suite, SSLSocketFactory factory, String peer) throws MQException {
-        Hashtable<String, Object> properties = new Hashtable<>();
-        properties.put(CMQC.HOST_NAME_PROPERTY, place.host);
-        properties.put(CMQC.PORT_PROPERTY, place.port);
-        properties.put(CMQC.CHANNEL_PROPERTY, place.channel);
-        properties.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
+        Hashtable<String, Object> properties = Base.properties(place);
         if (suite != null) {
             properties.put(CMQC.SSL_CIPHER_SUITE_PROPERTY, suite);
             properties.put(CMQC.SSL_SOCKET_FACTORY_PROPERTY, factory);
@@ -78,11 +73,7 @@ public final class Tls {
     }
 
     private MQConnectionFactory jms(String suite, SSLSocketFactory factory) throws Exception {
-        MQConnectionFactory connections = new MQConnectionFactory();
-        connections.setTransportType(WMQConstants.WMQ_CM_CLIENT);
-        connections.setConnectionNameList(place.host + "(" + place.port + ")");
-        connections.setChannel(place.channel);
-        connections.setQueueManager("QM1");
+        MQConnectionFactory connections = Jms.factory(place);
         connections.setSSLCipherSuite(suite);
         connections.setSSLSocketFactory(factory);
         return connections;
