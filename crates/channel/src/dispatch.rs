@@ -233,6 +233,7 @@ impl Dispatcher {
         match self.try_connect(conn).await {
             Ok(session) => {
                 conn.q_mgr = Name::new(session.queue_manager().name());
+                conn.identify(&session.connection_id());
                 self.session = Some(session);
                 self.conversation.connect(Connect::Succeeded);
                 self.answer(

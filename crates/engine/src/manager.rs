@@ -95,10 +95,15 @@ impl Inner {
         }
     }
 
-    /// A message identifier nobody else makes: "AMQ ", the queue manager's name, a unique number.
+    /// A message identifier nobody else makes.
     pub(crate) fn new_msg_id(&self, seq: u64) -> MsgId {
+        self.identifier(*b"AMQ ", seq)
+    }
+
+    /// An identifier: what kind it is, the beginning of the queue manager's name, a unique number.
+    pub(crate) fn identifier(&self, kind: [u8; 4], seq: u64) -> [u8; 24] {
         let mut id = [b' '; 24];
-        id[..4].copy_from_slice(b"AMQ ");
+        id[..4].copy_from_slice(&kind);
         let name = self.config.name.as_bytes();
         let length = name.len().min(12);
         id[4..4 + length].copy_from_slice(&name[..length]);

@@ -467,6 +467,13 @@ impl Session {
         self.inner().end_waits(Waits::GivenUp);
     }
 
+    /// The connection identifier (MQCNO.ConnectionId), which DISPLAY CONN shows as EXTCONN and CONN.
+    pub fn connection_id(&self) -> [u8; 24] {
+        let session = self.inner();
+        let number = session.qm.numbers.of_connection(session.id);
+        session.qm.identifier(*b"AMQC", number)
+    }
+
     /// What `DISPLAY CONN` shows of this connection.
     pub fn status(&self) -> ConnectionStatus {
         self.inner().status()

@@ -37,7 +37,7 @@ pub struct ConnRequest {
     pub options: u32,
     /// MQCNO options.
     pub connect_options: i32,
-    /// The FCNO structure as it came; it is given back unchanged.
+    /// The FCNO structure as it came; it is given back with the connection identifier.
     pub fcno: Vec<u8>,
 }
 
@@ -407,6 +407,9 @@ fn read_pmo_over(input: &mut Input<'_>, pmo: &mut Pmo) -> Result<(), DecodeError
     }
 }
 
+/// Where FCNO has the connection identifier: behind StrucId, version and flags.
+const FCNO_CONNECTION: usize = 12;
+
 impl ConnRequest {
     fn read(input: &mut Input<'_>) -> Result<ConnRequest, DecodeError> {
         Ok(ConnRequest {
@@ -432,6 +435,14 @@ impl ConnRequest {
 
     pub(crate) fn read_reply(input: &mut Input<'_>) -> Result<ConnRequest, DecodeError> {
         Self::read(input)
+    }
+
+    /// Puts the connection identifier where the answer has it; a structure without room for it has none.
+    pub fn identify(&mut self, connection: &[u8; 24]) {
+        let room = self.fcno.get_mut(FCNO_CONNECTION..);
+        if let Some(room) = room.and_then(<[u8]>::first_chunk_mut) {
+            *room = *connection;
+        }
     }
 
     /// A version 2 FCNO with nothing in it, which is what a client without connection tags sends.

@@ -1,5 +1,7 @@
 //! Verbs through a channel: what arrives is what was sent, on every kind of socket.
 
+use std::collections::BTreeSet;
+
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCA_Q_MGR_NAME, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_NO_SYNCPOINT,
     MQGMO_SYNCPOINT, MQIA_COMMAND_LEVEL, MQIA_INHIBIT_PUT, MQOO_BROWSE, MQOO_INQUIRE, MQOO_OUTPUT,
@@ -423,10 +425,23 @@ async fn a_conversation_can_connect_again_and_not_before_it_is_connected() {
         (outcome.comp_code, outcome.reason),
         (CompCode::Failed, Reason::Q_MGR_NAME_ERROR)
     );
+    let mut connections = BTreeSet::new();
     for name in ["", "*GROUP", "QM1"] {
         let (outcome, reply) = client.call(Hobj::NONE, &conn(name)).await;
         assert_eq!(outcome.comp_code, CompCode::Ok, "{name}");
-        assert!(matches!(reply, Reply::Conn(conn) if conn.q_mgr == Name::new("QM1")));
+        let Reply::Conn(conn) = reply else {
+            panic!("{reply:?}")
+        };
+        assert_eq!(conn.q_mgr, Name::new("QM1"));
+        let [shown] = &world.qm.connection_status()[..] else {
+            panic!("one connection")
+        };
+        let number = shown.number.to_be_bytes();
+        assert_eq!(
+            conn.fcno[12..36],
+            [b"AMQCQM1         ", &number[..]].concat()
+        );
+        assert!(connections.insert(number), "a number of its own");
         let (outcome, _) = client.call(Hobj::NONE, &Request::Disc).await;
         assert_eq!(outcome, Outcome::done(Hobj::NONE, Reason::NONE));
     }

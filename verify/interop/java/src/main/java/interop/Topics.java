@@ -74,6 +74,27 @@ public final class Topics {
         return texts;
     }
 
+    /** A consumer that does not want what its own connection publishes: the library tells by the connection identifier. */
+    @Case
+    public void whatIsItsOwnDoesNotCome() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            Topic topic = session.createTopic("topic://" + name);
+            MessageConsumer others = session.createConsumer(topic, null, true);
+            MessageConsumer all = session.createConsumer(topic);
+            session.createProducer(topic).send(session.createTextMessage("its own"));
+            Message own = all.receive(LONG);
+            equal("its own", text(own));
+            publish(name, "another's");
+            equal("another's", text(others.receive(LONG)));
+            equal("another's", text(all.receive(LONG)));
+            String identifier = own.getStringProperty("JMS_IBM_ConnectionID");
+            String shown = place.ok("DISPLAY CONN(" + identifier.substring(32) + ") EXTCONN");
+            that(shown.contains("EXTCONN(" + identifier.substring(0, 32) + ")"), shown);
+        }
+    }
+
     @Case
     public void publishAndReceive() throws Exception {
         String name = place.topic();
