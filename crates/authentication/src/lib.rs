@@ -5,6 +5,7 @@
 //!   [`Directory`] an LDAP server, and [`Tokens`] knows the issuers of tokens;
 //! * [`Checker`] has the threads on which methods work, for passwords take milliseconds to check and no lane waits so
 //!   long; it limits how many wait, and how often an address may be wrong;
+//! * [`Loopback`] is a connection on this machine, and asks the kernel whose the other end is;
 //! * [`user_name`], [`is_administrator`], [`system_user`] and [`is_group`] ask the system about its users and groups.
 //!
 //! Invariant: a password is never kept, shown or logged. What is remembered of credentials that were right is a
@@ -14,6 +15,7 @@ mod checker;
 mod credentials;
 mod directory;
 mod limiter;
+mod loopback;
 mod method;
 mod pam;
 mod threads;
@@ -24,6 +26,7 @@ mod users;
 pub use checker::{Asked, Checker};
 pub use credentials::{Credentials, Seal, Seals, SecretKind};
 pub use directory::{Directory, DirectorySettings};
+pub use loopback::Loopback;
 pub use method::{Method, Unable, Verdict};
 pub use pam::Pam;
 #[doc(hidden)]

@@ -9,6 +9,7 @@
 //! | 1 | the channel's MCAUSER, if it has one | manual: "DEFINE CHANNEL", MCAUSER |
 //! | 2 | else the user that the application's process runs as: by the kernel's word on this machine, by its own elsewhere | USERID_DATA |
 //! | 3 | what CONNAUTH demands: no password, any, or this user's if he administers | manual: "DEFINE AUTHINFO", CHCKCLNT and CHCKLOCL |
+//! | 3a | without credentials, but over loopback and from a process of the user who runs the queue manager: the user that qm.ini names, whatever 1 to 3 say | LoopbackUser (ours) |
 //! | 4 | the credentials, if any were given and CONNAUTH looks at them, are right | MQCSP, USERID_DATA |
 //! | 5 | ADOPTCTX(YES): it runs as the user of the credentials, whatever 1 and 2 say | manual: "DEFINE AUTHINFO", ADOPTCTX |
 //! | 6 | over a network: what channel authentication records say (`chlauth`) | manual: "Channel authentication records" |
@@ -48,6 +49,9 @@ pub(crate) struct Claim<'a> {
     pub(crate) credentials: Option<&'a str>,
     /// Whom its process runs as: by the kernel's word on this machine, by its own elsewhere.
     pub(crate) process: Option<&'a str>,
+    /// As whom it runs without credentials, because the kernel says that its connection is of this machine and of the user
+    /// who runs the queue manager.
+    pub(crate) owner: Option<&'a str>,
 }
 
 /// What has to be known before it is decided.
@@ -109,9 +113,15 @@ impl Claim<'_> {
         let trusted = match policy {
             // The kernel knows better on this machine.
             Policy::Unchecked if !self.local => self.credentials,
+            Policy::Checked(_) => self.trusted_owner(),
             _ => None,
         };
         trusted.or(self.process).map(carried)
+    }
+
+    /// As whom it runs for its connection alone.
+    fn trusted_owner(&self) -> Option<&str> {
+        self.owner.filter(|_| self.credentials.is_none())
     }
 
     fn check(&self, checks: &Checks) -> Check {
@@ -126,6 +136,9 @@ impl Claim<'_> {
         let Policy::Checked(checks) = policy else {
             return Demand::Nothing;
         };
+        if self.trusted_owner().is_some() {
+            return Demand::Nothing;
+        }
         match (self.check(checks), self.credentials) {
             (Check::None, _) => Demand::Nothing,
             (_, Some(_)) => Demand::Credentials,
@@ -163,10 +176,13 @@ impl Claim<'_> {
             (Policy::Broken(_), _, _) if self.local => user.to_owned(),
             (Policy::Broken(why), _, _) => return Err(self.unable(why)),
             (Policy::Checked(checks), Demand::Nothing, Answer::Nothing) => {
-                if self.check(checks) == Check::Required {
-                    return Err(self.none_given("AMQ5540E", &[&checks.object]));
+                match self.trusted_owner() {
+                    Some(owner) if !self.is_closed() => self.whole(owner.to_owned())?,
+                    None if self.check(checks) == Check::Required => {
+                        return Err(self.none_given("AMQ5540E", &[&checks.object]));
+                    }
+                    _ => user.to_owned(),
                 }
-                user.to_owned()
             }
             (Policy::Checked(checks), Demand::Privilege(user), Answer::Privilege(is)) => match is {
                 Some(false) => user,

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_authentication::{
-    Asked, Checker, Credentials, Directory, DirectorySettings, Method, Pam, Seal, Seals,
+    Asked, Checker, Credentials, Directory, DirectorySettings, Loopback, Method, Pam, Seal, Seals,
     SecretKind, TokenSettings, Tokens, UserFile, Verdict, is_administrator, user_name,
 };
 use posthaste_command::{AUTHENMD_USERFILE, Attrs, ObjectKind};
@@ -124,6 +124,9 @@ pub struct Sources {
     pub directory_password: PathBuf,
     /// Issuers of tokens; none if tokens are not taken.
     pub tokens: Option<TokenSettings>,
+    /// As whom applications run without a password that come over loopback from a process of the user who runs the queue
+    /// manager; none if they need one as others do.
+    pub loopback_user: Option<String>,
 }
 
 /// What the connections of a queue manager have in common: what is demanded, and the threads that find out.
@@ -298,6 +301,17 @@ impl ConnAuth {
     pub(crate) async fn is_administrator(&self, user: String) -> Option<bool> {
         let asked = self.groups.ask(move || is_administrator(&user));
         asked.await.ok().flatten()
+    }
+
+    /// As whom applications of the queue manager's owner run that come over loopback without a password.
+    pub(crate) fn loopback_user(&self) -> Option<&str> {
+        self.sources.loopback_user.as_deref()
+    }
+
+    /// Whether a connection was made by the user who runs the queue manager. False if that could not be found out.
+    pub(crate) async fn is_of_owner(&self, loopback: Loopback) -> bool {
+        let asked = self.users_here.ask(move || loopback.is_own()).await;
+        asked.unwrap_or(false)
     }
 
     /// The name of a user of this machine; his number if he has none.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
+use posthaste_authentication::Loopback;
 use posthaste_engine::plant::{Bug, planted};
 use posthaste_env::Nanos;
 use posthaste_mqi::Reason;
@@ -52,11 +53,14 @@ impl Registry {
         }
         let registry = Arc::clone(self);
         let user = stream.peer_user();
+        let loopback = stream.loopback();
+        let loopback = loopback.map(|(peer, here, inode)| Loopback { peer, here, inode });
         let begin = move |wakers: ConnectionWakers, now: Nanos| -> Box<dyn Protocol> {
             let traffic = Arc::clone(permit.traffic());
             let caller = Caller {
                 peer,
                 user,
+                loopback,
                 traffic,
             };
             let security = registry.security().map(Arc::clone);
@@ -333,7 +337,7 @@ impl Connection {
             max_message: agreement.max_message,
             process: (agreement.process_id, agreement.thread_id),
             output: Rc::clone(&self.output),
-            identity: Identity::new(self.caller.user),
+            identity: Identity::new(self.caller.user, self.caller.loopback),
             load: Load::new(self.registry.budget()),
             share: Share::new(self.registry.outgoing()),
         }));

@@ -3,12 +3,12 @@
 //! Invariants: credentials are looked at once for a socket and hold for all its conversations, for as long as CONNAUTH is
 //! not read again; of those that were right a seal is kept, and never the password. What comes with USERID_DATA instead of
 //! MQCSP is kept until it was looked at or nothing looks at it, because it comes only once. Who is on this machine is whom the kernel names, whatever
-//! he says.
+//! he says; and so it is asked of a connection over loopback whether the user has made it who runs the queue manager.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use posthaste_authentication::{Credentials, Seal, SecretKind, Verdict};
+use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Verdict};
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
 use zeroize::Zeroizing;
@@ -36,6 +36,10 @@ const MOST_REMEMBERED: usize = 8;
 pub(crate) struct Identity {
     /// The number of the user whose process this is, if it is on this machine.
     kernel: Option<u32>,
+    /// Its connection, if it comes over loopback.
+    loopback: Option<Loopback>,
+    /// Whether that was made by the user who runs the queue manager, once it was asked.
+    of_owner: Cell<Option<bool>>,
     /// Whom the client's process runs as, by its own word.
     process: RefCell<Option<String>>,
     /// What USERID_DATA brought.
@@ -78,9 +82,11 @@ fn of_userid(userid: &Userid) -> Option<Credentials> {
 
 impl Identity {
     /// Of a socket; with the number of the user whose process is at its other end, if that is on this machine.
-    pub(crate) fn new(kernel: Option<u32>) -> Identity {
+    pub(crate) fn new(kernel: Option<u32>, loopback: Option<Loopback>) -> Identity {
         Identity {
             kernel,
+            loopback,
+            of_owner: Cell::new(None),
             process: RefCell::default(),
             given: RefCell::default(),
             right: RefCell::default(),
@@ -121,6 +127,10 @@ impl Identity {
             (Some(credentials), _) => Some(claimed(credentials)),
             (None, held) => held.as_ref().map(|(given, _)| given.clone()),
         };
+        let owner = match (given.is_none(), connauth) {
+            (true, Some(connauth)) => self.owner(connauth, &policy).await,
+            _ => None,
+        };
         let local = registry.is_local();
         let claim = Claim {
             channel: if local { "" } else { &instance.channel },
@@ -129,6 +139,7 @@ impl Identity {
             mca_user,
             credentials: given.as_deref(),
             process: process.as_deref(),
+            owner: owner.as_deref(),
         };
         let answer = match (claim.demand(&policy), connauth, &*policy) {
             (Demand::Privilege(user), Some(connauth), _) => {
@@ -163,6 +174,22 @@ impl Identity {
             (Some(number), None) => Some(number.to_string()),
             (None, _) => self.process.borrow().clone(),
         }
+    }
+
+    /// As whom the application runs for its connection alone: over loopback, from a process of the user who runs the queue
+    /// manager. The kernel is asked once for a socket.
+    async fn owner(&self, connauth: &ConnAuth, policy: &Policy) -> Option<String> {
+        let user = connauth.loopback_user()?;
+        let loopback = self.loopback?;
+        if !matches!(policy, Policy::Checked(_)) {
+            return None;
+        }
+        let is = match self.of_owner.get() {
+            Some(is) => is,
+            None => connauth.is_of_owner(loopback).await,
+        };
+        self.of_owner.set(Some(is));
+        is.then(|| user.to_owned())
     }
 
     /// What USERID_DATA has brought, as long as it was not looked at.

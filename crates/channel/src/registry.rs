@@ -11,6 +11,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use posthaste_authentication::Loopback;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Meter, Operator, QueueManager};
@@ -88,6 +89,8 @@ pub struct Caller {
     pub peer: Peer,
     /// The number of the user whose process it is, by the kernel's word, if it is on this machine.
     pub user: Option<u32>,
+    /// Its connection, if it comes over loopback.
+    pub loopback: Option<Loopback>,
     /// Its counters.
     pub traffic: Arc<Traffic>,
 }

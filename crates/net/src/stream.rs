@@ -1,7 +1,7 @@
 //! A connected socket of either kind.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -74,6 +74,19 @@ impl Stream {
                 Some(credentials.map_or(NOBODY, |credentials| credentials.uid.as_raw()))
             }
         }
+    }
+
+    /// A connection over loopback: the address of the other end, that of this one, and this socket's inode. None of any
+    /// other connection, and where the system does not say.
+    pub fn loopback(&self) -> Option<(SocketAddr, SocketAddr, u64)> {
+        let Stream::Tcp(stream) = self else {
+            return None;
+        };
+        let is_loopback = |end: &SocketAddr| end.ip().to_canonical().is_loopback();
+        let peer = stream.peer_addr().ok().filter(is_loopback)?;
+        let here = stream.local_addr().ok().filter(is_loopback)?;
+        let inode = rustix::fs::fstat(stream).ok()?.st_ino;
+        Some((peer, here, inode))
     }
 
     fn descriptor(&self) -> RawFd {

@@ -272,12 +272,13 @@ impl Start<'_> {
         clock: &Arc<dyn Clock>,
         operator: &Arc<dyn Operator>,
     ) -> Result<Authorization, Failure> {
-        let users = SystemUsers::start(Arc::clone(clock), Arc::clone(operator));
-        let users = users.map_err(|error| Failure::io(&self.options.home.folder, &error))?;
         let policy = self.configured.settings.authorization;
+        let external = policy == Some(SecurityPolicy::External);
+        let users = SystemUsers::start(Arc::clone(clock), Arc::clone(operator), external);
+        let users = users.map_err(|error| Failure::io(&self.options.home.folder, &error))?;
         Ok(Authorization {
             users: Arc::new(users),
-            by_user: policy == Some(SecurityPolicy::User),
+            by_user: policy == Some(SecurityPolicy::User) || external,
             enforced: policy.is_some(),
         })
     }
@@ -413,6 +414,7 @@ fn connauth(
         users: home.users(),
         directory_password: home.directory_password(),
         tokens: settings.tokens.clone(),
+        loopback_user: settings.loopback_user.clone(),
     };
     let (operator, clock) = (Arc::clone(operator), posthaste_env::os().clock);
     let connauth = ConnAuth::start(qm.clone(), operator, sources, clock, PASSWORD_THREADS);

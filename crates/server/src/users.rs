@@ -44,19 +44,26 @@ pub(crate) struct SystemUsers {
     thread: Checker,
     operator: Arc<dyn Operator>,
     look_up: fn(&str) -> Option<SystemUser>,
+    /// Users may be others than the system's (`SecurityPolicy=UserExternal`): any may have records.
+    external: bool,
 }
 
 impl SystemUsers {
-    /// Begins to answer.
+    /// Begins to answer. `external`: users may be others than the system's.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(crate) fn start(clock: Arc<dyn Clock>, operator: Arc<dyn Operator>) -> io::Result<Self> {
+    pub(crate) fn start(
+        clock: Arc<dyn Clock>,
+        operator: Arc<dyn Operator>,
+        external: bool,
+    ) -> io::Result<Self> {
         Ok(SystemUsers {
             kept: Mutex::default(),
             thread: Checker::start(1, clock)?,
             operator,
             look_up: system_user,
+            external,
         })
     }
 
@@ -106,6 +113,7 @@ impl Users for SystemUsers {
     fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool> {
         let asked = async move {
             let known = match entity.kind {
+                EntityKind::Principal if self.external => Some(true),
                 EntityKind::Principal => {
                     let is_user = |name: &str| system_user(name).map(|user| user.known);
                     self.ask(&entity.name, is_user).await
@@ -155,7 +163,7 @@ mod tests {
         let clock = os().clock;
         (
             operator.clone(),
-            SystemUsers::start(clock, operator).unwrap(),
+            SystemUsers::start(clock, operator, false).unwrap(),
         )
     }
 
@@ -176,6 +184,21 @@ mod tests {
         assert!(!known(Entity::principal("no-such-user")));
         assert!(!known(Entity::group("no-such-group")));
         assert!(operator.0.lock().is_empty());
+    }
+
+    #[test]
+    fn users_of_elsewhere_may_have_records_where_the_policy_says_so() {
+        let (_, users) = users();
+        let users = SystemUsers {
+            external: true,
+            ..users
+        };
+        let known = |entity: Entity| block_on(users.is_known(&entity));
+        assert!(known(Entity::principal("no-such-user")));
+        assert!(
+            !known(Entity::group("no-such-group")),
+            "groups are the system's"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ const CLAIM: Claim<'static> = Claim {
     mca_user: "",
     credentials: None,
     process: None,
+    owner: None,
 };
 
 /// An application that gives a password as alice, and runs as the process of somebody else.
@@ -273,4 +274,51 @@ fn a_name_is_what_a_message_can_carry_of_it() {
         // As a record may say.
         assert_eq!(ALICE.run_as(name.to_owned()).is_ok(), name == carried);
     }
+}
+
+/// A connection over loopback stands for whom qm.ini names, whatever the application, the channel or ADOPTCTX say.
+#[test]
+fn the_owner_over_loopback_runs_as_one_user_only() {
+    let owner = Claim {
+        owner: Some("app"),
+        process: Some("root"),
+        ..CLAIM
+    };
+    let channel = Claim {
+        mca_user: "mqm",
+        ..owner
+    };
+    let closed = Claim {
+        mca_user: "*NOACCESS",
+        ..owner
+    };
+    let checks = [
+        Check::None,
+        Check::Optional,
+        Check::Administrators,
+        Check::Required,
+    ];
+    for (check, adopt) in checks.into_iter().zip([true, false, true, false]) {
+        let policy = checked(check, adopt);
+        for claim in [owner, channel] {
+            assert_eq!(claim.demand(&policy), Demand::Nothing);
+            let weighed = claim.weigh(&policy, Answer::Nothing).unwrap();
+            assert_eq!(weighed.user, "app");
+            assert_eq!(weighed.client.as_deref(), Some("app"), "for records, too");
+            assert!(!weighed.verified, "it has given no password");
+        }
+        let refused = refused(&closed, &policy, Answer::Nothing);
+        assert_eq!(refused.0, "AMQ9557E");
+    }
+    // Credentials are looked at all the same, and nobody is checked where nothing is.
+    let given = Claim {
+        credentials: Some("alice"),
+        ..owner
+    };
+    let required = checked(Check::Required, true);
+    assert_eq!(given.demand(&required), Demand::Credentials);
+    let wrong = Answer::Credentials(Verdict::Wrong);
+    assert_eq!(refused(&given, &required, wrong).0, "AMQ5534E");
+    assert_eq!(user(&given, &required, right()), "alice");
+    assert_eq!(user(&owner, &Policy::Unchecked, Answer::Nothing), "root");
 }

@@ -33,6 +33,7 @@ fn sources(users: PathBuf, tokens: Option<TokenSettings>) -> Sources {
         directory_password: users.with_file_name("ldap.sth"),
         users,
         tokens,
+        loopback_user: None,
     }
 }
 
@@ -47,13 +48,19 @@ impl Guarded {
     }
 
     fn trusting(world: World, attrs: &str, tokens: Option<TokenSettings>) -> Guarded {
+        Guarded::made(world, attrs, |sources| sources.tokens = tokens)
+    }
+
+    /// A queue manager whose qm.ini says more.
+    fn made(world: World, attrs: &str, more: impl FnOnce(&mut Sources)) -> Guarded {
         let folder = tempfile::tempdir().unwrap();
         let path: PathBuf = folder.path().join("users");
         let users = UserFile::new(&path);
         users.add("alice", b"right").unwrap();
         users.add("bob", b"other").unwrap();
         let (qm, operator) = (world.qm.clone(), world.operator.clone());
-        let sources = sources(path, tokens);
+        let mut sources = sources(path, None);
+        more(&mut sources);
         let connauth = ConnAuth::start(qm, operator, sources, os().clock, 2).unwrap();
         world.registry.authenticate(Arc::clone(&connauth));
         let guarded = Guarded {
@@ -176,6 +183,55 @@ async fn a_right_password_lets_in_by_either_way_and_a_wrong_one_by_none() {
     assert_eq!(inserts, ["CH", "127.0.0.1", "alice"]);
     let inserts = guarded.world.operator.inserts("AMQ5540E");
     assert_eq!(inserts, ["CH", "127.0.0.1", "USERS"]);
+}
+
+/// Where qm.ini names whom the owner's applications run as.
+async fn trusting_loopback(attrs: &str) -> Guarded {
+    let user = |sources: &mut Sources| sources.loopback_user = Some("app".to_owned());
+    Guarded::made(World::new().await, attrs, user)
+}
+
+#[tokio::test]
+async fn the_owner_needs_no_password_over_loopback_and_is_one_user_whatever_he_claims() {
+    let guarded = trusting_loopback("CHCKCLNT(REQUIRED) ADOPTCTX(YES)").await;
+    for (given, expected) in [
+        (Given::Process, Ok("app")),
+        (Given::Userid("root", ""), Ok("app")),
+        (Given::Csp("alice", "right"), Ok("alice")),
+        (Given::Csp("alice", "wrong"), Err(WRONG)),
+        (Given::Csp("app", ""), Err(WRONG)),
+        (Given::Userid("app", "wrong"), Err(WRONG)),
+    ] {
+        let outcome = guarded.outcome(given).await;
+        assert_eq!(outcome.as_deref().map_err(|reason| *reason), expected);
+    }
+    guarded
+        .world
+        .mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('mqapp')");
+    let outcome = guarded.outcome(Given::Process).await;
+    assert_eq!(outcome.as_deref(), Ok("app"));
+    guarded
+        .world
+        .mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('*NOACCESS')");
+    assert_eq!(guarded.outcome(Given::Process).await, Err(WRONG));
+}
+
+/// Only who may give files away can try it.
+#[tokio::test]
+async fn another_user_needs_a_password_over_loopback() {
+    let guarded = trusting_loopback("CHCKCLNT(REQUIRED) ADOPTCTX(YES)").await;
+    let socket = guarded.world.socket().await;
+    if std::os::unix::fs::fchown(&socket, Some(1), None).is_err() {
+        return;
+    }
+    let mut client = Client::agreed(socket, &Raw::offer("CH")).await.unwrap();
+    assert_eq!(Given::Process.connect(&mut client).await, WRONG);
+    drop(client);
+    let socket = guarded.world.socket().await;
+    std::os::unix::fs::fchown(&socket, Some(1), None).unwrap();
+    let mut client = Client::agreed(socket, &Raw::offer("CH")).await.unwrap();
+    let right = Given::Csp("alice", "right");
+    assert_eq!(right.connect(&mut client).await, Reason::NONE);
 }
 
 #[tokio::test]

@@ -234,6 +234,7 @@ impl World {
         let caller = Caller {
             peer: Peer::Local,
             user: None,
+            loopback: None,
             traffic: Arc::new(Traffic::default()),
         };
         spawn_here(serve(stream, caller, Arc::clone(&self.registry)))

@@ -34,6 +34,8 @@ pub struct Settings {
     pub backlog: u32,
     /// Issuers of tokens that are trusted, and what of a token is the user.
     pub tokens: Option<TokenSettings>,
+    /// As whom the owner's applications run that come over loopback without a password; none: they need one.
+    pub loopback_user: Option<String>,
     /// Bytes after which an error log begins anew.
     pub error_log_bytes: u64,
     /// Whose records count where authorities are checked; none: they are not.
@@ -49,6 +51,8 @@ pub enum SecurityPolicy {
     Group,
     /// Users have records of their own besides.
     User,
+    /// So have users whom the operating system does not know.
+    External,
 }
 
 impl SecurityPolicy {
@@ -57,6 +61,7 @@ impl SecurityPolicy {
         match word.to_ascii_lowercase().as_str() {
             "default" | "group" => Some(SecurityPolicy::Group),
             "user" => Some(SecurityPolicy::User),
+            "userexternal" => Some(SecurityPolicy::External),
             _ => None,
         }
     }
@@ -182,6 +187,7 @@ impl RawConfig {
                     issuer: self.text("AuthToken", "Issuer").unwrap_or("").to_owned(),
                     audience: self.text("AuthToken", "Audience").unwrap_or("").to_owned(),
                 }),
+            loopback_user: self.text("TCP", "LoopbackUser").map(str::to_owned),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
             authorization: self.service.filter(|_| self.component),
             encryption,

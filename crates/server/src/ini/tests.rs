@@ -217,6 +217,7 @@ fn authorities_are_checked_where_the_service_is_named() {
         ("default", SecurityPolicy::Group),
         ("Group", SecurityPolicy::Group),
         ("USER", SecurityPolicy::User),
+        ("UserExternal", SecurityPolicy::External),
     ] {
         let text = format!("{SERVICE} SecurityPolicy={word}\n{COMPONENT_STANZA}");
         assert_eq!(policy(&text), Some(wanted), "{word}");
@@ -262,6 +263,6 @@ fn an_authorization_service_that_would_check_nothing_is_refused() {
     );
     let own = COMPONENT_STANZA.replace("MQSeries.UNIX.auth.service", "our.own");
     assert_eq!(refused(&own).0, "AMQ2106E");
-    let external = format!("{SERVICE} SecurityPolicy=UserExternal\n{COMPONENT_STANZA}");
-    assert_eq!(refused(&external).0, "AMQ2106E");
+    let other = format!("{SERVICE} SecurityPolicy=Everybody\n{COMPONENT_STANZA}");
+    assert_eq!(refused(&other).0, "AMQ2106E");
 }

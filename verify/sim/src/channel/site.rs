@@ -149,6 +149,7 @@ impl Site {
         let caller = Caller {
             peer: Peer::Tcp(([10, 0, 0, 1], self.connections.get()).into()),
             user: None,
+            loopback: None,
             traffic: Arc::new(Traffic::default()),
         };
         let gone = Rc::new(Gate::default());
