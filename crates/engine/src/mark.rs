@@ -56,6 +56,10 @@ marks! {
     ReserveSpent: "A checkpoint finds the disk full and spends the reserve.",
     ScarceCheckpoint: "A checkpoint files fewer messages than it should, for want of room.",
     Expired: "Maintenance takes an expired message off its queue.",
+    DelayOver: "A delayed message is put where it is to go.",
+    DelayExpired: "A delayed message has expired while it waited.",
+    DelayGoesOn: "A delayed message that is due can be put neither where it is to go nor on the dead-letter queue.",
+    DelayFound: "A look through the staging queue finds a message.",
 }
 
 #[cfg(feature = "plant")]

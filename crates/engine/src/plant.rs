@@ -108,6 +108,12 @@ pub enum Bug {
     AlterInTwo,
     /// Restart does not look which publications are retained.
     ForgetRetained,
+    /// A delayed message leaves the staging queue in one unit of work, and is put where it is to go in another.
+    MoveInTwo,
+    /// A look through the staging queue passes by what is due already.
+    ForgetDelayed,
+    /// A delayed message is put where it is to go as soon as somebody looks.
+    DeliverEarly,
 }
 
 impl Bug {
@@ -163,6 +169,9 @@ impl Bug {
         Bug::LeakManaged,
         Bug::AlterInTwo,
         Bug::ForgetRetained,
+        Bug::MoveInTwo,
+        Bug::ForgetDelayed,
+        Bug::DeliverEarly,
     ];
 }
 

@@ -202,6 +202,7 @@ impl App {
             priority: Some(0),
             in_uow,
             expiry: None,
+            delay: None,
             msg_id: id,
             correl_id: 0,
         };

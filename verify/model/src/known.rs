@@ -65,6 +65,12 @@ pub(crate) struct Message {
     pub(crate) cleared: bool,
     /// Once its call has succeeded, it is certain that it was put. Not so for who may have subscribed too late.
     pub(crate) due: bool,
+    /// Nobody is given it before; 0: at once, or the clock was set back when it may have come.
+    pub(crate) not_before: u64,
+    /// When it was to come, as its put said.
+    pub(crate) to_come: u64,
+    /// It was put with a delay, and nobody has seen it since, so nobody knows whether it has come.
+    pub(crate) waits: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,11 +379,11 @@ impl Model {
         m.state = state;
         self.gone += u32::from(!may_count(state));
         let m = self.message(id);
-        let present = state == State::Present && m.sure;
+        let present = state == State::Present && m.sure && !m.waits;
         if present {
             m.settled.get_or_insert(now);
         }
-        let counted = present || m.sure && stays;
+        let counted = present || m.sure && stays && !m.waits;
         m.available_since = present.then(|| m.available_since.unwrap_or(now));
         m.counted_since = counted.then(|| m.counted_since.unwrap_or(now));
     }
@@ -573,7 +579,7 @@ impl Model {
             Op::Put(put) => {
                 let (now, time) = (self.now, self.time);
                 let m = self.message(put.id);
-                m.expires.1 = put.expiry.map_or(u64::MAX, |life| time + life);
+                m.expires.1 = put.latest_expiry(time);
                 m.put_done = Some(now);
                 if m.state == State::Putting {
                     self.set(put.id, State::Present);
@@ -608,7 +614,9 @@ impl Model {
             if !may_count(m.state) {
                 continue;
             }
-            m.settled.get_or_insert(now);
+            if !m.waits {
+                m.settled.get_or_insert(now);
+            }
             let (persistent, queue) = (m.persistent, m.put.queue.0);
             let spec = &self.queues[queue].spec;
             let (keeps, harden) = (spec.keeps_non_persistent, spec.harden);
@@ -617,7 +625,8 @@ impl Model {
                 self.set(id, State::Lost);
                 continue;
             }
-            if !persistent && !clean {
+            // Where it waits nothing that is not persistent is kept.
+            if !persistent && (!clean || m.waits) {
                 m.sure = false;
                 m.available_since = None;
                 m.counted_since = None;

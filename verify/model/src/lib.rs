@@ -14,7 +14,8 @@
 //! call whose outcome was never learnt could explain what was seen. `tests/exhaustive.rs` holds both
 //! sentences against a brute-force checker.
 //!
-//! Of queues that topics give messages to, `publications.rs` says what must be on them.
+//! Of queues that topics give messages to, `publications.rs` says what must be on them; of messages that are delivered some
+//! time after their put, `delayed.rs`.
 //!
 //! What it takes as law, where the manual leaves room:
 //! * An uncommitted message is visible to nobody, its own session included.
@@ -30,6 +31,7 @@
 
 mod damage;
 mod definitions;
+mod delayed;
 mod known;
 mod messages;
 mod oracle;
@@ -122,6 +124,8 @@ pub struct Put {
     pub in_uow: bool,
     /// Microseconds of life after the put.
     pub expiry: Option<u64>,
+    /// Microseconds after the put before which nobody is given it.
+    pub delay: Option<u64>,
     /// MsgId.
     pub msg_id: u64,
     /// CorrelId.
@@ -269,6 +273,8 @@ pub enum Rule {
     MissedWakeUp,
     /// A message was delivered after it had expired.
     Expired,
+    /// A message was delivered before its delay was over.
+    Early,
     /// 2016 or 2051 without cause, or a call accepted that had to be refused.
     Inhibited,
     /// An object is not what its last definition says, or is there although it was deleted.

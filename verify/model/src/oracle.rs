@@ -188,6 +188,10 @@ impl Model {
                 if m.expires.0 <= before {
                     m.expires.0 = 0;
                 }
+                // It may have come meanwhile.
+                if m.not_before <= before {
+                    m.not_before = 0;
+                }
             }
         }
         self.time = time;
@@ -263,7 +267,6 @@ impl Model {
     pub(crate) fn add_message(&mut self, put: &Put, uow: Option<usize>) {
         let queue = &mut self.queues[put.queue.0];
         queue.live.push(put.id);
-        let expiry = |from: u64| put.expiry.map_or(u64::MAX, |life| from + life);
         let message = Message {
             put: put.clone(),
             persistent: put.persistent.unwrap_or(queue.spec.default_persistent),
@@ -278,13 +281,16 @@ impl Model {
             available_until: 0,
             counted_since: None,
             counted_until: 0,
-            expires: (expiry(self.time), u64::MAX),
+            expires: (put.earliest_expiry(self.time), u64::MAX),
             backouts: 0,
             backouts_at: 0,
             deliveries: 0,
             by_evidence: false,
             cleared: false,
             due: true,
+            not_before: put.not_before(self.time),
+            to_come: put.not_before(self.time),
+            waits: put.delay.is_some(),
         };
         let before = self.messages.insert(put.id, message);
         assert!(before.is_none(), "message {} is put twice", put.id);
@@ -307,7 +313,7 @@ impl Model {
                     m.state
                 };
                 self.set(put.id, state);
-                let latest = put.expiry.map_or(u64::MAX, |life| self.time + life);
+                let latest = put.latest_expiry(self.time);
                 self.message(put.id).expires.1 = latest;
                 if !flight.put_inhibited[0] {
                     return broken(
@@ -315,7 +321,8 @@ impl Model {
                         format!("put {} to {name} accepted", put.id),
                     );
                 }
-                if least >= max && !unknown {
+                // How full its queue is counts when it comes there.
+                if least >= max && !unknown && put.delay.is_none() {
                     let text = format!("put {} to {name} which holds {least} of {max}", put.id);
                     return broken(Rule::TooDeep, text);
                 }
@@ -425,6 +432,7 @@ impl Model {
         if flight.time > m.expires.1 {
             return broken(Rule::Expired, format!("message {id} on {name}"));
         }
+        self.check_not_early(m, &name)?;
         if !flight.get_inhibited[0] {
             return broken(Rule::Inhibited, format!("message {id} from {name}"));
         }
@@ -503,6 +511,7 @@ impl Model {
         self.found_in_doubt(queue, id);
         let m = self.message(id);
         m.sure = true;
+        m.waits = false;
         m.by_evidence = false;
         if m.state == State::Present && m.available_since.is_none() {
             self.set(id, State::Present);
@@ -549,7 +558,8 @@ impl Model {
         let m = &self.messages[&id];
         let by_priority = self.queues[get.queue.0].spec.by_priority;
         let first = |other: &Message| {
-            let same = other.uow.is_some() && other.uow == m.uow;
+            // What is delayed does not come with the unit of work that it was put in.
+            let same = other.uow.is_some() && other.uow == m.uow && other.put.delay.is_none();
             let fifo = other.settled.is_some_and(|at| at <= m.put_at)
                 || same && other.put_done.is_some_and(|at| at <= m.put_at);
             let rank = if by_priority {

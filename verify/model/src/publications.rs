@@ -478,6 +478,7 @@ impl Model {
             priority: Some(published.priority),
             in_uow: uow.is_some(),
             expiry: None,
+            delay: None,
             msg_id: 0,
             correl_id: 0,
         };

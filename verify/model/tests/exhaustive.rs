@@ -275,6 +275,7 @@ impl Node {
                 priority: None,
                 in_uow: call == Call::PutUow,
                 expiry: None,
+                delay: None,
                 msg_id: 0,
                 correl_id: 0,
             }),

@@ -6,6 +6,7 @@ use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Od, Pmo, Reason};
 
+use crate::delayed::behind_header;
 use crate::workload::{Target, Worker, digest, id24, outcome, patient, payload};
 
 /// Longer than any message.
@@ -83,6 +84,11 @@ impl Worker {
 
     pub(crate) async fn put(&self) -> bool {
         let target = self.target();
+        if let Some(session) = self.local()
+            && self.delays(target)
+        {
+            return self.put_delayed(session, target).await;
+        }
         let length = self.length();
         let manner = Manner {
             persistent: self.chance(self.plan.persistent),
@@ -107,6 +113,7 @@ impl Worker {
             priority: Some(manner.priority),
             in_uow: manner.in_uow,
             expiry: manner.tenths.map(|tenths| tenths * TENTH),
+            delay: None,
             msg_id: id,
             correl_id: manner.correl,
         };
@@ -165,7 +172,7 @@ impl Worker {
     }
 
     /// A put was answered with success. That of a call to the engine itself may still be to be forced.
-    async fn put_taken(&self, op: OpId, manner: Manner) -> bool {
+    pub(crate) async fn put_taken(&self, op: OpId, manner: Manner) -> bool {
         if manner.in_uow {
             return self.still_there(op).await && self.respond(op, Outcome::Done);
         }
@@ -176,7 +183,7 @@ impl Worker {
     }
 
     /// A put has failed. Only a call to the engine itself is asynchronous and yet answered.
-    async fn put_failed(&self, op: OpId, manner: Manner, reason: Reason) -> bool {
+    pub(crate) async fn put_failed(&self, op: OpId, manner: Manner, reason: Reason) -> bool {
         let unknowing = manner.asynchronous && self.remote().is_none();
         if unknowing && manner.in_uow && manner.persistent && reason != Reason::BACKED_OUT {
             self.met("unit of work doomed by a put");
@@ -395,8 +402,8 @@ impl Worker {
             self.met("get truncated");
             let sent = self.shared.borrow().sent.get(&got.id).copied();
             if let Some((length, hash)) = sent
-                && length == whole
-                && payload(got.id, (length - 8) as u64).starts_with(data)
+                && (data.starts_with(b"RFH ")
+                    || length == whole && payload(got.id, (length - 8) as u64).starts_with(data))
             {
                 got.hash = hash;
             }
@@ -536,9 +543,17 @@ impl Worker {
 }
 
 pub(crate) fn delivered(md: &Md, data: &[u8]) -> Delivered {
-    let id = data
-        .first_chunk::<8>()
-        .map_or(0, |b| u64::from_le_bytes(*b));
+    let own = behind_header(data).and_then(|data| Some((data, *data.first_chunk::<8>()?)));
+    let (data, id) = match own {
+        Some((data, id)) => (data, u64::from_le_bytes(id)),
+        // It is cut in its header.
+        None => (
+            data,
+            md.msg_id
+                .last_chunk()
+                .map_or(0, |id| u64::from_be_bytes(*id)),
+        ),
+    };
     Delivered {
         id,
         hash: digest(data),

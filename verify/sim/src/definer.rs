@@ -137,7 +137,7 @@ impl Worker {
     }
 
     /// Runs a command; what it came to.
-    async fn command(&self, text: &str) -> Outcome {
+    pub(crate) async fn command(&self, text: &str) -> Outcome {
         let command = parsed(text);
         let words: Vec<&str> = text.split(['(', ')', ' ']).collect();
         let replace = if text.contains("REPLACE") {

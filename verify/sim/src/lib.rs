@@ -11,6 +11,7 @@
 //! * `ends`: how a run of the queue manager ends; `turn_over`: writes that are lost where it does the worst.
 //! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `asynchronous`.
 //! * `publish`, `subscribe`: applications that publish, and that subscribe.
+//! * `delayed`: messages that are delivered some time after their put.
 //! * `branches`: units of work that are committed in two steps, and those who decide about them.
 //! * `run`: one seed from the first message to the final audit.
 //! * `plan`: what a seed decides before anything happens (sizes, rates, faults).
@@ -27,6 +28,7 @@ mod channel;
 mod consume;
 mod coverage;
 mod definer;
+mod delayed;
 mod ends;
 mod exhausted;
 mod full_disk;

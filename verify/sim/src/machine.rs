@@ -200,6 +200,8 @@ impl Machine {
         let qm = started.qm.clone();
         executor.spawn("settle", async move { qm.settle().await });
         let qm = started.qm.clone();
+        executor.spawn("delays", async move { qm.deliver_delayed().await });
+        let qm = started.qm.clone();
         executor.spawn("files", async move { qm.serve_files().await });
         let (qm, broken, every) = (started.qm.clone(), self.broken.clone(), self.look_every);
         let steps = Cell::new(0_u64);

@@ -72,6 +72,8 @@ pub struct Plan {
     pub solo: bool,
     /// Topics are published on and subscribed to.
     pub topics: bool,
+    /// Messages are put with a delivery delay.
+    pub delays: bool,
     /// Small messages that are put at once in the first stretch of work, so that an index has many parts.
     pub deep: u64,
     /// Steps from one look at the engine's invariants to the next.
@@ -140,6 +142,7 @@ impl Plan {
             full_disk: 0,
             solo: false,
             topics: false,
+            delays: false,
             deep: 0,
             sealed: false,
             tell: false,
@@ -185,6 +188,12 @@ impl Plan {
         // What a fault of the medium or a disk without room does to one queue of several is not told here.
         self.topics = rng.below(3) == 0 && self.full_disk == 0 && self.media == 0;
         self.sealed = rng.below(4) == 0;
+        // What a full disk or log, or a fault of the medium, does to where messages wait is not told here.
+        self.delays = rng.below(3) == 0 && self.may_delay();
+    }
+
+    fn may_delay(&self) -> bool {
+        self.full_disk == 0 && self.media == 0 && self.exhaust == 0
     }
 
     /// The same with channels, whatever the seed wants.
@@ -206,6 +215,18 @@ impl Plan {
             media: 0,
             turn_over: 0,
             full_disk: 0,
+            ..Plan::without_channels(seed)
+        }
+    }
+
+    /// The same without, and with messages that are delayed.
+    pub fn with_delays(seed: u64) -> Plan {
+        Plan {
+            delays: true,
+            media: 0,
+            turn_over: 0,
+            full_disk: 0,
+            exhaust: 0,
             ..Plan::without_channels(seed)
         }
     }

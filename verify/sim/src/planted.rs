@@ -18,6 +18,8 @@ pub struct Planted {
     pub over_channels: bool,
     /// Some of them publish and subscribe.
     pub topics: bool,
+    /// Some messages are delayed.
+    pub delays: bool,
     /// Seeds within which it must be found.
     pub within: u64,
 }
@@ -29,6 +31,7 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
         acknowledge_early: false,
         over_channels: false,
         topics: false,
+        delays: false,
         within,
     }
 }
@@ -36,6 +39,13 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
 const fn topics(name: &'static str, bug: Bug, within: u64) -> Planted {
     Planted {
         topics: true,
+        ..engine(name, bug, within)
+    }
+}
+
+const fn delays(name: &'static str, bug: Bug, within: u64) -> Planted {
+    Planted {
+        delays: true,
         ..engine(name, bug, within)
     }
 }
@@ -55,6 +65,7 @@ pub const PLANTED: &[Planted] = &[
         acknowledge_early: true,
         over_channels: false,
         topics: false,
+        delays: false,
         within: 200,
     },
     engine("forget-undo", Bug::ForgetUndo, 200),
@@ -91,6 +102,9 @@ pub const PLANTED: &[Planted] = &[
     topics("forget-subscription", Bug::ForgetSubscription, 100),
     topics("leak-managed", Bug::LeakManaged, 100),
     topics("forget-retained", Bug::ForgetRetained, 100),
+    delays("move-in-two", Bug::MoveInTwo, 200),
+    delays("forget-delayed", Bug::ForgetDelayed, 100),
+    delays("deliver-early", Bug::DeliverEarly, 100),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("keep-branch", Bug::KeepBranch, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),
@@ -106,6 +120,7 @@ pub fn find(planted: &Planted, first_seed: u64) -> Option<(u64, Failure)> {
         let plan = match planted.over_channels {
             true => Plan::over_channels(seed),
             false if planted.topics => Plan::with_topics(seed),
+            false if planted.delays => Plan::with_delays(seed),
             false => Plan::without_channels(seed),
         };
         let plan = Plan {

@@ -16,6 +16,7 @@ use crate::caller::Caller;
 use crate::channel::{self, Site};
 use crate::coverage::{self, Coverage};
 use crate::definer::{self, Own};
+use crate::delayed::WITHDRAWN;
 use crate::machine::Machine;
 use crate::media::QUEUES;
 use crate::plan::Plan;
@@ -184,8 +185,10 @@ impl Run {
             });
             queues.push((name, id));
         }
+        let withdrawn = model.add_queue(QueueSpec::roomy(WITHDRAWN));
         let shared = Shared {
             model,
+            withdrawn,
             violation: None,
             stuck: None,
             rng: Rng::new(plan.seed ^ 0x00AC_710F),
@@ -303,6 +306,9 @@ impl Run {
             if !self.start_again(self.plan.epochs)? {
                 return Ok(self.report());
             }
+        }
+        if self.plan.delays && !self.deliver_delayed()? {
+            return Ok(self.report());
         }
         self.audit()?;
         self.expect_puts()?;
@@ -473,6 +479,7 @@ impl Run {
         if self.plan.solo {
             self.spawn_solo();
         }
+        self.spawn_withdrawing();
         if self.plan.topics {
             self.spawn_publishers();
             self.spawn_subscribers();

@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::channel::Conversation;
 use crate::coverage::Coverage;
 use crate::definer::Own;
+use crate::delayed::WITHDRAWN;
 use crate::reports::Reports;
 use crate::subscribe::Subscriptions;
 
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     /// Times that a channel was stopped.
     pub(crate) channel_stops: u64,
     pub(crate) queues: Vec<(String, QueueId)>,
+    /// The queue that comes and goes while messages for it are delayed.
+    pub(crate) withdrawn: QueueId,
     pub(crate) definitions: Definitions,
     /// What is under the names of those who define.
     pub(crate) own: Vec<Own>,
@@ -169,6 +172,9 @@ impl Worker {
         let mut queues = self.shared.borrow().queues.clone();
         let own = self.shared.borrow().own.clone();
         queues.extend(own.into_iter().filter_map(|o| Some((o.name, o.queue?))));
+        if self.plan.delays {
+            queues.push((WITHDRAWN.to_owned(), self.shared.borrow().withdrawn));
+        }
         self.open_these(queues).await
     }
 

@@ -10,6 +10,7 @@ use posthaste_env::sync::Mutex;
 
 use super::header::Header;
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::signal::Signal;
 
 /// Microseconds of the longest wait: the system's clock may be set meanwhile.
@@ -73,7 +74,8 @@ impl Delays {
     pub(crate) fn take_due(&self, now: i64) -> Option<u64> {
         let mut known = self.known.lock();
         let next = *known.due.first()?;
-        (next.0 <= now && known.due.remove(&next)).then_some(next.1)
+        let due = next.0 <= now || planted(Bug::DeliverEarly);
+        (due && known.due.remove(&next)).then_some(next.1)
     }
 
     /// How many messages are known.

@@ -21,6 +21,8 @@ use crate::catalogue::DELAY_QUEUE;
 use crate::consume::selection::{seq_of, token_of};
 use crate::maintain::Watched;
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue_manager::QueueManager;
 use crate::report::{self, Kind, Report};
@@ -221,7 +223,10 @@ impl Delivering {
                 }
             };
             if let (Some(due), Some(seq)) = (Header::due_of(&data), seq_of(&gmo.msg_token)) {
-                found.push((due, seq));
+                mark(Mark::DelayFound);
+                if !planted(Bug::ForgetDelayed) || due > inner.clock.now() {
+                    found.push((due, seq));
+                }
             }
             next = MQGMO_BROWSE_NEXT;
         }
@@ -244,7 +249,11 @@ impl Delivering {
             return Ok(Became::Done);
         };
         let data = data.slice(length..);
+        if planted(Bug::MoveInTwo) {
+            self.session.commit().await?;
+        }
         if header.expires != 0 && header.expires <= inner.clock.now() {
+            mark(Mark::DelayExpired);
             return self.expire(inner, header, data).await;
         }
         let settled = match self.put(inner, &header, data.clone()).await {
@@ -252,8 +261,12 @@ impl Delivering {
             put => put,
         };
         match settled {
-            Ok(()) => self.session.commit().await.map(|_| Became::Done),
+            Ok(()) => {
+                mark(Mark::DelayOver);
+                self.session.commit().await.map(|_| Became::Done)
+            }
             Err(reason) => {
+                mark(Mark::DelayGoesOn);
                 self.session.backout().await?;
                 Ok(Became::Stays(reason))
             }

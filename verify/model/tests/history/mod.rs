@@ -48,6 +48,7 @@ pub(crate) fn message(id: u64) -> Put {
         priority: None,
         in_uow: false,
         expiry: None,
+        delay: None,
         msg_id: id,
         correl_id: id % 2,
     }

@@ -21,6 +21,7 @@ mod streamed;
 
 use std::rc::Rc;
 
+use crate::delayed::STAGING;
 use crate::run::{Failure, Run};
 
 pub(crate) use clients::DEFINITIONS;
@@ -103,15 +104,17 @@ impl Run {
             return Ok(());
         }
         let queues: Vec<_> = self.shared.borrow().queues.clone();
-        // What branches in doubt have in hand is left by intent.
-        let in_doubt = !site.qm.in_doubt().is_empty();
+        let delayed = site.qm.queue_status(STAGING).is_some_and(|s| s.depth > 0);
+        // What branches in doubt have in hand is left by intent, and what is delayed is delivered by somebody.
+        let in_hand = !site.qm.in_doubt().is_empty() || delayed;
         let open = queues.iter().any(|(name, _)| {
             let status = site.qm.queue_status(name);
-            status.is_none_or(|s| s.open_input + s.open_output > 0 || s.uncommitted && !in_doubt)
+            status.is_none_or(|s| s.open_input + s.open_output > 0 || s.uncommitted && !in_hand)
         });
+        let connections = site.qm.connections().saturating_sub(usize::from(delayed));
         let left = [
             ("instances", site.registry.status().len()),
-            ("connections", site.qm.connections()),
+            ("connections", connections),
             ("handles or units of work", usize::from(open)),
             ("bytes of unfinished messages", site.registry.unfinished()),
             ("bytes for output", site.registry.kept_for_output()),

@@ -78,8 +78,11 @@ fn tests(repository: &Repository) -> BTreeSet<String> {
     names
 }
 
+/// What names of planted bugs stand behind.
+const TABLES: [&str; 5] = ["name:", "engine(", "topics(", "delays(", "planted("];
+
 /// Names in the tables of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)`,
-/// `topics("...", ...)` or `planted("...", ...)`.
+/// `topics("...", ...)`, `delays("...", ...)` or `planted("...", ...)`.
 fn planted(repository: &Repository) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let sources = repository.sources().iter();
@@ -88,10 +91,7 @@ fn planted(repository: &Repository) -> BTreeSet<String> {
             let before = source.code()[..literal.offset]
                 .trim_end_matches('"')
                 .trim_end();
-            if ["name:", "engine(", "topics(", "planted("]
-                .iter()
-                .any(|start| before.ends_with(start))
-            {
+            if TABLES.iter().any(|start| before.ends_with(start)) {
                 names.insert(literal.text.clone());
             }
         }
