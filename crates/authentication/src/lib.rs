@@ -14,6 +14,7 @@
 mod checker;
 mod credentials;
 mod directory;
+mod group;
 mod limiter;
 mod loopback;
 mod method;

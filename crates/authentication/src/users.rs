@@ -5,7 +5,9 @@
 use std::ffi::CString;
 
 use nix::errno::Errno;
-use nix::unistd::{Group, Uid, User, getgrouplist};
+use nix::unistd::{Uid, User, getgrouplist};
+
+use crate::group::{group_name, group_number};
 
 /// The group of those who administer queue managers (manual: "Authority to administer IBM MQ").
 const ADMINISTRATORS: &str = "mqm";
@@ -48,7 +50,7 @@ pub fn system_user(name: &str) -> Option<SystemUser> {
     let mut groups = Vec::new();
     for number in numbers {
         // A group without a name has no records.
-        groups.extend(found(Group::from_gid(number))?.map(|group| group.name));
+        groups.extend(found(group_name(number.as_raw()))?);
     }
     Some(SystemUser {
         administers: is_owner(user.uid.as_raw())
@@ -60,7 +62,7 @@ pub fn system_user(name: &str) -> Option<SystemUser> {
 
 /// Whether the system knows a group. None: it could not be found out.
 pub fn is_group(name: &str) -> Option<bool> {
-    found(Group::from_name(name)).map(|group| group.is_some())
+    found(group_number(name)).map(|group| group.is_some())
 }
 
 /// Whether a user administers this queue manager. None: it could not be found out, because the groups of a user who is there
