@@ -65,9 +65,18 @@ struct Key {
     key: PKey<Public>,
 }
 
+/// What a file of keys holds.
+#[derive(Default)]
+struct KeyFile {
+    keys: Vec<Key>,
+    /// The names of the certificates in it whose time is not now.
+    not_valid: Vec<String>,
+}
+
 /// Issuers' keys.
 pub struct Tokens {
     keys: Vec<Key>,
+    not_valid: Vec<String>,
     user_claim: String,
     issuer: String,
     audience: String,
@@ -86,16 +95,16 @@ impl Tokens {
         let path = &settings.keys;
         let of_file = |why: String| format!("{}: {why}", path.display());
         let text = read(path).map_err(of_file)?;
-        let keys = match text.trim_start().starts_with('{') {
-            true => key_set(&text),
-            false => pem(&text),
-        };
-        let keys = keys.map_err(of_file)?;
+        let KeyFile { keys, not_valid } = key_file(&text).map_err(of_file)?;
         if keys.is_empty() || keys.len() > MOST_KEYS {
-            let why = format!(
+            let mut why = format!(
                 "it has {} keys for RS256 or ES256, and not 1 to {MOST_KEYS}",
                 keys.len()
             );
+            if !not_valid.is_empty() {
+                let names = not_valid.join(", ");
+                why = format!("{why}; certificates in it are not valid now: {names}");
+            }
             return Err(of_file(why));
         }
         let user_claim = match settings.user_claim.as_str() {
@@ -104,10 +113,16 @@ impl Tokens {
         };
         Ok(Tokens {
             keys,
+            not_valid,
             user_claim: user_claim.to_owned(),
             issuer: settings.issuer.clone(),
             audience: settings.audience.clone(),
         })
+    }
+
+    /// The names of the certificates that were passed over, because they were not valid when they were read.
+    pub fn not_valid(&self) -> &[String] {
+        &self.not_valid
     }
 
     /// Whose token this is, at a time in seconds from 1970 on; or why it is nobody's.
@@ -247,10 +262,21 @@ fn is_for(claims: &Value, audience: &str) -> bool {
     }
 }
 
-/// Public keys and certificates, one behind the other.
-fn pem(text: &str) -> Result<Vec<Key>, String> {
+fn key_file(text: &str) -> Result<KeyFile, String> {
+    if !text.trim_start().starts_with('{') {
+        return pem(text);
+    }
+    key_set(text).map(|keys| KeyFile {
+        keys,
+        ..KeyFile::default()
+    })
+}
+
+/// Public keys and certificates, one behind the other. Certificates whose time is not now are passed over: one that has
+/// expired takes nobody's trust away but its issuer's.
+fn pem(text: &str) -> Result<KeyFile, String> {
     const END: &str = "-----END ";
-    let mut keys = Vec::new();
+    let mut found = KeyFile::default();
     let mut rest = text;
     while let Some(at) = rest.find(END) {
         let end = rest.get(at..).and_then(|tail| tail.find('\n'));
@@ -258,23 +284,28 @@ fn pem(text: &str) -> Result<Vec<Key>, String> {
         let (block, behind) = rest.split_at(end);
         rest = behind;
         let key = match block.contains("BEGIN CERTIFICATE") {
-            true => certified(block)?,
+            true => match certified(block)? {
+                Ok(key) => key,
+                Err(name) => {
+                    found.not_valid.push(name);
+                    continue;
+                }
+            },
             false => PKey::public_key_from_pem(block.as_bytes()).map_err(words)?,
         };
-        keys.extend(Key::of(key, None).map_err(words)?);
+        found.keys.extend(Key::of(key, None).map_err(words)?);
     }
-    Ok(keys)
+    Ok(found)
 }
 
-/// The key of a certificate that is valid now.
-fn certified(block: &str) -> Result<PKey<Public>, String> {
+/// The key of a certificate; the name of one that is not valid now.
+fn certified(block: &str) -> Result<Result<PKey<Public>, String>, String> {
     let certificate = X509::from_pem(block.as_bytes()).map_err(words)?;
     let now = Asn1Time::days_from_now(0).map_err(words)?;
     if certificate.not_after() < now || certificate.not_before() > now {
-        let name = certificate.subject_name();
-        return Err(format!("a certificate in it is not valid now: {name:?}"));
+        return Ok(Err(format!("{:?}", certificate.subject_name())));
     }
-    certificate.public_key().map_err(words)
+    certificate.public_key().map(Ok).map_err(words)
 }
 
 /// A JSON Web Key Set. Keys for something else than to sign, and of other kinds, are passed over.
@@ -342,12 +373,10 @@ impl Method for Tokens {
 pub fn fuzz(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (file, token) = text.split_once('\u{0}').unwrap_or(("", &text));
-    let keys = match file.trim_start().starts_with('{') {
-        true => key_set(file),
-        false => pem(file),
-    };
+    let KeyFile { keys, not_valid } = key_file(file).unwrap_or_default();
     let tokens = Tokens {
-        keys: keys.unwrap_or_default(),
+        keys,
+        not_valid,
         user_claim: USER_CLAIM.to_owned(),
         issuer: "issuer".to_owned(),
         audience: "audience".to_owned(),

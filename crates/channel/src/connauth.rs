@@ -259,7 +259,7 @@ impl ConnAuth {
 
     fn checks(&self, name: &str, attrs: &Attrs, method: Arc<dyn Method>) -> Result<Checks, String> {
         let seconds = u64::try_from(attrs.int(MQIA_AUTHENTICATION_FAIL_DELAY)).unwrap_or(0);
-        let tokens = self.sources.tokens.as_ref().map(Tokens::load).transpose()?;
+        let tokens = self.tokens().transpose()?;
         Ok(Checks {
             object: name.to_owned(),
             client: Check::read(attrs, MQIA_CHECK_CLIENT_BINDING),
@@ -269,6 +269,18 @@ impl ConnAuth {
             method,
             tokens: tokens.map(Arc::new),
         })
+    }
+
+    /// The issuers that are trusted, if any; certificates that are not valid now are told of, and passed over.
+    fn tokens(&self) -> Option<Result<Tokens, String>> {
+        let settings = self.sources.tokens.as_ref()?;
+        let loaded = Tokens::load(settings).inspect(|tokens| {
+            for name in tokens.not_valid() {
+                let keys = settings.keys.display().to_string();
+                self.operator.message("AMQ2606W", &[keys, name.clone()]);
+            }
+        });
+        Some(loaded)
     }
 
     /// Whether credentials are right; `from` an address, or from this machine.

@@ -3,6 +3,7 @@
 use openssl::ec::EcKey;
 use openssl::pkey::Private;
 use openssl::sign::Signer;
+use openssl::x509::X509Name;
 use serde_json::json;
 
 use super::*;
@@ -126,6 +127,46 @@ fn a_trusted_issuers_tokens_name_their_users() {
             assert_eq!(by_claim.user(token.as_bytes(), NOW), Ok("app1".to_owned()));
         }
     }
+}
+
+/// A certificate of an issuer, by its own hand, for these days from now on.
+fn certificate(issuer: &Issuer, name: &str, days: [i64; 2]) -> String {
+    let mut named = X509Name::builder().unwrap();
+    named.append_entry_by_text("CN", name).unwrap();
+    let named = named.build();
+    let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let today = i64::try_from(today.as_secs()).unwrap();
+    let at = |day: i64| Asn1Time::from_unix(today + day * 86_400).unwrap();
+    let mut made = X509::builder().unwrap();
+    made.set_subject_name(&named).unwrap();
+    made.set_issuer_name(&named).unwrap();
+    made.set_not_before(&at(days[0])).unwrap();
+    made.set_not_after(&at(days[1])).unwrap();
+    made.set_pubkey(&issuer.key).unwrap();
+    made.sign(&issuer.key, MessageDigest::sha256()).unwrap();
+    String::from_utf8(made.build().to_pem().unwrap()).unwrap()
+}
+
+/// One certificate that has expired, or is for later, shuts nobody out but whom its key has signed for.
+#[test]
+fn certificates_that_are_not_valid_are_passed_over() {
+    let [over, early, good] = ["over", "early", "good"].map(Issuer::ec);
+    let certificates = [
+        certificate(&over, "over", [-20, -10]),
+        certificate(&good, "good", [-10, 10]),
+        certificate(&early, "early", [10, 20]),
+    ];
+    let tokens_of = tokens(&certificates.concat(), "").unwrap();
+    let user = |issuer: &Issuer| tokens_of.user(issuer.token(&claims()).as_bytes(), NOW);
+    assert_eq!(user(&good), Ok("alice".to_owned()));
+    assert_eq!(user(&over), Err("no trusted key has signed it"));
+    assert_eq!(user(&early), Err("no trusted key has signed it"));
+    let [first, second] = tokens_of.not_valid() else {
+        panic!("{:?}", tokens_of.not_valid());
+    };
+    assert!(first.contains("over") && second.contains("early"));
+    let none = tokens(&certificates[0], "").err().unwrap();
+    assert!(none.contains("0 keys") && none.contains("over"), "{none}");
 }
 
 #[test]

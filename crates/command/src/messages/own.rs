@@ -761,6 +761,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Have the application get a new token from an issuer whose key is in the file that KeyStore in the stanza AuthToken of qm.ini names; after a change of that file enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
     ),
     message(
+        "AMQ2606W",
+        "A certificate in {0} is not valid now, and is passed over: {1}.",
+        "The file holds the keys of those who issue authentication tokens (stanza AuthToken of qm.ini). The time of this certificate is over, or has not come. Tokens that are signed with its key are refused; those of the other issuers are not.",
+        "Put a certificate that is valid into the file, or take this one out, and enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
+    ),
+    message(
         "AMQ2650W",
         "The certificate labelled {0} ({1}) expires in {2} days.",
         "It is in the queue manager's key repository. When it has expired, clients do not trust the queue manager any more or, if it is an authority's, the queue manager does not trust clients whom it has issued. This is told once a day.",
