@@ -168,8 +168,10 @@ impl Serving<'_> {
         let reply = match pcf::escape_command(data) {
             Ok(text) => {
                 let user = request.user_identifier.text();
-                let issuer = self.admin.queue_manager().issuer(&user).await;
-                self.admin.run_for(&issuer, &text).await
+                match self.admin.queue_manager().issuer(&user).await {
+                    Ok(issuer) => self.admin.run_for(&issuer, &text).await,
+                    Err(reason) => Reply::failed("AMQ2434E", &[user.into_owned()], reason),
+                }
             }
             Err(error) => Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
         };

@@ -102,6 +102,11 @@ impl Checker {
         }
     }
 
+    /// The same for something whose answer nobody waits for; false: too many wait already.
+    pub fn begin(&self, work: impl FnOnce() + Send + 'static) -> bool {
+        self.threads.give(Box::new(work))
+    }
+
     /// What comes of a future; none: nothing within [`TIMEOUT`].
     async fn in_time<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut future = pin!(future);

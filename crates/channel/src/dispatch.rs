@@ -221,9 +221,17 @@ impl Dispatcher {
         } = &**common;
         let identity = &common.identity;
         let decided = identity.establish(registry, instance, &common.user, credentials);
-        let mut decided = pin!(decided);
+        self.unless_gone(decided).await
+    }
+
+    /// What comes of something that may be dropped, unless the client goes away before.
+    async fn unless_gone<T>(
+        &self,
+        future: impl Future<Output = Result<T, Reason>>,
+    ) -> Result<T, Reason> {
+        let mut future = pin!(future);
         poll_fn(|cx| match self.conversation.closing() {
-            Closing::Open => decided.as_mut().poll(cx),
+            Closing::Open => future.as_mut().poll(cx),
             _ => Poll::Ready(Err(Reason::CONNECTION_BROKEN)),
         })
         .await
@@ -283,11 +291,15 @@ impl Dispatcher {
             appl_type: conn.application_type,
             options: conn.connect_options,
         };
-        let session = authenticated.connect(qm, who).await;
-        let session = session.inspect_err(|reason| {
-            let inserts = [qm.name().to_owned(), reason.0.to_string()];
-            common.registry.operator().message("AMQ9508E", &inserts);
-        })?;
+        let admitted = async {
+            let session = authenticated.connect(qm, who).await;
+            session.inspect_err(|reason| {
+                let inserts = [qm.name().to_owned(), reason.0.to_string()];
+                common.registry.operator().message("AMQ9508E", &inserts);
+            })
+        };
+        // Nothing has been done while it is looked up what the user may.
+        let session = self.unless_gone(admitted).await?;
         common.instance.connect(&name, &user);
         Ok(session)
     }

@@ -14,8 +14,11 @@ pub type Looking<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Who is in which group, as the operating system knows it.
 pub trait Users: Send + Sync {
-    /// A user with its groups. Of one whom nobody knows, or about whom nobody can be asked, only the name.
-    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Arc<Identity>>;
+    /// A user with its groups; of one whom nobody knows only the name. None: it could not be found out.
+    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Option<Arc<Identity>>>;
+    /// The same of a user whom somebody has asked about before, for those who cannot wait. None: it is not known yet, and is
+    /// being asked now.
+    fn known_identity(&self, user: &str) -> Option<Arc<Identity>>;
     /// Whether there is such a user, or such a group.
     fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool>;
     /// Forgets what was looked up.

@@ -192,11 +192,15 @@ impl Inner {
     }
 
     /// A user, on whose behalf something is asked for.
-    pub(crate) async fn caller(&self, user: &str) -> Caller {
-        match self.authorization() {
-            None => Caller::Unchecked,
-            Some(service) => Caller::Checked(service.users.identity(user).await),
-        }
+    ///
+    /// # Errors
+    /// 2063 nobody could say who that is.
+    pub(crate) async fn caller(&self, user: &str) -> Result<Caller, Reason> {
+        let Some(service) = self.authorization() else {
+            return Ok(Caller::Unchecked);
+        };
+        let identity = service.users.identity(user).await;
+        identity.map(Caller::Checked).ok_or(Reason::SECURITY_ERROR)
     }
 
     /// The entity whose record is meant: where users have no records, a user's is that of its primary group.
@@ -210,7 +214,7 @@ impl Inner {
         if entity.kind == EntityKind::Group || service.by_user {
             return Some(entity.clone());
         }
-        let identity = service.users.identity(&entity.name).await;
+        let identity = service.users.identity(&entity.name).await?;
         identity.groups.first().map(|group| Entity::group(group))
     }
 }

@@ -81,12 +81,12 @@ impl QueueManager {
     /// Connects an application, if its user may.
     ///
     /// # Errors
-    /// 2035 its user may not; those of [`QueueManager::connect`].
+    /// 2035 its user may not, 2063 nobody could say who that is; those of [`QueueManager::connect`].
     pub async fn admit(&self, who: Application) -> Result<Session, Reason> {
         if who.binding == Binding::Fastpath || !self.checks_authorities() {
             return self.connect(who);
         }
-        let caller = self.inner.caller(&who.user).await;
+        let caller = self.inner.caller(&who.user).await?;
         caller.check_manager(&self.inner, CONNECT)?;
         self.begin_session(who, true)
     }

@@ -1,10 +1,11 @@
-//! Users and groups for the authority service: asked of the operating system, on a thread of its own, and kept.
+//! Users and groups for the authority service: asked of the operating system, on threads of its own, and kept.
 //!
-//! Invariants: nobody who asks waits on a lane for a directory; what was found is kept until it is refreshed, as long as
-//! there is room, and nothing that was asked before a refresh is kept after it; of whom nobody knows, or about whom nobody
-//! could be asked, only the name is known, so only what everybody may do, and the second is not kept.
+//! Invariants: nobody who asks waits on a lane for a directory, nor for the answer about one other user; what was found is
+//! kept until it is refreshed, as long as there is room, and nothing that was asked before a refresh is kept after it; of
+//! whom nobody knows only the name is known, so only what everybody may do; about whom nobody could be asked nothing is
+//! known, and nothing is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
@@ -14,6 +15,10 @@ use posthaste_authority::{EVERYBODY, Entity, EntityKind, Identity};
 use posthaste_engine::{Looking, Operator, Users};
 use posthaste_env::Clock;
 
+/// Threads that ask.
+const THREADS: usize = 4;
+/// Why nothing was found out, where the system said no more.
+const FAILED: &str = "the look-up failed";
 /// Users that are kept. Clients can name as many as they like.
 const MOST: usize = 10_000;
 
@@ -22,6 +27,8 @@ struct Kept {
     users: BTreeMap<Box<str>, Arc<Identity>>,
     /// How often everything was forgotten.
     refreshed: u64,
+    /// Who is being asked about without anybody who waits for it.
+    being_asked: BTreeSet<Box<str>>,
 }
 
 impl Kept {
@@ -38,10 +45,20 @@ impl Kept {
     }
 }
 
+/// A user as the authority service wants him.
+fn identity_of(user: &str, found: SystemUser) -> Arc<Identity> {
+    let groups = found.groups.into_iter().map(String::into_boxed_str);
+    Arc::new(Identity {
+        user: user.into(),
+        groups: groups.collect(),
+        privileged: found.administers,
+    })
+}
+
 /// The users of this machine.
 pub(crate) struct SystemUsers {
-    kept: Mutex<Kept>,
-    thread: Checker,
+    kept: Arc<Mutex<Kept>>,
+    threads: Checker,
     operator: Arc<dyn Operator>,
     look_up: fn(&str) -> Option<SystemUser>,
     /// Users may be others than the system's (`SecurityPolicy=UserExternal`): any may have records.
@@ -59,55 +76,94 @@ impl SystemUsers {
         external: bool,
     ) -> io::Result<Self> {
         Ok(SystemUsers {
-            kept: Mutex::default(),
-            thread: Checker::start(1, clock)?,
+            kept: Arc::default(),
+            threads: Checker::start(THREADS, clock)?,
             operator,
             look_up: system_user,
             external,
         })
     }
 
-    /// Asks on the thread; none: it could not be found out, which the operator is told.
+    /// Asks on a thread; none: it could not be found out, which the operator is told.
     async fn ask<T: Send + 'static>(
         &self,
         name: &str,
         question: impl FnOnce(&str) -> Option<T> + Send + 'static,
     ) -> Option<T> {
         let asked = name.to_owned();
-        let why = match self.thread.ask(move || question(&asked)).await {
+        let why = match self.threads.ask(move || question(&asked)).await {
             Ok(Some(answer)) => return Some(answer),
-            Ok(None) => "the look-up failed".to_owned(),
+            Ok(None) => FAILED.to_owned(),
             Err(unable) => unable.0,
         };
         self.operator.message("AMQ2433E", &[name.to_owned(), why]);
         None
     }
 
-    async fn find_out(&self, user: &str) -> Arc<Identity> {
+    async fn find_out(&self, user: &str) -> Option<Arc<Identity>> {
         let refreshed = self.kept.lock().refreshed;
-        let Some(found) = self.ask(user, self.look_up).await else {
-            return Arc::new(stranger(user));
-        };
-        let groups = found.groups.into_iter().map(String::into_boxed_str);
-        let identity = Arc::new(Identity {
-            user: user.into(),
-            groups: groups.collect(),
-            privileged: found.administers,
-        });
+        let identity = identity_of(user, self.ask(user, self.look_up).await?);
         self.kept.lock().keep(&identity, refreshed);
-        identity
+        Some(identity)
+    }
+
+    /// Asks on a thread, for whoever looks again later.
+    fn begin(&self, user: &str) {
+        let refreshed = {
+            let mut kept = self.kept.lock();
+            if !kept.being_asked.insert(user.into()) {
+                return;
+            }
+            kept.refreshed
+        };
+        let asking = Asking {
+            kept: Arc::clone(&self.kept),
+            user: user.into(),
+        };
+        let (look_up, operator) = (self.look_up, Arc::clone(&self.operator));
+        // Where too many wait already, whoever looks again asks again.
+        self.threads.begin(move || {
+            let user = &asking.user;
+            match look_up(user) {
+                Some(found) => asking
+                    .kept
+                    .lock()
+                    .keep(&identity_of(user, found), refreshed),
+                None => operator.message("AMQ2433E", &[user.to_string(), FAILED.to_owned()]),
+            }
+        });
+    }
+}
+
+/// Somebody is being asked about, until this is dropped.
+struct Asking {
+    kept: Arc<Mutex<Kept>>,
+    user: Box<str>,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.kept.lock().being_asked.remove(&self.user);
     }
 }
 
 impl Users for SystemUsers {
-    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Arc<Identity>> {
+    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Option<Arc<Identity>>> {
         let known = self.kept.lock().users.get(user).cloned();
         Box::pin(async move {
             match known {
-                Some(known) => known,
+                Some(known) => Some(known),
                 None => self.find_out(user).await,
             }
         })
+    }
+
+    fn known_identity(&self, user: &str) -> Option<Arc<Identity>> {
+        let known = self.kept.lock().users.get(user).cloned();
+        if known.is_none() {
+            self.begin(user);
+        }
+        known
     }
 
     fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool> {
@@ -134,20 +190,21 @@ impl Users for SystemUsers {
     }
 }
 
-/// Of whom nobody knows anything.
-fn stranger(user: &str) -> Identity {
-    Identity {
-        user: user.into(),
-        ..Identity::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::panic::Location;
 
+    use std::time::{Duration, Instant};
+
     use posthaste_env::{block_on, os};
+
+    fn stranger(user: &str) -> Identity {
+        Identity {
+            user: user.into(),
+            ..Identity::default()
+        }
+    }
 
     #[derive(Default)]
     struct Recorded(Mutex<Vec<String>>);
@@ -171,9 +228,9 @@ mod tests {
     fn the_system_knows_root_and_no_stranger() {
         let (operator, users) = users();
         for _ in 0..2 {
-            let root = block_on(users.identity("root"));
+            let root = block_on(users.identity("root")).unwrap();
             assert!(root.privileged && !root.groups.is_empty());
-            let stranger = block_on(users.identity("no-such-user"));
+            let stranger = block_on(users.identity("no-such-user")).unwrap();
             assert!(!stranger.privileged && stranger.groups.is_empty());
             assert_eq!(&*stranger.user, "no-such-user");
             users.refresh();
@@ -209,12 +266,43 @@ mod tests {
             ..users
         };
         for times in 1..3 {
-            let root = block_on(users.identity("root"));
-            assert!(!root.privileged && root.groups.is_empty());
+            assert_eq!(block_on(users.identity("root")), None);
             assert!(users.kept.lock().users.is_empty());
             let messages = operator.0.lock();
             assert_eq!(*messages, vec!["AMQ2433E root the look-up failed"; times]);
         }
+    }
+
+    /// Held by a test as long as a directory is not to answer.
+    static SILENT: Mutex<()> = Mutex::new(());
+
+    fn slow(user: &str) -> Option<SystemUser> {
+        if user.starts_with("slow") {
+            drop(SILENT.lock());
+        }
+        system_user(user)
+    }
+
+    #[test]
+    fn one_who_is_slowly_found_holds_nobody_else_up() {
+        let (_, users) = users();
+        let users = SystemUsers {
+            look_up: slow,
+            ..users
+        };
+        let silent = SILENT.lock();
+        for user in ["slow1", "slow1", "slow2", "slow3"] {
+            assert_eq!(users.known_identity(user), None);
+        }
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // Nobody waits for it, but it is asked.
+        while users.known_identity("root").is_none() {
+            assert!(Instant::now() < deadline, "the others wait");
+            std::thread::yield_now();
+        }
+        assert!(block_on(users.identity("no-such-user")).is_some());
+        assert_eq!(users.known_identity("slow1"), None);
+        drop(silent);
     }
 
     #[test]

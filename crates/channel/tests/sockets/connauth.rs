@@ -123,6 +123,12 @@ pub(crate) enum Given<'a> {
 
 impl Given<'_> {
     pub(crate) async fn connect(self, client: &mut Raw) -> Reason {
+        self.state(client);
+        self.reconnect(client).await
+    }
+
+    /// Says who its process runs as.
+    pub(crate) fn state(self, client: &mut Raw) {
         let id = client.id;
         let (user, password) = match self {
             Given::Process | Given::Csp(..) | Given::Token(_) => ("process", ""),
@@ -136,7 +142,6 @@ impl Given<'_> {
             long_user: Chars::new(user),
         };
         client.socket.userid(&mut client.out, id, &userid);
-        self.reconnect(client).await
     }
 
     /// The same, on a socket that has said who the process runs as.

@@ -6,6 +6,7 @@
     reason = "in a test a panic is how a failure is reported"
 )]
 
+mod authorities;
 mod budgets;
 mod chlauth;
 mod client;

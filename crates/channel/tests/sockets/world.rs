@@ -14,7 +14,9 @@ use parking_lot::Mutex;
 use posthaste_admin::Admin;
 use posthaste_channel::{Caller, Limits, Registry, serve};
 use posthaste_command::parse;
-use posthaste_engine::{CreateOptions, EndMode, EngineConfig, Operator, QueueManager};
+use posthaste_engine::{
+    Authorization, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Users,
+};
 use posthaste_env::{Env, Thread, block_on, os, spawn};
 use posthaste_net::{
     Address, Admission, LaneFailed, Lanes, Listener, Options, Peer, Refused, RuntimeClock, Stream,
@@ -100,7 +102,19 @@ const DEFINITIONS: &str = "
 impl World {
     /// A queue manager without a listener.
     pub(crate) async fn quiet(limits: Limits) -> World {
-        Self::on(os(), None, limits).await
+        Self::on(os(), None, limits, None).await
+    }
+
+    /// A queue manager that listens and checks authorities, whose users these know.
+    pub(crate) async fn authorising(users: Arc<dyn Users>) -> World {
+        let authorization = Authorization {
+            users,
+            by_user: false,
+            enforced: true,
+        };
+        let limits = Limits::default();
+        let world = Self::on(os(), None, limits, Some(authorization)).await;
+        world.listen(2)
     }
 
     /// A queue manager that listens and whose log can be held up: no committer writes it on its own thread.
@@ -120,11 +134,16 @@ impl World {
             disk: env.disk.clone(),
             hold: hold.clone(),
         });
-        let world = Self::on(env, Some(hold), Limits::default()).await;
+        let world = Self::on(env, Some(hold), Limits::default(), None).await;
         world.listen(lanes)
     }
 
-    async fn on(env: Env, hold: Option<Arc<Hold>>, limits: Limits) -> World {
+    async fn on(
+        env: Env,
+        hold: Option<Arc<Hold>>,
+        limits: Limits,
+        authorization: Option<Authorization>,
+    ) -> World {
         let folder = tempfile::tempdir().unwrap();
         let mut log_config = LogConfig {
             file_pages: 256,
@@ -140,7 +159,7 @@ impl World {
             pq_buffer: 1 << 20,
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
-            authorization: None,
+            authorization,
             cipher: None,
         };
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();

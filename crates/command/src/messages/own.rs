@@ -631,8 +631,14 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2433E",
         "Groups of users could not be looked up for {0}: {1}.",
-        "The system was asked (NSS), and there was no answer, so {0} has the authorities of nobody's groups but those of everybody. Nothing is kept of it: the next open asks again.",
+        "The system was asked (NSS), and there was no answer. The application was told MQRC_SECURITY_ERROR (2063). Nothing is kept of it: the next call asks again.",
         "See that the source of users and groups answers: getent passwd {0}, getent group.",
+    ),
+    message(
+        "AMQ2434E",
+        "The command was not carried out: it could not be found out who {0} is.",
+        "Authorities are checked, and the system, which was asked for the groups of the user (NSS), gave no answer.",
+        "See that the source of users and groups answers: getent passwd {0}, getent group. Then enter the command again.",
     ),
     message(
         "AMQ2440E",

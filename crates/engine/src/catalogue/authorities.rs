@@ -11,6 +11,7 @@ use posthaste_authority::{
 };
 use posthaste_command::{Object, ObjectKind, RecordName, Value};
 use posthaste_env::sync::RwLock;
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
@@ -270,7 +271,7 @@ impl QueueManager {
     }
 
     /// The entities whose records count for an entity: itself, or a user's groups (and the user, where users have records).
-    /// None: there is no such user, or no such group.
+    /// None: there is no such user, or no such group, or nobody could say.
     pub async fn counting_entities(&self, of: &Entity) -> Option<Vec<Entity>> {
         let inner = self.inner();
         let Some(service) = &inner.config.authorization else {
@@ -282,7 +283,7 @@ impl QueueManager {
         if of.kind == EntityKind::Group {
             return Some(vec![of.clone()]);
         }
-        let identity = service.users.identity(&of.name).await;
+        let identity = service.users.identity(&of.name).await?;
         let table = inner.catalogue.authorities.0.read();
         Some(table.entities(&identity).collect())
     }
@@ -298,7 +299,7 @@ impl QueueManager {
         let inner = self.inner();
         if of.kind == EntityKind::Principal
             && let Some(service) = &inner.config.authorization
-            && service.users.identity(&of.name).await.privileged
+            && service.users.identity(&of.name).await?.privileged
         {
             return Some(on.applicable());
         }
@@ -330,8 +331,11 @@ impl QueueManager {
 
 impl QueueManager {
     /// A user who issues commands.
-    pub async fn issuer(&self, user: &str) -> Issuer {
-        Issuer(self.inner().caller(user).await)
+    ///
+    /// # Errors
+    /// 2063 nobody could say who that is.
+    pub async fn issuer(&self, user: &str) -> Result<Issuer, Reason> {
+        self.inner().caller(user).await.map(Issuer)
     }
 
     /// Whether an issuer has what a command needs; the operator is told if not.

@@ -193,31 +193,34 @@ impl Caller {
 
 impl SessionInner {
     /// On whose behalf this connection's calls are made.
-    pub(super) async fn caller(&self) -> Caller {
+    ///
+    /// # Errors
+    /// 2063 nobody could say who its user is.
+    pub(super) async fn caller(&self) -> Result<Caller, Reason> {
         match self.is_checked {
             true => self.qm.caller(&self.who.user).await,
-            false => Caller::Unchecked,
+            false => Ok(Caller::Unchecked),
         }
     }
 
     /// The same for a call that may name another user, which the connection's own must be allowed to.
     ///
     /// # Errors
-    /// 2035 it is not.
+    /// 2035 it is not; 2063 nobody could say who one of them is.
     async fn caller_for(&self, alternate: Option<&str>) -> Result<Caller, Reason> {
-        let own = self.caller().await;
+        let own = self.caller().await?;
         let Some(user) = alternate else {
             return Ok(own);
         };
         own.check_manager(&self.qm, ALTERNATE)?;
         // Of somebody who is not checked too: who acts for others may do what they may.
-        Ok(self.qm.caller(user).await)
+        self.qm.caller(user).await
     }
 
     /// On whose behalf an object is opened.
     ///
     /// # Errors
-    /// 2035 the connection's user may not name another one.
+    /// 2035 the connection's user may not name another one; 2063 nobody could say who it is.
     pub(super) async fn opener(&self, od: &Od, is_alternate: bool) -> Result<Caller, Reason> {
         let user = od.alternate_user_id.text();
         self.caller_for(is_alternate.then_some(&user)).await
@@ -226,7 +229,7 @@ impl SessionInner {
     /// On whose behalf a subscription is made.
     ///
     /// # Errors
-    /// 2035 the connection's user may not name another one.
+    /// 2035 the connection's user may not name another one; 2063 nobody could say who it is.
     pub(super) async fn subscribing(&self, sd: &Sd) -> Result<Caller, Reason> {
         let is_alternate = sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0;
         let user = sd.alternate_user_id.text();

@@ -93,7 +93,7 @@ const MAY_USE: &[Row] = &[
             "net",
         ],
         // Itself: with what only verification asks for.
-        &["env-sim", "recovery-log", "channel", "admin"],
+        &["authority", "env-sim", "recovery-log", "channel", "admin"],
     ),
     row(
         "crates/server",
