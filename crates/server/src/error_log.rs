@@ -4,12 +4,11 @@
 //! Invariants: an entry is written with one call and never split over two files; room is kept for the messages of
 //! a full disk; a message that cannot be written all the same goes to the system's log and to standard error, and
 //! nothing here panics or returns an error, because there would be nobody left to tell. Messages about channels
-//! (AMQ9...), which any stranger can cause, are written by a thread of the log's own, and counted when they are many, and so
+//! (AMQ9...) and refusals ([`REFUSALS`]), which any stranger can cause, are written by a thread of the log's own, and counted when they are many, and so
 //! is what a thread that serves many has to say, unless it is severe; every other message is in the file when the call
 //! returns.
 
 mod notes;
-mod repeats;
 mod reserve;
 mod syslog;
 
@@ -29,13 +28,20 @@ use posthaste_engine::Operator;
 use posthaste_env::{Thread, serves_many};
 
 use notes::{Notes, Work};
-use repeats::Summary;
 use reserve::Reserve;
+
+/// What only was counted, of the messages of one number.
+type Summary = crate::repeats::Summary<&'static str, Vec<String>>;
 
 /// Version, release, modification and fix as MQ shows them: the interface this product follows.
 pub const VRMF: &str = "9.4.0.0";
 const INDENT: &str = "                    ";
 const RULE: usize = 80;
+/// Refusals of applications and their users, whatever thread has to tell of them.
+const REFUSALS: &[&str] = &[
+    "AMQ2446E", "AMQ2447W", "AMQ2448W", "AMQ2449E", "AMQ2452E", "AMQ2601E", "AMQ2602E", "AMQ2603E",
+    "AMQ2605E", "AMQ5534E", "AMQ5540E", "AMQ5541E", "AMQ8077W",
+];
 /// The numeric inserts that stand before the text ones, at most (manual: "Message inserts").
 const ARITHMETIC: usize = 2;
 
@@ -215,8 +221,8 @@ impl Files {
         let inserts = [
             summary.count.to_string(),
             summary.seconds.to_string(),
-            summary.id.to_owned(),
-            messages::format(summary.id, &summary.last),
+            summary.key.to_owned(),
+            messages::format(summary.key, &summary.last),
         ];
         if self.console == Console::Stderr {
             say(&short(&now, id, &inserts));
@@ -308,7 +314,8 @@ impl Files {
 
 impl Operator for ErrorLog {
     fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>) {
-        let later = id.starts_with("AMQ9") || serves_many() && !id.ends_with('S');
+        let later =
+            id.starts_with("AMQ9") || REFUSALS.contains(&id) || serves_many() && !id.ends_with('S');
         if !(later && self.note(id, inserts, from)) {
             self.write_from(id, inserts, from);
         }
@@ -411,7 +418,8 @@ fn named(users: &str, number: u32) -> Option<String> {
     })
 }
 
-fn program() -> String {
+/// The name of the program that runs.
+pub(crate) fn program() -> String {
     let path = std::env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or_else(

@@ -25,6 +25,7 @@ pub mod in_process;
 pub mod ini;
 mod layout;
 mod lifecycle;
+mod repeats;
 mod users;
 
 pub use compose::listeners::{Plan, Running, Waiting, try_listen};

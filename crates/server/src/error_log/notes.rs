@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use jiff::Zoned;
 use parking_lot::{Condvar, Mutex};
 
-use super::repeats::{Repeats, Summary};
+use super::Summary;
+use crate::repeats::Repeats;
 
 /// A message that is not written yet.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(super) struct Note {
 #[derive(Default)]
 struct Inner {
     waiting: Vec<Note>,
-    repeats: Repeats,
+    repeats: Repeats<&'static str, Vec<String>>,
     ended: bool,
 }
 
@@ -64,13 +65,14 @@ impl Notes {
         inserts: &[String],
         from: &'static Location<'static>,
     ) {
+        let inserts = inserts.to_vec();
         let mut inner = self.inner.lock();
         let counting = inner.repeats.next();
-        if inner.repeats.admit(id, inserts, self.now()) {
+        if inner.repeats.admit(&id, &inserts, self.now()) {
             inner.waiting.push(Note {
                 at: super::now(),
                 id,
-                inserts: inserts.to_vec(),
+                inserts,
                 from,
             });
         } else if inner.repeats.next() == counting {
