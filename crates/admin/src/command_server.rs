@@ -168,7 +168,7 @@ impl Serving<'_> {
         let reply = match pcf::escape_command(data) {
             Ok(text) => {
                 let user = request.user_identifier.text();
-                match self.admin.queue_manager().issuer(&user).await {
+                match self.admin.queue_manager().issuer(sender(request)).await {
                     Ok(issuer) => self.admin.run_for(&issuer, &text).await,
                     Err(reason) => Reply::failed("AMQ2434E", &[user.into_owned()], reason),
                 }
@@ -234,6 +234,16 @@ fn refusal(request: &Md) -> Option<&'static str> {
         Some("it names no reply queue")
     } else {
         None
+    }
+}
+
+/// The application that has sent a request, as far as its descriptor says.
+fn sender(request: &Md) -> Application {
+    Application {
+        name: request.put_appl_name.text().into_owned(),
+        user: request.user_identifier.text().into_owned(),
+        appl_type: request.put_appl_type,
+        ..Application::default()
     }
 }
 

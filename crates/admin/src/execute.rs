@@ -12,7 +12,7 @@ use posthaste_mqi::Reason;
 use crate::beside::{ChannelStatus, ComponentError, Components, LaneStatus};
 use crate::display::{Request, not_here};
 use crate::metrics::exposition;
-use crate::{authority, change, chlauth, display, metrics};
+use crate::{audit, authority, change, chlauth, display, metrics};
 
 /// The door through which a running queue manager is administered. Clones are the same one.
 #[derive(Clone)]
@@ -51,7 +51,11 @@ impl Admin {
     /// The same for somebody who may not be allowed to.
     pub async fn run_for(&self, issuer: &Issuer, text: &str) -> Reply {
         match posthaste_command::parse(text) {
-            Ok(Some(command)) => self.execute_for(issuer, &command).await,
+            Ok(Some(command)) => {
+                let reply = self.execute_for(issuer, &command).await;
+                audit::carried_out(&self.qm, issuer, text, &command, &reply);
+                reply
+            }
             Ok(None) => Reply::default(),
             Err(error) => Reply::from(&error),
         }

@@ -18,6 +18,7 @@
 //! | `beside` | what runs beside the engine, as administration sees it |
 //! | `command_server` | requests on SYSTEM.ADMIN.COMMAND.QUEUE |
 
+mod audit;
 mod authority;
 mod beside;
 mod change;

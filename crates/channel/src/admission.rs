@@ -25,7 +25,7 @@
 use std::ops::Deref;
 
 use posthaste_authentication::Verdict;
-use posthaste_engine::{Application, Operator, QueueManager, Session};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Operator, QueueManager, Session};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::MQ_USER_ID_LENGTH;
 
@@ -246,6 +246,21 @@ impl Claim<'_> {
     /// It cannot be found out who it is: nobody's fault, and nobody is let in.
     fn unable(&self, why: &str) -> Refusal {
         self.refuse("AMQ2602E", &[why], Reason::SECURITY_ERROR)
+    }
+
+    /// What an audit is to know of a refusal of the application `who`.
+    pub(crate) fn refused(&self, refusal: &Refusal, who: &Application) -> AuditEvent {
+        AuditEvent {
+            who: Application {
+                user: self.process.unwrap_or_default().to_owned(),
+                ..who.clone()
+            },
+            claimed: self.credentials.unwrap_or_default().to_owned(),
+            call: "MQCONN",
+            options: who.options,
+            message: refusal.id,
+            ..AuditEvent::new(AuditKind::ConnectionRefused, refusal.reason)
+        }
     }
 
     fn refuse(&self, id: &'static str, more: &[&str], reason: Reason) -> Refusal {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use posthaste_chlauth::{CheckClient, Decision, Objection, Partner, Record, Rules, Why};
-use posthaste_engine::{Operator, QueueManager};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Operator, QueueManager};
 use posthaste_mqi::Reason;
 use posthaste_net::Host;
 
@@ -29,8 +29,28 @@ pub(crate) fn address(qm: &QueueManager, operator: &dyn Operator, host: Host) ->
             };
             let inserts = [host.to_canonical().to_string(), objection.record.key()];
             operator.message(id, &inserts);
+            let [address, record] = inserts;
+            let who = Application {
+                conname: address,
+                ..Application::default()
+            };
+            operator.audit(judged(id, who, record));
             objection.record.warn
         }
+    }
+}
+
+/// What an audit is to know of a record that blocks or warns.
+fn judged(id: &'static str, who: Application, record: String) -> AuditEvent {
+    let (kind, reason) = match id.ends_with('W') {
+        true => (AuditKind::ChannelWarned, Reason::CHANNEL_BLOCKED_WARNING),
+        false => (AuditKind::ChannelBlocked, Reason::CHANNEL_BLOCKED),
+    };
+    AuditEvent {
+        who,
+        because: record,
+        message: id,
+        ..AuditEvent::new(kind, reason)
     }
 }
 
@@ -140,6 +160,57 @@ async fn settled(
     }
 }
 
+/// Who tells of an application that is blocked, or warned of.
+struct Refusing<'a> {
+    operator: &'a dyn Operator,
+    instance: &'a Instance,
+    host: Host,
+    who: &'a Application,
+}
+
+impl Refusing<'_> {
+    /// Tells of a record, by the number of its message and its key. `client`: whom the application came as; `user`: whom it
+    /// would run as.
+    fn tell(&self, client: &str, user: &str, (id, record): (&'static str, String)) {
+        let who = Application {
+            user: user.to_owned(),
+            ..self.who.clone()
+        };
+        self.operator.audit(AuditEvent {
+            claimed: client.to_owned(),
+            call: "MQCONN",
+            ..judged(id, who, record.clone())
+        });
+        let inserts = match id {
+            "AMQ2446E" => vec![self.host.to_canonical().to_string(), record],
+            _ => {
+                let Instance {
+                    channel, conname, ..
+                } = self.instance;
+                vec![channel.clone(), conname.clone(), user.to_owned(), record]
+            }
+        };
+        self.operator.message(id, &inserts);
+    }
+
+    /// Tells that it could not be found out who administers.
+    fn not_known(&self, client: &str) {
+        let why = "it could not be found out who administers".to_owned();
+        let Instance {
+            channel, conname, ..
+        } = self.instance;
+        let inserts = [channel.clone(), conname.clone(), why];
+        self.operator.message("AMQ2602E", &inserts);
+        self.operator.audit(AuditEvent {
+            who: self.who.clone(),
+            claimed: client.to_owned(),
+            call: "MQCONN",
+            message: "AMQ2602E",
+            ..AuditEvent::new(AuditKind::ConnectionRefused, Reason::SECURITY_ERROR)
+        });
+    }
+}
+
 /// As whom an application runs, of whom it was weighed as whom it would run without records.
 ///
 /// # Errors
@@ -147,18 +218,21 @@ async fn settled(
 pub(crate) async fn admit(
     registry: &Registry,
     instance: &Instance,
+    who: &Application,
     weighed: Weighed,
 ) -> Result<String, Reason> {
     let Some(host) = instance.host else {
         return Ok(weighed.user);
     };
-    let operator = registry.operator();
-    let Instance {
-        channel, conname, ..
-    } = instance;
+    let refusing = Refusing {
+        operator: registry.operator(),
+        instance,
+        host,
+        who,
+    };
     let certificate = instance.partner();
     let partner = Partner {
-        channel,
+        channel: &instance.channel,
         address: host,
         user: weighed.client.as_deref(),
         queue_manager: None,
@@ -179,27 +253,16 @@ pub(crate) async fn admit(
         &partner,
         &weighed.user,
     );
+    let client = weighed.client.as_deref().unwrap_or_default();
     let outcome = match settled.await {
         Ok(Some(outcome)) => outcome,
         Ok(None) => return Ok(weighed.user),
         Err(NotKnown) => {
-            let why = "it could not be found out who administers".to_owned();
-            operator.message("AMQ2602E", &[channel.clone(), conname.clone(), why]);
+            refusing.not_known(client);
             return Err(Reason::SECURITY_ERROR);
         }
     };
-    let tell = |(id, record): (&'static str, String)| {
-        let inserts = match id {
-            "AMQ2446E" => vec![host.to_canonical().to_string(), record],
-            _ => vec![
-                channel.clone(),
-                conname.clone(),
-                outcome.user.clone(),
-                record,
-            ],
-        };
-        operator.message(id, &inserts);
-    };
+    let tell = |of| refusing.tell(client, &outcome.user, of);
     outcome.warnings.into_iter().for_each(tell);
     match outcome.blocked {
         Some(blocked) => tell(blocked),

@@ -29,7 +29,7 @@ use crate::conversation::{Closing, Common, Connect, Item, Load};
 use crate::ending::End;
 use crate::identity::{Identity, of_csp};
 use crate::outgoing::Share;
-use crate::registry::{Admitted, Caller, Count, Definition, Registry};
+use crate::registry::{Admitted, Caller, Count, Definition, Registry, of_partner};
 use crate::security;
 use crate::timing::{Due, Now, Timing, nanos};
 use crate::worker::{Step, Worker};
@@ -679,11 +679,13 @@ impl Connection {
     /// TLS has told the client already; the operator hears of it here.
     fn tls_failed(&mut self, failure: &Failure) {
         let channel = self.admitted.as_ref().map(|a| a.instance.channel.clone());
+        let channel = channel.unwrap_or_default();
         let conname = self.caller.peer.conname();
         let qm = self.registry.queue_manager().name();
-        let objection = security::failed(failure, qm, &channel.unwrap_or_default(), &conname);
+        let objection = security::failed(failure, qm, &channel, &conname);
         if let Some(objection) = objection {
-            objection.tell(self.registry.operator());
+            let who = of_partner(&channel, &conname, self.tls.as_deref());
+            objection.tell(self.registry.operator(), who);
         }
         match self.admitted {
             None => self.end = self.end.or(Some(End::Refused)),

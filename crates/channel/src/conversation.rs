@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use posthaste_authentication::Credentials;
+use posthaste_engine::{Application, Binding};
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_net::Output;
+use posthaste_wire::request::ConnRequest;
 use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::{Budget, Framing, Header, PeerMisbehaved, Request};
 
@@ -109,6 +111,27 @@ pub(crate) struct Common {
 }
 
 impl Common {
+    /// Whoever calls MQCONN, as far as that is known before it is decided as whom it runs.
+    pub(crate) fn application(&self, conn: &ConnRequest) -> Application {
+        let (channel, conname) = match self.registry.is_local() {
+            true => Default::default(),
+            false => (self.instance.channel.clone(), self.instance.conname.clone()),
+        };
+        let certificate = self.instance.partner();
+        Application {
+            name: conn.application.text().into_owned(),
+            user: String::new(),
+            channel,
+            conname,
+            certificate: certificate.map_or_else(String::new, |of| of.subject.to_string()),
+            binding: Binding::Shared,
+            pid: self.process.0,
+            tid: self.process.1,
+            appl_type: conn.application_type,
+            options: conn.connect_options,
+        }
+    }
+
     /// Whether so much waits for the peer that nothing more is done for it.
     pub(crate) fn is_full(&self) -> bool {
         let output = self.output.borrow();

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use posthaste_authentication::Credentials;
-use posthaste_engine::{Application, Binding, Done, Got, Session, Verb};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Done, Got, Session, Verb};
 use posthaste_mqi::constants::{
     MQOO_BROWSE, MQOO_INPUT_AS_Q_DEF, MQOO_INPUT_EXCLUSIVE, MQOO_INPUT_SHARED,
     MQOO_SAVE_ALL_CONTEXT, MQPMO_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE, MQREADA_NO,
@@ -213,14 +213,18 @@ impl Dispatcher {
     /// As whom the application runs; whoever has gone meanwhile is not waited for.
     async fn authenticate(
         &self,
+        who: &Application,
         credentials: Option<Credentials>,
     ) -> Result<Authenticated, Reason> {
         let common = &self.conversation.common;
         let Common {
-            registry, instance, ..
+            registry,
+            instance,
+            identity,
+            user,
+            ..
         } = &**common;
-        let identity = &common.identity;
-        let decided = identity.establish(registry, instance, &common.user, credentials);
+        let decided = identity.establish(registry, instance, who, user, credentials);
         self.unless_gone(decided).await
     }
 
@@ -267,39 +271,34 @@ impl Dispatcher {
         if !ours {
             return Err(Reason::Q_MGR_NAME_ERROR);
         }
-        let authenticated = self.authenticate(credentials).await?;
+        let who = common.application(conn);
+        let authenticated = self.authenticate(&who, credentials).await?;
         if !common.registry.establish(&common.instance) {
             return Err(Reason::CHANNEL_NOT_AVAILABLE);
         }
-        let name = conn.application.text().into_owned();
-        let (channel, conname) = match common.registry.is_local() {
-            true => Default::default(),
-            false => (
-                common.instance.channel.clone(),
-                common.instance.conname.clone(),
-            ),
-        };
-        let user = authenticated.user().to_owned();
-        let who = Application {
-            name: name.clone(),
+        let (name, user) = (who.name.clone(), authenticated.user().to_owned());
+        let operator = common.registry.operator();
+        let connected = operator.audits_connections().then(|| Application {
             user: user.clone(),
-            channel,
-            conname,
-            binding: Binding::Shared,
-            pid: common.process.0,
-            tid: common.process.1,
-            appl_type: conn.application_type,
-            options: conn.connect_options,
-        };
+            ..who.clone()
+        });
         let admitted = async {
             let session = authenticated.connect(qm, who).await;
             session.inspect_err(|reason| {
                 let inserts = [qm.name().to_owned(), reason.0.to_string()];
-                common.registry.operator().message("AMQ9508E", &inserts);
+                operator.message("AMQ9508E", &inserts);
             })
         };
         // Nothing has been done while it is looked up what the user may.
         let session = self.unless_gone(admitted).await?;
+        if let Some(who) = connected {
+            operator.audit(AuditEvent {
+                call: "MQCONN",
+                options: who.options,
+                who,
+                ..AuditEvent::new(AuditKind::Connected, Reason::NONE)
+            });
+        }
         common.instance.connect(&name, &user);
         Ok(session)
     }

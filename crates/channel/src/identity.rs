@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Verdict};
+use posthaste_engine::Application;
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
 use zeroize::Zeroizing;
@@ -99,12 +100,13 @@ impl Identity {
         self.given.replace(of_userid(userid));
     }
 
-    /// As whom an application runs, or why it does not: it gave `credentials` for its MQCONN, on a channel with MCAUSER
-    /// `mca_user`. A refusal was told to the operator.
+    /// As whom an application runs, or why it does not: `who` gave `credentials` for its MQCONN, on a channel with
+    /// MCAUSER `mca_user`. A refusal was told to the operator.
     pub(crate) async fn establish(
         &self,
         registry: &Registry,
         instance: &Instance,
+        who: &Application,
         mca_user: &str,
         credentials: Option<Credentials>,
     ) -> Result<Authenticated, Reason> {
@@ -158,11 +160,14 @@ impl Identity {
             }
             _ => Answer::Nothing,
         };
-        let tell = |refusal: Refusal| refusal.tell(registry.operator());
+        let tell = |refusal: Refusal| {
+            registry.operator().audit(claim.refused(&refusal, who));
+            refusal.tell(registry.operator())
+        };
         let weighed = claim.weigh(&policy, answer).map_err(tell)?;
         let user = match local {
             true => weighed.user,
-            false => chlauth::admit(registry, instance, weighed).await?,
+            false => chlauth::admit(registry, instance, who, weighed).await?,
         };
         claim.run_as(user).map_err(tell)
     }

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use posthaste_authentication::Loopback;
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::plant::{Bug, planted};
-use posthaste_engine::{Meter, Operator, QueueManager};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Meter, Operator, QueueManager};
 use posthaste_env::{Clock, Nanos};
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCACH_MCA_USER_ID, MQCACH_RCV_EXIT_NAME, MQCACH_SEC_EXIT_NAME,
@@ -22,7 +22,7 @@ use posthaste_mqi::constants::{
     MQIACH_HB_INTERVAL, MQIACH_MAX_INSTANCES, MQIACH_MAX_INSTS_PER_CLIENT, MQIACH_MAX_MSG_LENGTH,
     MQIACH_SHARING_CONVERSATIONS,
 };
-use posthaste_mqi::{Chars, Name};
+use posthaste_mqi::{Chars, Name, Reason};
 use posthaste_net::{Peer, Traffic};
 use posthaste_tls::Agreed;
 use posthaste_wire::negotiate::FAP_LEVEL;
@@ -473,16 +473,19 @@ impl Registry {
         let Caller { peer, traffic, .. } = caller;
         let conname = peer.conname();
         let Some(definition) = self.definition(channel) else {
+            self.refused("AMQ9519E", of_partner(channel, &conname, agreed));
             self.operator
                 .message("AMQ9519E", &[channel.to_owned(), conname]);
             return Err(Status::NO_CHANNEL);
         };
         if let Some(demand) = &definition.demand {
+            self.refused("AMQ9535E", of_partner(channel, &conname, agreed));
             return Err(demand.refuse(&*self.operator, channel, &conname));
         }
         let seconds = self.clock.wall_micros() / 1_000_000;
         let checked = definition.tls.check(agreed, channel, &conname, seconds);
-        checked.map_err(|objection| objection.tell(&*self.operator))?;
+        let who = || of_partner(channel, &conname, agreed);
+        checked.map_err(|objection| objection.tell(&*self.operator, who()))?;
         if self.qm.stopped().is_some() {
             return Err(Status::Q_MGR_UNAVAILABLE);
         }
@@ -490,6 +493,9 @@ impl Registry {
         let mut state = self.state.lock();
         if let Err(refusal) = make_room(&mut state, channel, &definition, peer, now) {
             drop(state);
+            if let Some((id, _)) = &refusal.message {
+                self.refused(id, of_partner(channel, &conname, agreed));
+            }
             return Err(refusal.tell(&*self.operator));
         }
         state.next += 1;
@@ -508,6 +514,19 @@ impl Registry {
             instance,
         };
         Ok((admitted, definition))
+    }
+
+    /// Tells whoever audits of a connection that a channel does not take, of which a message tells the operator.
+    fn refused(&self, id: &'static str, who: Application) {
+        let reason = match id {
+            "AMQ9519E" => Reason::UNKNOWN_CHANNEL_NAME,
+            _ => Reason::CHANNEL_NOT_AVAILABLE,
+        };
+        self.operator.audit(AuditEvent {
+            who,
+            message: id,
+            ..AuditEvent::new(AuditKind::ConnectionRefused, reason)
+        });
     }
 
     /// An application is about to connect on an instance, which keeps its place from then on; false if it has lost it to
@@ -555,6 +574,17 @@ impl Registry {
             product: Chars::new(PRODUCT),
             process_id: 0,
         }
+    }
+}
+
+/// Whoever is at the other end of a connection, of whom nothing but this is known yet.
+pub(crate) fn of_partner(channel: &str, conname: &str, agreed: Option<&Agreed>) -> Application {
+    let partner = agreed.and_then(|agreed| agreed.partner.as_ref());
+    Application {
+        channel: channel.to_owned(),
+        conname: conname.to_owned(),
+        certificate: partner.map_or_else(String::new, |of| of.subject.to_string()),
+        ..Application::default()
     }
 }
 

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use posthaste_command::{Attrs, ObjectKind, Value};
-use posthaste_engine::{Operator, QueueManager};
+use posthaste_command::{Attrs, ObjectKind, Value, messages};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Operator, QueueManager};
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{
     MQCA_CERT_LABEL, MQCA_SSL_KEY_REPOSITORY, MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME,
     MQIA_SSL_FIPS_REQUIRED, MQIA_SUITE_B_STRENGTH, MQIACH_SSL_CLIENT_AUTH, MQSCA_REQUIRED,
@@ -50,9 +51,15 @@ impl Objection {
         }
     }
 
-    /// Tells the operator; gives what the client is told.
-    pub(crate) fn tell(&self, operator: &dyn Operator) -> Status {
+    /// Tells the operator, and whoever audits who it was; gives what the client is told.
+    pub(crate) fn tell(&self, operator: &dyn Operator, who: Application) -> Status {
         operator.message(self.id, &self.inserts);
+        operator.audit(AuditEvent {
+            who,
+            because: messages::format(self.id, &self.inserts),
+            message: self.id,
+            ..AuditEvent::new(AuditKind::TlsRefused, Reason::CHANNEL_SSL_ERROR)
+        });
         self.status
     }
 }

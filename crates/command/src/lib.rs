@@ -23,6 +23,7 @@ pub mod pcf;
 mod reference;
 mod reply;
 mod script;
+mod secrets;
 mod show;
 mod statuses;
 mod table;
@@ -43,6 +44,7 @@ pub use parse::{is_end, parse};
 pub use reference::{messages_page, reference_page};
 pub use reply::{Cell, Reply, Row, Tally, echo, render};
 pub use script::ScriptReader;
+pub use secrets::without_secrets;
 pub use show::authority_row;
 pub use show::{
     DefineForm, display_order, mqsc_of, removal_of, row_of, script_of, shows_all, whole_mqsc_of,

@@ -13,7 +13,7 @@ pub enum Binding {
 }
 
 /// Who connects.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Application {
     /// Application name (`APPLTAG`).
     pub name: String,
@@ -23,6 +23,8 @@ pub struct Application {
     pub channel: String,
     /// Where it came from (`CONNAME`); empty for applications of this machine.
     pub conname: String,
+    /// The name in the certificate that its TLS has shown (SSLPEER); empty for none.
+    pub certificate: String,
     /// Process.
     pub pid: u32,
     /// Thread.

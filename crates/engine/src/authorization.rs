@@ -16,6 +16,8 @@ use posthaste_authority::{
 };
 use posthaste_mqi::Reason;
 
+use crate::application::Application;
+use crate::audit::{AuditEvent, AuditKind};
 use crate::authority_service::{Authorised, Authorization};
 use crate::manager::Inner;
 
@@ -49,7 +51,51 @@ impl Refusal {
 pub(crate) enum Caller {
     /// Nobody who is checked.
     Unchecked,
-    Checked(Arc<Identity>),
+    Checked(Arc<Identity>, Asking),
+}
+
+/// Who asks, and by which call.
+#[derive(Clone)]
+pub(crate) struct Asking {
+    pub(crate) who: Arc<Application>,
+    /// A call of the MQ Interface; empty for a command.
+    pub(crate) call: &'static str,
+    pub(crate) options: i32,
+}
+
+impl Asking {
+    /// What an audit is to know of a refusal.
+    fn refused(&self, refusal: &Refusal) -> AuditEvent {
+        AuditEvent {
+            object_type: Some(refusal.object_type),
+            object: refusal.name.clone(),
+            missing: refusal.missing,
+            message: "AMQ8077W",
+            ..self.event(&refusal.user, Reason::NOT_AUTHORIZED)
+        }
+    }
+
+    /// The same of a user of whom nobody could say who that is.
+    fn not_known(&self, user: &str) -> AuditEvent {
+        AuditEvent {
+            because: "it could not be found out in which groups the user is".to_owned(),
+            ..self.event(user, Reason::SECURITY_ERROR)
+        }
+    }
+
+    fn event(&self, user: &str, reason: Reason) -> AuditEvent {
+        let alternate = match self.who.user == user {
+            true => String::new(),
+            false => user.to_owned(),
+        };
+        AuditEvent {
+            who: Application::clone(&self.who),
+            alternate,
+            call: self.call,
+            options: self.options,
+            ..AuditEvent::new(AuditKind::NotAuthorized, reason)
+        }
+    }
 }
 
 impl Caller {
@@ -100,12 +146,17 @@ impl Caller {
     /// The operator is told of what is missing.
     pub(crate) fn demand(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
         let decided = self.decide(qm, need);
-        decided.inspect_err(|refusal| qm.operator.message("AMQ8077W", &refusal.inserts()))
+        decided.inspect_err(|refusal| {
+            qm.operator.message("AMQ8077W", &refusal.inserts());
+            if let Caller::Checked(_, asking) = self {
+                qm.operator.audit(asking.refused(refusal));
+            }
+        })
     }
 
     pub(crate) fn decide(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
         let on = |of, name: &str| match self {
-            Caller::Checked(identity) => qm.catalogue.authorities.granted(of, name, identity),
+            Caller::Checked(identity, _) => qm.catalogue.authorities.granted(of, name, identity),
             Caller::Unchecked => !Authorities::NONE,
         };
         let (object_type, name, needs, granted) = match need {
@@ -114,7 +165,7 @@ impl Caller {
                 let objects = qm.catalogue.topic_objects.at_or_above(topic);
                 let of = ObjectType::Topic;
                 let granted = match self {
-                    Caller::Checked(_) => objects
+                    Caller::Checked(..) => objects
                         .iter()
                         .fold(Authorities::NONE, |all, object| all | on(of, object)),
                     Caller::Unchecked => !Authorities::NONE,
@@ -128,7 +179,7 @@ impl Caller {
         };
         Authorised::checked(granted, needs).ok_or_else(|| Refusal {
             user: match self {
-                Caller::Checked(identity) => identity.user.to_string(),
+                Caller::Checked(identity, _) => identity.user.to_string(),
                 Caller::Unchecked => String::new(),
             },
             missing: needs & !granted,
@@ -162,17 +213,28 @@ impl<'a> Need<'a> {
 
 /// On whose behalf a command is carried out.
 #[derive(Clone)]
-pub struct Issuer(pub(crate) Caller);
+pub struct Issuer {
+    pub(crate) caller: Caller,
+    pub(crate) who: Option<Arc<Application>>,
+}
 
 impl Issuer {
     /// Whoever owns the queue manager.
-    pub const OWNER: Issuer = Issuer(Caller::Unchecked);
+    pub const OWNER: Issuer = Issuer {
+        caller: Caller::Unchecked,
+        who: None,
+    };
+
+    /// The application that has sent the command, if one has.
+    pub fn application(&self) -> Option<&Application> {
+        self.who.as_deref()
+    }
 }
 
 impl Caller {
     /// Whose record says what whoever makes an object may do with it; none: it needs none.
     pub(crate) fn maker(&self, qm: &Inner) -> Option<Entity> {
-        let Caller::Checked(identity) = self else {
+        let Caller::Checked(identity, _) = self else {
             return None;
         };
         let by_user = qm.authorization().is_some_and(|service| service.by_user);
@@ -195,12 +257,17 @@ impl Inner {
     ///
     /// # Errors
     /// 2063 nobody could say who that is.
-    pub(crate) async fn caller(&self, user: &str) -> Result<Caller, Reason> {
+    pub(crate) async fn caller(&self, user: &str, asking: Asking) -> Result<Caller, Reason> {
         let Some(service) = self.authorization() else {
             return Ok(Caller::Unchecked);
         };
-        let identity = service.users.identity(user).await;
-        identity.map(Caller::Checked).ok_or(Reason::SECURITY_ERROR)
+        match service.users.identity(user).await {
+            Some(identity) => Ok(Caller::Checked(identity, asking)),
+            None => {
+                self.operator.audit(asking.not_known(user));
+                Err(Reason::SECURITY_ERROR)
+            }
+        }
     }
 
     /// The entity whose record is meant: where users have no records, a user's is that of its primary group.

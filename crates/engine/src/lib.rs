@@ -40,6 +40,7 @@ mod alerts;
 mod application;
 mod async_puts;
 mod asynchronous;
+mod audit;
 mod authority_service;
 mod authorization;
 mod bodies;
@@ -90,6 +91,7 @@ mod upkeep;
 mod verbs;
 
 pub use application::{Application, Binding};
+pub use audit::{AuditEvent, AuditKind};
 pub use authority_service::{Authorization, Looking, Users};
 pub use authorization::{Issuer, Need, Refusal};
 pub use bodies::{BodyCipher, NotOpened};

@@ -2,6 +2,8 @@
 
 use std::panic::Location;
 
+use crate::audit::AuditEvent;
+
 /// Receives numbered messages (the error log, in production).
 ///
 /// `id` is a row of the command crate's message table, `inserts` fill its places `{0}`, `{1}`.
@@ -9,6 +11,14 @@ use std::panic::Location;
 pub trait Operator: Send + Sync {
     /// Records one message. `from` is the place in the source that gave it.
     fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>);
+
+    /// Takes an event for whoever audits it; it waits for nobody.
+    fn audit(&self, _: AuditEvent) {}
+
+    /// Whether it wants an event for each application that connects.
+    fn audits_connections(&self) -> bool {
+        false
+    }
 }
 
 impl dyn Operator + '_ {

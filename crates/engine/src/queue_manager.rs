@@ -10,10 +10,11 @@ use posthaste_mqi::Reason;
 use posthaste_recovery_log::{RecoveryLog, Writer};
 
 use crate::application::{Application, Binding};
-use crate::authorization::CONNECT;
+use crate::authorization::{Asking, CONNECT};
 use crate::lifecycle::Phase;
 use crate::manager::Inner;
 use crate::meter::Counts;
+use crate::operator::Operator;
 use crate::session::{Owned, Session, SessionInner};
 use crate::sessions::Sessions;
 use crate::signal::either;
@@ -75,7 +76,7 @@ impl QueueManager {
         if who.binding != Binding::Fastpath && self.checks_authorities() {
             return Err(Reason::NOT_AUTHORIZED);
         }
-        self.begin_session(who, false)
+        self.begin_session(Arc::new(who), false)
     }
 
     /// Connects an application, if its user may.
@@ -86,12 +87,18 @@ impl QueueManager {
         if who.binding == Binding::Fastpath || !self.checks_authorities() {
             return self.connect(who);
         }
-        let caller = self.inner.caller(&who.user).await?;
+        let who = Arc::new(who);
+        let asking = Asking {
+            who: Arc::clone(&who),
+            call: "MQCONN",
+            options: who.options,
+        };
+        let caller = self.inner.caller(&who.user, asking).await?;
         caller.check_manager(&self.inner, CONNECT)?;
         self.begin_session(who, true)
     }
 
-    fn begin_session(&self, who: Application, is_checked: bool) -> Result<Session, Reason> {
+    fn begin_session(&self, who: Arc<Application>, is_checked: bool) -> Result<Session, Reason> {
         self.inner.lifecycle.running()?;
         check_options(who.options)?;
         if self.inner.lifecycle.quiescing() {
@@ -109,6 +116,11 @@ impl QueueManager {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.inner.config.name
+    }
+
+    /// Who is given numbered messages, and events to audit.
+    pub fn operator(&self) -> &dyn Operator {
+        &*self.inner.operator
     }
 
     /// Its recovery log.

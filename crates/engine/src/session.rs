@@ -112,7 +112,7 @@ pub(crate) struct SessionInner {
     /// Where it is found.
     pub(crate) connections: Arc<Sessions<SessionInner>>,
     pub(crate) id: u64,
-    pub(crate) who: Application,
+    pub(crate) who: Arc<Application>,
     /// Whether its user's authorities are checked.
     pub(crate) is_checked: bool,
     busy: AtomicBool,
@@ -171,7 +171,7 @@ impl SessionInner {
         qm: Arc<Inner>,
         connections: &Arc<Sessions<SessionInner>>,
         id: u64,
-        who: Application,
+        who: Arc<Application>,
         is_checked: bool,
     ) -> Self {
         SessionInner {
@@ -429,7 +429,7 @@ impl SessionInner {
         });
         ConnectionStatus {
             number: self.qm.numbers.of_connection(self.id),
-            application: self.who.clone(),
+            application: Application::clone(&self.who),
             in_call: self.in_call(),
             unit: unit.map(|unit| UnitStatus {
                 id: unit.id,

@@ -12,7 +12,7 @@ use posthaste_admin::{Admin, CommandServer};
 use posthaste_authority::{Entity, EntityKind, Identity};
 use posthaste_command::{ObjectKind, Reply, pcf, render};
 use posthaste_engine::{
-    Application, Authorization, Binding, CreateOptions, EndMode, Looking, Session, Users,
+    Application, AuditKind, Authorization, Binding, CreateOptions, EndMode, Looking, Session, Users,
 };
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -105,7 +105,11 @@ fn admit(w: &World, user: &str) -> Result<Session, Reason> {
 }
 
 fn command(w: &World, user: &str, text: &str) -> Reply {
-    let issuer = block_on(w.qm().issuer(user)).unwrap();
+    let issuer = block_on(w.qm().issuer(Application {
+        user: user.to_owned(),
+        ..who("admin")
+    }))
+    .unwrap();
     block_on(Admin::alone(w.qm()).run_for(&issuer, text))
 }
 
@@ -351,6 +355,7 @@ fn each_call_needs_each_of_its_authorities() {
             }
             grant(&w, &rest);
             let before = w.message_count("AMQ8077W");
+            w.audited();
             let refused = act(&w, &s);
             assert_eq!(
                 refused,
@@ -358,6 +363,13 @@ fn each_call_needs_each_of_its_authorities() {
                 "{what} without {word}"
             );
             assert_eq!(w.message_count("AMQ8077W"), before + 1, "{what}");
+            let audited = w.audited();
+            let [event] = &audited[..] else {
+                panic!("{what}: {audited:?}");
+            };
+            assert_eq!(event.who.user, "app", "{what}");
+            assert_eq!(event.missing.to_string(), word.to_lowercase(), "{what}");
+            assert!(event.call.starts_with("MQ"), "{what}");
             let [user, lacking, ..] = &w.last_inserts("AMQ8077W")[..] else {
                 panic!("{what}: inserts");
             };
@@ -370,6 +382,50 @@ fn each_call_needs_each_of_its_authorities() {
         assert!(act(&w, &boss).is_ok(), "{what}, by a member of mqm");
     }
     assert!(w.qm().stopped().is_none());
+}
+
+/// What was refused of what, as an audit has it.
+fn refusals(w: &World) -> Vec<(&'static str, i32, String, String)> {
+    let audited = w.audited().into_iter();
+    let refused = audited.map(|event| {
+        assert_eq!(event.kind, AuditKind::NotAuthorized);
+        assert_eq!(event.reason, Reason::NOT_AUTHORIZED);
+        assert_eq!((&*event.who.user, &*event.who.name), ("app", "test"));
+        let missing = event.missing.to_string();
+        (event.call, event.options, event.object, missing)
+    });
+    refused.collect()
+}
+
+#[test]
+fn an_audit_knows_which_call_was_refused_on_what() {
+    let (w, _) = world(false);
+    w.run(OBJECTS);
+    let refused = |call: &'static str, options: i32, object: &str, missing: &str| {
+        (call, options, object.to_owned(), missing.to_owned())
+    };
+    grant(&w, &[]);
+    w.audited();
+    assert!(admit(&w, "app").is_err());
+    assert_eq!(refusals(&w), [refused("MQCONN", 0, "QM1", "connect")]);
+    grant(&w, &[("QMGR", "self", "CONNECT")]);
+    w.audited();
+    let s = admit(&w, "app").unwrap();
+    assert_eq!(refusals(&w), []);
+    assert!(opens(&s, "Q", MQOO_OUTPUT | MQOO_INQUIRE).is_err());
+    let options = MQOO_OUTPUT | MQOO_INQUIRE;
+    assert_eq!(refusals(&w), [refused("MQOPEN", options, "Q", "inq, put")]);
+    assert!(puts1(&s, object("Q"), MQPMO_NO_SYNCPOINT).is_err());
+    assert_eq!(
+        refusals(&w),
+        [refused("MQPUT1", MQPMO_NO_SYNCPOINT, "Q", "put")]
+    );
+    let options = MQSO_CREATE | MQSO_MANAGED;
+    assert!(subscribes(&s, sd(options, ""), Hobj::NONE).is_err());
+    let [(call, asked, _, missing)] = &refusals(&w)[..] else {
+        panic!("one refusal");
+    };
+    assert_eq!((*call, *asked, &**missing), ("MQSUB", options, "sub"));
 }
 
 #[test]

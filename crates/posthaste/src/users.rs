@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use posthaste_server::{DataDir, Exit, Failure, UserFile, UserFileError, find};
+use posthaste_server::{
+    DataDir, Exit, Failure, Home, UserFile, UserFileError, find, users_changed,
+};
 
 use crate::cli::{OneUser, Users, UsersCommand};
 use crate::output::Out;
@@ -19,16 +21,18 @@ pub(crate) fn users(place: Option<&Path>, args: &Users) -> Result<Exit, Failure>
             out.flush()?;
             Ok(Exit::Done)
         }
-        UsersCommand::Remove(args) => change(place, args, |file, user| file.remove(user)),
+        UsersCommand::Remove(args) => {
+            change(place, ("remove", args), |file, user| file.remove(user))
+        }
         UsersCommand::Add(args) => {
             let password = ask_twice()?;
-            change(place, args, |file, user| {
+            change(place, ("add", args), |file, user| {
                 file.add(user, password.as_bytes())
             })
         }
         UsersCommand::Passwd(args) => {
             let password = ask_twice()?;
-            change(place, args, |file, user| {
+            change(place, ("passwd", args), |file, user| {
                 file.set_password(user, password.as_bytes())
             })
         }
@@ -37,17 +41,24 @@ pub(crate) fn users(place: Option<&Path>, args: &Users) -> Result<Exit, Failure>
 
 fn change(
     place: Option<&Path>,
-    args: &OneUser,
+    (command, args): (&str, &OneUser),
     change: impl FnOnce(&UserFile, &str) -> Result<(), UserFileError>,
 ) -> Result<Exit, Failure> {
-    let file = file(place, args.queue_manager.as_deref())?;
-    change(&file, &args.user).map_err(|error| failed(&error))?;
+    let home = home(place, args.queue_manager.as_deref())?;
+    let changed = change(&UserFile::new(home.users()), &args.user);
+    let why = changed.as_ref().err().map(ToString::to_string);
+    users_changed(&home, command, &args.user, why.as_deref())?;
+    changed.map_err(|error| failed(&error))?;
     Ok(Exit::Done)
 }
 
-fn file(place: Option<&Path>, queue_manager: Option<&str>) -> Result<UserFile, Failure> {
+fn home(place: Option<&Path>, queue_manager: Option<&str>) -> Result<Home, Failure> {
     let data = DataDir::find(place)?;
-    Ok(UserFile::new(find(&data, queue_manager)?.users()))
+    find(&data, queue_manager)
+}
+
+fn file(place: Option<&Path>, queue_manager: Option<&str>) -> Result<UserFile, Failure> {
+    Ok(UserFile::new(home(place, queue_manager)?.users()))
 }
 
 fn failed(error: &UserFileError) -> Failure {

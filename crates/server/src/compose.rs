@@ -23,8 +23,12 @@ use std::time::Duration;
 
 use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security, Sources};
 use posthaste_command::ObjectKind;
-use posthaste_engine::{Authorization, ConnectionStatus, EndMode, Operator, QueueManager};
+use posthaste_engine::{
+    Application, AuditEvent, AuditKind, Authorization, ConnectionStatus, EndMode, Operator,
+    QueueManager,
+};
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQAT_QMGR, MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
 use posthaste_net::{
     Accepted, Address, Admission, Lanes, Listener, Options, RuntimeClock, Watcher,
@@ -33,10 +37,11 @@ use posthaste_recovery_log::RecoveryLog;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
+use crate::audit_log::{AuditLog, Reporter};
 use crate::control::socket::SocketPath;
 use crate::control::status::StatusFile;
 use crate::control::{ControlSocket, Numbers, Phase};
-use crate::error_log::{Console, ErrorLog};
+use crate::error_log::{Console, ErrorLog, program, user_name};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::configure::{self, Configured};
@@ -173,7 +178,16 @@ pub(crate) fn run_in(
         place,
         configured: &configured,
     };
-    let result = start.run(&log, ends, served);
+    let audit = start.audit(&log);
+    let result = audit.and_then(|audit| {
+        let operator: Arc<dyn Operator> = Arc::new(Reporter::new(&log, audit.as_ref()));
+        let result = start.run(&log, &operator, ends, served);
+        if let Some((audit, _)) = audit {
+            // Nobody is left who could cause an event.
+            audit.end();
+        }
+        result
+    });
     if let Err(failure) = &result {
         log.file(failure.id, &failure.inserts);
     }
@@ -202,6 +216,7 @@ impl Start<'_> {
     fn run(
         &self,
         log: &Arc<ErrorLog>,
+        operator: &Arc<dyn Operator>,
         ends: (Ask, Asked),
         served: impl FnOnce(&Arc<Fronts>),
     ) -> Result<(), Failure> {
@@ -212,16 +227,15 @@ impl Start<'_> {
         if self.place == Place::Own {
             end_at_panics(log, home);
         }
-        let operator: Arc<dyn Operator> = log.clone();
         for note in &self.configured.notes {
             log.write(note.id, &note.inserts);
         }
         let env = slowed(self.env, self.options, log);
-        let env = &io_delay::watched(env, &self.configured.engine, &operator);
+        let env = &io_delay::watched(env, &self.configured.engine, operator);
         let mut config = self.configured.engine.clone();
         config.log_config.writes.plain |= self.options.plain_log;
-        config.authorization = Some(self.authorization(&env.clock, &operator)?);
-        let engine = EngineRun::start(env, home, &config, &operator).inspect_err(|failure| {
+        config.authorization = Some(self.authorization(&env.clock, operator)?);
+        let engine = EngineRun::start(env, home, &config, operator).inspect_err(|failure| {
             // Whoever runs it writes down how that ends.
             if failure.exit != Exit::InUse {
                 Cause::of(failure).record(home);
@@ -243,9 +257,9 @@ impl Start<'_> {
             tokio::spawn(lanes::watch(
                 lanes.lanes.clone(),
                 name,
-                Arc::clone(&operator),
+                Arc::clone(operator),
             ));
-            let server = Server::open(self, &operator, &engine.qm, ends, &lanes.lanes).await;
+            let server = Server::open(self, operator, &engine.qm, ends, &lanes.lanes).await;
             let ended = match server {
                 Ok(server) => server.serve(home, served).await,
                 Err(failure) => {
@@ -264,6 +278,19 @@ impl Start<'_> {
         drop(lock);
         outcome?;
         lanes_ended.and(joined)
+    }
+
+    /// The audit log, if there is to be one, and whether it has every connection.
+    fn audit(&self, log: &Arc<ErrorLog>) -> Result<Option<(Arc<AuditLog>, bool)>, Failure> {
+        let settings = self.configured.settings.audit;
+        if !settings.enabled {
+            return Ok(None);
+        }
+        let Home { name, .. } = &self.options.home;
+        let folder = self.options.home.errors();
+        let audit = AuditLog::start(&folder, name, &settings, log)
+            .map_err(|error| Failure::io(&folder, &error))?;
+        Ok(Some((Arc::new(audit), settings.connections)))
     }
 
     /// Who may do what, and who knows users and groups.
@@ -534,6 +561,8 @@ impl Server {
         self.phase.send_replace(Phase::Running);
         self.operator
             .message("AMQ8003I", std::slice::from_ref(&name));
+        self.operator
+            .audit(of_itself(AuditKind::Started, "AMQ8003I"));
         served(&self.fronts);
         let qm = &self.qm;
         let first = tokio::select! {
@@ -542,10 +571,18 @@ impl Server {
         };
         let (mode, ended) = self.end(first).await;
         match (ended, self.qm.stopped()) {
-            (_, Some(stop)) | (Err(stop), None) => Err(Failure::stop(&name, &stop)),
+            (_, Some(stop)) | (Err(stop), None) => {
+                let failure = Failure::stop(&name, &stop);
+                self.operator.audit(of_itself(AuditKind::Ended, failure.id));
+                Err(failure)
+            }
             (Ok(()), None) => {
                 LastEnd::of(mode).record(home)?;
                 self.operator.message("AMQ8004I", &[name]);
+                self.operator.audit(AuditEvent {
+                    because: Phase::ending(mode).word().to_owned(),
+                    ..of_itself(AuditKind::Ended, "AMQ8004I")
+                });
                 Ok(())
             }
         }
@@ -611,6 +648,20 @@ impl Server {
         let services = Arc::clone(&self.fronts.services);
         // It does not panic.
         let _ = tokio::task::spawn_blocking(move || services.ended_within(FAREWELL)).await;
+    }
+}
+
+/// An event of the queue manager's own process.
+fn of_itself(kind: AuditKind, message: &'static str) -> AuditEvent {
+    AuditEvent {
+        who: Application {
+            name: program(),
+            user: user_name(),
+            pid: std::process::id(),
+            ..Application::default()
+        },
+        message,
+        ..AuditEvent::new(kind, Reason::NONE)
     }
 }
 

@@ -17,7 +17,7 @@ use posthaste_command::{COMPONENT, messages};
 use keys::{Effect, Kind};
 use stanza::{Entry, Place, Stanza};
 
-pub use resolve::{SecurityPolicy, Settings, Shape};
+pub use resolve::{AuditSettings, SecurityPolicy, Settings, Shape};
 pub use template::new_file;
 
 /// One thing that is wrong with a configuration file.

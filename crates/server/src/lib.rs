@@ -13,7 +13,9 @@
 //! | `control/` | the control socket, and what other processes are told of a running one |
 //! | `in_process/` | a queue manager inside an application's process, and connections to it |
 //! | `error_log/`, `failure/` | numbered messages, and the exit code of every failure |
+//! | `audit_log/`, `repeats` | who did what, from where, as lines of JSON; what strangers cause again and again, counted |
 
+mod audit_log;
 mod compose;
 mod control;
 mod encryption;
@@ -28,6 +30,7 @@ mod lifecycle;
 mod repeats;
 mod users;
 
+pub use audit_log::users_changed;
 pub use compose::listeners::{Plan, Running, Waiting, try_listen};
 pub use compose::{Ready, RunOptions, run};
 pub use control::list::{Listed, State, list, state, state_within};

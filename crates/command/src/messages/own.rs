@@ -814,4 +814,16 @@ pub(super) const MESSAGES: &[Message] = &[
         "The file encryption.keys in the queue manager's folder holds the keys with which its messages are encrypted, each encrypted with the key that qm.ini names (stanza Encryption). The file is missing or was changed, or the key is another one. The queue manager does not start; nothing was changed.",
         "See that qm.ini names the key with which the queue manager was created, or to which it was moved last (posthaste encryption rewrap). If the file is missing or was changed, put it back from a backup: without it the messages cannot be read.",
     ),
+    message(
+        "AMQ2801E",
+        "The audit log {0} cannot be written: {1}.",
+        "Refusals and commands go on, and are counted; each event that follows tries the file again. This is told once until one is written.",
+        "Make room on the disk, or correct the owner and the permissions of the folder. AMQ2802W tells how many events are missing.",
+    ),
+    message(
+        "AMQ2802W",
+        "{1} events are missing in the audit log {0}.",
+        "The file could not be written (AMQ2801E), or more came at one time than are kept in memory. A line `lost` in the audit log stands where they would have been, if that can be written again.",
+        "Look at AMQ2801E, and at what was refused at that time in the error log.",
+    ),
 ];

@@ -16,7 +16,8 @@ use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
 use super::{Catalogue, ChangeError};
-use crate::authorization::{Issuer, Need, Refusal};
+use crate::application::Application;
+use crate::authorization::{Asking, Issuer, Need, Refusal};
 use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
 
@@ -330,12 +331,21 @@ impl QueueManager {
 }
 
 impl QueueManager {
-    /// A user who issues commands.
+    /// An application, on behalf of whose user it sends commands.
     ///
     /// # Errors
     /// 2063 nobody could say who that is.
-    pub async fn issuer(&self, user: &str) -> Result<Issuer, Reason> {
-        self.inner().caller(user).await.map(Issuer)
+    pub async fn issuer(&self, who: Application) -> Result<Issuer, Reason> {
+        let who = Arc::new(who);
+        let asking = Asking {
+            who: Arc::clone(&who),
+            call: "",
+            options: 0,
+        };
+        Ok(Issuer {
+            caller: self.inner().caller(&who.user, asking).await?,
+            who: Some(who),
+        })
     }
 
     /// Whether an issuer has what a command needs; the operator is told if not.
@@ -343,16 +353,16 @@ impl QueueManager {
     /// # Errors
     /// What is missing.
     pub fn demand(&self, issuer: &Issuer, need: Need<'_>) -> Result<(), Refusal> {
-        issuer.0.demand(self.inner(), need).map(drop)
+        issuer.caller.demand(self.inner(), need).map(drop)
     }
 
     /// Whether an issuer has it; nobody is told.
     pub fn may(&self, issuer: &Issuer, need: Need<'_>) -> bool {
-        issuer.0.decide(self.inner(), need).is_ok()
+        issuer.caller.decide(self.inner(), need).is_ok()
     }
 
     /// Whose record says what an issuer may do with an object that it makes; none: it needs none.
     pub fn maker(&self, issuer: &Issuer) -> Option<Entity> {
-        issuer.0.maker(self.inner())
+        issuer.caller.maker(self.inner())
     }
 }

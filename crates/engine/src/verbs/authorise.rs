@@ -4,13 +4,15 @@
 //! anything is made or counted; a queue that is transmitted from can be opened for output by its own name only by who may
 //! set all context; whoever opens a model queue needs to display it besides.
 
+use std::sync::Arc;
+
 use posthaste_authority::{Authorities, Authority, ObjectType};
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Od, Reason, Sd};
 
 use crate::authority_service::Authorised;
-use crate::authorization::Caller;
+use crate::authorization::{Asking, Caller};
 use crate::catalogue::Definition;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
@@ -24,6 +26,9 @@ const PUT: Authorities = Authorities::of(&[Authority::Put]);
 /// What a queue must grant whose messages a subscription hands out.
 const DESTINATION: Authorities =
     Authorities::of(&[Authority::Put, Authority::Get, Authority::Browse]);
+
+/// A call of the MQ Interface by its name, and its options.
+type Call = (&'static str, i32);
 
 /// What the options of an open need on the object.
 fn needs(options: i32, is_topic: bool) -> Authorities {
@@ -196,10 +201,18 @@ impl SessionInner {
     ///
     /// # Errors
     /// 2063 nobody could say who its user is.
-    pub(super) async fn caller(&self) -> Result<Caller, Reason> {
+    pub(super) async fn caller(&self, call: Call) -> Result<Caller, Reason> {
         match self.is_checked {
-            true => self.qm.caller(&self.who.user).await,
+            true => self.qm.caller(&self.who.user, self.asking(call)).await,
             false => Ok(Caller::Unchecked),
+        }
+    }
+
+    fn asking(&self, (call, options): Call) -> Asking {
+        Asking {
+            who: Arc::clone(&self.who),
+            call,
+            options,
         }
     }
 
@@ -207,23 +220,28 @@ impl SessionInner {
     ///
     /// # Errors
     /// 2035 it is not; 2063 nobody could say who one of them is.
-    async fn caller_for(&self, alternate: Option<&str>) -> Result<Caller, Reason> {
-        let own = self.caller().await?;
+    async fn caller_for(&self, call: Call, alternate: Option<&str>) -> Result<Caller, Reason> {
+        let own = self.caller(call).await?;
         let Some(user) = alternate else {
             return Ok(own);
         };
         own.check_manager(&self.qm, ALTERNATE)?;
         // Of somebody who is not checked too: who acts for others may do what they may.
-        self.qm.caller(user).await
+        self.qm.caller(user, self.asking(call)).await
     }
 
     /// On whose behalf an object is opened.
     ///
     /// # Errors
     /// 2035 the connection's user may not name another one; 2063 nobody could say who it is.
-    pub(super) async fn opener(&self, od: &Od, is_alternate: bool) -> Result<Caller, Reason> {
+    pub(super) async fn opener(
+        &self,
+        call: Call,
+        od: &Od,
+        is_alternate: bool,
+    ) -> Result<Caller, Reason> {
         let user = od.alternate_user_id.text();
-        self.caller_for(is_alternate.then_some(&user)).await
+        self.caller_for(call, is_alternate.then_some(&user)).await
     }
 
     /// On whose behalf a subscription is made.
@@ -233,6 +251,7 @@ impl SessionInner {
     pub(super) async fn subscribing(&self, sd: &Sd) -> Result<Caller, Reason> {
         let is_alternate = sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0;
         let user = sd.alternate_user_id.text();
-        self.caller_for(is_alternate.then_some(&user)).await
+        let call = ("MQSUB", sd.options);
+        self.caller_for(call, is_alternate.then_some(&user)).await
     }
 }

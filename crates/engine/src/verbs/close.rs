@@ -65,7 +65,7 @@ impl Session {
         };
         if let Some((queue, is_maker)) = delete {
             if !is_maker {
-                let caller = session.caller().await?;
+                let caller = session.caller(("MQCLOSE", options)).await?;
                 caller.may_delete(qm, &queue.name.text())?;
             }
             let purge = options == MQCO_DELETE_PURGE;

@@ -261,7 +261,7 @@ impl SessionInner {
         options: i32,
     ) -> Result<(Resolved, Authorised), Reason> {
         let is_alternate = options & MQOO_ALTERNATE_USER_AUTHORITY != 0;
-        let caller = self.opener(od, is_alternate).await?;
+        let caller = self.opener(("MQOPEN", options), od, is_alternate).await?;
         let resolved = match od.object_type {
             MQOT_Q => return self.resolve_queue(od, options, &caller).await,
             MQOT_Q_MGR => self.resolve_qmgr(od, options)?,

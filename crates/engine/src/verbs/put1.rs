@@ -76,7 +76,8 @@ impl Session {
         let session = self.inner();
         let _call = session.enter()?;
         let is_alternate = pmo.options & MQPMO_ALTERNATE_USER_AUTHORITY != 0;
-        let caller = session.opener(od, is_alternate).await;
+        let call = ("MQPUT1", pmo.options);
+        let caller = session.opener(call, od, is_alternate).await;
         let begun = caller.and_then(|caller| session.begin_put1(od, md, pmo, data, &caller));
         let failed = |reason: &Reason| session.put1_ended(od, md, pmo, &Err(*reason));
         let begun = begun.inspect_err(failed)?;

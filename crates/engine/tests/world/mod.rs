@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 use posthaste_admin::Admin;
 use posthaste_command::{Reply, parse};
 use posthaste_engine::{
-    Application, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, QueueStatus, Session,
+    Application, AuditEvent, CreateOptions, EndMode, EngineConfig, Operator, QueueManager,
+    QueueStatus, Session,
 };
 use posthaste_env::{Disk, Env, Thread, block_on, os, spawn};
 use posthaste_env_sim::SimDisk;
@@ -28,6 +29,7 @@ type Hook = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 pub struct RecordingOperator {
     messages: Mutex<Vec<(&'static str, Vec<String>)>>,
+    audited: Mutex<Vec<AuditEvent>>,
     hook: Mutex<Option<(&'static str, Hook)>>,
 }
 
@@ -38,6 +40,10 @@ impl Operator for RecordingOperator {
         if let Some((_, hook)) = hook {
             hook();
         }
+    }
+
+    fn audit(&self, event: AuditEvent) {
+        self.audited.lock().push(event);
     }
 }
 
@@ -253,6 +259,11 @@ impl World {
         last.unwrap_or_else(|| panic!("{id} was not said"))
             .1
             .clone()
+    }
+
+    /// What has been audited since the last call.
+    pub fn audited(&self) -> Vec<AuditEvent> {
+        std::mem::take(&mut *self.operator.audited.lock())
     }
 
     /// Who hears the messages.

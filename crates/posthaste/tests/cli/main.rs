@@ -7,6 +7,7 @@
     reason = "a test fails by a panic, in its helpers too"
 )]
 
+mod audit;
 mod authorities;
 mod bad_input;
 mod channel_protocol;

@@ -38,10 +38,25 @@ pub struct Settings {
     pub loopback_user: Option<String>,
     /// Bytes after which an error log begins anew.
     pub error_log_bytes: u64,
+    /// What is audited.
+    pub audit: AuditSettings,
     /// Whose records count where authorities are checked; none: they are not.
     pub authorization: Option<SecurityPolicy>,
     /// Where the key comes from that messages are encrypted with; none: they are not.
     pub encryption: Option<KeySource>,
+}
+
+/// The stanza `AuditLog`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditSettings {
+    /// There is an audit log.
+    pub enabled: bool,
+    /// Each connection is an event.
+    pub connections: bool,
+    /// Bytes of a file, about.
+    pub file_bytes: u64,
+    /// Files that are kept.
+    pub files: u32,
 }
 
 /// `SecurityPolicy` of the authorization service.
@@ -189,9 +204,21 @@ impl RawConfig {
                 }),
             loopback_user: self.text("TCP", "LoopbackUser").map(str::to_owned),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
+            audit: self.audit(),
             authorization: self.service.filter(|_| self.component),
             encryption,
         })
+    }
+
+    fn audit(&self) -> AuditSettings {
+        let number = |key: &str| self.number_or_default("AuditLog", key);
+        AuditSettings {
+            enabled: self.text("AuditLog", "Enabled") != Some("NO"),
+            connections: self.text("AuditLog", "Connections") == Some("YES"),
+            // The table's limits keep both within their types.
+            file_bytes: u64::try_from(number("FileSize")).unwrap_or(0),
+            files: u32::try_from(number("Files")).unwrap_or(1),
+        }
     }
 
     fn one_key_too_many(&self) -> ConfigError {

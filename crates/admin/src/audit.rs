@@ -1,0 +1,158 @@
+//! What whoever audits is given of commands.
+//!
+//! Invariants: of each command that changes something, or would have, there is one event, with what came of it; secrets in its
+//! text are hidden. A command that only shows is none.
+
+use posthaste_authority::ObjectType;
+use posthaste_command::{
+    AuthorityCommand, ChlAuthCommand, Command, ObjectKind, Reply, messages, without_secrets,
+};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Issuer, QueueManager};
+use posthaste_mqi::constants::*;
+
+/// A command of an issuer was answered.
+pub(crate) fn carried_out(
+    qm: &QueueManager,
+    issuer: &Issuer,
+    text: &str,
+    command: &Command,
+    reply: &Reply,
+) {
+    if !changes(command) {
+        return;
+    }
+    let (number, object) = about(command);
+    let first = reply.messages.first();
+    let message = first.and_then(|(id, _)| messages::find(id));
+    let event = AuditEvent {
+        who: issuer.application().map_or_else(owner, Application::clone),
+        command: without_secrets(text.trim()),
+        command_number: number,
+        object_type: object.map(|(kind, _)| kind.object_type()),
+        object: match object {
+            Some((ObjectKind::Qmgr, _)) => qm.name().to_owned(),
+            Some((_, name)) => name.to_owned(),
+            None => String::new(),
+        },
+        message: message.map_or("", |message| message.id),
+        ..AuditEvent::new(AuditKind::Command, reply.reason)
+    };
+    qm.operator().audit(event);
+}
+
+/// Whoever owns the queue manager, in its own process.
+fn owner() -> Application {
+    Application {
+        pid: std::process::id(),
+        ..Application::default()
+    }
+}
+
+/// Whether a command is not only a question.
+fn changes(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Display { .. }
+            | Command::Ping
+            | Command::Save
+            | Command::ChlAuth(ChlAuthCommand::Display { .. })
+            | Command::Authority(
+                AuthorityCommand::Records { .. }
+                    | AuthorityCommand::Entity { .. }
+                    | AuthorityCommand::Service { .. }
+            )
+    )
+}
+
+/// Which command of the programmable command formats it is (MQCMD_), and what it is about.
+fn about(command: &Command) -> (i32, Option<(ObjectKind, &str)>) {
+    let [create, change, delete] = match command {
+        Command::Define { kind, .. }
+        | Command::Alter { kind, .. }
+        | Command::Delete { kind, .. } => numbers(*kind),
+        _ => [MQCMD_NONE; 3],
+    };
+    match command {
+        Command::Define { kind, name, .. } => (create, Some((*kind, name))),
+        Command::Alter { kind, name, .. } => (change, Some((*kind, name))),
+        Command::Delete { kind, name, .. } => (delete, Some((*kind, name))),
+        Command::EndSubscription { .. } => (MQCMD_DELETE_SUBSCRIPTION, None),
+        Command::Clear { name } => (MQCMD_CLEAR_Q, Some((ObjectKind::QLocal, name))),
+        Command::ClearTopics { .. } => (MQCMD_CLEAR_TOPIC_STRING, None),
+        Command::Start { kind, name } => {
+            let [start, _] = running(*kind);
+            (start, Some((*kind, name)))
+        }
+        Command::Stop { kind, name, .. } => {
+            let [_, stop] = running(*kind);
+            (stop, Some((*kind, name)))
+        }
+        Command::RefreshTls | Command::RefreshConnAuth => (MQCMD_REFRESH_SECURITY, None),
+        Command::ChlAuth(_) => (MQCMD_SET_CHLAUTH_REC, None),
+        Command::Authority(AuthorityCommand::Delete { .. }) => (MQCMD_DELETE_AUTH_REC, None),
+        Command::Authority(AuthorityCommand::Refresh) => (MQCMD_REFRESH_SECURITY, None),
+        Command::Authority(_) => (MQCMD_SET_AUTH_REC, None),
+        Command::Display { .. } | Command::Ping | Command::Save => (MQCMD_NONE, None),
+    }
+}
+
+/// The numbers of the commands that create, change and delete objects of a kind.
+fn numbers(kind: ObjectKind) -> [i32; 3] {
+    if kind == ObjectKind::Sub {
+        return [
+            MQCMD_CREATE_SUBSCRIPTION,
+            MQCMD_CHANGE_SUBSCRIPTION,
+            MQCMD_DELETE_SUBSCRIPTION,
+        ];
+    }
+    match kind.object_type() {
+        ObjectType::QueueManager => [MQCMD_NONE, MQCMD_CHANGE_Q_MGR, MQCMD_NONE],
+        ObjectType::Queue => [MQCMD_CREATE_Q, MQCMD_CHANGE_Q, MQCMD_DELETE_Q],
+        ObjectType::Channel | ObjectType::ClntConn => [
+            MQCMD_CREATE_CHANNEL,
+            MQCMD_CHANGE_CHANNEL,
+            MQCMD_DELETE_CHANNEL,
+        ],
+        ObjectType::Listener => [
+            MQCMD_CREATE_LISTENER,
+            MQCMD_CHANGE_LISTENER,
+            MQCMD_DELETE_LISTENER,
+        ],
+        ObjectType::Namelist => [
+            MQCMD_CREATE_NAMELIST,
+            MQCMD_CHANGE_NAMELIST,
+            MQCMD_DELETE_NAMELIST,
+        ],
+        ObjectType::Process => [
+            MQCMD_CREATE_PROCESS,
+            MQCMD_CHANGE_PROCESS,
+            MQCMD_DELETE_PROCESS,
+        ],
+        ObjectType::AuthInfo => [
+            MQCMD_CREATE_AUTH_INFO,
+            MQCMD_CHANGE_AUTH_INFO,
+            MQCMD_DELETE_AUTH_INFO,
+        ],
+        ObjectType::Service => [
+            MQCMD_CREATE_SERVICE,
+            MQCMD_CHANGE_SERVICE,
+            MQCMD_DELETE_SERVICE,
+        ],
+        ObjectType::Topic => [MQCMD_CREATE_TOPIC, MQCMD_CHANGE_TOPIC, MQCMD_DELETE_TOPIC],
+        ObjectType::CommInfo => [
+            MQCMD_CREATE_COMM_INFO,
+            MQCMD_CHANGE_COMM_INFO,
+            MQCMD_DELETE_COMM_INFO,
+        ],
+        _ => [MQCMD_NONE; 3],
+    }
+}
+
+/// The numbers of the commands that start and stop what there is of a kind.
+fn running(kind: ObjectKind) -> [i32; 2] {
+    match kind {
+        ObjectKind::Listener => [MQCMD_START_CHANNEL_LISTENER, MQCMD_STOP_CHANNEL_LISTENER],
+        ObjectKind::Service => [MQCMD_START_SERVICE, MQCMD_STOP_SERVICE],
+        _ => [MQCMD_START_CHANNEL, MQCMD_STOP_CHANNEL],
+    }
+}

@@ -1,0 +1,124 @@
+//! What an audit has to know: who did what, from where, and what came of it.
+//!
+//! Invariants: an event says what was known when it happened, and nothing that proves who somebody is: no password and no
+//! token. What is not known is empty. Events are made where somebody is refused, connects or administers, never for a
+//! message.
+
+use posthaste_authority::{Authorities, ObjectType};
+use posthaste_mqi::Reason;
+
+use crate::application::Application;
+
+/// What has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AuditKind {
+    /// The queue manager has started.
+    Started,
+    /// The queue manager has ended.
+    Ended,
+    /// An application has connected.
+    Connected,
+    /// A connection was refused.
+    ConnectionRefused,
+    /// A channel authentication record blocked a connection.
+    ChannelBlocked,
+    /// The same, but the record only warns.
+    ChannelWarned,
+    /// A connection was refused for what its TLS is, or is not.
+    TlsRefused,
+    /// An authority was missing.
+    NotAuthorized,
+    /// A command that changes something was carried out, or refused.
+    Command,
+    /// The queue manager's own users were changed.
+    UsersChanged,
+    /// Events are missing before this one.
+    Lost,
+}
+
+impl AuditKind {
+    /// Its name in the audit log.
+    pub fn name(self) -> &'static str {
+        match self {
+            AuditKind::Started => "start",
+            AuditKind::Ended => "end",
+            AuditKind::Connected => "connect",
+            AuditKind::ConnectionRefused => "connection-refused",
+            AuditKind::ChannelBlocked => "channel-blocked",
+            AuditKind::ChannelWarned => "channel-warned",
+            AuditKind::TlsRefused => "tls-refused",
+            AuditKind::NotAuthorized => "not-authorized",
+            AuditKind::Command => "command",
+            AuditKind::UsersChanged => "users",
+            AuditKind::Lost => "lost",
+        }
+    }
+
+    /// Whether strangers can cause it as often as they like.
+    pub fn is_of_strangers(self) -> bool {
+        matches!(
+            self,
+            AuditKind::Connected
+                | AuditKind::ConnectionRefused
+                | AuditKind::ChannelBlocked
+                | AuditKind::ChannelWarned
+                | AuditKind::TlsRefused
+                | AuditKind::NotAuthorized
+        )
+    }
+}
+
+/// Something that has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEvent {
+    /// What.
+    pub kind: AuditKind,
+    /// Who: user, application, channel, address, process, certificate.
+    pub who: Application,
+    /// The user of the credentials, by the application's word.
+    pub claimed: String,
+    /// The user whose authority was checked in place of the application's own.
+    pub alternate: String,
+    /// The call of the MQ Interface; empty where it was none.
+    pub call: &'static str,
+    /// Its options.
+    pub options: i32,
+    /// The command as MQSC text, without secrets.
+    pub command: String,
+    /// The number of the command (MQCMD_); 0 for none.
+    pub command_number: i32,
+    /// The type of the object.
+    pub object_type: Option<ObjectType>,
+    /// The object.
+    pub object: String,
+    /// The authorities that were missing.
+    pub missing: Authorities,
+    /// What decided: the key of a channel authentication record, or why TLS did not do.
+    pub because: String,
+    /// The result.
+    pub reason: Reason,
+    /// The message of the error log that tells the same; empty for none.
+    pub message: &'static str,
+}
+
+impl AuditEvent {
+    /// An event of which nothing but its result is known yet.
+    pub fn new(kind: AuditKind, reason: Reason) -> AuditEvent {
+        AuditEvent {
+            kind,
+            who: Application::default(),
+            claimed: String::new(),
+            alternate: String::new(),
+            call: "",
+            options: 0,
+            command: String::new(),
+            command_number: 0,
+            object_type: None,
+            object: String::new(),
+            missing: Authorities::NONE,
+            because: String::new(),
+            reason,
+            message: "",
+        }
+    }
+}
