@@ -335,7 +335,7 @@ fn a_queue_that_allows_no_gets_ends_the_wait_and_not_the_messages() {
 fn what_a_consumer_cannot_be_is_refused() {
     let (_w, s, h) = one();
     let made = |md: &Md, gmo: &Gmo| s.consumer(h, md, gmo).map(|_| ()).unwrap_err();
-    for options in [MQGMO_BROWSE_NEXT, MQGMO_LOGICAL_ORDER, MQGMO_CONVERT] {
+    for options in [MQGMO_MSG_UNDER_CURSOR, MQGMO_LOGICAL_ORDER, MQGMO_CONVERT] {
         assert_eq!(made(&md(0), &gmo(options)), Reason::OPTIONS_ERROR);
     }
     let unknown = Gmo {

@@ -442,6 +442,14 @@ fn gets() -> Vec<Row> {
             send(s, h, text, 0, b"12345");
             take(s, h, Md { coded_char_set_id: 1200, ..md(0) }, gmo(MQGMO_CONVERT), 9).map(|t| t.warning)
         }),
+        failed(2200, Reason::MSG_MARKED_BROWSE_CO_OP, |_, s| {
+            let co_op = || open(s, LOCAL, IN_OUT | MQOO_BROWSE | MQOO_CO_OP);
+            let (h, other) = (co_op(), co_op());
+            put(s, h, 0, 0, b"m");
+            let mark = MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP;
+            next(s, h, mark).unwrap();
+            next(s, other, mark).map(|t| t.warning)
+        }),
         warned(2209, Reason::NO_MSG_LOCKED, |_, s| get_as(s, md(0), gmo(MQGMO_UNLOCK), 9)),
         warned(2241, Reason::INCOMPLETE_GROUP, |_, s| {
             let h = begin_getting(s);

@@ -61,7 +61,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     int("MAXUMSGS", mq::MQIA_MAX_UNCOMMITTED_MSGS, (1, MOST), 10_000, ON, "Most uncommitted messages of one unit of work"),
     int_or_word("MAXPROPL", mq::MQIA_MAX_PROPERTIES_LENGTH, (0, 104_857_600), NOLIMIT, -1, ON, "Longest message properties in bytes").only(&[-1]),
     int("MAXPRTY", mq::MQIA_MAX_PRIORITY, (9, 9), 9, ON, "Highest message priority").read_only(),
-    int_or_word("MARKINT", mq::MQIA_MSG_MARK_BROWSE_INTERVAL, (0, MOST), NOLIMIT, 5000, ON, "Milliseconds that a browse mark lasts").describes(),
+    int_or_word("MARKINT", mq::MQIA_MSG_MARK_BROWSE_INTERVAL, (0, MOST), NOLIMIT, 5000, ON, "Milliseconds that a mark of a browsed message lasts that is for all handles of MQOO_CO_OP"),
     int("TRIGINT", mq::MQIA_TRIGGER_INTERVAL, (0, MOST), MOST, ON, "Milliseconds after which TRIGTYPE(FIRST) may make another trigger message"),
     int("CCSID", mq::MQIA_CODED_CHAR_SET_ID, (1, 65_535), 1208, ON, "Coded character set of the queue manager's own text"),
     int("CMDLEVEL", mq::MQIA_COMMAND_LEVEL, (0, MOST), mq::MQCMDL_LEVEL_940, ON, "Level of commands and calls that the queue manager knows").read_only(),

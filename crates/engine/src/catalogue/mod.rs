@@ -149,6 +149,8 @@ pub(crate) struct QmgrAttributes {
     pub(crate) dead_letter_q: String,
     pub(crate) default_xmit_q: String,
     pub(crate) trigger_interval_ms: u64,
+    /// MARKINT; none: marks do not lapse.
+    pub(crate) mark_interval_ms: Option<u64>,
     pub(crate) coded_char_set_id: i32,
     /// Whether channel authentication records count.
     pub(crate) chlauth: bool,
@@ -165,6 +167,7 @@ impl QmgrAttributes {
             dead_letter_q: attrs.text(MQCA_DEAD_LETTER_Q_NAME).to_owned(),
             default_xmit_q: attrs.text(MQCA_DEF_XMIT_Q_NAME).to_owned(),
             trigger_interval_ms: attrs.int(MQIA_TRIGGER_INTERVAL).max(0) as u64,
+            mark_interval_ms: u64::try_from(attrs.int(MQIA_MSG_MARK_BROWSE_INTERVAL)).ok(),
             coded_char_set_id: attrs.int(MQIA_CODED_CHAR_SET_ID),
             chlauth: attrs.int(MQIA_CHLAUTH_RECORDS) == MQCHLA_ENABLED,
             publish_subscribe: attrs.int(MQIA_PUBSUB_MODE) != MQPSM_DISABLED,

@@ -7,8 +7,10 @@
 //! | `waiter` | somebody who waits: credit, what he was given, how his wait ends |
 //! | `waiters`, `line` | all who wait for messages of one queue, found by tags; and by what they select |
 //! | `lease` | a message held for somebody, accepted or given back |
+//! | `browsed` | a message that is shown and stays, noted or not |
 //! | `fifo` | who came first |
 
+pub(crate) mod browsed;
 pub(crate) mod considered;
 mod fifo;
 pub(crate) mod held;

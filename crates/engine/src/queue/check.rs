@@ -36,6 +36,7 @@ impl QueueState {
         self.index.check()?;
         self.check_residents()?;
         self.check_browse_locks()?;
+        self.check_marks()?;
         self.check_retained()?;
         self.check_units(outside, whole)?;
         let whole_files = whole && !self.filing.left;

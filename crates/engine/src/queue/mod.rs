@@ -25,6 +25,7 @@ pub(crate) mod disjoint;
 pub(crate) mod index;
 pub(crate) mod judged;
 mod lock;
+pub(crate) mod marks;
 pub(crate) mod reading;
 mod residents;
 pub(crate) mod retained;
@@ -150,6 +151,8 @@ pub(crate) struct QueueState {
     pub(crate) open_browse: Tally<u32>,
     pub(crate) exclusive: bool,
     pub(crate) browse_locks: Vec<(SlotId, u64, u64)>,
+    /// Since a handle marks what it browses.
+    marks: Option<Box<marks::Marks>>,
     pub(crate) trigger: TriggerState,
     pub(crate) deleted: bool,
     /// It is the managed queue of a subscription that has ended, and goes when nobody has it open.
@@ -199,6 +202,7 @@ impl Queue {
             open_browse: Tally::default(),
             exclusive: false,
             browse_locks: Vec::new(),
+            marks: None,
             trigger: TriggerState::default(),
             deleted: false,
             abandoned: false,
@@ -574,6 +578,7 @@ impl QueueState {
             self.index.mark_dirty(slot);
         }
         self.forget_retained(self.index.slot(slot).seq);
+        self.forget_marks(slot);
         self.index.remove(slot);
         if let Some(place) = place {
             self.release(place, forced);
@@ -713,8 +718,9 @@ impl QueueState {
         }
     }
 
-    /// A message is being got by the handle that has it locked: the lock goes with it.
+    /// A message is being got, if it is locked by the handle that has it locked: the lock goes with it, and so do marks.
     pub(crate) fn browse_forget(&mut self, slot: SlotId) {
+        self.forget_marks(slot);
         if self.index.slot(slot).browse_locked() {
             self.index.set_browse_lock(slot, false);
             self.browse_locks.retain(|(locked, _, _)| *locked != slot);

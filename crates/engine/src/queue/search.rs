@@ -120,7 +120,7 @@ impl Walk {
 }
 
 impl QueueState {
-    /// Finds the first match, of those that `may` be it by what they say of groups. Expired messages met on the way
+    /// Finds the first match, of those that `may` be it by their marks and by what they say of groups. Expired messages met on the way
     /// are removed and appended to `expired`.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl QueueState {
         owner: (u64, Hobj),
         now: i64,
         (read, expired): (&Readings, &mut Vec<Expired>),
-        mut may: impl FnMut(&QueueState, &GroupKeys) -> bool,
+        mut may: impl FnMut(&QueueState, SlotId, &GroupKeys) -> bool,
     ) -> Result<Option<Found>, Unread> {
         let walk = Walk::of(wanted, self.home.tag_seed);
         let token_seq = match &wanted.token {
@@ -161,7 +161,7 @@ impl QueueState {
             let other = other || before || self.locked_for(at, owner);
             let other = other || judged && !self.has_expired(at, now);
             let other = other || read.has_rejected(slot.seq, slot.backout_count, now);
-            if other || !self.has_expired(at, now) && !may(self, &keys) {
+            if other || !self.has_expired(at, now) && !may(self, at, &keys) {
                 at = next;
                 continue;
             }

@@ -20,36 +20,62 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use posthaste_env::Sleep;
 use posthaste_env::sync::Mutex;
+use posthaste_env::{Nanos, Sleep};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
 
 use super::get::{check_options, descriptor};
 use crate::catalogue::Alias;
+use crate::consume::browsed::Browsed;
 use crate::consume::held::Held;
 use crate::consume::lease::Lease;
 use crate::consume::selection::{Selection, token_of};
 use crate::consume::waiter::{Service, WaitOutcome, Waiter};
 use crate::expiry;
 use crate::handles::Target;
+use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::judged::Judged;
+use crate::queue::marks::Marking;
 use crate::queue::reading::{Readings, Unread};
-use crate::queue::{Queue, Start};
+use crate::queue::{Cursor, Found, Queue, QueueState, Start};
 use crate::report;
 use crate::session::{Session, SessionInner};
 
-/// What a consumer may ask for: whatever an MQGET may that takes messages in the order of the queue, and needs no
-/// buffer.
-const KNOWN: i32 = MQGMO_NO_SYNCPOINT
+/// What a consumer may ask for: whatever an MQGET may that takes or browses messages in the order of the queue, and needs
+/// no buffer.
+const KNOWN: i32 = BROWSES
+    | MQGMO_MARK_BROWSE_HANDLE
+    | MQGMO_MARK_BROWSE_CO_OP
+    | MQGMO_UNMARKED_BROWSE_MSG
+    | MQGMO_NO_SYNCPOINT
     | MQGMO_SYNCPOINT
     | MQGMO_SYNCPOINT_IF_PERSISTENT
     | MQGMO_WAIT
     | MQGMO_FAIL_IF_QUIESCING
     | MQGMO_PROPERTIES_FORCE_MQRFH2
     | MQGMO_PROPERTIES_COMPATIBILITY;
+
+/// What browses: the first message, and then the next ones (manual: "MQCB - Manage callback", "MQGMO_BROWSE_FIRST").
+const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT;
+
+/// How a consumer browses.
+struct Browsing {
+    marking: Marking,
+    /// Where it stands.
+    cursor: Mutex<Option<Cursor>>,
+}
+
+/// A message on its way to a consumer.
+enum Handed {
+    Lease(Lease),
+    Browsed(Browsed),
+}
+
+/// What a look has come to: the message, and when the first mark lapses that keeps one from the consumer.
+type Looked = (Option<Handed>, Option<Nanos>);
 
 /// A consumer and what it has given out.
 struct Consuming {
@@ -58,6 +84,8 @@ struct Consuming {
     alias: Option<Arc<Alias>>,
     owner: (u64, Hobj),
     waiter: Arc<Waiter>,
+    /// None: it takes messages.
+    browsing: Option<Browsing>,
     /// What its looks have judged, of those that select by properties.
     judged: Mutex<Judged>,
 }
@@ -72,10 +100,12 @@ impl Drop for Consuming {
 pub struct Consumer {
     of: Arc<Consuming>,
     looking: Option<Looking>,
+    /// Until a mark lapses that keeps a message from it.
+    lapse: Option<Sleep>,
 }
 
 /// A look that has to read.
-type Looking = Pin<Box<dyn Future<Output = Result<Option<Lease>, Reason>> + Send>>;
+type Looking = Pin<Box<dyn Future<Output = Result<Looked, Reason>> + Send>>;
 
 impl Drop for Consumer {
     fn drop(&mut self) {
@@ -87,7 +117,33 @@ impl Drop for Consumer {
 /// had never left: its backout count stays.
 pub struct Delivery {
     of: Arc<Consuming>,
-    lease: Lease,
+    handed: Handed,
+}
+
+impl Handed {
+    fn message(&self) -> &Arc<Message> {
+        match self {
+            Handed::Lease(lease) => lease.message(),
+            Handed::Browsed(browsed) => &browsed.message,
+        }
+    }
+
+    fn backout_count(&self) -> u16 {
+        match self {
+            Handed::Lease(lease) => lease.backout_count(),
+            Handed::Browsed(browsed) => browsed.backout_count,
+        }
+    }
+}
+
+impl Browsing {
+    /// Where it looks: behind what it was shown last, unless it is what is marked that it is not shown again.
+    fn start(&self) -> Start {
+        match *self.cursor.lock() {
+            Some(cursor) if !self.marking.passes_over() => Start::After(cursor),
+            _ => Start::First,
+        }
+    }
 }
 
 impl Consuming {
@@ -96,11 +152,11 @@ impl Consuming {
     }
 
     /// Looks for a message on the queue; where there is none the waiter is listed.
-    async fn look(self: Arc<Self>) -> Result<Option<Lease>, Reason> {
+    async fn look(self: Arc<Self>) -> Result<Looked, Reason> {
         let qm = &self.session.qm;
         let mut read = match self.waiter.selection.selector {
-            Some(_) => Readings::remembering(*self.judged.lock()),
-            None => Readings::default(),
+            Some(_) if self.browsing.is_none() => Readings::remembering(*self.judged.lock()),
+            _ => Readings::default(),
         };
         loop {
             let mut expired = Vec::new();
@@ -110,12 +166,12 @@ impl Consuming {
             }
             expiry::expired(qm, &self.queue, expired);
             match looked? {
-                Ok(None) if !planted(Bug::ListedUnasked) => {
+                Ok((None, lapse)) if !planted(Bug::ListedUnasked) => {
                     // What ends waits first says so and then looks who is listed: this one may have been listed between.
                     self.may_go_on()?;
-                    return Ok(None);
+                    return Ok((None, lapse));
                 }
-                Ok(lease) => return Ok(lease),
+                Ok(looked) => return Ok(looked),
                 Err(unread) => {
                     let done = self.queue.have_read(unread, &mut read).await;
                     done.map_err(|error| qm.read_failed(&self.queue, &error))?;
@@ -128,29 +184,40 @@ impl Consuming {
         &self,
         read: &Readings,
         expired: &mut Vec<crate::queue::Expired>,
-    ) -> Result<Result<Option<Lease>, Unread>, Reason> {
+    ) -> Result<Result<Looked, Unread>, Reason> {
         let mut state = self.queue.lock();
         state.gettable(self.alias.as_ref())?;
         let wanted = &self.waiter.selection;
         let now = self.session.qm.clock.now();
-        let found = state.find(
-            wanted,
-            Start::First,
-            self.owner,
-            now,
-            (read, expired),
-            |_, _| true,
-        );
+        let (start, ticks) = match &self.browsing {
+            Some(browsing) => (browsing.start(), self.session.qm.env.clock.monotonic()),
+            None => (Start::First, 0),
+        };
+        let may = |state: &QueueState, slot, _: &_| {
+            let marking = self.browsing.as_ref().map(|browsing| &browsing.marking);
+            marking.is_none_or(|marking| !state.is_passed_over(slot, marking, ticks))
+        };
+        let found = state.find(wanted, start, self.owner, now, (read, expired), may);
         let found = match found {
             Ok(found) => found,
             Err(unread) => return Ok(Err(unread)),
         };
         let Some(found) = found else {
             state.waiters.list(&self.waiter);
-            return Ok(Ok(None));
+            let browsing = self.browsing.as_ref();
+            let lapse = browsing.and_then(|it| state.next_lapse(&it.marking, ticks));
+            return Ok(Ok((None, lapse)));
         };
+        let marking = self.browsing.as_ref().map(|browsing| &browsing.marking);
+        if marking.is_some_and(|it| state.is_marked_by_another(found.slot, it, ticks)) {
+            return Err(Reason::MSG_MARKED_BROWSE_CO_OP);
+        }
         if !self.waiter.spend_credit() {
-            return Ok(Ok(None));
+            return Ok(Ok((None, None)));
+        }
+        if let Some(browsing) = &self.browsing {
+            let browsed = self.browse(&mut state, browsing, found, ticks);
+            return Ok(Ok((Some(Handed::Browsed(browsed)), None)));
         }
         state.browse_forget(found.slot);
         state.index.hold(found.slot);
@@ -159,11 +226,38 @@ impl Consuming {
             message: found.message,
             backout_count: state.index.slot(found.slot).backout_count,
         };
-        Ok(Ok(Some(Lease::new(&self.queue, held))))
+        let lease = Lease::new(&self.queue, held);
+        Ok(Ok((Some(Handed::Lease(lease)), None)))
     }
 
-    /// Whether a message that was handed over has expired meanwhile; then it is gone, and the credit is there again.
-    fn expired(&self, lease: &mut Lease) -> bool {
+    /// Shows a message, marked as it is to be.
+    fn browse(
+        &self,
+        state: &mut QueueState,
+        browsing: &Browsing,
+        found: Found,
+        now: Nanos,
+    ) -> Browsed {
+        let marking = browsing.marking;
+        let until = self.session.mark_lapses(now);
+        state.mark(found.slot, &marking, until);
+        *browsing.cursor.lock() = Some(state.cursor(found.slot));
+        Browsed {
+            queue: Arc::clone(&self.queue),
+            slot: found.slot,
+            backout_count: state.index.slot(found.slot).backout_count,
+            message: found.message,
+            marking,
+            kept: false,
+        }
+    }
+
+    /// Whether a message that was handed over has expired meanwhile; then it is gone, and the credit is there again. One that
+    /// is only shown was there when it was found.
+    fn expired(&self, handed: &mut Handed) -> bool {
+        let Handed::Lease(lease) = handed else {
+            return false;
+        };
         let message = lease.message().clone();
         let Some(slot) = lease.slot() else {
             return false;
@@ -179,12 +273,12 @@ impl Consuming {
     }
 
     /// What the waiter has come to: a message, or that it is to look for one.
-    fn poll_waiter(&self, context: &mut Context<'_>) -> Poll<Result<Option<Lease>, Reason>> {
+    fn poll_waiter(&self, context: &mut Context<'_>) -> Poll<Result<Option<Handed>, Reason>> {
         match self.waiter.poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(WaitOutcome::Ended(reason)) => Poll::Ready(Err(reason)),
             Poll::Ready(WaitOutcome::Given(held)) => {
-                Poll::Ready(Ok(Some(Lease::new(&self.queue, held))))
+                Poll::Ready(Ok(Some(Handed::Lease(Lease::new(&self.queue, held)))))
             }
             Poll::Ready(WaitOutcome::Look) => Poll::Ready(Ok(None)),
         }
@@ -204,19 +298,32 @@ impl Consumer {
     /// 2016 get inhibited; 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
     /// connection; 2009, 2161, 2162 queue manager. The consumer has ended then.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Delivery, Reason>> {
-        self.poll_lease(context).map_ok(|lease| Delivery {
+        self.poll_handed(context).map_ok(|handed| Delivery {
             of: Arc::clone(&self.of),
-            lease,
+            handed,
         })
     }
 
-    fn poll_lease(&mut self, context: &mut Context<'_>) -> Poll<Result<Lease, Reason>> {
+    /// What its waiter has come to, or that a mark has lapsed.
+    fn poll_waiter(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Handed>, Reason>> {
+        let outcome = self.of.poll_waiter(context);
+        match self.lapse.as_mut() {
+            Some(lapse) if outcome.is_pending() => {
+                ready!(lapse.as_mut().poll(context));
+                self.lapse = None;
+                Poll::Ready(Ok(None))
+            }
+            _ => outcome,
+        }
+    }
+
+    fn poll_handed(&mut self, context: &mut Context<'_>) -> Poll<Result<Handed, Reason>> {
         let of = Arc::clone(&self.of);
         loop {
-            let mut lease = None;
+            let mut handed = None;
             if self.looking.is_none() {
-                lease = ready!(of.poll_waiter(context))?;
-                if lease.is_none() {
+                handed = ready!(self.poll_waiter(context))?;
+                if handed.is_none() {
                     let may = of.may_go_on();
                     may.inspect_err(|reason| of.queue.end_wait(&of.waiter, *reason))?;
                     self.looking = Some(Box::pin(Arc::clone(&of).look()));
@@ -225,14 +332,18 @@ impl Consumer {
             if let Some(looking) = &mut self.looking {
                 let looked = ready!(looking.as_mut().poll(context));
                 self.looking = None;
-                lease = looked.inspect_err(|reason| of.queue.end_wait(&of.waiter, *reason))?;
+                let (looked, lapse) =
+                    looked.inspect_err(|reason| of.queue.end_wait(&of.waiter, *reason))?;
+                let clock = &of.session.qm.env.clock;
+                self.lapse = lapse.map(|at| clock.sleep_until(at));
+                handed = looked;
             }
-            let Some(mut lease) = lease else { continue };
-            if !of.expired(&mut lease) {
+            let Some(mut handed) = handed else { continue };
+            if !of.expired(&mut handed) {
                 let counters = &of.session.qm.home.counters;
                 counters.one(Count::Gets);
-                counters.add(Count::GotBytes, lease.message().data.len());
-                return Poll::Ready(Ok(lease));
+                counters.add(Count::GotBytes, handed.message().data.len());
+                return Poll::Ready(Ok(handed));
             }
         }
     }
@@ -255,12 +366,12 @@ impl Delivery {
     /// The message's descriptor, with its backout count and what is left of its time.
     pub fn descriptor(&self) -> Md {
         let qm = &self.of.session.qm;
-        descriptor(qm, self.lease.message(), self.lease.backout_count())
+        descriptor(qm, self.handed.message(), self.handed.backout_count())
     }
 
     /// Whether the message is persistent.
     pub fn is_persistent(&self) -> bool {
-        self.lease.message().persistent()
+        self.handed.message().persistent()
     }
 
     /// The queue that it comes from.
@@ -270,12 +381,12 @@ impl Delivery {
 
     /// The message's data, whole.
     pub fn data(&self) -> Bytes {
-        self.lease.message().data.whole()
+        self.handed.message().data.whole()
     }
 
     /// What names the message, among all of its queue manager.
     pub fn token(&self) -> MsgToken {
-        token_of(self.lease.message().seq)
+        token_of(self.handed.message().seq)
     }
 
     /// Takes the message for good, outside a unit of work. A persistent one is gone, and cannot come back after a crash,
@@ -296,25 +407,44 @@ impl Delivery {
         self.settle(true).await
     }
 
+    /// What a message that stays on its queue leaves behind: its handle's cursor is at it.
+    fn has_shown(&self) {
+        let mut state = self.of.session.lock();
+        state.counts.gets += 1;
+        state.counts.got_bytes += self.handed.message().data.len() as u64;
+        if let Ok(handle) = state.handles.get(self.of.owner.1)
+            && let Some(browsing) = &self.of.browsing
+        {
+            handle.cursor = *browsing.cursor.lock();
+        }
+    }
+
     /// What it leaves behind at its connection and its handle, which keeps its context if it was opened for that.
     fn leave_behind(&self) {
         let mut state = self.of.session.lock();
         state.counts.gets += 1;
-        state.counts.got_bytes += self.lease.message().data.len() as u64;
+        state.counts.got_bytes += self.handed.message().data.len() as u64;
         // It may have been closed meanwhile.
         if let Ok(handle) = state.handles.get(self.of.owner.1)
             && handle.options & MQOO_SAVE_ALL_CONTEXT != 0
         {
-            handle.saved_context = Some(Box::new(self.lease.message().md.clone()));
+            handle.saved_context = Some(Box::new(self.handed.message().md.clone()));
         }
     }
 
     async fn settle(mut self, in_unit: bool) -> Result<(), Reason> {
         let session = &self.of.session;
         let _accepting = session.begin_accept()?;
-        self.lease.accept(session, in_unit).await?;
+        match &mut self.handed {
+            Handed::Lease(lease) => lease.accept(session, in_unit).await?,
+            Handed::Browsed(browsed) => {
+                browsed.kept = true;
+                self.has_shown();
+                return Ok(());
+            }
+        }
         self.leave_behind();
-        if let Some(report) = report::delivery(&session.qm, self.lease.message()) {
+        if let Some(report) = report::delivery(&session.qm, self.handed.message()) {
             // A future of its own, because it is rare.
             Box::pin(super::send::send_report(session, &report, in_unit)).await;
         }
@@ -354,7 +484,18 @@ impl Session {
         let direct = gmo.options & MQGMO_SYNCPOINT == 0;
         let selection = Selection::of(md, gmo).narrowed(handle.selecting.as_ref());
         let selection = (selection, session.qm.home.tag_seed);
-        let service = Service::HandOver { direct };
+        let browses = gmo.options & BROWSES != 0;
+        let browsing = browses.then(|| Browsing {
+            marking: Marking::of((session.id, hobj), gmo.options, handle.options),
+            cursor: Mutex::new(match gmo.options & MQGMO_BROWSE_NEXT != 0 {
+                true => handle.cursor,
+                false => None,
+            }),
+        });
+        let service = match browses {
+            true => Service::Notify,
+            false => Service::HandOver { direct },
+        };
         let waiter = Waiter::new(selection, service, quiesces, alias.clone(), 0);
         let of = Consuming {
             session: Arc::clone(session),
@@ -362,11 +503,16 @@ impl Session {
             alias: alias.clone(),
             owner: (session.id, hobj),
             waiter,
+            browsing,
             judged: Mutex::default(),
         };
         // Under the lock of the handles: one that is being closed is found by none.
         session.add_consumer(hobj, &of.queue, &of.waiter);
         let of = Arc::new(of);
-        Ok(Consumer { of, looking: None })
+        Ok(Consumer {
+            of,
+            looking: None,
+            lapse: None,
+        })
     }
 }

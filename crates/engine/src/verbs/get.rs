@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use posthaste_env::{Nanos, Timer};
+use posthaste_env::{Nanos, Sleep, Timer};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 
@@ -32,6 +32,7 @@ use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::judged::Judged;
+use crate::queue::marks::Marking;
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::{Cursor, Expired, Found, Queue, QueueState};
 use crate::report;
@@ -58,6 +59,14 @@ const KNOWN: i32 = BROWSES
     | MQGMO_LOGICAL_ORDER
     | MQGMO_ALL_MSGS_AVAILABLE
     | MQGMO_COMPLETE_MSG
+    | MQGMO_ALL_SEGMENTS_AVAILABLE
+    | Marking::OPTIONS;
+/// What marks cannot be combined with.
+const UNMARKABLE: i32 = MQGMO_LOCK
+    | MQGMO_UNLOCK
+    | MQGMO_LOGICAL_ORDER
+    | MQGMO_ALL_MSGS_AVAILABLE
+    | MQGMO_COMPLETE_MSG
     | MQGMO_ALL_SEGMENTS_AVAILABLE;
 
 /// A get, as far as it does not change while it waits.
@@ -66,6 +75,7 @@ struct Request {
     alias: Option<Arc<Alias>>,
     owner: (u64, Hobj),
     options: i32,
+    marking: Marking,
     matches: Selection,
     buffer: usize,
     /// Version of the getter's descriptor.
@@ -131,6 +141,7 @@ pub(super) fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason>
     {
         return Err(Reason::OPTIONS_ERROR);
     }
+    check_marks(options, browses, open)?;
     let handle = gmo.version >= MQGMO_VERSION_4 && gmo.msg_handle != MQHM_NONE;
     if handle || options & MQGMO_PROPERTIES_IN_HANDLE != 0 {
         // There are no message handles, so this is none.
@@ -161,6 +172,20 @@ pub(super) fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason>
     }
     if browses == 0 && options & MQGMO_UNLOCK == 0 && open & input == 0 {
         return Err(Reason::NOT_OPEN_FOR_INPUT);
+    }
+    Ok(())
+}
+
+/// Marks are made by browses; those for all by handles that were opened for that (manual: "MQGMO - Options").
+fn check_marks(options: i32, browses: u32, open: i32) -> Result<(), Reason> {
+    let marks = options & Marking::OPTIONS;
+    let has = |both: i32| marks & both == both;
+    if marks != 0 && (browses == 0 || options & UNMARKABLE != 0)
+        || marks & Marking::OF_ALL != 0 && open & MQOO_CO_OP == 0
+        || has(MQGMO_MARK_BROWSE_HANDLE | MQGMO_UNMARK_BROWSE_HANDLE)
+        || has(MQGMO_MARK_BROWSE_CO_OP | MQGMO_UNMARK_BROWSE_CO_OP)
+    {
+        return Err(Reason::OPTIONS_ERROR);
     }
     Ok(())
 }
@@ -228,11 +253,20 @@ struct Wait<'a> {
     queue: &'a Arc<Queue>,
     waiter: Arc<Waiter>,
     timer: Option<Box<Timer>>,
+    /// Until a mark lapses that keeps a message from it.
+    lapse: Option<Sleep>,
 }
 
 impl Wait<'_> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<WaitOutcome> {
         let outcome = self.waiter.poll(context);
+        if outcome.is_pending()
+            && let Some(lapse) = &mut self.lapse
+            && lapse.as_mut().poll(context).is_ready()
+        {
+            self.lapse = None;
+            return Poll::Ready(WaitOutcome::Look);
+        }
         let Some(timer) = self.timer.as_mut().filter(|_| outcome.is_pending()) else {
             return outcome;
         };
@@ -382,8 +416,15 @@ impl SessionInner {
         };
         let count = state.index.slot(slot).backout_count;
         if request.browses() {
+            let now = self.qm.env.clock.monotonic();
+            if state.is_marked_by_another(slot, &request.marking, now) {
+                return Err(Reason::MSG_MARKED_BROWSE_CO_OP.into());
+            }
             *cursor = Some(state.cursor(slot));
             if request.fits(&message) {
+                let until = self.mark_lapses(now);
+                state.mark(slot, &request.marking, until);
+                state.unmark(slot, &request.marking, wakes);
                 if request.has(MQGMO_LOCK) {
                     state.browse_lock(slot, request.owner, wakes);
                 } else {
@@ -417,9 +458,11 @@ impl SessionInner {
         beside: &mut LookEffects<'_>,
     ) -> Result<Found, NoLook> {
         let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
+        let now = self.qm.env.clock.monotonic();
         let there = state.index.holds(cursor.slot, cursor.seq())
             && state.index.slot(cursor.slot).listed()
-            && !state.locked_for(cursor.slot, request.owner);
+            && !state.locked_for(cursor.slot, request.owner)
+            && !state.is_passed_over(cursor.slot, &request.marking, now);
         if !there {
             return Err(Reason::NO_MSG_UNDER_CURSOR.into());
         }
@@ -446,12 +489,25 @@ impl SessionInner {
         let (owner, now) = (request.owner, self.qm.clock.now());
         let matches = logical.matches(&request.matches);
         let LookEffects { read, expired, .. } = beside;
-        let may = |state: &QueueState, keys: &_| logical.may_accept(state, keys, owner, now);
+        let ticks = match request.marking.passes_over() {
+            true => self.qm.env.clock.monotonic(),
+            false => 0,
+        };
+        let may = |state: &QueueState, slot, keys: &_| {
+            !state.is_passed_over(slot, &request.marking, ticks)
+                && logical.may_accept(state, keys, owner, now)
+        };
         let found = state.find(&matches, start, owner, now, (read, expired), may)?;
         if let Some(found) = &found {
             logical.check(&found.message, &request.matches)?;
         }
         Ok(found)
+    }
+
+    /// When a mark for all lapses that is made now.
+    pub(super) fn mark_lapses(&self, now: Nanos) -> Option<Nanos> {
+        let interval = self.qm.catalogue.qmgr().mark_interval_ms?;
+        Some(now.saturating_add(interval * 1_000_000))
     }
 
     fn read_request(
@@ -472,6 +528,7 @@ impl SessionInner {
             alias: alias.clone(),
             owner: (self.id, hobj),
             options: gmo.options,
+            marking: Marking::of((self.id, hobj), gmo.options, handle.options),
             matches: Selection::of(md, gmo).narrowed(handle.selecting.as_ref()),
             buffer,
             version: md.version,
@@ -501,6 +558,9 @@ impl SessionInner {
             if matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT) {
                 let wait = wait.get_or_insert_with(|| self.wait(request, logical));
                 state.waiters.list(&wait.waiter);
+                let clock = &self.qm.env.clock;
+                let lapse = state.next_lapse(&request.marking, clock.monotonic());
+                wait.lapse = lapse.map(|at| clock.sleep_until(at));
             }
             looked
         };
@@ -515,6 +575,7 @@ impl SessionInner {
             queue: &request.queue,
             waiter: request.waiter(logical, self.qm.home.tag_seed),
             timer: None,
+            lapse: None,
         }
     }
 
@@ -754,7 +815,7 @@ impl Session {
     ///
     /// # Errors
     /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
-    /// cursor; 2046, 2090, 2247, 2256, 2257, 2460 options; 2245 group in another unit of work; 2052 queue
+    /// cursor; 2200 marked by another handle; 2046, 2090, 2247, 2256, 2257, 2460 options; 2245 group in another unit of work; 2052 queue
     /// deleted; 2003, 2024 unit of work; 2102 log; 2202, 2203 connection; 2009, 2161, 2162 queue manager. 2241 and 2245
     /// are warnings out of logical order.
     pub async fn get(

@@ -31,6 +31,7 @@ const CONTEXT: i32 = MQOO_PASS_IDENTITY_CONTEXT
 const KNOWN: i32 = INPUT
     | CONTEXT
     | MQOO_BROWSE
+    | MQOO_CO_OP
     | MQOO_OUTPUT
     | MQOO_INQUIRE
     | MQOO_SET
@@ -75,6 +76,9 @@ fn check_options(options: i32) -> Result<(), Reason> {
         return Err(Reason::OPTIONS_ERROR);
     }
     if options & MQOO_SAVE_ALL_CONTEXT != 0 && inputs == 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if options & MQOO_CO_OP != 0 && options & MQOO_BROWSE == 0 {
         return Err(Reason::OPTIONS_ERROR);
     }
     let binds = MQOO_BIND_ON_OPEN | MQOO_BIND_NOT_FIXED | MQOO_BIND_ON_GROUP;
@@ -204,6 +208,9 @@ fn admit(state: &mut QueueState, options: &mut i32) -> Result<(), Reason> {
     }
     if *options & MQOO_BROWSE != 0 {
         state.open_browse += 1;
+        if *options & MQOO_CO_OP != 0 {
+            state.co_op_opened();
+        }
     }
     if *options & MQOO_OUTPUT != 0 {
         state.open_output += 1;

@@ -29,6 +29,9 @@ pub(crate) fn count_out(target: &Target, options: i32) {
             }
             if options & MQOO_BROWSE != 0 {
                 state.open_browse -= 1;
+                if options & MQOO_CO_OP != 0 {
+                    state.co_op_closed();
+                }
             }
             if options & MQOO_OUTPUT != 0 {
                 state.open_output -= 1;
@@ -52,7 +55,9 @@ pub(crate) fn release(
 ) -> bool {
     session.end_consumers(Some(hobj), Reason::HOBJ_ERROR);
     if let Target::Queue { queue, .. } = &handle.target {
-        queue.lock().browse_unlock((session.id, hobj), wakes);
+        let mut state = queue.lock();
+        state.browse_unlock((session.id, hobj), wakes);
+        state.forget_marks_of((session.id, hobj));
     }
     count_out(&handle.target, handle.options);
     let input = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
