@@ -48,6 +48,7 @@ fn shared(s: &Session, options: i32, name: &str) -> Result<(Hobj, Hobj), Reason>
     let with = SubscribeOptions {
         shared: true,
         open_options: 0x2029,
+        joins: None,
     };
     let mut sd = sd(options, name, "a/b");
     let done = block_on(s.subscribe_with(&mut sd, Hobj::NONE, with));
@@ -586,6 +587,7 @@ fn who_resumes_waits_for_the_record_of_who_made_it() {
         let with = SubscribeOptions {
             shared: true,
             open_options: 0,
+            joins: None,
         };
         let mut sd = sd(JMS, "S", "a");
         s.subscribe_with(&mut sd, Hobj::NONE, with).await
@@ -670,4 +672,35 @@ fn a_power_cut_leaves_whole_subscriptions() {
         assert!(found.sub_user_data == "new" || altered.is_err(), "{cut}");
     }
     assert!(interrupted > 0, "the power never went between two calls");
+}
+
+#[test]
+fn a_subscription_in_use_is_joined_by_its_identifier() {
+    let w = World::light();
+    let (a, b) = (w.connect(), w.connect());
+    let mut made = sd(JMS, "S", "a");
+    let (hobj, hsub) = block_on(a.subscribe(&mut made, Hobj::NONE)).unwrap().value;
+    let id = a.subscription_id(hsub).unwrap();
+    let join = |options, id| {
+        let with = SubscribeOptions {
+            shared: false,
+            open_options: MQOO_BROWSE | MQOO_CO_OP | MQOO_INPUT_SHARED,
+            joins: Some(id),
+        };
+        let mut none = sd(options | MQSO_MANAGED, "", "");
+        block_on(b.subscribe_with(&mut none, Hobj::NONE, with)).map(|done| done.value)
+    };
+    // Otherwise it is nobody else's.
+    let mut same = sd(JMS, "S", "a");
+    let refused = block_on(b.subscribe(&mut same, Hobj::NONE)).map(drop);
+    assert_eq!(refused, Err(Reason::SUBSCRIPTION_IN_USE));
+    assert_eq!(join(MQSO_CREATE, id), Err(Reason::OPTIONS_ERROR));
+    assert_eq!(join(MQSO_RESUME, [7; 24]), Err(Reason::NO_SUBSCRIPTION));
+    let (theirs, joined) = join(MQSO_RESUME, id).unwrap();
+    put1(&a, &queue_of(&a, hobj), &mut md(0), 0, b"news").unwrap();
+    assert_eq!(next(&b, theirs, 0).unwrap().text(), "news");
+    assert_eq!(b.subscription_id(joined), Ok(id));
+    assert_eq!(b.subscription_id(theirs), Err(Reason::HOBJ_ERROR));
+    close(&b, joined, 0).unwrap();
+    assert_eq!(next(&a, hobj, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
 }

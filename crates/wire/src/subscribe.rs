@@ -8,6 +8,8 @@ use crate::input::Input;
 
 /// Options of the LSD that a subscription of JMS has when several connections may use it.
 const SHARED: u32 = 0x50;
+/// The one that says by its identifier which subscription is used, beside others.
+const JOINS: u32 = 0x2_0000;
 
 /// MQSUB; the body of its reply too.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,8 +68,12 @@ pub struct SpiSubscribe {
     pub subscription: Hobj,
     /// LSD offset 8: what is asked for beyond MQSO_* options.
     pub lsd_options: u32,
-    /// LSD offsets 12 to 59.
-    pub head: [u8; 48],
+    /// LSD offsets 12 to 31.
+    pub head: [u8; 20],
+    /// The subscription's identifier: in a reply, and in a request that joins one that is in use.
+    pub id: [u8; 24],
+    /// LSD offsets 56 to 59.
+    pub behind_id: [u8; 4],
     /// Options with which the managed queue is opened.
     pub open_options: i32,
     /// The managed queue.
@@ -83,6 +89,11 @@ pub struct SpiSubscribe {
 }
 
 impl SpiSubscribe {
+    /// Whether it is to use, beside others, the subscription that has this identifier: sessions of a connection consumer do.
+    pub fn joins(&self) -> bool {
+        self.lsd_options & JOINS != 0
+    }
+
     /// Whether several connections may use the subscription at a time.
     pub fn is_shared(&self) -> bool {
         self.lsd_options & SHARED == SHARED
@@ -96,6 +107,8 @@ impl SpiSubscribe {
             subscription,
             lsd_options: input.u32()?,
             head: input.array()?,
+            id: input.array()?,
+            behind_id: input.array()?,
             open_options: input.i32()?,
             queue: input.chars()?,
             q_mgr: input.chars()?,
@@ -111,6 +124,8 @@ impl SpiSubscribe {
         order.put_u32(out, 1);
         order.put_u32(out, self.lsd_options);
         out.extend_from_slice(&self.head);
+        out.extend_from_slice(&self.id);
+        out.extend_from_slice(&self.behind_id);
         order.put_i32(out, self.open_options);
         out.extend_from_slice(self.queue.as_bytes());
         out.extend_from_slice(self.q_mgr.as_bytes());

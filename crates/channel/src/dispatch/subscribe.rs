@@ -44,12 +44,14 @@ impl Dispatcher {
         let with = SubscribeOptions {
             shared: sub.is_shared(),
             open_options: sub.open_options,
+            joins: sub.joins().then_some(sub.id),
         };
         let outcome = match session.subscribe_with(&mut sub.sd, handle, with).await {
             Err(reason) => Outcome::failed(handle, reason),
             Ok(done) => {
                 let (hobj, hsub) = done.value;
                 sub.subscription = hsub;
+                sub.id = session.subscription_id(hsub).unwrap_or(sub.id);
                 // The handle may be on what is no queue, or not be one of ours any more.
                 (sub.queue, sub.q_mgr) = session
                     .destination(hobj)

@@ -56,7 +56,9 @@ async fn spi_sub(
     let request = SpiSubscribe {
         subscription: Hobj::NONE,
         lsd_options,
-        head: [0; 48],
+        head: [0; 20],
+        id: [0; 24],
+        behind_id: [0; 4],
         open_options: TO_READ,
         queue: Name::BLANK,
         q_mgr: Name::BLANK,

@@ -35,6 +35,15 @@ use crate::queue::Queue;
 /// See [`Topics::superseded`].
 pub(crate) const NOT_APPENDED: u64 = u64::MAX;
 
+/// Which other connections a subscription may be used beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Nobody,
+    /// Others that share it, as it must too.
+    Sharers,
+    Anybody,
+}
+
 /// See the head of this file.
 #[derive(Default)]
 pub(crate) struct Topics {
@@ -239,13 +248,17 @@ impl Topics {
         &self,
         id: &SubId,
         (session, now): (u64, i64),
-        shares: bool,
+        beside: Beside,
     ) -> Result<Found, Reason> {
         let mut known = self.known.write();
         let entry = known.by_id.get_mut(id).ok_or(Reason::NO_SUBSCRIPTION)?;
         let alone = entry.users.iter().all(|user| *user == session);
-        let shared = shares && entry.subscription.shared;
-        if !alone && !shared {
+        let may = match beside {
+            Beside::Nobody => false,
+            Beside::Sharers => entry.subscription.shared,
+            Beside::Anybody => true,
+        };
+        if !alone && !may {
             return Err(Reason::SUBSCRIPTION_IN_USE);
         }
         entry.users.push(session);
@@ -436,7 +449,13 @@ pub(crate) mod tests {
     fn one_connection_uses_it_or_all_of_them_share_it() {
         let topics = Topics::default();
         assert!(topics.add(subscription(1, "", "a"), Some((7, 1)), None));
-        let begin = |id: u8, user, shares| topics.begin_use(&[id; 24], (user, 2), shares).err();
+        let begin = |id: u8, user, shares| {
+            let beside = match shares {
+                true => Beside::Sharers,
+                false => Beside::Nobody,
+            };
+            topics.begin_use(&[id; 24], (user, 2), beside).err()
+        };
         assert_eq!(begin(1, 7, false), None);
         assert_eq!(begin(1, 8, false), Some(Reason::SUBSCRIPTION_IN_USE));
         assert_eq!(begin(1, 8, true), Some(Reason::SUBSCRIPTION_IN_USE));

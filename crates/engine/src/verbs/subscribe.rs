@@ -299,6 +299,7 @@ impl SessionInner {
         }
         let resumes = sd.options & MQSO_ALTER == 0;
         match (of.shared, given.shared) {
+            _ if given.joins.is_some() => Ok(()),
             // A resume ends it, which a client asks for without saying that it is shared.
             (true, false) if given.is_spi && resumes => Ok(()),
             (true, false) if given.is_spi => Err(Reason::SUBSCRIPTION_IN_USE),
@@ -322,7 +323,7 @@ impl SessionInner {
         let authorised = caller.may_subscribe(qm, of.filter.branch(), resumes)?;
         self.may_use(sd, of, given)?;
         let user = (self.id, qm.clock.now());
-        let found = qm.topics.begin_use(&of.id, user, given.shared);
+        let found = qm.topics.begin_use(&of.id, user, given.beside());
         let found = match found {
             Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
             found => found?,
@@ -484,7 +485,10 @@ impl SessionInner {
     ) -> Result<Used<'a>, Missed> {
         let qm = &self.qm;
         let name = sd.sub_name.trim_end_matches(' ');
-        let mut there = qm.topics.named(name);
+        let mut there = match &given.joins {
+            Some(id) => qm.topics.found(id).map(|found| found.subscription),
+            None => qm.topics.named(name),
+        };
         if let Some(expired) = there.take_if(|there| there.has_expired(qm.clock.now())) {
             match qm.end_if_expired(&expired) {
                 Ok(()) => {}
@@ -611,6 +615,14 @@ impl Session {
         let _call = self.inner().enter()?;
         let given = Given::of(with)?;
         self.inner().subscribe(sd, hobj, given).await
+    }
+
+    /// The identifier of the subscription that a handle is on.
+    ///
+    /// # Errors
+    /// 2019 it is on none.
+    pub fn subscription_id(&self, hsub: Hobj) -> Result<[u8; 24], Reason> {
+        self.inner().lock().handles.subscription(hsub)
     }
 
     /// The queue that a handle of a subscription's messages is open on, and its queue manager; none if it is open on no

@@ -6,6 +6,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Reason, Sd};
 use posthaste_topic::Scheme;
 
+use crate::topics::Beside;
 use crate::topics::subscription::Subscription;
 
 /// What a client says of a subscription that its descriptor cannot.
@@ -13,6 +14,9 @@ use crate::topics::subscription::Subscription;
 pub struct SubscribeOptions {
     /// Several connections may use the subscription at a time (shared subscriptions of JMS).
     pub shared: bool,
+    /// It uses the subscription that has this identifier, beside others that use it: a session of a connection consumer
+    /// gets what that was shown.
+    pub joins: Option<[u8; 24]>,
     /// Open options (MQOO_) for the handle of the messages; 0: as MQSUB opens it.
     pub open_options: i32,
 }
@@ -21,6 +25,7 @@ pub struct SubscribeOptions {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Given {
     pub(super) shared: bool,
+    pub(super) joins: Option<[u8; 24]>,
     /// It is not by MQSUB itself.
     pub(super) is_spi: bool,
     open_options: Option<i32>,
@@ -30,6 +35,7 @@ const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIV
 /// What the handle of a subscription's messages may be opened for.
 const OPENED_FOR: i32 = INPUT
     | MQOO_BROWSE
+    | MQOO_CO_OP
     | MQOO_INQUIRE
     | MQOO_SAVE_ALL_CONTEXT
     | MQOO_FAIL_IF_QUIESCING
@@ -43,14 +49,24 @@ impl Given {
         let options = with.open_options;
         let reads = options & (INPUT | MQOO_BROWSE) != 0;
         let inputs = (options & INPUT).count_ones();
-        if options & !OPENED_FOR != 0 || (options != 0 && !reads) || inputs > 1 {
+        let shares = options & (MQOO_BROWSE | MQOO_CO_OP) == MQOO_CO_OP;
+        if shares || options & !OPENED_FOR != 0 || (options != 0 && !reads) || inputs > 1 {
             return Err(Reason::OPTIONS_ERROR);
         }
         Ok(Given {
             shared: with.shared,
+            joins: with.joins,
             is_spi: true,
             open_options: (options != 0).then_some(options),
         })
+    }
+
+    pub(super) fn beside(&self) -> Beside {
+        match (self.joins, self.shared) {
+            (Some(_), _) => Beside::Anybody,
+            (None, true) => Beside::Sharers,
+            (None, false) => Beside::Nobody,
+        }
     }
 }
 
@@ -105,7 +121,11 @@ pub(super) fn check(sd: &Sd, given: Given) -> Result<(), Reason> {
     check_options(sd.options)?;
     let name = sd.sub_name.trim_end_matches(' ');
     let named = sd.options & (MQSO_DURABLE | MQSO_RESUME | MQSO_ALTER) != 0 || given.shared;
-    if name.len() > MQ_SUB_NAME_LENGTH as usize || (named && name.is_empty()) {
+    let by_id = given.joins.is_some();
+    if by_id && sd.options & (MQSO_CREATE | MQSO_ALTER) != 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
+    if name.len() > MQ_SUB_NAME_LENGTH as usize || (named && name.is_empty() && !by_id) {
         return Err(Reason::SUB_NAME_ERROR);
     }
     // A resume looks at nothing else.

@@ -114,6 +114,12 @@ fn base_classes() {
 }
 
 #[test]
+fn connection_consumers() {
+    // Without shared conversations the library has none.
+    cases(&["ConnectionConsumers@SC10", "ConnectionConsumers@SC1"]);
+}
+
+#[test]
 fn jms_topics() {
     // Without shared conversations the library has no topics.
     cases(&["Topics@SC10", "Topics@SC1"]);
