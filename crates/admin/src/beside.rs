@@ -246,6 +246,15 @@ pub enum ComponentError {
     },
     /// The queue manager is ending.
     Ending,
+    /// Clients of the network would come in by the listener unprotected.
+    Exposed {
+        /// The address.
+        host: String,
+        /// The port.
+        port: u16,
+        /// By which channel, and why.
+        why: String,
+    },
     /// The listener's address cannot be listened on.
     CannotListen {
         /// The address.
@@ -276,6 +285,11 @@ impl ComponentError {
             ComponentError::Ending => {
                 let named = vec![queue_manager.to_owned()];
                 ("AMQ8146E", named, Reason::Q_MGR_STOPPING)
+            }
+            ComponentError::Exposed { host, port, why } => {
+                let [host, why, port] = [host.clone(), why.clone(), port.to_string()];
+                let inserts = vec![name.to_owned(), queue_manager.to_owned(), host, port, why];
+                ("AMQ2049E", inserts, Reason::CCF_LISTENER_NOT_STARTED)
             }
             ComponentError::CannotListen { host, port, why } => {
                 let inserts = vec![host.clone(), port.to_string(), why.clone()];

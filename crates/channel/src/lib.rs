@@ -14,6 +14,7 @@
 //!   there is no place;
 //! * `timing` decides when a peer has been silent, idle or deaf for too long;
 //! * `security` says what TLS a channel demands, and whether a connection has it; [`Security`] has the key repository;
+//! * `exposure` says what a listener on an address of the network would let in unprotected;
 //! * [`Registry`] knows all instances: limits for each definition, stopping, and what DISPLAY CHSTATUS shows.
 //!
 //! What a lost connection means: the verb that is running ends, except a waiting MQGET, which is given up and loses
@@ -29,6 +30,7 @@ mod desk;
 mod dispatch;
 mod ending;
 mod expiring;
+mod exposure;
 mod identity;
 mod instance;
 mod instances;
@@ -44,6 +46,7 @@ mod xa;
 
 pub use connauth::{ConnAuth, Sources};
 pub use connection::serve;
+pub use exposure::Exposed;
 pub use instance::{InstanceState, InstanceStatus};
 pub use posthaste_authentication::TokenSettings;
 pub use registry::{Caller, Counted, Limits, Registry, StopError};

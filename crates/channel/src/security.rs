@@ -88,6 +88,16 @@ impl Demands {
         }
     }
 
+    /// Whether it is used without TLS.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.cipher.is_empty()
+    }
+
+    /// Whether a certificate is demanded of each client.
+    pub(crate) fn of_certificate(&self) -> bool {
+        self.certificate || !self.peer.is_empty()
+    }
+
     /// Whether a connection from `conname` may use the channel `channel`: with what was agreed on, at a time in
     /// seconds from 1970 on.
     pub(crate) fn check(

@@ -220,12 +220,13 @@ pub(crate) struct LogShape {
 
 const RUN_EXAMPLES: &str = "\
 A new queue manager gets queues DEV.QUEUE.1 to DEV.QUEUE.3, dead-letter queue DEV.DEAD.LETTER.QUEUE, model
-queue DEV.APP.MODEL.QUEUE, channel DEV.APP.SVRCONN and a listener on 127.0.0.1:1414. There is no
-authentication yet: think before you listen on another address.
+queue DEV.APP.MODEL.QUEUE, topic DEV.BASE.TOPIC (dev/...), channels DEV.APP.SVRCONN and DEV.ADMIN.SVRCONN,
+and a listener on 127.0.0.1:1414. Your own applications on this machine need no password and may use DEV.**;
+everybody else needs one of those that the first run prints: app for applications, admin to administer.
 
   posthaste run                        QM1 in your own data folder
   posthaste run QM2 --port 0           any free port; it is printed
-  posthaste run QM3 --data-dir /tmp/q --bind 0.0.0.0 --port 1415
+  posthaste run QM3 --data-dir /tmp/q --bind 0.0.0.0 --port 1415 --insecure
   posthaste run QM4 --plain --script objects.mqsc
 
 Ctrl-C or SIGTERM ends it in order, a second one at once (nothing acknowledged is lost by that).";
@@ -242,6 +243,9 @@ pub(crate) struct Run {
     /// Address of its listener
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) bind: Option<IpAddr>,
+    /// Let its listeners be on addresses of the network though a channel lets clients in without TLS; it is remembered
+    #[arg(long)]
+    pub(crate) insecure: bool,
     /// When it is created: no developer objects, only the system's and the listener
     #[arg(long)]
     pub(crate) plain: bool,
@@ -382,6 +386,9 @@ pub(crate) struct Start {
     /// Port of its listener, for this run; 0 is any free one
     #[arg(long)]
     pub(crate) port: Option<u16>,
+    /// Let its listeners be on addresses of the network though a channel lets clients in without TLS; it is remembered
+    #[arg(long)]
+    pub(crate) insecure: bool,
 }
 
 impl Start {

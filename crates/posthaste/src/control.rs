@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use posthaste_command::messages;
 use posthaste_server::{
-    self as server, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home, LISTENER,
-    LastEnd, Listed, State,
+    self as server, Access, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home,
+    LISTENER, LastEnd, Listed, State,
 };
 
 use crate::cli;
@@ -76,6 +76,7 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
             trigger_interval: args.trigger_interval,
         },
         encryption: encryption::source(&args.encrypt)?,
+        access: Access::Passwords,
         default: args.default,
         commands,
     };
@@ -107,8 +108,8 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
     ))?;
     if let Some(port) = args.port {
         out.line(&format!(
-            "Listener {LISTENER} is on {LOOPBACK}({port}): there is no authentication in this release. \
-             ALTER LISTENER({LISTENER}) TRPTYPE(TCP) IPADDR(' ') opens it to all addresses."
+            "Listener {LISTENER} is on {LOOPBACK}({port}). Clients need a password and authorities: posthaste users add USER \
+             {name}; setmqaut -m {name} -t qmgr -p USER +connect."
         ))?;
     }
     out.line("Completing setup.")?;

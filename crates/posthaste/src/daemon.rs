@@ -28,6 +28,9 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
     if args.objects {
         return control::restore(&data, &home, args.quiet);
     }
+    if args.insecure {
+        server::allow_insecure_listeners(&home)?;
+    }
     let failed = |error: std::io::Error| Failure::io(&home.folder, &error);
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)

@@ -1,14 +1,16 @@
 //! `posthaste doctor`: is this queue manager, and the machine under it, set up as the MQ performance papers
-//! recommend?
+//! recommend, and who may come into it?
 //!
 //! Facts are gathered first ([`gather`], [`gather_machine`]); each check is a function from facts to a
-//! verdict ([`practices`], [`machine`]). Nothing is changed: a remedy is told, not applied.
+//! verdict ([`practices`], [`security`], [`machine`]). Nothing is changed: a remedy is told, not applied.
 
 mod gather;
 mod gather_machine;
+mod gather_security;
 mod machine;
 mod manager;
 mod practices;
+mod security;
 mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -52,6 +54,7 @@ pub(crate) fn doctor(place: Option<&Path>, args: &cli::Doctor) -> Result<Exit, F
         let mut manager = manager(&data, place, home, args.wait)?;
         manager.log_write_ns = measured.as_ref().map(|(_, times)| *times);
         findings.extend(practices::check(&manager));
+        findings.extend(security::check(&manager));
     } else if args.disk {
         let verdict = measured.map(|(folder, times)| practices::measured_disk(&folder, times));
         findings.push(machine::log_disk(verdict.unwrap_or_else(not_measured)));
@@ -133,6 +136,7 @@ fn manager(
     };
     let mut commands = CommandServer::connect(&target, wait_s)?;
     let mut manager = gather::gather(data, home, &mut commands)?;
+    manager.security = gather_security::gather(home, &mut commands)?;
     commands.disconnect();
     if data.is_chosen() {
         let folder = data.root().display().to_string();

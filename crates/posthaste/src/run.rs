@@ -5,7 +5,8 @@ use std::path::Path;
 
 use posthaste_command::ScriptReader;
 use posthaste_server::{
-    self as server, Console, Creation, DataDir, Exit, Failure, Home, Ready, RunOptions,
+    self as server, Access, Console, Created, Creation, DataDir, Exit, Failure, FirstUsers, Home,
+    Ready, RunOptions,
 };
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -21,15 +22,21 @@ const PORT: u16 = 1414;
 pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure> {
     let data = DataDir::find(place)?;
     let name = &args.queue_manager;
-    let home = match server::find(&data, Some(name)) {
+    let (home, users) = match server::find(&data, Some(name)) {
         Ok(home) => {
             encryption::must_be_encrypted(&args.encrypt, &home)?;
-            home
+            (home, None)
         }
-        Err(failure) if failure.exit == Exit::NotFound => create(&data, args)?,
+        Err(failure) if failure.exit == Exit::NotFound => {
+            let created = create(&data, args)?;
+            (created.home, created.users)
+        }
         Err(failure) => return Err(failure),
     };
     crate::daemon::must_not_run(&home)?;
+    if args.insecure {
+        server::allow_insecure_listeners(&home)?;
+    }
     let options = RunOptions {
         data: data.clone(),
         home: home.clone(),
@@ -42,7 +49,7 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
     };
     let env = posthaste_env::os();
     server::run(&env, &options, |ready| {
-        if let Err(failure) = welcome(&data, &home, ready) {
+        if let Err(failure) = welcome(&data, &home, ready, users.as_ref()) {
             // Standard output is gone; that is no reason not to serve.
             complain(&failure.line());
         }
@@ -64,7 +71,7 @@ fn end_with_input() -> std::io::Result<()> {
     named.spawn(watch).map(|_| ())
 }
 
-fn create(data: &DataDir, args: &cli::Run) -> Result<Home, Failure> {
+fn create(data: &DataDir, args: &cli::Run) -> Result<Created, Failure> {
     let mut commands = match args.plain {
         true => Vec::new(),
         false => server::developer_objects(),
@@ -82,11 +89,11 @@ fn create(data: &DataDir, args: &cli::Run) -> Result<Home, Failure> {
         name: args.queue_manager.clone(),
         shape: control::shape(&args.shape)?,
         encryption: encryption::source(&args.encrypt)?,
+        access: Access::Developer,
         commands,
         ..Creation::default()
     };
-    let created = control::create_with_progress(data, &creation, false)?;
-    Ok(created.home)
+    control::create_with_progress(data, &creation, false)
 }
 
 /// A word as a shell takes it.
@@ -109,15 +116,26 @@ fn program() -> String {
     quoted(&path.unwrap_or(called))
 }
 
-fn welcome(data: &DataDir, home: &Home, ready: &Ready) -> Result<(), Failure> {
+fn welcome(
+    data: &DataDir,
+    home: &Home,
+    ready: &Ready,
+    users: Option<&FirstUsers>,
+) -> Result<(), Failure> {
     let mut out = Out::new();
-    for line in welcome_lines(&program(), data, home, ready) {
+    for line in welcome_lines(&program(), data, home, ready, users) {
         out.line(&line)?;
     }
     out.flush()
 }
 
-fn welcome_lines(program: &str, data: &DataDir, home: &Home, ready: &Ready) -> Vec<String> {
+fn welcome_lines(
+    program: &str,
+    data: &DataDir,
+    home: &Home,
+    ready: &Ready,
+    users: Option<&FirstUsers>,
+) -> Vec<String> {
     let name = &home.name;
     let queue_manager = quoted(name);
     let folder = match data.is_chosen() {
@@ -133,6 +151,16 @@ fn welcome_lines(program: &str, data: &DataDir, home: &Home, ready: &Ready) -> V
     }
     for waiting in &ready.waiting {
         let plan = &waiting.plan;
+        if waiting.refused {
+            lines.push(format!(
+                "  Listening  not on {}({}): clients would come in unprotected (AMQ2049E, {}). All the same:",
+                plan.host, plan.port, waiting.why
+            ));
+            lines.push(format!(
+                "             {program} run {queue_manager} --insecure{folder}"
+            ));
+            continue;
+        }
         lines.push(format!(
             "  Listening  not on {}({}): {}. It is tried again. Any free port:",
             plan.host, plan.port, waiting.why
@@ -161,8 +189,25 @@ fn welcome_lines(program: &str, data: &DataDir, home: &Home, ready: &Ready) -> V
         let addresses: Vec<_> = ready.listeners.iter().map(|l| l.address).collect();
         lines.extend(client_lines(&addresses));
     }
+    lines.extend(users.into_iter().flat_map(user_lines));
     lines.push(String::new());
     lines.push("Ctrl-C ends it in order.".to_owned());
+    lines
+}
+
+/// Passwords, which are shown when they were made and not again.
+fn user_lines(first: &FirstUsers) -> Vec<String> {
+    let path = first.path.display();
+    let mut lines = vec![
+        String::new(),
+        format!("Its users and their passwords, shown only now; only you can read them in {path}:"),
+    ];
+    let users = first.users.iter();
+    lines.extend(users.map(|(name, password)| format!("  {name:<6} {password}")));
+    let user = server::user_name();
+    lines.push(format!(
+        "Applications of user {user} on this machine come by loopback without one, as app, which may use DEV.**."
+    ));
     lines
 }
 
@@ -225,10 +270,12 @@ mod tests {
                     description: String::new(),
                 },
                 why: "in use".to_owned(),
+                refused: false,
             }],
             developer: true,
         };
-        let lines = welcome_lines("posthaste", &DataDir::at("/d e"), &home, &ready);
+        let lines = welcome_lines("posthaste", &DataDir::at("/d e"), &home, &ready, None);
+        assert!(!lines.iter().any(|line| line.contains("password")));
         let put = "  echo Hello | posthaste put DEV.QUEUE.1 QM1 --data-dir '/d e'";
         assert!(lines.iter().any(|line| line == put), "{lines:#?}");
         let free = "             posthaste run QM1 --port 0 --data-dir '/d e'";

@@ -199,6 +199,11 @@ impl Home {
         self.folder.join("ldap.sth")
     }
 
+    /// The passwords of the users that were made with it.
+    pub fn first_passwords(&self) -> PathBuf {
+        self.folder.join("first-passwords")
+    }
+
     /// The data keys of an encrypted queue manager, wrapped.
     pub fn encryption_keys(&self) -> PathBuf {
         self.folder.join("encryption.keys")

@@ -44,10 +44,13 @@ pub use error_log::{Console, ErrorLog, VRMF, user_name};
 pub use failure::exit::{Exit, TABLE as EXIT_TABLE};
 pub use failure::{Failure, is_no_space};
 pub use in_process::{InProcess, InProcessOptions, LocalConnection};
-pub use ini::configure::{log_folder, parse as parse_configuration, read as read_configuration};
+pub use ini::configure::{
+    allow_insecure_listeners, log_folder, parse as parse_configuration, read as read_configuration,
+};
 pub use layout::private::make_new_files_private;
 pub use layout::registry::{Registered, add_existing, find, read as registered, remove as forget};
 pub use layout::{DataDir, Home, check_name, valid_name};
+pub use lifecycle::access::{ADMINISTRATOR, APPLICATIONS, Access, FirstUsers};
 pub use lifecycle::check::{Findings, check};
 pub use lifecycle::create::{
     Created, Creation, LISTENER, create, delete, developer_objects, listener_object,

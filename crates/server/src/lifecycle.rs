@@ -1,6 +1,7 @@
 //! What happens to a queue manager between its runs: it is made, checked, started again, and removed; and how its last
 //! run ended.
 
+pub(crate) mod access;
 pub(crate) mod check;
 pub(crate) mod create;
 pub(crate) mod detach;

@@ -71,6 +71,16 @@ pub(crate) fn copied_to(code: u8) -> Option<&'static [u8]> {
 /// What defines them.
 pub(crate) fn script() -> String {
     let mut out = format!("DEFINE CHANNEL({CHANNEL}) CHLTYPE(SVRCONN) TRPTYPE(TCP)\n");
+    // Whom clients of this machine run as uses queues of other names than a developer's.
+    for of in [
+        "OBJTYPE(QMGR)",
+        "PROFILE('**') OBJTYPE(QUEUE)",
+        "PROFILE('**') OBJTYPE(TOPIC)",
+    ] {
+        out.push_str(&format!(
+            "SET AUTHREC {of} PRINCIPAL('app') AUTHADD(ALLMQI)\n"
+        ));
+    }
     for queue in QUEUES {
         let Traits {
             name,

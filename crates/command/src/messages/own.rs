@@ -269,6 +269,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Give it as -v {0}=VALUE.",
     ),
     message(
+        "AMQ2049E",
+        "Listener {0} of queue manager {1} does not listen on {2}({3}): clients would come in unprotected ({4}).",
+        "An address that is not loopback can be reached from the network. By a channel without SSLCIPH passwords and messages cross it as they are, for everybody on the way to read and to change; by one that demands neither a certificate nor a password anybody comes in. Queue managers of this release do not listen there unless they were asked to. Everything else is served, and the listener is tried again, at least every 30 seconds.",
+        "Give each channel TLS: see Security, Three commands to an encrypted queue manager. Or listen on 127.0.0.1. To listen there all the same, end the queue manager and start it with --insecure (posthaste start --insecure {1}, or posthaste run {1} --insecure), which sets InsecureListeners=YES in the stanza TCP of qm.ini.",
+    ),
+    message(
+        "AMQ2050W",
+        "Listener {0} of queue manager {1} listens on {2}({3}), and clients come in unprotected ({4}).",
+        "The address can be reached from the network, and InsecureListeners=YES, or an older qm.ini without that key, lets the listener be there.",
+        "Give each channel TLS: see Security, Three commands to an encrypted queue manager. Then write InsecureListeners=NO into the stanza TCP of qm.ini.",
+    ),
+    message(
         "AMQ2053W",
         "{0} messages {2} were counted in {1} seconds and not written.",
         "So many messages of this number came that the error log would have forgotten everything else. The last one was: {3}",

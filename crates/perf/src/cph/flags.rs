@@ -172,7 +172,7 @@ pub(super) struct ManagerFlags {
     #[arg(long = "jp", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) port: Option<u16>,
     /// channel
-    #[arg(long = "jc", value_name = "CHANNEL", default_value = "SYSTEM.DEF.SVRCONN", value_parser = channel)]
+    #[arg(long = "jc", value_name = "CHANNEL", default_value = "DEV.APP.SVRCONN", value_parser = channel)]
     pub(super) channel: String,
     /// TLS with this CipherSpec or alias; a thread each carries it [none]
     #[arg(long = "jl", value_name = "CIPHERSPEC")]

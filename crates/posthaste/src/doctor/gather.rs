@@ -46,12 +46,12 @@ fn number(shown: &Shown, name: &str) -> Option<u64> {
     shown.get(name)?.parse().ok()
 }
 
-fn text<'a>(shown: &'a Shown, name: &str) -> &'a str {
+pub(super) fn text<'a>(shown: &'a Shown, name: &str) -> &'a str {
     shown.get(name).map_or("", String::as_str)
 }
 
 /// What a DISPLAY command answers.
-fn display(commands: &mut CommandServer, command: &str) -> Result<Vec<Shown>, Failure> {
+pub(super) fn display(commands: &mut CommandServer, command: &str) -> Result<Vec<Shown>, Failure> {
     let answers = commands.execute(command)?;
     let shown = answers.texts().iter().map(|text| attributes(text));
     Ok(shown.filter(|shown| !shown.is_empty()).collect())

@@ -47,6 +47,47 @@ impl Setting {
     }
 }
 
+/// A server-connection channel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Channel {
+    pub(crate) name: String,
+    /// SSLCIPH; blank is no TLS.
+    pub(crate) cipher: String,
+    /// SSLCAUTH(REQUIRED).
+    pub(crate) certificate: bool,
+    /// MCAUSER.
+    pub(crate) user: String,
+    /// Records let nobody in of whom nothing is known.
+    pub(crate) blocked: bool,
+}
+
+impl Channel {
+    /// Nobody comes in by it, whoever he is.
+    pub(super) fn is_closed(&self) -> bool {
+        self.blocked && self.name.starts_with("SYSTEM.")
+            || self.user.eq_ignore_ascii_case("*NOACCESS")
+    }
+}
+
+/// What is known of who may come in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// The authentication information object that CONNAUTH names, and its CHCKCLNT; blank for none.
+    pub(crate) connauth: String,
+    pub(crate) check_client: String,
+    /// CHLAUTH(ENABLED).
+    pub(crate) records: bool,
+    /// qm.ini has the authorization service.
+    pub(crate) authorities: bool,
+    /// `InsecureListeners` of qm.ini.
+    pub(crate) insecure: bool,
+    pub(crate) channels: Vec<Channel>,
+    /// Listeners that run, and their addresses; a blank one is every address.
+    pub(crate) listeners: Vec<(String, String)>,
+    /// Files with passwords that are there, and their permissions.
+    pub(crate) files: Vec<(String, u32)>,
+}
+
 /// What is known of a running queue manager.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manager {
@@ -87,6 +128,8 @@ pub(crate) struct Manager {
     pub(crate) counted: Option<Counted>,
     /// Average and 99th percentile of a 4 KiB log write, in nanoseconds, if it was measured.
     pub(crate) log_write_ns: Option<(u64, u64)>,
+    /// Who may come in.
+    pub(crate) security: Facts,
 }
 
 impl Manager {

@@ -45,6 +45,8 @@ fn refusals_and_commands_are_in_the_audit_log_and_no_password_is() {
         DEFINE CHANNEL(TLS.ONLY) CHLTYPE(SVRCONN) SSLCIPH(ANY_TLS12_OR_HIGHER)\n\
         DEFINE CHANNEL(NOBODY) CHLTYPE(SVRCONN)\n\
         SET CHLAUTH(NOBODY) TYPE(ADDRESSMAP) ADDRESS('*') USERSRC(NOACCESS)\n\
+        SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('alice') AUTHADD(CONNECT)\n\
+        SET AUTHREC PROFILE(DEV.QUEUE.1) OBJTYPE(QUEUE) PRINCIPAL('alice') AUTHADD(PUT)\n\
         DISPLAY QMGR CONNAUTH\n";
     place.mqsc(demand, "QM1").good();
     let secret = "ALTER QMGR DESCR('a') KEYRPWD('Geheimesldap3')\nDELETE QLOCAL(NONE)\n";

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::place::{Place, Serving};
+use crate::place::{OPEN, Place, Serving};
 
 /// As MQ's `qm.ini` has it.
 const SERVICE: &str = "\nService:\n   Name=AuthorizationService\n   EntryPoints=14\nServiceComponent:\n   \
@@ -10,7 +10,12 @@ const SERVICE: &str = "\nService:\n   Name=AuthorizationService\n   EntryPoints=
                        ComponentDataSize=0\n";
 
 fn checked(place: &Place) -> Serving {
-    place.serving("QM1").end();
+    let serving = place.serving("QM1");
+    place.mqsc(OPEN, "QM1").good();
+    let own = "DELETE AUTHREC PROFILE('DEV.**') OBJTYPE(QUEUE) PRINCIPAL('app')\n\
+               DELETE AUTHREC PROFILE('**') OBJTYPE(QUEUE) PRINCIPAL('admin')\n";
+    place.mqsc(own, "QM1").good();
+    serving.end();
     let path = place.home("QM1").join("qm.ini");
     let mut text = std::fs::read_to_string(&path).unwrap();
     text.write_str(SERVICE).unwrap();

@@ -361,6 +361,16 @@ fn the_doctor_looks_at_a_running_queue_manager_and_its_machine() {
     );
     assert_eq!(checked(&report, "known requirements").0, "pass");
     assert_eq!(checked(&report, "infrastructure").0, "skip");
+    for check in [
+        "passwords",
+        "channel records",
+        "authorities",
+        "channels",
+        "listeners",
+        "password files",
+    ] {
+        assert_eq!(checked(&report, check).0, "pass", "{report}");
+    }
     // Whether there is enough depends on the machine.
     assert!(checked(&report, "free space").1.contains("recovery log"));
 

@@ -674,7 +674,7 @@ fn groups_and_choices_of_display() {
         ),
         line(
             "DISPLAY QMGR CHINIT",
-            &["CHLAUTH(DISABLED)", "SSLKEYR", "!MAXHANDS"],
+            &["CHLAUTH(ENABLED)", "SSLKEYR", "!MAXHANDS"],
         ),
         line(
             "DISPLAY QMGR CLUSTER",

@@ -11,6 +11,7 @@ mod audit;
 mod authorities;
 mod bad_input;
 mod channel_protocol;
+mod closed;
 mod driver;
 mod encrypted;
 mod encryption;

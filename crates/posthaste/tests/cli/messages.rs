@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::place::{Guard, Place, fed, skipped};
+use crate::place::{Guard, OPEN, Place, fed, skipped};
 
 #[test]
 fn bytes_come_back_as_they_went() {
@@ -298,6 +298,7 @@ fn clients_come_over_the_network_too() {
     run(&["get", "DEV.QUEUE.1", "--connect", &unknown]).failed_with(1, "2540");
     run(&["get", "NO.QUEUE", "--connect", &server]).failed_with(1, "2085");
     run(&["get", "Q", "--connect", "nonsense"]).failed_with(39, "AMQ2402E");
+    place.mqsc(OPEN, "QM1").good();
     let mut command = elsewhere.named("posthaste");
     command.args(["mqsc", "QM1", "-c"]).env("MQSERVER", &server);
     let shown = fed(command, b"DISPLAY QLOCAL(DEV.QUEUE.1) CURDEPTH\n").good();
@@ -421,6 +422,8 @@ fn a_message_that_is_too_long_is_refused_with_the_limit_and_who_sets_it() {
         assert_eq!(size, !limits.is_empty(), "{line}: {refused:?}");
     }
     // Over a channel its own limit is the third; only who has none of the others meets it under its reason.
+    let grant = "SET AUTHREC PROFILE('*') OBJTYPE(QUEUE) PRINCIPAL('app') AUTHADD(PUT,INQ)";
+    place.mqsc(grant, "QM1").good();
     let narrow = format!("--connect NARROW/TCP/127.0.0.1({})", serving.port());
     let refused = put(&format!("LARGE {narrow} --size 6000")).failed_with(1, "[2010]");
     let limit = "MAXMSGL(5000) of channel NARROW";

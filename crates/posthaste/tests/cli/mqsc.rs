@@ -2,7 +2,7 @@
 
 use posthaste_command::{DisplayType, DisplayWhat, status_keywords};
 
-use crate::place::{Place, fed};
+use crate::place::{OPEN, Place, fed};
 
 #[test]
 fn scripts_are_echoed_answered_and_counted() {
@@ -105,6 +105,7 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
     // Whatever is done to the channels, the operator is not locked out.
     let lock_out = "STOP CHANNEL(SYSTEM.DEF.SVRCONN)\nALTER CHANNEL(SYSTEM.DEF.SVRCONN) CHLTYPE(SVRCONN) MAXINST(0)\nDELETE CHANNEL(SYSTEM.DEF.SVRCONN)";
     ask(lock_out).good();
+    ask(OPEN).good();
     // Over a channel, for applications of this machine have none.
     let ask = |command: &str| {
         let mut far = place.named("posthaste");

@@ -11,6 +11,10 @@ use rustix::process::{Pid, Signal};
 /// The binary under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_posthaste");
 
+/// MQSC that takes away what closes a new queue manager to clients, for tests that say themselves who may come in.
+pub(crate) const OPEN: &str =
+    "ALTER QMGR CONNAUTH(' ') CHLAUTH(DISABLED)\nREFRESH SECURITY(*) TYPE(CONNAUTH)\n";
+
 /// What a command left behind.
 #[derive(Debug)]
 pub(crate) struct Outcome {

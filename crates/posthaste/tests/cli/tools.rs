@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::place::{Guard, Place};
+use crate::place::{Guard, OPEN, Place};
 
 #[test]
 fn a_failed_command_leaves_no_alarm_behind() {
     let place = Place::new();
     let serving = place.serving("QM1");
     let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
-    let full = "DEFINE QLOCAL(FULL) MAXDEPTH(1)";
+    let full = "DEFINE QLOCAL(FULL) MAXDEPTH(1)\n\
+                SET AUTHREC PROFILE(FULL) OBJTYPE(QUEUE) PRINCIPAL('app') AUTHADD(PUT)";
     place.mqsc(full, "QM1").good();
     for reach in [&[][..], &["--connect", &server]] {
         for (command, reason) in [
@@ -75,6 +76,7 @@ fn a_local_application_is_no_channel() {
     for part in ["CHANNEL( )", "CONNAME( )", "MQCNO_SHARED_BINDING"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+    place.mqsc(OPEN, "QM1").good();
     let mut far = place.named("posthaste");
     let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
     far.args(["mqsc", "QM1", "-c"]).env("MQSERVER", server);

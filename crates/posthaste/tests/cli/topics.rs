@@ -23,6 +23,10 @@ fn posthaste(place: &Place, line: &str) -> Command {
     command
 }
 
+/// Clients of this machine use any topic.
+const GRANT: &str =
+    "SET AUTHREC PROFILE(SYSTEM.BASE.TOPIC) OBJTYPE(TOPIC) PRINCIPAL('app') AUTHADD(PUB,SUB)";
+
 #[test]
 fn what_is_published_goes_to_whoever_has_subscribed() {
     let place = Place::new();
@@ -40,6 +44,7 @@ fn what_is_published_goes_to_whoever_has_subscribed() {
     let published = place.fed("a\nb\n", "publish news/today QM1").good();
     assert_eq!(published.err, "2 messages published on news/today.\n");
     let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    place.mqsc(GRANT, "QM1").good();
     place
         .fed(
             "c\n",
@@ -139,6 +144,7 @@ fn samples_of_topics_speak_as_they_are_known() {
     let place = Place::new();
     let serving = place.serving("QM1");
     let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    place.mqsc(GRANT, "QM1").good();
     let mut command = place.named("amqssubc");
     command.args(["news", "QM1"]).env("MQSERVER", &server);
     let mut subscribing = Guard(command.stdout(Stdio::piped()).spawn().unwrap());

@@ -2,12 +2,28 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::place::{Outcome, Place, fed, outcome};
+use crate::place::{OPEN, Outcome, Place, Serving, fed, outcome};
 
 const DEMAND: &str = "\
     DEFINE AUTHINFO(USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(REQUIRED) CHCKLOCL(OPTIONAL) FAILDLAY(0)\n\
     ALTER QMGR CONNAUTH(USERS)\n\
     REFRESH SECURITY(*) TYPE(CONNAUTH)\n";
+
+/// What alice may do: to administer queues and the queue manager.
+const GRANT: &str = "\
+    SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('alice') AUTHADD(ALL)\n\
+    SET AUTHREC PROFILE('**') OBJTYPE(QUEUE) PRINCIPAL('alice') AUTHADD(ALL)\n";
+
+/// A queue manager whose clients of this machine need a password as others do.
+fn serving(place: &Place) -> Serving {
+    place.serving("QM1").end();
+    let path = place.home("QM1").join("qm.ini");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let closed = text.replace("   LoopbackUser=app\n", "");
+    assert_ne!(closed, text);
+    std::fs::write(&path, closed).unwrap();
+    place.serving("QM1")
+}
 
 fn refused(outcome: &Outcome) -> bool {
     outcome.code != 0 && (outcome.err.contains("2035") || outcome.out.contains("2035"))
@@ -58,9 +74,10 @@ fn users_are_added_listed_and_removed() {
 #[test]
 fn a_command_gives_its_password_and_comes_in_or_not() {
     let place = Place::new();
-    let serving = place.serving("QM1");
+    let serving = serving(&place);
     place.fed("right\n", "users add alice QM1").good();
     place.mqsc(DEMAND, "QM1").good();
+    place.mqsc(GRANT, "QM1").good();
     let connect = format!(
         "--connect DEV.APP.SVRCONN/TCP/127.0.0.1({})",
         serving.port()
@@ -130,6 +147,8 @@ fn who_is_on_this_machine_is_whom_the_kernel_names() {
     let runs = outcome(std::process::Command::new("id").arg("-un")).good();
     let me = runs.out.trim().to_owned();
     place.fed("right\n", "users add alice QM1").good();
+    place.mqsc(OPEN, "QM1").good();
+    place.mqsc(GRANT, "QM1").good();
     let put = "put DEV.QUEUE.1 QM1";
     let users = || {
         let browsed = place.line("browse DEV.QUEUE.1 QM1").good();
@@ -166,7 +185,7 @@ fn who_is_on_this_machine_is_whom_the_kernel_names() {
 #[test]
 fn a_directory_that_is_gone_lets_no_client_in() {
     let place = Place::new();
-    let serving = place.serving("QM1");
+    let serving = serving(&place);
     let any = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = any.local_addr().unwrap().port();
     drop(any);

@@ -87,6 +87,8 @@ pub struct Waiting {
     pub plan: Plan,
     /// Why it does not listen.
     pub why: String,
+    /// It must not, because clients could come in unprotected.
+    pub refused: bool,
 }
 
 impl Waiting {
@@ -94,6 +96,10 @@ impl Waiting {
     pub fn warning(&self, name: &str) -> Failure {
         let Plan { host, port, .. } = &self.plan;
         let port = port.to_string();
+        if self.refused {
+            let inserts = [&self.plan.name, name, shown(host), &port, &self.why];
+            return Failure::new(Exit::CannotListen, "AMQ2049E", &inserts);
+        }
         let inserts = [name, &self.plan.name, &port, shown(host), &self.why];
         Failure::new(Exit::CannotListen, "AMQ2040W", &inserts)
     }
@@ -116,6 +122,15 @@ pub(crate) enum ListenerError {
     Inactive,
     /// The queue manager is ending.
     Ending,
+    /// Clients from elsewhere could come in unprotected.
+    Exposed {
+        /// The address.
+        host: String,
+        /// The port.
+        port: u16,
+        /// By which channel, and why.
+        why: String,
+    },
     /// The address cannot be listened on.
     Bind {
         /// The address.
@@ -134,6 +149,11 @@ impl ListenerError {
             ListenerError::Active => ComponentError::ListenerActive,
             ListenerError::Inactive => ComponentError::ListenerInactive,
             ListenerError::Ending => ComponentError::Ending,
+            ListenerError::Exposed { host, port, why } => ComponentError::Exposed {
+                host: host.clone(),
+                port: *port,
+                why: why.clone(),
+            },
             ListenerError::Bind { host, port, error } => ComponentError::CannotListen {
                 host: host.clone(),
                 port: *port,
@@ -161,6 +181,8 @@ pub(crate) struct SocketOptions {
     pub keep_alive: bool,
     /// Backlog where the object does not say.
     pub backlog: u32,
+    /// They may be on addresses of the network whatever the channels let in.
+    pub insecure: bool,
 }
 
 impl SocketOptions {
@@ -168,6 +190,7 @@ impl SocketOptions {
         SocketOptions {
             keep_alive: settings.keep_alive,
             backlog: settings.backlog,
+            insecure: settings.insecure_listeners,
         }
     }
 }
@@ -244,12 +267,13 @@ impl Listeners {
     /// # Errors
     /// It is running already, or the queue manager is ending.
     pub(crate) async fn start_or_wait(self: &Arc<Self>, plan: Plan) -> Result<(), ListenerError> {
-        let why = match self.start(plan.clone()).await {
+        let (why, refused) = match self.start(plan.clone()).await {
             Ok(_) => return Ok(()),
-            Err(ListenerError::Bind { error, .. }) => error.to_string(),
+            Err(ListenerError::Bind { error, .. }) => (error.to_string(), false),
+            Err(ListenerError::Exposed { why, .. }) => (why, true),
             Err(error) => return Err(error),
         };
-        let waiting = Waiting { plan, why };
+        let waiting = Waiting { plan, why, refused };
         let warning = waiting.warning(self.registry.queue_manager().name());
         let operator = &self.reporting.operator;
         operator.message(warning.id, &warning.inserts);
@@ -265,6 +289,7 @@ impl Listeners {
 
     async fn start_by(&self, plan: Plan, by: By) -> Result<Running, ListenerError> {
         self.check_not_ending()?;
+        let exposed = self.check_exposure(&plan).await?;
         let listener = bind(&plan, self.treatment).await?;
         let mut entries = self.entries.lock();
         self.check_not_ending()?;
@@ -302,7 +327,36 @@ impl Listeners {
         let process = std::process::id().to_string();
         let operator = &self.reporting.operator;
         operator.message("AMQ5026I", &[running.plan.name.clone(), process]);
+        if let Some(why) = exposed {
+            let name = self.registry.queue_manager().name().to_owned();
+            let listener = running.plan.name.clone();
+            let [host, port] = [address.ip().to_string(), address.port().to_string()];
+            operator.message("AMQ2050W", &[listener, name, host, port, why]);
+        }
         Ok(running)
+    }
+
+    /// By which channel clients of the network would come in unprotected, where they may.
+    ///
+    /// # Errors
+    /// They would, and may not.
+    async fn check_exposure(&self, plan: &Plan) -> Result<Option<String>, ListenerError> {
+        // A name that leads nowhere is told of when the address is listened on.
+        let addresses = addresses(plan).await.unwrap_or_default();
+        let is_here = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+        if addresses.iter().all(is_here) {
+            return Ok(None);
+        }
+        let exposed = self.registry.exposed();
+        let why = exposed.map(|exposed| format!("channel {}: {}", exposed.channel, exposed.why));
+        match why {
+            Some(why) if !self.treatment.insecure => Err(ListenerError::Exposed {
+                host: shown(&plan.host).to_owned(),
+                port: plan.port,
+                why,
+            }),
+            why => Ok(why),
+        }
     }
 
     /// Stops a listener; when this returns nobody listens there any more.
@@ -389,7 +443,7 @@ async fn keep_trying(listeners: Weak<Listeners>, plan: Plan) {
             return;
         };
         match listeners.start_by(plan.clone(), By::Retry).await {
-            Err(ListenerError::Bind { .. }) => {}
+            Err(ListenerError::Bind { .. } | ListenerError::Exposed { .. }) => {}
             _ => return,
         }
     }

@@ -79,3 +79,61 @@ pub(crate) fn configure(env: &Env, data: &DataDir, home: &Home) -> Result<Config
         notes,
     })
 }
+
+/// Lets the listeners of a queue manager be on addresses of the network whatever its channels let in
+/// (`InsecureListeners=YES`), from the next start on.
+///
+/// # Errors
+/// `qm.ini` cannot be read or written.
+pub fn allow_insecure_listeners(home: &Home) -> Result<(), Failure> {
+    let path = home.configuration();
+    let text = fs::read_to_string(&path).map_err(|error| Failure::io(&path, &error))?;
+    let text = with_insecure_listeners(&text);
+    layout::write_atomically(&path, &text).map_err(|error| Failure::io(&path, &error))
+}
+
+/// The key takes the place of itself, or comes first in the stanza, or last in the file with a stanza of its own.
+fn with_insecure_listeners(text: &str) -> String {
+    const KEY: &str = "InsecureListeners";
+    const LINE: &str = "   InsecureListeners=YES";
+    let is_key = |line: &str| {
+        let (key, _) = line.split_once('=').unwrap_or_default();
+        key.trim().eq_ignore_ascii_case(KEY)
+    };
+    let is_stanza = |line: &str| line.trim().eq_ignore_ascii_case("TCP:");
+    let mut lines: Vec<&str> = text.lines().collect();
+    if let Some(at) = lines.iter().position(|line| is_key(line)) {
+        lines[at] = LINE;
+    } else if let Some(at) = lines.iter().position(|line| is_stanza(line)) {
+        lines.insert(at + 1, LINE);
+    } else {
+        lines.extend(["", "TCP:", LINE]);
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listeners_are_let_be_insecure_in_any_file() {
+        for text in [
+            "",
+            "Log:\n   LogFilePages=64\n",
+            "TCP:\n   KeepAlive=YES\n",
+            "TCP:\n   insecurelisteners = no\nLog:\n   LogFilePages=64\n",
+            "TCP:\n   #InsecureListeners=NO\n",
+        ] {
+            let changed = with_insecure_listeners(text);
+            let before = parse("qm.ini", text.as_bytes()).unwrap().0;
+            let after = parse("qm.ini", changed.as_bytes()).unwrap().0;
+            assert!(after.insecure_listeners, "{changed}");
+            assert_eq!(
+                (after.log, after.keep_alive),
+                (before.log, before.keep_alive)
+            );
+            assert_eq!(with_insecure_listeners(&changed), changed);
+        }
+    }
+}

@@ -129,6 +129,7 @@ pub static KEYS: &[Key] = &[
     key("TCP", "KeepAlive", YES_NO, "YES", Effect::Full, "Whether the system looks after idle connections"),
     key("TCP", "Port", Kind::Int { min: 1, max: 65_535 }, "1414", Effect::None("every LISTENER object states its own port"), "Accepted; every LISTENER object states its own port"),
     key("TCP", "ListenerBacklog", Kind::Int { min: 0, max: 999_999_999 }, "0", Effect::Full, "Connections that may wait to be accepted by a LISTENER with BACKLOG(0); 0 is 1024"),
+    key("TCP", "InsecureListeners", YES_NO, "YES", Effect::Full, "Whether a listener may be on an address of the network while a channel lets clients in without TLS, or without a certificate and a password"),
     key("TCP", "LoopbackUser", Kind::Text, "", Effect::Full, "As whom applications run that come over loopback without a password, from the user who runs this queue manager; absent: they need one"),
     key("TCP", "Connect_Timeout", Kind::Int { min: 0, max: 86_400 }, "0", NOT_HERE, "Accepted"),
     key("TCP", "SndBuffSize", BUFFER, "0", NOT_HERE, "Accepted; the system chooses"),

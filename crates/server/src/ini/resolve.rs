@@ -34,6 +34,8 @@ pub struct Settings {
     pub backlog: u32,
     /// Issuers of tokens that are trusted, and what of a token is the user.
     pub tokens: Option<TokenSettings>,
+    /// Whether listeners may be on addresses of the network while a channel is open to anybody who listens there.
+    pub insecure_listeners: bool,
     /// As whom the owner's applications run that come over loopback without a password; none: they need one.
     pub loopback_user: Option<String>,
     /// Bytes after which an error log begins anew.
@@ -202,6 +204,7 @@ impl RawConfig {
                     issuer: self.text("AuthToken", "Issuer").unwrap_or("").to_owned(),
                     audience: self.text("AuthToken", "Audience").unwrap_or("").to_owned(),
                 }),
+            insecure_listeners: self.text("TCP", "InsecureListeners") != Some("NO"),
             loopback_user: self.text("TCP", "LoopbackUser").map(str::to_owned),
             error_log_bytes: u64::try_from(number("QMErrorLog", "ErrorLogSize")).unwrap_or(0),
             audit: self.audit(),

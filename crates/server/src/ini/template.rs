@@ -7,10 +7,26 @@ use std::path::Path;
 use super::Shape;
 use super::keys::{Effect, KEYS, Key, Kind};
 use crate::encryption::source::KeySource;
+use crate::lifecycle::access::{APPLICATIONS, Access};
 
 /// Client connections that a new queue manager takes. The 100 that a missing key stands for is less
 /// than a laptop's test needs, and an idle connection costs little here.
 const CHANNELS: &str = "1000";
+
+/// Authorities are checked, and those whom the system does not know may have some.
+const AUTHORIZATION: &str = "
+# What users may do is checked. Those of the file users, whom the system does not know, have records of their own.
+Service:
+   Name=AuthorizationService
+   EntryPoints=14
+   SecurityPolicy=UserExternal
+
+ServiceComponent:
+   Service=AuthorizationService
+   Name=MQSeries.UNIX.auth.service
+   Module=amqzfu
+   ComponentDataSize=0
+";
 
 fn range(key: &Key) -> String {
     match key.kind {
@@ -25,7 +41,13 @@ fn range(key: &Key) -> String {
 
 /// The text of a new file. `path` is the folder of the recovery log. Of encryption it says something only where messages
 /// are encrypted: it cannot be switched on later.
-pub fn new_file(name: &str, path: &Path, shape: &Shape, encryption: Option<&KeySource>) -> String {
+pub fn new_file(
+    name: &str,
+    path: &Path,
+    shape: &Shape,
+    encryption: Option<&KeySource>,
+    access: Access,
+) -> String {
     let source = encryption.map(KeySource::entry);
     let chosen = |key: &Key| -> Option<String> {
         match (key.stanza, key.key) {
@@ -36,6 +58,10 @@ pub fn new_file(name: &str, path: &Path, shape: &Shape, encryption: Option<&KeyS
             ("Log", "LogSecondaryFiles") => Some(shape.secondary.to_string()),
             ("Log", "LogBufferPages") => Some(shape.buffer_pages.to_string()),
             ("Channels", "MaxChannels") => Some(CHANNELS.to_owned()),
+            ("TCP", "InsecureListeners") => (access != Access::Unchecked).then(|| "NO".to_owned()),
+            ("TCP", "LoopbackUser") => {
+                (access == Access::Developer).then(|| APPLICATIONS.to_owned())
+            }
             ("Encryption", name) => {
                 let chosen = source.as_ref().filter(|(key, _)| *key == name);
                 chosen.map(|(_, value)| value.clone())
@@ -64,6 +90,9 @@ pub fn new_file(name: &str, path: &Path, shape: &Shape, encryption: Option<&KeyS
             Some(value) => writeln!(out, "   {}={value}", key.key),
             None => writeln!(out, "   #{}={}", key.key, key.default),
         };
+    }
+    if access != Access::Unchecked {
+        out.push_str(AUTHORIZATION);
     }
     out
 }

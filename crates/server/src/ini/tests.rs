@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::encryption::source::KeySource;
+use crate::lifecycle::access::Access;
 use std::path::Path;
 
 fn parse(text: &str) -> Result<RawConfig, Vec<ConfigError>> {
@@ -136,7 +137,15 @@ fn what_has_no_effect_is_accepted_and_reported() {
 
 #[test]
 fn the_file_of_a_new_queue_manager_says_where_its_key_is_if_it_has_one() {
-    let new = |key: Option<&KeySource>| new_file("QM1", Path::new("/l"), &Shape::default(), key);
+    let new = |key: Option<&KeySource>| {
+        new_file(
+            "QM1",
+            Path::new("/l"),
+            &Shape::default(),
+            key,
+            Access::Unchecked,
+        )
+    };
     let of = |text: &str| parse(text).unwrap().resolve().unwrap().encryption;
     assert_eq!(of(&new(None)), None);
     assert!(
@@ -168,7 +177,13 @@ fn the_file_of_a_new_queue_manager_reads_as_what_was_chosen() {
         secondary: 6,
         buffer_pages: 20,
     };
-    let text = new_file("QM1", Path::new("/var/log/QM1"), &shape, None);
+    let text = new_file(
+        "QM1",
+        Path::new("/var/log/QM1"),
+        &shape,
+        None,
+        Access::Developer,
+    );
     let raw = parse(&text).unwrap();
     assert!(raw.notes().is_empty());
     let settings = raw.resolve().unwrap();
@@ -177,6 +192,9 @@ fn the_file_of_a_new_queue_manager_reads_as_what_was_chosen() {
         settings.log_path.as_deref(),
         Some(Path::new("/var/log/QM1"))
     );
+    assert_eq!(settings.loopback_user.as_deref(), Some("app"));
+    assert!(!settings.insecure_listeners);
+    assert_eq!(settings.authorization, Some(SecurityPolicy::External));
     // What stands there as a comment is the default, if there is one: without the comment signs the rest is the same.
     let bare = text.replace("   #", "   ");
     let settings_of = |text: &str| {

@@ -149,6 +149,7 @@ fn try_ports(home: &Home, qm: &QueueManager, found: &mut Findings) {
             let waiting = Waiting {
                 plan,
                 why: error.to_string(),
+                refused: false,
             };
             found.warnings.push(waiting.warning(&home.name));
         }

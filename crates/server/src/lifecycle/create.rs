@@ -27,6 +27,7 @@ use crate::ini::{self, Shape};
 use crate::layout::private;
 use crate::layout::registry;
 use crate::layout::{self, DataDir, Home};
+use crate::lifecycle::access::{Access, FirstUsers};
 use crate::lifecycle::ending::LastEnd;
 
 /// What to create.
@@ -46,6 +47,8 @@ pub struct Creation {
     pub default: bool,
     /// Where the key comes from that its messages are encrypted with on disk; none: they are not.
     pub encryption: Option<KeySource>,
+    /// Who may come in by its channels.
+    pub access: Access,
     /// MQSC commands carried out once, after the system objects are there.
     pub commands: Vec<String>,
 }
@@ -59,6 +62,8 @@ pub struct Created {
     pub log: PathBuf,
     /// Objects that were defined.
     pub objects: usize,
+    /// Its users, if it has any.
+    pub users: Option<FirstUsers>,
 }
 
 /// MQSC for a developer's queue manager: queues to try things with, a channel and a listener.
@@ -69,7 +74,9 @@ pub fn developer_objects() -> Vec<String> {
         "DEFINE QLOCAL(DEV.QUEUE.3) DESCR('A queue to try things with') REPLACE",
         "DEFINE QLOCAL(DEV.DEAD.LETTER.QUEUE) DESCR('Messages that could not be delivered') REPLACE",
         "DEFINE QMODEL(DEV.APP.MODEL.QUEUE) DESCR('For queues that applications make') REPLACE",
+        "DEFINE TOPIC(DEV.BASE.TOPIC) TOPICSTR('dev') DESCR('Topics to try things with') REPLACE",
         "DEFINE CHANNEL(DEV.APP.SVRCONN) CHLTYPE(SVRCONN) DESCR('For applications') REPLACE",
+        "DEFINE CHANNEL(DEV.ADMIN.SVRCONN) CHLTYPE(SVRCONN) DESCR('For who administers') REPLACE",
         "ALTER QMGR DEADQ(DEV.DEAD.LETTER.QUEUE)",
     ]
     .map(str::to_owned)
@@ -220,7 +227,7 @@ fn build(
         layout::make_private(&folder)?;
     }
     let key = creation.encryption.as_ref();
-    let text = ini::new_file(name, log, &creation.shape, key);
+    let text = ini::new_file(name, log, &creation.shape, key, creation.access);
     let path = home.configuration();
     layout::write_atomically(&path, &text).map_err(|error| Failure::io(&path, &error))?;
     if let Some(source) = key {
@@ -229,7 +236,10 @@ fn build(
     let config = configure::configure(env, data, home)?.engine;
     let objects = QueueManager::create(env, &config, &creation.options, progress)
         .map_err(|error| Failure::start(name, &home.folder, &error))?;
-    let defined = define(env, home, &config, &creation.commands)?;
+    let users = creation.access.users(home, &*env.entropy)?;
+    let mut commands = creation.access.commands();
+    commands.extend_from_slice(&creation.commands);
+    let defined = define(env, home, &config, &commands)?;
     LastEnd::Normally.record(home)?;
     let marker = home.unfinished();
     fs::remove_file(&marker).map_err(|error| Failure::io(&marker, &error))?;
@@ -238,6 +248,7 @@ fn build(
         home: home.clone(),
         log: log.to_owned(),
         objects: objects + defined,
+        users,
     })
 }
 

@@ -1,0 +1,74 @@
+//! What a listener on an address of the network would let in that nobody protects.
+//!
+//! Invariant: a channel counts as closed only if its definition demands TLS, and of each client a certificate or a password; or
+//! if it is a channel of the system and channel authentication records let nobody in.
+
+use posthaste_chlauth::Partner;
+use posthaste_command::{Object, ObjectKind};
+use posthaste_net::Host;
+
+use crate::connauth::{Check, ConnAuth, Policy};
+use crate::registry::Registry;
+use crate::security::Demands;
+
+/// The names of the system's channels begin so.
+const SYSTEM: &str = "SYSTEM.";
+/// An address of nobody's (RFC 5737).
+const ELSEWHERE: [u8; 4] = [192, 0, 2, 1];
+
+/// A channel by which clients come in unprotected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exposed {
+    /// Its name.
+    pub channel: String,
+    /// What is missing.
+    pub why: &'static str,
+}
+
+impl Registry {
+    /// A channel that lets clients in without TLS, or without a certificate and a password, if there is one.
+    pub fn exposed(&self) -> Option<Exposed> {
+        let asks = self.connauth().is_some_and(|connauth| asks_all(connauth));
+        let channels = self.queue_manager().objects(ObjectKind::SvrConn);
+        let mut open = channels.iter().filter(|channel| !self.is_closed(channel));
+        open.find_map(|channel| {
+            let demands = Demands::read(&channel.attrs);
+            let why = match (demands.is_plain(), asks || demands.of_certificate()) {
+                (true, _) => "SSLCIPH is blank",
+                (false, false) => {
+                    "neither a certificate (SSLCAUTH) nor a password (CONNAUTH) is demanded"
+                }
+                (false, true) => return None,
+            };
+            let channel = channel.name.clone();
+            Some(Exposed { channel, why })
+        })
+    }
+
+    /// Whether it is the system's, and records let nobody in.
+    fn is_closed(&self, channel: &Object) -> bool {
+        let partner = Partner {
+            channel: &channel.name,
+            address: Host::from(ELSEWHERE),
+            user: None,
+            queue_manager: None,
+            peer: None,
+            issuer: None,
+        };
+        let rules = self.queue_manager().chlauth();
+        let blocks = || {
+            let decision = rules.decide(&partner, "nobody", |_| false);
+            rules.enabled() && decision.blocked.is_some()
+        };
+        channel.name.starts_with(SYSTEM) && blocks()
+    }
+}
+
+/// Whether a password is demanded of every client.
+fn asks_all(connauth: &ConnAuth) -> bool {
+    match &*connauth.policy() {
+        Policy::Unchecked => false,
+        Policy::Checked(checks) => checks.client == Check::Required,
+        Policy::Broken(_) => true,
+    }
+}

@@ -1,0 +1,381 @@
+//! A new queue manager is closed to all but its owner's applications: who comes in, as whom, and what they may do.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use posthaste_server::{
+    Access, Creation, DataDir, create, developer_objects, ini, listener_object,
+};
+
+use crate::place::{BINARY, Outcome, Place, Serving, fed, skipped};
+
+#[track_caller]
+fn refused(outcome: &Outcome) {
+    let text = format!("{}{}", outcome.out, outcome.err);
+    assert!(outcome.code != 0 && text.contains("2035"), "{outcome:?}");
+}
+
+/// The passwords that a first run has shown.
+fn shown(serving: &Serving) -> BTreeMap<String, String> {
+    let mut lines = serving.welcome.iter();
+    let head = |line: &&String| line.contains("shown only now");
+    let found = lines
+        .find(head)
+        .map(|_| lines.take(2))
+        .into_iter()
+        .flatten();
+    let pair = |line: &String| {
+        let (name, password) = line.trim().split_once(' ').expect("a name and a password");
+        (name.to_owned(), password.trim().to_owned())
+    };
+    found.map(pair).collect()
+}
+
+fn by(serving: &Serving, channel: &str) -> String {
+    format!("--connect {channel}/TCP/127.0.0.1({})", serving.port())
+}
+
+#[test]
+fn the_first_run_shows_passwords_once_and_keeps_them_where_only_the_owner_reads() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let passwords = shown(&serving);
+    assert_eq!(passwords.keys().collect::<Vec<_>>(), ["admin", "app"]);
+    let path = place.home("QM1").join("first-passwords");
+    let line = format!("read them in {}", path.display());
+    assert!(
+        serving.welcome.iter().any(|l| l.contains(&line)),
+        "{:?}",
+        serving.welcome
+    );
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777,
+        0o600
+    );
+    let kept = std::fs::read_to_string(&path).unwrap();
+    for (name, password) in &passwords {
+        assert!(kept.contains(&format!("\n{name} {password}\n")), "{kept}");
+        assert_eq!(password.len(), 12);
+    }
+    let app = &passwords["app"];
+    let put = format!(
+        "put DEV.QUEUE.1 QM1 --persistent {} -u app",
+        by(&serving, "DEV.APP.SVRCONN")
+    );
+    place.fed(format!("{app}\nHello\n"), &put).good();
+    serving.end();
+    // Another queue manager has others, and another run shows none and changes none.
+    let other = place.serving("QM2");
+    assert!(
+        shown(&other)
+            .values()
+            .all(|password| !kept.contains(password))
+    );
+    other.end();
+    let serving = place.serving("QM1");
+    assert!(shown(&serving).is_empty(), "{:?}", serving.welcome);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
+    let put = format!(
+        "put DEV.QUEUE.1 QM1 --persistent {} -u app",
+        by(&serving, "DEV.APP.SVRCONN")
+    );
+    place.fed(format!("{app}\nHello\n"), &put).good();
+    refused(&place.fed("wrong\nHello\n", &put));
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 2);
+    serving.end();
+}
+
+#[test]
+fn the_owners_applications_come_in_as_a_limited_user() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    for again in [false, true] {
+        // Over a restart.
+        let serving = match again {
+            false => &serving,
+            true => &place.serving("QM2"),
+        };
+        let name = if again { "QM2" } else { "QM1" };
+        let client = by(serving, "DEV.APP.SVRCONN");
+        place
+            .fed("Hello\n", &format!("put DEV.QUEUE.1 {name} {client}"))
+            .good();
+        let browsed = place
+            .line(&format!("browse DEV.QUEUE.1 {name} {client}"))
+            .good();
+        assert!(browsed.out.contains("'app         '"), "{}", browsed.out);
+        place
+            .line(&format!("get DEV.QUEUE.1 {name} {client}"))
+            .good();
+    }
+    let client = by(&serving, "DEV.APP.SVRCONN");
+    place.mqsc("DEFINE QLOCAL(OTHER)", "QM1").good();
+    for line in [
+        "put OTHER QM1",
+        "get OTHER QM1",
+        "put SYSTEM.ADMIN.COMMAND.QUEUE QM1",
+        "get SYSTEM.ADMIN.COMMAND.QUEUE QM1",
+        "browse SYSTEM.DEAD.LETTER.QUEUE QM1",
+        "publish other/topic QM1",
+    ] {
+        refused(&place.fed("x\n", &format!("{line} {client}")));
+    }
+    place
+        .fed("x\n", &format!("publish dev/topic QM1 {client}"))
+        .good();
+    refused(&place.fed("DISPLAY QMGR\n", &format!("mqsc -c QM1 {client}")));
+    refused(&place.fed(
+        "DISPLAY QMGR\n",
+        &format!("mqsc -c QM1 {}", by(&serving, "DEV.ADMIN.SVRCONN")),
+    ));
+    // Beside the network the owner administers.
+    place.mqsc("DISPLAY QMGR", "QM1").good();
+    serving.end();
+}
+
+#[test]
+fn who_administers_by_a_channel_is_admin_by_password() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let passwords = shown(&serving);
+    let client = by(&serving, "DEV.ADMIN.SVRCONN");
+    let as_user = |user: &str, password: &str, script: &str| {
+        let line = format!("mqsc -c QM1 {client} -u {user}");
+        place.fed(format!("{password}\n{script}\n"), &line)
+    };
+    let script = "DEFINE QLOCAL(NEW)\nDEFINE CHANNEL(C) CHLTYPE(SVRCONN)\nALTER QMGR DESCR('x')\n\
+                  SET AUTHREC PROFILE(NEW) OBJTYPE(QUEUE) PRINCIPAL('app') AUTHADD(GET)\nDELETE QLOCAL(NEW)";
+    as_user("admin", &passwords["admin"], script).good();
+    refused(&as_user("admin", "wrong", "DISPLAY QMGR"));
+    refused(&as_user("admin", &passwords["app"], "DISPLAY QMGR"));
+    refused(&as_user("app", &passwords["app"], "DISPLAY QMGR"));
+    serving.end();
+}
+
+#[test]
+fn channels_of_the_system_are_blocked() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let passwords = shown(&serving);
+    for channel in ["SYSTEM.DEF.SVRCONN", "SYSTEM.ADMIN.SVRCONN"] {
+        let client = by(&serving, channel);
+        for user in ["app", "admin"] {
+            let line = format!("put DEV.QUEUE.1 QM1 {client} -u {user}");
+            refused(&place.fed(format!("{}\nx\n", passwords[user]), &line));
+        }
+        refused(&place.fed("x\n", &format!("put DEV.QUEUE.1 QM1 {client}")));
+    }
+    place.logged("QM1", "AMQ9777E");
+    serving.end();
+}
+
+/// This program where another user can run it.
+fn program_for_others() -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = folder.path().join("posthaste");
+    if std::fs::hard_link(BINARY, &path).is_err() {
+        std::fs::copy(BINARY, &path).unwrap();
+    }
+    (folder, path)
+}
+
+#[test]
+fn another_user_of_the_machine_needs_a_password() {
+    const DAEMON: u32 = 1;
+    let place = Place::new();
+    if std::fs::metadata(place.path()).unwrap().uid() != 0 {
+        return skipped("only root can be another user");
+    }
+    let (_folder, program) = program_for_others();
+    let serving = place.serving("QM1");
+    let client = by(&serving, "DEV.APP.SVRCONN");
+    let put = |more: &str, input: &str| {
+        let mut command = std::process::Command::new(&program);
+        let line = format!("put DEV.QUEUE.1 QM1 {client}{more}");
+        command.args(line.split(' ')).env("HOME", "/nonexistent");
+        command.current_dir("/").env_remove("MQSERVER");
+        command.uid(DAEMON).gid(DAEMON);
+        fed(command, input.as_bytes())
+    };
+    refused(&put("", "x\n"));
+    let passwords = shown(&serving);
+    put(" -u app", &format!("{}\nx\n", passwords["app"])).good();
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    serving.end();
+}
+
+#[test]
+fn a_listener_of_the_network_needs_tls_or_to_be_asked_for() {
+    let place = Place::new();
+    // An address that no machine has: nothing is listened on, whatever is let.
+    let elsewhere = ["--port", "0", "--bind", "192.0.2.1"];
+    let serving = place.serving_with("QM1", &elsewhere);
+    let text = serving.welcome.join("\n");
+    assert!(
+        text.contains("AMQ2049E") && text.contains("--insecure"),
+        "{text}"
+    );
+    place.logged("QM1", "AMQ2049E");
+    let define = "DEFINE LISTENER(L) TRPTYPE(TCP) PORT(0) IPADDR('192.0.2.1')\nSTART LISTENER(L)\n";
+    let outcome = place.mqsc(define, "QM1");
+    assert!(
+        outcome.out.contains("AMQ2049E") && outcome.out.contains("DEV."),
+        "{}",
+        outcome.out
+    );
+    // By none of its channels clients come in without TLS.
+    let tls = "ALTER CHANNEL(DEV.APP.SVRCONN) CHLTYPE(SVRCONN) SSLCIPH(ANY_TLS12_OR_HIGHER) SSLCAUTH(OPTIONAL)\n";
+    place.mqsc(tls, "QM1").good();
+    let outcome = place.mqsc("START LISTENER(L)", "QM1");
+    assert!(outcome.out.contains("DEV.ADMIN.SVRCONN"), "{}", outcome.out);
+    place.mqsc(&tls.replace("APP", "ADMIN"), "QM1").good();
+    let outcome = place.mqsc("START LISTENER(L)", "QM1");
+    assert!(outcome.out.contains("AMQ9218E"), "{}", outcome.out);
+    // Nor without a password, if they need no certificate.
+    place
+        .mqsc(
+            "ALTER QMGR CONNAUTH(' ')\nREFRESH SECURITY(*) TYPE(CONNAUTH)",
+            "QM1",
+        )
+        .good();
+    let outcome = place.mqsc("START LISTENER(L)", "QM1");
+    assert!(
+        outcome.out.contains("AMQ2049E") && outcome.out.contains("CONNAUTH"),
+        "{}",
+        outcome.out
+    );
+    serving.end();
+    // It is asked for once.
+    for more in [&["--insecure"][..], &[]] {
+        let serving = place.serving_with("QM1", &[&elsewhere[..], more].concat());
+        let text = serving.welcome.join("\n");
+        assert!(
+            !text.contains("AMQ2049E") && text.contains("not on 192.0.2.1"),
+            "{text}"
+        );
+        let outcome = place.mqsc("START LISTENER(L)", "QM1");
+        assert!(outcome.out.contains("AMQ9218E"), "{}", outcome.out);
+        serving.end();
+    }
+}
+
+#[test]
+fn a_listener_of_the_network_that_was_asked_for_is_warned_of() {
+    let place = Place::new();
+    place.serving("QM1").end();
+    // A network of its own, which nobody reaches.
+    let mut command = std::process::Command::new("unshare");
+    if !command
+        .args(["-r", "-n", "true"])
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        return skipped("no network namespace can be made");
+    }
+    let mut command = std::process::Command::new("unshare");
+    let line = "run QM1 --port 0 --bind 0.0.0.0 --insecure";
+    command.args(["-r", "-n", BINARY]).args(line.split(' '));
+    command.env("POSTHASTE_DATA", place.data());
+    let serving = Serving::start(command);
+    let listens = serving
+        .welcome
+        .iter()
+        .any(|line| line.contains("Listening  0.0.0.0:"));
+    assert!(listens, "{:?}", serving.welcome);
+    place.logged("QM1", "AMQ2050W");
+    serving.end();
+}
+
+/// One that was made without what closes it, as earlier releases have made them.
+fn older(data: &Path) {
+    let mut commands = developer_objects();
+    commands.push(listener_object(0, "127.0.0.1"));
+    let creation = Creation {
+        name: "QM1".to_owned(),
+        shape: ini::Shape {
+            file_pages: 256,
+            primary: 3,
+            ..ini::Shape::default()
+        },
+        access: Access::Unchecked,
+        commands,
+        ..Creation::default()
+    };
+    create(
+        &posthaste_env::os(),
+        &DataDir::at(data),
+        &creation,
+        &mut |_, _| {},
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_older_queue_manager_stays_as_it_was() {
+    let place = Place::new();
+    older(&place.data());
+    let path = place.home("QM1").join("qm.ini");
+    let configuration = std::fs::read_to_string(&path).unwrap();
+    assert!(!configuration.contains("AuthorizationService"));
+    for _ in 0..2 {
+        let serving = place.serving("QM1");
+        assert!(shown(&serving).is_empty());
+        let client = by(&serving, "DEV.APP.SVRCONN");
+        place.mqsc("DEFINE QLOCAL(OTHER) REPLACE", "QM1").good();
+        place.fed("x\n", &format!("put OTHER QM1 {client}")).good();
+        let shown = place
+            .mqsc("DISPLAY QMGR CHLAUTH CONNAUTH", "QM1")
+            .good()
+            .out;
+        assert!(
+            shown.contains("CHLAUTH(DISABLED)") && shown.contains("CONNAUTH( )"),
+            "{shown}"
+        );
+        serving.end();
+    }
+    let serving = place.serving("QM1");
+    let report = place.line("doctor QM1");
+    for check in ["passwords", "channel records", "authorities"] {
+        let warned = report.out.contains(&format!("WARN  {check} "));
+        assert!(warned, "{check}: {}", report.out);
+    }
+    serving.end();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), configuration);
+    assert!(!place.home("QM1").join("first-passwords").exists());
+    let serving = place.serving_with("QM1", &["--port", "0", "--bind", "192.0.2.1"]);
+    let text = serving.welcome.join("\n");
+    assert!(!text.contains("AMQ2049E"), "{text}");
+    serving.end();
+}
+
+#[test]
+fn a_queue_manager_that_was_created_lets_nobody_in_without_a_password() {
+    let place = Place::new();
+    place.line("create -lf 256 -lp 3 QM1").good();
+    let serving = place.serving("QM1");
+    assert!(shown(&serving).is_empty());
+    place
+        .mqsc(
+            "DEFINE CHANNEL(C) CHLTYPE(SVRCONN)\nDEFINE QLOCAL(Q)",
+            "QM1",
+        )
+        .good();
+    let put = format!("put Q QM1 {}", by(&serving, "C"));
+    refused(&place.fed("x\n", &put));
+    place.fed("right\n", "users add alice QM1").good();
+    let as_alice = format!("{put} -u alice");
+    refused(&place.fed("right\nx\n", &as_alice));
+    place
+        .line("setmqaut -m QM1 -t qmgr -p alice +connect")
+        .good();
+    place
+        .line("setmqaut -m QM1 -t queue -n Q -p alice +put")
+        .good();
+    place.fed("right\nx\n", &as_alice).good();
+    refused(&place.fed("wrong\nx\n", &as_alice));
+    assert_eq!(place.depth("Q", "QM1"), 1);
+    serving.end();
+}
