@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use posthaste_env::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use posthaste_recovery_log::RecoveryLog;
+use posthaste_recovery_log::{MAX_RECORD, RecoveryLog};
 
 use crate::config::EngineConfig;
 use crate::operator::Operator;
@@ -105,7 +105,7 @@ impl Alerts {
     /// The log had no room for a message: if it never could have, the operator hears both sizes.
     pub(crate) fn too_long(&self, bytes: usize, log: &RecoveryLog, now: i64) {
         let usage = log.usage();
-        let most = usage.total - usage.reserve;
+        let most = (usage.total - usage.reserve).min(MAX_RECORD as u64);
         if bytes as u64 > most && self.too_long.is_due(now) {
             let inserts = [bytes.to_string(), most.to_string()];
             self.operator.message("AMQ2063E", &inserts);

@@ -5,9 +5,29 @@
 //!   transmission queue) share what is behind it, in memory and in the log (`record`, `Publish`).
 //! * Equal by the bytes, wherever they lie.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+
+/// Bytes that are kept in memory behind nobody's back.
+const FEW: usize = 4096;
+
+/// Bytes that these take together: what lies in memory once counts once.
+pub(crate) fn bytes_together<'a>(all: impl Iterator<Item = &'a MessageData>) -> usize {
+    let mut longest = BTreeMap::new();
+    let mut heads = 0;
+    let mut last: Option<&MessageData> = None;
+    for data in all {
+        if last.is_none_or(|last| !last.is_same(data)) {
+            heads += data.head().len();
+        }
+        let shared = longest.entry(data.end()).or_insert(0);
+        *shared = data.shared.len().max(*shared);
+        last = Some(data);
+    }
+    heads + longest.values().sum::<usize>()
+}
 
 /// The data of a message: what others may share, behind a header of its own if it has one.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +97,7 @@ impl MessageData {
         Bytes::from([&head[..of_head], &self.shared[..of_shared]].concat())
     }
 
-    /// What is behind so many bytes of it.
+    /// What is behind so many bytes of it, which stay in memory where they are few.
     pub(crate) fn after(&self, bytes: usize) -> MessageData {
         match self.head().split_at_checked(bytes) {
             Some((_, &[])) => self.shared.clone().into(),
@@ -85,7 +105,14 @@ impl MessageData {
                 head: Some(rest.into()),
                 shared: self.shared.clone(),
             },
-            None => self.shared.slice(bytes - self.head().len()..).into(),
+            None => {
+                let dropped = bytes - self.head().len();
+                let rest = self.shared.slice(dropped..);
+                match dropped > FEW + rest.len() / 8 {
+                    true => Bytes::copy_from_slice(&rest).into(),
+                    false => rest.into(),
+                }
+            }
         }
     }
 
@@ -126,6 +153,29 @@ mod tests {
         assert_eq!(one, MessageData::from(one.whole()));
         assert_ne!(one, plain);
         assert_eq!((one.end(), one.end()), (plain.end(), one.after(8).end()));
+    }
+
+    #[test]
+    fn what_is_in_memory_once_is_counted_once() {
+        let body = Bytes::from(vec![7; 1000]);
+        let plain = MessageData::from(body.clone());
+        let (one, two) = (plain.behind(&[1; 10]), plain.behind(&[2; 20]));
+        let other = MessageData::from(Bytes::copy_from_slice(&body));
+        let all = [&plain, &plain, &one, &one, &two, &other];
+        assert_eq!(bytes_together(all.into_iter()), 2 * 1000 + 10 + 20);
+        // The end of a body is no more than that.
+        assert_eq!(bytes_together([&plain, &plain.after(10)].into_iter()), 1000);
+        assert_eq!(bytes_together([].into_iter()), 0);
+    }
+
+    #[test]
+    fn a_long_header_that_is_taken_off_does_not_stay_in_memory() {
+        let whole = MessageData::from(Bytes::from(vec![7; 100_000]));
+        let end = |data: &MessageData| data.end();
+        assert_eq!(end(&whole.after(4_000)), end(&whole), "few bytes");
+        let rest = whole.after(50_000);
+        assert_ne!(end(&rest), end(&whole));
+        assert_eq!(rest.whole(), vec![7; 50_000]);
     }
 
     #[test]

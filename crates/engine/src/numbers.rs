@@ -80,6 +80,14 @@ impl Numbers {
         u64::from(self.incarnation) << COUNTER_BITS | session
     }
 
+    /// The connection of this run that such a number is of; 0: none of this run.
+    pub(crate) fn in_this_run(&self, shown: u64) -> u64 {
+        match shown >> COUNTER_BITS == u64::from(self.incarnation) {
+            true => shown & ((1 << COUNTER_BITS) - 1),
+            false => 0,
+        }
+    }
+
     /// The mark that a checkpoint is to make durable: no number below it is used by a later run.
     pub(crate) fn to_reserve(&self) -> u64 {
         let next = self.next.load(Ordering::SeqCst);

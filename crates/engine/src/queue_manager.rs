@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_env::sync::atomic::AtomicU64;
 use posthaste_mqi::Reason;
+use posthaste_mqi::constants::MQAT_QMGR;
 use posthaste_recovery_log::{RecoveryLog, Writer};
 
 use crate::application::{Application, Binding};
@@ -76,7 +78,21 @@ impl QueueManager {
         if who.binding != Binding::Fastpath && self.checks_authorities() {
             return Err(Reason::NOT_AUTHORIZED);
         }
-        self.begin_session(Arc::new(who), false)
+        self.begin_session(Arc::new(who), false, false)
+    }
+
+    /// Connects the queue manager itself, for what it does with messages by itself.
+    ///
+    /// # Errors
+    /// Those of [`QueueManager::connect`].
+    pub(crate) fn connect_itself(&self, name: &str) -> Result<Session, Reason> {
+        let who = Application {
+            name: name.to_owned(),
+            pid: std::process::id(),
+            appl_type: MQAT_QMGR,
+            ..Application::default()
+        };
+        self.begin_session(Arc::new(who), false, true)
     }
 
     /// Connects an application, if its user may.
@@ -95,17 +111,24 @@ impl QueueManager {
         };
         let caller = self.inner.caller(&who.user, asking).await?;
         caller.check_manager(&self.inner, CONNECT)?;
-        self.begin_session(who, true)
+        self.begin_session(who, true, false)
     }
 
-    fn begin_session(&self, who: Arc<Application>, is_checked: bool) -> Result<Session, Reason> {
+    fn begin_session(
+        &self,
+        who: Arc<Application>,
+        is_checked: bool,
+        own: bool,
+    ) -> Result<Session, Reason> {
         self.inner.lifecycle.running()?;
         check_options(who.options)?;
         if self.inner.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         let id = self.connections.next_number();
-        let session = SessionInner::new(self.inner.clone(), &self.connections, id, who, is_checked);
+        let mut session =
+            SessionInner::new(self.inner.clone(), &self.connections, id, who, is_checked);
+        session.publishes_for = own.then(AtomicU64::default);
         let session = Arc::new(session);
         self.connections.add(id, &session);
         Ok(Session {

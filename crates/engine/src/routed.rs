@@ -205,7 +205,7 @@ pub(crate) fn append_put(
             qm.log.append_owing(class, &[&head], owing)
         }
     };
-    if matches!(appended, Err(LogError::Full)) {
+    if matches!(appended, Err(LogError::Full | LogError::TooLong(_))) {
         qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
     }
     keep(head);
@@ -271,7 +271,7 @@ pub(crate) fn append_all(
             qm.log.append_owing(class, &[&head], owing)
         }
     };
-    if matches!(appended, Err(LogError::Full)) {
+    if matches!(appended, Err(LogError::Full | LogError::TooLong(_))) {
         qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
     }
     keep(head);

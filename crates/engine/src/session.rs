@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_env::{Nanos, Timer};
 use posthaste_mqi::{Hobj, Reason, Xid};
@@ -115,6 +115,8 @@ pub(crate) struct SessionInner {
     pub(crate) who: Arc<Application>,
     /// Whether its user's authorities are checked.
     pub(crate) is_checked: bool,
+    /// Of a connection of the queue manager itself: for which one it publishes, by its number in this run.
+    pub(crate) publishes_for: Option<AtomicU64>,
     busy: AtomicBool,
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
@@ -180,6 +182,7 @@ impl SessionInner {
             id,
             who,
             is_checked,
+            publishes_for: None,
             busy: AtomicBool::new(false),
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),
@@ -368,16 +371,29 @@ impl SessionInner {
         );
     }
 
+    /// How many messages may be in the unit of work: what the queue manager moves by itself had its limit (MAXUMSGS) when it
+    /// was put.
+    pub(crate) fn most_uncommitted(&self) -> usize {
+        match self.publishes_for {
+            None => self.qm.catalogue.qmgr().max_uncommitted,
+            Some(_) => usize::MAX,
+        }
+    }
+
+    /// The connection whose publications these are, by its number in this run.
+    pub(crate) fn publisher(&self) -> u64 {
+        let other = self.publishes_for.as_ref();
+        other.map_or(self.id, |other| other.load(Ordering::Relaxed))
+    }
+
     /// Whether so many more messages may join the unit of work.
     ///
     /// # Errors
     /// Those of [`Work::check`].
     pub(crate) fn check_unit(&self, more: usize) -> Result<(), Reason> {
         match &self.lock().unit {
-            Some(unit) => unit.lock().check(&self.qm, more),
-            None if more > self.qm.catalogue.qmgr().max_uncommitted => {
-                Err(Reason::SYNCPOINT_LIMIT_REACHED)
-            }
+            Some(unit) => unit.lock().check(self.most_uncommitted(), more),
+            None if more > self.most_uncommitted() => Err(Reason::SYNCPOINT_LIMIT_REACHED),
             None => Ok(()),
         }
     }
@@ -397,7 +413,7 @@ impl SessionInner {
         }
         let unit = self.unit(state, logs);
         let mut work = unit.lock();
-        work.check(&self.qm, 1)?;
+        work.check(self.most_uncommitted(), 1)?;
         if logs {
             unit.pin(&mut work, &self.qm);
         }

@@ -348,6 +348,65 @@ fn a_delayed_publication_goes_to_those_who_subscribe_then() {
     w.end(EndMode::Controlled);
 }
 
+/// What MAXUMSGS limits is the unit of work of an application.
+#[test]
+fn a_delayed_publication_has_as_many_subscribers_as_it_likes() {
+    let w = Delivered::start(World::light());
+    w.w.run("ALTER QMGR MAXUMSGS(2)");
+    for at in 0..4 {
+        w.w.run(&format!(
+            "DEFINE QLOCAL(S{at})\nDEFINE SUB(S{at}) TOPICSTR('t') DEST(S{at})"
+        ));
+    }
+    let s = w.w.connect();
+    let h = open_od(&s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+    let mut md = described(PERSISTENT);
+    put_delayed(&s, h, &mut md, MQPMO_SYNCPOINT, &message(1, "news")).unwrap();
+    commit(&s);
+    until("it has come to all", || {
+        (0..4).all(|at| w.w.depth(&format!("S{at}")) == 1)
+    });
+    until("the staging queue is empty", || w.w.depth(STAGING) == 0);
+    assert_eq!(w.w.message_count("AMQ2215W"), 0);
+    drop(s);
+    w.end(EndMode::Controlled);
+}
+
+/// As long as its publisher is connected; what a later run has are other connections.
+#[test]
+fn a_delayed_publication_spares_its_own_subscriptions() {
+    let mut w = Delivered::start(World::new());
+    let subscribe = |s: &Session| {
+        let mut sd = Sd {
+            options: MQSO_CREATE | MQSO_MANAGED,
+            object_string: "t".to_owned(),
+            ..Sd::default()
+        };
+        block_on(s.subscribe(&mut sd, Hobj::NONE)).unwrap().value.0
+    };
+    let publish = |s: &Session, delay, options| {
+        let h = open_od(s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+        let data = message(delay, "news");
+        put_delayed(s, h, &mut described(PERSISTENT), options, &data).unwrap();
+    };
+    let (s, other) = (w.w.connect(), w.w.connect());
+    let (own, others) = (subscribe(&s), subscribe(&other));
+    publish(&s, 1, MQPMO_NOT_OWN_SUBS);
+    assert!(awaited(&other, others).data.ends_with(b"news"));
+    until("the staging queue is empty", || w.w.depth(STAGING) == 0);
+    assert_eq!(next(&s, own, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+    publish(&s, 1, 0);
+    assert!(awaited(&s, own).data.ends_with(b"news"));
+    publish(&s, 1_000, MQPMO_NOT_OWN_SUBS);
+    drop((s, other));
+    w.crash();
+    let s = w.w.connect();
+    let own = subscribe(&s);
+    assert!(awaited(&s, own).data.ends_with(b"news"));
+    drop(s);
+    w.end(EndMode::Immediate);
+}
+
 #[test]
 fn what_would_be_refused_later_is_refused_at_once() {
     let w = Delivered::start(World::light());

@@ -488,6 +488,40 @@ fn what_is_behind_a_header_of_the_publisher_is_shared_too() {
     browse_all(&w);
 }
 
+/// Headers that differ are not shared: a hundred and forty of a megabyte are more than a record of the log takes.
+#[test]
+fn a_publication_that_no_record_takes_is_refused_as_a_whole() {
+    const SUBSCRIBERS: usize = 140;
+    let w = World::light();
+    durable_at(&w, "Q", SUBSCRIBERS, "PSPROP(RFH2)");
+    let s = w.connect();
+    let h = open_topic(&s, "t");
+    let published = |length: usize, options| {
+        let header = Rfh2 {
+            format: Chars::new("MQSTR"),
+            folders: vec![format!("<usr><a>{}</a></usr>", "x".repeat(length))],
+            ..Rfh2::default()
+        };
+        let mut data = Vec::new();
+        header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
+        data.extend_from_slice(b"body");
+        let mut sent = Md {
+            format: Chars::new("MQHRF2"),
+            ..md(PERSISTENT)
+        };
+        let put = block_on(s.put(h, &mut sent, &mut pmo(options), data.into()));
+        put.map(|done| done.warning)
+    };
+    for options in [0, MQPMO_SYNCPOINT, MQPMO_ASYNC_RESPONSE] {
+        assert_eq!(published(1 << 20, options), Err(Reason::RESOURCE_PROBLEM));
+        commit(&s);
+        assert_eq!(w.depth("Q"), 0, "nobody is given it");
+    }
+    assert_eq!(w.message_count("AMQ2063E"), 1, "the operator is told");
+    assert_eq!(published(1 << 10, 0), Ok(Reason::NONE));
+    assert_eq!(w.depth("Q"), SUBSCRIBERS as u32);
+}
+
 #[test]
 fn asynchronous_publications_arrive_in_their_order() {
     let w = World::light();

@@ -1,8 +1,9 @@
 //! The header of a message on the staging queue: when it is due, and where and as what it is to be put then.
 //!
-//! Layout, little-endian: `PHDL`; version 1; bytes of the header; when it is due and when it expires (0: never), in
+//! Layout, little-endian: `PHDL`; version 2; bytes of the header; when it is due and when it expires (0: never), in
 //! microseconds since 1970, 8 bytes each; options of the put; publication level; queue and queue manager, 48 bytes each;
-//! bytes of the topic string; the message descriptor, version 2; the topic string. The message's data follow.
+//! bytes of the topic string; the number of the connection that put it, 8 bytes, which version 1 lacks; the message
+//! descriptor, version 2; the topic string. The message's data follow.
 
 use posthaste_mqi::constants::MQMD_VERSION_2;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize};
@@ -10,9 +11,9 @@ use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize};
 /// The format of what is on the staging queue.
 pub(crate) const FORMAT: &str = "PHDELAY";
 const EYE_CATCHER: &[u8; 4] = b"PHDL";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes before the message descriptor, and of that.
-const FIXED: usize = 136;
+const FIXED: usize = 144;
 const DESCRIPTOR: usize = 364;
 /// Bytes of the longest header: that of a topic string as long as one may be.
 pub(crate) const LONGEST: usize = FIXED + DESCRIPTOR + 10_240;
@@ -36,6 +37,8 @@ pub(crate) struct Header {
     /// Options of the put that mean something later on.
     pub(crate) options: i32,
     pub(crate) pub_level: i32,
+    /// The number of the connection that put it, as no other has had it in any run; 0: nobody knows.
+    pub(crate) publisher: u64,
     pub(crate) to: Place,
     /// The message's own descriptor, complete.
     pub(crate) md: Md,
@@ -47,6 +50,12 @@ fn field<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
 
 fn name(data: &[u8], at: usize) -> Option<Name> {
     Some(Chars::from_bytes(field::<48>(data, at)?))
+}
+
+/// The version of the header that data begin with; none: of none that is known.
+fn version(data: &[u8]) -> Option<u32> {
+    let version = u32::from_le_bytes(field(data, 4)?);
+    (data.starts_with(EYE_CATCHER) && (1..=VERSION).contains(&version)).then_some(version)
 }
 
 impl Header {
@@ -67,6 +76,7 @@ impl Header {
         out.extend_from_slice(queue.as_bytes());
         out.extend_from_slice(manager.as_bytes());
         out.extend_from_slice(&(topic.len() as u32).to_le_bytes());
+        out.extend_from_slice(&self.publisher.to_le_bytes());
         let md = Md {
             version: MQMD_VERSION_2,
             ..self.md.clone()
@@ -78,20 +88,25 @@ impl Header {
 
     /// Reads it from the beginning of a message, and says how long it is; none: there is no such header.
     pub(crate) fn decode(data: &[u8]) -> Option<(Header, usize)> {
-        let known = data.starts_with(EYE_CATCHER) && u32::from_le_bytes(field(data, 4)?) == VERSION;
+        let version = version(data)?;
+        let fixed = if version == 1 { FIXED - 8 } else { FIXED };
         let length = usize::try_from(u32::from_le_bytes(field(data, 8)?)).ok()?;
         let topic = usize::try_from(u32::from_le_bytes(field(data, 132)?)).ok()?;
-        if !known || length != FIXED + DESCRIPTOR + topic || length > data.len() {
+        if length != fixed + DESCRIPTOR + topic || length > data.len() {
             return None;
         }
-        let md = data.get(FIXED..FIXED + DESCRIPTOR)?;
+        let md = data.get(fixed..fixed + DESCRIPTOR)?;
         let (md, _) = Md::decode(md, ByteOrder::Little, PointerSize::Four).ok()?;
-        let topic = String::from_utf8(data.get(FIXED + DESCRIPTOR..length)?.to_vec()).ok()?;
+        let topic = String::from_utf8(data.get(fixed + DESCRIPTOR..length)?.to_vec()).ok()?;
         let header = Header {
             due: i64::from_le_bytes(field(data, 12)?),
             expires: i64::from_le_bytes(field(data, 20)?),
             options: i32::from_le_bytes(field(data, 28)?),
             pub_level: i32::from_le_bytes(field(data, 32)?),
+            publisher: match version {
+                1 => 0,
+                _ => u64::from_le_bytes(field(data, 136)?),
+            },
             to: match topic.is_empty() {
                 true => Place::Queue(name(data, 36)?, name(data, 84)?),
                 false => Place::Topic(topic),
@@ -103,9 +118,8 @@ impl Header {
 
     /// When a message on the staging queue is due; none: it is none of ours.
     pub(crate) fn due_of(front: &[u8]) -> Option<i64> {
-        let version = u32::from_le_bytes(field(front, 4)?);
-        let due = i64::from_le_bytes(field(front, 12)?);
-        (front.starts_with(EYE_CATCHER) && version == VERSION).then_some(due)
+        version(front)?;
+        Some(i64::from_le_bytes(field(front, 12)?))
     }
 }
 
@@ -119,6 +133,7 @@ mod tests {
             expires: 0,
             options: 2,
             pub_level: 9,
+            publisher: 7 << 40 | 5,
             to,
             md: Md {
                 version: MQMD_VERSION_2,
@@ -145,9 +160,25 @@ mod tests {
     }
 
     #[test]
+    fn one_of_version_1_says_nothing_of_its_connection() {
+        let topic = header(Place::Topic("a/b".to_owned()));
+        let mut data = topic.encode();
+        data.drain(136..144);
+        data[4] = 1;
+        let length = data.len();
+        data[8..12].copy_from_slice(&(length as u32).to_le_bytes());
+        let read = Header {
+            publisher: 0,
+            ..topic
+        };
+        assert_eq!(Header::due_of(&data), Some(read.due));
+        assert_eq!(Header::decode(&data), Some((read, length)));
+    }
+
+    #[test]
     fn what_is_no_header_is_none() {
         let mut data = header(Place::Topic("t".to_owned())).encode();
-        data[4] = 2;
+        data[4] = 3;
         assert_eq!(Header::decode(&data), None, "another version");
         data[0] = b'X';
         assert_eq!(Header::due_of(&data), None);

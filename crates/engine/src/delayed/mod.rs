@@ -13,10 +13,10 @@ pub(crate) mod known;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
-use crate::application::Application;
 use crate::catalogue::DELAY_QUEUE;
 use crate::consume::selection::{seq_of, token_of};
 use crate::maintain::Watched;
@@ -185,12 +185,7 @@ impl QueueManager {
 
 impl Delivering {
     async fn begin(qm: &QueueManager) -> Result<Delivering, Reason> {
-        let session = qm.connect(Application {
-            name: "delivery delay".to_owned(),
-            pid: std::process::id(),
-            appl_type: MQAT_QMGR,
-            ..Application::default()
-        })?;
+        let session = qm.connect_itself("delivery delay")?;
         let mut od = Od {
             object_name: Name::new(DELAY_QUEUE),
             ..Od::default()
@@ -330,6 +325,10 @@ impl Delivering {
             pub_level: header.pub_level,
             ..Pmo::default()
         };
+        if let Some(publisher) = &self.session.inner().publishes_for {
+            let of_this_run = inner.numbers.in_this_run(header.publisher);
+            publisher.store(of_this_run, Ordering::Relaxed);
+        }
         self.session
             .put1(&mut od, &mut md, &mut pmo, data)
             .await

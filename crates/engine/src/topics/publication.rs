@@ -70,23 +70,31 @@ impl Form {
         }
     }
 
-    /// The same data with one folder more in the header in front of them, or in one of its own.
-    fn with_folder(&self, folder: String) -> Form {
-        let order = ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little);
-        let own = (self.format == Chars::new(MQFMT_RF_HEADER_2))
-            .then(|| Rfh2::decode(self.data.front(), order, PointerSize::Four).ok())
-            .flatten();
-        let (mut header, used) = own.unwrap_or_else(|| (self.header(), 0));
+    /// Data with one folder more in the header in front of them.
+    fn with_folder(&self, (header, data): &(Rfh2, MessageData), folder: String) -> Form {
+        let mut header = header.clone();
         header.replace_folder("mqps", folder);
-        self.behind(&header, order, &self.data.after(used))
+        self.behind(&header, self.order(), data)
+    }
+
+    fn order(&self) -> ByteOrder {
+        ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little)
+    }
+
+    /// The header in front of the data, or one of its own, and the data behind it.
+    fn taken_apart(&self) -> (Rfh2, MessageData) {
+        let own = (self.format == Chars::new(MQFMT_RF_HEADER_2))
+            .then(|| Rfh2::decode(self.data.front(), self.order(), PointerSize::Four).ok())
+            .flatten();
+        let (header, used) = own.unwrap_or_else(|| (self.header(), 0));
+        (header, self.data.after(used))
     }
 
     /// The form in which a publication is retained: as it is, behind a header of its own that says what it is about.
     pub(crate) fn retained(&self, topic: &str) -> Form {
-        let order = ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little);
         let mut header = self.header();
         header.replace_folder("mqps", folder(topic, "", true));
-        self.behind(&header, order, &self.data)
+        self.behind(&header, self.order(), &self.data)
     }
 }
 
@@ -153,6 +161,8 @@ pub(crate) struct Forms<'a> {
     published: Form,
     /// It begins with an MQRFH2.
     has_header: bool,
+    /// Its header and what is behind it, once they are needed: all forms share that.
+    taken_apart: Option<(Rfh2, MessageData)>,
     with_folder: Vec<Form>,
     /// Which of those it is, by the user data in it.
     by_user_data: BTreeMap<String, usize>,
@@ -166,6 +176,7 @@ impl<'a> Forms<'a> {
             retained,
             has_header: published.format == Chars::new(MQFMT_RF_HEADER_2),
             published,
+            taken_apart: None,
             with_folder: Vec::new(),
             by_user_data: BTreeMap::new(),
         }
@@ -186,7 +197,11 @@ impl<'a> Forms<'a> {
             Some(at) => *at,
             None => {
                 let folder = folder(self.topic, user_data, self.retained);
-                self.with_folder.push(self.published.with_folder(folder));
+                let published = &self.published;
+                let parts = self
+                    .taken_apart
+                    .get_or_insert_with(|| published.taken_apart());
+                self.with_folder.push(published.with_folder(parts, folder));
                 let at = self.with_folder.len() - 1;
                 self.by_user_data.insert(user_data.clone(), at);
                 at

@@ -46,12 +46,12 @@ impl Work {
     ///
     /// # Errors
     /// 2003 when the system has backed it out, or somebody has on another connection that works on the same branch; 2024
-    /// when it has MAXUMSGS messages.
-    pub(crate) fn check(&self, qm: &Inner, more: usize) -> Result<(), Reason> {
+    /// when it would have more than `most` messages.
+    pub(crate) fn check(&self, most: usize, more: usize) -> Result<(), Reason> {
         if self.stage != Stage::Active {
             return Err(Reason::BACKED_OUT);
         }
-        if self.ops.len() + more > qm.catalogue.qmgr().max_uncommitted {
+        if self.ops.len().saturating_add(more) > most {
             return Err(Reason::SYNCPOINT_LIMIT_REACHED);
         }
         Ok(())

@@ -17,6 +17,7 @@ use super::send::{Due, file_uncommitted, join};
 use crate::delivery::{deliver, reserve_report};
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::message_data::bytes_together;
 use crate::meter::Count;
 use crate::queue::Queue;
 use crate::queue::retained::Retaining;
@@ -383,8 +384,8 @@ pub(crate) async fn with_ticket(
                 qm.home.counters.one(Count::Tickets);
                 let undelivered = std::mem::take(&mut placing.undelivered);
                 let puts: Vec<_> = placing.into_messages(start, Some(end)).collect();
-                let longest = puts.iter().map(|(_, put)| put.data.len()).max();
-                let bytes = puts.len() * size_of::<Message>() + longest.unwrap_or(0);
+                let data = bytes_together(puts.iter().map(|(_, put)| &put.data));
+                let bytes = puts.len() * size_of::<Message>() + data;
                 session.take_out(end, Effect::Published { puts, pin }, bytes);
                 return Ok(undelivered);
             }
@@ -412,7 +413,7 @@ fn enter_unit(session: &SessionInner, mut placing: Placing) -> Result<Entered, R
     let logs = placing.persistent() > 0;
     let mut state = session.lock();
     let (unit, mut work) = session.join(&mut state, logs)?;
-    if let Err(reason) = work.check(qm, placing.all.len()) {
+    if let Err(reason) = work.check(session.most_uncommitted(), placing.all.len()) {
         unit.not_appended(&mut work, qm);
         return Err(reason);
     }

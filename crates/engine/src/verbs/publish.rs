@@ -230,6 +230,7 @@ impl SessionInner {
     fn subscribers(&self, publishing: &Publishing, pmo: &Pmo) -> (Vec<Arc<Subscription>>, u64) {
         let qm = &self.qm;
         let not_own = pmo.options & MQPMO_NOT_OWN_SUBS != 0;
+        let publisher = self.publisher();
         let now = qm.clock.now();
         let (mut all, seen) = qm.topics.subscribers(&publishing.topic.string);
         let message = Message {
@@ -244,7 +245,7 @@ impl SessionInner {
             subscription.on_request
                 || subscription.has_expired(now)
                 || !publishing.rules.reaches(&subscription.filter)
-                || not_own && qm.topics.is_used_by(&subscription.id, self.id)
+                || not_own && qm.topics.is_used_by(&subscription.id, publisher)
         };
         all.retain(|subscription| {
             let selector = subscription.selector.as_ref();

@@ -83,12 +83,12 @@ impl SessionInner {
         let mut header = Header {
             due: now.saturating_add(delay.saturating_mul(1_000)),
             expires: 0,
-            // Whether a connection's own subscriptions get it cannot be asked when that has gone.
-            options: pmo.options & PUBLISHING & !MQPMO_NOT_OWN_SUBS,
+            options: pmo.options & PUBLISHING,
             pub_level: match pmo.version >= MQPMO_VERSION_3 {
                 true => pmo.pub_level,
                 false => 9,
             },
+            publisher: self.qm.numbers.of_connection(self.id),
             to: place,
             md: Md::default(),
         };
