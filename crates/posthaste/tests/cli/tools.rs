@@ -206,8 +206,8 @@ fn the_doctor_waits_for_each_answer_as_long_as_it_was_told() {
     let serving = place.serving("QM1");
     let deaf = "ALTER QLOCAL(SYSTEM.ADMIN.COMMAND.QUEUE) GET(DISABLED)";
     place.mqsc(deaf, "QM1").good();
-    let doctor = place.line("doctor QM1 -w 3").failed_with(64, "AMQ2029E");
-    assert!(doctor.err.contains("3 seconds"), "{doctor:?}");
+    let doctor = place.line("doctor QM1 -w 1").failed_with(64, "AMQ2029E");
+    assert!(doctor.err.contains("1 seconds"), "{doctor:?}");
     serving.end();
 }
 
