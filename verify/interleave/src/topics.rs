@@ -123,6 +123,7 @@ impl App {
             in_uow,
             retain: false,
             for_all: true,
+            delay: None,
         };
         let Some(op) = self.invoke(Op::Publish(publication)) else {
             return Ended::Gone;

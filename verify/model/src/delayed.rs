@@ -57,12 +57,14 @@ impl Model {
             let there = !matches!(m.state, State::Undone | State::Taken | State::Lost);
             m.waits && there
         });
-        waiting.map(|(_, m)| m.to_come).max()
+        let messages = waiting.map(|(_, m)| m.to_come);
+        messages.chain(self.publications_to_come()).max()
     }
 
     /// The queue manager says that nothing waits any more: what has been put with a delay is where it is to go.
     pub fn delays_over(&mut self) {
         self.tick(self.time);
+        self.publications_over();
         for id in self.messages.ids() {
             let m = self.message(id);
             if std::mem::take(&mut m.waits) {

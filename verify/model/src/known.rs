@@ -71,6 +71,8 @@ pub(crate) struct Message {
     pub(crate) to_come: u64,
     /// It was put with a delay, and nobody has seen it since, so nobody knows whether it has come.
     pub(crate) waits: bool,
+    /// While it waits it is persistent: it may come to who wants it otherwise.
+    pub(crate) waits_persistent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -621,6 +623,13 @@ impl Model {
             let spec = &self.queues[queue].spec;
             let (keeps, harden) = (spec.keeps_non_persistent, spec.harden);
             let m = self.message(id);
+            if !persistent && m.waits && m.waits_persistent {
+                // It has come, and has gone with the stop, or it is to come.
+                m.sure = false;
+                let state = m.state;
+                self.set(id, state);
+                continue;
+            }
             if !persistent && !keeps {
                 self.set(id, State::Lost);
                 continue;

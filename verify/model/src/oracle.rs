@@ -291,6 +291,7 @@ impl Model {
             not_before: put.not_before(self.time),
             to_come: put.not_before(self.time),
             waits: put.delay.is_some(),
+            waits_persistent: false,
         };
         let before = self.messages.insert(put.id, message);
         assert!(before.is_none(), "message {} is put twice", put.id);

@@ -9,6 +9,8 @@
 //! * A publication outside syncpoint comes to everybody for whom it is, or to nobody.
 //! * A durable subscription that was reported made is there after every crash, and one that was reported ended is not.
 //!   Any other ends with the connection that made it.
+//! * A publication that is delayed comes to who subscribes when its time is over: surely to one who has done so since before
+//!   its call, and perhaps to any other who has meanwhile.
 //! * With a managed subscription goes its queue, and with the queue its messages.
 //! * The retained publication of a topic is the last one that was published so. Who subscribes is given those that match,
 //!   and never one that was replaced before. One that is not persistent does not survive a restart, and what it has
@@ -65,6 +67,8 @@ pub struct Publication {
     pub retain: bool,
     /// It fails if a durable subscription cannot be given it (PMSGDLV, NPMSGDLV).
     pub for_all: bool,
+    /// Microseconds after the call before which nobody is given it.
+    pub delay: Option<u64>,
 }
 
 /// Whether a subscription is there.
@@ -99,6 +103,10 @@ struct Published {
     uow: usize,
     /// Their numbers among the messages.
     copies: Vec<u64>,
+    /// When its call began, microseconds of the clock by which messages expire.
+    time: u64,
+    /// It is delayed, and may still be to come.
+    waits: bool,
 }
 
 /// What may be the retained publication of a topic.
@@ -202,6 +210,7 @@ impl Model {
         for id in self.publishing(&spec) {
             self.copy(id, of, false);
         }
+        self.subscribed_in_time(of, &spec);
         if spec.new_only {
             return;
         }
@@ -243,6 +252,7 @@ impl Model {
                 self.message(copy).due = false;
             }
         }
+        self.may_come_too_late(queue);
     }
 
     pub(crate) fn end_unsubscribe(&mut self, of: SubscriptionId, outcome: Outcome) {
@@ -268,8 +278,10 @@ impl Model {
             let Subscription { spec, is, .. } = &mut self.publications.subscriptions[at];
             if !spec.durable && *is != Is::Absent {
                 *is = Is::Absent;
-                if let Some(queue) = spec.managed.then_some(spec.queue) {
-                    self.emptied(queue);
+                let (managed, queue) = (spec.managed, spec.queue);
+                match managed {
+                    true => self.emptied(queue),
+                    false => self.may_come_too_late(queue),
                 }
             }
         }
@@ -316,6 +328,8 @@ impl Model {
             publication: publication.clone(),
             uow,
             copies: Vec::new(),
+            time: self.time,
+            waits: publication.delay.is_some(),
         };
         let before = self.publications.published.insert(id, published);
         assert!(before.is_none(), "publication {id} is published twice");
@@ -363,6 +377,7 @@ impl Model {
             Outcome::Done => {}
             Outcome::Reason(reason) => {
                 self.not_retained(publication.id);
+                self.does_not_wait(publication.id);
                 // Nor does the commit of its unit of work make it so.
                 if let Some(retaining) = self.publications.retaining.get_mut(&uow) {
                     retaining.publications.retain(|id| *id != publication.id);
@@ -469,7 +484,12 @@ impl Model {
             return None;
         }
         let id = self.messages.next_copy();
-        let published = &self.publications.published[&publication].publication;
+        let Published {
+            publication: published,
+            time,
+            ..
+        } = &self.publications.published[&publication];
+        let time = *time;
         let put = Put {
             queue,
             id,
@@ -478,14 +498,79 @@ impl Model {
             priority: Some(published.priority),
             in_uow: uow.is_some(),
             expiry: None,
-            delay: None,
+            delay: published.delay,
             msg_id: 0,
             correl_id: 0,
         };
+        let waits_persistent = published.persistent;
+        let not_before = put.not_before(time);
         self.add_message(&put, uow);
-        self.message(id).due = due;
+        let m = self.message(id);
+        (m.due, m.waits_persistent) = (due, waits_persistent);
+        if m.waits {
+            (m.not_before, m.to_come) = (not_before, not_before);
+        }
         self.publications.copies.insert(key, id);
         Some(id)
+    }
+}
+
+/// Publications that are delayed.
+impl Model {
+    /// A subscription that is being made may be given what is delayed, if that has not come by then.
+    fn subscribed_in_time(&mut self, of: SubscriptionId, spec: &SubscriptionSpec) {
+        let all = self.publications.published.iter();
+        let waiting: Vec<(u64, usize)> = all
+            .filter(|(_, one)| one.waits && matches(spec, &one.publication.topic))
+            .map(|(id, one)| (*id, one.uow))
+            .collect();
+        for (id, uow) in waiting {
+            // One that nobody saw was for a subscription that has ended since.
+            let copy = self.publications.copies.get(&(id, spec.queue));
+            if let Some(copy) = copy.copied() {
+                let m = &self.messages[&copy];
+                if may_count(m.state) || !m.waits {
+                    continue;
+                }
+                self.publications.copies.remove(&(id, spec.queue));
+            }
+            match (self.uows[uow].phase, self.uows[uow].committed) {
+                (Phase::Ended, Some(true)) => {
+                    if let Some(copy) = self.add_copy(id, of, None, false) {
+                        self.set(copy, State::Present);
+                    }
+                }
+                (Phase::Ended, _) => self.does_not_wait(id),
+                _ => self.copy(id, of, false),
+            }
+        }
+    }
+
+    /// The subscription for a queue ends: what is delayed may come after it.
+    fn may_come_too_late(&mut self, queue: QueueId) {
+        for id in self.queues[queue.0].live.clone() {
+            let m = self.message(id);
+            if m.waits {
+                (m.due, m.sure) = (false, false);
+            }
+        }
+    }
+
+    fn does_not_wait(&mut self, publication: u64) {
+        let one = self.publications.published.get_mut(&publication);
+        one.into_iter().for_each(|one| one.waits = false);
+    }
+
+    /// When publications are due that are delayed.
+    pub(crate) fn publications_to_come(&self) -> impl Iterator<Item = u64> {
+        let waiting = self.publications.published.values().filter(|one| one.waits);
+        waiting.map(|one| one.time + one.publication.delay.unwrap_or(0))
+    }
+
+    /// Nothing is delayed any more.
+    pub(crate) fn publications_over(&mut self) {
+        let all = self.publications.published.values_mut();
+        all.for_each(|one| one.waits = false);
     }
 }
 

@@ -59,6 +59,7 @@ fn publication(id: u64, topic: &str) -> Publication {
         in_uow: false,
         retain: false,
         for_all: true,
+        delay: None,
     }
 }
 
@@ -261,6 +262,7 @@ fn what_need_not_come_to_all_is_for_those_who_have_room() {
         let publication = Publication {
             persistent: false,
             for_all: false,
+            delay: None,
             ..publication(1, "a/b")
         };
         h.does(1, Op::Publish(publication), OK)?;
@@ -543,4 +545,96 @@ fn what_is_not_answered_may_have_happened() {
         h.m.subscription_found(OTHER, !given.is_empty()).unwrap();
         ends(&mut h).unwrap();
     }
+}
+
+/// One that is delayed, by as much as ten calls take.
+fn delayed(id: u64) -> Op {
+    Op::Publish(Publication {
+        delay: Some(10_000),
+        ..publication(id, "a/b")
+    })
+}
+
+/// All that was delayed has come.
+fn comes(h: &mut History) {
+    h.time += 10_000;
+    h.m.delays_over();
+}
+
+#[test]
+fn what_is_delayed_comes_to_who_subscribes_then() {
+    histories(
+        &[
+            ("to one who was there", |h| {
+                subscribes(h, DURABLE)?;
+                h.does(1, delayed(1), OK)?;
+                is_given(h, DURABLE, &[])?;
+                h.falls()?;
+                comes(h);
+                is_given(h, DURABLE, &[1])?;
+                ends(h)
+            }),
+            ("to one who came in time", |h| {
+                h.does(1, delayed(1), OK)?;
+                subscribes(h, VOLATILE)?;
+                h.time += 10_000;
+                h.does(2, take(VOLATILE), got_volatile(1))
+            }),
+            ("not to one who came too late", |h| {
+                h.does(1, delayed(1), OK)?;
+                h.time += 10_000;
+                subscribes(h, DURABLE)?;
+                comes(h);
+                is_given(h, DURABLE, &[])?;
+                ends(h)
+            }),
+            ("to one who has subscribed anew", |h| {
+                subscribes(h, DURABLE)?;
+                h.does(1, delayed(1), OK)?;
+                h.does(2, Op::Unsubscribe(DURABLE), OK)?;
+                subscribes(h, DURABLE)?;
+                h.time += 10_000;
+                is_given(h, DURABLE, &[1])?;
+                ends(h)
+            }),
+            ("as persistent as it was while it waited", |h| {
+                h.does(1, delayed(1), OK)?;
+                subscribes(h, VOLATILE)?;
+                h.falls()?;
+                subscribes(h, VOLATILE)?;
+                h.time += 10_000;
+                h.does(2, take(VOLATILE), got_volatile(1))
+            }),
+        ],
+        None,
+    );
+    let never = |h: &mut History| {
+        subscribes(h, DURABLE)?;
+        h.does(1, delayed(1), OK)?;
+        comes(h);
+        is_given(h, DURABLE, &[])
+    };
+    histories(&[("never", never)], Some(Rule::MessageMissed));
+    let early = |h: &mut History| {
+        subscribes(h, DURABLE)?;
+        h.does(1, delayed(1), OK)?;
+        is_given(h, DURABLE, &[1])
+    };
+    histories(&[("early", early)], Some(Rule::Early));
+    let twice = |h: &mut History| {
+        subscribes(h, DURABLE)?;
+        h.does(1, delayed(1), OK)?;
+        h.time += 10_000;
+        is_given(h, DURABLE, &[1])?;
+        h.falls()?;
+        is_given(h, DURABLE, &[1])
+    };
+    histories(&[("twice", twice)], Some(Rule::Duplicate));
+    let failed = |h: &mut History| {
+        subscribes(h, DURABLE)?;
+        h.does(1, delayed(1), REFUSED)?;
+        h.time += 10_000;
+        is_given(h, DURABLE, &[1])
+    };
+    histories(&[("failed", failed)], Some(Rule::Undone));
 }

@@ -1,5 +1,5 @@
-//! Messages that are put with a delivery delay: by applications among their other puts, to queues that all share, and by one
-//! whose queue comes and goes while they wait.
+//! Messages that are put with a delivery delay: by applications among their other puts, to queues that all share and to
+//! topics, and by one whose queue comes and goes while they wait.
 //!
 //! Laws, beside the model's:
 //! * When nobody works and every queue takes messages again, all that was delayed comes, however often the queue manager
@@ -29,7 +29,7 @@ const TRIED_AGAIN: u64 = 61_000_000_000;
 const AWAITED: u64 = 10_000_000;
 
 /// A message as JMS makes it, which says that it is to be delayed so many milliseconds.
-fn behind_delay(milliseconds: u64, data: &[u8]) -> Bytes {
+pub(crate) fn behind_delay(milliseconds: u64, data: &[u8]) -> Bytes {
     let header = Rfh2 {
         folders: vec![format!("<mqext><Dly>{milliseconds}</Dly></mqext>")],
         ..Rfh2::default()
@@ -38,6 +38,15 @@ fn behind_delay(milliseconds: u64, data: &[u8]) -> Bytes {
     header.encode(&mut out, ByteOrder::Big, PointerSize::Four);
     out.extend_from_slice(data);
     out.into()
+}
+
+/// What the descriptor says of such data.
+pub(crate) fn in_header(md: Md) -> Md {
+    Md {
+        format: Chars::new("MQHRF2"),
+        encoding: MQENC_INTEGER_NORMAL,
+        ..md
+    }
 }
 
 /// What is behind such a header, if there is one. `None`: it ends in the header.
@@ -94,9 +103,7 @@ impl Worker {
             msg_id: id24(id),
             correl_id: id24(manner.correl),
             expiry: tenths.map_or(MQEI_UNLIMITED, |tenths| tenths as i32),
-            format: Chars::new("MQHRF2"),
-            encoding: MQENC_INTEGER_NORMAL,
-            ..Md::default()
+            ..in_header(Md::default())
         };
         let mut pmo = Pmo {
             options: [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(manner.in_uow)],
@@ -120,6 +127,15 @@ impl Worker {
             Some(Err(reason)) => self.put_failed(op, manner, reason).await,
             None => self.gave_up(op).await,
         }
+    }
+
+    /// How many milliseconds a publication is to be delayed, if it is.
+    pub(crate) fn delay_of_publication(&self) -> Option<u64> {
+        if !self.plan.delays || self.local().is_none() || self.below(4) != 0 {
+            return None;
+        }
+        let at_most = DELAYS[self.below(3) as usize];
+        Some(1 + self.below(at_most))
     }
 
     /// Works with a queue of its own, which it deletes whenever it is empty.
@@ -209,6 +225,7 @@ impl Run {
             worker.plan.cancel = 0;
             let executor = self.machine.world.executor();
             let made = executor.block_on(async move {
+                worker.drain_subscriptions().await;
                 if worker.open_all().await.is_ok() {
                     worker.make_place().await;
                 }

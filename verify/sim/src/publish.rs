@@ -1,9 +1,12 @@
 //! Applications that publish on a few topics, in units of work and outside.
 
+use bytes::Bytes;
+use posthaste_engine::Verb;
 use posthaste_model::{Op, Outcome, Publication};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Md, Od, Pmo};
+use posthaste_mqi::{Hobj, Md, Od, Pmo};
 
+use crate::delayed::{behind_delay, in_header};
 use crate::run::Run;
 use crate::workload::{Worker, id24, patient};
 
@@ -63,6 +66,7 @@ impl Worker {
         let (id, data) = self.letter(self.length());
         let hash = self.shared.borrow().sent[&id].1;
         let persistent = self.chance(self.plan.persistent);
+        let delay = self.delay_of_publication();
         let publication = Publication {
             id,
             hash,
@@ -71,7 +75,8 @@ impl Worker {
             priority: self.below(3) as u8,
             in_uow: self.chance(self.plan.syncpoint),
             for_all: is_for_all(topic, persistent),
-            retain: self.below(3) == 0,
+            retain: delay.is_none() && self.below(3) == 0,
+            delay: delay.map(|milliseconds| milliseconds * 1_000),
         };
         let (mut md, mut pmo) = described(&publication);
         for (met, what) in [
@@ -81,6 +86,7 @@ impl Worker {
             (topic == TO_ALL, "publish to all"),
             (topic == TO_WHOEVER_CAN, "publish to whoever can"),
             (publication.retain, "publish retained"),
+            (delay.is_some(), "publish delayed"),
         ] {
             if met {
                 self.met(what);
@@ -93,7 +99,7 @@ impl Worker {
             ..Od::default()
         };
         let opened = match self.below(2) {
-            0 => None,
+            0 if delay.is_none() => None,
             _ => match self.session.open(&mut od, MQOO_OUTPUT).await {
                 Ok(done) => Some(done.value),
                 Err(reason) => return self.refused(reason),
@@ -103,7 +109,7 @@ impl Worker {
         let limit = self.limit();
         let result = match opened {
             Some(handle) => {
-                let call = self.session.put(handle, &mut md, &mut pmo, data);
+                let call = self.put_published(handle, (&mut md, &mut pmo), data, delay);
                 patient(call, limit).await
             }
             None => {
@@ -124,6 +130,22 @@ impl Worker {
             _ => going,
         }
     }
+
+    async fn put_published(
+        &self,
+        handle: Hobj,
+        (md, pmo): (&mut Md, &mut Pmo),
+        data: Bytes,
+        delay: Option<u64>,
+    ) -> Verb<()> {
+        match (self.local(), delay) {
+            (Some(session), Some(delay)) => {
+                let data = behind_delay(delay, &data);
+                session.put_delayed(handle, md, pmo, data).await
+            }
+            _ => self.session.put(handle, md, pmo, data).await,
+        }
+    }
 }
 
 /// Whether it fails if somebody cannot be given it: by default, if it is persistent.
@@ -138,6 +160,10 @@ fn described(publication: &Publication) -> (Md, Pmo) {
         priority: i32::from(publication.priority),
         msg_id: id24(publication.id),
         ..Md::default()
+    };
+    let md = match publication.delay {
+        Some(_) => in_header(md),
+        None => md,
     };
     let unit = [MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT][usize::from(publication.in_uow)];
     let retain = [0, MQPMO_RETAIN][usize::from(publication.retain)];
