@@ -47,7 +47,8 @@ impl Entity {
     /// Whether a user or a group can be called so.
     pub fn can_be_called(name: &str) -> bool {
         let length = 1..=LONGEST_ENTITY;
-        let clean = !name.chars().any(|c| c.is_control() || c.is_whitespace());
+        // Groups of directories have blanks in their names.
+        let clean = !name.chars().any(char::is_control) && name.trim() == name;
         length.contains(&name.len()) && clean
     }
 }

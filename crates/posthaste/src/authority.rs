@@ -55,6 +55,11 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// As the shell takes it for one word.
+fn for_shell(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 impl Given {
     /// Reads a command line; `flags`: the options without a value, `grants`: whether authorities may be given and taken.
     fn read(words: &[String], flags: &[&str], grants: bool) -> Result<Given, Failure> {
@@ -256,8 +261,8 @@ pub(crate) fn dump(place: Option<&Path>, args: &cli::Words) -> Result<Exit, Fail
             };
             let option = if kind == "group" { "-g" } else { "-p" };
             out.line(&format!(
-                "setmqaut -m {queue_manager} -n '{profile}' -t {object_type} {option} '{}' {}",
-                of("ENTITY"),
+                "setmqaut -m {queue_manager} -n '{profile}' -t {object_type} {option} {} {}",
+                for_shell(of("ENTITY")),
                 granted.join(" ")
             ))?;
         } else {
