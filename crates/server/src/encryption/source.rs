@@ -3,7 +3,8 @@
 //! Invariants:
 //! * A key file that other users can read, or anybody but its owner change, is refused: it is no secret.
 //! * A command has its time, and is ended with everything that it has started when that is over. What it prints is a key
-//!   or nothing, and is in no message; what it complains of is.
+//!   or nothing, and is in no message; what it complains of is. Of the command a message shows the program only: a secret may
+//!   stand in its arguments, or in what is assigned in front of it.
 //! * What was read is erased.
 
 use std::fs;
@@ -100,10 +101,17 @@ impl KeySource {
                             .to_owned()
                     })
                 });
-                key.map_err(|why| none(format!("the command `{command}`: {why}")))
+                key.map_err(|why| none(format!("the command {}: {why}", program_of(command))))
             }
         }
     }
+}
+
+/// The program that a command of the shell begins with.
+fn program_of(command: &str) -> &str {
+    let mut words = command.split_whitespace();
+    let program = words.find(|word| !word.contains('='));
+    program.unwrap_or("that qm.ini names")
 }
 
 /// Whether qm.ini can have it as a value.
@@ -232,6 +240,15 @@ mod tests {
         let printed = why("echo hunter2hunter2");
         assert!(printed.ends_with("in base64"), "{printed}");
         assert!(why("/does/not/exist").contains("exit status: 127"));
+        // A secret may stand in the arguments, or in front of the program.
+        let hidden = why("TOKEN=sesame1 /does/not/fetch --token sesame2");
+        assert!(
+            hidden.contains("/does/not/fetch") && !hidden.contains("--token"),
+            "{hidden}"
+        );
+        let complaint = hidden.split_once("exit status").unwrap().0;
+        assert!(!complaint.contains("sesame"), "{hidden}");
+        assert!(why("TOKEN=sesame false=1").contains("that qm.ini names"));
         for wrong in ["", " ", "a\nb", " a"] {
             assert!(KeySource::command(wrong).is_err(), "{wrong:?}");
         }
