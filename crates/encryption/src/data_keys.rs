@@ -99,6 +99,12 @@ struct Line<'a> {
     tag: [u8; TAG],
 }
 
+/// The identifier of a data key: eight hexadecimal digits.
+fn number(id: &str) -> Option<u32> {
+    let digits = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    digits.then(|| u32::from_str_radix(id, 16).ok()).flatten()
+}
+
 impl<'a> Line<'a> {
     fn parse(text: &'a str) -> Option<Line<'a>> {
         let mut words = text.split(' ');
@@ -115,7 +121,7 @@ impl<'a> Line<'a> {
         let (salt, rest) = bytes.split_first_chunk()?;
         let (wrapped, tag) = rest.split_first_chunk()?;
         Some(Line {
-            id: u32::from_str_radix(id, 16).ok().filter(|_| id.len() == 8)?,
+            id: number(id)?,
             made,
             salt: *salt,
             wrapped: *wrapped,
@@ -307,6 +313,12 @@ mod tests {
         // An older key that is gone is not missed here, but by the first body that needs it.
         let without = text.replacen(&format!("{}\n", lines[3]), "", 1);
         assert!(!same(&DataKeys::read(&without, &master).unwrap(), &keys));
+        let (first, _) = keys.list().next().unwrap();
+        let signed = text.replace(&first, &format!("+{}", &first[1..]));
+        assert!(matches!(
+            DataKeys::read(&signed, &master),
+            Err(DataKeysError::Malformed { .. })
+        ));
         let none = format!("{HEAD}\n{END}\n");
         assert!(DataKeys::read(&none, &master).is_err());
     }

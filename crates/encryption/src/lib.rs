@@ -19,6 +19,8 @@
 
 mod cipher;
 mod data_keys;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gcm;
 mod key;
 

@@ -102,6 +102,12 @@ pub const TARGETS: &[Target] = &[
         recorded: Seeds::new,
     },
     Target {
+        name: "data_keys",
+        run: data_keys,
+        seeds: seeds::data_keys,
+        recorded: Seeds::new,
+    },
+    Target {
         name: "image",
         run: image,
         seeds: seeds::store,
@@ -159,6 +165,11 @@ pub fn pcf(bytes: &[u8]) {
 /// Message selectors: compiled, and evaluated for some messages.
 pub fn selector(bytes: &[u8]) {
     posthaste_selector::fuzzing::selector(bytes);
+}
+
+/// The file of data keys.
+pub fn data_keys(bytes: &[u8]) {
+    posthaste_encryption::fuzzing::data_keys(bytes);
 }
 
 /// Generic names of objects, against the plainest way to match them.

@@ -189,6 +189,7 @@ const MAY_USE: &[Row] = &[
             "engine",
             "client",
             "server",
+            "encryption",
             "sim",
         ],
         &[],
