@@ -17,7 +17,7 @@ use posthaste_mqi::constants::*;
 
 use crate::change;
 
-const DISPLAY: Authorities = Authorities::of(&[Authority::Display]);
+pub(crate) const DISPLAY: Authorities = Authorities::of(&[Authority::Display]);
 /// Of everybody who issues commands, on the queue manager.
 const COMMANDS: Authorities = Authorities::of(&[Authority::Connect, Authority::Display]);
 
@@ -87,6 +87,21 @@ impl SubscriptionChange<'_> {
     }
 }
 
+/// What is needed to have messages put on a queue: of one that is transmitted from what an open of it needs.
+fn to_put_on(qm: &QueueManager, queue: String) -> Vec<Needed> {
+    let is_transmission = qm.read_object(ObjectKind::QLocal, &queue, |attrs| {
+        attrs.int(MQIA_USAGE) == MQUS_TRANSMISSION
+    });
+    let on = |authority: Authority| Needed::Object(ObjectType::Queue, queue, authority.into());
+    match is_transmission {
+        Some(true) => vec![
+            on(Authority::SetAll),
+            Needed::Manager(Authority::SetAll.into()),
+        ],
+        _ => vec![on(Authority::Put)],
+    }
+}
+
 /// What a command about a subscription needs: to subscribe to its topic; to put to its queue; to be another user, if messages are
 /// to come from one whom the subscription names (the command server, for one, believes them); and, where the queue is another
 /// queue manager's, to change this one, for its transmission queues are not looked at before messages are put.
@@ -124,8 +139,7 @@ fn of_subscription(
     }
     let queue = text(MQCACF_DESTINATION);
     if !queue.is_empty() {
-        let put = Authority::Put.into();
-        needed.push(Needed::Object(ObjectType::Queue, queue, put));
+        needed.extend(to_put_on(qm, queue));
     }
     let manager = text(MQCACF_DESTINATION_Q_MGR);
     if !manager.is_empty() && manager != qm.name() {
@@ -218,8 +232,24 @@ pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -
     })
 }
 
-/// Leaves in the answer to a DISPLAY what the issuer may see.
-pub(crate) fn visible(qm: &QueueManager, issuer: &Issuer, what: DisplayWhat, reply: &mut Reply) {
+/// Whether a name in a DISPLAY stands for several.
+fn is_generic(what: DisplayWhat, name: &str) -> bool {
+    let wildcards: &[char] = match what {
+        DisplayWhat::TpStatus => &['#', '+', '*'],
+        _ => &['*'],
+    };
+    name.contains(wildcards)
+}
+
+/// Leaves in the answer to a DISPLAY what the issuer may see. Where that is nothing, who has named one object is refused, as an
+/// open of it would be; who asks for whatever there is is answered that there is nothing, and learns no name by guesses: then this
+/// gives true.
+pub(crate) fn visible(
+    qm: &QueueManager,
+    issuer: &Issuer,
+    (what, asked): (DisplayWhat, &str),
+    reply: &mut Reply,
+) -> bool {
     let all = reply.rows.len();
     let object_type = match what {
         DisplayWhat::Object(kind) => kind.object_type(),
@@ -228,13 +258,13 @@ pub(crate) fn visible(qm: &QueueManager, issuer: &Issuer, what: DisplayWhat, rep
         DisplayWhat::LsStatus => ObjectType::Listener,
         DisplayWhat::SvStatus => ObjectType::Service,
         DisplayWhat::TpStatus => ObjectType::Topic,
-        // Everybody who issues commands may display the queue manager.
+        // Everybody who issues commands may display the queue manager. Of connections' handles those that may be seen are there.
         DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
-            return;
+            return false;
         }
     };
     if let DisplayWhat::Object(ObjectKind::Qmgr | ObjectKind::Sub) = what {
-        return;
+        return false;
     }
     let mut hidden = None;
     reply.rows.retain(|(_, _, row)| {
@@ -256,11 +286,15 @@ pub(crate) fn visible(qm: &QueueManager, issuer: &Issuer, what: DisplayWhat, rep
         may
     });
     if let (true, Some(name)) = (all > 0 && reply.rows.is_empty(), hidden) {
+        if is_generic(what, asked) {
+            return true;
+        }
         let need = Need::Object(object_type, &name, DISPLAY);
         if let Err(refusal) = qm.demand(issuer, need) {
             *reply = refused(&refusal);
         }
     }
+    false
 }
 
 /// An object has been made: its maker may do everything with it.

@@ -11,7 +11,7 @@ use posthaste_command::{
     DisplayType, DisplayWhat, Object, ObjectKind, Reply, Row, Value, Where, generic_matches,
     row_of, shows_all, where_matches, whole_mqsc_of,
 };
-use posthaste_engine::{QueueManager, QueueStatus};
+use posthaste_engine::{Issuer, QueueManager, QueueStatus};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
@@ -21,6 +21,8 @@ use crate::chlauth;
 
 /// A DISPLAY command.
 pub(crate) struct Request<'a> {
+    /// For whom.
+    pub(crate) issuer: &'a Issuer,
     pub(crate) what: DisplayWhat,
     pub(crate) name: &'a str,
     pub(crate) show: &'a [String],
@@ -69,6 +71,14 @@ impl Request<'_> {
         reply.add_row(id, row);
     }
 
+    /// The reply, or that there is nothing of this name.
+    fn any(&self, reply: Reply) -> Reply {
+        match reply.rows.is_empty() {
+            true => nothing(self.what, self.name),
+            false => reply,
+        }
+    }
+
     /// The reply, if there is anything in it.
     fn found(&self, reply: Reply, id: &'static str, reason: Reason) -> Reply {
         match reply.rows.is_empty() {
@@ -76,6 +86,16 @@ impl Request<'_> {
             false => reply,
         }
     }
+}
+
+/// The answer to a DISPLAY of which nothing is there.
+pub(crate) fn nothing(what: DisplayWhat, name: &str) -> Reply {
+    let (id, reason) = match what {
+        DisplayWhat::QStatus => ("AMQ8565E", Reason::UNKNOWN_OBJECT_NAME),
+        DisplayWhat::ChStatus => ("AMQ8420I", Reason::CCF_CHL_STATUS_NOT_FOUND),
+        _ => ("AMQ8147E", Reason::UNKNOWN_OBJECT_NAME),
+    };
+    Reply::failed(id, &[name.to_owned()], reason)
 }
 
 pub(crate) fn display(
@@ -180,5 +200,5 @@ fn objects(qm: &QueueManager, request: &Request<'_>, kinds: &[ObjectKind]) -> Re
         let id = object.kind.row().message_ids.shown;
         reply.add_row(id, row_of(&object, &show, everything));
     }
-    request.found(reply, "AMQ8147E", Reason::UNKNOWN_OBJECT_NAME)
+    request.any(reply)
 }

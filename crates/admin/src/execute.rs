@@ -85,9 +85,11 @@ impl Admin {
             }
             _ => None,
         };
-        let mut reply = self.carry_out(command).await;
-        if let Command::Display { what, .. } = command {
-            authority::visible(qm, issuer, *what, &mut reply);
+        let mut reply = self.carry_out(issuer, command).await;
+        if let Command::Display { what, name, .. } = command
+            && authority::visible(qm, issuer, (*what, name), &mut reply)
+        {
+            reply = display::nothing(*what, name);
         }
         let granted = match made.filter(|_| reply.ok) {
             Some((kind, name)) => authority::grant_maker(qm, issuer, kind, name).await,
@@ -96,7 +98,7 @@ impl Admin {
         granted.unwrap_or(reply)
     }
 
-    async fn carry_out(&self, command: &Command) -> Reply {
+    async fn carry_out(&self, issuer: &Issuer, command: &Command) -> Reply {
         let qm = &self.qm;
         match command {
             Command::Define {
@@ -145,6 +147,7 @@ impl Admin {
                 type_,
             } => {
                 let request = Request {
+                    issuer,
                     what: *what,
                     name,
                     show,

@@ -2,15 +2,17 @@
 //!
 //! Invariant: nothing in a row is guessed: what only an owner of other parts can know comes from it.
 
+use posthaste_authority::ObjectType;
 use posthaste_command::{DisplayType, DisplayWhat, ObjectKind, Reply, Row, Value, generic_matches};
 use posthaste_engine::{
-    Application, ConnectionCounts, ConnectionStatus, QueueManager, QueueStatus, TransactionState,
-    UnitStatus, display_stamp,
+    Application, ConnectionCounts, ConnectionStatus, HandleStatus, Need, QueueManager, QueueStatus,
+    TransactionState, UnitStatus, display_stamp,
 };
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
 use super::{Cells, Request};
+use crate::authority::DISPLAY;
 use crate::beside::{ComponentState, Components};
 
 impl ComponentState {
@@ -39,7 +41,7 @@ pub(super) fn queue_status(qm: &QueueManager, request: &Request<'_>) -> Reply {
             }
         }
     }
-    request.found(reply, "AMQ8565E", Reason::UNKNOWN_OBJECT_NAME)
+    request.any(reply)
 }
 
 fn queue_row(name: &str, status: &QueueStatus) -> Row {
@@ -216,7 +218,8 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
             row.push("UOWSTATE", if active { "ACTIVE" } else { "NONE" });
             request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
         }
-        for handle in connection.handles.iter().filter(|_| handles) {
+        let shown = |handle: &&HandleStatus| handles && may_name(qm, request, handle);
+        for handle in connection.handles.iter().filter(shown) {
             let mut row = identity(qm, connection, "HANDLE");
             row.push("OBJNAME", handle.object.as_str());
             row.push(
@@ -224,6 +227,8 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
                 match handle.kind {
                     ObjectKind::Qmgr => "QMGR",
                     ObjectKind::Topic => "TOPIC",
+                    ObjectKind::Process => "PROCESS",
+                    ObjectKind::Namelist => "NAMELIST",
                     _ => "QUEUE",
                 },
             );
@@ -251,6 +256,16 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
     }
 }
 
+/// Whether whoever asks may see the name of what a handle is on.
+fn may_name(qm: &QueueManager, request: &Request<'_>, handle: &HandleStatus) -> bool {
+    let need = match handle.kind {
+        // Everybody who issues commands may display it.
+        ObjectKind::Qmgr => return true,
+        kind => Need::Object(kind.object_type(), &handle.object, DISPLAY),
+    };
+    qm.may(request.issuer, need)
+}
+
 fn push_handle_state(row: &mut Row, connection: &ConnectionStatus) {
     row.push("HSTATE", handle_state(connection));
     row.push("ASTATE", "NONE");
@@ -267,13 +282,19 @@ fn subscription_handles(
     if connection.subscriptions.is_empty() {
         return;
     }
+    let may = |need: Need<'_>| qm.may(request.issuer, need);
     for status in qm.subscriptions(|_, id| connection.subscriptions.contains(id)) {
+        if !may(Need::Topic(&status.topic, DISPLAY)) {
+            continue;
+        }
         let attrs = &status.definition.attrs;
         let mut row = identity(qm, connection, "HANDLE");
         row.push("OBJNAME", attrs.text(MQCA_TOPIC_NAME));
         row.push("OBJTYPE", "TOPIC");
         row.push("OPENOPTS", 0);
-        row.push("DEST", attrs.text(MQCACF_DESTINATION));
+        let queue = attrs.text(MQCACF_DESTINATION);
+        let of_queue = Need::Object(ObjectType::Queue, queue.trim(), DISPLAY);
+        row.push("DEST", if may(of_queue) { queue } else { "" });
         row.push("DESTQMGR", attrs.text(MQCACF_DESTINATION_Q_MGR));
         row.push("SUBID", Value::Bytes(status.id.to_vec()));
         row.push("SUBNAME", status.definition.name.as_str());

@@ -7,7 +7,6 @@ use posthaste_command::{
     shows_all, where_matches,
 };
 use posthaste_engine::{QueueManager, SubscriptionStatus, TopicStatus, display_stamp};
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
 use super::{Cells, Request};
@@ -67,7 +66,7 @@ pub(super) fn subscriptions(qm: &QueueManager, request: &Request<'_>) -> Reply {
             reply.add_row(row.message_ids.shown, row_of(&object, &show, everything));
         }
     }
-    request.found(reply, "AMQ8147E", Reason::UNKNOWN_OBJECT_NAME)
+    request.any(reply)
 }
 
 /// What is so of a subscription.
@@ -102,7 +101,7 @@ pub(super) fn subscription_status(qm: &QueueManager, request: &Request<'_>) -> R
         push_subscription(&mut row, &status);
         request.add(&mut reply, "AMQ8099I", Cells::whole(row, 2));
     }
-    request.found(reply, "AMQ8147E", Reason::UNKNOWN_OBJECT_NAME)
+    request.any(reply)
 }
 
 fn topic_row(status: &TopicStatus) -> Row {
@@ -158,7 +157,7 @@ pub(super) fn topic_status(qm: &QueueManager, request: &Request<'_>) -> Reply {
             request.add(&mut reply, "AMQ8754I", Cells::whole(topic_row(&status), 1));
         }
     }
-    request.found(reply, "AMQ8147E", Reason::UNKNOWN_OBJECT_NAME)
+    request.any(reply)
 }
 
 /// DISPLAY PUBSUB.
