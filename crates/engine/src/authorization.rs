@@ -58,7 +58,7 @@ pub(crate) enum Caller {
 #[derive(Clone)]
 pub(crate) struct Asking {
     pub(crate) who: Arc<Application>,
-    /// A call of the MQ Interface; empty for a command.
+    /// A call of the MQ Interface, or that it is the put of a report; empty for a command.
     pub(crate) call: &'static str,
     pub(crate) options: i32,
 }
@@ -269,6 +269,36 @@ impl Inner {
                 self.operator.audit(asking.not_known(user));
                 Err(Reason::SECURITY_ERROR)
             }
+        }
+    }
+
+    /// The user whose message the queue manager puts a report on, for whoever cannot wait.
+    ///
+    /// # Errors
+    /// 2063 who that is is not known, or not yet.
+    pub(crate) fn known_caller(&self, user: &str) -> Result<Caller, Reason> {
+        let Some(service) = self.authorization() else {
+            return Ok(Caller::Unchecked);
+        };
+        let identity = service.users.known_identity(user);
+        let identity = identity.ok_or(Reason::SECURITY_ERROR)?;
+        let who = Application {
+            user: user.to_owned(),
+            ..Application::default()
+        };
+        let asking = Asking {
+            who: Arc::new(who),
+            call: "report",
+            options: 0,
+        };
+        Ok(Caller::Checked(identity, asking))
+    }
+
+    /// Finds out about a user, for [`Inner::known_caller`] to know it.
+    pub(crate) async fn look_up(&self, user: &str) {
+        if let Some(service) = self.authorization() {
+            // Who is not found is told of where that matters.
+            let _ = service.users.identity(user).await;
         }
     }
 

@@ -1,7 +1,8 @@
 //! Messages that have expired end, and their reports are sent.
 //!
 //! Invariant: a persistent message that has expired ends together with the put of the report on it, or not at all; one
-//! without a report may expire once more after a restart.
+//! without a report may expire once more after a restart. As long as it is not known who the user is by whose authority that
+//! report is put, it stays, and expires when it is met again.
 
 use std::sync::Arc;
 
@@ -81,6 +82,9 @@ fn append_expiry(
 /// crash comes. Nobody waits for the force; maintenance sees to the effect. Where log or disk have no room for the report
 /// the message stays, and expires when it is met again.
 fn expire(qm: &Arc<Inner>, (queue, slot, seq): (&Arc<Queue>, SlotId, u64), report: &Report) {
+    if report.user(qm).is_err() {
+        return queue.lock().keep_expired(slot);
+    }
     let (routed, place) = match place_report(qm, report) {
         Ok(placed) => placed,
         Err(Reason::Q_SPACE_NOT_AVAILABLE) => return queue.lock().keep_expired(slot),

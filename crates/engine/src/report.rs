@@ -3,6 +3,8 @@
 //! Invariants (MQI reference, "Report options and message flags"):
 //! * A report goes to the message's reply-to queue; its MsgId and CorrelId follow the PASS/NEW/COPY
 //!   options; it has the persistence and the priority of the message.
+//! * Where authorities are checked, a report is put by the authority of the user in the message's context, who needs `put`
+//!   and `passid` on the reply-to queue (manual: "Message context"); whoever makes a report has that user looked up first.
 //! * A report that cannot be put on its reply-to queue goes to the dead-letter queue with a header,
 //!   and is discarded when there is none: it never makes the application's call fail.
 
@@ -12,6 +14,7 @@ use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
 
+use crate::authorization::Caller;
 use crate::handles::Target;
 use crate::manager::Inner;
 use crate::message::Message;
@@ -174,13 +177,28 @@ pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &MessageData) -> Opt
 }
 
 impl Report {
+    /// Looks up the user by whose authority it is put.
+    pub(crate) async fn look_up_user(&self, qm: &Inner) {
+        qm.look_up(&self.md.user_identifier.text()).await;
+    }
+
+    /// By whose authority it is put.
+    ///
+    /// # Errors
+    /// 2063 nobody has said yet who that is.
+    pub(crate) fn user(&self, qm: &Inner) -> Result<Caller, Reason> {
+        qm.known_caller(&self.md.user_identifier.text())
+    }
+
     /// Addresses it to its own queue.
     ///
     /// # Errors
-    /// Why it cannot be put there, as an application's put would be told.
+    /// Why it cannot be put there, as an application's put would be told: 2035 among them.
     pub(crate) fn routed(&self, qm: &Inner) -> Result<RoutedMessage, Reason> {
         let resolved =
             resolve(qm, &self.to.0, &self.to.1)?.map_err(|_model| Reason::OBJECT_TYPE_ERROR)?;
+        let options = MQOO_OUTPUT | MQOO_PASS_IDENTITY_CONTEXT;
+        self.user(qm)?.may_open(qm, &resolved, options)?;
         let (alias, queue, md, data) = match resolved.target {
             Target::Queue { queue, alias } => (alias, queue, self.md.clone(), self.data.clone()),
             Target::Remote {

@@ -4,133 +4,16 @@
 
 mod world;
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use parking_lot::Mutex;
 use posthaste_admin::{Admin, CommandServer};
-use posthaste_authority::{Entity, EntityKind, Identity};
-use posthaste_command::{ObjectKind, Reply, pcf, render};
-use posthaste_engine::{
-    Application, AuditKind, Authorization, Binding, CreateOptions, EndMode, Looking, Session, Users,
-};
+use posthaste_authority::Entity;
+use posthaste_command::{ObjectKind, pcf, render};
+use posthaste_engine::{Application, AuditKind, Binding, EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Reason, Sd};
+use world::authorising::*;
 use world::*;
-
-/// Users and groups that a test knows.
-#[derive(Default)]
-struct Known {
-    users: Mutex<Vec<(String, Vec<String>)>>,
-    refreshed: Mutex<usize>,
-}
-
-impl Known {
-    fn set(&self, user: &str, groups: &[&str]) {
-        let mut users = self.users.lock();
-        users.retain(|(known, _)| known != user);
-        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
-        users.push((user.to_owned(), groups));
-    }
-
-    fn groups(&self, user: &str) -> Option<Vec<String>> {
-        let users = self.users.lock();
-        let known = users.iter().find(|(known, _)| known == user);
-        known.map(|(_, groups)| groups.clone())
-    }
-}
-
-impl Users for Known {
-    fn identity<'a>(&'a self, user: &'a str) -> Looking<'a, Option<Arc<Identity>>> {
-        let identity = self.known_identity(user);
-        Box::pin(async move { identity })
-    }
-
-    fn known_identity(&self, user: &str) -> Option<Arc<Identity>> {
-        if user == "unable" {
-            return None;
-        }
-        let groups = self.groups(user).unwrap_or_default();
-        let groups: Vec<Box<str>> = groups.iter().map(|group| group.as_str().into()).collect();
-        let identity = Identity {
-            user: user.into(),
-            privileged: groups.iter().any(|group| &**group == "mqm"),
-            groups: groups.into(),
-        };
-        Some(Arc::new(identity))
-    }
-
-    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool> {
-        let users = self.users.lock();
-        let known = match entity.kind {
-            EntityKind::Principal => users.iter().any(|(user, _)| *user == *entity.name),
-            EntityKind::Group => {
-                let mut groups = users.iter().flat_map(|(_, groups)| groups);
-                groups.any(|group| **group == *entity.name) || &*entity.name == "nobody"
-            }
-        };
-        Box::pin(async move { known })
-    }
-
-    fn refresh(&self) {
-        *self.refreshed.lock() += 1;
-    }
-}
-
-/// A queue manager with authorities, where `app` is in the group `staff` and `boss` in `mqm`.
-fn world(by_user: bool) -> (World, Arc<Known>) {
-    let users = Arc::new(Known::default());
-    users.set("app", &["staff", "extra"]);
-    users.set("other", &["others"]);
-    users.set("boss", &["mqm"]);
-    let options = CreateOptions::default();
-    let w = World::made(&options, |config| {
-        config.log_config.file_pages = 64;
-        config.authorization = Some(Authorization {
-            users: users.clone(),
-            by_user,
-            enforced: true,
-        });
-    });
-    (w, users)
-}
-
-fn admit(w: &World, user: &str) -> Result<Session, Reason> {
-    block_on(w.qm().admit(Application {
-        user: user.to_owned(),
-        binding: Binding::Shared,
-        ..who("test")
-    }))
-}
-
-fn command(w: &World, user: &str, text: &str) -> Reply {
-    let issuer = block_on(w.qm().issuer(Application {
-        user: user.to_owned(),
-        ..who("admin")
-    }))
-    .unwrap();
-    block_on(Admin::alone(w.qm()).run_for(&issuer, text))
-}
-
-/// What is granted: type of object, profile, authority.
-type Grant = (&'static str, &'static str, &'static str);
-
-/// The records of the group `staff` are these.
-fn grant(w: &World, grants: &[Grant]) {
-    for record in w.qm().authority_records() {
-        let (of, name) = (record.object_type.word(), &record.entity.name);
-        w.run(&format!(
-            "DELETE AUTHREC PROFILE('{}') OBJTYPE({of}) GROUP('{name}')",
-            record.profile
-        ));
-    }
-    for (of, profile, authority) in grants {
-        w.run(&format!(
-            "SET AUTHREC PROFILE('{profile}') OBJTYPE({of}) GROUP('staff') AUTHADD({authority})"
-        ));
-    }
-}
 
 type Act = fn(&World, &Session) -> Result<(), Reason>;
 
@@ -139,11 +22,6 @@ struct Case {
     what: &'static str,
     needs: &'static [Grant],
     act: Act,
-}
-
-fn opens(s: &Session, name: &str, options: i32) -> Result<(), Reason> {
-    let handle = try_open(s, name, options)?;
-    close(s, handle, MQCO_NONE).map(drop)
 }
 
 fn opens_od(s: &Session, od: &mut Od, options: i32) -> Result<(), Reason> {
@@ -155,15 +33,6 @@ fn puts1(s: &Session, mut od: Od, options: i32) -> Result<(), Reason> {
     let (mut md, mut pmo) = (Md::default(), pmo(options));
     let put = s.put1(&mut od, &mut md, &mut pmo, Bytes::new());
     block_on(put).map(drop)
-}
-
-fn sd(options: i32, name: &str) -> Sd {
-    Sd {
-        options,
-        sub_name: name.to_owned(),
-        object_string: "news/today/sports".to_owned(),
-        ..Sd::default()
-    }
 }
 
 fn subscribes(s: &Session, mut sd: Sd, hobj: Hobj) -> Result<(), Reason> {
@@ -533,12 +402,6 @@ fn records_are_of_groups_unless_users_have_their_own() {
 }
 
 /// Whether a group may do something on a queue, as DISPLAY ENTAUTH says it.
-fn authorities(w: &World, group: &str, queue: &str) -> String {
-    let command = format!("DISPLAY ENTAUTH GROUP('{group}') OBJTYPE(QUEUE) OBJNAME({queue})");
-    let reply = w.mqsc(&command);
-    reply.rows[0].2.shown("AUTHLIST").unwrap()
-}
-
 #[test]
 fn records_outlive_a_crash_and_a_restart() {
     let (mut w, _) = world(false);
@@ -735,6 +598,12 @@ fn there_is_no_way_round_by_another_name() {
         ("nor characters with which its name begins", &[("TOPIC", "NEWS", "SUB")], |_, s| {
             let all = Sd { object_string: "news*".to_owned(), ..sd(MQSO_CREATE | MQSO_MANAGED | MQSO_WILDCARD_CHAR, "") };
             subscribes(s, all, Hobj::NONE)
+        }),
+        ("a transmission queue by a subscription", &[("QUEUE", "XMIT", "GET"), ("QUEUE", "XMIT", "PUT"), ("TOPIC", "NEWS", "SUB")], |_, s| {
+            let own = try_open(s, "XMIT", MQOO_INPUT_SHARED).unwrap();
+            let made = subscribes(s, sd(MQSO_CREATE, ""), own);
+            close(s, own, MQCO_NONE).unwrap();
+            made
         }),
         ("publishing is not subscribing", &[("TOPIC", "NEWS", "PUB")], |_, s| {
             subscribes(s, sd(MQSO_CREATE | MQSO_MANAGED, ""), Hobj::NONE)

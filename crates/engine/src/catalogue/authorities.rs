@@ -9,13 +9,13 @@ use std::sync::Arc;
 use posthaste_authority::{
     Authorities, Entity, EntityKind, Identity, ObjectType, Profile, Record, Table,
 };
-use posthaste_command::{Object, ObjectKind, RecordName, Value};
+use posthaste_command::{Date, Object, ObjectKind, RecordName, Time, Value};
 use posthaste_env::sync::RwLock;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
-use super::{Catalogue, ChangeError};
+use super::{Catalogue, ChangeError, Definition};
 use crate::application::Application;
 use crate::authorization::{Asking, Issuer, Need, Refusal};
 use crate::manager::Inner;
@@ -116,6 +116,28 @@ fn record_of(object: &Object) -> Option<Record> {
     })
 }
 
+/// A second, by two attributes of a definition.
+fn stamp(definition: &Definition, date: i32, time: i32) -> Option<(Date, Time)> {
+    let attrs = definition.attrs();
+    match (attrs.get(date), attrs.get(time)) {
+        (Some(Value::Date(date)), Some(Value::Time(time))) => Some((*date, *time)),
+        _ => None,
+    }
+}
+
+/// When a definition was changed last.
+fn altered(definition: &Definition) -> Option<(Date, Time)> {
+    stamp(definition, MQCA_ALTERATION_DATE, MQCA_ALTERATION_TIME)
+}
+
+/// When a dynamic queue was made; none: it is something else, which an administrator has defined.
+fn made_by_application(definition: &Definition) -> Option<(Date, Time)> {
+    let is_dynamic = definition.kind() == ObjectKind::QLocal
+        && definition.int(MQIA_DEFINITION_TYPE) != MQQDT_PREDEFINED;
+    let made = || stamp(definition, MQCA_CREATION_DATE, MQCA_CREATION_TIME);
+    is_dynamic.then(made).flatten()
+}
+
 impl Catalogue {
     /// Adds authorities to a record and takes others away; without one makes one.
     fn set_authority(
@@ -141,14 +163,16 @@ impl Catalogue {
         Ok(logged.map(|logged| logged.end))
     }
 
-    /// An object is deleted, and its own records with it; the caller holds `order`.
+    /// An object is deleted, and its own records with it; the caller holds `order`. Of a dynamic queue, whose name an
+    /// application chooses, only those that were set since it is there: what an administrator has set before stays.
     pub(super) fn forget_authorities(
         &self,
         qm: &Arc<Inner>,
-        kind: ObjectKind,
-        name: &str,
+        of: &Definition,
     ) -> Result<Option<Lsn>, ChangeError> {
         let mut end = None;
+        let (kind, name) = (of.kind(), of.name());
+        let made = made_by_application(of);
         let profile = Profile::new(name);
         // A subscription has no records: its name may be that of a topic object.
         let (Ok(profile), true) = (profile, kind != ObjectKind::Sub) else {
@@ -157,14 +181,17 @@ impl Catalogue {
         let object_type = kind.object_type();
         for entity in self.authorities.entities(object_type, &profile) {
             let name = definition_name(object_type, &profile, &entity);
-            if let Some(known) = self.find(ObjectKind::AuthRec, &name) {
+            if let Some(known) = self.find(ObjectKind::AuthRec, &name)
+                && (made.is_none() || altered(&known) >= made)
+            {
                 end = self.delete_known(qm, &known, false, false)?;
             }
         }
         Ok(end)
     }
 
-    /// A temporary queue is gone: so is what its maker was granted, which is in the table only.
+    /// A temporary queue is gone: so is what its maker was granted, which is in the table only. What was granted to the same
+    /// entity before counts again.
     pub(super) fn forget_maker(&self, queue: &str) {
         let Ok(profile) = Profile::new(queue) else {
             return;
@@ -172,9 +199,11 @@ impl Catalogue {
         let object_type = ObjectType::Queue;
         for entity in self.authorities.entities(object_type, &profile) {
             let name = definition_name(object_type, &profile, &entity);
-            if self.find(ObjectKind::AuthRec, &name).is_none() {
-                let mut table = self.authorities.0.write();
-                table.remove(object_type, &profile, &entity);
+            let known = self.object(ObjectKind::AuthRec, &name);
+            let mut table = self.authorities.0.write();
+            match known.as_ref().and_then(record_of) {
+                Some(record) => table.set(&record),
+                None => drop(table.remove(object_type, &profile, &entity)),
             }
         }
     }

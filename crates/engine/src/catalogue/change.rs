@@ -397,7 +397,7 @@ impl Catalogue {
         let queue = known.queue_id();
         let logged = || {
             // First: nobody has authorities on a later object of the name by records of this one.
-            let end = self.forget_authorities(qm, kind, name)?;
+            let end = self.forget_authorities(qm, known)?;
             if !known.logged() {
                 return Ok(end);
             }

@@ -70,8 +70,8 @@ pub(super) fn put1_options(options: i32) -> i32 {
 }
 
 /// Whether a queue's own name was opened, and what is put there goes elsewhere.
-fn is_transmission(resolved: &Resolved) -> bool {
-    match &resolved.target {
+fn is_transmission(target: &Target) -> bool {
+    match target {
         Target::Queue { queue, alias } => alias.is_none() && queue.attributes().transmission,
         _ => false,
     }
@@ -100,7 +100,7 @@ impl Caller {
     ///
     /// # Errors
     /// 2035.
-    pub(super) fn may_open(
+    pub(crate) fn may_open(
         &self,
         qm: &Inner,
         resolved: &Resolved,
@@ -123,7 +123,7 @@ impl Caller {
                 }
                 self.check_topic(qm, &topic.string, &[needs])
             }
-            _ if options & MQOO_OUTPUT != 0 && is_transmission(resolved) => {
+            _ if options & MQOO_OUTPUT != 0 && is_transmission(&resolved.target) => {
                 let needs = needs(options & !MQOO_OUTPUT | MQOO_SET_ALL_CONTEXT, false);
                 self.check_definition(qm, opened, needs)
             }
@@ -180,7 +180,11 @@ impl Caller {
         handle: &Handle,
         sd: &Sd,
     ) -> Result<Authorised, Reason> {
-        let mut needs = PUT;
+        // As to open it for output.
+        let mut needs = match is_transmission(&handle.target) {
+            true => Authority::SetAll.into(),
+            false => PUT,
+        };
         if sd.options & MQSO_SET_IDENTITY_CONTEXT != 0 {
             needs = needs | Authority::SetIdentity.into();
         }

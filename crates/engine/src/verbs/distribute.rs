@@ -223,7 +223,10 @@ impl Distribution {
                         None => report::arrival(qm, &routed.message.md, &routed.message.data),
                         Some(_) => None,
                     };
-                    others.extend(report.and_then(|report| reserve_report(qm, &report)));
+                    if let Some(report) = report {
+                        report.look_up_user(qm).await;
+                        others.extend(reserve_report(qm, &report));
+                    }
                     placing.all.push(Placed {
                         routed,
                         place,

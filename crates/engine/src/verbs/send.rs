@@ -166,6 +166,7 @@ pub(crate) async fn together(
 ) -> Result<Arc<Message>, Reason> {
     session.settled().await?;
     let qm = &session.qm;
+    report.look_up_user(qm).await;
     let mut log_space_wait = LogSpaceWait::new();
     loop {
         qm.log.room().await;
@@ -327,6 +328,7 @@ pub(crate) async fn send_report(session: &SessionInner, report: &Report, unit: b
             alone(session, routed).await.map(drop)
         }
     };
+    report.look_up_user(qm).await;
     let reason = match report.routed(qm) {
         Ok(routed) => match send(routed).await {
             Ok(()) => return,

@@ -1,6 +1,7 @@
 //! A queue manager in a folder of its own, for tests.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
+pub mod authorising;
 mod calls;
 mod stage;
 

@@ -1,0 +1,231 @@
+//! Authorities where no call opens anything: reports, the records of dynamic queues, what a DISPLAY names.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use bytes::Bytes;
+use posthaste_command::render;
+use posthaste_engine::Session;
+use posthaste_env::block_on;
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Reason, Sd};
+use world::authorising::*;
+use world::*;
+
+/// A put on Q of a message that asks for reports on REPLIES.
+fn asks(s: &Session, report: i32, persistence: i32, expiry: i32) {
+    let mut md = Md {
+        report,
+        persistence,
+        expiry,
+        reply_to_q: Name::new("REPLIES"),
+        ..Md::default()
+    };
+    let (mut od, mut pmo) = (object("Q"), pmo(0));
+    let put = s.put1(&mut od, &mut md, &mut pmo, Bytes::new());
+    block_on(put).unwrap();
+}
+
+fn gets(s: &Session, queue: &str) -> Result<Md, Reason> {
+    let handle = try_open(s, queue, MQOO_INPUT_SHARED)?;
+    let (mut md, mut gmo) = (Md::default(), Gmo::default());
+    let got = block_on(s.get(handle, &mut md, &mut gmo, 1 << 20));
+    close(s, handle, MQCO_NONE)?;
+    got.map(|_| md)
+}
+
+/// Reports are put by the authority of the user in the message, and to the dead-letter queue where that does not suffice.
+#[test]
+fn reports_go_where_their_messages_user_may_put() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(REPLIES)\nDEFINE QLOCAL(DEAD)\nALTER QMGR DEADQ(DEAD)");
+    let own: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("QUEUE", "Q", "PUT"),
+        ("QUEUE", "Q", "GET"),
+    ];
+    let reports = MQRO_COA | MQRO_COD;
+    let cases: &[(&[Grant], u32)] = &[
+        (&[], 0),
+        (&[("QUEUE", "REPLIES", "PUT")], 0),
+        (&[("QUEUE", "REPLIES", "PASSID")], 0),
+        (
+            &[("QUEUE", "REPLIES", "PUT"), ("QUEUE", "REPLIES", "PASSID")],
+            2,
+        ),
+    ];
+    for (more, arrive) in cases {
+        for persistence in [0, 1] {
+            grant(&w, &[own, more].concat());
+            let s = admit(&w, "app").unwrap();
+            asks(&s, reports, persistence, MQEI_UNLIMITED);
+            // Another user gets it: the report is its sender's all the same.
+            gets(&admit(&w, "boss").unwrap(), "Q").unwrap();
+            let found = (w.depth("REPLIES"), w.depth("DEAD"));
+            assert_eq!(found, (*arrive, 2 - arrive), "{more:?}");
+            w.run("CLEAR QLOCAL(REPLIES)\nCLEAR QLOCAL(DEAD)");
+        }
+    }
+    // Who that is is not known at the moment when it expires: it stays, and nobody is given it.
+    let s = admit(&w, "app").unwrap();
+    asks(&s, MQRO_EXPIRATION, 1, 1);
+    let boss = admit(&w, "boss").unwrap();
+    let queue = try_open(&boss, "Q", MQOO_INPUT_SHARED).unwrap();
+    *users.silent.lock() = true;
+    let gets_none = || {
+        let (mut md, mut gmo) = (Md::default(), Gmo::default());
+        block_on(boss.get(queue, &mut md, &mut gmo, 1 << 20)).is_err()
+    };
+    let wall = || w.env.clock.wall_micros();
+    let expired = wall() + 200_000;
+    until("its time", || wall() > expired);
+    assert!(gets_none() && gets_none());
+    assert_eq!(
+        (w.depth("Q"), w.depth("REPLIES"), w.depth("DEAD")),
+        (1, 0, 0)
+    );
+    *users.silent.lock() = false;
+    until("its report", || gets_none() && w.depth("REPLIES") == 1);
+    assert_eq!((w.depth("Q"), w.depth("DEAD")), (0, 0));
+}
+
+/// Where nobody can say who somebody is, nobody is refused for it: that is another reason, and nothing is kept of it.
+#[test]
+fn who_nobody_knows_at_present_gets_another_reason() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(&w, &[("QMGR", "self", "CONNECT"), ("QUEUE", "Q", "PUT")]);
+    let s = admit(&w, "app").unwrap();
+    *users.silent.lock() = true;
+    assert_eq!(admit(&w, "app").err(), Some(Reason::SECURITY_ERROR));
+    let opened = opens(&s, "Q", MQOO_OUTPUT);
+    assert_eq!(opened, Err(Reason::SECURITY_ERROR));
+    *users.silent.lock() = false;
+    assert_eq!(opens(&s, "Q", MQOO_OUTPUT), Ok(()));
+}
+
+/// Whoever may make dynamic queues takes away no records that an administrator has set for such a name.
+#[test]
+fn records_that_were_there_before_a_dynamic_queue_stay() {
+    let (w, _) = world(false);
+    w.run("DEFINE QMODEL(MODEL)\nDEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)");
+    let mut grants = vec![("QMGR", "self", "CONNECT")];
+    for model in ["MODEL", "PERMANENT"] {
+        grants.extend([("QUEUE", model, "GET"), ("QUEUE", model, "DSP")]);
+    }
+    grant(&w, &grants);
+    w.run(
+        "SET AUTHREC PROFILE(D.MODEL) OBJTYPE(QUEUE) GROUP('staff') AUTHADD(INQ)
+         SET AUTHREC PROFILE(D.MODEL) OBJTYPE(QUEUE) GROUP('others') AUTHADD(BROWSE)
+         SET AUTHREC PROFILE(D.PERMANENT) OBJTYPE(QUEUE) GROUP('others') AUTHADD(BROWSE)",
+    );
+    let second = |micros: i64| micros / 1_000_000;
+    let wall = || w.env.clock.wall_micros();
+    let now = second(wall());
+    until("another second", || second(wall()) > now);
+    let s = admit(&w, "app").unwrap();
+    for model in ["MODEL", "PERMANENT"] {
+        let mut od = Od {
+            dynamic_q_name: Name::new(&format!("D.{model}")),
+            ..object(model)
+        };
+        let handle = open_od(&s, &mut od, MQOO_INPUT_SHARED).unwrap();
+        let name = od.object_name.text().into_owned();
+        w.run(&format!(
+            "SET AUTHREC PROFILE({name}) OBJTYPE(QUEUE) GROUP('extra') AUTHADD(PUT)"
+        ));
+        assert!(
+            authorities(&w, "staff", &name).contains("SETALL"),
+            "{model}"
+        );
+        close(&s, handle, MQCO_DELETE).unwrap();
+        assert_eq!(authorities(&w, "others", &name), "BROWSE", "{model}");
+        // That is for whoever makes the queue again, where it is made again and again.
+        let since = if model == "MODEL" { "PUT" } else { "NONE" };
+        assert_eq!(authorities(&w, "extra", &name), since, "{model}");
+    }
+    assert_eq!(authorities(&w, "staff", "D.MODEL"), "INQ");
+    assert_eq!(
+        authorities(&w, "staff", "D.PERMANENT"),
+        "NONE",
+        "it was the maker's since"
+    );
+}
+
+/// Nobody learns by patterns what there is that may not be displayed, nor by whom it is open.
+#[test]
+fn what_may_not_be_displayed_is_not_named() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(SECRET)\nDEFINE QLOCAL(SEEN)\nDEFINE TOPIC(SECRET) TOPICSTR('secret')");
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("QUEUE", "SEEN", "DSP"),
+        ],
+    );
+    let text = |text: &str| render(&command(&w, "app", text));
+    let boss = admit(&w, "boss").unwrap();
+    try_open(&boss, "SECRET", MQOO_OUTPUT).unwrap();
+    try_open(&boss, "SEEN", MQOO_OUTPUT).unwrap();
+    let mut sd = Sd {
+        object_string: "secret".to_owned(),
+        ..sd(MQSO_CREATE | MQSO_MANAGED, "")
+    };
+    block_on(boss.subscribe(&mut sd, Hobj::NONE)).unwrap();
+    for (some, none) in [
+        ("DISPLAY QUEUE(SEC*)", "DISPLAY QUEUE(NON*)"),
+        ("DISPLAY QSTATUS(SEC*)", "DISPLAY QSTATUS(NON*)"),
+        (
+            "DISPLAY QSTATUS(SEC*) TYPE(HANDLE)",
+            "DISPLAY QSTATUS(NON*) TYPE(HANDLE)",
+        ),
+        ("DISPLAY TOPIC(SEC*)", "DISPLAY TOPIC(NON*)"),
+        ("DISPLAY TPSTATUS('sec/#')", "DISPLAY TPSTATUS('non/#')"),
+    ] {
+        let (some, none) = (text(some), text(none));
+        assert_eq!(some.replace("SEC*", "NON*").replace("sec/#", "non/#"), none);
+    }
+    // One object that is named is as it is for MQOPEN: 2035, and not 2085.
+    assert!(text("DISPLAY QUEUE(SECRET)").contains("AMQ2431E"));
+    let handles = text("DISPLAY CONN(*) TYPE(HANDLE) ALL");
+    assert!(
+        handles.contains("SEEN") && !handles.to_lowercase().contains("secret"),
+        "{handles}"
+    );
+    let all = render(&w.mqsc("DISPLAY CONN(*) TYPE(HANDLE) ALL"));
+    assert!(
+        all.contains("OBJNAME(SECRET)") && all.contains("TOPICSTR(secret)"),
+        "{all}"
+    );
+}
+
+/// Groups of directories have blanks and quotes in their names: their records are saved so that they can be read again.
+#[test]
+fn records_of_groups_with_odd_names_are_saved_and_read_again() {
+    let (w, users) = world(false);
+    users.set("clerk", &["domain users"]);
+    users.set("smith", &["o'neil's team"]);
+    w.run(
+        "SET AUTHREC PROFILE(A) OBJTYPE(QUEUE) PRINCIPAL('clerk') AUTHADD(GET)
+         SET AUTHREC PROFILE(A) OBJTYPE(QUEUE) PRINCIPAL('smith') AUTHADD(PUT)",
+    );
+    let before = w.qm().authority_records();
+    let saved = w.mqsc("SAVE QMGR");
+    let texts = saved.messages.into_iter().map(|(_, text)| text);
+    let records: Vec<String> = texts
+        .filter(|text| text.starts_with("SET AUTHREC"))
+        .collect();
+    assert_eq!(records.len(), before.len());
+    for (record, group) in records.iter().zip(["domain users", "o''neil''s team"]) {
+        assert!(record.contains(&format!("GROUP('{group}')")), "{record}");
+        w.run(&format!(
+            "DELETE AUTHREC PROFILE(A) OBJTYPE(QUEUE) GROUP('{group}')"
+        ));
+    }
+    assert!(w.qm().authority_records().is_empty());
+    records.iter().for_each(|text| w.run(text));
+    assert_eq!(w.qm().authority_records(), before);
+}
