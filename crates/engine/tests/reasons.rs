@@ -52,7 +52,7 @@ const UNPROVOKED: [(&str, &str); 2] = [
 
 /// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in
 /// `authorities.rs`, `damaged.rs`, `publications.rs` and `retained.rs`.
-const OWN_TESTS: [&str; 10] = [
+const OWN_TESTS: [&str; 11] = [
     "BACKED_OUT",
     "NOT_AUTHORIZED",
     "NO_SUBS_MATCHED",
@@ -62,6 +62,7 @@ const OWN_TESTS: [&str; 10] = [
     "RESOURCE_PROBLEM",
     "RETAINED_MSG_Q_ERROR",
     "RETAINED_NOT_DELIVERED",
+    "SECURITY_ERROR",
     "TOPIC_STRING_ERROR",
 ];
 
