@@ -1,29 +1,53 @@
 //! What whoever audits is given of commands.
 //!
 //! Invariants: of each command that changes something, or would have, there is one event, with what came of it; secrets in its
-//! text are hidden. A command that only shows is none.
+//! text are hidden. One that only shows is an event of another kind.
 
 use posthaste_authority::ObjectType;
 use posthaste_command::{
-    AuthorityCommand, ChlAuthCommand, Command, ObjectKind, Reply, messages, without_secrets,
+    AuthorityCommand, ChlAuthCommand, Command, DisplayWhat, Object, ObjectKind, Reply, messages,
+    without_secrets,
 };
 use posthaste_engine::{Application, AuditEvent, AuditKind, Issuer, QueueManager};
 use posthaste_mqi::constants::*;
 
-/// A command of an issuer was answered.
+/// The object that a command makes, changes or deletes, as it is now.
+pub(crate) fn subject(qm: &QueueManager, command: &Command) -> Option<Object> {
+    match command {
+        Command::Alter {
+            kind: kind @ ObjectKind::Qmgr,
+            ..
+        } => qm.object(*kind, qm.name()),
+        Command::Define { kind, name, .. }
+        | Command::Alter { kind, name, .. }
+        | Command::Delete { kind, name, .. }
+            if *kind != ObjectKind::Sub =>
+        {
+            qm.object(*kind, name)
+        }
+        _ => None,
+    }
+}
+
+/// A command of an issuer was answered; `before` is its [`subject`] as it was.
 pub(crate) fn carried_out(
     qm: &QueueManager,
     issuer: &Issuer,
-    text: &str,
-    command: &Command,
+    (text, command): (&str, &Command),
+    before: Option<Object>,
     reply: &Reply,
 ) {
-    if !changes(command) {
-        return;
-    }
     let (number, object) = about(command);
     let first = reply.messages.first();
     let message = first.and_then(|(id, _)| messages::find(id));
+    let kind = match changes(command) {
+        true => AuditKind::Command,
+        false => AuditKind::Inquired,
+    };
+    let (before, after) = match reply.ok {
+        true => (before, subject(qm, command)),
+        false => (None, None),
+    };
     let event = AuditEvent {
         who: issuer.application().map_or_else(owner, Application::clone),
         command: without_secrets(text.trim()),
@@ -34,8 +58,10 @@ pub(crate) fn carried_out(
             Some((_, name)) => name.to_owned(),
             None => String::new(),
         },
+        before,
+        after,
         message: message.map_or("", |message| message.id),
-        ..AuditEvent::new(AuditKind::Command, reply.reason)
+        ..AuditEvent::new(kind, reply.reason)
     };
     qm.operator().audit(event);
 }
@@ -88,11 +114,17 @@ fn about(command: &Command) -> (i32, Option<(ObjectKind, &str)>) {
             (stop, Some((*kind, name)))
         }
         Command::RefreshTls | Command::RefreshConnAuth => (MQCMD_REFRESH_SECURITY, None),
+        Command::ChlAuth(ChlAuthCommand::Display { .. }) => (MQCMD_INQUIRE_CHLAUTH_RECS, None),
         Command::ChlAuth(_) => (MQCMD_SET_CHLAUTH_REC, None),
         Command::Authority(AuthorityCommand::Delete { .. }) => (MQCMD_DELETE_AUTH_REC, None),
         Command::Authority(AuthorityCommand::Refresh) => (MQCMD_REFRESH_SECURITY, None),
-        Command::Authority(_) => (MQCMD_SET_AUTH_REC, None),
-        Command::Display { .. } | Command::Ping | Command::Save => (MQCMD_NONE, None),
+        Command::Authority(AuthorityCommand::Set { .. }) => (MQCMD_SET_AUTH_REC, None),
+        Command::Authority(AuthorityCommand::Records { .. }) => (MQCMD_INQUIRE_AUTH_RECS, None),
+        Command::Authority(AuthorityCommand::Entity { .. }) => (MQCMD_INQUIRE_ENTITY_AUTH, None),
+        Command::Authority(AuthorityCommand::Service { .. }) => (MQCMD_INQUIRE_AUTH_SERVICE, None),
+        Command::Display { what, .. } => (inquiry(*what), None),
+        Command::Ping => (MQCMD_PING_Q_MGR, None),
+        Command::Save => (MQCMD_NONE, None),
     }
 }
 
@@ -145,6 +177,36 @@ fn numbers(kind: ObjectKind) -> [i32; 3] {
             MQCMD_DELETE_COMM_INFO,
         ],
         _ => [MQCMD_NONE; 3],
+    }
+}
+
+/// The number of the command that shows something.
+fn inquiry(what: DisplayWhat) -> i32 {
+    match what {
+        DisplayWhat::Queue => MQCMD_INQUIRE_Q,
+        DisplayWhat::QStatus => MQCMD_INQUIRE_Q_STATUS,
+        DisplayWhat::QMStatus => MQCMD_INQUIRE_Q_MGR_STATUS,
+        DisplayWhat::Conn => MQCMD_INQUIRE_CONNECTION,
+        DisplayWhat::ChStatus => MQCMD_INQUIRE_CHANNEL_STATUS,
+        DisplayWhat::LsStatus => MQCMD_INQUIRE_LISTENER_STATUS,
+        DisplayWhat::SvStatus => MQCMD_INQUIRE_SERVICE_STATUS,
+        DisplayWhat::TpStatus => MQCMD_INQUIRE_TOPIC_STATUS,
+        DisplayWhat::SbStatus => MQCMD_INQUIRE_SUB_STATUS,
+        DisplayWhat::PubSub => MQCMD_INQUIRE_PUBSUB_STATUS,
+        DisplayWhat::Object(ObjectKind::Sub) => MQCMD_INQUIRE_SUBSCRIPTION,
+        DisplayWhat::Object(kind) => match kind.object_type() {
+            ObjectType::QueueManager => MQCMD_INQUIRE_Q_MGR,
+            ObjectType::Queue => MQCMD_INQUIRE_Q,
+            ObjectType::Channel | ObjectType::ClntConn => MQCMD_INQUIRE_CHANNEL,
+            ObjectType::Listener => MQCMD_INQUIRE_LISTENER,
+            ObjectType::Namelist => MQCMD_INQUIRE_NAMELIST,
+            ObjectType::Process => MQCMD_INQUIRE_PROCESS,
+            ObjectType::AuthInfo => MQCMD_INQUIRE_AUTH_INFO,
+            ObjectType::Service => MQCMD_INQUIRE_SERVICE,
+            ObjectType::Topic => MQCMD_INQUIRE_TOPIC,
+            ObjectType::CommInfo => MQCMD_INQUIRE_COMM_INFO,
+            _ => MQCMD_NONE,
+        },
     }
 }
 

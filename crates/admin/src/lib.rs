@@ -25,6 +25,7 @@ mod change;
 mod chlauth;
 mod command_server;
 mod display;
+mod events;
 mod execute;
 pub mod metrics;
 mod transactions;
@@ -35,5 +36,6 @@ pub use beside::{
     ComponentState, Components, LaneStatus, ListenerStatus, ServiceStatus,
 };
 pub use command_server::{COMMAND_QUEUE, CommandServer};
+pub use events::{EventInbox, EventWriter};
 pub use execute::Admin;
 pub use transactions::{Decision, Undecided};

@@ -5,6 +5,7 @@
 //! message.
 
 use posthaste_authority::{Authorities, ObjectType};
+use posthaste_command::Object;
 use posthaste_mqi::Reason;
 
 use crate::application::Application;
@@ -30,6 +31,8 @@ pub enum AuditKind {
     NotAuthorized,
     /// A command that changes something was carried out, or refused.
     Command,
+    /// A command that only shows something was carried out, or refused. It is in no audit log.
+    Inquired,
     /// The queue manager's own users were changed.
     UsersChanged,
     /// Events are missing before this one.
@@ -49,6 +52,7 @@ impl AuditKind {
             AuditKind::TlsRefused => "tls-refused",
             AuditKind::NotAuthorized => "not-authorized",
             AuditKind::Command => "command",
+            AuditKind::Inquired => "inquiry",
             AuditKind::UsersChanged => "users",
             AuditKind::Lost => "lost",
         }
@@ -69,7 +73,7 @@ impl AuditKind {
 }
 
 /// Something that has happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AuditEvent {
     /// What.
     pub kind: AuditKind,
@@ -91,6 +95,10 @@ pub struct AuditEvent {
     pub object_type: Option<ObjectType>,
     /// The object.
     pub object: String,
+    /// What a command has changed or deleted, as it was.
+    pub before: Option<Object>,
+    /// What a command has made or changed, as it is.
+    pub after: Option<Object>,
     /// The authorities that were missing.
     pub missing: Authorities,
     /// What decided: the key of a channel authentication record, or why TLS did not do.
@@ -115,6 +123,8 @@ impl AuditEvent {
             command_number: 0,
             object_type: None,
             object: String::new(),
+            before: None,
+            after: None,
             missing: Authorities::NONE,
             because: String::new(),
             reason,

@@ -21,6 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use posthaste_admin::EventInbox;
 use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security, Sources};
 use posthaste_command::ObjectKind;
 use posthaste_engine::{
@@ -41,7 +42,7 @@ use crate::audit_log::{AuditLog, Reporter};
 use crate::control::socket::SocketPath;
 use crate::control::status::StatusFile;
 use crate::control::{ControlSocket, Numbers, Phase};
-use crate::error_log::{Console, ErrorLog, program, user_name};
+use crate::error_log::{Console, ErrorLog, host, program, user_name};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::configure::{self, Configured};
@@ -178,10 +179,10 @@ pub(crate) fn run_in(
         place,
         configured: &configured,
     };
-    let audit = start.audit(&log);
+    let (audit, events) = (start.audit(&log), Arc::default());
     let result = audit.and_then(|audit| {
-        let operator: Arc<dyn Operator> = Arc::new(Reporter::new(&log, audit.as_ref()));
-        let result = start.run(&log, &operator, ends, served);
+        let operator: Arc<dyn Operator> = Arc::new(Reporter::new(&log, audit.as_ref(), &events));
+        let result = start.run((&log, &operator, &events), ends, served);
         if let Some((audit, _)) = audit {
             // Nobody is left who could cause an event.
             audit.end();
@@ -215,8 +216,7 @@ struct Start<'a> {
 impl Start<'_> {
     fn run(
         &self,
-        log: &Arc<ErrorLog>,
-        operator: &Arc<dyn Operator>,
+        (log, operator, events): (&Arc<ErrorLog>, &Arc<dyn Operator>, &Arc<EventInbox>),
         ends: (Ask, Asked),
         served: impl FnOnce(&Arc<Fronts>),
     ) -> Result<(), Failure> {
@@ -259,7 +259,8 @@ impl Start<'_> {
                 name,
                 Arc::clone(operator),
             ));
-            let server = Server::open(self, operator, &engine.qm, ends, &lanes.lanes).await;
+            let server =
+                Server::open(self, (operator, events), &engine.qm, ends, &lanes.lanes).await;
             let ended = match server {
                 Ok(server) => server.serve(home, served).await,
                 Err(failure) => {
@@ -481,7 +482,7 @@ struct Server {
 impl Server {
     async fn open(
         start: &Start<'_>,
-        operator: &Arc<dyn Operator>,
+        (operator, events): (&Arc<dyn Operator>, &Arc<EventInbox>),
         qm: &QueueManager,
         (ask, ends): (Ask, Asked),
         lanes: &Lanes,
@@ -538,7 +539,7 @@ impl Server {
             let fronts = counting.upgrade();
             fronts.map_or_else(String::new, |fronts| asked.answer(&fronts.admin()))
         }));
-        fronts.start_command_server(operator, &clock);
+        fronts.start_administration(operator, events, &clock);
         Ok(Server {
             qm: qm.clone(),
             operator: Arc::clone(operator),
@@ -561,8 +562,10 @@ impl Server {
         self.phase.send_replace(Phase::Running);
         self.operator
             .message("AMQ8003I", std::slice::from_ref(&name));
-        self.operator
-            .audit(of_itself(AuditKind::Started, "AMQ8003I"));
+        self.operator.audit(AuditEvent {
+            object: host(),
+            ..of_itself(AuditKind::Started, "AMQ8003I")
+        });
         served(&self.fronts);
         let qm = &self.qm;
         let first = tokio::select! {

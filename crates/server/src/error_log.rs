@@ -418,7 +418,8 @@ pub(crate) fn program() -> String {
     )
 }
 
-fn host() -> String {
+/// The name of the machine.
+pub(crate) fn host() -> String {
     let system = rustix::system::uname();
     system.nodename().to_string_lossy().into_owned()
 }

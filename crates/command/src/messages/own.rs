@@ -838,4 +838,16 @@ pub(super) const MESSAGES: &[Message] = &[
         "The file could not be written (AMQ2801E), or more came at one time than are kept in memory. A line `lost` in the audit log stands where they would have been, if that can be written again.",
         "Look at AMQ2801E, and at what was refused at that time in the error log.",
     ),
+    message(
+        "AMQ2803W",
+        "Event messages cannot be put on {0}: {1}.",
+        "The queue manager's attributes ask for events (AUTHOREV, CHLEV, CMDEV, CONFIGEV, SSLEV, STRSTPEV), and their messages find no place. What caused them goes on. This is told once until a message is put there again; those that are missing are counted.",
+        "Have somebody read the queue, make it longer (MAXDEPTH), define it again, or switch the events off.",
+    ),
+    message(
+        "AMQ2804W",
+        "{1} event messages were not put on {0}.",
+        "They could not be put there (AMQ2803W) and are gone. Of refusals and commands the audit log tells.",
+        "Look at the audit log for what happened at that time.",
+    ),
 ];

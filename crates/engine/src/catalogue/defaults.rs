@@ -37,6 +37,15 @@ pub(crate) const RETAINED_QUEUE: &str = "SYSTEM.RETAINED.PUB.QUEUE";
 /// Where messages wait that are delivered later.
 pub(crate) const DELAY_QUEUE: &str = "SYSTEM.DDELAY.LOCAL.QUEUE";
 
+/// Queues for events that queue managers of earlier releases do not have.
+pub(crate) const LATER_EVENT_QUEUES: [&str; 2] =
+    ["SYSTEM.ADMIN.CONFIG.EVENT", "SYSTEM.ADMIN.COMMAND.EVENT"];
+
+/// A queue for event messages.
+pub(crate) fn event_queue(name: &str) -> Object {
+    object(ObjectKind::QLocal, name, |_| {})
+}
+
 /// The queue of that name. A message on it is as long as any, and has a header besides.
 pub(crate) fn delay_queue() -> Object {
     object(ObjectKind::QLocal, DELAY_QUEUE, |a| {
@@ -104,6 +113,7 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::SvrConn, "SYSTEM.ADMIN.SVRCONN", same),
     ]);
     all.push(delay_queue());
+    all.extend(LATER_EVENT_QUEUES.map(event_queue));
     all.extend(publish_subscribe());
     all.extend(default_records());
     all

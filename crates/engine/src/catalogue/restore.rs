@@ -11,7 +11,9 @@ use posthaste_recovery_log::Lsn;
 
 use super::change::ChangeError;
 use super::chlauth::default_records;
-use super::defaults::{DELAY_QUEUE, delay_queue, publish_subscribe_objects};
+use super::defaults::{
+    DELAY_QUEUE, LATER_EVENT_QUEUES, delay_queue, event_queue, publish_subscribe_objects,
+};
 use super::system_objects;
 use crate::config::CreateOptions;
 use crate::manager::Inner;
@@ -30,7 +32,7 @@ pub struct Restored {
     pub failed: Vec<String>,
 }
 
-/// Gives a queue manager that an earlier release has made the objects that delivery delay and publish/subscribe need (at
+/// Gives a queue manager that an earlier release has made the objects that delivery delay, events and publish/subscribe need (at
 /// start, before anybody connects). What has one of their names already is left as it is. Nothing waits for the log records: what
 /// relies on them comes behind them in the log, and what is lost with them is made again at the next start.
 ///
@@ -39,6 +41,11 @@ pub struct Restored {
 pub(crate) fn add_missing(qm: &Arc<Inner>) -> Result<(), (String, ChangeError)> {
     if qm.catalogue.queue(DELAY_QUEUE).is_none() {
         add(qm, delay_queue())?;
+    }
+    for name in LATER_EVENT_QUEUES {
+        if qm.catalogue.queue(name).is_none() {
+            add(qm, event_queue(name))?;
+        }
     }
     add_default_records(qm)?;
     if qm.catalogue.find(ObjectKind::Topic, BASE_TOPIC).is_some() {

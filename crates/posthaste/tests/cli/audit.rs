@@ -143,3 +143,40 @@ fn qm_ini_says_what_is_audited() {
     place.serving("QM1").end();
     assert_eq!(audit_log(&place).len(), lines.len(), "nothing was added");
 }
+
+#[test]
+fn events_of_a_running_queue_manager_reach_their_queues() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let script = "ALTER QMGR CMDEV(NODISPLAY) CONFIGEV(ENABLED) SSLEV(ENABLED) CHLEV(EXCEPTION) STRSTPEV(ENABLED)\n\
+                  DEFINE CHANNEL(TLS.ONLY) CHLTYPE(SVRCONN) SSLCIPH(ANY_TLS12_OR_HIGHER)\n";
+    place.mqsc(script, "QM1").good();
+    let shown = place.mqsc("DISPLAY QMGR EVENT", "QM1").good().out;
+    assert!(
+        shown.contains("SSLEV(ENABLED)") && shown.contains("CHLEV(EXCEPTION)"),
+        "{shown}"
+    );
+    let connect = format!("TLS.ONLY/TCP/127.0.0.1({})", serving.port());
+    let put = place.fed(
+        "Hello\n",
+        &format!("put DEV.QUEUE.1 QM1 --connect {connect}"),
+    );
+    assert_ne!(put.code, 0);
+    let depth = |queue: &str, expected: u64| {
+        let queue = format!("SYSTEM.ADMIN.{queue}.EVENT");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while place.depth(&queue, "QM1") < expected {
+            assert!(Instant::now() < deadline, "{queue}");
+            std::thread::yield_now();
+        }
+        assert_eq!(place.depth(&queue, "QM1"), expected, "{queue}");
+    };
+    depth("COMMAND", 2);
+    depth("CONFIG", 3);
+    depth("CHANNEL", 1);
+    depth("QMGR", 0);
+    serving.end();
+    let serving = place.serving("QM1");
+    depth("QMGR", 1);
+    serving.end();
+}

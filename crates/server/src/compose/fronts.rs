@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use posthaste_admin::{
     Admin, Answer, ChannelState, ChannelStatus, ChannelTls, CommandServer, ComponentError,
-    ComponentState, Components, ListenerStatus, ServiceStatus,
+    ComponentState, Components, EventInbox, EventWriter, ListenerStatus, ServiceStatus,
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
 use posthaste_channel::{ConnAuth, InstanceState, InstanceStatus, Registry, Security};
@@ -49,9 +49,20 @@ impl Fronts {
         Admin::new(self.qm.clone(), beside)
     }
 
+    /// Starts the command server, and before it who puts event messages of what commands do. Must be called inside a runtime.
+    pub(crate) fn start_administration(
+        self: &Arc<Self>,
+        operator: &Arc<dyn Operator>,
+        events: &Arc<EventInbox>,
+        clock: &Arc<dyn Clock>,
+    ) {
+        self.start_event_writer(operator, events);
+        self.start_command_server(operator, clock);
+    }
+
     /// Runs the command server until the queue manager ends, on a thread of its own: a command on thousands of
     /// objects keeps no connection's worker busy. Must be called inside a runtime.
-    pub(crate) fn start_command_server(
+    fn start_command_server(
         self: &Arc<Self>,
         operator: &Arc<dyn Operator>,
         clock: &Arc<dyn Clock>,
@@ -69,6 +80,15 @@ impl Fronts {
                 fronts.command_server.send_replace(state);
             }));
         });
+    }
+
+    /// Puts event messages until the queue manager has ended, on a thread of its own. Must be called inside a runtime, before
+    /// commands are taken.
+    fn start_event_writer(&self, operator: &Arc<dyn Operator>, inbox: &Arc<EventInbox>) {
+        let (inbox, operator) = (Arc::clone(inbox), Arc::clone(operator));
+        let writer = EventWriter::new(self.qm.clone(), inbox, operator, user_name());
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::spawn_blocking(move || runtime.block_on(writer.serve()));
     }
 
     /// Ready when the command server has ended, which it does when the queue manager quiesces and everything that was

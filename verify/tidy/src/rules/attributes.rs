@@ -12,10 +12,12 @@ const TABLES: &str = "crates/command/src/table/";
 /// What makes a row one that nothing has to read.
 const ACCOUNTED: [&str; 4] = [".describes()", ".only(", ".derived()", ".read_only()"];
 /// Where a selector is read.
-const READERS: [&str; 3] = [
+const READERS: [&str; 4] = [
     "crates/engine/src/",
     "crates/channel/src/",
     "crates/server/src/",
+    // Which events are made of what has happened.
+    "crates/admin/src/events/",
 ];
 
 /// Finds rows that promise an effect and have none.
