@@ -72,5 +72,5 @@ pub(crate) const ROWS: &[Attribute] = &[
     text("INITKEY", mq::MQCA_INITIAL_KEY, mq::MQ_INITIAL_KEY_LENGTH, "", ON, "Key that passwords are stored under").only(&[]).not_inquired().secret(),
     name("SSLCRLNL", mq::MQCA_SSL_CRL_NAMELIST, mq::MQ_NAMELIST_NAME_LENGTH, "", ON, "List of where it is asked whether certificates are revoked").only(&[]),
     text("SSLCRYP", mq::MQCA_SSL_CRYPTO_HARDWARE, mq::MQ_SSL_CRYPTO_HARDWARE_LENGTH, "", ON, "Cryptographic hardware and its settings").only(&[]),
-    int("SSLRKEYC", mq::MQIA_SSL_RESET_COUNT, (0, MOST), 0, ON, "Bytes after which a TLS channel agrees on a new key").describes(),
+    int("SSLRKEYC", mq::MQIA_SSL_RESET_COUNT, (0, MOST), 0, ON, "Bytes after which a TLS channel agrees on a new key").only(&[0]),
 ];
