@@ -18,8 +18,8 @@ use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Consumer, Delivery, Session};
 use posthaste_env::Sleep;
 use posthaste_mqi::constants::{
-    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_SYNCPOINT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT,
-    MQWI_UNLIMITED,
+    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT, MQGMO_SYNCPOINT,
+    MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Reason};
 use posthaste_wire::stream::{RequestMsgs, Selection};
@@ -48,6 +48,8 @@ struct Stream {
     outstanding: u64,
     /// Number of the last message.
     index: u32,
+    /// A message was sent of those that these options ask for: what browses goes on from there.
+    has_begun: bool,
     /// Number, in the conversation, of the last message that was got in the unit of work.
     in_unit_index: Option<u32>,
     /// The get that waits was begun without knowing of that one, which is on its way and answers it.
@@ -135,6 +137,7 @@ impl Stream {
             window: 0,
             outstanding: 0,
             index: 0,
+            has_begun: false,
             in_unit_index: None,
             answered: false,
             armed: false,
@@ -190,9 +193,13 @@ impl Stream {
     }
 
     fn gmo(&self) -> Gmo {
+        let mut options = self.options & !(MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_WAIT);
+        if self.has_begun && options & MQGMO_BROWSE_FIRST != 0 {
+            options ^= MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT;
+        }
         Gmo {
             version: 3,
-            options: self.options & !(MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_WAIT),
+            options,
             match_options: self.matches,
             msg_token: self.token,
             ..Gmo::default()
@@ -315,6 +322,7 @@ impl Streams {
         stream.confirm = header.flags.has(Flags::CONFIRM).then_some(*header);
         if stream.options != request.options {
             stream.give_up();
+            stream.has_begun = false;
             stream.options = request.options;
         }
         let selected = stream.selection;
@@ -431,6 +439,7 @@ impl Streams {
         stream.get = None;
         stream.outstanding = stream.outstanding.saturating_add(bytes as u64);
         stream.index = stream.index.wrapping_add(1);
+        stream.has_begun = true;
         if in_unit {
             stream.in_unit_index = Some(global_index);
         }

@@ -211,3 +211,62 @@ fn a_consumer_without_marks_is_shown_each_message_once() {
     let mut rest = consumer(&s, a, MQGMO_BROWSE_NEXT);
     assert_eq!(noted(&mut rest), None);
 }
+
+#[test]
+fn a_consumer_of_unmarked_messages_that_marks_none_is_shown_each_once() {
+    let (_w, [(s, a), _]) = two(&["1", "2"]);
+    let mut all = consumer(&s, a, UNMARKED);
+    assert_eq!(noted(&mut all).as_deref(), Some("1"));
+    assert_eq!(noted(&mut all).as_deref(), Some("2"));
+    assert_eq!(noted(&mut all), None);
+}
+
+#[test]
+fn whoever_is_handed_a_message_out_of_a_lock_ends_its_marks() {
+    let (w, [(s, a), (t, b)]) = two(&["1"]);
+    assert_eq!(text(&s, a, SHARE), shown("1"));
+    let alone = open(&t, LOCAL, BOTH);
+    assert_eq!(text(&t, alone, MQGMO_BROWSE_FIRST | MQGMO_LOCK), shown("1"));
+    let u = w.connect();
+    let getter = open(&u, LOCAL, IN_OUT);
+    let mut waiting = wait(&u, getter, md(0), gmo(MQGMO_SYNCPOINT));
+    next(&t, alone, MQGMO_UNLOCK).unwrap();
+    assert_eq!(waiting.poll().unwrap().unwrap().text(), "1");
+    block_on(u.backout()).unwrap();
+    assert_eq!(text(&t, b, SHARE), shown("1"));
+}
+
+#[test]
+fn a_consumer_that_waits_is_shown_what_its_handle_unmarks() {
+    let (_w, [(s, a), _]) = two(&["1"]);
+    let mut own = consumer(&s, a, OWN);
+    assert_eq!(noted(&mut own).as_deref(), Some("1"));
+    assert_eq!(noted(&mut own), None);
+    let unmark = MQGMO_BROWSE_FIRST | MQGMO_UNMARK_BROWSE_HANDLE;
+    assert_eq!(text(&s, a, unmark), shown("1"));
+    assert_eq!(noted(&mut own).as_deref(), Some("1"));
+}
+
+#[test]
+fn what_nobody_took_note_of_is_shown_again() {
+    let (_w, [(s, a), _]) = two(&["1", "2"]);
+    let mut all = consumer(&s, a, MQGMO_BROWSE_FIRST);
+    drop(Call::attempt(all.next()).unwrap().unwrap());
+    let first = Call::attempt(all.next()).unwrap().unwrap();
+    let second = Call::attempt(all.next()).unwrap().unwrap();
+    assert_eq!(&second.data()[..], b"2");
+    // The cursor is at the one that was noted, whatever is on its way.
+    block_on(first.accept()).unwrap();
+    assert_eq!(text(&s, a, MQGMO_MSG_UNDER_CURSOR), shown("1"));
+}
+
+#[test]
+fn a_mark_that_is_made_again_lapses_no_sooner() {
+    let (w, [(s, a), (t, b)]) = two(&["1"]);
+    w.run("ALTER QMGR MARKINT(NOLIMIT)");
+    let again = MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP;
+    assert_eq!(text(&s, a, again), shown("1"));
+    w.run("ALTER QMGR MARKINT(0)");
+    assert_eq!(text(&s, a, again), shown("1"));
+    assert_eq!(text(&t, b, SHARE), NONE);
+}

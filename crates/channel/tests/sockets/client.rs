@@ -1,8 +1,6 @@
 //! A raw client: the protocol's client side over a stream, one verb at a time or many.
 
-use posthaste_mqi::constants::{
-    MQGMO_NO_WAIT, MQGMO_WAIT, MQOO_INPUT_SHARED, MQOO_OUTPUT, MQOO_SET,
-};
+use posthaste_mqi::constants::{MQGMO_NO_WAIT, MQGMO_WAIT, MQOO_INPUT_SHARED, MQOO_OUTPUT};
 use posthaste_mqi::{Chars, CompCode, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_wire::client::{ClientOffer, ClientPut, ClientSocket, FromServer};
 use posthaste_wire::identity::Authentication;
@@ -174,21 +172,15 @@ impl<S: Wire> Client<S> {
     }
 
     pub(crate) async fn open(&mut self, queue: &str) -> Hobj {
-        let od = Od {
-            object_name: Name::new(queue),
-            ..Od::default()
-        };
-        let (outcome, _) = self.try_open(od, MQOO_OUTPUT | MQOO_INPUT_SHARED).await;
-        assert_eq!(outcome.comp_code, CompCode::Ok, "{queue}: {outcome:?}");
-        outcome.handle
+        self.open_for(queue, MQOO_OUTPUT | MQOO_INPUT_SHARED).await
     }
 
-    pub(crate) async fn open_for_set(&mut self, queue: &str) -> Hobj {
+    pub(crate) async fn open_for(&mut self, queue: &str, options: i32) -> Hobj {
         let od = Od {
             object_name: Name::new(queue),
             ..Od::default()
         };
-        let (outcome, _) = self.try_open(od, MQOO_SET).await;
+        let (outcome, _) = self.try_open(od, options).await;
         assert_eq!(outcome.comp_code, CompCode::Ok, "{queue}: {outcome:?}");
         outcome.handle
     }

@@ -145,7 +145,7 @@ async fn verbs_that_wait_for_the_log_are_answered_whatever_ends_the_connection()
             let mut client = world.client().await;
             let queue = match verb {
                 "close" => client.open("PERMANENT").await,
-                "set" => client.open_for_set("Q3").await,
+                "set" => client.open_for("Q3", MQOO_SET).await,
                 _ => client.open("Q3").await,
             };
             if verb == "commit" {

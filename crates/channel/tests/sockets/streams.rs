@@ -2,7 +2,8 @@
 //! client is gone.
 
 use posthaste_mqi::constants::{
-    MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQPMO_NO_SYNCPOINT,
+    MQGMO_BROWSE_FIRST, MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE,
+    MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Reason};
 use posthaste_wire::client::FromServer;
@@ -379,4 +380,28 @@ async fn a_token_selects() {
         ask(&mut client, &request);
         assert_eq!(text(&mut client).await, wanted);
     }
+}
+
+#[tokio::test]
+async fn what_is_browsed_ahead_comes_once_however_often_it_is_asked_for() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let others = other.open("Q1").await;
+    let queue = client.open_for("Q1", MQOO_BROWSE).await;
+    put(&mut other, others, &["one", "two"]).await;
+    ask(&mut client, &wanting(queue, MQGMO_BROWSE_FIRST));
+    assert_eq!(text(&mut client).await, "one");
+    assert_eq!(text(&mut client).await, "two");
+    // Asked for again, and with another call between.
+    ask(&mut client, &wanting(queue, MQGMO_BROWSE_FIRST));
+    commit(&mut client).await;
+    put(&mut other, others, &["three"]).await;
+    assert_eq!(text(&mut client).await, "three");
+    // Other options begin anew.
+    ask(
+        &mut client,
+        &wanting(queue, MQGMO_BROWSE_FIRST | MQGMO_NO_SYNCPOINT),
+    );
+    assert_eq!(text(&mut client).await, "one");
+    assert_eq!(world.depth("Q1"), 3);
 }

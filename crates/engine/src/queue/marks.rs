@@ -54,8 +54,13 @@ impl Marking {
     }
 
     /// Whether it marks what it is shown.
-    fn marks(&self) -> bool {
+    pub(crate) fn marks(&self) -> bool {
         self.has(MQGMO_MARK_BROWSE_HANDLE | MQGMO_MARK_BROWSE_CO_OP)
+    }
+
+    /// Whether it is not shown again what it was shown, because it has marked that.
+    pub(crate) fn hides_what_it_is_shown(&self) -> bool {
+        self.passes_over() && self.marks()
     }
 
     /// Whether it is shown only what is not marked.
@@ -81,7 +86,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    fn is_marked_for_all(&self, seq: u64, now: Nanos) -> Option<Owner> {
+    fn marked_for_all_by(&self, seq: u64, now: Nanos) -> Option<Owner> {
         let mark = self.for_all.get(&seq)?;
         mark.until
             .is_none_or(|until| now < until)
@@ -89,7 +94,7 @@ impl Marks {
     }
 
     fn is_marked(&self, seq: u64, marking: &Marking, now: Nanos) -> bool {
-        marking.co_op && self.is_marked_for_all(seq, now).is_some()
+        marking.co_op && self.marked_for_all_by(seq, now).is_some()
             || (self.of_handles.get(&marking.owner)).is_some_and(|own| own.contains(&seq))
     }
 
@@ -114,6 +119,7 @@ impl QueueState {
             marks.handles = marks.handles.saturating_sub(1);
             if marks.handles == 0 {
                 marks.for_all.clear();
+                self.forget_no_marks();
             }
         }
     }
@@ -122,16 +128,25 @@ impl QueueState {
     pub(crate) fn forget_marks_of(&mut self, owner: Owner) {
         if let Some(marks) = &mut self.marks {
             marks.of_handles.remove(&owner);
-            if marks.handles == 0 && marks.of_handles.is_empty() {
-                self.marks = None;
-            }
+            self.forget_no_marks();
         }
+    }
+
+    /// A queue that nobody marks on any more is as cheap as one that nobody ever did.
+    fn forget_no_marks(&mut self) {
+        let none = |marks: &mut Box<Marks>| marks.handles == 0 && marks.of_handles.is_empty();
+        self.marks.take_if(none);
     }
 
     /// Whoever gets a message, or ends it, ends its marks.
     pub(super) fn forget_marks(&mut self, slot: SlotId) {
+        self.forget_marks_on(self.index.slot(slot).seq);
+    }
+
+    /// The same by the message's number.
+    pub(super) fn forget_marks_on(&mut self, seq: u64) {
         if let Some(marks) = &mut self.marks {
-            marks.forget(self.index.slot(slot).seq);
+            marks.forget(seq);
         }
     }
 
@@ -146,7 +161,7 @@ impl QueueState {
     /// pass over such.
     pub(crate) fn is_marked_by_another(&self, slot: SlotId, marking: &Marking, now: Nanos) -> bool {
         let seq = self.index.slot(slot).seq;
-        let by = (self.marks.as_ref()).and_then(|marks| marks.is_marked_for_all(seq, now));
+        let by = (self.marks.as_ref()).and_then(|marks| marks.marked_for_all_by(seq, now));
         marking.has(MQGMO_MARK_BROWSE_CO_OP) && by.is_some_and(|by| by != marking.owner)
     }
 
@@ -162,6 +177,9 @@ impl QueueState {
             marks.of_handles.entry(by).or_default().insert(seq);
         }
         if marking.has(MQGMO_MARK_BROWSE_CO_OP) {
+            // One that is made again lapses no sooner: whoever waits for that has a time for it.
+            let older = marks.for_all.get(&seq).map(|mark| mark.until);
+            let until = older.map_or(until, |older| Some(older?.max(until?)));
             marks.for_all.insert(seq, ForAll { by, until });
         }
     }
@@ -173,10 +191,11 @@ impl QueueState {
             return;
         };
         let own = marks.of_handles.get_mut(&marking.owner);
-        if let Some(own) = own.filter(|_| marking.has(MQGMO_UNMARK_BROWSE_HANDLE)) {
-            own.remove(&seq);
-        }
-        if marking.has(MQGMO_UNMARK_BROWSE_CO_OP) && marks.for_all.remove(&seq).is_some() {
+        let own = own.filter(|_| marking.has(MQGMO_UNMARK_BROWSE_HANDLE));
+        let own = own.is_some_and(|own| own.remove(&seq));
+        let for_all =
+            marking.has(MQGMO_UNMARK_BROWSE_CO_OP) && marks.for_all.remove(&seq).is_some();
+        if own || for_all {
             self.look_again(slot, wakes);
         }
     }

@@ -708,6 +708,7 @@ impl QueueState {
             self.index.hold(slot);
             let considered = self.considered(slot, &message);
             if self.offer(slot, &message, &considered, wakes) {
+                self.forget_marks_on(message.seq);
                 return;
             }
             self.index.list(slot, self.near);

@@ -270,7 +270,9 @@ impl QueueState {
     /// There is no room for the end of an expired message: it expires when it is met again.
     pub(crate) fn keep_expired(&mut self, slot: SlotId) {
         self.uncommitted_gets -= 1;
-        self.list(slot);
+        if !self.was_cleared(slot) {
+            self.list(slot);
+        }
     }
 
     /// An expired message that is held ends with its report.

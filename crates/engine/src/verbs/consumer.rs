@@ -64,8 +64,8 @@ const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT;
 /// How a consumer browses.
 struct Browsing {
     marking: Marking,
-    /// Where it stands.
-    cursor: Mutex<Option<Cursor>>,
+    /// Behind what it was shown last.
+    cursor: Arc<Mutex<Option<Cursor>>>,
 }
 
 /// A message on its way to a consumer.
@@ -140,7 +140,7 @@ impl Browsing {
     /// Where it looks: behind what it was shown last, unless it is what is marked that it is not shown again.
     fn start(&self) -> Start {
         match *self.cursor.lock() {
-            Some(cursor) if !self.marking.passes_over() => Start::After(cursor),
+            Some(cursor) if !self.marking.hides_what_it_is_shown() => Start::After(cursor),
             _ => Start::First,
         }
     }
@@ -241,10 +241,14 @@ impl Consuming {
         let marking = browsing.marking;
         let until = self.session.mark_lapses(now);
         state.mark(found.slot, &marking, until);
-        *browsing.cursor.lock() = Some(state.cursor(found.slot));
+        let cursor = state.cursor(found.slot);
+        let before = browsing.cursor.lock().replace(cursor);
         Browsed {
             queue: Arc::clone(&self.queue),
             slot: found.slot,
+            cursor,
+            before,
+            stands: Arc::clone(&browsing.cursor),
             backout_count: state.index.slot(found.slot).backout_count,
             message: found.message,
             marking,
@@ -408,14 +412,12 @@ impl Delivery {
     }
 
     /// What a message that stays on its queue leaves behind: its handle's cursor is at it.
-    fn has_shown(&self) {
+    fn has_shown(&self, cursor: Cursor) {
         let mut state = self.of.session.lock();
         state.counts.gets += 1;
         state.counts.got_bytes += self.handed.message().data.len() as u64;
-        if let Ok(handle) = state.handles.get(self.of.owner.1)
-            && let Some(browsing) = &self.of.browsing
-        {
-            handle.cursor = *browsing.cursor.lock();
+        if let Ok(handle) = state.handles.get(self.of.owner.1) {
+            handle.cursor = Some(cursor);
         }
     }
 
@@ -439,7 +441,8 @@ impl Delivery {
             Handed::Lease(lease) => lease.accept(session, in_unit).await?,
             Handed::Browsed(browsed) => {
                 browsed.kept = true;
-                self.has_shown();
+                let cursor = browsed.cursor;
+                self.has_shown(cursor);
                 return Ok(());
             }
         }
@@ -487,10 +490,10 @@ impl Session {
         let browses = gmo.options & BROWSES != 0;
         let browsing = browses.then(|| Browsing {
             marking: Marking::of((session.id, hobj), gmo.options, handle.options),
-            cursor: Mutex::new(match gmo.options & MQGMO_BROWSE_NEXT != 0 {
+            cursor: Arc::new(Mutex::new(match gmo.options & MQGMO_BROWSE_NEXT != 0 {
                 true => handle.cursor,
                 false => None,
-            }),
+            })),
         });
         let service = match browses {
             true => Service::Notify,

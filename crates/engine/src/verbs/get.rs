@@ -416,15 +416,20 @@ impl SessionInner {
         };
         let count = state.index.slot(slot).backout_count;
         if request.browses() {
-            let now = self.qm.env.clock.monotonic();
-            if state.is_marked_by_another(slot, &request.marking, now) {
+            let marking = &request.marking;
+            let now = match marking.marks() {
+                true => self.qm.env.clock.monotonic(),
+                false => 0,
+            };
+            if state.is_marked_by_another(slot, marking, now) {
                 return Err(Reason::MSG_MARKED_BROWSE_CO_OP.into());
             }
             *cursor = Some(state.cursor(slot));
             if request.fits(&message) {
-                let until = self.mark_lapses(now);
-                state.mark(slot, &request.marking, until);
-                state.unmark(slot, &request.marking, wakes);
+                if marking.marks() {
+                    state.mark(slot, marking, self.mark_lapses(now));
+                }
+                state.unmark(slot, marking, wakes);
                 if request.has(MQGMO_LOCK) {
                     state.browse_lock(slot, request.owner, wakes);
                 } else {
