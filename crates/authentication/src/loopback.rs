@@ -88,7 +88,7 @@ impl Kernel {
     }
 }
 
-/// The bytes of an address, and how many the question has room for.
+/// The bytes of an address, in the sixteen that the question has for one.
 fn address(ip: IpAddr) -> [u8; 16] {
     match ip.to_canonical() {
         IpAddr::V6(ip) => ip.octets(),

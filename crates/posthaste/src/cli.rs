@@ -601,7 +601,7 @@ pub(crate) struct Version {
 }
 
 const DOCTOR_EXAMPLES: &str = "\
-  posthaste doctor QM1             ten practices, and the machine's settings
+  posthaste doctor QM1             ten practices, who may come in, the machine
   posthaste doctor QM1 --disk      ... and a second of writes on the log's disk
   posthaste doctor --json > today.json
 

@@ -108,9 +108,19 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
     ))?;
     if let Some(port) = args.port {
         out.line(&format!(
-            "Listener {LISTENER} is on {LOOPBACK}({port}). Clients need a password and authorities: posthaste users add USER \
-             {name}; setmqaut -m {name} -t qmgr -p USER +connect."
+            "Listener {LISTENER} is on {LOOPBACK}({port}). Clients need a password and authorities:"
         ))?;
+        let folder = match data.is_chosen() {
+            true => format!(" --data-dir '{}'", data.root().display()),
+            false => String::new(),
+        };
+        for words in [
+            format!("users add USER {name}"),
+            format!("setmqaut -m {name} -t qmgr -p USER +connect"),
+            format!("setmqaut -m {name} -t queue -n 'QUEUE' -p USER +put +get"),
+        ] {
+            out.line(&format!("  posthaste{folder} {words}"))?;
+        }
     }
     out.line("Completing setup.")?;
     out.line("Setup completed.")?;

@@ -60,6 +60,9 @@ fn subcommand(word: &str) -> &str {
     row.map_or(word, |(_, subcommand)| subcommand)
 }
 
+/// Commands whose own words all go to them.
+const WORDS: [&str; 3] = ["setmqaut", "dspmqaut", "dmpmqaut"];
+
 /// The command line with the subcommand in second place and options as the parser wants them.
 pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut given = given.into_iter();
@@ -82,9 +85,12 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     let options = arguments.get(at + 1..).unwrap_or_default();
     // `dspmqtrn -h` shows what was completed heuristically.
     let asks = command.as_deref().map(subcommand) != Some("transactions");
-    if asks && *options == [OsString::from("-h")] {
+    let short = asks && *options == [OsString::from("-h")];
+    // What authorities are set and shown by has words, and no options but this one.
+    let has_words = command.as_deref().is_some_and(|name| WORDS.contains(&name));
+    if short || has_words && *options == [OsString::from("--help")] {
         arguments.truncate(at + 1);
-        arguments.push(OsString::from("--help"));
+        arguments.push(OsString::from(if has_words { "-?" } else { "--help" }));
         return arguments;
     }
     let long = LONG

@@ -151,19 +151,28 @@ fn welcome_lines(
     }
     for waiting in &ready.waiting {
         let plan = &waiting.plan;
+        // What the address is left to is not typed.
+        let (host, bind) = match plan.host.as_str() {
+            "" => ("*", String::new()),
+            host => (host, format!(" --bind {host} --port {}", plan.port)),
+        };
         if waiting.refused {
             lines.push(format!(
-                "  Listening  not on {}({}): clients would come in unprotected (AMQ2049E, {}). All the same:",
-                plan.host, plan.port, waiting.why
+                "  Listening  not on {host}({}): clients would come in unprotected (AMQ2049E, {}).",
+                plan.port, waiting.why
             ));
+            lines.push(
+                "             With TLS: three commands in docs/security.md. All the same:"
+                    .to_owned(),
+            );
             lines.push(format!(
-                "             {program} run {queue_manager} --insecure{folder}"
+                "             {program} run {queue_manager} --insecure{bind}{folder}"
             ));
             continue;
         }
         lines.push(format!(
-            "  Listening  not on {}({}): {}. It is tried again. Any free port:",
-            plan.host, plan.port, waiting.why
+            "  Listening  not on {host}({}): {}. It is tried again. Any free port:",
+            plan.port, waiting.why
         ));
         lines.push(format!(
             "             {program} run {queue_manager} --port 0{folder}"

@@ -45,6 +45,8 @@ fn change(
     change: impl FnOnce(&UserFile, &str) -> Result<(), UserFileError>,
 ) -> Result<Exit, Failure> {
     let home = home(place, args.queue_manager.as_deref())?;
+    // Whatever keeps the change from being audited keeps it from being made.
+    posthaste_server::read_configuration(&home)?;
     let changed = change(&UserFile::new(home.users()), &args.user);
     let why = changed.as_ref().err().map(ToString::to_string);
     users_changed(&home, command, &args.user, why.as_deref())?;

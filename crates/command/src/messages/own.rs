@@ -476,7 +476,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2208E",
         "{0} of {1} ended with reason {2}.",
         "{3}",
-        "See the reason codes in the manual of the MQ Interface; the queue manager's error log may say more.",
+        "The last lines of errors/AMQERR01.LOG in the queue manager's folder may say why. For 2035: posthaste help users, and docs/security.md.",
     ),
     message(
         "AMQ2209E",

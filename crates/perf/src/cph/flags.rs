@@ -284,16 +284,16 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("cs=false gs", "the driver gets without selectors"),
     ("cb=false", "the driver has no callbacks (MQCB)"),
     ("jy=false", "the driver does not read ahead"),
-    ("ql=0", "keys are reset as the channel says"),
+    ("ql=0", "keys are not renewed"),
     ("cz", "compression is not in this release"),
-    ("ar h2 p2", "automatic reconnection is not in this release"),
+    ("ar h2 p2", "the driver does not reconnect"),
     (
         "ccdt",
         "client channel definition tables are not in this release",
     ),
     (
         "tp=false du=false un=false",
-        "publish/subscribe is not in this release",
+        "the driver does not publish or subscribe",
     ),
     ("ve=0", "there is no trace file"),
 ];

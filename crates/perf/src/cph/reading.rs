@@ -348,7 +348,7 @@ pub(super) mod tests {
         -tc | -tc needs a value: MODULE
         - | - is not an option
         -- | -- is not an option
-        -tc Sender -ql 5 | -ql 5: keys are reset as the channel says
+        -tc Sender -ql 5 | -ql 5: keys are not renewed
         -tc Sender -jl ANY --multiplex 1 | -jl and --multiplex exclude each other
         -tc Sender -kr a.p12 | -kr and -jw
         -tc Sender -jt mqb -jl ANY | -jl is for clients

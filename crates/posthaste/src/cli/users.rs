@@ -6,7 +6,12 @@ const USERS_EXAMPLES: &str = "\
   posthaste users add app1 QM1             asks for the password, or reads it from standard input
   posthaste users list QM1
 
-They count for applications after, for example,
+In a new queue manager they count at once, and may do what is granted:
+
+  posthaste setmqaut -m QM1 -t qmgr -p app1 +connect
+  posthaste setmqaut -m QM1 -t queue -n 'DEV.**' -p app1 +put +get
+
+In one of an earlier release after, for example,
 
   DEFINE AUTHINFO(USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(REQUIRED)
   ALTER QMGR CONNAUTH(USERS)

@@ -82,7 +82,7 @@ fn passwords(manager: &Manager) -> Verdict {
                 several(
                     manager,
                     &[
-                        "DEFINE AUTHINFO(OWN.USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(REQUIRED) ADOPTCTX(YES)",
+                        "DEFINE AUTHINFO(OWN.USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(REQUIRED) ADOPTCTX(YES) REPLACE",
                         "ALTER QMGR CONNAUTH(OWN.USERS)",
                         REFRESH,
                     ]

@@ -92,7 +92,7 @@ fn the_owners_applications_come_in_as_a_limited_user() {
     let place = Place::new();
     let serving = place.serving("QM1");
     for again in [false, true] {
-        // Over a restart.
+        // In another queue manager too.
         let serving = match again {
             false => &serving,
             true => &place.serving("QM2"),

@@ -19,7 +19,7 @@ pub const APPLICATIONS: &str = "app";
 pub const ADMINISTRATOR: &str = "admin";
 /// The authentication information object of a closed queue manager.
 const AUTHINFO: &str = "OWN.USERS";
-/// Channels of a developer's queue manager are called so, but for the other of them.
+/// The channel by which the administrator comes.
 const ADMIN_CHANNEL: &str = "DEV.ADMIN.SVRCONN";
 /// Letters of passwords: 32, none of which is taken for another.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
