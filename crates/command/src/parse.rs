@@ -19,6 +19,7 @@ use crate::authority::AuthorityCommand;
 use crate::command::{Command, DisplayWhat, SyntaxError};
 use crate::kinds::ObjectKind;
 use crate::table::by_selector;
+pub(crate) use cursor::is_separator;
 use cursor::{Cursor, Item, Parameter};
 use define::Setting;
 use nouns::Verb;

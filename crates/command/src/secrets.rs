@@ -1,11 +1,15 @@
 //! Secrets in the text of commands.
 //!
 //! Invariant: of what stands in parentheses behind the keyword of a secret nothing is left, whether the command is one that
-//! is carried out here or not, and wherever it breaks off.
+//! is carried out here or not, wherever it breaks off, and whatever separates the two.
 
 use crate::kinds::ObjectKind;
+use crate::parse::is_separator;
 use crate::table::attributes;
 
+/// Bytes of a command that are kept; runs of what separates its parts do not count (manual: "MQSC commands" are of 32,762
+/// characters at most).
+const LONGEST: usize = 32 * 1024;
 /// What stands for a secret.
 const HIDDEN: &str = "********";
 
@@ -19,11 +23,29 @@ fn is_secret(word: &str) -> bool {
         })
 }
 
-/// The text of a command with asterisks in place of secrets, such as LDAPPWD.
+fn separates(c: char) -> bool {
+    u8::try_from(c).is_ok_and(is_separator)
+}
+
+/// The text of a command with asterisks in place of secrets, such as LDAPPWD. Of what separates its parts one blank is kept,
+/// or a comma; of one that is very long the beginning, and how long it is.
 pub fn without_secrets(command: &str) -> String {
-    let mut out = String::with_capacity(command.len());
+    let mut out = String::new();
     let mut rest = command;
     while let Some(first) = rest.chars().next() {
+        if out.len() > LONGEST {
+            let end = (0..=LONGEST).rev().find(|end| out.is_char_boundary(*end));
+            out.truncate(end.unwrap_or_default());
+            out.push_str(&format!("... ({} bytes)", command.len()));
+            break;
+        }
+        if separates(first) {
+            let behind = rest.trim_start_matches(separates);
+            let skipped = &rest[..rest.len() - behind.len()];
+            out.push(if skipped.contains(',') { ',' } else { ' ' });
+            rest = behind;
+            continue;
+        }
         let of_word = |c: char| c.is_alphanumeric() || c == '_';
         let length = match first {
             '\'' => quoted(rest),
@@ -34,7 +56,7 @@ pub fn without_secrets(command: &str) -> String {
         out.push_str(token);
         rest = behind;
         if of_word(first) && is_secret(token) {
-            let value = rest.trim_start();
+            let value = rest.trim_start_matches(separates);
             if value.starts_with('(') {
                 out.push('(');
                 out.push_str(HIDDEN);
@@ -105,11 +127,25 @@ mod tests {
                 "DEFINE QLOCAL('PASSWORD') DESCR('ü')",
             ),
             ("DISPLAY QMGR KEYRPWD", "DISPLAY QMGR KEYRPWD"),
+            (
+                "ALTER QMGR KEYRPWD,('geheim') INITKEY , \t(geheim)\n,DESCR( 'a  b' )",
+                "ALTER QMGR KEYRPWD(********) INITKEY(********),DESCR( 'a  b' )",
+            ),
             ("", ""),
         ] {
             assert_eq!(without_secrets(text), expected);
             assert!(!without_secrets(text).contains("geheim"));
         }
+    }
+
+    #[test]
+    fn a_long_command_hides_nothing_and_fills_nothing() {
+        let blanks = " ".repeat(4 << 20);
+        let shown = without_secrets(&format!("ALTER QLOCAL(Q){blanks}DESCR('x')"));
+        assert_eq!(shown, "ALTER QLOCAL(Q) DESCR('x')");
+        let long = format!("ALTER QLOCAL(Q) DESCR('{}')", "ä".repeat(1 << 20));
+        let shown = without_secrets(&long);
+        assert!(shown.len() < LONGEST + 100 && shown.ends_with(&format!("({} bytes)", long.len())));
     }
 
     #[test]

@@ -42,7 +42,8 @@ pub(super) struct Cursor<'a> {
     at: usize,
 }
 
-fn is_separator(byte: u8) -> bool {
+/// What may stand between the parts of a command.
+pub(crate) fn is_separator(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b','
 }
 
