@@ -38,9 +38,16 @@ pub struct SystemUser {
 /// What the system knows of a user. None: it could not be found out.
 pub fn system_user(name: &str) -> Option<SystemUser> {
     let Some(user) = found(User::from_name(name))? else {
-        // Without a name in the system he may still be a number, as a kernel names who has none.
+        // Without a name in the system he may still be a number, as a kernel names who has none. The number of one who has a
+        // name is nobody.
+        let number = name.parse().ok();
+        let number = number.filter(|number: &u32| number.to_string() == name);
+        let nameless = match number {
+            Some(number) => found(User::from_uid(Uid::from_raw(number)))?.is_none(),
+            None => false,
+        };
         return Some(SystemUser {
-            administers: name.parse().is_ok_and(is_owner),
+            administers: nameless && number.is_some_and(is_owner),
             ..SystemUser::default()
         });
     };
@@ -94,7 +101,13 @@ mod tests {
         let runs_this = rustix::process::geteuid().as_raw();
         let name = user_name(runs_this).unwrap_or_else(|| runs_this.to_string());
         assert_eq!(is_administrator(&name), yes);
-        assert_eq!(is_administrator(&runs_this.to_string()), yes, "as a number");
+        let nameless = user_name(runs_this).is_none();
+        for (number, administers) in [
+            (runs_this.to_string(), nameless),
+            (format!("+{runs_this}"), false),
+        ] {
+            assert_eq!(is_administrator(&number), Some(administers), "{number}");
+        }
         for name in ["nobody", "no-such-user-here", "", "4000000123"] {
             assert_eq!(is_administrator(name), Some(false), "{name}");
         }
