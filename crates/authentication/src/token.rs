@@ -96,15 +96,13 @@ impl Tokens {
         let of_file = |why: String| format!("{}: {why}", path.display());
         let text = read(path).map_err(of_file)?;
         let KeyFile { keys, not_valid } = key_file(&text).map_err(of_file)?;
-        if keys.is_empty() || keys.len() > MOST_KEYS {
-            let mut why = format!(
+        // Where all are passed over no token is right, and passwords are as good as ever.
+        let none = keys.is_empty() && not_valid.is_empty();
+        if none || keys.len() > MOST_KEYS {
+            let why = format!(
                 "it has {} keys for RS256 or ES256, and not 1 to {MOST_KEYS}",
                 keys.len()
             );
-            if !not_valid.is_empty() {
-                let names = not_valid.join(", ");
-                why = format!("{why}; certificates in it are not valid now: {names}");
-            }
             return Err(of_file(why));
         }
         let user_claim = match settings.user_claim.as_str() {
