@@ -47,17 +47,22 @@ fn absolute(path: Option<&Path>) -> Result<Option<std::path::PathBuf>, Failure> 
     path.map(absolute).transpose()
 }
 
+/// Whether the kind of logging that is asked for is in this release.
+fn check_logging(args: &cli::Create) -> Result<(), Failure> {
+    let asked = [
+        (args.linear, "linear logging (-ll)"),
+        (args.replicated.is_some(), "replicated logging (-lr)"),
+    ];
+    match asked.iter().find(|(asked, _)| *asked) {
+        None => Ok(()),
+        Some((_, what)) => Err(Failure::bad_parameter(format!(
+            "{what} is not in this release; circular logging (-lc) is"
+        ))),
+    }
+}
+
 pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, Failure> {
-    if args.linear {
-        return Err(Failure::bad_parameter(
-            "linear logging (-ll) is not in this release; circular logging (-lc) is",
-        ));
-    }
-    if args.replicated.is_some() {
-        return Err(Failure::bad_parameter(
-            "replicated logging (-lr) is not in this release; circular logging (-lc) is",
-        ));
-    }
+    check_logging(args)?;
     let data = DataDir::find(place)?;
     let name = &args.queue_manager;
     let listener = |port| server::listener_object(port, LOOPBACK);
@@ -110,22 +115,28 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
         out.line(&format!(
             "Listener {LISTENER} is on {LOOPBACK}({port}). Clients need a password and authorities:"
         ))?;
-        let folder = match data.is_chosen() {
-            true => format!(" --data-dir '{}'", data.root().display()),
-            false => String::new(),
-        };
-        for words in [
-            format!("users add USER {name}"),
-            format!("setmqaut -m {name} -t qmgr -p USER +connect"),
-            format!("setmqaut -m {name} -t queue -n 'QUEUE' -p USER +put +get"),
-        ] {
-            out.line(&format!("  posthaste{folder} {words}"))?;
+        for line in for_clients(&data, name) {
+            out.line(&line)?;
         }
     }
     out.line("Completing setup.")?;
     out.line("Setup completed.")?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// What lets a client in, as it is typed.
+fn for_clients(data: &DataDir, name: &str) -> [String; 3] {
+    let folder = match data.is_chosen() {
+        true => format!(" --data-dir '{}'", data.root().display()),
+        false => String::new(),
+    };
+    [
+        format!("users add USER {name}"),
+        format!("setmqaut -m {name} -t qmgr -p USER +connect"),
+        format!("setmqaut -m {name} -t queue -n 'QUEUE' -p USER +put +get"),
+    ]
+    .map(|words| format!("  posthaste{folder} {words}"))
 }
 
 /// `strmqm -c`: the system objects of a queue manager that is not running.

@@ -129,6 +129,35 @@ fn welcome(
     out.flush()
 }
 
+/// Of a listener that waits or is refused: why, and what to type for another one.
+fn waiting_lines(
+    program: &str,
+    waiting: &server::Waiting,
+    queue_manager: &str,
+    folder: &str,
+) -> Vec<String> {
+    let server::Waiting { plan, why, refused } = waiting;
+    // What the address is left to is not typed.
+    let (host, bind) = match plan.host.as_str() {
+        "" => ("*", String::new()),
+        host => (host, format!(" --bind {host} --port {}", plan.port)),
+    };
+    let place = format!("  Listening  not on {host}({})", plan.port);
+    let type_it =
+        |options: &str| format!("             {program} run {queue_manager} {options}{folder}");
+    match refused {
+        true => vec![
+            format!("{place}: clients would come in unprotected (AMQ2049E, {why})."),
+            "             With TLS: three commands in docs/security.md. All the same:".to_owned(),
+            type_it(&format!("--insecure{bind}")),
+        ],
+        false => vec![
+            format!("{place}: {why}. It is tried again. Any free port:"),
+            type_it("--port 0"),
+        ],
+    }
+}
+
 fn welcome_lines(
     program: &str,
     data: &DataDir,
@@ -150,33 +179,7 @@ fn welcome_lines(
         lines.push(format!("  Listening  {}", listener.address));
     }
     for waiting in &ready.waiting {
-        let plan = &waiting.plan;
-        // What the address is left to is not typed.
-        let (host, bind) = match plan.host.as_str() {
-            "" => ("*", String::new()),
-            host => (host, format!(" --bind {host} --port {}", plan.port)),
-        };
-        if waiting.refused {
-            lines.push(format!(
-                "  Listening  not on {host}({}): clients would come in unprotected (AMQ2049E, {}).",
-                plan.port, waiting.why
-            ));
-            lines.push(
-                "             With TLS: three commands in docs/security.md. All the same:"
-                    .to_owned(),
-            );
-            lines.push(format!(
-                "             {program} run {queue_manager} --insecure{bind}{folder}"
-            ));
-            continue;
-        }
-        lines.push(format!(
-            "  Listening  not on {host}({}): {}. It is tried again. Any free port:",
-            plan.port, waiting.why
-        ));
-        lines.push(format!(
-            "             {program} run {queue_manager} --port 0{folder}"
-        ));
+        lines.extend(waiting_lines(program, waiting, &queue_manager, &folder));
     }
     if ready.listeners.is_empty() && ready.waiting.is_empty() {
         lines.push("  Listening  nowhere: no listener starts with it; see --port".to_owned());
