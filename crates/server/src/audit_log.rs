@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
-use posthaste_engine::{Application, AuditEvent, AuditKind};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Operator};
 use posthaste_env::Thread;
 use posthaste_mqi::Reason;
 
@@ -300,7 +300,7 @@ impl Writer {
                 if !self.failure_reported {
                     self.failure_reported = true;
                     let path = self.files.path(1).display().to_string();
-                    self.log.write("AMQ2801E", &[path, error.to_string()]);
+                    self.tell("AMQ2801E", &[path, error.to_string()]);
                 }
             }
         }
@@ -331,9 +331,15 @@ impl Writer {
         }
     }
 
+    /// Counted when it comes again and again.
+    fn tell(&self, id: &'static str, inserts: &[String]) {
+        let operator: &dyn Operator = &*self.log;
+        operator.message(id, inserts);
+    }
+
     fn report_lost(&self, lost: u64) {
         let path = self.files.path(1).display().to_string();
-        self.log.write("AMQ2802W", &[path, lost.to_string()]);
+        self.tell("AMQ2802W", &[path, lost.to_string()]);
     }
 }
 

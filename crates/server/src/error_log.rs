@@ -4,9 +4,9 @@
 //! Invariants: an entry is written with one call and never split over two files; room is kept for the messages of
 //! a full disk; a message that cannot be written all the same goes to the system's log and to standard error, and
 //! nothing here panics or returns an error, because there would be nobody left to tell. Messages about channels
-//! (AMQ9...) and refusals ([`REFUSALS`]), which any stranger can cause, are written by a thread of the log's own, and counted when they are many, and so
-//! is what a thread that serves many has to say, unless it is severe; every other message is in the file when the call
-//! returns.
+//! (AMQ9...), refusals and what is lost of events ([`COUNTED`]), which any stranger can cause, are written by a thread of
+//! the log's own, and counted when they are many, and so is what a thread that serves many has to say, unless it is severe;
+//! every other message is in the file when the call returns.
 
 mod notes;
 mod reserve;
@@ -37,10 +37,12 @@ type Summary = crate::repeats::Summary<&'static str, Vec<String>>;
 pub const VRMF: &str = "9.4.0.0";
 const INDENT: &str = "                    ";
 const RULE: usize = 80;
-/// Refusals of applications and their users, whatever thread has to tell of them.
-const REFUSALS: &[&str] = &[
+/// Refusals of applications and their users, and what is lost of the audit log and of event messages, which are as many as
+/// refusals: whatever thread has to tell of them.
+const COUNTED: &[&str] = &[
     "AMQ2446E", "AMQ2447W", "AMQ2448W", "AMQ2449E", "AMQ2452E", "AMQ2601E", "AMQ2602E", "AMQ2603E",
-    "AMQ2605E", "AMQ5534E", "AMQ5540E", "AMQ5541E", "AMQ8077W",
+    "AMQ2605E", "AMQ2801E", "AMQ2802W", "AMQ2803W", "AMQ2804W", "AMQ5534E", "AMQ5540E", "AMQ5541E",
+    "AMQ8077W",
 ];
 /// The numeric inserts that stand before the text ones, at most (manual: "Message inserts").
 const ARITHMETIC: usize = 2;
@@ -315,7 +317,7 @@ impl Files {
 impl Operator for ErrorLog {
     fn record(&self, id: &'static str, inserts: &[String], from: &'static Location<'static>) {
         let later =
-            id.starts_with("AMQ9") || REFUSALS.contains(&id) || serves_many() && !id.ends_with('S');
+            id.starts_with("AMQ9") || COUNTED.contains(&id) || serves_many() && !id.ends_with('S');
         if !(later && self.note(id, inserts, from)) {
             self.write_from(id, inserts, from);
         }
@@ -602,6 +604,26 @@ Compare with what the disk does on a normal day, and look at what else was using
         let summary = "AMQ2053W: 4980 messages AMQ9207E were counted in";
         assert!(text.contains(summary), "{text}");
         assert!(text.contains("host 4999"), "the last one is told");
+    }
+
+    /// An event queue that is full, and got from slowly: each get makes room for one message, and the next finds none.
+    #[test]
+    fn event_messages_that_are_missing_again_and_again_do_not_erase_the_history() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = ErrorLog::new(folder.path(), 100_000, Some("QM1"), Console::Silent);
+        let operator: &dyn Operator = &log;
+        let queue = "SYSTEM.ADMIN.QMGR.EVENT";
+        for _ in 0..500 {
+            operator.message("AMQ2803W", &texts(&[queue, "MQRC_Q_FULL [2053]"]));
+            operator.message("AMQ2804W", &texts(&[queue, "1"]));
+        }
+        drop(log);
+        let text = fs::read_to_string(folder.path().join("AMQERR01.LOG")).unwrap();
+        for id in ["AMQ2803W", "AMQ2804W"] {
+            assert_eq!(text.matches(&format!("\n{id}: ")).count(), 20, "{text}");
+            let summary = format!("AMQ2053W: 480 messages {id} were counted in");
+            assert!(text.contains(&summary), "{text}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The files of an audit log: `AUDIT01.json` is added to, those with higher numbers are older.
 //!
 //! Invariants: a line is written with one call and never split over two files; what a failed write, or a power cut, has left
-//! of a line is no part of another. Nobody but the owner reads the files.
+//! of a line is no part of another. Nobody but the owner reads the files. A file that somebody has moved or removed is
+//! written no more: the next line goes to a new one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The files of one folder.
@@ -46,8 +47,8 @@ impl Files {
 
     fn try_append(&mut self, line: &[u8]) -> io::Result<()> {
         let mut file = match self.file.take() {
-            Some(file) => file,
-            None => self.open()?,
+            Some(file) if self.is_in_its_place(&file)? => file,
+            _ => self.open()?,
         };
         // Others add to it too, but for a moment.
         let mut before = file.metadata()?.len();
@@ -64,6 +65,16 @@ impl Files {
         }
         self.file = Some(file);
         Ok(())
+    }
+
+    /// Whether the file is still the one that has the name.
+    fn is_in_its_place(&self, file: &File) -> io::Result<bool> {
+        let is = file.metadata()?;
+        match fs::metadata(self.path(1)) {
+            Ok(named) => Ok((is.dev(), is.ino()) == (named.dev(), named.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn open(&self) -> io::Result<File> {

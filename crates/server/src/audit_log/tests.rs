@@ -153,20 +153,19 @@ fn a_full_disk_is_reported_and_what_is_missing_is_counted() {
     let name = folder.path().join("AUDIT01.json");
     std::os::unix::fs::symlink("/dev/full", &name).unwrap();
     let mut writer = Writer::new(folder.path(), "QM1", &SETTINGS, &log);
-    let number = |text: &str| {
-        let path = folder.path().join("log/AMQERR01.LOG");
-        let all = fs::read_to_string(path).unwrap_or_default();
-        all.matches(&format!("\n{text}")).count()
-    };
     for text in ["one", "two", "three"] {
         writer.take((Timestamp::now(), command(text)));
         writer.tell_of_loss();
     }
-    assert_eq!((number("AMQ2801E: "), number("AMQ2802W: ")), (1, 0));
+    assert_eq!(writer.lost, 3);
     fs::remove_file(&name).unwrap();
     writer.take((Timestamp::now(), command("four")));
     writer.tell_of_loss();
-    assert_eq!((number("AMQ2801E: "), number("AMQ2802W: 3 events")), (1, 1));
+    drop((writer, log));
+    let told = errors(&folder.path().join("log"));
+    let number = |text: &str| told.matches(&format!("\n{text}")).count();
+    assert_eq!((number("AMQ2801E: "), number("AMQ2802W: ")), (1, 1));
+    assert_eq!(number("AMQ2802W: 3 events"), 1);
     let all = lines(&name);
     let short: Vec<_> = all
         .iter()
@@ -174,6 +173,36 @@ fn a_full_disk_is_reported_and_what_is_missing_is_counted() {
         .collect();
     assert_eq!(short, [(Some("four"), Some(0)), (None, Some(3))]);
     assert_eq!(all[1]["event"], "lost");
+}
+
+/// The error log, whose last owner is gone.
+fn errors(folder: &Path) -> String {
+    fs::read_to_string(folder.join("AMQERR01.LOG")).unwrap()
+}
+
+/// The disk is full, and has room, and is full.
+#[test]
+fn a_disk_that_is_full_again_and_again_does_not_flood_the_error_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = error_log(&folder.path().join("log"));
+    let name = folder.path().join("AUDIT01.json");
+    let mut writer = Writer::new(folder.path(), "QM1", &SETTINGS, &log);
+    for _ in 0..100 {
+        std::os::unix::fs::symlink("/dev/full", &name).unwrap();
+        for text in ["lost", "there"] {
+            writer.take((Timestamp::now(), command(text)));
+            writer.tell_of_loss();
+            fs::remove_file(&name).unwrap_or_default();
+        }
+        writer.files = Files::new(folder.path(), SETTINGS.file_bytes, SETTINGS.files);
+    }
+    drop((writer, log));
+    let told = errors(&folder.path().join("log"));
+    for id in ["AMQ2801E", "AMQ2802W"] {
+        assert_eq!(told.matches(&format!("\n{id}: ")).count(), 20, "{told}");
+        let summary = format!("AMQ2053W: 80 messages {id} were counted in");
+        assert!(told.contains(&summary), "{told}");
+    }
 }
 
 #[test]
@@ -224,4 +253,26 @@ fn files_rotate_and_a_broken_line_is_part_of_no_other() {
         fs::read_to_string(files.path(1)).unwrap(),
         "{\"time\":\n{}\n"
     );
+}
+
+/// Somebody removes or moves the file, as programs that rotate logs do.
+#[test]
+fn a_file_that_is_gone_or_another_one_swallows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Files::new(folder.path(), 1_000, 3);
+    let (path, moved) = (files.path(1), folder.path().join("moved"));
+    let read = |path: &Path| fs::read_to_string(path).unwrap();
+    files.append(b"1\n").unwrap();
+    fs::remove_file(&path).unwrap();
+    files.append(b"2\n").unwrap();
+    assert_eq!(read(&path), "2\n");
+    fs::rename(&path, &moved).unwrap();
+    files.append(b"3\n").unwrap();
+    assert_eq!((read(&moved), read(&path)), ("2\n".into(), "3\n".into()));
+    fs::rename(&moved, &path).unwrap();
+    files.append(b"4\n").unwrap();
+    assert_eq!(read(&path), "2\n4\n");
+    fs::remove_dir_all(folder.path()).unwrap();
+    files.append(b"5\n").unwrap();
+    assert_eq!(read(&path), "5\n");
 }
