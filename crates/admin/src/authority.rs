@@ -241,13 +241,51 @@ fn is_generic(what: DisplayWhat, name: &str) -> bool {
     name.contains(wildcards)
 }
 
-/// Leaves in the answer to a DISPLAY what the issuer may see. Where that is nothing, who has named one object is refused, as an
-/// open of it would be; who asks for whatever there is is answered that there is nothing, and learns no name by guesses: then this
-/// gives true.
+/// Why an issuer is not answered what is asked of the one object that a DISPLAY names, whatever else the command says of it: as an
+/// open of the object, it is refused. Of several of one name, one that may be displayed is enough.
+pub(crate) fn hidden(
+    qm: &QueueManager,
+    issuer: &Issuer,
+    what: DisplayWhat,
+    name: &str,
+) -> Option<Reply> {
+    if is_generic(what, name) {
+        return None;
+    }
+    let kinds = match what {
+        DisplayWhat::Object(ObjectKind::Qmgr | ObjectKind::Sub) => return None,
+        DisplayWhat::Object(kind) => ObjectKind::with_noun(kind.noun()),
+        DisplayWhat::Queue => ObjectKind::QUEUES.to_vec(),
+        DisplayWhat::QStatus => vec![ObjectKind::QLocal],
+        DisplayWhat::ChStatus => vec![ObjectKind::SvrConn],
+        DisplayWhat::LsStatus => vec![ObjectKind::Listener],
+        DisplayWhat::SvStatus => vec![ObjectKind::Service],
+        DisplayWhat::TpStatus => {
+            let demanded = qm.demand(issuer, Need::Topic(name.trim(), DISPLAY));
+            return demanded.err().map(|refusal| refused(&refusal));
+        }
+        DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
+            return None;
+        }
+    };
+    let found = kinds
+        .into_iter()
+        .filter(|kind| qm.object(*kind, name).is_some());
+    let found: Vec<ObjectKind> = found.collect();
+    let need = |kind: &ObjectKind| Need::Object(kind.object_type(), name, DISPLAY);
+    if found.iter().any(|kind| qm.may(issuer, need(kind))) {
+        return None;
+    }
+    let demanded = qm.demand(issuer, need(found.first()?));
+    demanded.err().map(|refusal| refused(&refusal))
+}
+
+/// Leaves in the answer to a DISPLAY what the issuer may see. Where that is nothing, he is answered that there is nothing, and
+/// learns no name by guesses: then this gives true.
 pub(crate) fn visible(
     qm: &QueueManager,
     issuer: &Issuer,
-    (what, asked): (DisplayWhat, &str),
+    what: DisplayWhat,
     reply: &mut Reply,
 ) -> bool {
     let all = reply.rows.len();
@@ -266,7 +304,6 @@ pub(crate) fn visible(
     if let DisplayWhat::Object(ObjectKind::Qmgr | ObjectKind::Sub) = what {
         return false;
     }
-    let mut hidden = None;
     reply.rows.retain(|(_, _, row)| {
         // What names the object comes first.
         let name = row.cells().first().map(|cell| cell.shown());
@@ -279,22 +316,9 @@ pub(crate) fn visible(
             }
             _ => Need::Object(object_type, &name, DISPLAY),
         };
-        let may = qm.may(issuer, need);
-        if !may {
-            hidden.get_or_insert_with(|| name.clone());
-        }
-        may
+        qm.may(issuer, need)
     });
-    if let (true, Some(name)) = (all > 0 && reply.rows.is_empty(), hidden) {
-        if is_generic(what, asked) {
-            return true;
-        }
-        let need = Need::Object(object_type, &name, DISPLAY);
-        if let Err(refusal) = qm.demand(issuer, need) {
-            *reply = refused(&refusal);
-        }
-    }
-    false
+    all > 0 && reply.rows.is_empty()
 }
 
 /// An object has been made: its maker may do everything with it.

@@ -73,7 +73,12 @@ impl Admin {
         if let Err(reason) = qm.running() {
             return Reply::failed("AMQ8146E", &[qm.name().to_owned()], reason);
         }
-        if let Some(refusal) = authority::forbidden(qm, issuer, command) {
+        let refusal = authority::forbidden(qm, issuer, command);
+        let refusal = refusal.or_else(|| match command {
+            Command::Display { what, name, .. } => authority::hidden(qm, issuer, *what, name),
+            _ => None,
+        });
+        if let Some(refusal) = refusal {
             return refusal;
         }
         let is_new = |kind: &ObjectKind, name: &str| qm.object(*kind, name).is_none();
@@ -88,7 +93,7 @@ impl Admin {
         };
         let mut reply = self.carry_out(issuer, command).await;
         if let Command::Display { what, name, .. } = command
-            && authority::visible(qm, issuer, (*what, name), &mut reply)
+            && authority::visible(qm, issuer, *what, &mut reply)
         {
             reply = display::nothing(*what, name);
         }

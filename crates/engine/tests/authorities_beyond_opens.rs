@@ -202,6 +202,55 @@ fn what_may_not_be_displayed_is_not_named() {
     );
 }
 
+/// What a command asks of an object that may not be displayed, beside its name, changes nothing in the answer.
+#[test]
+fn conditions_tell_nothing_of_what_may_not_be_displayed() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE QLOCAL(SECRET)\nDEFINE TOPIC(SECRET) TOPICSTR('secret')
+         DEFINE CHANNEL(BOTH) CHLTYPE(SVRCONN) DESCR('seen')
+         DEFINE CHANNEL(BOTH) CHLTYPE(CLNTCONN) CONNAME('localhost') DESCR('hidden')",
+    );
+    let everybody = [("QMGR", "self", "CONNECT"), ("QMGR", "self", "DSP")];
+    grant(
+        &w,
+        &[everybody[0], everybody[1], ("CHANNEL", "BOTH", "DSP")],
+    );
+    for (display, is, is_not) in [
+        ("QLOCAL(SECRET)", "CURDEPTH EQ 0", "CURDEPTH GT 0"),
+        ("QUEUE(SECRET)", "CURDEPTH EQ 0", "CURDEPTH GT 0"),
+        (
+            "QUEUE(SECRET) TYPE(QLOCAL)",
+            "GET EQ ENABLED",
+            "GET EQ DISABLED",
+        ),
+        ("QSTATUS(SECRET)", "OPPROCS EQ 0", "OPPROCS GT 0"),
+        (
+            "TOPIC(SECRET)",
+            "TOPICSTR EQ 'secret'",
+            "TOPICSTR EQ 'other'",
+        ),
+        ("TPSTATUS('secret')", "SUBCOUNT EQ 0", "SUBCOUNT GT 0"),
+    ] {
+        let text = |condition: &str| format!("DISPLAY {display} WHERE({condition})");
+        assert!(
+            w.mqsc(&text(is)).ok && !w.mqsc(&text(is_not)).ok,
+            "{display}"
+        );
+        let [is, is_not] = [is, is_not].map(|one| render(&command(&w, "app", &text(one))));
+        assert!(is.contains("AMQ2431E"), "{display}: {is}");
+        assert_eq!(is, is_not, "{display}");
+    }
+    // Of two of one name one may be displayed.
+    let of = |descr: &str| {
+        let text = format!("DISPLAY CHANNEL(BOTH) WHERE(DESCR EQ '{descr}')");
+        render(&command(&w, "app", &text))
+    };
+    assert!(of("seen").contains("CHANNEL(BOTH)"));
+    assert!(of("none").contains("AMQ8147E"));
+    assert_eq!(of("hidden"), of("none"));
+}
+
 /// Groups of directories have blanks and quotes in their names: their records are saved so that they can be read again.
 #[test]
 fn records_of_groups_with_odd_names_are_saved_and_read_again() {
