@@ -32,7 +32,7 @@ use posthaste_mqi::constants::MQ_USER_ID_LENGTH;
 use crate::connauth::{Check, Checks, Policy};
 
 /// A user whom nobody may be: MCAUSER says it to close a channel.
-const NOBODY: &str = "*NOACCESS";
+pub(crate) const NOBODY: &str = "*NOACCESS";
 
 /// What is said and known of an application that wants to connect.
 #[derive(Clone, Copy, Debug)]

@@ -1,20 +1,19 @@
 //! What a listener on an address of the network would let in that nobody protects.
 //!
 //! Invariant: a channel counts as closed only if its definition demands TLS, and of each client a certificate or a password; or
-//! if it is a channel of the system and channel authentication records let nobody in.
+//! if it is a channel of the system and channel authentication records let nobody in; or if its MCAUSER is nobody and no record
+//! gives anybody another user.
 
-use posthaste_chlauth::Partner;
 use posthaste_command::{Object, ObjectKind};
-use posthaste_net::Host;
+use posthaste_mqi::constants::MQCACH_MCA_USER_ID;
 
+use crate::admission::NOBODY;
 use crate::connauth::{Check, ConnAuth, Policy};
 use crate::registry::Registry;
 use crate::security::Demands;
 
 /// The names of the system's channels begin so.
 const SYSTEM: &str = "SYSTEM.";
-/// An address of nobody's (RFC 5737).
-const ELSEWHERE: [u8; 4] = [192, 0, 2, 1];
 
 /// A channel by which clients come in unprotected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,22 +44,14 @@ impl Registry {
         })
     }
 
-    /// Whether it is the system's, and records let nobody in.
+    /// Whether nobody comes in by it, whatever TLS and passwords it demands.
     fn is_closed(&self, channel: &Object) -> bool {
-        let partner = Partner {
-            channel: &channel.name,
-            address: Host::from(ELSEWHERE),
-            user: None,
-            queue_manager: None,
-            peer: None,
-            issuer: None,
-        };
         let rules = self.queue_manager().chlauth();
-        let blocks = || {
-            let decision = rules.decide(&partner, "nobody", |_| false);
-            rules.enabled() && decision.blocked.is_some()
-        };
-        channel.name.starts_with(SYSTEM) && blocks()
+        let user = channel.attrs.text(MQCACH_MCA_USER_ID).trim();
+        match user.eq_ignore_ascii_case(NOBODY) {
+            true => !rules.maps_somebody(&channel.name),
+            false => channel.name.starts_with(SYSTEM) && rules.lets_nobody_in(&channel.name),
+        }
     }
 }
 

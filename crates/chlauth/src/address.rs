@@ -93,6 +93,11 @@ impl AddressPattern {
         }
     }
 
+    /// Whether it is a single asterisk: every address.
+    pub fn is_any(&self) -> bool {
+        self.family == Family::Both
+    }
+
     /// Whether an address is one of those.
     pub fn matches(&self, address: IpAddr) -> bool {
         match (address.to_canonical(), self.family) {

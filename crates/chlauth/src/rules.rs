@@ -198,6 +198,39 @@ impl Rules {
         })
     }
 
+    /// The records one of which says as whom a client runs that comes by a channel, as far as one does: those behind a record of
+    /// everybody count for nobody. No client is a queue manager.
+    fn of_clients(&self, channel: &str) -> Vec<(&Record, &Map)> {
+        let mut found = Vec::new();
+        for record in self.maps.iter().filter(|_| self.enabled) {
+            let Some(map) = record.map() else { continue };
+            if matches!(map.whom, Whom::QueueManager(_)) || !record.profile.matches(channel) {
+                continue;
+            }
+            found.push((record, map));
+            if is_of_everybody(map) {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether every client that comes by a channel is blocked, whoever it is and wherever it comes from.
+    pub fn lets_nobody_in(&self, channel: &str) -> bool {
+        let found = self.of_clients(channel);
+        let blocks =
+            |(record, map): &(&Record, &Map)| map.source == UserSource::NoAccess && !record.warn;
+        let has_everybody = found.last().is_some_and(|(_, map)| is_of_everybody(map));
+        self.closed(channel).is_some() || has_everybody && found.iter().all(blocks)
+    }
+
+    /// Whether a client that comes by a channel may run as a user of a record, and not as the channel says.
+    pub fn maps_somebody(&self, channel: &str) -> bool {
+        let found = self.of_clients(channel);
+        let maps = |(_, map): &(&Record, &Map)| matches!(map.source, UserSource::Map(_));
+        self.closed(channel).is_none() && found.iter().any(maps)
+    }
+
     /// What comes of them for a partner that would run as the user `otherwise` without them. `is_administrator` says whether a
     /// user is one.
     pub fn decide<'a>(
@@ -239,6 +272,12 @@ impl Rules {
         }
         decision
     }
+}
+
+/// Whether a record is about every partner, apart from the channel.
+fn is_of_everybody(map: &Map) -> bool {
+    let everywhere = map.address.as_ref().is_some_and(AddressPattern::is_any);
+    everywhere && map.whom == Whom::Anybody
 }
 
 /// Whether a record is about a partner, apart from the channel.

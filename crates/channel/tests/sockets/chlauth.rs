@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use posthaste_command::ObjectKind;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use tokio::io::AsyncReadExt;
@@ -209,4 +210,43 @@ async fn where_nobody_can_be_asked_a_client_hears_2063() {
     assert_eq!(reason, Reason::SECURITY_ERROR);
     let inserts = world.operator.inserts("AMQ2602E");
     assert_eq!(inserts[..2], ["CH", "127.0.0.1"]);
+}
+
+/// What a listener of the network is refused for.
+#[tokio::test]
+async fn a_channel_that_a_record_opens_for_somebody_is_exposed() {
+    let guarded = with("").await;
+    const DEF: &str = "SYSTEM.DEF.SVRCONN";
+    let world = &guarded.world;
+    for channel in world.qm.objects(ObjectKind::SvrConn) {
+        if channel.name != DEF {
+            world.mqsc(&format!("DELETE CHANNEL({})", channel.name));
+        }
+    }
+    let exposed = || world.registry.exposed().map(|exposed| exposed.channel);
+    assert_eq!(exposed(), None);
+    for of in [
+        "TYPE(USERMAP) CLNTUSER('alice') USERSRC(CHANNEL)",
+        "TYPE(USERMAP) CLNTUSER('alice') MCAUSER('bob')",
+        "TYPE(ADDRESSMAP) ADDRESS('10.0.0.*') USERSRC(CHANNEL)",
+    ] {
+        world.mqsc(&format!("SET CHLAUTH({DEF}) {of}"));
+        assert_eq!(exposed().as_deref(), Some(DEF), "{of}");
+        let (of, _) = of.rsplit_once(' ').unwrap();
+        world.mqsc(&format!("SET CHLAUTH({DEF}) {of} ACTION(REMOVE)"));
+        assert_eq!(exposed(), None, "{of}");
+    }
+    // By a channel whose MCAUSER is nobody those come in whom records give a user.
+    world.mqsc("DEFINE CHANNEL(CH) CHLTYPE(SVRCONN) MCAUSER('*NOACCESS')");
+    assert_eq!(exposed(), None);
+    world.mqsc("SET CHLAUTH(CH) TYPE(USERMAP) CLNTUSER('alice') USERSRC(CHANNEL)");
+    assert_eq!(exposed(), None);
+    world.mqsc("SET CHLAUTH(CH) TYPE(USERMAP) CLNTUSER('carol') MCAUSER('app')");
+    assert_eq!(exposed().as_deref(), Some("CH"));
+    world.mqsc("ALTER QMGR CHLAUTH(DISABLED)");
+    assert_eq!(exposed().as_deref(), Some(DEF));
+    world.mqsc(&format!(
+        "ALTER CHANNEL({DEF}) CHLTYPE(SVRCONN) MCAUSER('*NOACCESS')"
+    ));
+    assert_eq!(exposed(), None, "no record counts");
 }

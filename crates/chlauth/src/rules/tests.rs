@@ -388,3 +388,71 @@ proptest! {
         }
     }
 }
+
+/// A channel is closed to clients if whoever comes is blocked: a record that lets one user or address in opens it, unless another
+/// that counts before it has everybody.
+#[test]
+fn a_channel_that_lets_somebody_in_is_not_closed() {
+    let closed = |enabled, more: Vec<Record>, channel: &str| {
+        let all = defaults().into_iter().chain(more);
+        Rules::new(enabled, all).lets_nobody_in(channel)
+    };
+    const DEF: &str = "SYSTEM.DEF.SVRCONN";
+    assert!(closed(true, Vec::new(), DEF));
+    assert!(!closed(false, Vec::new(), DEF), "they say nothing");
+    assert!(!closed(true, Vec::new(), "SYSTEM.ADMIN.SVRCONN"));
+    assert!(!closed(true, Vec::new(), "DEV.APP.SVRCONN"));
+    for (profile, whom, address, source, expected) in [
+        (DEF, "user:alice", "", "CHANNEL", false),
+        (DEF, "user:alice", "", "bob", false),
+        (DEF, "", "10.0.0.*", "bob", false),
+        (DEF, "peer:CN=a", "", "CHANNEL", false),
+        (DEF, "user:alice", "", "NOACCESS", true),
+        (DEF, "user:alice", "", "warn NOACCESS", false),
+        ("SYSTEM.*", "user:alice", "10.0.0.1", "bob", false),
+        ("SYSTEM.DEF.*", "", "*", "warn NOACCESS", false),
+        // No client is a queue manager.
+        (DEF, "qmgr:QM2", "", "CHANNEL", true),
+        // What everybody meets first blocks him.
+        ("*", "user:alice", "", "bob", true),
+        ("SYSTEM.ADMIN.*", "user:alice", "", "bob", true),
+    ] {
+        let more = vec![record(profile, whom, address, source)];
+        let is = closed(true, more, DEF);
+        assert_eq!(is, expected, "{profile} {whom} {address} {source}");
+    }
+    for (address, source) in [("192.0.2.*", "NOACCESS"), ("*", "warn NOACCESS")] {
+        let some = vec![record("SYSTEM.*", "", address, source)];
+        assert!(
+            !Rules::new(true, some).lets_nobody_in(DEF),
+            "{address} {source}"
+        );
+    }
+    let mut rules = Rules::new(true, vec![record(DEF, "", "*", "CHANNEL")]);
+    rules.close(Pattern::new("SYSTEM.*"));
+    assert!(rules.lets_nobody_in(DEF), "not understood");
+}
+
+/// What a channel whose MCAUSER is nobody is opened by.
+#[test]
+fn a_record_that_gives_a_user_maps_somebody() {
+    for (profile, whom, address, source, expected) in [
+        ("CH", "user:alice", "", "bob", true),
+        ("*", "", "10.0.0.*", "bob", true),
+        ("CH", "peer:CN=a", "", "warn bob", true),
+        ("CH", "user:alice", "", "CHANNEL", false),
+        ("CH", "user:alice", "", "NOACCESS", false),
+        ("CH", "qmgr:QM2", "", "bob", false),
+        ("OTHER", "user:alice", "", "bob", false),
+    ] {
+        let records = || vec![record(profile, whom, address, source)];
+        let is = Rules::new(true, records()).maps_somebody("CH");
+        assert_eq!(is, expected, "{profile} {whom} {address} {source}");
+        assert!(!Rules::new(false, records()).maps_somebody("CH"));
+    }
+    let shadowed = ["CHANNEL", "bob"].map(|source| {
+        let profile = if source == "bob" { "*" } else { "CH" };
+        record(profile, "", "*", source)
+    });
+    assert!(!Rules::new(true, shadowed).maps_somebody("CH"));
+}

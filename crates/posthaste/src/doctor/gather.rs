@@ -15,10 +15,10 @@ use super::manager::{Counted, Manager, Queue, Setting};
 use crate::mqsc::CommandServer;
 
 /// An object as the command server shows it.
-type Shown = BTreeMap<String, String>;
+pub(super) type Shown = BTreeMap<String, String>;
 
 /// Attributes of one answer: `NAME(value)`, as often as there are. Brackets within values are kept.
-fn attributes(text: &str) -> Shown {
+pub(super) fn attributes(text: &str) -> Shown {
     let mut found = Shown::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('(') {

@@ -5,24 +5,44 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use posthaste_chlauth::{
+    AddressPattern, CheckClient, Map, Pattern, Record, Rule, Rules, UserSource, Whom,
+};
 use posthaste_server::{self as server, Failure, Home};
 
-use super::gather::{display, text};
+use super::gather::{Shown, display, text};
 use super::manager::{Channel, Facts};
 use crate::mqsc::CommandServer;
 
-/// What records say of whom nothing is known, from an address of nobody's (RFC 5737).
-fn is_blocked(commands: &mut CommandServer, channel: &str) -> Result<bool, Failure> {
-    let check = format!(
-        "DISPLAY CHLAUTH('{channel}') MATCH(RUNCHECK) CLNTUSER('nobody') ADDRESS('192.0.2.1') ALL"
-    );
-    let shown = display(commands, &check)?;
-    Ok(shown
-        .iter()
-        .any(|record| text(record, "USERSRC") == "NOACCESS"))
+/// A channel authentication record about as whom partners run, as it is shown; none: it is another one. Names are not read: it
+/// counts whether it is about everybody, about queue managers, or about some clients.
+fn record(shown: &Shown) -> Option<Record> {
+    let whom = match text(shown, "TYPE") {
+        "ADDRESSMAP" => Whom::Anybody,
+        "QMGRMAP" => Whom::QueueManager(Pattern::new(text(shown, "QMNAME"))),
+        "USERMAP" => Whom::User(text(shown, "CLNTUSER").to_owned()),
+        "SSLPEERMAP" => Whom::User(text(shown, "SSLPEER").to_owned()),
+        _ => return None,
+    };
+    let source = match text(shown, "USERSRC") {
+        "NOACCESS" => UserSource::NoAccess,
+        "CHANNEL" => UserSource::Channel,
+        _ => UserSource::Map(text(shown, "MCAUSER").to_owned()),
+    };
+    Some(Record {
+        profile: Pattern::new(text(shown, "CHLAUTH")),
+        rule: Rule::Map(Map {
+            whom,
+            // What cannot be read is not every address.
+            address: AddressPattern::parse(text(shown, "ADDRESS")).ok(),
+            source,
+            check: CheckClient::AsQueueManager,
+        }),
+        warn: text(shown, "WARN") == "YES",
+    })
 }
 
-fn channels(commands: &mut CommandServer) -> Result<Vec<Channel>, Failure> {
+fn channels(commands: &mut CommandServer, rules: &Rules) -> Result<Vec<Channel>, Failure> {
     let shown = display(
         commands,
         "DISPLAY CHANNEL(*) CHLTYPE(SVRCONN) SSLCIPH SSLCAUTH MCAUSER",
@@ -34,7 +54,8 @@ fn channels(commands: &mut CommandServer) -> Result<Vec<Channel>, Failure> {
             continue;
         }
         channels.push(Channel {
-            blocked: is_blocked(commands, &name)?,
+            blocked: rules.lets_nobody_in(&name),
+            mapped: rules.maps_somebody(&name),
             cipher: text(&one, "SSLCIPH").to_owned(),
             certificate: text(&one, "SSLCAUTH") == "REQUIRED",
             user: text(&one, "MCAUSER").to_owned(),
@@ -67,6 +88,9 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Facts,
         let mode = std::fs::metadata(&path).ok()?.mode() & 0o777;
         Some((path.display().to_string(), mode))
     };
+    let records = text(&qmgr, "CHLAUTH") == "ENABLED";
+    let shown = display(commands, "DISPLAY CHLAUTH(*) ALL")?;
+    let rules = Rules::new(records, shown.iter().filter_map(record));
     let files = [
         home.users(),
         home.first_passwords(),
@@ -75,11 +99,61 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Facts,
     Ok(Facts {
         connauth,
         check_client,
-        records: text(&qmgr, "CHLAUTH") == "ENABLED",
+        records,
         authorities: settings.authorization.is_some(),
         insecure: settings.insecure_listeners,
-        channels: channels(commands)?,
+        channels: channels(commands, &rules)?,
         listeners: listeners.filter(|(name, _)| !name.is_empty()).collect(),
         files: files.into_iter().filter_map(file).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gather::attributes;
+    use super::*;
+
+    /// Records as the command server shows them.
+    #[test]
+    fn records_are_read_as_they_are_shown() {
+        let closed = |lines: &[&str]| {
+            let records = lines.iter().map(|line| record(&attributes(line)).unwrap());
+            let rules = Rules::new(true, records);
+            let channel = "SYSTEM.DEF.SVRCONN";
+            (rules.lets_nobody_in(channel), rules.maps_somebody(channel))
+        };
+        let all = "CHLAUTH(SYSTEM.*) TYPE(ADDRESSMAP) ADDRESS(*) USERSRC(NOACCESS) WARN(NO)";
+        assert_eq!(closed(&[]), (false, false));
+        assert_eq!(closed(&[all]), (true, false));
+        assert_eq!(
+            closed(&[&all.replace("WARN(NO)", "WARN(YES)")]),
+            (false, false)
+        );
+        let of = "CHLAUTH(SYSTEM.DEF.SVRCONN) ADDRESS( ) WARN(NO)";
+        for (more, expected) in [
+            (
+                "TYPE(USERMAP) CLNTUSER(alice) USERSRC(CHANNEL)",
+                (false, false),
+            ),
+            (
+                "TYPE(USERMAP) CLNTUSER(alice) USERSRC(MAP) MCAUSER(bob)",
+                (false, true),
+            ),
+            (
+                "TYPE(SSLPEERMAP) SSLPEER(CN=a) SSLCERTI( ) USERSRC(MAP) MCAUSER(bob)",
+                (false, true),
+            ),
+            (
+                "TYPE(USERMAP) CLNTUSER(alice) USERSRC(NOACCESS)",
+                (true, false),
+            ),
+            ("TYPE(QMGRMAP) QMNAME(QM2) USERSRC(CHANNEL)", (true, false)),
+        ] {
+            assert_eq!(closed(&[all, &format!("{of} {more}")]), expected, "{more}");
+        }
+        assert_eq!(
+            record(&attributes("CHLAUTH(*) TYPE(BLOCKUSER) USERLIST(*MQADMIN)")),
+            None
+        );
+    }
 }

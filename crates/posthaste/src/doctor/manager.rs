@@ -57,15 +57,19 @@ pub(crate) struct Channel {
     pub(crate) certificate: bool,
     /// MCAUSER.
     pub(crate) user: String,
-    /// Records let nobody in of whom nothing is known.
+    /// Records block every client.
     pub(crate) blocked: bool,
+    /// Records give some client a user, whatever MCAUSER says.
+    pub(crate) mapped: bool,
 }
 
 impl Channel {
     /// Nobody comes in by it, whoever he is.
     pub(super) fn is_closed(&self) -> bool {
-        self.blocked && self.name.starts_with("SYSTEM.")
-            || self.user.eq_ignore_ascii_case("*NOACCESS")
+        match self.user.trim().eq_ignore_ascii_case("*NOACCESS") {
+            true => !self.mapped,
+            false => self.blocked && self.name.starts_with("SYSTEM."),
+        }
     }
 }
 

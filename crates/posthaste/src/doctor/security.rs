@@ -280,6 +280,22 @@ mod tests {
         assert_eq!(warned(|facts| facts.records = false), ["channel records"]);
         let open = |facts: &mut Facts| facts.channels[0].blocked = false;
         assert_eq!(warned(open), ["channel records"]);
+        let nobody = |facts: &mut Facts| facts.channels[0].user = "*NOACCESS".to_owned();
+        assert!(
+            warned(|facts| {
+                open(facts);
+                nobody(facts);
+            })
+            .is_empty()
+        );
+        let mapped = |facts: &mut Facts| facts.channels[0].mapped = true;
+        assert_eq!(
+            warned(|facts| {
+                nobody(facts);
+                mapped(facts);
+            }),
+            ["channel records"]
+        );
         assert_eq!(warned(|facts| facts.authorities = false), ["authorities"]);
         let as_root = |facts: &mut Facts| facts.channels[1].user = "root".to_owned();
         assert_eq!(warned(as_root), ["channels"]);

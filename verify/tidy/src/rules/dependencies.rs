@@ -121,7 +121,9 @@ const MAY_USE: &[Row] = &[
     ),
     row(
         "crates/posthaste",
-        &["mqi", "command", "tls", "env", "client", "server", "perf"],
+        &[
+            "mqi", "chlauth", "command", "tls", "env", "client", "server", "perf",
+        ],
         &[],
     ),
     row("verify/env-sim", &["env"], &[]),
