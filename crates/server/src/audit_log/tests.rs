@@ -162,8 +162,8 @@ fn a_full_disk_is_reported_and_what_is_missing_is_counted() {
     writer.take((Timestamp::now(), command("four")));
     writer.tell_of_loss();
     drop((writer, log));
-    let told = errors(&folder.path().join("log"));
-    let number = |text: &str| told.matches(&format!("\n{text}")).count();
+    let reported = errors(&folder.path().join("log"));
+    let number = |text: &str| reported.matches(&format!("\n{text}")).count();
     assert_eq!((number("AMQ2801E: "), number("AMQ2802W: ")), (1, 1));
     assert_eq!(number("AMQ2802W: 3 events"), 1);
     let all = lines(&name);
@@ -197,11 +197,15 @@ fn a_disk_that_is_full_again_and_again_does_not_flood_the_error_log() {
         writer.files = Files::new(folder.path(), SETTINGS.file_bytes, SETTINGS.files);
     }
     drop((writer, log));
-    let told = errors(&folder.path().join("log"));
+    let reported = errors(&folder.path().join("log"));
     for id in ["AMQ2801E", "AMQ2802W"] {
-        assert_eq!(told.matches(&format!("\n{id}: ")).count(), 20, "{told}");
+        assert_eq!(
+            reported.matches(&format!("\n{id}: ")).count(),
+            20,
+            "{reported}"
+        );
         let summary = format!("AMQ2053W: 80 messages {id} were counted in");
-        assert!(told.contains(&summary), "{told}");
+        assert!(reported.contains(&summary), "{reported}");
     }
 }
 
