@@ -351,6 +351,37 @@ fn an_older_queue_manager_stays_as_it_was() {
     serving.end();
 }
 
+/// One that a record opens for somebody, whoever else is blocked.
+#[test]
+fn the_doctor_warns_of_a_channel_of_the_system_that_is_open_for_somebody() {
+    const CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
+    let place = Place::new();
+    place.line("create -lf 256 -lp 3 QM1").good();
+    let serving = place.serving("QM1");
+    let open = || {
+        let report = place.line("doctor QM1").out;
+        assert!(report.contains(" channel records "), "{report}");
+        report.contains(&format!("{CHANNEL} is not blocked"))
+    };
+    let admin = "SET CHLAUTH(SYSTEM.ADMIN.SVRCONN) TYPE(ADDRESSMAP) ACTION(REMOVEALL)";
+    place.mqsc(admin, "QM1").good();
+    assert!(!open());
+    for of in [
+        "TYPE(USERMAP) CLNTUSER('alice') USERSRC(CHANNEL)",
+        "TYPE(SSLPEERMAP) SSLPEER('CN=a') MCAUSER('bob')",
+    ] {
+        place
+            .mqsc(&format!("SET CHLAUTH({CHANNEL}) {of}"), "QM1")
+            .good();
+        assert!(open(), "{of}");
+        let (of, _) = of.rsplit_once(' ').unwrap();
+        let remove = format!("SET CHLAUTH({CHANNEL}) {of} ACTION(REMOVE)");
+        place.mqsc(&remove, "QM1").good();
+        assert!(!open(), "{of}");
+    }
+    serving.end();
+}
+
 #[test]
 fn a_queue_manager_that_was_created_lets_nobody_in_without_a_password() {
     let place = Place::new();
