@@ -93,7 +93,9 @@ public final class Reconnections {
     private static void each(Set<String> certain, Set<String> doubtful, List<String> found) {
         Set<String> once = new HashSet<>(found);
         equal(once.size(), found.size());
-        that(once.containsAll(certain), "nothing is lost");
+        Set<String> lost = new HashSet<>(certain);
+        lost.removeAll(once);
+        that(lost.isEmpty(), "nothing is lost: " + lost);
         once.removeAll(certain);
         that(doubtful.containsAll(once), "nothing comes of what was backed out: " + once);
     }
@@ -150,8 +152,10 @@ public final class Reconnections {
             }
             place.until("every message is moved", () -> place.depth(first) == 0);
         }
-        each(certain, doubtful, drain(last));
-        equal(0, place.depth(first));
+        // A message that the mover had and had not committed when its connection was closed is where it was.
+        List<String> found = drain(last);
+        found.addAll(drain(first));
+        each(certain, doubtful, found);
     }
 
     /** Sends a batch until it is committed, or nobody knows whether it is. */
