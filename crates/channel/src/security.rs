@@ -324,6 +324,7 @@ impl Repository {
             label: Some(label.as_str()).filter(|label| !label.is_empty()),
             otherwise: &otherwise,
             allowed,
+            suite_b: approved.suite_b,
             terms: Arc::new(terms),
         };
         Acceptor::new(accept).map_err(words)

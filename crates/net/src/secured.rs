@@ -515,6 +515,7 @@ mod tests {
             label: None,
             otherwise: "one",
             allowed: Allowed::all(),
+            suite_b: None,
             terms: Arc::new(|_| None),
         });
         let connector = Connector::new(Reach {

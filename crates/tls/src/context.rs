@@ -7,14 +7,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use openssl::nid::Nid;
 use openssl::ssl::{
     Ssl, SslContext, SslContextBuilder, SslMethod, SslMode, SslOptions, SslSessionCacheMode,
     SslVerifyMode, SslVersion,
 };
+use openssl::x509::verify::X509VerifyFlags;
 
 use crate::cipher_spec::{Allowed, Version};
 use crate::failure::Failure;
-use crate::key_store::{KeyStore, KeyStoreError};
+use crate::key_store::{KeyStore, KeyStoreError, Personal};
 
 /// Groups for the exchange of keys, the cheapest first.
 const GROUPS: &str = "X25519:P-256:P-384:P-521";
@@ -22,6 +24,50 @@ const GROUPS: &str = "X25519:P-256:P-384:P-521";
 const SIGNATURES: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448:\
     rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:\
     rsa_pss_pss_sha256:rsa_pss_pss_sha384:rsa_pss_pss_sha512:RSA+SHA256:RSA+SHA384:RSA+SHA512";
+/// What Suite B (RFC 6460) leaves at a strength.
+struct SuiteB {
+    groups: &'static str,
+    signatures: &'static str,
+    /// Those of the certificates' keys.
+    curves: &'static [Nid],
+    /// What partners' chains are checked for.
+    chains: X509VerifyFlags,
+}
+const SUITE_B_128: SuiteB = SuiteB {
+    groups: "P-256:P-384",
+    signatures: "ECDSA+SHA256:ECDSA+SHA384",
+    curves: &[Nid::X9_62_PRIME256V1, Nid::SECP384R1],
+    chains: X509VerifyFlags::SUITEB_128_LOS,
+};
+const SUITE_B_192: SuiteB = SuiteB {
+    groups: "P-384",
+    signatures: "ECDSA+SHA384",
+    curves: &[Nid::SECP384R1],
+    chains: X509VerifyFlags::SUITEB_192_LOS,
+};
+
+impl SuiteB {
+    /// `None` where it is not asked for.
+    fn of(bits: Option<u16>) -> Option<&'static SuiteB> {
+        bits.map(|bits| match bits {
+            ..=128 => &SUITE_B_128,
+            _ => &SUITE_B_192,
+        })
+    }
+
+    /// OpenSSL looks at the partner's certificates only.
+    fn check(&self, personal: &Personal) -> Result<(), KeyStoreError> {
+        let curve = personal.key.ec_key().ok();
+        let curve = curve.and_then(|key| key.group().curve_name());
+        if curve.is_some_and(|curve| self.curves.contains(&curve)) {
+            return Ok(());
+        }
+        Err(KeyStoreError::SuiteB {
+            label: personal.label.clone(),
+            curves: self.groups,
+        })
+    }
+}
 /// Length of keys and of digests in certificates: at least 112 bits of strength.
 const CERTIFICATE_LEVEL: i32 = 2;
 /// Tickets that a server hands out after a handshake of TLS 1.3.
@@ -63,6 +109,8 @@ pub struct Accept<'a> {
     pub otherwise: &'a str,
     /// What is offered to whoever does not say which channel he wants.
     pub allowed: Allowed,
+    /// The least strength of Suite B in bits, for groups, signatures and certificates; `None` where Suite B is not asked for.
+    pub suite_b: Option<u16>,
     /// What the channels ask for.
     pub terms: TermsOf,
 }
@@ -78,12 +126,14 @@ impl Acceptor {
             label,
             otherwise,
             allowed,
+            suite_b,
             terms,
         } = accept;
         let named = Named {
             store: store.clone(),
             label: label.map(str::to_owned),
             otherwise: otherwise.to_owned(),
+            suite_b: SuiteB::of(suite_b),
             terms,
             made: Mutex::default(),
         };
@@ -120,6 +170,7 @@ struct Named {
     store: KeyStore,
     label: Option<String>,
     otherwise: String,
+    suite_b: Option<&'static SuiteB>,
     terms: TermsOf,
     made: Mutex<HashMap<Terms, SslContext>>,
 }
@@ -144,7 +195,11 @@ impl Named {
 fn server(named: &Named, terms: &Terms) -> Result<SslContextBuilder, KeyStoreError> {
     let label = terms.label.as_deref().or(named.label.as_deref());
     let personal = named.store.personal(label, &named.otherwise)?;
-    let mut builder = either_side(SslMethod::tls_server(), &named.store, &terms.allowed)?;
+    if let Some(suite_b) = named.suite_b {
+        suite_b.check(personal)?;
+    }
+    let (store, allowed) = (&named.store, &terms.allowed);
+    let mut builder = either_side(SslMethod::tls_server(), store, allowed, named.suite_b)?;
     builder.set_certificate(&personal.certificate)?;
     for issuer in named.store.chain(&personal.certificate) {
         builder.add_extra_chain_cert(issuer)?;
@@ -187,7 +242,7 @@ impl Connector {
     /// # Errors
     /// The store has no certificate of this label, or OpenSSL does not take what is in it.
     pub fn new(reach: Reach<'_>) -> Result<Connector, KeyStoreError> {
-        let mut builder = either_side(SslMethod::tls_client(), reach.store, &reach.allowed)?;
+        let mut builder = either_side(SslMethod::tls_client(), reach.store, &reach.allowed, None)?;
         let personal = reach.store.personal(reach.label, reach.otherwise);
         match personal {
             Ok(personal) => {
@@ -219,6 +274,7 @@ fn either_side(
     method: SslMethod,
     store: &KeyStore,
     allowed: &Allowed,
+    suite_b: Option<&SuiteB>,
 ) -> Result<SslContextBuilder, KeyStoreError> {
     let mut builder = SslContextBuilder::new(method)?;
     let (lowest, highest) = match (allowed.has(Version::Tls12), allowed.has(Version::Tls13)) {
@@ -239,8 +295,15 @@ fn either_side(
         builder.set_security_level(0);
     }
     builder.verify_param_mut().set_auth_level(CERTIFICATE_LEVEL);
-    builder.set_groups_list(GROUPS)?;
-    builder.set_sigalgs_list(SIGNATURES)?;
+    if let Some(suite_b) = suite_b {
+        let checks = builder.verify_param_mut();
+        checks.set_flags(suite_b.chains)?;
+        builder.set_groups_list(suite_b.groups)?;
+        builder.set_sigalgs_list(suite_b.signatures)?;
+    } else {
+        builder.set_groups_list(GROUPS)?;
+        builder.set_sigalgs_list(SIGNATURES)?;
+    }
     builder.set_options(SslOptions::NO_RENEGOTIATION | SslOptions::NO_COMPRESSION);
     builder.set_options(CLEANSE_PLAINTEXT);
     builder.set_mode(SslMode::RELEASE_BUFFERS);

@@ -41,6 +41,8 @@ pub enum KeyKind {
     Rsa,
     /// On the curve P-256.
     Ec,
+    /// On the curve P-384, which signs with SHA-384.
+    Ec384,
 }
 
 /// What a certificate is to say.
@@ -191,11 +193,14 @@ impl Issued {
 fn key(kind: KeyKind) -> Result<PKey<Private>, ErrorStack> {
     match kind {
         KeyKind::Rsa => PKey::from_rsa(Rsa::generate(RSA_BITS)?),
-        KeyKind::Ec => {
-            let group = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
-            PKey::from_ec_key(EcKey::generate(&group)?)
-        }
+        KeyKind::Ec => on_curve(Nid::X9_62_PRIME256V1),
+        KeyKind::Ec384 => on_curve(Nid::SECP384R1),
     }
+}
+
+fn on_curve(curve: Nid) -> Result<PKey<Private>, ErrorStack> {
+    let group = EcGroup::from_curve_name(curve)?;
+    PKey::from_ec_key(EcKey::generate(&group)?)
 }
 
 fn name(subject: &Subject<'_>) -> Result<X509Name, ErrorStack> {
@@ -234,7 +239,13 @@ fn finish(
     key: PKey<Private>,
     signer: Option<&PKey<Private>>,
 ) -> Result<Issued, ErrorStack> {
-    builder.sign(signer.unwrap_or(&key), MessageDigest::sha256())?;
+    let signer = signer.unwrap_or(&key);
+    let curve = signer.ec_key().ok();
+    let digest = match curve.and_then(|key| key.group().curve_name()) {
+        Some(Nid::SECP384R1) => MessageDigest::sha384(),
+        _ => MessageDigest::sha256(),
+    };
+    builder.sign(signer, digest)?;
     let certificate = builder.build();
     Ok(Issued { key, certificate })
 }

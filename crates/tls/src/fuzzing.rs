@@ -29,6 +29,7 @@ fn sides() -> Option<(Acceptor, Connector)> {
         label: None,
         otherwise: "",
         allowed: Allowed::all(),
+        suite_b: None,
         terms: Arc::new(|_| None),
     });
     let connector = Connector::new(Reach {

@@ -66,6 +66,14 @@ pub enum KeyStoreError {
         /// The label.
         label: String,
     },
+    /// Suite B is asked for, and a certificate's key is on none of its curves.
+    #[error("SUITEB: the key of the certificate {label} is not on {curves}")]
+    SuiteB {
+        /// The certificate.
+        label: String,
+        /// The curves, by their names.
+        curves: &'static str,
+    },
     /// TLS cannot be set up with what is in it.
     #[error("{0}")]
     OpenSsl(#[from] openssl::error::ErrorStack),

@@ -95,6 +95,7 @@ fn acceptor_with(store: &KeyStore, allowed: Allowed, terms: TermsOf) -> Acceptor
         label: None,
         otherwise: "server",
         allowed,
+        suite_b: None,
         terms,
     })
     .unwrap()
@@ -664,6 +665,7 @@ fn a_list_of_the_revoked_that_leads_nowhere_is_refused() {
         label: None,
         otherwise: "server",
         allowed: Allowed::all(),
+        suite_b: None,
         terms: Arc::new(|_| None),
     };
     let error = Acceptor::new(accept).err().unwrap().to_string();

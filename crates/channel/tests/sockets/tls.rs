@@ -45,7 +45,11 @@ fn subject<'a>(name: &'a [(&'a str, &'a str)], key: KeyKind, days: i64) -> Subje
 
 impl Site {
     fn new() -> Site {
-        let authority = Issued::authority(&subject(&[("CN", "authority")], KeyKind::Ec, 9));
+        Site::of(KeyKind::Ec)
+    }
+
+    fn of(key: KeyKind) -> Site {
+        let authority = Issued::authority(&subject(&[("CN", "authority")], key, 9));
         Site {
             folder: tempfile::tempdir().unwrap(),
             authority: authority.unwrap(),
@@ -74,8 +78,12 @@ impl Site {
 
     /// A queue manager with certificates for both kinds of key.
     async fn world(&self) -> World {
+        self.world_with(KeyKind::Ec).await
+    }
+
+    async fn world_with(&self, ec: KeyKind) -> World {
         let world = World::with(Limits::default()).await;
-        let both = [("ibmwebspheremqqm1", KeyKind::Rsa), ("ec", KeyKind::Ec)];
+        let both = [("ibmwebspheremqqm1", KeyKind::Rsa), ("ec", ec)];
         let store = self.store("key.pem", &both, 5);
         let operator = world.operator.clone();
         let security = Security::start(world.qm.clone(), operator, store, 1).unwrap();
@@ -84,7 +92,11 @@ impl Site {
     }
 
     fn client(&self, days: i64) -> KeyStore {
-        let path = self.store("client.pem", &[("app1", KeyKind::Ec)], days);
+        self.client_with(KeyKind::Ec, days)
+    }
+
+    fn client_with(&self, key: KeyKind, days: i64) -> KeyStore {
+        let path = self.store("client.pem", &[("app1", key)], days);
         KeyStore::load(&path, None).unwrap()
     }
 
@@ -492,4 +504,71 @@ async fn certificates_that_come_to_their_end_are_told_of_once_a_day() {
     security.refresh().unwrap();
     assert_eq!(reported(3), ["AMQ2650W"], "read again");
     assert_eq!(reported(35), ["AMQ2651E"]);
+}
+
+/// SSLFIPS and SUITEB leave the algorithms that they approve of, and a channel that asks for another one is served to nobody.
+#[tokio::test]
+async fn only_approved_algorithms_are_agreed_on_where_that_is_asked_for() {
+    const CHACHA: &str = "TLS_CHACHA20_POLY1305_SHA256";
+    const EC_128: &str = "ECDHE_ECDSA_AES_128_GCM_SHA256";
+    const EC_192: &str = "ECDHE_ECDSA_AES_256_GCM_SHA384";
+    const CBC: &str = "ECDHE_ECDSA_AES_256_CBC_SHA384";
+    const RSA: &str = "ECDHE_RSA_AES_256_GCM_SHA384";
+    let nothing = Some("AMQ9616E");
+    for (asked, spec, refused) in [
+        ("SSLFIPS(NO)", CHACHA, None),
+        ("SSLFIPS(YES)", CHACHA, nothing),
+        ("SSLFIPS(YES)", "TLS_AES_256_GCM_SHA384", None),
+        ("SUITEB(NONE)", CBC, None),
+        ("SUITEB(128_BIT)", EC_128, None),
+        // The strengths are the least ones.
+        ("SUITEB(128_BIT)", EC_192, None),
+        ("SUITEB(128_BIT)", CBC, nothing),
+        ("SUITEB(128_BIT)", RSA, nothing),
+        ("SUITEB(128_BIT)", "TLS_AES_128_GCM_SHA256", nothing),
+        ("SUITEB(128_BIT,192_BIT)", EC_128, None),
+        ("SUITEB(128_BIT,192_BIT)", CBC, nothing),
+        ("SUITEB(192_BIT)", EC_192, None),
+        ("SUITEB(192_BIT)", EC_128, nothing),
+    ] {
+        let site = Site::of(KeyKind::Ec384);
+        let world = site.world_with(KeyKind::Ec384).await;
+        let client = site.client_with(KeyKind::Ec384, 5);
+        world.mqsc(&format!("ALTER QMGR {asked} CERTLABL('ec')"));
+        set(&world, &format!("SSLCIPH({spec})"));
+        for sni in ["CH", "OTHER"] {
+            let shaken = secure(world.socket().await, &connector(&client, spec), sni).await;
+            assert_eq!(shaken.is_err(), refused.is_some(), "{asked} {spec} {sni}");
+            drop(shaken);
+            if refused.is_some() {
+                assert_eq!(heard_of(&world).await, refused, "{asked} {spec}");
+            }
+        }
+    }
+}
+
+/// Suite B is about the keys of both sides' certificates, too.
+#[tokio::test]
+async fn certificates_fit_the_strength_of_suite_b() {
+    const SPEC: &str = "ECDHE_ECDSA_AES_256_GCM_SHA384";
+    let (short, long) = (KeyKind::Ec, KeyKind::Ec384);
+    for (asked, server, client, refused) in [
+        ("128_BIT", short, short, None),
+        ("128_BIT", KeyKind::Rsa, short, Some("AMQ9657E")),
+        ("192_BIT", long, long, None),
+        ("192_BIT", long, short, Some("AMQ9633E")),
+        ("192_BIT", short, long, Some("AMQ9657E")),
+    ] {
+        let site = Site::of(long);
+        let world = site.world_with(server).await;
+        let client = site.client_with(client, 5);
+        world.mqsc(&format!("ALTER QMGR SUITEB({asked}) CERTLABL('ec')"));
+        set(&world, &format!("SSLCIPH({SPEC}) SSLCAUTH(REQUIRED)"));
+        let shaken = secure(world.socket().await, &connector(&client, SPEC), "CH").await;
+        assert_eq!(shaken.is_err(), refused.is_some(), "{asked} {server:?}");
+        drop(shaken);
+        if refused.is_some() {
+            assert_eq!(heard_of(&world).await, refused, "{asked} {server:?}");
+        }
+    }
 }
