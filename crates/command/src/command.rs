@@ -168,6 +168,8 @@ pub enum DisplayType {
     Conn,
     /// HANDLE: the open objects, of a connection or of a queue; SUB: the subscriptions to a topic string.
     Handle,
+    /// PUB: the handles to publish on a topic string by.
+    Pub,
     /// ALL: everything.
     All,
     /// QUEUE: the queue itself (of QSTATUS); TOPIC: the topic string itself.

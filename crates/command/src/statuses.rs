@@ -24,8 +24,10 @@ pub(crate) struct Status {
     /// In rows of TYPE(QUEUE) or TYPE(CONN), which are those without TYPE; in all rows of a command
     /// that has no TYPE.
     own: &'static [Attribute],
-    /// In rows of TYPE(HANDLE).
+    /// In rows of TYPE(HANDLE); of TYPE(SUB).
     handle: &'static [Attribute],
+    /// In rows of TYPE(PUB).
+    publish: &'static [Attribute],
     /// MQ's others.
     not_here: &'static [&'static str],
     /// Words that ask for several keywords at once.
@@ -329,6 +331,7 @@ pub(crate) const STATUSES: &[Status] = &[
             word("URTYPE", mq::MQIACF_UOW_TYPE, URTYPE),
             text("USERID", mq::MQCACF_USER_IDENTIFIER),
         ],
+        publish: &[],
         not_here: &[
             "ASID", "PSBNAME", "PSTID", "QSGDISP", "TASKNO", "TRANSID", "URID",
         ],
@@ -368,6 +371,7 @@ pub(crate) const STATUSES: &[Status] = &[
             time("STARTTI", mq::MQCACF_Q_MGR_START_TIME),
         ],
         handle: &[],
+        publish: &[],
         not_here: &[
             "AUTOCLUS", "DATFSSZ", "DATFSUSE", "DATPATH", "HOSTNAME", "INSTDESC", "INSTNAME", "INSTPATH", "LDAPCONN",
             "LOGFSSZ", "LOGFSUSE", "LOGSTRDA", "LOGSTRL", "LOGSTRTI", "QMFSENC", "QMFSSZ", "QMFSUSE", "UNICLUS",
@@ -421,6 +425,7 @@ pub(crate) const STATUSES: &[Status] = &[
             text("SUBNAME", mq::MQCACF_SUB_NAME),
             text("TOPICSTR", mq::MQCA_TOPIC_STRING),
         ],
+        publish: &[],
         not_here: &["ASID", "CONNTAG", "PSBNAME", "PSTID", "QSGDISP", "TASKNO", "TRANSID", "URDISP", "URID"],
         groups: &[],
         choices: &[],
@@ -475,6 +480,7 @@ pub(crate) const STATUSES: &[Status] = &[
             word("SUBSTATE", mq::MQIACH_CHANNEL_SUBSTATE, SUBSTATE),
         ],
         handle: &[],
+        publish: &[],
         not_here: &[
             "AMQPKA", "BATCHES", "BATCHSZ", "CURLUWID", "CURMSGS", "CURSEQNO", "INDOUBT", "INDMSGS", "INDSEQNO",
             "KAINT", "LOCLADDR", "LSTLUWID", "LSTSEQNO", "MONITOR", "NETTIME", "NPMSPEED", "PORT", "QMNAME", "RQMNAME",
@@ -504,6 +510,7 @@ pub(crate) const STATUSES: &[Status] = &[
             word("TRPTYPE", mq::MQIACH_XMIT_PROTOCOL_TYPE, TRANSPORTS),
         ],
         handle: &[],
+        publish: &[],
         not_here: &["ADAPTER", "CMDS", "LOCLNAME", "NTBNAMES", "SESSIONS", "SOCKET", "TPNAME"],
         groups: &[],
         choices: &[],
@@ -532,11 +539,12 @@ pub(crate) const STATUSES: &[Status] = &[
             text("STOPCMD", mq::MQCA_SERVICE_STOP_COMMAND),
         ],
         handle: &[],
+        publish: &[],
         not_here: &[],
         groups: &[],
         choices: &[],
     },
-    // Manual: "DISPLAY TPSTATUS". `own` are the topic strings, `handle` the subscriptions to them. Who publishes is not here.
+    // Manual: "DISPLAY TPSTATUS". `own` are the topic strings, `handle` the subscriptions to them, `publish` the handles to publish by.
     Status {
         what: DisplayWhat::TpStatus,
         nouns: &["TPSTATUS", "TPS"],
@@ -557,6 +565,7 @@ pub(crate) const STATUSES: &[Status] = &[
             word("NPMSGDLV", mq::MQIA_NPM_DELIVERY, topic::DELIVERY),
             word("PMSGDLV", mq::MQIA_PM_DELIVERY, topic::DELIVERY),
             word("PUB", mq::MQIA_INHIBIT_PUB, topic::PUB),
+            number("PUBCOUNT", mq::MQIA_PUB_COUNT),
             word("PUBSCOPE", mq::MQIA_PUB_SCOPE, topic::SCOPE),
             word("RETAINED", mq::MQIACF_RETAINED_PUBLICATION, RETAINED),
             word("SUB", mq::MQIA_INHIBIT_SUB, topic::PUB),
@@ -565,7 +574,13 @@ pub(crate) const STATUSES: &[Status] = &[
             word("USEDLQ", mq::MQIA_USE_DEAD_LETTER_Q, topic::USEDLQ),
         ],
         handle: SUBSCRIPTION,
-        not_here: &["LPUBDATE", "LPUBTIME", "MCASTREL", "NUMPUBS", "PUBCOUNT"],
+        publish: &[
+            text("ACTCONN", mq::MQBACF_CONNECTION_ID),
+            date("LPUBDATE", mq::MQCACF_LAST_PUB_DATE),
+            time("LPUBTIME", mq::MQCACF_LAST_PUB_TIME),
+            number("NUMPUBS", mq::MQIACF_PUBLISH_COUNT),
+        ],
+        not_here: &["MCASTREL"],
         groups: &[],
         choices: &[],
     },
@@ -577,6 +592,7 @@ pub(crate) const STATUSES: &[Status] = &[
         heading: &[text("SUB", mq::MQCACF_SUB_NAME), text("TOPICSTR", mq::MQCA_TOPIC_STRING)],
         own: SUBSCRIPTION,
         handle: &[],
+        publish: &[],
         not_here: &["MCASTREL"],
         groups: &[],
         choices: SUB_CHOICES,
@@ -596,6 +612,7 @@ pub(crate) const STATUSES: &[Status] = &[
             number("TPCOUNT", mq::MQIA_TOPIC_NODE_COUNT),
         ],
         handle: &[],
+        publish: &[],
         not_here: &[],
         groups: &[],
         choices: &[],
@@ -714,10 +731,11 @@ pub(crate) fn status_rows(what: DisplayWhat, type_: DisplayType) -> Vec<&'static
     };
     let rows: &[&'static [Attribute]] = match type_ {
         DisplayType::Handle => &[status.heading, status.handle],
+        DisplayType::Pub => &[status.heading, status.publish],
         DisplayType::Queue | DisplayType::Conn | DisplayType::Kind(_) => {
             &[status.heading, status.own]
         }
-        DisplayType::All => &[status.heading, status.own, status.handle],
+        DisplayType::All => &[status.heading, status.own, status.handle, status.publish],
     };
     rows.iter().flat_map(|rows| rows.iter()).collect()
 }
@@ -737,18 +755,30 @@ pub(crate) fn is_not_here(what: DisplayWhat, word: &str) -> bool {
         .any(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
-/// The TYPE whose rows alone have a keyword.
-pub(crate) fn type_of_keyword(what: DisplayWhat, keyword: &str) -> Option<DisplayType> {
-    let status = status(what)?;
+/// The TYPEs whose rows have a keyword, if others have not.
+pub(crate) fn types_of_keyword(what: DisplayWhat, keyword: &str) -> Vec<DisplayType> {
+    let Some(status) = status(what) else {
+        return Vec::new();
+    };
     let own = match what {
         DisplayWhat::Conn => DisplayType::Conn,
         _ => DisplayType::Queue,
     };
     let has = |rows: &[Attribute]| rows.iter().any(|row| row.keyword == keyword);
-    match (has(status.own), has(status.handle)) {
-        (true, false) if !status.handle.is_empty() => Some(own),
-        (false, true) => Some(DisplayType::Handle),
-        _ => None,
+    let of_all = [
+        (own, status.own),
+        (DisplayType::Handle, status.handle),
+        (DisplayType::Pub, status.publish),
+    ];
+    let there = of_all.iter().filter(|(_, rows)| !rows.is_empty());
+    let types: Vec<DisplayType> = there
+        .clone()
+        .filter(|(_, rows)| has(rows))
+        .map(|(type_, _)| *type_)
+        .collect();
+    match types.len() < there.count() {
+        true => types,
+        false => Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::consume::selection::{Selecting, Selection};
 use crate::group::{GroupGet, GroupPut};
 use crate::queue::judged::Judged;
 use crate::queue::{Cursor, Queue};
-use crate::topics::subscription::SubId;
+use crate::topics::subscription::{SubId, Tallied};
 
 /// What a handle is open on.
 #[derive(Clone)]
@@ -45,6 +45,8 @@ pub(crate) struct OpenTopic {
     pub(crate) string: String,
     /// The alias queue by which it was opened.
     pub(crate) alias: Option<Arc<Alias>>,
+    /// What was published by this handle.
+    pub(crate) published: Tallied,
 }
 
 /// An open object.

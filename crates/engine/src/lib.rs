@@ -110,8 +110,8 @@ pub use queue::{QueueCounts, QueueStatus};
 pub use queue_manager::{EndMode, QueueManager, Started};
 pub use session::Session;
 pub use status::{
-    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, SubscriptionStatus,
-    TopicStatus, TransactionState, TransactionStatus, UnitStatus,
+    ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, OpenTopicStatus,
+    SubscriptionStatus, TopicStatus, TransactionState, TransactionStatus, UnitStatus,
 };
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};

@@ -15,6 +15,7 @@ use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
 use crate::names::valid_name;
 use crate::queue::Queue;
+use crate::topics::subscription::Tallied;
 
 /// What a name came to.
 pub(crate) struct Resolved {
@@ -56,9 +57,13 @@ impl Resolved {
         alias: Option<Arc<Alias>>,
     ) -> Result<Self, Reason> {
         posthaste_topic::check(string).map_err(|_| Reason::TOPIC_STRING_ERROR)?;
-        let string = string.to_owned();
+        let open = OpenTopic {
+            string: string.to_owned(),
+            alias,
+            published: Tallied::default(),
+        };
         Ok(Resolved {
-            target: Target::Topic(Arc::new(OpenTopic { string, alias })),
+            target: Target::Topic(Arc::new(open)),
             opened,
             q_name: Name::default(),
             q_mgr_name: Name::default(),

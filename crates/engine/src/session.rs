@@ -24,12 +24,14 @@ use posthaste_mqi::{Hobj, Reason, Xid};
 use crate::application::Application;
 use crate::async_puts::AsyncPuts;
 use crate::consume::waiter::Waiter;
-use crate::handles::Handles;
+use crate::handles::{Handles, Target};
 use crate::manager::Inner;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::sessions::Sessions;
-use crate::status::{ConnectionCounts, ConnectionStatus, HandleStatus, UnitStatus};
+use crate::status::{
+    ConnectionCounts, ConnectionStatus, HandleStatus, OpenTopicStatus, UnitStatus,
+};
 use crate::unit::ticket::{Outstanding, TicketHolder};
 use crate::unit::worked_on::WorkedOn;
 use crate::unit::{Stage, Unit, Work};
@@ -121,7 +123,7 @@ pub(crate) struct SessionInner {
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
     waiting: Mutex<Waiting>,
-    /// Deliveries of consumers that are being accepted.
+    /// Tallied of consumers that are being accepted.
     accepting: AtomicUsize,
     pub(crate) outstanding: Outstanding,
 }
@@ -442,6 +444,14 @@ impl SessionInner {
             object: handle.opened.name().to_owned(),
             kind: handle.opened.kind(),
             options: handle.options,
+            topic: match &handle.target {
+                Target::Topic(topic) => Some(OpenTopicStatus {
+                    topic: topic.string.clone(),
+                    published: topic.published.messages(),
+                    latest: topic.published.latest(),
+                }),
+                _ => None,
+            },
         });
         ConnectionStatus {
             number: self.qm.numbers.of_connection(self.id),

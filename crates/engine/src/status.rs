@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_mqi::Xid;
+use posthaste_mqi::constants::MQOO_OUTPUT;
 
 use crate::application::Application;
 use crate::unit::outcome::Outcome;
@@ -123,8 +124,8 @@ pub enum TransactionState {
     Heuristic(Outcome),
 }
 
-/// A topic string that somebody subscribes to, that a topic object is about, or that has a retained publication, or one
-/// above these.
+/// A topic string that somebody subscribes to or may publish on by a handle, that a topic object is about, or that has a
+/// retained publication, or one above these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicStatus {
     /// The topic string; the root is empty.
@@ -135,6 +136,8 @@ pub struct TopicStatus {
     pub rules: Attrs,
     /// How many subscriptions there are to it.
     pub subscriptions: usize,
+    /// How many handles are open on it for publications.
+    pub publishers: usize,
     /// Whether it has a retained publication.
     pub retained: bool,
 }
@@ -172,4 +175,25 @@ pub struct HandleStatus {
     pub kind: ObjectKind,
     /// The open options.
     pub options: i32,
+    /// What is so of the topic string, if it is open on one.
+    pub topic: Option<OpenTopicStatus>,
+}
+
+impl HandleStatus {
+    /// The topic string that is open for publications, with what has come of it.
+    pub fn publishes(&self) -> Option<&OpenTopicStatus> {
+        let output = self.options & MQOO_OUTPUT != 0;
+        self.topic.as_ref().filter(|_| output)
+    }
+}
+
+/// A topic string that a handle is open on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenTopicStatus {
+    /// The whole topic string.
+    pub topic: String,
+    /// How many messages the handle has published, those of units of work that were backed out among them.
+    pub published: u64,
+    /// When the latest was, microseconds since 1970.
+    pub latest: Option<i64>,
 }

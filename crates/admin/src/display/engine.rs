@@ -233,9 +233,12 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
                 },
             );
             row.push("OPENOPTS", handle.options);
-            for keyword in ["DEST", "DESTQMGR", "SUBID", "SUBNAME", "TOPICSTR"] {
+            for keyword in ["DEST", "DESTQMGR", "SUBID", "SUBNAME"] {
                 row.push(keyword, Value::Blank);
             }
+            let topic = handle.topic.as_ref().map(|open| open.topic.as_str());
+            let may = |topic: &&str| qm.may(request.issuer, Need::Topic(topic, DISPLAY));
+            row.push("TOPICSTR", topic.filter(may));
             push_handle_state(&mut row, connection);
             request.add(&mut reply, "AMQ8276I", Cells::whole(row, 3));
         }

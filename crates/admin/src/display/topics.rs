@@ -6,7 +6,9 @@ use posthaste_command::{
     DisplayType, DisplayWhat, Object, ObjectKind, Reply, Row, Value, generic_matches, row_of,
     shows_all, where_matches,
 };
-use posthaste_engine::{QueueManager, SubscriptionStatus, TopicStatus, display_stamp};
+use posthaste_engine::{
+    HandleStatus, OpenTopicStatus, QueueManager, SubscriptionStatus, TopicStatus, display_stamp,
+};
 use posthaste_mqi::constants::*;
 
 use super::{Cells, Request};
@@ -134,8 +136,21 @@ fn topic_row(status: &TopicStatus) -> Row {
     ] {
         row.push(keyword, rules.int(selector));
     }
+    row.push("PUBCOUNT", status.publishers as u64);
     row.push("RETAINED", i32::from(status.retained));
     row.push("SUBCOUNT", status.subscriptions as u64);
+    row
+}
+
+/// A handle to publish by, of the connection of this number.
+fn publisher_row(connection: u64, open: &OpenTopicStatus) -> Row {
+    let (date, time) = open.latest.map(display_stamp).unzip();
+    let mut row = Row::of(DisplayWhat::TpStatus);
+    row.push("TOPICSTR", open.topic.as_str());
+    row.push("ACTCONN", format!("{connection:016X}"));
+    row.push("LPUBDATE", date);
+    row.push("LPUBTIME", time);
+    row.push("NUMPUBS", open.published);
     row
 }
 
@@ -143,18 +158,31 @@ fn topic_row(status: &TopicStatus) -> Row {
 pub(super) fn topic_status(qm: &QueueManager, request: &Request<'_>) -> Reply {
     let mut reply = Reply::default();
     let wanted = |topic: &str| matches(request.name, topic);
-    if request.type_ == Some(DisplayType::Handle) {
-        for status in qm.subscriptions(|_, _| true) {
-            if wanted(&status.topic) {
-                let mut row = Row::of(DisplayWhat::TpStatus);
-                row.push("TOPICSTR", status.topic.as_str());
-                push_subscription(&mut row, &status);
-                request.add(&mut reply, "AMQ8754I", Cells::whole(row, 1));
+    match request.type_ {
+        Some(DisplayType::Handle) => {
+            for status in qm.subscriptions(|_, _| true) {
+                if wanted(&status.topic) {
+                    let mut row = Row::of(DisplayWhat::TpStatus);
+                    row.push("TOPICSTR", status.topic.as_str());
+                    push_subscription(&mut row, &status);
+                    request.add(&mut reply, "AMQ8754I", Cells::whole(row, 1));
+                }
             }
         }
-    } else {
-        for status in qm.topics(wanted) {
-            request.add(&mut reply, "AMQ8754I", Cells::whole(topic_row(&status), 1));
+        Some(DisplayType::Pub) => {
+            for connection in qm.connection_status() {
+                let open = connection.handles.iter();
+                let open = open.filter_map(HandleStatus::publishes);
+                for open in open.filter(|open| wanted(&open.topic)) {
+                    let row = publisher_row(connection.number, open);
+                    request.add(&mut reply, "AMQ8754I", Cells::whole(row, 1));
+                }
+            }
+        }
+        _ => {
+            for status in qm.topics(wanted) {
+                request.add(&mut reply, "AMQ8754I", Cells::whole(topic_row(&status), 1));
+            }
         }
     }
     request.any(reply)

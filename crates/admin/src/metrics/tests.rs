@@ -168,6 +168,7 @@ fn each_number_of_a_connection_has_a_row() {
         object: "Q".to_owned(),
         kind: posthaste_command::ObjectKind::QLocal,
         options: 0,
+        topic: None,
     };
     let connection = ConnectionStatus {
         number: 0xAB,

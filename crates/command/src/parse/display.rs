@@ -10,7 +10,7 @@ use crate::filter::wanted;
 use crate::kinds::ObjectKind;
 use crate::statuses::{
     Choice, ChoiceBy, Fit, STATUSES, all_keywords, choice, displayed_kinds, group, groups,
-    is_not_here, noun, shown_by, status, type_of_keyword, where_keyword,
+    is_not_here, noun, shown_by, status, types_of_keyword, where_keyword,
 };
 use crate::table::by_selector;
 use posthaste_mqi::constants as mq;
@@ -188,14 +188,14 @@ fn fits(
     })
 }
 
-/// The TYPE that the keywords of a DISPLAY command about state belong to: the first that only one
-/// TYPE's rows have, and that TYPE.
+/// The TYPEs that the keywords of a DISPLAY command about state belong to: those whose rows have all of them, and the first
+/// that not every TYPE's rows have.
 #[derive(Default)]
 struct Types(Option<Needed>);
 
 struct Needed {
     keyword: String,
-    type_: DisplayType,
+    types: Vec<DisplayType>,
     start: usize,
     end: usize,
 }
@@ -208,23 +208,26 @@ impl Types {
         keyword: &str,
         parameter: &Parameter<'_>,
     ) -> Result<(), SyntaxError> {
-        let Some(type_) = type_of_keyword(what, keyword) else {
+        let types = types_of_keyword(what, keyword);
+        if types.is_empty() {
             return Ok(());
-        };
+        }
         let needed = Needed {
             keyword: keyword.to_owned(),
-            type_,
+            types,
             start: parameter.start,
             end: parameter.word_end,
         };
-        match &self.0 {
-            Some(first) if first.type_ != type_ => Err(needed.refused(text, what)),
-            Some(_) => Ok(()),
-            None => {
-                self.0 = Some(needed);
-                Ok(())
-            }
+        let Some(first) = &mut self.0 else {
+            self.0 = Some(needed);
+            return Ok(());
+        };
+        let both = |type_: &DisplayType| needed.types.contains(type_);
+        if !first.types.iter().any(both) {
+            return Err(needed.refused(text, what));
         }
+        first.types.retain(both);
+        Ok(())
     }
 
     /// The TYPE of the command: as given, or as its keywords need it.
@@ -235,9 +238,13 @@ impl Types {
         given: Option<DisplayType>,
     ) -> Result<Option<DisplayType>, SyntaxError> {
         match (self.0, given) {
-            // The others are what is shown when no TYPE is given.
-            (Some(needed), None) if needed.type_ == DisplayType::Handle => Ok(Some(needed.type_)),
-            (Some(needed), Some(given)) if given != needed.type_ && given != DisplayType::All => {
+            (Some(needed), None) => Ok(needed.types.first().copied().filter(|first| {
+                // The others are what is shown when no TYPE is given.
+                matches!(first, DisplayType::Handle | DisplayType::Pub)
+            })),
+            (Some(needed), Some(given))
+                if !needed.types.contains(&given) && given != DisplayType::All =>
+            {
                 Err(needed.refused(text, what))
             }
             (_, given) => Ok(given),
@@ -247,14 +254,16 @@ impl Types {
 
 impl Needed {
     fn refused(&self, text: &str, what: DisplayWhat) -> SyntaxError {
-        let type_ = match self.type_ {
+        let words = self.types.iter().map(|type_| match type_ {
             DisplayType::Handle if what == DisplayWhat::TpStatus => "SUB",
             DisplayType::Queue if what == DisplayWhat::TpStatus => "TOPIC",
             DisplayType::Handle => "HANDLE",
+            DisplayType::Pub => "PUB",
             DisplayType::Conn => "CONN",
             _ => "QUEUE",
-        };
-        let detail = format!("{} is shown with TYPE({type_})", self.keyword);
+        });
+        let words: Vec<String> = words.map(|word| format!("TYPE({word})")).collect();
+        let detail = format!("{} is shown with {}", self.keyword, words.join(" or "));
         fault::syntax(text, self.start, self.end, detail)
     }
 }
@@ -308,7 +317,11 @@ fn types_of(what: DisplayWhat, keyword: &str) -> Vec<(&'static str, DisplayType)
             ];
         }
         (DisplayWhat::TpStatus, "TYPE") => {
-            return vec![("TOPIC", DisplayType::Queue), ("SUB", DisplayType::Handle)];
+            return vec![
+                ("TOPIC", DisplayType::Queue),
+                ("SUB", DisplayType::Handle),
+                ("PUB", DisplayType::Pub),
+            ];
         }
         (DisplayWhat::PubSub, "TYPE") => vec![("LOCAL", DisplayType::Queue)],
         (DisplayWhat::ChStatus, "TYPE" | "CHLTYPE") => {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::attribute::{Effect, Set, ValueKind};
 use crate::statuses::{
-    STATUSES, all_keywords, groups, is_not_here, status_keywords, type_of_keyword, where_keyword,
+    STATUSES, all_keywords, groups, is_not_here, status_keywords, types_of_keyword, where_keyword,
 };
 use crate::value::Value;
 use posthaste_mqi::constants as mq;
@@ -332,11 +332,15 @@ fn keywords_of_state_are_answered_or_not_here() {
         assert!(!is_not_here(what, "COLOUR"));
     }
     assert!(answered > 130, "{answered}");
-    assert_eq!(type_of_keyword(W::QStatus, "BROWSE"), Some(T::Handle));
-    assert_eq!(type_of_keyword(W::QStatus, "CURDEPTH"), Some(T::Queue));
-    assert_eq!(type_of_keyword(W::Conn, "PID"), Some(T::Conn));
-    assert_eq!(type_of_keyword(W::Conn, "ASTATE"), None);
-    assert_eq!(type_of_keyword(W::ChStatus, "HBINT"), None);
+    assert_eq!(types_of_keyword(W::QStatus, "BROWSE"), [T::Handle]);
+    assert_eq!(types_of_keyword(W::QStatus, "CURDEPTH"), [T::Queue]);
+    assert_eq!(types_of_keyword(W::Conn, "PID"), [T::Conn]);
+    assert_eq!(types_of_keyword(W::Conn, "ASTATE"), []);
+    assert_eq!(types_of_keyword(W::ChStatus, "HBINT"), []);
+    assert_eq!(types_of_keyword(W::TpStatus, "PUBCOUNT"), [T::Queue]);
+    let both = [T::Handle, T::Pub];
+    assert_eq!(types_of_keyword(W::TpStatus, "ACTCONN"), both);
+    assert_eq!(types_of_keyword(W::TpStatus, "NUMPUBS"), [T::Pub]);
 }
 
 /// Every attribute that can be set, by what its value does. A new one is put where it belongs, or this fails.

@@ -8,14 +8,23 @@ use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::Reason;
 
 use super::{
-    ConnectionStatus, LogStatus, ManagerStatus, SubscriptionStatus, TopicStatus, TransactionState,
-    TransactionStatus,
+    ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, SubscriptionStatus, TopicStatus,
+    TransactionState, TransactionStatus,
 };
 use crate::catalogue::Runtime;
 use crate::queue::QueueStatus;
 use crate::queue_manager::QueueManager;
 use crate::topics::Found;
 use crate::unit::{Stage, Unit};
+
+/// What is known of a topic string.
+#[derive(Default)]
+struct Known {
+    object: String,
+    subscriptions: usize,
+    publishers: usize,
+    retained: bool,
+}
 
 impl QueueManager {
     /// Whether it takes calls.
@@ -136,20 +145,29 @@ impl QueueManager {
             .collect()
     }
 
-    /// Every topic string that is wanted of those that somebody subscribes to, that topic objects are about or that have
-    /// retained publications, and of those above them, in their order.
+    /// Every topic string that is wanted of those that somebody subscribes to or may publish on by a handle, that topic objects
+    /// are about or that have retained publications, and of those above them, in their order.
     pub fn topics(&self, wanted: impl Fn(&str) -> bool) -> Vec<TopicStatus> {
         let objects = &self.inner().catalogue.topic_objects;
-        let mut all: BTreeMap<String, (String, usize, bool)> = BTreeMap::new();
+        let mut all: BTreeMap<String, Known> = BTreeMap::new();
         for (topic, object) in objects.all() {
-            all.entry(topic).or_default().0 = object;
+            all.entry(topic).or_default().object = object;
         }
         for found in self.inner().topics.all() {
             let topic = found.subscription.topic().to_owned();
-            all.entry(topic).or_default().1 += 1;
+            all.entry(topic).or_default().subscriptions += 1;
         }
         for topic in self.inner().all_retained() {
-            all.entry(topic.to_string()).or_default().2 = true;
+            all.entry(topic.to_string()).or_default().retained = true;
+        }
+        for connection in self.connection_status() {
+            let published = connection
+                .handles
+                .iter()
+                .filter_map(HandleStatus::publishes);
+            for open in published {
+                all.entry(open.topic.clone()).or_default().publishers += 1;
+            }
         }
         let named: Vec<String> = all.keys().cloned().collect();
         for topic in named {
@@ -159,12 +177,13 @@ impl QueueManager {
             }
         }
         let all = all.into_iter().filter(|(topic, _)| wanted(topic));
-        all.map(|(topic, (object, subscriptions, retained))| TopicStatus {
+        all.map(|(topic, known)| TopicStatus {
             rules: objects.rules(&topic).attrs().clone(),
             topic,
-            object,
-            subscriptions,
-            retained,
+            object: known.object,
+            subscriptions: known.subscriptions,
+            publishers: known.publishers,
+            retained: known.retained,
         })
         .collect()
     }

@@ -363,7 +363,7 @@ impl Entry {
 pub(crate) mod tests {
     use super::*;
     use posthaste_topic::{Filter, Scheme};
-    use subscription::{Deliveries, Destination, Maker, PublishProperties};
+    use subscription::{Destination, Maker, PublishProperties, Tallied};
 
     pub(crate) fn subscription(number: u8, name: &str, topic: &str) -> Arc<Subscription> {
         Arc::new(Subscription {
@@ -393,7 +393,7 @@ pub(crate) mod tests {
             expires: None,
             created: 0,
             altered: 0,
-            deliveries: Arc::new(Deliveries::default()),
+            deliveries: Arc::new(Tallied::default()),
         })
     }
 

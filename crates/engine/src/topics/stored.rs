@@ -14,7 +14,7 @@ use posthaste_mqi::{Name, Reason};
 use posthaste_selector::Selector;
 use posthaste_topic::{Filter, Scheme};
 
-use super::subscription::{Deliveries, Destination, Maker, PublishProperties, SubId, Subscription};
+use super::subscription::{Destination, Maker, PublishProperties, SubId, Subscription, Tallied};
 
 /// Selectors of attributes that no command shows lie below this.
 const PRIVATE: i32 = -1000;
@@ -255,7 +255,7 @@ impl Subscription {
             expires: attrs.get(EXPIRES).map(|_| attrs.long(EXPIRES)),
             created: attrs.long(CREATED),
             altered: attrs.long(ALTERED),
-            deliveries: Arc::new(Deliveries::default()),
+            deliveries: Arc::new(Tallied::default()),
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! * What a subscription says does not change: an alteration puts another one with the same identifier and the same
-//!   [`Deliveries`] in its place, so that a publication reads one whole set of terms.
+//!   [`Tallied`] in its place, so that a publication reads one whole set of terms.
 //! * A subscription that is durable is an object of the catalogue; any other ends with the last handle on it.
 
 use std::sync::Arc;
@@ -78,22 +78,22 @@ impl Clone for Destination {
     }
 }
 
-/// What a subscription has been given, for whoever asks for its status.
+/// Publications, counted for whoever asks: those that a subscription has been given, or that a handle has published.
 #[derive(Debug, Default)]
-pub(crate) struct Deliveries {
+pub(crate) struct Tallied {
     messages: AtomicU64,
     /// Microseconds since 1970; 0: none yet.
     latest: AtomicI64,
 }
 
-impl Deliveries {
-    /// One publication more was put on the destination.
+impl Tallied {
+    /// One more, at this moment.
     pub(crate) fn count(&self, now: i64) {
         self.messages.fetch_add(1, Ordering::Relaxed);
         self.latest.store(now, Ordering::Relaxed);
     }
 
-    /// How many there were since it was made or the queue manager started.
+    /// How many there were since the subscription was made, the handle was opened or the queue manager started.
     pub(crate) fn messages(&self) -> u64 {
         self.messages.load(Ordering::Relaxed)
     }
@@ -151,7 +151,7 @@ pub(crate) struct Subscription {
     /// When it was made, and when it was altered, microseconds since 1970.
     pub(crate) created: i64,
     pub(crate) altered: i64,
-    pub(crate) deliveries: Arc<Deliveries>,
+    pub(crate) deliveries: Arc<Tallied>,
 }
 
 /// When a subscription ends whose `expiry` (tenths of a second) begins now.

@@ -360,6 +360,7 @@ impl SessionInner {
         let counters = &self.qm.home.counters;
         counters.one(Count::Puts);
         counters.add(Count::PutBytes, publishing.data.len());
+        publishing.topic.published.count(self.qm.clock.now());
         let (local, remote) = self.count_delivered(&owners, &undelivered);
         let done = Md {
             reply_to_q: md.reply_to_q,

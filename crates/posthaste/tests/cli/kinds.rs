@@ -310,7 +310,13 @@ fn shown_subscriptions(place: &Place) {
         ),
         line("DISPLAY TPSTATUS('none')", &["AMQ8147E"]),
         line("DISPLAY TPSTATUS('a') RETAINED", &["RETAINED(NO)"]),
-        line("DISPLAY TPSTATUS('a') NUMPUBS", &["AMQ2401E"]),
+        line("DISPLAY TPSTATUS('a') PUBCOUNT", &["PUBCOUNT(0)"]),
+        line("DISPLAY TPSTATUS('a/b') TYPE(PUB)", &["AMQ8147E"]),
+        line(
+            "DISPLAY TPSTATUS('a') TYPE(SUB) NUMPUBS",
+            &["AMQ8405I", "TYPE(PUB)"],
+        ),
+        line("DISPLAY TPSTATUS('a') TYPE(PUB) MCASTREL", &["AMQ2401E"]),
         line("CLEAR TOPICSTR('a/#') CLRTYPE(RETAINED)", &["AMQ2405I"]),
         line(
             "DISPLAY PUBSUB",
