@@ -614,3 +614,32 @@ fn a_crash_at_any_operation_leaves_the_last_one_that_was_acknowledged_or_a_later
         assert_eq!(w.depth(RETAINED), u32::from(last > 0));
     }
 }
+
+/// DEFINE SUB sends what is retained, as MQSUB does: to a new subscription, unless it gets what it asks for.
+#[test]
+fn a_subscription_that_is_defined_is_given_what_is_retained() {
+    let w = World::new();
+    let s = w.connect();
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(SMALL) MAXDEPTH(1)\nDEFINE QLOCAL(ASKS)");
+    publish(&s, "a/b", PERSISTENT, 0, "one");
+    publish(&s, "a/c", NOT_PERSISTENT, 0, "two");
+    w.run("DEFINE SUB(S) TOPICSTR('a/#') DEST(Q)");
+    let queue = open(&s, "Q", IN_OUT);
+    assert_eq!(drain(&s, queue), ["one", "two"]);
+    w.run(
+        "DEFINE SUB(S) REPLACE TOPICSTR('a/#') DEST(Q) USERDATA('x')\nALTER SUB(S) USERDATA('y')",
+    );
+    assert_eq!(drain(&s, queue), [""; 0], "it was there before");
+    w.run("DEFINE SUB(R) TOPICSTR('a/#') DEST(ASKS) REQONLY(YES)");
+    assert_eq!(w.depth("ASKS"), 0);
+    w.run("DEFINE SUB(SEL) TOPICSTR('a/#') DESTCLAS(MANAGED) SELECTOR('JMSDeliveryMode = ''PERSISTENT''')");
+    let shown = w.mqsc("DISPLAY SBSTATUS(SEL) NUMMSGS");
+    assert_eq!(shown.rows[0].2.shown("NUMMSGS").unwrap(), "1");
+    // It is there with what is retained, or not at all.
+    w.run("ALTER TOPIC(SYSTEM.BASE.TOPIC) USEDLQ(NO)");
+    let refused = w.mqsc("DEFINE SUB(FULL) TOPICSTR('a/#') DEST(SMALL)");
+    assert!(!refused.ok, "{refused:?}");
+    assert_eq!(refused.reason, Reason::RETAINED_NOT_DELIVERED);
+    assert!(!w.mqsc("DISPLAY SUB(FULL)").ok);
+    assert_eq!(w.depth("SMALL"), 0);
+}

@@ -15,6 +15,7 @@ use crate::manager::Inner;
 use crate::names::can_be_called;
 use crate::queue_manager::QueueManager;
 use crate::unit::log_space_wait::LogSpaceWait;
+use crate::verbs::retained::send_retained;
 
 /// A definition that is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +119,8 @@ impl QueueManager {
     /// Defines an object.
     ///
     /// # Errors
-    /// Why nothing was defined. `NotFound` is about the object that it was to be like.
+    /// Why nothing was defined. `NotFound` is about the object that it was to be like; 2525, 2526: what is retained could not be
+    /// sent to a new subscription, which has ended again.
     pub async fn define(&self, definition: &NewDefinition<'_>) -> Result<(), ChangeError> {
         let NewDefinition {
             kind,
@@ -139,13 +141,39 @@ impl QueueManager {
             name: name.to_owned(),
             attrs,
         };
+        let new = !inner.topics.has(kind, name);
         let made = self.prepare_subscription(&mut object, replace).await?;
         let define = || inner.catalogue.define(inner, object.clone(), replace);
         let (_, end) = inner.with_log_room(define).await?;
         if let Some(made) = made {
             made.taken();
         }
-        inner.settled(end).await
+        inner.settled(end).await?;
+        match kind == ObjectKind::Sub && new {
+            true => Box::pin(self.begin_with_retained(name)).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Sends a subscription that has just been defined what is retained, as MQSUB does with one that it has made. Should that
+    /// fail the subscription ends: it would lack for ever what whoever defined it takes to be there.
+    async fn begin_with_retained(&self, name: &str) -> Result<(), ChangeError> {
+        let inner = self.inner();
+        let of = inner.topics.named(name).map(|named| named.id);
+        // Somebody may have deleted it already.
+        let Some(found) = of.and_then(|id| inner.topics.found(&id)) else {
+            return Ok(());
+        };
+        let subscription = &found.subscription;
+        if subscription.on_request {
+            return Ok(());
+        }
+        let sent = send_retained(inner, 0, subscription, Some(found.number)).await;
+        sent.map(drop).map_err(|reason| {
+            // Where the log cannot say that it is gone, it stays.
+            let _ = inner.end_subscription(subscription);
+            ChangeError::Failed(reason)
+        })
     }
 
     /// Changes some attributes of an object; `name` is not looked at where `kind` is the queue manager.
