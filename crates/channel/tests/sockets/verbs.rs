@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use posthaste_mqi::constants::{
     MQCA_Q_MGR_IDENTIFIER, MQCA_Q_MGR_NAME, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_NO_SYNCPOINT,
     MQGMO_SYNCPOINT, MQIA_COMMAND_LEVEL, MQIA_INHIBIT_PUT, MQOO_BROWSE, MQOO_INQUIRE, MQOO_OUTPUT,
-    MQOO_SET, MQOT_Q_MGR, MQPER_NOT_PERSISTENT, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE,
-    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT,
+    MQOO_SET, MQOT_Q_MGR, MQOT_TOPIC, MQPER_NOT_PERSISTENT, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE,
+    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQPRT_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE,
 };
 use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 use posthaste_wire::client::{ClientOffer, FromServer};
@@ -202,6 +202,7 @@ async fn opens_tell_the_defaults_and_the_policy_queue_does_not_exist() {
         (1, 0)
     );
     assert_eq!(open.od.resolved_q_name, Name::new("Q3"));
+    topics_tell_what_they_inherit(&world, &mut client).await;
     let policy = Od {
         object_name: Name::new("SYSTEM.PROTECTION.POLICY.QUEUE"),
         ..Od::default()
@@ -221,6 +222,56 @@ async fn opens_tell_the_defaults_and_the_policy_queue_does_not_exist() {
         (outcome.comp_code, outcome.handle),
         (CompCode::Ok, Hobj::UNUSABLE)
     );
+}
+
+/// What an open says of the object's defaults.
+async fn defaults_of(client: &mut Raw, od: Od) -> OpenDefaults {
+    let open = SpiOpen {
+        options: MQOO_OUTPUT,
+        lpi_options: 3,
+        defaults: OpenDefaults::default(),
+        od,
+    };
+    let request = Request::Spi(SpiRequest::Open(Box::new(open)));
+    let (outcome, reply) = client.call(Hobj::UNUSABLE, &request).await;
+    assert_eq!(outcome.comp_code, CompCode::Ok, "{outcome:?}");
+    match reply {
+        Reply::Spi(SpiReply::Open(open)) => open.defaults,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Of a topic the client is told what holds for its topic string, from wherever above it that comes.
+async fn topics_tell_what_they_inherit(world: &World, client: &mut Raw) {
+    world.mqsc("DEFINE TOPIC(A) TOPICSTR('a') DEFPRESP(ASYNC)");
+    world.mqsc("DEFINE TOPIC(B) TOPICSTR('a/b') DEFPSIST(YES)");
+    world.mqsc("DEFINE TOPIC(C) TOPICSTR('a/b/c') DEFPRESP(SYNC)");
+    world.mqsc("DEFINE QALIAS(TO.B) TARGTYPE(TOPIC) TARGET(B) DEFPRESP(SYNC)");
+    for (object, string, expected) in [
+        ("", "other", (MQPER_NOT_PERSISTENT, MQPRT_SYNC_RESPONSE)),
+        ("A", "", (MQPER_NOT_PERSISTENT, MQPRT_ASYNC_RESPONSE)),
+        ("A", "x/y", (MQPER_NOT_PERSISTENT, MQPRT_ASYNC_RESPONSE)),
+        ("B", "", (MQPER_PERSISTENT, MQPRT_ASYNC_RESPONSE)),
+        ("", "a/b/c/d", (MQPER_PERSISTENT, MQPRT_SYNC_RESPONSE)),
+    ] {
+        let od = Od {
+            version: 4,
+            object_type: MQOT_TOPIC,
+            object_name: Name::new(object),
+            object_string: string.to_owned(),
+            ..Od::default()
+        };
+        let defaults = defaults_of(client, od).await;
+        let found = (defaults.persistence, defaults.put_response);
+        assert_eq!(found, expected, "{object} {string}");
+    }
+    // A queue is opened, and what leads to a topic has its own.
+    let od = Od {
+        object_name: Name::new("TO.B"),
+        ..Od::default()
+    };
+    let defaults = defaults_of(client, od).await;
+    assert_eq!(defaults.put_response, MQPRT_SYNC_RESPONSE);
 }
 
 #[tokio::test]

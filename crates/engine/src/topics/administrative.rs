@@ -118,7 +118,6 @@ pub(crate) struct TopicRules {
     /// DEFPSIST: MQPER_PERSISTENT or MQPER_NOT_PERSISTENT.
     pub(crate) persistence: i32,
     /// DEFPRESP: MQPRT_SYNC_RESPONSE or MQPRT_ASYNC_RESPONSE.
-    #[allow(dead_code)]
     pub(crate) put_response: i32,
     /// PMSGDLV.
     pub(crate) persistent_delivery: DeliveryRule,

@@ -1,17 +1,19 @@
-//! What a queue's definition says where an application leaves it open ("as queue definition").
+//! What a definition says where an application leaves it open ("as queue definition", "as topic definition").
 //!
-//! Invariant: the definition is the one that a put consults: that of the object as it was named, before an alias, a
-//! remote definition or a transmission queue leads on.
+//! Invariant: a queue's is the one that a put consults: that of the object as it was named, before an alias, a remote definition or
+//! a transmission queue leads on. A topic has what holds for its topic string, inherited from above where the closest topic
+//! object says nothing.
 
 use std::sync::Arc;
 
+use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::{
     MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_DEF_READ_AHEAD, MQIA_PROPERTY_CONTROL,
 };
 use posthaste_mqi::{Hobj, Md, Od, Reason};
 
 use super::put::Route;
-use crate::handles::Handle;
+use crate::handles::{Handle, Target};
 use crate::manager::Inner;
 use crate::resolution::resolve;
 use crate::session::Session;
@@ -43,7 +45,16 @@ impl Session {
     /// Defaults of what a handle is open on; none if it is not open.
     pub fn defaults(&self, handle: Hobj) -> Option<Defaults> {
         let mut state = self.inner().lock();
-        let opened = &state.handles.get(handle).ok()?.opened;
+        let handle = state.handles.get(handle).ok()?;
+        let opened = &handle.opened;
+        if let (Target::Topic(topic), ObjectKind::Topic) = (&handle.target, opened.kind()) {
+            let rules = self.inner().qm.catalogue.topic_objects.rules(&topic.string);
+            return Some(Defaults {
+                persistence: rules.persistence,
+                put_response: rules.put_response,
+                ..Defaults::default()
+            });
+        }
         Some(Defaults {
             persistence: opened.int(MQIA_DEF_PERSISTENCE),
             put_response: opened.int(MQIA_DEF_PUT_RESPONSE_TYPE),
