@@ -55,6 +55,10 @@ pub enum Bug {
     JoinReleased,
     /// A consumer does not ask whether it may wait, once it is listed among those who do.
     ListedUnasked,
+    /// A message that is got keeps its marks, and has them when it comes back.
+    KeepMark,
+    /// What comes in front of marked messages, or is marked no more, is not looked for.
+    KeepFront,
     /// A start is refused when a queue's file is damaged.
     RefuseDamaged,
     /// A get is dropped when its connection quiesces, although its message is gone from the queue.

@@ -270,3 +270,98 @@ fn a_mark_that_is_made_again_lapses_no_sooner() {
     assert_eq!(text(&s, a, again), shown("1"));
     assert_eq!(text(&t, b, SHARE), NONE);
 }
+
+/// How many links between messages are followed while `work` is done.
+fn steps(w: &World, work: impl FnOnce()) -> u64 {
+    let before = w.status(LOCAL).steps;
+    work();
+    w.status(LOCAL).steps - before
+}
+
+#[test]
+fn what_a_look_costs_does_not_grow_with_what_is_marked() {
+    const MANY: u64 = 1_000;
+    let (w, [(s, a), (t, b)]) = two(&[]);
+    w.run("ALTER QMGR MARKINT(NOLIMIT)");
+    for _ in 0..MANY {
+        put(&s, a, 0, 0, b"x");
+    }
+    let shared = steps(&w, || {
+        for _ in 0..MANY / 2 {
+            assert_eq!(text(&s, a, SHARE), shown("x"));
+            assert_eq!(text(&t, b, SHARE), shown("x"));
+        }
+        assert_eq!(text(&t, b, SHARE), NONE);
+    });
+    let alone = open(&s, LOCAL, BOTH);
+    let own = steps(&w, || {
+        for _ in 0..MANY {
+            assert_eq!(text(&s, alone, OWN), shown("x"));
+        }
+    });
+    // Each is unmarked, shown and marked again.
+    let unmarked = steps(&w, || {
+        for n in 0..MANY {
+            let at = match n {
+                0 => MQGMO_BROWSE_FIRST,
+                _ => MQGMO_BROWSE_NEXT,
+            };
+            assert_eq!(text(&t, b, at | MQGMO_UNMARK_BROWSE_CO_OP), shown("x"));
+            assert_eq!(text(&s, a, at | MQGMO_MARK_BROWSE_CO_OP), shown("x"));
+            assert_eq!(text(&t, b, SHARE & !MQGMO_BROWSE_FIRST | at), NONE);
+        }
+    });
+    for steps in [shared, own, unmarked] {
+        assert!(steps < 10 * MANY, "{shared}, {own}, {unmarked}");
+    }
+}
+
+#[test]
+fn what_comes_in_front_of_marked_messages_is_shown() {
+    let (_w, [(s, a), (t, b)]) = two(&["1", "2", "3"]);
+    let alone = open(&t, LOCAL, BOTH);
+    for expected in ["1", "2", "3"] {
+        assert_eq!(text(&s, a, SHARE), shown(expected));
+        assert_eq!(text(&t, alone, OWN), shown(expected));
+    }
+    assert_eq!(text(&t, b, SHARE), NONE);
+    let urgent = posthaste_mqi::Md {
+        priority: 9,
+        ..md(0)
+    };
+    send(&s, a, urgent, 0, b"9");
+    assert_eq!(text(&t, b, SHARE), shown("9"));
+    assert_eq!(text(&t, alone, OWN), shown("9"));
+    // One that is got from between them and comes back.
+    assert_eq!(text(&s, a, MQGMO_BROWSE_FIRST), shown("9"));
+    assert_eq!(text(&s, a, MQGMO_BROWSE_NEXT), shown("1"));
+    assert_eq!(text(&s, a, MQGMO_BROWSE_NEXT), shown("2"));
+    let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_SYNCPOINT;
+    assert_eq!(text(&s, a, under), shown("2"));
+    assert_eq!(text(&t, b, SHARE), NONE);
+    block_on(s.backout()).unwrap();
+    assert_eq!(text(&t, b, SHARE), shown("2"));
+    assert_eq!(text(&t, alone, OWN), shown("2"));
+    // All that are marked are taken: what comes then is shown.
+    let getter = open(&t, LOCAL, IN_OUT);
+    assert_eq!(drain(&t, getter), ["9", "1", "2", "3"]);
+    put(&s, a, 0, 0, b"4");
+    assert_eq!(text(&t, b, SHARE), shown("4"));
+    assert_eq!(text(&t, alone, OWN), shown("4"));
+    assert_eq!(text(&t, b, SHARE), NONE);
+}
+
+#[test]
+fn a_browse_goes_on_behind_what_another_has_marked() {
+    let (_w, [(s, a), (t, b)]) = two(&["1", "2", "3"]);
+    assert_eq!(text(&s, a, SHARE), shown("1"));
+    let next = MQGMO_BROWSE_NEXT | MQGMO_MARK_BROWSE_CO_OP;
+    let marked = Err(Reason::MSG_MARKED_BROWSE_CO_OP);
+    assert_eq!(text(&t, b, next), marked);
+    assert_eq!(text(&t, b, next), shown("2"));
+    // A consumer is not ended by it.
+    let mut all = consumer(&s, a, MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP);
+    assert_eq!(noted(&mut all).as_deref(), Some("1"));
+    assert_eq!(noted(&mut all).as_deref(), Some("3"));
+    assert_eq!(noted(&mut all), None);
+}

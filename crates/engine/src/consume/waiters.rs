@@ -119,6 +119,28 @@ impl Lines {
     }
 }
 
+/// Takes all out who may be waiting for a message with these tags, and has them look.
+fn have_look(
+    lines: &mut Lines,
+    (entries, dead): (&mut usize, &mut usize),
+    tags: Tags,
+    wakes: &mut Wakes,
+) {
+    if *entries == 0 {
+        return;
+    }
+    let asked: Option<()> = lines.find(tags, |line| {
+        for waiter in std::mem::take(line).iter() {
+            *entries -= 1;
+            if !waiter.retry(wakes) {
+                *dead = dead.saturating_sub(1);
+            }
+        }
+        None
+    });
+    debug_assert!(asked.is_none(), "all of them look");
+}
+
 /// All waiters of a queue.
 pub(crate) struct Waiters {
     /// Seed of the tags.
@@ -213,22 +235,15 @@ impl Waiters {
 
     /// Has everybody look who may be waiting for a message with these tags.
     pub(crate) fn look_again(&mut self, tags: Tags, wakes: &mut Wakes) {
-        if self.entries == 0 {
-            return;
-        }
-        let (entries, dead) = (&mut self.entries, &mut self.dead);
-        for lines in [&mut self.takers, &mut self.watchers] {
-            let asked: Option<()> = lines.find(tags, |line| {
-                for waiter in std::mem::take(line).iter() {
-                    *entries -= 1;
-                    if !waiter.retry(wakes) {
-                        *dead = dead.saturating_sub(1);
-                    }
-                }
-                None
-            });
-            debug_assert!(asked.is_none(), "all of them look");
-        }
+        let counts = (&mut self.entries, &mut self.dead);
+        have_look(&mut self.takers, counts, tags, wakes);
+        self.watchers_look_again(tags, wakes);
+    }
+
+    /// Of those only who want to be told: for the others nothing has changed.
+    pub(crate) fn watchers_look_again(&mut self, tags: Tags, wakes: &mut Wakes) {
+        let counts = (&mut self.entries, &mut self.dead);
+        have_look(&mut self.watchers, counts, tags, wakes);
     }
 
     /// Ends the waits of those who asked to be told that the queue manager quiesces.

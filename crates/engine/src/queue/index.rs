@@ -677,6 +677,12 @@ impl Index {
         self.first_from(LISTS)
     }
 
+    /// The last message in delivery order.
+    pub(crate) fn last(&self) -> SlotId {
+        let mut tails = self.tails.iter().copied();
+        tails.find(|tail| *tail != NIL).unwrap_or(NIL)
+    }
+
     fn first_from(&self, below: usize) -> SlotId {
         self.heads[..below]
             .iter()

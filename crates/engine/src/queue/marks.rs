@@ -7,17 +7,23 @@
 //! * A mark keeps a message from nobody who gets it, and goes with it: one that comes back to its queue is not marked.
 //! * A mark for all lasts as long as MARKINT said when it was made, and no longer than one of them has the queue open;
 //!   one of a handle as long as that is open.
-//! * Marks are in memory only.
+//! * Marks are in memory only: those of a handle for itself are a bit for each place in the index.
+//! * Which messages are not marked is known up to a place in the delivery order (a front), so that a look begins at the first
+//!   of them or there; marks for all lapse many at a time. What looks and lapses cost does not grow with what is marked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use posthaste_env::Nanos;
 use posthaste_mqi::Hobj;
 use posthaste_mqi::constants::*;
 
 use super::QueueState;
-use super::index::SlotId;
+use super::index::{NIL, SlotId};
+use super::search::{Cursor, Start};
+use super::slot_set::SlotSet;
 use crate::consume::waiter::Wakes;
+use crate::plant::{Bug, planted};
 
 /// A handle: its connection and its number.
 type Owner = (u64, Hobj);
@@ -53,6 +59,11 @@ impl Marking {
         self.options & option != 0
     }
 
+    /// Whether it has to do with marks.
+    pub(crate) fn concerned(&self) -> bool {
+        self.options != 0
+    }
+
     /// Whether it marks what it is shown.
     pub(crate) fn marks(&self) -> bool {
         self.has(MQGMO_MARK_BROWSE_HANDLE | MQGMO_MARK_BROWSE_CO_OP)
@@ -69,42 +80,158 @@ impl Marking {
     }
 }
 
+/// Marks for all lapse so often in an interval, at most: whoever waits looks again then, and not once for each message.
+const LAPSES: Nanos = 16;
+
+/// When a mark for all lapses that is made now: an interval later, or somewhat more (manual: "MsgMarkBrowseInterval", which is
+/// approximate).
+pub(crate) fn lapse_of(now: Nanos, interval: Nanos) -> Nanos {
+    let due = now.saturating_add(interval);
+    match interval / LAPSES {
+        0 => due,
+        apart => due.checked_next_multiple_of(apart).unwrap_or(due),
+    }
+}
+
 /// A mark for all handles that were opened with MQOO_CO_OP.
 struct ForAll {
     by: Owner,
+    slot: SlotId,
     /// When it lapses; none: it does not.
     until: Option<Nanos>,
 }
 
-/// The marks on a queue, by the numbers of its messages.
+/// Messages that a front knows of, at most.
+const KNOWN: usize = 1_000;
+
+/// A place in the delivery order.
+type Key = (u8, u64);
+
+/// What is known of marks from the head of the queue on.
+#[derive(Default)]
+struct Front {
+    /// Up to here; none: nothing is.
+    to: Option<Cursor>,
+    /// What is not marked up to there.
+    unmarked: BTreeMap<Key, SlotId>,
+}
+
+impl Front {
+    /// A listed message has come, or is not marked any more.
+    fn unmark(&mut self, key: Key, slot: SlotId) {
+        if self.to.is_none_or(|to| to.key < key) || planted(Bug::KeepFront) {
+            return;
+        }
+        self.unmarked.insert(key, slot);
+        if self.unmarked.len() > KNOWN {
+            *self = Front::default();
+        }
+    }
+
+    /// A message is marked, or has gone.
+    fn forget(&mut self, key: Key) {
+        self.unmarked.remove(&key);
+    }
+
+    /// Goes on over what is marked.
+    fn advance(&mut self, queue: &QueueState, marked: impl Fn(SlotId) -> bool) {
+        let mut at = match &self.to {
+            Some(to) => queue.after(to),
+            None => queue.index.first(),
+        };
+        while at != NIL && marked(at) {
+            at = queue.index.next(at);
+        }
+        self.to = match (at, queue.index.last()) {
+            (NIL, NIL) => None,
+            (NIL, last) => Some(queue.cursor(last)),
+            (at, _) => Some(queue.place_before(at)),
+        };
+    }
+
+    /// Where a look begins that would begin at `start`.
+    fn begin(&self, queue: &QueueState, start: Start) -> Start {
+        let Some(to) = self.to else {
+            return start;
+        };
+        let from = match start {
+            Start::First => Bound::Unbounded,
+            Start::After(cursor) if cursor.key >= to.key => return start,
+            Start::After(cursor) => Bound::Excluded(cursor.key),
+        };
+        let first = self.unmarked.range((from, Bound::Unbounded)).next();
+        Start::After(first.map_or(to, |(_, slot)| queue.place_before(*slot)))
+    }
+}
+
+/// What a handle has marked for itself.
+#[derive(Default)]
+struct Own {
+    marked: SlotSet,
+    front: Front,
+}
+
+/// The marks on a queue.
 #[derive(Default)]
 pub(crate) struct Marks {
     /// Handles that were opened with MQOO_CO_OP.
     handles: usize,
+    /// By the numbers of messages.
     for_all: BTreeMap<u64, ForAll>,
-    of_handles: BTreeMap<Owner, BTreeSet<u64>>,
+    /// When those of them lapse that do.
+    lapses: BTreeSet<(Nanos, u64)>,
+    /// Of what is marked for all.
+    front: Front,
+    own: BTreeMap<Owner, Own>,
+    /// No front is behind this place.
+    furthest: Key,
 }
 
 impl Marks {
-    fn marked_for_all_by(&self, seq: u64, now: Nanos) -> Option<Owner> {
-        let mark = self.for_all.get(&seq)?;
-        mark.until
-            .is_none_or(|until| now < until)
-            .then_some(mark.by)
+    fn is_marked(&self, seq: u64, slot: SlotId, marking: &Marking) -> bool {
+        marking.co_op && self.for_all.contains_key(&seq)
+            || (self.own.get(&marking.owner)).is_some_and(|own| own.marked.contains(slot))
     }
 
-    fn is_marked(&self, seq: u64, marking: &Marking, now: Nanos) -> bool {
-        marking.co_op && self.marked_for_all_by(seq, now).is_some()
-            || (self.of_handles.get(&marking.owner)).is_some_and(|own| own.contains(&seq))
+    fn remove_for_all(&mut self, seq: u64) -> Option<ForAll> {
+        let mark = self.for_all.remove(&seq)?;
+        if let Some(until) = mark.until {
+            self.lapses.remove(&(until, seq));
+        }
+        Some(mark)
     }
 
-    fn forget(&mut self, seq: u64) {
-        self.for_all.remove(&seq);
-        self.of_handles.retain(|_, own| {
-            own.remove(&seq);
-            !own.is_empty()
-        });
+    fn forget(&mut self, key: Key, slot: SlotId) {
+        self.remove_for_all(key.1);
+        self.front.forget(key);
+        for own in self.own.values_mut() {
+            own.front.forget(key);
+            own.marked.remove(slot);
+        }
     }
+
+    /// Where a browse begins to look that would begin at `start`: as far behind as one of its fronts allows.
+    fn begin(&mut self, queue: &QueueState, start: Start, marking: &Marking) -> Start {
+        let mut begins = start;
+        if marking.co_op {
+            let for_all = &self.for_all;
+            let marked = |slot| for_all.contains_key(&queue.index.slot(slot).seq);
+            self.front.advance(queue, marked);
+            begins = self.front.begin(queue, begins);
+            self.furthest = self.furthest.max(reach(&self.front));
+        }
+        if let Some(own) = self.own.get_mut(&marking.owner) {
+            let marked = |slot| own.marked.contains(slot);
+            own.front.advance(queue, marked);
+            begins = own.front.begin(queue, begins);
+            self.furthest = self.furthest.max(reach(&own.front));
+        }
+        begins
+    }
+}
+
+fn reach(front: &Front) -> Key {
+    front.to.map_or((0, 0), |to| to.key)
 }
 
 impl QueueState {
@@ -119,6 +246,8 @@ impl QueueState {
             marks.handles = marks.handles.saturating_sub(1);
             if marks.handles == 0 {
                 marks.for_all.clear();
+                marks.lapses.clear();
+                marks.front = Front::default();
                 self.forget_no_marks();
             }
         }
@@ -127,42 +256,78 @@ impl QueueState {
     /// The handle is closed: what it has marked for itself is so no more.
     pub(crate) fn forget_marks_of(&mut self, owner: Owner) {
         if let Some(marks) = &mut self.marks {
-            marks.of_handles.remove(&owner);
+            marks.own.remove(&owner);
             self.forget_no_marks();
         }
     }
 
     /// A queue that nobody marks on any more is as cheap as one that nobody ever did.
     fn forget_no_marks(&mut self) {
-        let none = |marks: &mut Box<Marks>| marks.handles == 0 && marks.of_handles.is_empty();
+        let none = |marks: &mut Box<Marks>| marks.handles == 0 && marks.own.is_empty();
         self.marks.take_if(none);
     }
 
-    /// Whoever gets a message, or ends it, ends its marks.
+    /// Whoever takes a message off the queue ends its marks.
     pub(super) fn forget_marks(&mut self, slot: SlotId) {
-        self.forget_marks_on(self.index.slot(slot).seq);
-    }
-
-    /// The same by the message's number.
-    pub(super) fn forget_marks_on(&mut self, seq: u64) {
-        if let Some(marks) = &mut self.marks {
-            marks.forget(seq);
+        if let Some(marks) = &mut self.marks
+            && !planted(Bug::KeepMark)
+        {
+            marks.forget(self.index.slot(slot).key(), slot);
         }
     }
 
+    /// A look at the queue begins that has to do with marks: those that have lapsed are gone.
+    pub(crate) fn lapse_marks(&mut self, now: Nanos) {
+        let Some(mut marks) = self.marks.take() else {
+            return;
+        };
+        while let Some((until, seq)) = marks.lapses.first().copied()
+            && until <= now
+        {
+            if let Some(mark) = marks.remove_for_all(seq) {
+                let key = self.index.slot(mark.slot).key();
+                marks.front.unmark(key, mark.slot);
+            }
+        }
+        self.marks = Some(marks);
+    }
+
+    /// A message is listed, unmarked.
+    pub(super) fn listed_unmarked(&mut self, slot: SlotId) {
+        let key = self.index.slot(slot).key();
+        if let Some(marks) = &mut self.marks
+            && key <= marks.furthest
+        {
+            marks.front.unmark(key, slot);
+            for own in marks.own.values_mut() {
+                own.front.unmark(key, slot);
+            }
+        }
+    }
+
+    /// Where a browse begins to look that would begin at `start`: there is nothing before that it would be shown.
+    pub(crate) fn past_marked(&mut self, start: Start, marking: &Marking) -> Start {
+        let Some(mut marks) = self.marks.take_if(|_| marking.passes_over()) else {
+            return start;
+        };
+        let begins = marks.begin(self, start, marking);
+        self.marks = Some(marks);
+        begins
+    }
+
     /// Whether a browse passes over this message.
-    pub(crate) fn is_passed_over(&self, slot: SlotId, marking: &Marking, now: Nanos) -> bool {
+    pub(crate) fn is_passed_over(&self, slot: SlotId, marking: &Marking) -> bool {
         let seq = self.index.slot(slot).seq;
         marking.passes_over()
-            && (self.marks.as_ref()).is_some_and(|marks| marks.is_marked(seq, marking, now))
+            && (self.marks.as_ref()).is_some_and(|marks| marks.is_marked(seq, slot, marking))
     }
 
     /// Whether another handle has marked this message for all, and a browse that is to mark it for all too was not told to
     /// pass over such.
-    pub(crate) fn is_marked_by_another(&self, slot: SlotId, marking: &Marking, now: Nanos) -> bool {
+    pub(crate) fn is_marked_by_another(&self, slot: SlotId, marking: &Marking) -> bool {
         let seq = self.index.slot(slot).seq;
-        let by = (self.marks.as_ref()).and_then(|marks| marks.marked_for_all_by(seq, now));
-        marking.has(MQGMO_MARK_BROWSE_CO_OP) && by.is_some_and(|by| by != marking.owner)
+        let mark = (self.marks.as_ref()).and_then(|marks| marks.for_all.get(&seq));
+        marking.has(MQGMO_MARK_BROWSE_CO_OP) && mark.is_some_and(|it| it.by != marking.owner)
     }
 
     /// Marks a message that is shown. `until`: when a mark for all is to lapse.
@@ -170,82 +335,153 @@ impl QueueState {
         if !marking.marks() {
             return;
         }
-        let seq = self.index.slot(slot).seq;
+        let key = self.index.slot(slot).key();
+        let seq = key.1;
         let marks = self.marks.get_or_insert_default();
         let by = marking.owner;
         if marking.has(MQGMO_MARK_BROWSE_HANDLE) {
-            marks.of_handles.entry(by).or_default().insert(seq);
+            let own = marks.own.entry(by).or_default();
+            own.marked.insert(slot);
+            own.front.forget(key);
         }
         if marking.has(MQGMO_MARK_BROWSE_CO_OP) {
             // One that is made again lapses no sooner: whoever waits for that has a time for it.
-            let older = marks.for_all.get(&seq).map(|mark| mark.until);
+            let older = marks.remove_for_all(seq).map(|mark| mark.until);
             let until = older.map_or(until, |older| Some(older?.max(until?)));
-            marks.for_all.insert(seq, ForAll { by, until });
+            if let Some(until) = until {
+                marks.lapses.insert((until, seq));
+            }
+            marks.for_all.insert(seq, ForAll { by, slot, until });
+            marks.front.forget(key);
         }
     }
 
     /// Takes marks off a message that is shown.
     pub(crate) fn unmark(&mut self, slot: SlotId, marking: &Marking, wakes: &mut Wakes) {
-        let seq = self.index.slot(slot).seq;
-        let Some(marks) = &mut self.marks else {
-            return;
-        };
-        let own = marks.of_handles.get_mut(&marking.owner);
-        let own = own.filter(|_| marking.has(MQGMO_UNMARK_BROWSE_HANDLE));
-        let own = own.is_some_and(|own| own.remove(&seq));
-        let for_all =
-            marking.has(MQGMO_UNMARK_BROWSE_CO_OP) && marks.for_all.remove(&seq).is_some();
-        if own || for_all {
-            self.look_again(slot, wakes);
-        }
+        let own = marking.has(MQGMO_UNMARK_BROWSE_HANDLE);
+        let for_all = marking.has(MQGMO_UNMARK_BROWSE_CO_OP);
+        self.take_off(slot, marking.owner, own, for_all, wakes);
     }
 
     /// A message was marked to be shown, and was not: it is as it was before.
     pub(crate) fn unshown(&mut self, seq: u64, slot: SlotId, marking: &Marking, wakes: &mut Wakes) {
+        if !(self.index.holds(slot, seq) && self.index.slot(slot).listed()) {
+            // Its marks went with it.
+            return;
+        }
+        let mark = (self.marks.as_ref()).and_then(|marks| marks.for_all.get(&seq));
+        let by_it = mark.is_some_and(|mark| mark.by == marking.owner);
+        let own = marking.has(MQGMO_MARK_BROWSE_HANDLE);
+        let for_all = marking.has(MQGMO_MARK_BROWSE_CO_OP) && by_it;
+        self.take_off(slot, marking.owner, own, for_all, wakes);
+    }
+
+    /// Takes marks off a listed message: that of a handle for itself, that for all.
+    fn take_off(
+        &mut self,
+        slot: SlotId,
+        owner: Owner,
+        own: bool,
+        for_all: bool,
+        wakes: &mut Wakes,
+    ) {
+        let key = self.index.slot(slot).key();
         let Some(marks) = &mut self.marks else {
             return;
         };
-        let own = marks.of_handles.get_mut(&marking.owner);
-        let mine = own.is_some_and(|own| marking.has(MQGMO_MARK_BROWSE_HANDLE) && own.remove(&seq));
-        let by_it = |mark: &ForAll| mark.by == marking.owner;
-        let of_all = marking.has(MQGMO_MARK_BROWSE_CO_OP)
-            && marks.for_all.get(&seq).is_some_and(by_it)
-            && marks.for_all.remove(&seq).is_some();
-        if (mine || of_all) && self.index.holds(slot, seq) && self.index.slot(slot).listed() {
-            self.look_again(slot, wakes);
+        let of_owner = marks.own.get_mut(&owner).filter(|_| own);
+        let own = of_owner.is_some_and(|own| {
+            own.front.unmark(key, slot);
+            own.marked.remove(slot)
+        });
+        let for_all = for_all && marks.remove_for_all(key.1).is_some();
+        if for_all {
+            marks.front.unmark(key, slot);
+        }
+        if own || for_all {
+            let tags = self.tags_of(slot);
+            self.waiters.watchers_look_again(tags, wakes);
         }
     }
 
     /// When the first mark lapses that keeps something from whoever browses so.
-    pub(crate) fn next_lapse(&self, marking: &Marking, now: Nanos) -> Option<Nanos> {
+    pub(crate) fn next_lapse(&self, marking: &Marking) -> Option<Nanos> {
         if !(marking.co_op && marking.passes_over()) {
             return None;
         }
-        let for_all = self.marks.as_ref()?.for_all.values();
-        for_all
-            .filter_map(|mark| mark.until)
-            .filter(|until| *until > now)
-            .min()
+        let (until, _) = self.marks.as_ref()?.lapses.first()?;
+        Some(*until)
     }
 
-    /// Marks are on messages that are listed, and those for all are there while a handle is that marks for all.
+    /// Marks are on messages that are listed, and those for all are there while a handle is that marks for all; fronts know
+    /// what is marked.
     pub(super) fn check_marks(&self) -> Result<(), String> {
         let Some(marks) = &self.marks else {
             return Ok(());
         };
-        let listed = self.index.all().map(|id| self.index.slot(id));
-        let listed: BTreeSet<u64> = listed
-            .filter(|slot| slot.listed())
-            .map(|slot| slot.seq)
-            .collect();
-        let of_handles = marks.of_handles.values().flatten();
-        let mut all = marks.for_all.keys().chain(of_handles);
-        if let Some(seq) = all.find(|seq| !listed.contains(seq)) {
+        let is_listed = |slot: SlotId| self.index.get(slot).is_some_and(|it| it.listed());
+        let holds = |seq, slot| self.index.holds(slot, seq) && is_listed(slot);
+        let mut for_all = marks.for_all.iter();
+        if let Some((seq, _)) = for_all.find(|(seq, mark)| !holds(**seq, mark.slot)) {
             return Err(format!("message {seq} is marked, and not there"));
+        }
+        let mut own = marks.own.values().flat_map(|own| own.marked.iter());
+        if let Some(slot) = own.find(|slot| !is_listed(*slot)) {
+            return Err(format!("place {slot} is marked, and no message is there"));
+        }
+        let lapsing = marks.for_all.values().filter(|mark| mark.until.is_some());
+        if lapsing.count() != marks.lapses.len() {
+            return Err("marks lapse that there are not".to_owned());
+        }
+        self.check_front(&marks.front, |slot| {
+            let seq = self.index.slot(slot).seq;
+            marks.for_all.contains_key(&seq)
+        })?;
+        for own in marks.own.values() {
+            self.check_front(&own.front, |slot| own.marked.contains(slot))?;
         }
         match marks.handles == 0 && !marks.for_all.is_empty() {
             true => Err("messages are marked for handles that there are not".to_owned()),
             false => Ok(()),
         }
+    }
+
+    fn check_front(&self, front: &Front, marked: impl Fn(SlotId) -> bool) -> Result<(), String> {
+        let Some(to) = front.to else {
+            return Ok(());
+        };
+        let (mut at, mut unmarked) = (self.index.first(), BTreeMap::new());
+        while at != NIL && self.index.slot(at).key() <= to.key {
+            if !marked(at) {
+                unmarked.insert(self.index.slot(at).key(), at);
+            }
+            at = self.index.next(at);
+        }
+        let known = &front.unmarked;
+        match unmarked == *known {
+            true => Ok(()),
+            false => Err(format!(
+                "{known:?} are to be unmarked, and are {unmarked:?}"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_one_interval_lapse_a_few_times() {
+        let interval = 5_000_000_000;
+        let times = (0..1_000).map(|n| n * interval / 1_000);
+        let lapses = times.map(|now| {
+            let lapse = lapse_of(now, interval);
+            assert!((now + interval..now + interval + interval / LAPSES).contains(&lapse));
+            lapse
+        });
+        assert!(lapses.collect::<BTreeSet<_>>().len() <= 17);
+        assert_eq!((lapse_of(7, 0), lapse_of(7, 3)), (7, 10));
+        assert_eq!(lapse_of(7, Nanos::MAX), Nanos::MAX);
     }
 }

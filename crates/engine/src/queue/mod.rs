@@ -31,6 +31,7 @@ mod residents;
 pub(crate) mod retained;
 pub(crate) mod saved;
 mod search;
+mod slot_set;
 mod spill;
 pub(crate) mod triggered;
 pub(crate) mod uncommitted;
@@ -472,6 +473,7 @@ impl QueueState {
         self.index.list(slot, self.near);
         self.near = slot;
         self.note_relisted(slot);
+        self.listed_unmarked(slot);
         self.limit_memory(slot);
     }
 
@@ -506,9 +508,14 @@ impl QueueState {
 
     /// Whoever may be waiting for a listed message is to look for it.
     fn look_again(&mut self, slot: SlotId, wakes: &mut Wakes) {
+        self.waiters.look_again(self.tags_of(slot), wakes);
+    }
+
+    /// The tags of a message's identifiers.
+    fn tags_of(&self, slot: SlotId) -> Tags {
         let (msg, correl) = Index::tags(self.index.slot(slot));
         let group = index::tag_of(&self.index.group(slot).id, self.home.tag_seed);
-        self.waiters.look_again(Tags([msg, correl, group]), wakes);
+        Tags([msg, correl, group])
     }
 
     /// The same for a message that is at hand.
@@ -578,7 +585,6 @@ impl QueueState {
             self.index.mark_dirty(slot);
         }
         self.forget_retained(self.index.slot(slot).seq);
-        self.forget_marks(slot);
         self.index.remove(slot);
         if let Some(place) = place {
             self.release(place, forced);
@@ -608,6 +614,7 @@ impl QueueState {
         let old = index.all().filter(|id| index.slot(*id).seq < below);
         for id in old.collect::<Vec<SlotId>>() {
             if self.index.slot(id).listed() {
+                self.browse_forget(id);
                 self.index.hold(id);
                 self.destroy(id, true);
             } else {
@@ -708,7 +715,7 @@ impl QueueState {
             self.index.hold(slot);
             let considered = self.considered(slot, &message);
             if self.offer(slot, &message, &considered, wakes) {
-                self.forget_marks_on(message.seq);
+                self.forget_marks(slot);
                 return;
             }
             self.index.list(slot, self.near);

@@ -302,12 +302,24 @@ impl QueueState {
         }
     }
 
+    /// The place in front of a listed message, behind all that come before it.
+    pub(super) fn place_before(&self, slot: SlotId) -> Cursor {
+        match self.index.before(slot) {
+            NIL => Cursor {
+                key: (self.index.slot(slot).key().0, 0),
+                slot: NIL,
+                before: (NIL, 0),
+            },
+            before => self.cursor(before),
+        }
+    }
+
     fn listed_at(&self, slot: SlotId, seq: u64) -> bool {
         slot != NIL && self.index.holds(slot, seq) && self.index.slot(slot).listed()
     }
 
     /// The first message after a place.
-    fn after(&self, cursor: &Cursor) -> SlotId {
+    pub(super) fn after(&self, cursor: &Cursor) -> SlotId {
         let (before, number) = cursor.before;
         if self.listed_at(cursor.slot, cursor.seq()) {
             self.index.next(cursor.slot)

@@ -189,13 +189,23 @@ impl Consuming {
         state.gettable(self.alias.as_ref())?;
         let wanted = &self.waiter.selection;
         let now = self.session.qm.clock.now();
-        let (start, ticks) = match &self.browsing {
-            Some(browsing) => (browsing.start(), self.session.qm.env.clock.monotonic()),
-            None => (Start::First, 0),
+        let ticks = match &self.browsing {
+            Some(Browsing { marking, .. }) if marking.concerned() => {
+                let ticks = self.session.qm.env.clock.monotonic();
+                state.lapse_marks(ticks);
+                ticks
+            }
+            _ => 0,
+        };
+        let start = match &self.browsing {
+            Some(browsing) => state.past_marked(browsing.start(), &browsing.marking),
+            None => Start::First,
         };
         let may = |state: &QueueState, slot, _: &_| {
             let marking = self.browsing.as_ref().map(|browsing| &browsing.marking);
-            marking.is_none_or(|marking| !state.is_passed_over(slot, marking, ticks))
+            marking.is_none_or(|marking| {
+                !state.is_passed_over(slot, marking) && !state.is_marked_by_another(slot, marking)
+            })
         };
         let found = state.find(wanted, start, self.owner, now, (read, expired), may);
         let found = match found {
@@ -205,13 +215,9 @@ impl Consuming {
         let Some(found) = found else {
             state.waiters.list(&self.waiter);
             let browsing = self.browsing.as_ref();
-            let lapse = browsing.and_then(|it| state.next_lapse(&it.marking, ticks));
+            let lapse = browsing.and_then(|it| state.next_lapse(&it.marking));
             return Ok(Ok((None, lapse)));
         };
-        let marking = self.browsing.as_ref().map(|browsing| &browsing.marking);
-        if marking.is_some_and(|it| state.is_marked_by_another(found.slot, it, ticks)) {
-            return Err(Reason::MSG_MARKED_BROWSE_CO_OP);
-        }
         if !self.waiter.spend_credit() {
             return Ok(Ok((None, None)));
         }

@@ -32,7 +32,7 @@ use crate::message::Message;
 use crate::meter::Count;
 use crate::plant::{Bug, planted};
 use crate::queue::judged::Judged;
-use crate::queue::marks::Marking;
+use crate::queue::marks::{Marking, lapse_of};
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::{Cursor, Expired, Found, Queue, QueueState};
 use crate::report;
@@ -401,6 +401,12 @@ impl SessionInner {
         cursor: &mut Option<Cursor>,
         beside: &mut LookEffects<'_>,
     ) -> Result<Look, NoLook> {
+        let marking = &request.marking;
+        let now = match marking.concerned() {
+            true => self.qm.env.clock.monotonic(),
+            false => 0,
+        };
+        state.lapse_marks(now);
         let under = MQGMO_MSG_UNDER_CURSOR | MQGMO_BROWSE_MSG_UNDER_CURSOR;
         let found = if request.has(under) {
             Some(self.under_cursor(request, state, cursor, beside)?)
@@ -416,15 +422,10 @@ impl SessionInner {
         };
         let count = state.index.slot(slot).backout_count;
         if request.browses() {
-            let marking = &request.marking;
-            let now = match marking.marks() {
-                true => self.qm.env.clock.monotonic(),
-                false => 0,
-            };
-            if state.is_marked_by_another(slot, marking, now) {
+            *cursor = Some(state.cursor(slot));
+            if state.is_marked_by_another(slot, marking) {
                 return Err(Reason::MSG_MARKED_BROWSE_CO_OP.into());
             }
-            *cursor = Some(state.cursor(slot));
             if request.fits(&message) {
                 if marking.marks() {
                     state.mark(slot, marking, self.mark_lapses(now));
@@ -463,11 +464,10 @@ impl SessionInner {
         beside: &mut LookEffects<'_>,
     ) -> Result<Found, NoLook> {
         let cursor = cursor.as_ref().ok_or(Reason::NO_MSG_UNDER_CURSOR)?;
-        let now = self.qm.env.clock.monotonic();
         let there = state.index.holds(cursor.slot, cursor.seq())
             && state.index.slot(cursor.slot).listed()
             && !state.locked_for(cursor.slot, request.owner)
-            && !state.is_passed_over(cursor.slot, &request.marking, now);
+            && !state.is_passed_over(cursor.slot, &request.marking);
         if !there {
             return Err(Reason::NO_MSG_UNDER_CURSOR.into());
         }
@@ -490,16 +490,12 @@ impl SessionInner {
         cursor: &Option<Cursor>,
         beside: &mut LookEffects<'_>,
     ) -> Result<Option<Found>, NoLook> {
-        let start = logical.start(*cursor);
+        let start = state.past_marked(logical.start(*cursor), &request.marking);
         let (owner, now) = (request.owner, self.qm.clock.now());
         let matches = logical.matches(&request.matches);
         let LookEffects { read, expired, .. } = beside;
-        let ticks = match request.marking.passes_over() {
-            true => self.qm.env.clock.monotonic(),
-            false => 0,
-        };
         let may = |state: &QueueState, slot, keys: &_| {
-            !state.is_passed_over(slot, &request.marking, ticks)
+            !state.is_passed_over(slot, &request.marking)
                 && logical.may_accept(state, keys, owner, now)
         };
         let found = state.find(&matches, start, owner, now, (read, expired), may)?;
@@ -512,7 +508,7 @@ impl SessionInner {
     /// When a mark for all lapses that is made now.
     pub(super) fn mark_lapses(&self, now: Nanos) -> Option<Nanos> {
         let interval = self.qm.catalogue.qmgr().mark_interval_ms?;
-        Some(now.saturating_add(interval * 1_000_000))
+        Some(lapse_of(now, interval * 1_000_000))
     }
 
     fn read_request(
@@ -564,7 +560,7 @@ impl SessionInner {
                 let wait = wait.get_or_insert_with(|| self.wait(request, logical));
                 state.waiters.list(&wait.waiter);
                 let clock = &self.qm.env.clock;
-                let lapse = state.next_lapse(&request.marking, clock.monotonic());
+                let lapse = state.next_lapse(&request.marking);
                 wait.lapse = lapse.map(|at| clock.sleep_until(at));
             }
             looked
@@ -755,10 +751,13 @@ impl SessionInner {
         if !request.has(MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR) && request.browses() {
             cursor = None;
         }
-        let (message, count, warning) = match self
-            .obtain(&request, &mut logical, &mut cursor, until)
-            .await?
-        {
+        let obtained = self.obtain(&request, &mut logical, &mut cursor, until);
+        let obtained = obtained.await;
+        if matches!(obtained, Err(Reason::MSG_MARKED_BROWSE_CO_OP)) {
+            // The next browse goes on behind it.
+            self.lock().handles.get(hobj)?.cursor = cursor;
+        }
+        let (message, count, warning) = match obtained? {
             Look::Nothing => return Err(Reason::NO_MSG_AVAILABLE),
             Look::Seen(message, count) => (message, count, request.truncated()),
             Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
