@@ -147,6 +147,8 @@ impl Bug {
         Bug::DropLease,
         Bug::JoinReleased,
         Bug::ListedUnasked,
+        Bug::KeepMark,
+        Bug::KeepFront,
         Bug::RefuseDamaged,
         Bug::DropGetPastWait,
         Bug::RedoOlderDefinition,

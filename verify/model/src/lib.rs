@@ -289,6 +289,8 @@ pub enum Rule {
     Groups,
     /// A handle was given a message that it must not see, or was not given one that it must; or a lock has not held.
     Locks,
+    /// A handle was shown what is marked, or not shown what is not.
+    Marks,
     /// MQSTAT does not account for every asynchronous put.
     Asynchronous,
     /// A call was refused for a reason that it cannot have.

@@ -9,7 +9,7 @@
 //! * `media`: faults of the medium, and what they may do to one queue.
 //! * `full_disk`: a disk without room, and what must be true of it.
 //! * `ends`: how a run of the queue manager ends; `turn_over`: writes that are lost where it does the worst.
-//! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `asynchronous`.
+//! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `marks`, `asynchronous`.
 //! * `publish`, `subscribe`: applications that publish, and that subscribe.
 //! * `delayed`: messages that are delivered some time after their put.
 //! * `branches`: units of work that are committed in two steps, and those who decide about them.
@@ -35,6 +35,7 @@ mod full_disk;
 mod groups;
 mod locks;
 mod machine;
+mod marks;
 mod media;
 mod plan;
 mod planted;

@@ -219,6 +219,17 @@ impl Plan {
         }
     }
 
+    /// The same without, and with applications that are alone with queues of their own.
+    pub fn with_solo(seed: u64) -> Plan {
+        Plan {
+            solo: true,
+            media: 0,
+            turn_over: 0,
+            full_disk: 0,
+            ..Plan::without_channels(seed)
+        }
+    }
+
     /// The same without, and with messages that are delayed.
     pub fn with_delays(seed: u64) -> Plan {
         Plan {

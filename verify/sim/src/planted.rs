@@ -20,6 +20,8 @@ pub struct Planted {
     pub topics: bool,
     /// Some messages are delayed.
     pub delays: bool,
+    /// Some of them are alone with queues of their own.
+    pub solo: bool,
     /// Seeds within which it must be found.
     pub within: u64,
 }
@@ -32,6 +34,7 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
         over_channels: false,
         topics: false,
         delays: false,
+        solo: false,
         within,
     }
 }
@@ -39,6 +42,13 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
 const fn topics(name: &'static str, bug: Bug, within: u64) -> Planted {
     Planted {
         topics: true,
+        ..engine(name, bug, within)
+    }
+}
+
+const fn solo(name: &'static str, bug: Bug, within: u64) -> Planted {
+    Planted {
+        solo: true,
         ..engine(name, bug, within)
     }
 }
@@ -66,6 +76,7 @@ pub const PLANTED: &[Planted] = &[
         over_channels: false,
         topics: false,
         delays: false,
+        solo: false,
         within: 200,
     },
     engine("forget-undo", Bug::ForgetUndo, 200),
@@ -98,6 +109,8 @@ pub const PLANTED: &[Planted] = &[
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
     engine("visible-unforced", Bug::VisibleUnforced, 400),
     engine("forget-tickets", Bug::ForgetTickets, 400),
+    solo("keep-mark", Bug::KeepMark, 200),
+    solo("keep-front", Bug::KeepFront, 200),
     topics("half-publish", Bug::HalfPublish, 200),
     topics("forget-subscription", Bug::ForgetSubscription, 100),
     topics("leak-managed", Bug::LeakManaged, 100),
@@ -120,6 +133,7 @@ pub fn find(planted: &Planted, first_seed: u64) -> Option<(u64, Failure)> {
         let plan = match planted.over_channels {
             true => Plan::over_channels(seed),
             false if planted.topics => Plan::with_topics(seed),
+            false if planted.solo => Plan::with_solo(seed),
             false if planted.delays => Plan::with_delays(seed),
             false => Plan::without_channels(seed),
         };

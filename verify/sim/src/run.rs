@@ -423,6 +423,7 @@ impl Run {
         // Where there are channels they come over them.
         if self.site.is_none() {
             executor.spawn("locks", self.worker().lock(self.worker()));
+            executor.spawn("marks", self.worker().mark(self.worker()));
         }
     }
 

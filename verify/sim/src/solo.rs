@@ -1,5 +1,5 @@
 //! Applications that are alone with queues of their own, so that what must come of each call is known to the last
-//! message. Triggers, reports, groups and browse locks are judged so, each by the manual's rules, told here once more.
+//! message. Triggers, reports, groups, browse locks and marks are judged so, each by the manual's rules, told here once more.
 //!
 //! Invariant: such an application ends when a call is refused for a reason that any call can have; another reason is a
 //! finding.
@@ -15,7 +15,7 @@ use crate::calls::BUFFER;
 use crate::workload::{Worker, outcome};
 
 /// What they work with.
-pub(crate) const DEFINITIONS: [&str; 8] = [
+pub(crate) const DEFINITIONS: [&str; 10] = [
     "DEFINE QLOCAL(T.INIT)",
     "DEFINE QLOCAL(T.FIRST) TRIGGER TRIGTYPE(FIRST) TRIGMPRI(1) INITQ(T.INIT)",
     "DEFINE QLOCAL(T.EVERY) TRIGGER TRIGTYPE(EVERY) TRIGMPRI(1) INITQ(T.INIT)",
@@ -24,6 +24,8 @@ pub(crate) const DEFINITIONS: [&str; 8] = [
     "DEFINE QLOCAL(R.REPORTS)",
     "DEFINE QLOCAL(G.GROUPS)",
     "DEFINE QLOCAL(L.LOCKS) MSGDLVSQ(FIFO)",
+    "DEFINE QLOCAL(K.MARKS)",
+    "ALTER QMGR MARKINT(5)",
 ];
 
 /// Why an application ends.
