@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use posthaste_command::ObjectKind;
-use posthaste_engine::{Application, AuditEvent, Operator, QueueManager, Session};
+use posthaste_engine::{Application, AuditEvent, Backlog, Operator, QueueManager, Session};
 use posthaste_env::sync::Mutex;
 use posthaste_mqi::constants::{
     MQAT_QMGR, MQCFC_NOT_LAST, MQFMT_EVENT, MQMT_DATAGRAM, MQPER_PERSISTENCE_AS_Q_DEF,
@@ -27,17 +27,12 @@ use posthaste_mqi::{ByteOrder, Chars, Md, Name, Od, Pmo, Reason};
 use body::EventMessage;
 use switches::Switches;
 
-/// Events that wait to be put, and bytes of their commands.
-const MOST_WAITING: usize = 4_096;
-const MOST_BYTES: usize = 16 << 20;
 /// What stands for the queue of events that found no room in memory.
 const MEMORY: &str = "SYSTEM.ADMIN.*.EVENT";
 
 #[derive(Default)]
 struct Inner {
-    events: VecDeque<AuditEvent>,
-    bytes: usize,
-    overrun: u64,
+    backlog: Backlog<AuditEvent>,
     waker: Option<Waker>,
 }
 
@@ -51,13 +46,7 @@ impl EventInbox {
     /// Takes an event.
     pub fn push(&self, event: AuditEvent) {
         let mut inner = self.inner.lock();
-        let bytes = inner.bytes + event.command.len();
-        if inner.events.len() < MOST_WAITING && (bytes <= MOST_BYTES || inner.bytes == 0) {
-            inner.bytes = bytes;
-            inner.events.push_back(event);
-        } else {
-            inner.overrun += 1;
-        }
+        inner.backlog.push(event.command.len(), event);
         let waker = inner.waker.take();
         drop(inner);
         if let Some(waker) = waker {
@@ -67,13 +56,11 @@ impl EventInbox {
 
     fn poll(&self, context: &Context<'_>) -> Poll<(VecDeque<AuditEvent>, u64)> {
         let mut inner = self.inner.lock();
-        if inner.events.is_empty() && inner.overrun == 0 {
+        if inner.backlog.is_empty() {
             inner.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
-        inner.bytes = 0;
-        let overrun = std::mem::take(&mut inner.overrun);
-        Poll::Ready((std::mem::take(&mut inner.events), overrun))
+        Poll::Ready(inner.backlog.take())
     }
 }
 

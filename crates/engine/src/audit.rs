@@ -4,6 +4,8 @@
 //! token. What is not known is empty. Events are made where somebody is refused, connects or administers, never for a
 //! message.
 
+use std::collections::VecDeque;
+
 use posthaste_authority::{Authorities, ObjectType};
 use posthaste_command::Object;
 use posthaste_mqi::Reason;
@@ -130,5 +132,60 @@ impl AuditEvent {
             reason,
             message: "",
         }
+    }
+}
+
+/// Events on their way to whoever writes them, each as a `T`, in bounded memory: those for which there is no room are counted.
+#[derive(Debug)]
+pub struct Backlog<T> {
+    events: VecDeque<T>,
+    /// Bytes of their commands.
+    bytes: usize,
+    overrun: u64,
+}
+
+impl<T> Default for Backlog<T> {
+    fn default() -> Self {
+        Backlog {
+            events: VecDeque::new(),
+            bytes: 0,
+            overrun: 0,
+        }
+    }
+}
+
+impl<T> Backlog<T> {
+    /// Events that wait at the most.
+    pub const MOST: usize = 4_096;
+    /// Bytes of their commands, but for one event that is longer.
+    const MOST_BYTES: usize = 16 << 20;
+
+    /// Takes an event whose command has so many bytes.
+    pub fn push(&mut self, command: usize, event: T) {
+        let bytes = self.bytes + command;
+        if self.events.len() < Self::MOST && (bytes <= Self::MOST_BYTES || self.bytes == 0) {
+            self.bytes = bytes;
+            self.events.push_back(event);
+        } else {
+            self.overrun += 1;
+        }
+    }
+
+    /// How many wait, and how many have found no room.
+    pub fn counts(&self) -> (usize, u64) {
+        (self.events.len(), self.overrun)
+    }
+
+    /// Whether nothing has come, and nothing has found no room.
+    pub fn is_empty(&self) -> bool {
+        self.counts() == (0, 0)
+    }
+
+    /// What has come, and how many have found no room.
+    pub fn take(&mut self) -> (VecDeque<T>, u64) {
+        let Backlog {
+            events, overrun, ..
+        } = std::mem::take(self);
+        (events, overrun)
     }
 }

@@ -91,7 +91,7 @@ mod upkeep;
 mod verbs;
 
 pub use application::{Application, Binding};
-pub use audit::{AuditEvent, AuditKind};
+pub use audit::{AuditEvent, AuditKind, Backlog};
 pub use authority_service::{Authorization, Looking, Users};
 pub use authorization::{Issuer, Need, Refusal};
 pub use bodies::{BodyCipher, NotOpened};

@@ -19,20 +19,16 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
-use posthaste_engine::{Application, AuditEvent, AuditKind, Operator};
+use posthaste_engine::{Application, AuditEvent, AuditKind, Backlog, Operator};
 use posthaste_env::Thread;
 use posthaste_mqi::Reason;
 
 use crate::error_log::{Console, ErrorLog, program, user_name};
-use crate::failure::Failure;
-use crate::ini::{AuditSettings, configure};
+use crate::ini::{AuditSettings, Settings};
 use crate::layout::Home;
 use crate::repeats::{Repeats, Summary};
 use files::Files;
 
-/// Events that wait for the writer, and bytes of their commands.
-const MOST_WAITING: usize = 4_096;
-const MOST_BYTES: usize = 16 << 20;
 /// Sources that are counted apart.
 const MOST_SOURCES: usize = 1_024;
 
@@ -64,10 +60,7 @@ impl Source {
 
 #[derive(Default)]
 struct Waiting {
-    events: VecDeque<Dated>,
-    bytes: usize,
-    /// Events for which there was no room.
-    overrun: u64,
+    backlog: Backlog<Dated>,
     ended: bool,
 }
 
@@ -109,13 +102,7 @@ impl AuditLog {
     pub(crate) fn push(&self, event: AuditEvent) {
         let at = Timestamp::now();
         let mut waiting = self.inbox.waiting.lock();
-        let bytes = waiting.bytes + event.command.len();
-        if waiting.events.len() < MOST_WAITING && (bytes <= MOST_BYTES || waiting.bytes == 0) {
-            waiting.bytes = bytes;
-            waiting.events.push_back((at, event));
-        } else {
-            waiting.overrun += 1;
-        }
+        waiting.backlog.push(event.command.len(), (at, event));
         drop(waiting);
         self.inbox.wake.notify_one();
     }
@@ -139,18 +126,15 @@ impl Drop for AuditLog {
 
 /// Writes that somebody has changed a queue manager's own users by `command`, or why he could not: from a process of his own,
 /// whether the queue manager runs or not. What cannot be written is told on standard error and in the error log.
-///
-/// # Errors
-/// `qm.ini` cannot be read, so that it is not known whether there is an audit log.
 pub fn users_changed(
     home: &Home,
+    settings: &Settings,
     command: &str,
     user: &str,
     failed: Option<&str>,
-) -> Result<(), Failure> {
-    let (settings, _) = configure::read(home)?;
+) {
     if !settings.audit.enabled {
-        return Ok(());
+        return;
     }
     let reason = match failed {
         None => Reason::NONE,
@@ -180,7 +164,6 @@ pub fn users_changed(
         let path = files.path(1).display().to_string();
         log.write("AMQ2801E", &[path, error.to_string()]);
     }
-    Ok(())
 }
 
 /// The thread that writes.
@@ -241,11 +224,9 @@ impl Writer {
         loop {
             let due = self.repeats.next();
             let is_due = due.is_some_and(|at| at <= self.began.elapsed());
-            let has_come = !waiting.events.is_empty() || waiting.overrun > 0;
-            if has_come || is_due || waiting.ended {
-                waiting.bytes = 0;
-                let overrun = std::mem::take(&mut waiting.overrun);
-                return (std::mem::take(&mut waiting.events), overrun, waiting.ended);
+            if !waiting.backlog.is_empty() || is_due || waiting.ended {
+                let (events, overrun) = waiting.backlog.take();
+                return (events, overrun, waiting.ended);
             }
             match due {
                 Some(at) => {

@@ -8,7 +8,7 @@ use posthaste_engine::AuditEvent;
 use posthaste_mqi::Reason;
 use serde::Serialize;
 
-/// The longest of what an application says of itself that is written, in bytes; of commands everything is.
+/// The longest of what an application says of itself that is written, in bytes; commands come as short as they are to be.
 const LONGEST: usize = 512;
 
 #[derive(Serialize)]

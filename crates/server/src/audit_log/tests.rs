@@ -216,12 +216,13 @@ fn what_finds_no_room_in_memory_is_counted() {
         inbox: Arc::clone(&inbox),
         thread: Mutex::default(),
     };
-    for _ in 0..MOST_WAITING + 5 {
+    let most = Backlog::<Dated>::MOST;
+    for _ in 0..most + 5 {
         audit.push(command("x"));
     }
     {
         let waiting = inbox.waiting.lock();
-        assert_eq!((waiting.events.len(), waiting.overrun), (MOST_WAITING, 5));
+        assert_eq!(waiting.backlog.counts(), (most, 5));
     }
     let folder = tempfile::tempdir().unwrap();
     let log = error_log(folder.path());
@@ -229,10 +230,7 @@ fn what_finds_no_room_in_memory_is_counted() {
     Writer::new(folder.path(), "QM1", &SETTINGS, &log).run(&inbox);
     let all = lines(&folder.path().join("AUDIT01.json"));
     let last = all.last().unwrap();
-    assert_eq!(
-        (all.len(), &last["event"]),
-        (MOST_WAITING + 1, &"lost".into())
-    );
+    assert_eq!((all.len(), &last["event"]), (most + 1, &"lost".into()));
     assert_eq!(last["repeated"], 5);
 }
 
