@@ -32,13 +32,7 @@ fn separates(c: char) -> bool {
 pub fn without_secrets(command: &str) -> String {
     let mut out = String::new();
     let mut rest = command;
-    while let Some(first) = rest.chars().next() {
-        if out.len() > LONGEST {
-            let end = (0..=LONGEST).rev().find(|end| out.is_char_boundary(*end));
-            out.truncate(end.unwrap_or_default());
-            out.push_str(&format!("... ({} bytes)", command.len()));
-            break;
-        }
+    while let Some(first) = rest.chars().next().filter(|_| out.len() <= LONGEST) {
         if separates(first) {
             let behind = rest.trim_start_matches(separates);
             let skipped = &rest[..rest.len() - behind.len()];
@@ -64,6 +58,10 @@ pub fn without_secrets(command: &str) -> String {
                 rest = value.get(parenthesised(value)..).unwrap_or_default();
             }
         }
+    }
+    if out.len() > LONGEST {
+        out.truncate(out.floor_char_boundary(LONGEST));
+        out.push_str(&format!("... ({} bytes)", command.len()));
     }
     out
 }
@@ -143,9 +141,13 @@ mod tests {
         let blanks = " ".repeat(4 << 20);
         let shown = without_secrets(&format!("ALTER QLOCAL(Q){blanks}DESCR('x')"));
         assert_eq!(shown, "ALTER QLOCAL(Q) DESCR('x')");
-        let long = format!("ALTER QLOCAL(Q) DESCR('{}')", "ä".repeat(1 << 20));
-        let shown = without_secrets(&long);
-        assert!(shown.len() < LONGEST + 100 && shown.ends_with(&format!("({} bytes)", long.len())));
+        for end in ["')", ""] {
+            let long = format!("ALTER QLOCAL(Q) DESCR('{}{end}", "ä".repeat(1 << 20));
+            let shown = without_secrets(&long);
+            assert!(
+                shown.len() < LONGEST + 100 && shown.ends_with(&format!("({} bytes)", long.len()))
+            );
+        }
     }
 
     #[test]
