@@ -12,6 +12,7 @@ use posthaste_server::{
 use crate::cli;
 use crate::encryption;
 use crate::output::{Out, Progress, complain, counted, say};
+use crate::typed::{data_dir_option, quoted};
 
 /// Where a listener that nobody gave an address listens.
 const LOOPBACK: &str = "127.0.0.1";
@@ -127,10 +128,7 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
 
 /// What lets a client in, as it is typed.
 fn for_clients(data: &DataDir, name: &str) -> [String; 3] {
-    let folder = match data.is_chosen() {
-        true => format!(" --data-dir '{}'", data.root().display()),
-        false => String::new(),
-    };
+    let (folder, name) = (data_dir_option(data), quoted(name));
     [
         format!("users add USER {name}"),
         format!("setmqaut -m {name} -t qmgr -p USER +connect"),

@@ -23,7 +23,7 @@ use crate::cli;
 use crate::connect::Target;
 use crate::mqsc::CommandServer;
 use crate::output::{Out, complain};
-use crate::run::quoted;
+use crate::typed::data_dir_option;
 use manager::Manager;
 use verdict::{Finding, Summary, Verdict};
 
@@ -138,10 +138,7 @@ fn manager(
     let mut manager = gather::gather(data, home, &mut commands)?;
     manager.security = gather_security::gather(home, &mut commands)?;
     commands.disconnect();
-    if data.is_chosen() {
-        let folder = data.root().display().to_string();
-        manager.place = format!(" --data-dir {}", quoted(&folder));
-    }
+    manager.place = data_dir_option(data);
     Ok(manager)
 }
 

@@ -9,7 +9,7 @@ use posthaste_server::{self as server, DataDir, Exit, Failure, Home, State};
 
 use crate::cli;
 use crate::output::say;
-use crate::run::quoted;
+use crate::typed::quoted;
 
 /// The one stanza that these commands are about.
 const STANZA: &str = "QueueManager";

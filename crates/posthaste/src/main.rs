@@ -34,6 +34,7 @@ mod too_long;
 mod topic;
 mod topic_samples;
 mod transactions;
+mod typed;
 mod users;
 mod version;
 

@@ -14,6 +14,7 @@ use crate::cli;
 use crate::control;
 use crate::encryption;
 use crate::output::{Out, complain};
+use crate::typed::{data_dir_option, program, quoted};
 
 /// Where a new queue manager listens unless told otherwise.
 const HOST: &str = "127.0.0.1";
@@ -96,26 +97,6 @@ fn create(data: &DataDir, args: &cli::Run) -> Result<Created, Failure> {
     control::create_with_progress(data, &creation, false)
 }
 
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+,:=@%".contains(&b);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
-/// How this program is called again: by its bare name if that is how it was found, otherwise by its
-/// path, which works from any folder.
-fn program() -> String {
-    let called = std::env::args().next().unwrap_or_default();
-    if !called.contains('/') {
-        return "posthaste".to_owned();
-    }
-    let path = std::env::current_exe().map(|path| path.display().to_string());
-    quoted(&path.unwrap_or(called))
-}
-
 fn welcome(
     data: &DataDir,
     home: &Home,
@@ -167,10 +148,7 @@ fn welcome_lines(
 ) -> Vec<String> {
     let name = &home.name;
     let queue_manager = quoted(name);
-    let folder = match data.is_chosen() {
-        true => format!(" --data-dir {}", quoted(&data.root().display().to_string())),
-        false => String::new(),
-    };
+    let folder = data_dir_option(data);
     let mut lines = vec![
         format!("Queue manager {name} is running."),
         format!("  Data       {}", home.folder.display()),
@@ -249,20 +227,6 @@ fn client_lines(addresses: &[SocketAddr]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_needs_it() {
-        for (word, expected) in [
-            ("QM1", "QM1"),
-            ("/a/b-c.d_e", "/a/b-c.d_e"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("it's", "'it'\\''s'"),
-            ("$HOME", "'$HOME'"),
-        ] {
-            assert_eq!(quoted(word), expected);
-        }
-    }
 
     #[test]
     fn the_welcome_has_lines_that_work_as_typed() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use posthaste_server::{
-    DataDir, Exit, Failure, Home, UserFile, UserFileError, find, users_changed,
+    DataDir, Exit, Failure, Home, UserFile, UserFileError, find, read_configuration, users_changed,
 };
 
 use crate::cli::{OneUser, Users, UsersCommand};
@@ -46,10 +46,10 @@ fn change(
 ) -> Result<Exit, Failure> {
     let home = home(place, args.queue_manager.as_deref())?;
     // Whatever keeps the change from being audited keeps it from being made.
-    posthaste_server::read_configuration(&home)?;
+    let (settings, _) = read_configuration(&home)?;
     let changed = change(&UserFile::new(home.users()), &args.user);
     let why = changed.as_ref().err().map(ToString::to_string);
-    users_changed(&home, command, &args.user, why.as_deref())?;
+    users_changed(&home, &settings, command, &args.user, why.as_deref());
     changed.map_err(|error| failed(&error))?;
     Ok(Exit::Done)
 }

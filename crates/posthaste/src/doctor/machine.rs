@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::verdict::{Finding, Verdict};
-use crate::run::quoted;
+use crate::typed::quoted;
 
 const SECTION: &str = "machine";
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is in force is told apart from what qm.ini has for the next start.
 
-use crate::run::quoted;
+use crate::typed::quoted;
 
 /// A queue of applications.
 #[derive(Clone, Debug, Default)]

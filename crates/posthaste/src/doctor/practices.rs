@@ -4,7 +4,7 @@
 
 use super::manager::{Manager, Queue};
 use super::verdict::{Finding, Verdict};
-use crate::run::quoted;
+use crate::typed::quoted;
 
 const SECTION: &str = "queue manager";
 
