@@ -296,6 +296,15 @@ fn channel_and_tls_events_are_as_the_manual_says() {
     let blocked = (AuditKind::ChannelBlocked, Reason::CHANNEL_BLOCKED);
     let warned = (AuditKind::ChannelWarned, Reason::CHANNEL_BLOCKED_WARNING);
     let tls = (AuditKind::TlsRefused, Reason::CHANNEL_SSL_ERROR);
+    let by_user = [
+        manager,
+        (1020, "22"),
+        channel,
+        (3025, "bob"),
+        address,
+        kind,
+        name,
+    ];
     for ((event, reason), number, message, who, all) in [
         (
             blocked,
@@ -304,21 +313,7 @@ fn channel_and_tls_events_are_as_the_manual_says() {
             nobody,
             vec![manager, (1020, "21"), address],
         ),
-        (
-            blocked,
-            2577,
-            "AMQ9776E",
-            client(),
-            vec![
-                manager,
-                (1020, "22"),
-                channel,
-                (3025, "bob"),
-                address,
-                kind,
-                name,
-            ],
-        ),
+        (blocked, 2577, "AMQ9776E", client(), by_user.to_vec()),
         (
             blocked,
             2577,
@@ -335,21 +330,7 @@ fn channel_and_tls_events_are_as_the_manual_says() {
                 name,
             ],
         ),
-        (
-            warned,
-            2578,
-            "AMQ2448W",
-            client(),
-            vec![
-                manager,
-                (1020, "22"),
-                channel,
-                (3025, "bob"),
-                address,
-                kind,
-                name,
-            ],
-        ),
+        (warned, 2578, "AMQ2448W", client(), by_user.to_vec()),
         (
             tls,
             2371,

@@ -399,14 +399,7 @@ fn a_header_of_the_publisher_says_the_topic_too() {
     let s = w.connect();
     let (queue, _) = subscribe(&s, "a/#", 0, Hobj::NONE, "");
     let h = open_topic(&s, "a/<b>");
-    let header = Rfh2 {
-        format: Chars::new("MQSTR"),
-        folders: vec!["<usr><color>red</color></usr>".to_owned()],
-        ..Rfh2::default()
-    };
-    let mut data = Vec::new();
-    header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
-    data.extend_from_slice(b"body");
+    let data = with_folder("<usr><color>red</color></usr>", b"body");
     let mut sent = Md {
         format: Chars::new("MQHRF2"),
         ..md(NOT_PERSISTENT)
@@ -497,14 +490,10 @@ fn a_publication_that_no_record_takes_is_refused_as_a_whole() {
     let s = w.connect();
     let h = open_topic(&s, "t");
     let published = |length: usize, options| {
-        let header = Rfh2 {
-            format: Chars::new("MQSTR"),
-            folders: vec![format!("<usr><a>{}</a></usr>", "x".repeat(length))],
-            ..Rfh2::default()
-        };
-        let mut data = Vec::new();
-        header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
-        data.extend_from_slice(b"body");
+        let data = with_folder(
+            &format!("<usr><a>{}</a></usr>", "x".repeat(length)),
+            b"body",
+        );
         let mut sent = Md {
             format: Chars::new("MQHRF2"),
             ..md(PERSISTENT)

@@ -140,14 +140,7 @@ fn filters_and_selectors_choose_among_them() {
 fn it_says_that_it_was_retained() {
     let w = World::light();
     let s = w.connect();
-    let header = Rfh2 {
-        format: Chars::new("MQSTR"),
-        folders: vec!["<usr><color>red</color></usr>".to_owned()],
-        ..Rfh2::default()
-    };
-    let mut data = Vec::new();
-    header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
-    data.extend_from_slice(b"body");
+    let data = with_folder("<usr><color>red</color></usr>", b"body");
     let mut sent = Md {
         format: Chars::new("MQHRF2"),
         correl_id: [9; 24],

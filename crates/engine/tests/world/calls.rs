@@ -11,7 +11,7 @@ use bytes::Bytes;
 use posthaste_engine::{Inquired, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, PointerSize, Reason, Rfh2};
 
 pub const LOCAL: &str = "SYSTEM.DEFAULT.LOCAL.QUEUE";
 pub const MODEL: &str = "SYSTEM.DEFAULT.MODEL.QUEUE";
@@ -78,6 +78,19 @@ pub fn pmo(options: i32) -> Pmo {
         options,
         ..Pmo::default()
     }
+}
+
+/// The body of a message that has a folder of properties in front.
+pub fn with_folder(folder: &str, body: &[u8]) -> Vec<u8> {
+    let header = Rfh2 {
+        format: Chars::new("MQSTR"),
+        folders: vec![folder.to_owned()],
+        ..Rfh2::default()
+    };
+    let mut data = Vec::new();
+    header.encode(&mut data, ByteOrder::Little, PointerSize::Four);
+    data.extend_from_slice(body);
+    data
 }
 
 /// A version 2 descriptor.
