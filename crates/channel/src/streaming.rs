@@ -5,6 +5,9 @@
 //! * A stream is given a message only while the client has room for it, its conversation's delivery is not stopped, and,
 //!   if the message is to be got in the unit of work, while the client allows that: at most one message in syncpoint is
 //!   on its way or not yet processed, because whoever commits commits all that the conversation has got.
+//! * The end of a unit of work withdraws that permission: whoever ends one is still about the message that it had, and says
+//!   so when it is done. What came before, a client's library takes for a part of what has ended: IBM's, behind a backout
+//!   in a connection made anew, drops it and goes on, and the next commit would end its get.
 //! * While that is not allowed, no such message is kept from others: it goes back, or is not looked for. Nor is any while
 //!   nothing can be sent: a get of the conversation waits, or the peer does not read.
 //! * What is stopped overtakes what has not been written: a consumer that is given up gives back what it was handed.
@@ -376,11 +379,13 @@ impl Streams {
         self.unit_ended();
     }
 
-    /// The unit of work has ended, or is no longer that of a message on its way.
+    /// The unit of work has ended, or is no longer that of a message on its way. The client allows the next message in
+    /// syncpoint anew.
     pub(crate) fn unit_ended(&mut self) {
         for stream in &mut self.all {
             stream.in_unit_index = None;
         }
+        self.allowed = false;
     }
 
     /// Nothing can be sent for a time: no message is kept from others so long.

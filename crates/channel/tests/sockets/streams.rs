@@ -135,6 +135,23 @@ async fn of_messages_in_syncpoint_one_is_on_its_way_until_the_next_is_allowed() 
 }
 
 #[tokio::test]
+async fn the_end_of_a_unit_of_work_withdraws_what_the_client_has_allowed() {
+    for end in [Request::Back, Request::Commit] {
+        let world = World::new().await;
+        let (mut client, mut other) = (world.client().await, world.client().await);
+        let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+        ask(&mut client, &wanting(queue, MQGMO_SYNCPOINT));
+        let (outcome, _) = client.call(Hobj::NONE, &end).await;
+        assert_eq!(outcome.comp_code, CompCode::Ok);
+        put(&mut other, others, &["anybody's", "one"]).await;
+        let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+        assert_eq!(&got.data[..], b"anybody's");
+        state(&mut client, Notification::TXN_ALLOWED, 0, false);
+        assert_eq!(text(&mut client).await, "one");
+    }
+}
+
+#[tokio::test]
 async fn what_a_lost_client_had_in_syncpoint_comes_back_and_the_rest_is_gone() {
     let world = World::new().await;
     let mut other = world.client().await;

@@ -159,10 +159,7 @@ fn connections_break_and_are_made_anew() {
     ]);
 }
 
-/// A known defect, with its way to be seen: on a busy machine a message that a transacted listener was moving is lost now and
-/// then when its connection is made anew (docs/compatibility.md, automatic reconnection). Whose mistake it is is not known.
 #[test]
-#[ignore = "a known defect, seen on a busy machine: run it with --ignored"]
 fn units_of_work_of_listeners_outlive_their_connections() {
     cases_that_break(&[
         "Reconnections.units@SC10",
