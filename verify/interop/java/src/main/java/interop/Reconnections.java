@@ -394,8 +394,19 @@ public final class Reconnections {
                 breakBy(how);
                 String selector = "JMSCorrelationID = '" + request.getJMSMessageID() + "'";
                 equal("reply to request " + how, reply(asks, answers, selector));
+                answered(asks, producer, answers);
             }
         }
+    }
+
+    /** An exchange that nothing breaks. The library's listener stays silent for good when its connection breaks behind a
+     * commit, and again as soon as it is made anew: it says that it has asked for messages, and has not. */
+    private static void answered(Session session, MessageProducer producer, Queue answers) throws JMSException {
+        TextMessage request = session.createTextMessage("request between breaks");
+        request.setJMSReplyTo(answers);
+        producer.send(request);
+        String selector = "JMSCorrelationID = '" + request.getJMSMessageID() + "'";
+        equal("reply to request between breaks", reply(session, answers, selector));
     }
 
     /** What is received; it asks again where the break has interrupted that. */
