@@ -21,7 +21,9 @@ use posthaste_wire::request::{
     ConnRequest, GetRequest, InqRequest, OpenDefaults, OpenRequest, Put1Request, PutRequest,
     SetRequest, StatRequest,
 };
-use posthaste_wire::spi::{Reserved, SpiAnswer, SpiOpen, SpiPut, SpiRequest, SpiReserve, SpiVerb};
+use posthaste_wire::spi::{
+    Reserved, SpiAnswer, SpiNotify, SpiOpen, SpiPut, SpiRequest, SpiReserve, SpiVerb,
+};
 use posthaste_wire::stream::{Notification, RequestMsgs};
 use posthaste_wire::xa::XaRequest;
 use posthaste_wire::{Envelope, Flags, Header, Outcome, Request};
@@ -185,6 +187,7 @@ impl Dispatcher {
             Request::Spi(SpiRequest::Subscribe(sub)) => {
                 self.spi_subscribe(header, handle, sub).await;
             }
+            Request::Spi(SpiRequest::Notify(notify)) => self.notify(header, handle, notify),
             Request::Spi(_) => self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED),
             Request::Xa(xa) => self.xa(header, xa).await,
             // Carried out in `request`.
@@ -453,6 +456,19 @@ impl Dispatcher {
     }
 
     /// A message that is to be delayed, as it says itself.
+    /// Calls off the wait of a get of another connection; that none waits is no error, as it may just have ended.
+    fn notify(&self, header: &Header, handle: Hobj, notify: &SpiNotify) {
+        let Some(session) = &self.session else {
+            return self.fail(header, handle, Reason::HCONN_ERROR);
+        };
+        if (notify.options, notify.reason) != (1, Reason::XWAIT_CANCELED.code().unsigned_abs()) {
+            return self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED);
+        }
+        session.cancel_wait(&notify.connection);
+        let done = Outcome::done(handle, Reason::NONE);
+        self.answer(header, done, &Answer::Spi(SpiAnswer::Notify));
+    }
+
     async fn spi_put(&mut self, header: &Header, handle: Hobj, put: &mut SpiPut) {
         let SpiPut { md, pmo, data, .. } = put;
         let data = std::mem::take(data);

@@ -493,6 +493,27 @@ impl Session {
         self.inner().end_waits(Waits::GivenUp);
     }
 
+    /// Ends the MQGET of another connection of this user that waits for a message, if there is one, with 2107; what it
+    /// was given before is delivered. Client libraries of JMS close and stop so what another thread receives from.
+    pub fn cancel_wait(&self, connection: &[u8; 24]) {
+        let session = self.inner();
+        let qm = &session.qm;
+        let mut number = [0; 8];
+        number.copy_from_slice(&connection[16..]);
+        let number = u64::from_be_bytes(number);
+        if *connection != qm.identifier(*b"AMQC", number) {
+            return;
+        }
+        let other = session.connections.get(qm.numbers.in_this_run(number));
+        let Some(other) = other.filter(|other| other.who.user == session.who.user) else {
+            return;
+        };
+        let standing = other.waiting.lock().get.clone();
+        if let Some((queue, waiter)) = standing {
+            queue.end_wait(&waiter, Reason::XWAIT_CANCELED);
+        }
+    }
+
     /// The connection identifier (MQCNO.ConnectionId), which DISPLAY CONN shows as EXTCONN and CONN.
     pub fn connection_id(&self) -> [u8; 24] {
         let session = self.inner();

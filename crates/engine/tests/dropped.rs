@@ -5,6 +5,7 @@
 mod world;
 
 use posthaste_admin::Admin;
+use posthaste_engine::Application;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, Reason};
@@ -296,6 +297,38 @@ fn a_quiescing_connection_ends_the_waits_that_asked_for_it() {
     let other = wait(&s, h, md(0), gmo(0));
     put(&putter, p, 0, 0, b"waited for");
     assert_eq!(reason(other.finish()), Ok("waited for".to_owned()));
+    assert_eq!(w.depth(LOCAL), 0);
+}
+
+/// Another thread of an application closes what its first one receives from.
+#[test]
+fn a_connection_of_the_same_user_calls_a_wait_off() {
+    let w = World::new();
+    let (s, closes) = (w.connect(), w.connect());
+    let h = open(&s, LOCAL, IN_OUT);
+    let waits = wait(&s, h, md(0), gmo(0));
+    let stranger = Application {
+        user: "stranger".to_owned(),
+        ..who("test")
+    };
+    let stranger = w.qm().connect(stranger).unwrap();
+    stranger.cancel_wait(&s.connection_id());
+    let mut nobody = s.connection_id();
+    nobody[0] = b'a';
+    closes.cancel_wait(&nobody);
+    closes.cancel_wait(&closes.connection_id());
+    assert_eq!(waits.woken(), 0);
+    closes.cancel_wait(&s.connection_id());
+    assert_eq!(waits.woken(), 1);
+    assert_eq!(
+        waits.finish().map(|taken| taken.text()),
+        Err(Reason::XWAIT_CANCELED)
+    );
+    // The next one waits again, and what it was given before that is delivered.
+    let waits = wait(&s, h, md(0), gmo(0));
+    put(&closes, open(&closes, LOCAL, MQOO_OUTPUT), 0, 0, b"given");
+    closes.cancel_wait(&s.connection_id());
+    assert_eq!(waits.finish().unwrap().text(), "given");
     assert_eq!(w.depth(LOCAL), 0);
 }
 

@@ -51,8 +51,8 @@ const UNPROVOKED: [(&str, &str); 2] = [
 ];
 
 /// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in
-/// `authorities.rs`, `damaged.rs`, `publications.rs` and `retained.rs`.
-const OWN_TESTS: [&str; 11] = [
+/// `authorities.rs`, `damaged.rs`, `dropped.rs`, `publications.rs` and `retained.rs`.
+const OWN_TESTS: [&str; 12] = [
     "BACKED_OUT",
     "NOT_AUTHORIZED",
     "NO_SUBS_MATCHED",
@@ -64,6 +64,7 @@ const OWN_TESTS: [&str; 11] = [
     "RETAINED_NOT_DELIVERED",
     "SECURITY_ERROR",
     "TOPIC_STRING_ERROR",
+    "XWAIT_CANCELED",
 ];
 
 fn opened(s: &Session, name: &str, options: i32) -> Outcome {

@@ -30,7 +30,7 @@ pub enum SpiVerb {
     Reserve = 6,
     /// MQSUB with more options.
     Subscribe = 7,
-    /// Wake a waiting get.
+    /// Call off the wait of a get of another connection.
     Notify = 11,
     /// MQOPEN with more options.
     Open = 12,
@@ -51,11 +51,12 @@ impl SpiVerb {
     ];
 
     /// The verbs that this queue manager serves.
-    pub const SERVED: [SpiVerb; 5] = [
+    pub const SERVED: [SpiVerb; 6] = [
         SpiVerb::Query,
         SpiVerb::Put,
         SpiVerb::Reserve,
         SpiVerb::Subscribe,
+        SpiVerb::Notify,
         SpiVerb::Open,
     ];
 }
@@ -76,6 +77,8 @@ pub enum SpiRequest {
     Put(Box<SpiPut>),
     /// Subscribe.
     Subscribe(Box<SpiSubscribe>),
+    /// Call off the wait of a get of another connection.
+    Notify(SpiNotify),
     /// A verb that is not served; its structures are not read.
     Other {
         /// The verb's number.
@@ -103,6 +106,17 @@ pub struct SpiReserve {
     pub id_length: u32,
     /// How many are wanted at most.
     pub wanted: u32,
+}
+
+/// SPI NOTIFY.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SpiNotify {
+    /// What is to be done: 1, the wait of a get is to end.
+    pub options: u32,
+    /// The reason that the get is to give: always 2107 as client libraries ask.
+    pub reason: u32,
+    /// The connection whose get it is, as its MQCONN was answered.
+    pub connection: [u8; 24],
 }
 
 /// What SPI RESERVE gives: `count` identifiers that count up, from `first`, in the bytes that begin at byte
@@ -197,6 +211,15 @@ impl SpiRequest {
                 read_head(input, b"SPBI")?;
                 SpiRequest::Subscribe(Box::new(SpiSubscribe::read(input)?))
             }
+            11 => {
+                skip(input, b"SPNU")?;
+                read_head(input, b"SPNI")?;
+                SpiRequest::Notify(SpiNotify {
+                    options: input.u32()?,
+                    reason: input.u32()?,
+                    connection: input.array()?,
+                })
+            }
             12 => {
                 skip(input, b"SPOU")?;
                 read_head(input, b"SPOI")?;
@@ -213,6 +236,7 @@ impl SpiRequest {
             SpiRequest::Reserve(_) => SpiVerb::Reserve as u32,
             SpiRequest::Put(_) => SpiVerb::Put as u32,
             SpiRequest::Subscribe(_) => SpiVerb::Subscribe as u32,
+            SpiRequest::Notify(_) => SpiVerb::Notify as u32,
             SpiRequest::Other { verb } => *verb,
         }
     }
@@ -261,6 +285,7 @@ impl SpiRequest {
                 extra = 20_480;
                 close(out, order, input)
             }
+            SpiRequest::Notify(notify) => notify.write(out, order),
             SpiRequest::Other { .. } => 0,
         };
         patch(out, order, reply_at, max_reply);
@@ -290,6 +315,20 @@ impl SpiOpen {
         order.put_i32(out, self.lpi_options);
         self.defaults.write(out, order);
         self.od.encode(out, order, WIRE);
+    }
+}
+
+impl SpiNotify {
+    /// Gives the length of the reply's structure.
+    fn write(&self, out: &mut Vec<u8>, order: ByteOrder) -> u32 {
+        let inout = open(out, order, b"SPNU");
+        close(out, order, inout);
+        let input = open(out, order, b"SPNI");
+        order.put_u32(out, self.options);
+        order.put_u32(out, self.reason);
+        out.extend_from_slice(&self.connection);
+        close(out, order, input);
+        12
     }
 }
 
@@ -350,6 +389,8 @@ pub enum SpiAnswer<'a> {
     },
     /// Subscribed.
     Subscribe(&'a SpiSubscribe),
+    /// No get of that connection waits any more.
+    Notify,
 }
 
 impl SpiAnswer<'_> {
@@ -360,6 +401,7 @@ impl SpiAnswer<'_> {
             SpiAnswer::Reserve(_) => SpiVerb::Reserve,
             SpiAnswer::Put { .. } => SpiVerb::Put,
             SpiAnswer::Subscribe(_) => SpiVerb::Subscribe,
+            SpiAnswer::Notify => SpiVerb::Notify,
         }
     }
 
@@ -374,6 +416,7 @@ impl SpiAnswer<'_> {
             SpiAnswer::Reserve(_) => (b"SPRU", b"SPRO"),
             SpiAnswer::Put { .. } => (b"SPPU", b"SPPO"),
             SpiAnswer::Subscribe(_) => (b"SPBU", b"SPBO"),
+            SpiAnswer::Notify => (b"SPNU", b"SPNO"),
         };
         let start = open(out, order, inout);
         if let SpiAnswer::Put { md, pmo } = self {
@@ -402,7 +445,7 @@ impl SpiAnswer<'_> {
                 order.put_u32(out, reserved.position);
                 out.extend_from_slice(&reserved.first);
             }
-            SpiAnswer::Put { .. } => {}
+            SpiAnswer::Put { .. } | SpiAnswer::Notify => {}
             SpiAnswer::Subscribe(sub) => sub.write(out, order),
         }
         close(out, order, start);
@@ -434,6 +477,8 @@ pub enum SpiReply {
     Put(Box<(Md, Pmo)>),
     /// Subscribed.
     Subscribe(Box<SpiSubscribe>),
+    /// No get of that connection waits any more.
+    Notify,
 }
 
 impl SpiReply {
@@ -473,6 +518,11 @@ impl SpiReply {
                 skip(input, b"SPBU")?;
                 read_head(input, b"SPBO")?;
                 SpiReply::Subscribe(Box::new(SpiSubscribe::read(input)?))
+            }
+            11 => {
+                skip(input, b"SPNU")?;
+                skip(input, b"SPNO")?;
+                SpiReply::Notify
             }
             12 => {
                 skip(input, b"SPOU")?;

@@ -11,7 +11,7 @@ use posthaste_mqi::constants::{
 use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 use posthaste_wire::client::{ClientOffer, FromServer};
 use posthaste_wire::request::{InqRequest, OpenDefaults, Put1Request, SetRequest, StatRequest};
-use posthaste_wire::spi::{SpiOpen, SpiReply, SpiRequest};
+use posthaste_wire::spi::{SpiNotify, SpiOpen, SpiReply, SpiRequest};
 use posthaste_wire::{Outcome, Reply, Request};
 use tokio::net::TcpStream;
 
@@ -109,6 +109,47 @@ async fn a_waiting_get_is_answered_when_a_message_comes_and_holds_nobody_else() 
     let (_, got) = waiter.got().await.unwrap();
     assert_eq!(&got.data[..], b"for the waiter");
     assert_eq!(world.depth("Q2"), 2);
+}
+
+/// How IBM's client closes a JMS consumer from which another thread receives.
+#[tokio::test]
+async fn a_waiting_get_ends_when_another_conversation_calls_it_off() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let [waits] = &world.qm.connection_status()[..] else {
+        panic!("one connection")
+    };
+    let mut notify = SpiNotify {
+        options: 1,
+        reason: 2107,
+        connection: [0; 24],
+    };
+    notify.connection[..16].copy_from_slice(b"AMQCQM1         ");
+    notify.connection[16..].copy_from_slice(&waits.number.to_be_bytes());
+    let (first, second) = (client.id, client.another().await);
+    let queue = client.open("Q1").await;
+    client.send_get(queue, MQGMO_NO_SYNCPOINT, 60_000, 100);
+    client.id = second;
+    let unknown = SpiNotify {
+        options: 2,
+        ..notify
+    };
+    let unknown = Request::Spi(SpiRequest::Notify(unknown));
+    let (outcome, _) = client.call(Hobj::NONE, &unknown).await;
+    assert_eq!(outcome.reason, Reason::FUNCTION_NOT_SUPPORTED);
+    client.send(Hobj::NONE, &Request::Spi(SpiRequest::Notify(notify)));
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        match client.event().await.unwrap() {
+            FromServer::Reply { id, outcome, .. } => seen.push((id, outcome.reason)),
+            other => panic!("{other:?}"),
+        }
+    }
+    seen.sort_by_key(|(id, _)| *id);
+    assert_eq!(
+        seen,
+        [(first, Reason::XWAIT_CANCELED), (second, Reason::NONE)]
+    );
 }
 
 #[tokio::test]

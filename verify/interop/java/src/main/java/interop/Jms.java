@@ -11,6 +11,9 @@ import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.ArrayList;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.DeliveryMode;
@@ -160,6 +163,38 @@ public final class Jms {
             session.recover();
             equal(null, consumer.receiveNoWait());
         }
+    }
+
+    /** What one thread waits for ends when another closes it; a wait of its own would have lasted a minute and more. */
+    @Case
+    public void aReceiveEndsWhenAnotherThreadCloses() throws Exception {
+        String name = place.queue();
+        for (String how : new String[] {"consumer", "session", "connection"}) {
+            try (Connection connection = connect()) {
+                Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                MessageConsumer consumer = session.createConsumer(session.createQueue(name));
+                BlockingQueue<String> ends = new LinkedBlockingQueue<>();
+                Thread receives = new Thread(() -> {
+                    try {
+                        ends.add("with " + consumer.receive(4 * LONG));
+                    } catch (JMSException failure) {
+                        ends.add(failure.toString());
+                    }
+                });
+                receives.start();
+                place.until("it waits", () -> receives.getState() == Thread.State.WAITING
+                    || receives.getState() == Thread.State.TIMED_WAITING);
+                if (how.equals("consumer")) {
+                    consumer.close();
+                } else if (how.equals("session")) {
+                    session.close();
+                } else {
+                    connection.close();
+                }
+                equal("with null", ends.poll(LONG, TimeUnit.MILLISECONDS));
+            }
+        }
+        equal(0, place.depth(name));
     }
 
     @Case
