@@ -6,7 +6,7 @@
 //! | `plan`, `effort` | rows expanded to cases; how long and how often is measured |
 //! | `run`, `claim` | a whole run, and the folder of its results |
 //! | `window`, `meter`, `bench` | one window of one case, what it costs the server, what is kept running |
-//! | `bursts`, `restart`, `client` | windows that are no workload's |
+//! | `bursts`, `restart`, `client`, `jms` with `jms_driver` | windows that are no workload's |
 //! | `smoke` | counts that must not grow |
 //! | `progress`, `command` | what is told meanwhile, the command line |
 
@@ -16,6 +16,8 @@ mod claim;
 mod client;
 mod command;
 mod effort;
+mod jms;
+mod jms_driver;
 mod meter;
 mod plan;
 mod progress;

@@ -749,6 +749,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Remove the cause that is named, and ask for the report again.",
     ),
     message(
+        "AMQ2504E",
+        "The scenario was not measured: it needs {0}, which does not run here.",
+        "Some scenarios drive client libraries of others. rr-cc-jms drives IBM's JMS client, which it fetches with Maven, by a program of its own that it compiles: it needs `java` and `javac` (a JDK, 11 or later) and `mvn` on the PATH. Nothing was started.",
+        "Install the program, or measure another scenario.",
+    ),
+    message(
         "AMQ2601E",
         "User {2} was not let in: too many wrong passwords have come from {1}.",
         "An address has 20 wrong passwords, and one more every second. An application on channel {0} gave a password when there was none left; it was not looked at. MQCONN got MQRC_NOT_AUTHORIZED (2035).",

@@ -43,6 +43,9 @@ pub enum LabError {
         /// Why.
         why: String,
     },
+    /// A program is not on this machine that the scenario needs.
+    #[error("{0}")]
+    Lacks(String),
     /// A results file of another format, or no results file.
     #[error("{path}: {why}")]
     Results {
@@ -117,7 +120,7 @@ impl LabError {
     /// The exit code of a command that failed so.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            LabError::BadInput(_) => Exit::BadParameter,
+            LabError::BadInput(_) | LabError::Lacks(_) => Exit::BadParameter,
             LabError::Io { .. } => Exit::Unusable,
             LabError::NoSpace(_) => Exit::NoSpace,
             LabError::Results { .. } => Exit::Inconsistent,

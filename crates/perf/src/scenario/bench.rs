@@ -16,6 +16,7 @@ use posthaste_client::{Address, Connect};
 use posthaste_env::Slowness;
 use posthaste_server::{DataDir, EndMode, Home, InProcess, InProcessOptions};
 
+use super::jms_driver::Driver;
 use super::plan::{Place, Via};
 use crate::delay_proxy::{DelayProxy, Settings};
 use crate::drive::Running;
@@ -44,6 +45,7 @@ pub(super) struct Bench {
     insides: BTreeMap<Shape, Inside>,
     bares: BTreeMap<(Bare, usize), BareServer>,
     proxies: BTreeMap<(SocketAddr, u64), DelayProxy>,
+    jms: Option<Driver>,
 }
 
 impl Bench {
@@ -63,6 +65,7 @@ impl Bench {
             insides: BTreeMap::new(),
             bares: BTreeMap::new(),
             proxies: BTreeMap::new(),
+            jms: None,
         })
     }
 
@@ -106,6 +109,15 @@ impl Bench {
             BareServer::start(program, bare, bytes)
         })?;
         Ok((server.address(), server.pid()))
+    }
+
+    /// The JMS driver, compiled.
+    pub(super) fn jms(&mut self) -> Result<&Driver, LabError> {
+        let folder = self.root.join("jms");
+        match &mut self.jms {
+            Some(driver) => Ok(driver),
+            none => Ok(none.insert(Driver::build(&folder)?)),
+        }
     }
 
     /// How applications reach the queue manager at `place` this way.

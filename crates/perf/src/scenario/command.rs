@@ -9,6 +9,7 @@ use posthaste_server::{Exit, Failure};
 use super::bench::clear;
 use super::claim::Claim;
 use super::effort::Effort;
+use super::jms_driver;
 use super::plan::Plan;
 use super::progress::Progress;
 use super::run::{Lab, Ran, markdown, run_plan, shown};
@@ -154,6 +155,7 @@ fn failure(error: &LabError) -> Failure {
     let text = error.to_string();
     match error {
         LabError::BadInput(_) => Failure::bad_parameter(text),
+        LabError::Lacks(program) => Failure::new(error.exit(), "AMQ2504E", &[program]),
         _ => Failure::new(error.exit(), "AMQ2501E", &[&text]),
     }
 }
@@ -238,6 +240,9 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
                 "no case of these scenarios has a name that contains \"{only}\" (--only)"
             )));
         }
+    }
+    if plans.iter().any(Plan::needs_jms) {
+        jms_driver::check_programs()?;
     }
     let _claim = Claim::of(&lab.out)?;
     let cases: usize = plans.iter().map(|plan| plan.cases.len()).sum();

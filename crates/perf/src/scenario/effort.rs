@@ -30,6 +30,16 @@ impl Effort {
         }
     }
 
+    /// How long Java runs before its window: it compiles what it does often.
+    pub(crate) fn java_warm_up(&self) -> Duration {
+        self.warm_up * 10
+    }
+
+    /// About how long one window of a Java process takes, with what is started and stopped around it.
+    pub(crate) fn each_of_java(&self) -> Duration {
+        self.window + self.java_warm_up() + Duration::from_secs(4)
+    }
+
     /// About how long one window takes, with what is started and stopped around it.
     pub(crate) fn each(&self) -> Duration {
         self.window + self.warm_up + Duration::from_millis(300)

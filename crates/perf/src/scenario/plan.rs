@@ -103,7 +103,7 @@ pub(super) struct Trips {
     thread_each: bool,
     /// Round trips of each requester; none is endless.
     iterations: Option<u64>,
-    shape: Shape,
+    pub(super) shape: Shape,
 }
 
 /// How requesters and responders reach the queue manager.
@@ -116,6 +116,8 @@ enum Reach {
     Inside,
     /// Requesters over TCP, responders in its process.
     Mixed,
+    /// Over TCP with IBM's JMS client, a thread each.
+    Jms,
 }
 
 /// The usual: ten pairs of queues, one thread for all connections, as fast as it goes.
@@ -372,7 +374,7 @@ impl Work {
                 Some(trips.bare(Bare::Echo))
             }
             Work::Exchange(trips) => Some(trips.bare(Bare::Exchange)),
-            Work::Trips(trips) => Some(trips.drive()),
+            Work::Trips(trips) if !trips.by_jms() => Some(trips.drive()),
             Work::Put(put) if put.getters => Some(put.beside_getters()),
             Work::Fill(fill) => Some(fill.drive()),
             _ => None,
@@ -383,6 +385,24 @@ impl Work {
 impl Trips {
     fn responders(&self) -> u32 {
         self.requesters.min(60)
+    }
+
+    /// IBM's JMS client makes them.
+    pub(super) fn by_jms(&self) -> bool {
+        self.reach == Reach::Jms
+    }
+
+    /// What the JMS driver is called with, behind where the queue manager is: requesters, responders, bytes of a message,
+    /// whether it is persistent, whether sessions are transacted, pairs of queues.
+    pub(super) fn words(&self) -> [String; 6] {
+        [
+            self.requesters.to_string(),
+            self.responders().to_string(),
+            self.message_bytes.to_string(),
+            self.persistent.to_string(),
+            self.syncpoint().to_string(),
+            self.pairs.to_string(),
+        ]
     }
 
     fn syncpoint(&self) -> bool {
@@ -438,7 +458,8 @@ impl Trips {
         let responders = |carriers| self.workload(Module::Responder, carriers);
         let inside = (Via::Inside, vec![responders(Carriers::Threads)]);
         let (place, groups) = match self.reach {
-            Reach::Clients => {
+            // Of the latter nothing is driven here (`scenario/jms.rs`).
+            Reach::Clients | Reach::Jms => {
                 let both = vec![requesters(carriers), responders(carriers)];
                 (Place::Server(self.shape), vec![(Via::Tcp, both)])
             }
@@ -459,9 +480,10 @@ impl Trips {
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
-        let carriers = match self.thread_each {
-            true => "a thread for each application",
-            false => "1 threads for all",
+        let carriers = match self.reach {
+            Reach::Jms => "IBM's JMS client, a thread for each application",
+            _ if self.thread_each => "a thread for each application",
+            _ => "1 threads for all",
         };
         vec![
             ("requesters", self.requesters.to_string()),
@@ -563,6 +585,7 @@ impl Planned {
                 let filled = restart.messages as f64 / PUT_PER_SECOND;
                 Duration::from_secs(2) + Duration::from_secs_f64(filled)
             }
+            Work::Trips(trips) if trips.by_jms() => effort.each_of_java(),
             _ => effort.each(),
         }
     }
@@ -597,6 +620,12 @@ impl Plan {
             cases,
             goals: scenario.goals.clone(),
         }
+    }
+
+    /// Whether the JMS driver is needed.
+    pub(super) fn needs_jms(&self) -> bool {
+        let mut cases = self.cases.iter();
+        cases.any(|planned| matches!(planned.work, Work::Trips(trips) if trips.by_jms()))
     }
 
     /// About how long all rounds take.

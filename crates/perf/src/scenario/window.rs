@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::bench::{Bench, until_ended};
 use super::bursts;
 use super::effort::Effort;
+use super::jms;
 use super::meter::Meter;
 use super::plan::{Drive, Place, Via, Work};
 use super::restart;
@@ -33,6 +34,7 @@ pub(super) fn measure(bench: &mut Bench, work: &Work, effort: &Effort) -> Result
         work => match (work.drive(), work) {
             (Some(drive), _) => drive_window(bench, &drive, effort),
             (None, Work::Put(put)) => bursts::measure(bench, put, effort),
+            (None, Work::Trips(trips)) => jms::measure(bench, trips, effort),
             _ => Err(LabError::BadInput("nothing is measured".to_owned())),
         },
     };

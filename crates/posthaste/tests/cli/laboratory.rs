@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::place::{Guard, Place, skipped};
+use crate::place::{Guard, Place, outcome, skipped};
 
 /// Longer than anything that is waited for may take.
 const LONG: Duration = Duration::from_secs(60);
@@ -261,4 +261,56 @@ fn a_full_disk_ends_a_measurement_and_leaves_marked_results() {
         put,
         "every put that was counted is there"
     );
+}
+
+/// IBM's JMS client drives the server, with messages of both kinds.
+#[test]
+fn round_trips_of_jms_are_measured() {
+    let there = |program: &str| {
+        let mut command = std::process::Command::new(program);
+        let command = command.arg("-version").stdout(Stdio::null());
+        command.stderr(Stdio::null()).status().is_ok()
+    };
+    if let Some(missing) = ["java", "javac", "mvn"].iter().find(|name| !there(name)) {
+        let ci = std::env::var_os("CI").is_some();
+        assert!(!ci, "the scenario needs {missing}");
+        skipped(&format!(
+            "there is no {missing} here, which rr-cc-jms needs"
+        ));
+        return;
+    }
+    let place = Place::new();
+    let line = "rr-cc-jms --quick --rounds 1 --window 1 --only JMS";
+    let done = place.line(&run_line(&place, line));
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    let text = results(&place, "rr-cc-jms");
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(document["ended"], "complete");
+    for (name, puts) in [("2 KiB NP JMS 60", 2.0), ("2 KiB P JMS 60", 2.0)] {
+        let cases = document["cases"].as_array().expect("cases");
+        let case = cases.iter().find(|case| case["name"] == name).expect(name);
+        let round = &case["rounds"][0];
+        let number = |key: &str| round[key].as_f64().unwrap_or_default();
+        let operations = number("operations");
+        assert!(operations > 0.0 && number("seconds") >= 1.0, "{round}");
+        assert!(number("client_cpu_ns") > number("server_cpu_ns"), "{round}");
+        assert!(round["latency"]["p50"].as_f64() > Some(0.0), "{round}");
+        // The server has seen what the driver says: two puts a round trip, but for those under way at both ends.
+        let counted = round["counters"]["engine.puts"].as_f64().expect("a count");
+        let apart = (counted - puts * operations).abs();
+        assert!(apart <= 2.0 * 60.0 * puts, "{counted} puts, {operations}");
+    }
+    assert!(cleared(&place));
+}
+
+/// Nothing is begun where the driver could not be built.
+#[test]
+fn jms_without_java_or_maven_is_refused() {
+    let place = Place::new();
+    let mut command = place.named("posthaste");
+    let line = run_line(&place, "rr-cc-jms --quick");
+    command.args(line.split(' ')).env("PATH", place.path());
+    let refused = outcome(&mut command).failed_with(39, "AMQ2504E");
+    assert!(refused.err.contains("it needs java,"), "{refused:?}");
+    assert!(!place.path().join("out").exists() && !place.path().join("work").exists());
 }
