@@ -3,6 +3,7 @@
 //! Invariants: what is written has been accepted, in the unit of work or for good, before; what cannot be accepted, or is
 //! longer than the client has room for, goes back to its queue, and the client is told.
 
+use bytes::Bytes;
 use posthaste_engine::Delivery;
 use posthaste_mqi::{Hobj, Md, Reason};
 use posthaste_wire::stream::{AsyncFirst, MessageAhead, Notification, RequestMsgs};
@@ -32,40 +33,28 @@ pub(crate) async fn deliver(conversation: &Conversation, due: Due) {
 }
 
 async fn hand_over(conversation: &Conversation, handle: Hobj, delivery: Delivery) {
-    let (md, data) = (delivery.descriptor(), delivery.data());
     let longest = usize::try_from(conversation.common.max_message).unwrap_or(usize::MAX);
     let terms = conversation
         .streams
         .borrow_mut()
         .terms(handle, delivery.is_persistent());
     // Its handle was closed: it goes back.
-    let Some(Terms {
-        in_unit,
-        room,
-        accepts_less,
-        md_version,
-    }) = terms
-    else {
+    let Some(terms) = terms else {
         return;
     };
-    let room = room.min(longest);
-    let sent = data.get(..room).unwrap_or(&data);
-    let mut message = Message {
-        token: delivery.token(),
-        queue: delivery.queue_name().trimmed().to_vec(),
-        reason: Reason::NONE,
-        length: data.len(),
-        md,
-        data: sent,
-    };
-    if data.len() > room && !accepts_less {
+    let message = Message::of(&delivery, &terms, longest);
+    if message.reason == Reason::TRUNCATED_MSG_FAILED {
         drop(delivery);
-        message.reason = Reason::TRUNCATED_MSG_FAILED;
         if let Some(place) = conversation.streams.borrow_mut().ended(handle) {
             message.write(conversation, handle, &place);
         }
         return;
     }
+    let Terms {
+        in_unit,
+        md_version,
+        ..
+    } = terms;
     let accepted = match in_unit {
         true => delivery.accept_in_unit().await,
         false => delivery.accept().await,
@@ -74,27 +63,51 @@ async fn hand_over(conversation: &Conversation, handle: Hobj, delivery: Delivery
         tell(conversation, handle, reason);
         return;
     }
-    if data.len() > room {
-        message.reason = Reason::TRUNCATED_MSG_ACCEPTED;
-    }
     let mut streams = conversation.streams.borrow_mut();
-    let bytes = descriptor_length(md_version) + sent.len();
+    let bytes = descriptor_length(md_version) + message.data.len();
     if let Some(place) = streams.sent(handle, bytes, in_unit) {
         message.write(conversation, handle, &place);
     }
 }
 
 /// A message, and what is said with it.
-struct Message<'a> {
+struct Message {
     token: [u8; 16],
     queue: Vec<u8>,
     reason: Reason,
     length: usize,
     md: Md,
-    data: &'a [u8],
+    data: Bytes,
 }
 
-impl Message<'_> {
+impl Message {
+    /// What is sent of a message, in the form that is wanted; `longest`: bytes that may be sent at all.
+    fn of(delivery: &Delivery, terms: &Terms, longest: usize) -> Message {
+        let (mut md, mut data) = (delivery.descriptor(), delivery.data());
+        let (room, accepts_less) = (terms.room.min(longest), terms.accepts_less);
+        let mut length = data.len();
+        let mut reason = match (length <= room, accepts_less) {
+            (true, _) => Reason::NONE,
+            (false, true) => Reason::TRUNCATED_MSG_ACCEPTED,
+            (false, false) => Reason::TRUNCATED_MSG_FAILED,
+        };
+        match terms.form {
+            Some(form) if reason != Reason::TRUNCATED_MSG_FAILED => {
+                let done = delivery.convert(&mut md, &data, form, (room, accepts_less));
+                (data, length, reason) = (done.value.data, done.value.length, done.warning);
+            }
+            _ => data.truncate(room),
+        }
+        Message {
+            token: delivery.token(),
+            queue: delivery.queue_name().trimmed().to_vec(),
+            reason,
+            length,
+            md,
+            data,
+        }
+    }
+
     fn write(self, conversation: &Conversation, handle: Hobj, place: &Place) {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let first = AsyncFirst {
@@ -109,7 +122,7 @@ impl Message<'_> {
                 ..self.md
             }),
         };
-        write(conversation, handle, place, &first, self.data);
+        write(conversation, handle, place, &first, &self.data);
     }
 }
 

@@ -21,8 +21,8 @@ use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Consumer, Delivery, Session};
 use posthaste_env::Sleep;
 use posthaste_mqi::constants::{
-    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT, MQGMO_SYNCPOINT,
-    MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQWI_UNLIMITED,
+    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT, MQGMO_CONVERT,
+    MQGMO_SYNCPOINT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Reason};
 use posthaste_wire::stream::{RequestMsgs, Selection};
@@ -110,6 +110,8 @@ pub(crate) struct Terms {
     pub(crate) accepts_less: bool,
     /// The version of descriptor that goes with it.
     pub(crate) md_version: i32,
+    /// The form that its data are to have: encoding and coded character set.
+    pub(crate) form: Option<(i32, i32)>,
 }
 
 /// All streams of a conversation.
@@ -191,12 +193,16 @@ impl Stream {
             group_id: selection.group_id.unwrap_or_default(),
             msg_seq_number: selection.msg_seq_number,
             offset: selection.offset,
+            encoding: selection.encoding.cast_signed(),
+            coded_char_set_id: selection.ccsid.cast_signed(),
             ..Md::default()
         };
     }
 
     fn gmo(&self) -> Gmo {
-        let mut options = self.options & !(MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_WAIT);
+        // What is said of a message once there is one.
+        let of_delivery = MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_CONVERT | MQGMO_WAIT;
+        let mut options = self.options & !of_delivery;
         if self.has_begun && options & MQGMO_BROWSE_FIRST != 0 {
             options ^= MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT;
         }
@@ -434,6 +440,8 @@ impl Streams {
             room: stream.max_length.unwrap_or(usize::MAX),
             accepts_less: stream.options & MQGMO_ACCEPT_TRUNCATED_MSG != 0,
             md_version: stream.md.version,
+            form: (stream.options & MQGMO_CONVERT != 0)
+                .then_some((stream.md.encoding, stream.md.coded_char_set_id)),
         })
     }
 

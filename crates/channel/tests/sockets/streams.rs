@@ -2,10 +2,10 @@
 //! client is gone.
 
 use posthaste_mqi::constants::{
-    MQGMO_BROWSE_FIRST, MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE,
-    MQPMO_NO_SYNCPOINT,
+    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_CONVERT, MQGMO_NO_SYNCPOINT,
+    MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE, MQPMO_NO_SYNCPOINT,
 };
-use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Reason};
+use posthaste_mqi::{ByteOrder, Chars, CompCode, Hobj, Md, Reason};
 use posthaste_wire::client::FromServer;
 use posthaste_wire::stream::{Notification, RequestMsgs, Selection};
 use posthaste_wire::{Envelope, Flags, Reply, Request, Scope};
@@ -421,4 +421,64 @@ async fn what_is_browsed_ahead_comes_once_however_often_it_is_asked_for() {
     );
     assert_eq!(text(&mut client).await, "one");
     assert_eq!(world.depth("Q1"), 3);
+}
+
+/// MQGMO_CONVERT holds for messages that are sent ahead as it does for those that are got: what they ask for is done, or a warning
+/// says why not.
+#[tokio::test]
+async fn messages_are_converted_as_the_selection_wants_them() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+    let mut put = async |format: &str, ccsid: i32, data: &[u8]| {
+        let md = Md {
+            format: Chars::new(format),
+            coded_char_set_id: ccsid,
+            ..Md::default()
+        };
+        let put = other.try_put(others, &md, MQPMO_NO_SYNCPOINT, data);
+        put.await.unwrap();
+    };
+    // "Gruß" in code page 37, in UTF-8 a byte longer.
+    let greeting = [0xc7, 0x99, 0xa4, 0x59];
+    put("MQSTR", 37, &greeting).await;
+    put("", 37, &greeting).await;
+    put("MQSTR", 37, &greeting).await;
+    put("MQSTR", 37, &greeting).await;
+    let converting = MQGMO_NO_SYNCPOINT | MQGMO_CONVERT;
+    let mut request = wanting(queue, converting);
+    request.max_length = 5;
+    ask(&mut client, &request);
+    let (reason, _, md, data) = next(&mut client).await;
+    assert_eq!((reason, md.coded_char_set_id), (Reason::NONE, 1208));
+    assert_eq!(data, "Gruß".as_bytes());
+    let (reason, _, md, data) = next(&mut client).await;
+    assert_eq!((reason, md.coded_char_set_id), (Reason::FORMAT_ERROR, 37));
+    assert_eq!(data, greeting, "it comes as it is");
+    let (reason, _, md, _) = next(&mut client).await;
+    assert_eq!((reason, md.coded_char_set_id), (Reason::NONE, 1208));
+    let (reason, ..) = next(&mut client).await;
+    assert_eq!(reason, Reason::NONE);
+    // What has become too long stays as it was, or is cut where that will do. The reply to an open says that a request has come.
+    request.max_length = 4;
+    ask(&mut client, &request);
+    client.open("Q2").await;
+    put("MQSTR", 37, &greeting).await;
+    let (reason, _, md, data) = next(&mut client).await;
+    assert_eq!(
+        (reason, md.coded_char_set_id),
+        (Reason::CONVERTED_MSG_TOO_BIG, 37)
+    );
+    assert_eq!(data, greeting);
+    request.options |= MQGMO_ACCEPT_TRUNCATED_MSG;
+    ask(&mut client, &request);
+    client.open("Q2").await;
+    put("MQSTR", 37, &greeting).await;
+    let (reason, _, md, data) = next(&mut client).await;
+    assert_eq!(
+        (reason, md.coded_char_set_id),
+        (Reason::TRUNCATED_MSG_ACCEPTED, 1208)
+    );
+    assert_eq!(data, &"Gruß".as_bytes()[..4]);
+    assert_eq!(world.depth("Q1"), 0);
 }

@@ -26,6 +26,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
 
 use super::get::{check_options, descriptor};
+use super::{Done, Got, conversion};
 use crate::catalogue::Alias;
 use crate::consume::browsed::Browsed;
 use crate::consume::held::Held;
@@ -392,6 +393,40 @@ impl Delivery {
     /// The message's data, whole.
     pub fn data(&self) -> Bytes {
         self.handed.message().data.whole()
+    }
+
+    /// The message as a get with MQGMO_CONVERT delivers it. `md`, `data`: its own; `form`: the encoding and the coded character set
+    /// that are wanted; `room`: bytes, and whether of what is longer the beginning will do. The descriptor says what came of it;
+    /// why it stays as it is is a warning, as of [`Session::get`].
+    pub fn convert(
+        &self,
+        md: &mut Md,
+        data: &Bytes,
+        form: (i32, i32),
+        (length, accepts_less): (usize, bool),
+    ) -> Done<Got> {
+        let mut done = Done {
+            value: Got {
+                data: data.slice(..data.len().min(length)),
+                length: data.len(),
+            },
+            warning: match data.len() > length {
+                true => Reason::TRUNCATED_MSG_ACCEPTED,
+                false => Reason::NONE,
+            },
+        };
+        let wanted = conversion::representation(&Md {
+            encoding: form.0,
+            coded_char_set_id: form.1,
+            ..Md::default()
+        });
+        let buffer = conversion::Buffer {
+            length,
+            accepts_less,
+        };
+        let q_mgr = self.of.session.qm.catalogue.qmgr().coded_char_set_id;
+        conversion::convert(data, wanted, &buffer, q_mgr, md, &mut done);
+        done
     }
 
     /// What names the message, among all of its queue manager.
