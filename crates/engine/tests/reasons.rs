@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use bytes::Bytes;
-use posthaste_engine::{Application, CreateOptions, EndMode, Session};
+use posthaste_engine::{Application, CreateOptions, EndMode, Session, SubscribeOptions};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sd, Sro};
@@ -636,6 +636,22 @@ fn subscribed_too(w: &World, s: &Session, user: &str, sd: Sd) -> Outcome {
     subscribed(s, sd)
 }
 
+/// A subscription for a queue of the application's, shared or not.
+fn grouped(s: &Session, options: i32, name: &str, shared: bool) -> Outcome {
+    let own = open(s, LOCAL, MQOO_INPUT_SHARED);
+    let mut sd = Sd {
+        sub_name: name.to_owned(),
+        sub_correl_id: [7; 24],
+        ..sd(options | MQSO_SET_CORREL_ID)
+    };
+    let with = SubscribeOptions {
+        shared,
+        ..SubscribeOptions::default()
+    };
+    let done = block_on(s.subscribe_with(&mut sd, own, with));
+    done.map(|done| done.warning)
+}
+
 /// A subscription is there and is to be altered like this.
 fn altered(s: &Session, options: i32, change: impl FnOnce(&mut Sd)) -> Outcome {
     subscribed(s, sd(DURABLE)).unwrap();
@@ -677,6 +693,15 @@ fn subscriptions() -> Vec<Row> {
         failed(2509, Reason::DURABILITY_NOT_ALTERABLE, |_, s| altered(s, MANAGED, |_| ())),
         failed(2510, Reason::TOPIC_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.object_string = "b".to_owned())),
         failed(2512, Reason::SUBLEVEL_NOT_ALTERABLE, |_, s| altered(s, DURABLE, |sd| sd.sub_level = 2)),
+        failed(2514, Reason::DUPLICATE_GROUP_SUB, |_, s| {
+            grouped(s, MQSO_CREATE | MQSO_GROUP_SUB, "S", false).unwrap();
+            grouped(s, MQSO_CREATE | MQSO_GROUP_SUB, "T", false)
+        }),
+        failed(2515, Reason::GROUPING_NOT_ALTERABLE, |_, s| {
+            grouped(s, MQSO_CREATE, "S", false).unwrap();
+            grouped(s, MQSO_ALTER | MQSO_GROUP_SUB, "S", false)
+        }),
+        failed(2562, Reason::GROUPING_NOT_ALLOWED, |_, s| grouped(s, MQSO_CREATE | MQSO_GROUP_SUB, "S", true)),
         failed(2522, Reason::INVALID_DESTINATION, |w, s| {
             w.run("DELETE QMODEL(SYSTEM.DURABLE.MODEL.QUEUE)");
             subscribed(s, sd(DURABLE))

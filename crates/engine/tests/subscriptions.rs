@@ -4,6 +4,7 @@
 
 mod world;
 
+use bytes::Bytes;
 use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatus};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
@@ -703,4 +704,96 @@ fn a_subscription_in_use_is_joined_by_its_identifier() {
     assert_eq!(b.subscription_id(theirs), Err(Reason::HOBJ_ERROR));
     close(&b, joined, 0).unwrap();
     assert_eq!(next(&a, hobj, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+}
+
+/// A subscription of a group to `topic`, for the queue Q.
+fn of_group(
+    s: &Session,
+    options: i32,
+    name: &str,
+    topic: &str,
+    correl_id: u8,
+) -> Result<Hobj, Reason> {
+    let own = open(s, "Q", MQOO_INPUT_SHARED | MQOO_BROWSE);
+    let mut sd = Sd {
+        options: options | MQSO_GROUP_SUB | MQSO_SET_CORREL_ID,
+        sub_correl_id: [correl_id; 24],
+        ..sd(0, name, topic)
+    };
+    sub(s, &mut sd, own).map(|(_, hsub)| hsub)
+}
+
+fn published(s: &Session, to: &str) -> i32 {
+    let (mut od, mut pmo) = (topic(to), pmo(0));
+    block_on(s.put1(&mut od, &mut md(NOT_PERSISTENT), &mut pmo, Bytes::new())).unwrap();
+    pmo.known_dest_count
+}
+
+/// Subscriptions of a group, with one queue and one CorrelId, get a publication once: the one that names it most closely does.
+#[test]
+fn a_group_gets_a_publication_once() {
+    let mut w = World::new();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let durable = MQSO_CREATE | MQSO_DURABLE;
+    of_group(&s, durable, "ALL", "#", 7).unwrap();
+    of_group(&s, durable, "A", "a/#", 7).unwrap();
+    let exact = of_group(&s, MQSO_CREATE, "", "a/b", 7).unwrap();
+    of_group(&s, MQSO_CREATE, "", "a/b", 8).unwrap();
+    assert_eq!(published(&s, "a/b"), 2, "two groups");
+    assert_eq!((published(&s, "a/c"), published(&s, "b")), (1, 1));
+    let given = |w: &World, name: &str| {
+        let shown = w.mqsc(&format!("DISPLAY SBSTATUS({name}) NUMMSGS"));
+        shown.rows[0].2.shown("NUMMSGS").unwrap()
+    };
+    assert_eq!(
+        (given(&w, "A"), given(&w, "ALL")),
+        ("1".to_owned(), "1".to_owned())
+    );
+    // Two that say the same would be one.
+    for (options, name) in [(durable, "SAME"), (MQSO_CREATE, "")] {
+        let refused = of_group(&s, options, name, "a/b", 7);
+        assert_eq!(refused, Err(Reason::DUPLICATE_GROUP_SUB));
+    }
+    let refused = of_group(&s, durable, "SAME", "a/#", 7);
+    assert_eq!(refused, Err(Reason::DUPLICATE_GROUP_SUB));
+    close(&s, exact, 0).unwrap();
+    assert_eq!(published(&s, "a/b"), 2, "A has it now");
+    assert_eq!(given(&w, "A"), "2");
+    // A group it stays.
+    let alter = MQSO_ALTER | MQSO_DURABLE;
+    let refused = of_group(&s, alter, "A", "a/#", 9);
+    assert_eq!(refused, Err(Reason::GROUPING_NOT_ALTERABLE));
+    drop(s);
+    w.crash();
+    let s = w.connect();
+    assert_eq!(published(&s, "a/b"), 1, "those that are durable");
+    let own = open(&s, "Q", MQOO_INPUT_SHARED);
+    let mut alone = sd(alter, "A", "a/#");
+    assert_eq!(
+        sub(&s, &mut alone, own).err(),
+        Some(Reason::GROUPING_NOT_ALTERABLE)
+    );
+    of_group(&s, alter, "A", "a/#", 7).unwrap();
+}
+
+#[test]
+fn what_can_be_of_no_group_is_refused() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let refused = |options: i32, correl_id: u8| {
+        let own = open(&s, "Q", MQOO_INPUT_SHARED);
+        let managed = options & MQSO_MANAGED != 0;
+        let mut sd = Sd {
+            sub_correl_id: [correl_id; 24],
+            ..sd(MQSO_CREATE | MQSO_GROUP_SUB | options, "", "a")
+        };
+        sub(&s, &mut sd, if managed { Hobj::NONE } else { own }).err()
+    };
+    let wrong = Some(Reason::OPTIONS_ERROR);
+    assert_eq!(refused(0, 7), wrong);
+    assert_eq!(refused(MQSO_SET_CORREL_ID | MQSO_MANAGED, 7), wrong);
+    assert_eq!(refused(MQSO_SET_CORREL_ID, 0), wrong);
+    assert_eq!(refused(MQSO_SET_CORREL_ID, 7), None);
 }

@@ -161,6 +161,12 @@ impl Catalogue {
         }
         self.check(&object, before.as_ref())?;
         let subscription = qm.read_subscription(&mut object, before.as_ref())?;
+        if subscription
+            .as_ref()
+            .is_some_and(|of| qm.topics.is_in_group(of))
+        {
+            return Err(ChangeError::Failed(Reason::DUPLICATE_GROUP_SUB));
+        }
         let logged = self.log_object(qm, &mut object, queue)?;
         let definition = self.applied(object, queue, start(logged));
         if let Some(subscription) = subscription {

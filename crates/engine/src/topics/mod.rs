@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! * A subscription is found by its topic string, by its identifier and by its name, or by none of them.
+//! * No two subscriptions of a group have one topic string: whoever adds one of a group holds that order too.
 //! * Names are unique, whether subscriptions are durable or not: whoever adds one that has a name holds the catalogue's
 //!   order of changes.
 //! * A subscription that is not durable is gone when the last handle on it is.
@@ -26,7 +27,7 @@ use posthaste_env::sync::{Mutex, RwLock};
 use posthaste_mqi::{Name, Reason};
 use posthaste_recovery_log::Lsn;
 use posthaste_topic::{Key, Subscribers};
-use subscription::{SubId, Subscription};
+use subscription::{Group, SubId, Subscription};
 use underway::{AllUnderway, Underway};
 
 use crate::plant::{Bug, planted};
@@ -70,6 +71,8 @@ struct Known {
     ending: BTreeSet<(i64, SubId)>,
     /// By their managed queues: each has one.
     managed: HashMap<Name, SubId>,
+    /// Of those of groups, what no two of them have: the group and the topic string.
+    grouped: HashMap<(Group, String), SubId>,
     /// The number of the next one that is made.
     next: u64,
 }
@@ -113,6 +116,10 @@ impl Known {
         if subscription.managed {
             self.managed.insert(subscription.destination.queue, id);
         }
+        if let Some(group) = subscription.group() {
+            let topic = subscription.topic().to_owned();
+            self.grouped.insert((group, topic), id);
+        }
         let key = self
             .index
             .insert(&subscription.filter, subscription.clone());
@@ -141,6 +148,12 @@ impl Known {
         let queue = &removed.subscription.destination.queue;
         if self.managed.get(queue) == Some(id) {
             self.managed.remove(queue);
+        }
+        if let Some(group) = removed.subscription.group() {
+            let of = (group, removed.subscription.topic().to_owned());
+            if self.grouped.get(&of) == Some(id) {
+                self.grouped.remove(&of);
+            }
         }
         Some(removed)
     }
@@ -214,6 +227,17 @@ impl Topics {
         let id = known.by_name.get(name)?;
         let entry = known.by_id.get(id)?;
         Some(entry.subscription.clone())
+    }
+
+    /// Whether another subscription of its group has its topic string.
+    pub(crate) fn is_in_group(&self, subscription: &Subscription) -> bool {
+        let Some(group) = subscription.group() else {
+            return false;
+        };
+        let of = (group, subscription.topic().to_owned());
+        let known = self.known.read();
+        let there = known.grouped.get(&of);
+        there.is_some_and(|id| *id != subscription.id)
     }
 
     /// Whether a subscription has the queue of this name as its managed one.
@@ -375,6 +399,7 @@ pub(crate) mod tests {
             managed: false,
             durable: false,
             shared: false,
+            grouped: false,
             maker: Maker::Api,
             correl_id: [number; 24],
             user_data: String::new(),

@@ -27,6 +27,8 @@ const CREATED: i32 = PRIVATE - 3;
 const ALTERED: i32 = PRIVATE - 4;
 /// The whole topic string; TOPICSTR is only what follows that of TOPICOBJ.
 const TOPIC: i32 = PRIVATE - 5;
+/// 1: it is of a group. Absent where it is of none.
+const GROUPED: i32 = PRIVATE - 8;
 /// Texts whose trailing blanks count, which attributes that are text do not keep.
 const USER_DATA: i32 = PRIVATE - 6;
 const SELECTION: i32 = PRIVATE - 7;
@@ -185,13 +187,21 @@ impl Subscription {
         if let Some(expires) = self.expires {
             attrs.set_int(EXPIRES, expires);
         }
-        attrs.set_int(SHARED, i32::from(self.shared));
+        self.set_company(&mut attrs);
         attrs.set_int(CREATED, self.created);
         attrs.set_int(ALTERED, self.altered);
         Object {
             kind: ObjectKind::Sub,
             name: self.name.clone(),
             attrs,
+        }
+    }
+
+    /// Says who may use it beside whom, and with whom it is of a group.
+    fn set_company(&self, attrs: &mut Attrs) {
+        attrs.set_int(SHARED, i32::from(self.shared));
+        if self.grouped {
+            attrs.set_int(GROUPED, 1);
         }
     }
 
@@ -229,6 +239,7 @@ impl Subscription {
             managed: attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED,
             durable: attrs.int(MQIACF_DURABLE_SUBSCRIPTION) != MQSUB_DURABLE_NO,
             shared: attrs.int(SHARED) == 1,
+            grouped: attrs.int(GROUPED) == 1,
             maker: match attrs.int(MQIACF_SUB_TYPE) {
                 MQSUBTYPE_API => Maker::Api,
                 _ => Maker::Administrator,
@@ -287,6 +298,7 @@ mod tests {
             managed: true,
             durable: true,
             shared: true,
+            grouped: true,
             maker: Maker::Administrator,
             correl_id: [0; 24],
             user_data: "data  ".to_owned(),
@@ -311,6 +323,7 @@ mod tests {
             let after = there_and_back(&before);
             assert_eq!(after.object(), before.object());
             assert_eq!(after.topic(), before.topic());
+            assert_eq!(after.group(), before.group());
             assert_eq!(after.user_data, before.user_data);
             assert_eq!(after.selection, before.selection);
             assert_eq!(after.selector.is_some(), before.selector.is_some());

@@ -5,6 +5,7 @@
 //!   [`Tallied`] in its place, so that a publication reads one whole set of terms.
 //! * A subscription that is durable is an object of the catalogue; any other ends with the last handle on it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use posthaste_env::sync::RwLock;
@@ -120,6 +121,8 @@ pub(crate) struct Subscription {
     pub(crate) durable: bool,
     /// Several connections may hold handles on it at a time (shared subscriptions of JMS).
     pub(crate) shared: bool,
+    /// It is of a group (MQSO_GROUP_SUB): those with its queue, CorrelId and level get a publication once.
+    pub(crate) grouped: bool,
     pub(crate) maker: Maker,
     /// CorrelId of what it is given; zeros: the publication's own.
     pub(crate) correl_id: CorrelId,
@@ -160,7 +163,43 @@ pub(crate) fn expires(expiry: i32, now: i64) -> Option<i64> {
     (expiry != MQEI_UNLIMITED).then(|| now.saturating_add(lives))
 }
 
+/// What the subscriptions of a group have in common: queue, queue manager, CorrelId, level.
+pub(crate) type Group = (Name, Name, CorrelId, i32);
+
+/// Leaves of each group the most significant subscription.
+pub(crate) fn keep_one_of_each_group(all: &mut Vec<Arc<Subscription>>) {
+    let mut kept: BTreeMap<Group, Arc<Subscription>> = BTreeMap::new();
+    for subscription in all.iter() {
+        let Some(group) = subscription.group() else {
+            continue;
+        };
+        let first = kept.entry(group).or_insert_with(|| subscription.clone());
+        if first.significance() < subscription.significance() {
+            *first = subscription.clone();
+        }
+    }
+    if !kept.is_empty() {
+        let stays =
+            |of: &Arc<Subscription>, group| kept.get(&group).is_some_and(|it| it.id == of.id);
+        all.retain(|of| of.group().is_none_or(|group| stays(of, group)));
+    }
+}
+
 impl Subscription {
+    /// The group that it is of, if it is of one.
+    pub(crate) fn group(&self) -> Option<Group> {
+        let to = &self.destination;
+        let group = (to.queue, to.queue_manager, self.correl_id, self.level);
+        self.grouped.then_some(group)
+    }
+
+    /// How closely its topic string names what it asks for, up to its first wildcard (manual: "MQSO_GROUP_SUB"). Of two that are
+    /// as close the later one is taken: somebody has to be.
+    fn significance(&self) -> (bool, usize, SubId) {
+        let exact = self.filter.exact().is_some();
+        (exact, self.filter.prefix().len(), self.id)
+    }
+
     /// Whether it has ended by itself.
     pub(crate) fn has_expired(&self, now: i64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)

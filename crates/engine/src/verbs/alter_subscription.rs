@@ -11,8 +11,15 @@ use crate::session::SessionInner;
 use crate::topics::subscription::{Destination, Subscription, expires};
 
 /// Refuses to change what makes a subscription what it is.
-fn check(session: &SessionInner, sd: &Sd, before: &Subscription) -> Result<(), Reason> {
+fn check(
+    session: &SessionInner,
+    sd: &Sd,
+    before: &Subscription,
+    destination: Option<&Destination>,
+) -> Result<(), Reason> {
     let is = |option: i32| sd.options & option != 0;
+    let goes = |to: &Destination| (to.queue, to.queue_manager);
+    let moves = destination.is_some_and(|to| goes(to) != goes(&before.destination));
     if is(MQSO_DURABLE) != before.durable {
         return Err(Reason::DURABILITY_NOT_ALTERABLE);
     }
@@ -21,6 +28,10 @@ fn check(session: &SessionInner, sd: &Sd, before: &Subscription) -> Result<(), R
     }
     if session.filter_of(sd)? != before.filter {
         return Err(Reason::TOPIC_NOT_ALTERABLE);
+    }
+    let identifies = is(MQSO_SET_CORREL_ID) && sd.sub_correl_id != before.correl_id;
+    if is(MQSO_GROUP_SUB) != before.grouped || before.grouped && (identifies || moves) {
+        return Err(Reason::GROUPING_NOT_ALTERABLE);
     }
     if sd.sub_level != before.level {
         return Err(Reason::SUBLEVEL_NOT_ALTERABLE);
@@ -35,7 +46,7 @@ fn check(session: &SessionInner, sd: &Sd, before: &Subscription) -> Result<(), R
 /// The subscription that a descriptor makes of one that there is; none: it stays as it is.
 ///
 /// # Errors
-/// 2509 durability, 2533 class of destination, 2510 topic, 2512 level and 2524 selection string are not alterable; 2085,
+/// 2509 durability, 2533 class of destination, 2510 topic, 2512 level, 2515 what makes its group, and 2524 selection string are not alterable; 2085,
 /// 2425 what is said of the topic.
 pub(super) fn altered(
     session: &SessionInner,
@@ -43,7 +54,7 @@ pub(super) fn altered(
     before: &Subscription,
     destination: Option<Destination>,
 ) -> Result<Option<Subscription>, Reason> {
-    check(session, sd, before)?;
+    check(session, sd, before, destination.as_ref())?;
     let now = session.qm.clock.now();
     let is = |option: i32| sd.options & option != 0;
     let mut after = before.clone();

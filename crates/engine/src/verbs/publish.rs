@@ -34,7 +34,7 @@ use crate::routed::{RoutedMessage, trimmed};
 use crate::session::SessionInner;
 use crate::topics::administrative::{DeliveryRule, TopicRules};
 use crate::topics::publication::{Form, Forms, descriptor};
-use crate::topics::subscription::Subscription;
+use crate::topics::subscription::{Subscription, keep_one_of_each_group};
 use crate::topics::underway::Underway;
 use crate::transmission::transmit;
 
@@ -259,6 +259,7 @@ impl SessionInner {
         let levels = all.iter().map(|subscription| subscription.level);
         let level = levels.filter(|level| *level <= reached).max();
         all.retain(|subscription| Some(subscription.level) == level);
+        keep_one_of_each_group(&mut all);
         (all, seen)
     }
 

@@ -166,6 +166,7 @@ impl SessionInner {
             managed: is(MQSO_MANAGED),
             durable: is(MQSO_DURABLE),
             shared: given.shared,
+            grouped: is(MQSO_GROUP_SUB),
             maker: Maker::Api,
             correl_id: if is(MQSO_SET_CORREL_ID) {
                 sd.sub_correl_id
@@ -258,12 +259,16 @@ impl SessionInner {
             }
         } else {
             let subscription = Arc::new(made_of);
-            let add = || qm.topics.add(subscription.clone(), user, None);
-            let added = match subscription.name.is_empty() {
+            let add = || match qm.topics.is_in_group(&subscription) {
+                true => Err(Reason::DUPLICATE_GROUP_SUB),
+                false => Ok(qm.topics.add(subscription.clone(), user, None)),
+            };
+            let alone = subscription.name.is_empty() && !subscription.grouped;
+            let added = match alone {
                 true => add(),
                 false => qm.catalogue.unchanged(add),
             };
-            if !added {
+            if !added? {
                 return Err(Missed::Again);
             }
         }
@@ -594,7 +599,8 @@ impl Session {
     /// 2046 options; 2013, 2050, 2424, 2431, 2440 fields of the descriptor; 2085 topic object, 2425 topic string; 2459,
     /// 2504, 2519 selection string; 2525, 2526 retained publications; 2019 `hobj`; 2522 destination; 2503, 2436 the topic takes no (durable)
     /// subscriptions; 2531 PSMODE; 2428 there is no such subscription, 2432 there is one, 2429 it is in use, 2434 it is another user's,
-    /// 2523 it cannot be used so; 2509, 2510, 2512, 2515, 2524, 2533 what cannot be altered; 2017 no handle, 2161
+    /// 2523 it cannot be used so; 2509, 2510, 2512, 2515, 2524, 2533 what cannot be altered; 2514 its group has its topic string already; 2562
+    /// what is shared is of no group; 2017 no handle, 2161
     /// quiescing.
     pub async fn subscribe(&self, sd: &mut Sd, hobj: Hobj) -> Verb<(Hobj, Hobj)> {
         let _call = self.inner().enter()?;

@@ -70,7 +70,7 @@ impl Given {
     }
 }
 
-/// Options that are served. MQSO_GROUP_SUB is not: no publication is left out for another subscription's sake.
+/// Options that are served.
 const KNOWN: i32 = MQSO_ALTER
     | MQSO_CREATE
     | MQSO_RESUME
@@ -87,6 +87,7 @@ const KNOWN: i32 = MQSO_ALTER
     | MQSO_WILDCARD_CHAR
     | MQSO_WILDCARD_TOPIC
     | MQSO_SET_CORREL_ID
+    | MQSO_GROUP_SUB
     | MQSO_SCOPE_QMGR
     | MQSO_NO_READ_AHEAD
     | MQSO_READ_AHEAD;
@@ -107,6 +108,7 @@ fn check_options(options: i32) -> Result<(), Reason> {
         || EITHER.iter().any(contradicts)
         || is(MQSO_NEW_PUBLICATIONS_ONLY) && !is(MQSO_CREATE)
         || is(MQSO_NO_MULTICAST) && !is(MQSO_MANAGED)
+        || is(MQSO_GROUP_SUB) && (is(MQSO_MANAGED) || !is(MQSO_SET_CORREL_ID))
     {
         return Err(Reason::OPTIONS_ERROR);
     }
@@ -116,7 +118,7 @@ fn check_options(options: i32) -> Result<(), Reason> {
 /// Whether a descriptor can be served.
 ///
 /// # Errors
-/// 2046 its options, 2440 name, 2431 user data, 2013 expiry, 2050 priority, 2424 level.
+/// 2046 its options, 2562 grouping, 2440 name, 2431 user data, 2013 expiry, 2050 priority, 2424 level.
 pub(super) fn check(sd: &Sd, given: Given) -> Result<(), Reason> {
     check_options(sd.options)?;
     let name = sd.sub_name.trim_end_matches(' ');
@@ -127,6 +129,14 @@ pub(super) fn check(sd: &Sd, given: Given) -> Result<(), Reason> {
     }
     if name.len() > MQ_SUB_NAME_LENGTH as usize || (named && name.is_empty() && !by_id) {
         return Err(Reason::SUB_NAME_ERROR);
+    }
+    if sd.options & MQSO_GROUP_SUB != 0 {
+        if given.shared {
+            return Err(Reason::GROUPING_NOT_ALLOWED);
+        }
+        if sd.sub_correl_id == MQCI_NONE {
+            return Err(Reason::OPTIONS_ERROR);
+        }
     }
     // A resume looks at nothing else.
     if sd.options & (MQSO_CREATE | MQSO_ALTER) == 0 {
@@ -210,6 +220,7 @@ pub(super) fn describe(sd: &mut Sd, of: &Subscription, created: bool) {
         (!of.any_user, MQSO_FIXED_USERID),
         (of.on_request, MQSO_PUBLICATIONS_ON_REQUEST),
         (of.local_scope, MQSO_SCOPE_QMGR),
+        (of.grouped, MQSO_GROUP_SUB),
         (characters, MQSO_WILDCARD_CHAR),
         (!characters, MQSO_WILDCARD_TOPIC),
     ];
