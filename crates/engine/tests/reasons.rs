@@ -152,6 +152,10 @@ fn names() -> Vec<Row> {
         failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| dynamic(s, "BAD NAME").map(|_| Reason::NONE)),
         failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| dynamic(s, "").map(|_| Reason::NONE)),
         failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| dynamic(s, "BAD-*").map(|_| Reason::NONE)),
+        failed(2011, Reason::DYNAMIC_Q_NAME_ERROR, |_, s| {
+            dynamic(s, &format!("{}*", "A".repeat(32))).unwrap();
+            dynamic(s, &format!("{}*", "A".repeat(33))).map(|_| Reason::NONE)
+        }),
         failed(2017, Reason::HANDLE_NOT_AVAILABLE, |w, s| {
             w.run("ALTER QMGR MAXHANDS(1)");
             open(s, LOCAL, MQOO_OUTPUT);
@@ -247,6 +251,8 @@ fn puts() -> Vec<Row> {
     vec![
         failed(2013, Reason::EXPIRY_ERROR, |_, s| put_as(s, Md { expiry: 0, ..md(0) }, 0)),
         failed(2013, Reason::EXPIRY_ERROR, |_, s| put_as(s, Md { expiry: -2, ..md(0) }, 0)),
+        failed(2014, Reason::FEEDBACK_ERROR, |_, s| put_as(s, Md { feedback: -1, ..md(0) }, 0)),
+        failed(2014, Reason::FEEDBACK_ERROR, |_, s| put_as(s, Md { feedback: 1_000_000_000, ..md(0) }, 0)),
         failed(2024, Reason::SYNCPOINT_LIMIT_REACHED, |w, s| {
             w.run("ALTER QMGR MAXUMSGS(1)");
             put_as(s, md(0), MQPMO_SYNCPOINT).unwrap();

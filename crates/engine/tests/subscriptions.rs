@@ -437,6 +437,7 @@ fn connections_share_what_is_shared_and_the_last_one_ends_it() {
     };
     let third = w.connect();
     assert_eq!(unsubscribe(&third), Err(in_use));
+    assert_eq!(unsubscribe(&a), Err(in_use), "by its own consumer");
     for (s, handle) in [(&a, of_a), (&a, hsub_a), (&b, hsub_b), (&b, of_b)] {
         close(s, handle, 0).unwrap();
     }

@@ -36,10 +36,12 @@ use crate::queue::Queue;
 /// See [`Topics::superseded`].
 pub(crate) const NOT_APPENDED: u64 = u64::MAX;
 
-/// Which other connections a subscription may be used beside.
+/// Which other handles a subscription may be used beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
     Nobody,
+    /// Others of the same connection.
+    Itself,
     /// Others that share it, as it must too.
     Sharers,
     Anybody,
@@ -267,7 +269,7 @@ impl Topics {
     /// One handle more of a connection on a subscription.
     ///
     /// # Errors
-    /// 2428 it is gone, 2429 another connection uses it and not both share it.
+    /// 2428 it is gone, 2429 it is in use, and not as `beside` allows.
     pub(crate) fn begin_use(
         &self,
         id: &SubId,
@@ -276,13 +278,14 @@ impl Topics {
     ) -> Result<Found, Reason> {
         let mut known = self.known.write();
         let entry = known.by_id.get_mut(id).ok_or(Reason::NO_SUBSCRIPTION)?;
-        let alone = entry.users.iter().all(|user| *user == session);
+        let itself = entry.users.iter().all(|user| *user == session);
         let may = match beside {
-            Beside::Nobody => false,
-            Beside::Sharers => entry.subscription.shared,
+            Beside::Nobody => entry.users.is_empty(),
+            Beside::Itself => itself,
+            Beside::Sharers => itself || entry.subscription.shared,
             Beside::Anybody => true,
         };
-        if !alone && !may {
+        if !may {
             return Err(Reason::SUBSCRIPTION_IN_USE);
         }
         entry.users.push(session);
@@ -477,10 +480,12 @@ pub(crate) mod tests {
         let begin = |id: u8, user, shares| {
             let beside = match shares {
                 true => Beside::Sharers,
-                false => Beside::Nobody,
+                false => Beside::Itself,
             };
             topics.begin_use(&[id; 24], (user, 2), beside).err()
         };
+        let again = topics.begin_use(&[1; 24], (7, 2), Beside::Nobody);
+        assert_eq!(again.err(), Some(Reason::SUBSCRIPTION_IN_USE));
         assert_eq!(begin(1, 7, false), None);
         assert_eq!(begin(1, 8, false), Some(Reason::SUBSCRIPTION_IN_USE));
         assert_eq!(begin(1, 8, true), Some(Reason::SUBSCRIPTION_IN_USE));

@@ -30,6 +30,12 @@ pub(super) fn check_md(md: &Md) -> Result<(), Reason> {
     if !(MQPER_NOT_PERSISTENT..=MQPER_PERSISTENCE_AS_Q_DEF).contains(&md.persistence) {
         return Err(Reason::PERSISTENCE_ERROR);
     }
+    let feedback = md.feedback == MQFB_NONE
+        || (MQFB_SYSTEM_FIRST..=MQFB_SYSTEM_LAST).contains(&md.feedback)
+        || (MQFB_APPL_FIRST..=MQFB_APPL_LAST).contains(&md.feedback);
+    if !feedback {
+        return Err(Reason::FEEDBACK_ERROR);
+    }
     report::check(md)?;
     if md.version >= MQMD_VERSION_2 {
         if md.msg_flags & !MESSAGE_FLAGS != 0 {

@@ -91,6 +91,9 @@ fn check_options(options: i32) -> Result<(), Reason> {
     Ok(())
 }
 
+/// Characters in front of the `*` in the name of a dynamic queue (manual: "2011 MQRC_DYNAMIC_Q_NAME_ERROR").
+const LONGEST_BEGINNING: usize = 32;
+
 /// The name of a new dynamic queue: a trailing `*` is replaced by something unique.
 fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
     let text = pattern.text().into_owned();
@@ -101,9 +104,8 @@ fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
             Err(Reason::DYNAMIC_Q_NAME_ERROR)
         };
     };
-    let prefix: String = prefix.chars().take(32).collect();
     let name = format!("{prefix}{:016X}", qm.next_seq());
-    if valid_name(&name) {
+    if prefix.len() <= LONGEST_BEGINNING && valid_name(&name) {
         Ok(name)
     } else {
         Err(Reason::DYNAMIC_Q_NAME_ERROR)

@@ -61,11 +61,13 @@ impl Given {
         })
     }
 
+    /// What a subscription may be used beside. One of JMS has one consumer, and is ended when it has none.
     pub(super) fn beside(&self) -> Beside {
         match (self.joins, self.shared) {
             (Some(_), _) => Beside::Anybody,
             (None, true) => Beside::Sharers,
-            (None, false) => Beside::Nobody,
+            (None, false) if self.is_spi => Beside::Nobody,
+            (None, false) => Beside::Itself,
         }
     }
 }

@@ -287,6 +287,32 @@ public final class Topics {
     }
 
     @Case
+    public void aSubscriptionInUseIsNotUnsubscribed() throws Exception {
+        String name = place.topic();
+        try (Connection connection = connect(name.replace('/', '.'))) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            for (boolean shared : new boolean[] {false, true}) {
+                MessageConsumer consumer = shared
+                    ? session.createSharedDurableConsumer(topic, "durable")
+                    : session.createDurableConsumer(topic, "durable");
+                for (Session each : new Session[] {session, session(connection)}) {
+                    try {
+                        each.unsubscribe("durable");
+                        throw new AssertionError("it was in use");
+                    } catch (JMSException inUse) {
+                        that(inUse.getErrorCode() != null, "an error");
+                    }
+                }
+                publish(name, "still there");
+                equal("still there", text(received(consumer)));
+                consumer.close();
+                session.unsubscribe("durable");
+            }
+        }
+    }
+
+    @Case
     public void aDurableSubscriptionWithAnotherSelectorIsNew() throws Exception {
         String name = place.topic();
         String client = name.replace('/', '.');
