@@ -274,6 +274,30 @@ mod tests {
         "<usr><color>red</color><n dt='i4'>7</n><big dt='i8'>-9</big><yes dt='boolean'>1</yes></usr>",
     ];
 
+    /// As programs on z/OS put them: what is text in the header is in EBCDIC, the folders are not.
+    #[test]
+    fn folders_are_read_behind_headers_in_ebcdic() {
+        let mut data = Vec::new();
+        for (format, colour) in [("MQHRF2", "red"), ("MQSTR", "blue")] {
+            let header = Rfh2 {
+                folders: vec![format!("<usr><{colour}>1</{colour}></usr>")],
+                ..Rfh2::default()
+            };
+            let at = data.len();
+            header.encode(&mut data, ByteOrder::Big, PointerSize::Four);
+            data[at..at + 4].copy_from_slice(b"\xD9\xC6\xC8\x40");
+            let format: &[u8; 8] = match format {
+                "MQHRF2" => b"\xD4\xD8\xC8\xD9\xC6\xF2\x40\x40",
+                _ => b"\xD4\xD8\xE2\xE3\xD9\x40\x40\x40",
+            };
+            data[at + 20..at + 28].copy_from_slice(format);
+            data[at + 12..at + 16].copy_from_slice(&273_i32.to_be_bytes());
+        }
+        let read = Properties::read(Chars::new(RFH2), 273, &data);
+        assert_eq!(texts(&read), ["usr.red=1", "usr.blue=1"]);
+        assert_eq!(read.fault(), None);
+    }
+
     #[test]
     fn folders_are_read_in_both_orders_and_character_sets() {
         let expected = [

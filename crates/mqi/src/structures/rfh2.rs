@@ -13,6 +13,20 @@ use crate::{ByteOrder, Chars, PointerSize, Reason, text};
 use std::borrow::Cow;
 
 const FIXED: usize = 36;
+/// `RFH ` in any of the EBCDIC character sets.
+const STRUC_ID_IN_EBCDIC: [u8; 4] = [0xD9, 0xC6, 0xC8, 0x40];
+
+/// A character that all EBCDIC character sets have at one place, and that names of formats are made of.
+fn from_ebcdic(byte: u8) -> u8 {
+    match byte {
+        0x40 => b' ',
+        0xC1..=0xC9 => byte - 0xC1 + b'A',
+        0xD1..=0xD9 => byte - 0xD1 + b'J',
+        0xE2..=0xE9 => byte - 0xE2 + b'S',
+        0xF0..=0xF9 => byte - 0xF0 + b'0',
+        other => other,
+    }
+}
 
 /// Rules and formatting header 2.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +74,7 @@ impl Rfh2 {
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
         let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
-        let (mut value, end) = Self::fixed_part(&mut reader)?;
+        let (mut value, end) = Self::fixed_part(&mut reader, b"RFH ")?;
         while reader.at() < end {
             let (at, bytes) = read_folder(&mut reader, end)?;
             let folder = text_of(bytes, value.name_value_ccsid, order);
@@ -71,14 +85,19 @@ impl Rfh2 {
     }
 
     /// Reads an MQRFH2 for its folders alone, which are given beside a header without any: where the text allows it they
-    /// are parts of the input. One that is no text is a fault of its own, and those behind it are read.
+    /// are parts of the input. Its own characters may be in EBCDIC, as those of a message from z/OS are. One that is no text is a fault of its own, and those behind it are read.
     ///
     /// # Errors
     /// Those of [`Rfh2::decode`] that are about the header and the lengths in it.
     pub(crate) fn split(bytes: &[u8], order: ByteOrder) -> Result<Split<'_>, StructError> {
         let pointers = PointerSize::Four;
         let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
-        let (value, end) = Self::fixed_part(&mut reader)?;
+        let ebcdic = bytes.starts_with(&STRUC_ID_IN_EBCDIC);
+        let id = if ebcdic { &STRUC_ID_IN_EBCDIC } else { b"RFH " };
+        let (mut value, end) = Self::fixed_part(&mut reader, id)?;
+        if ebcdic {
+            value.format = Chars::from_bytes(value.format.as_bytes().map(from_ebcdic));
+        }
         let mut folders = Vec::new();
         while reader.at() < end {
             let (_, bytes) = read_folder(&mut reader, end)?;
@@ -88,8 +107,11 @@ impl Rfh2 {
     }
 
     /// Reads what is in front of the folders; and where they end.
-    fn fixed_part(reader: &mut Reader<'_>) -> Result<(Self, usize), StructError> {
-        reader.eye_catcher(b"RFH ")?;
+    fn fixed_part(
+        reader: &mut Reader<'_>,
+        struc_id: &[u8; 4],
+    ) -> Result<(Self, usize), StructError> {
+        reader.eye_catcher(struc_id)?;
         reader.version(2, 2)?;
         let at = reader.at();
         let end = usize::try_from(reader.i32("StrucLength")?)
