@@ -1,8 +1,8 @@
 //! Authentication tokens: JSON Web Tokens, signed by an issuer that is trusted (RFC 7515, RFC 7519).
 //!
 //! Invariants: a token is looked at only behind its signature; the algorithm has to be one of the two that are known here and
-//! belong to the key, whatever the token says of it; one that has no end, or whose time is not now, is refused. Keys are
-//! read with [`Tokens::load`] and not again.
+//! belong to the key, whatever the token says of it; one that has no end, or whose time is not now, is refused, and so is one
+//! signed by the key of a certificate whose time is not now. Keys are read with [`Tokens::load`] and not again.
 //!
 //! What tokens have to hold: manual, "Requirements for authentication tokens"; where keys are: "AuthToken stanza of the
 //! qm.ini file".
@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use openssl::asn1::Asn1Time;
+use openssl::asn1::{Asn1Time, Asn1TimeRef};
 use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};
 use openssl::ecdsa::EcdsaSig;
@@ -20,7 +20,7 @@ use openssl::nid::Nid;
 use openssl::pkey::{Id, PKey, Public};
 use openssl::rsa::Rsa;
 use openssl::sign::Verifier;
-use openssl::x509::X509;
+use openssl::x509::{X509, X509Ref};
 use serde_json::Value;
 
 use crate::{Credentials, Method, Unable, Verdict};
@@ -37,6 +37,7 @@ const MOST_KEYS: usize = 32;
 const LONGEST_FILE: u64 = 1_024 * 1_024;
 /// Bytes of each half of a signature by ES256.
 const P256: usize = 32;
+const BEFORE_1970: &str = "the clock is before 1970";
 
 /// Where issuers' keys are, and what of a token is the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,13 +64,41 @@ struct Key {
     id: Option<String>,
     algorithm: Algorithm,
     key: PKey<Public>,
+    /// Of its certificate, if it has one.
+    valid: Option<Validity>,
+}
+
+/// The first and the last second in which a certificate is valid, from 1970 on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Validity {
+    from: f64,
+    until: f64,
+}
+
+impl Validity {
+    fn of(certificate: &X509Ref) -> Result<Validity, ErrorStack> {
+        let epoch = Asn1Time::from_unix(0)?;
+        let second = |time: &Asn1TimeRef| {
+            let since = epoch.diff(time)?;
+            Ok::<f64, ErrorStack>(f64::from(since.days) * 86_400.0 + f64::from(since.secs))
+        };
+        Ok(Validity {
+            from: second(certificate.not_before())?,
+            until: second(certificate.not_after())?,
+        })
+    }
+
+    fn has(self, now: f64) -> bool {
+        // The last second is in it to its end.
+        (self.from..self.until + 1.0).contains(&now)
+    }
 }
 
 /// What a file of keys holds.
 #[derive(Default)]
 struct KeyFile {
     keys: Vec<Key>,
-    /// The names of the certificates in it whose time is not now.
+    /// The names of the certificates in it whose time is not now. Of those that are valid later the keys are there.
     not_valid: Vec<String>,
 }
 
@@ -95,7 +124,7 @@ impl Tokens {
         let path = &settings.keys;
         let of_file = |why: String| format!("{}: {why}", path.display());
         let text = read(path).map_err(of_file)?;
-        let KeyFile { keys, not_valid } = key_file(&text).map_err(of_file)?;
+        let KeyFile { keys, not_valid } = key_file(&text, now()?).map_err(of_file)?;
         // Where all are passed over no token is right, and passwords are as good as ever.
         let none = keys.is_empty() && not_valid.is_empty();
         if none || keys.len() > MOST_KEYS {
@@ -118,7 +147,7 @@ impl Tokens {
         })
     }
 
-    /// The names of the certificates that were passed over, because they were not valid when they were read.
+    /// The names of the certificates that were not valid when they were read.
     pub fn not_valid(&self) -> &[String] {
         &self.not_valid
     }
@@ -138,7 +167,7 @@ impl Tokens {
         let signed = format!("{header}.{payload}");
         let header = object(header).ok_or("its header is not a JSON object in base64url")?;
         let signature = base64url(signature).ok_or("its signature is not base64url")?;
-        self.check_signature(&header, signed.as_bytes(), &signature)?;
+        self.check_signature(&header, signed.as_bytes(), &signature, now)?;
         let claims = object(payload).ok_or("its claims are not a JSON object in base64url")?;
         self.check_claims(&claims, now)
     }
@@ -148,6 +177,7 @@ impl Tokens {
         header: &Value,
         signed: &[u8],
         signature: &[u8],
+        now: f64,
     ) -> Result<(), &'static str> {
         let algorithm = match header.get("alg").and_then(Value::as_str) {
             Some("RS256") => Algorithm::Rs256,
@@ -163,11 +193,16 @@ impl Tokens {
             let same = |(named, id): (&str, &String)| named == id;
             key.algorithm == algorithm && named.zip(key.id.as_ref()).is_none_or(same)
         };
-        let mut keys = self.keys.iter().filter(may_be);
-        let signs = |key: &Key| key.has_signed(signed, signature).unwrap_or(false);
-        match keys.any(signs) {
+        let keys = self.keys.iter().filter(may_be);
+        let signs = |key: &&Key| key.has_signed(signed, signature).unwrap_or(false);
+        let mut signers = keys.filter(signs).peekable();
+        if signers.peek().is_none() {
+            return Err("no trusted key has signed it");
+        }
+        let is_valid = |key: &Key| key.valid.is_none_or(|valid| valid.has(now));
+        match signers.any(is_valid) {
             true => Ok(()),
-            false => Err("no trusted key has signed it"),
+            false => Err("the certificate of the key that has signed it is not valid now"),
         }
     }
 
@@ -205,7 +240,12 @@ impl Key {
             }
             _ => return Ok(None),
         };
-        Ok(Some(Key { id, algorithm, key }))
+        Ok(Some(Key {
+            id,
+            algorithm,
+            key,
+            valid: None,
+        }))
     }
 
     fn has_signed(&self, signed: &[u8], signature: &[u8]) -> Result<bool, ErrorStack> {
@@ -260,9 +300,16 @@ fn is_for(claims: &Value, audience: &str) -> bool {
     }
 }
 
-fn key_file(text: &str) -> Result<KeyFile, String> {
+/// The seconds since 1970.
+fn now() -> Result<f64, String> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_err(|_| BEFORE_1970.to_owned())?;
+    Ok(now.as_secs_f64())
+}
+
+fn key_file(text: &str, now: f64) -> Result<KeyFile, String> {
     if !text.trim_start().starts_with('{') {
-        return pem(text);
+        return pem(text, now);
     }
     key_set(text).map(|keys| KeyFile {
         keys,
@@ -270,9 +317,9 @@ fn key_file(text: &str) -> Result<KeyFile, String> {
     })
 }
 
-/// Public keys and certificates, one behind the other. Certificates whose time is not now are passed over: one that has
+/// Public keys and certificates, one behind the other. Certificates whose time is over are passed over: one that has
 /// expired takes nobody's trust away but its issuer's.
-fn pem(text: &str) -> Result<KeyFile, String> {
+fn pem(text: &str, now: f64) -> Result<KeyFile, String> {
     const END: &str = "-----END ";
     let mut found = KeyFile::default();
     let mut rest = text;
@@ -281,29 +328,33 @@ fn pem(text: &str) -> Result<KeyFile, String> {
         let end = end.map_or(rest.len(), |line| at + line + 1);
         let (block, behind) = rest.split_at(end);
         rest = behind;
-        let key = match block.contains("BEGIN CERTIFICATE") {
-            true => match certified(block)? {
-                Ok(key) => key,
-                Err(name) => {
-                    found.not_valid.push(name);
-                    continue;
-                }
-            },
-            false => PKey::public_key_from_pem(block.as_bytes()).map_err(words)?,
-        };
-        found.keys.extend(Key::of(key, None).map_err(words)?);
+        if block.contains("BEGIN CERTIFICATE") {
+            certified(block, now, &mut found).map_err(words)?;
+        } else {
+            let key = PKey::public_key_from_pem(block.as_bytes()).map_err(words)?;
+            found.keys.extend(Key::of(key, None).map_err(words)?);
+        }
     }
     Ok(found)
 }
 
-/// The key of a certificate; the name of one that is not valid now.
-fn certified(block: &str) -> Result<Result<PKey<Public>, String>, String> {
-    let certificate = X509::from_pem(block.as_bytes()).map_err(words)?;
-    let now = Asn1Time::days_from_now(0).map_err(words)?;
-    if certificate.not_after() < now || certificate.not_before() > now {
-        return Ok(Err(format!("{:?}", certificate.subject_name())));
+/// The key of a certificate, for as long as it is valid.
+fn certified(block: &str, now: f64, found: &mut KeyFile) -> Result<(), ErrorStack> {
+    let certificate = X509::from_pem(block.as_bytes())?;
+    let valid = Validity::of(&certificate)?;
+    if !valid.has(now) {
+        let name = format!("{:?}", certificate.subject_name());
+        found.not_valid.push(name);
     }
-    certificate.public_key().map(Ok).map_err(words)
+    if valid.until < now {
+        return Ok(());
+    }
+    let key = Key::of(certificate.public_key()?, None)?;
+    found.keys.extend(key.map(|key| Key {
+        valid: Some(valid),
+        ..key
+    }));
+    Ok(())
 }
 
 /// A JSON Web Key Set. Keys for something else than to sign, and of other kinds, are passed over.
@@ -355,11 +406,11 @@ impl Method for Tokens {
     }
 
     fn verdict(&self, credentials: &Credentials) -> Verdict {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let Ok(now) = now else {
-            return Verdict::Unable(Unable("the clock is before 1970".to_owned()));
+        let now = match now() {
+            Ok(now) => now,
+            Err(why) => return Verdict::Unable(Unable(why)),
         };
-        match self.user(&credentials.secret, now.as_secs_f64()) {
+        match self.user(&credentials.secret, now) {
             Ok(user) => Verdict::Right(user),
             Err(why) => Verdict::BadToken(why),
         }
@@ -371,7 +422,7 @@ impl Method for Tokens {
 pub fn fuzz(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (file, token) = text.split_once('\u{0}').unwrap_or(("", &text));
-    let KeyFile { keys, not_valid } = key_file(file).unwrap_or_default();
+    let KeyFile { keys, not_valid } = key_file(file, 0.0).unwrap_or_default();
     let tokens = Tokens {
         keys,
         not_valid,

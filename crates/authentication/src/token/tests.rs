@@ -94,7 +94,11 @@ impl Issuer {
 }
 
 fn claims() -> Value {
-    json!({"sub": "alice", "exp": NOW + 60.0, "nbf": NOW - 60.0, "mq": "app1",
+    claims_at(NOW)
+}
+
+fn claims_at(now: f64) -> Value {
+    json!({"sub": "alice", "exp": now + 60.0, "nbf": now - 60.0, "mq": "app1",
         "iss": "https://issuer", "aud": ["others", "QM1"]})
 }
 
@@ -149,7 +153,7 @@ fn certificate(issuer: &Issuer, name: &str, days: [i64; 2]) -> String {
 
 /// One certificate that has expired, or is for later, shuts nobody out but whom its key has signed for.
 #[test]
-fn certificates_that_are_not_valid_are_passed_over() {
+fn certificates_count_while_they_are_valid() {
     let [over, early, good] = ["over", "early", "good"].map(Issuer::ec);
     let certificates = [
         certificate(&over, "over", [-20, -10]),
@@ -157,10 +161,18 @@ fn certificates_that_are_not_valid_are_passed_over() {
         certificate(&early, "early", [10, 20]),
     ];
     let tokens_of = tokens(&certificates.concat(), "").unwrap();
-    let user = |issuer: &Issuer| tokens_of.user(issuer.token(&claims()).as_bytes(), NOW);
-    assert_eq!(user(&good), Ok("alice".to_owned()));
-    assert_eq!(user(&over), Err("no trusted key has signed it"));
-    assert_eq!(user(&early), Err("no trusted key has signed it"));
+    let user = |issuer: &Issuer, days: f64| {
+        let at = now().unwrap() + days * 86_400.0;
+        let token = issuer.token(&claims_at(at));
+        tokens_of.user(token.as_bytes(), at)
+    };
+    let not_now = "the certificate of the key that has signed it is not valid now";
+    assert_eq!(user(&good, 0.0), Ok("alice".to_owned()));
+    assert_eq!(user(&over, 0.0), Err("no trusted key has signed it"));
+    assert_eq!(user(&early, 0.0), Err(not_now));
+    // Time goes by after the file was read.
+    assert_eq!(user(&good, 12.0), Err(not_now));
+    assert_eq!(user(&early, 12.0), Ok("alice".to_owned()));
     let [first, second] = tokens_of.not_valid() else {
         panic!("{:?}", tokens_of.not_valid());
     };
