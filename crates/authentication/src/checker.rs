@@ -7,7 +7,6 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -17,7 +16,7 @@ use parking_lot::Mutex;
 use posthaste_env::{Clock, Nanos};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Origin};
 use crate::threads::Threads;
 use crate::{Credentials, Method, SecretKind, Unable, Verdict};
 
@@ -127,7 +126,7 @@ impl Checker {
         } = asked;
         let verdict = match credentials.from {
             None => self.find_out(credentials, method).await,
-            Some(from) => match self.turn(from).await {
+            Some(from) => match self.turn(Origin::of(from, credentials.maker)).await {
                 Ok(mut turn) => {
                     let verdict = self.find_out(credentials, method).await;
                     // Before the delay: who goes away meanwhile was wrong all the same.
@@ -146,14 +145,14 @@ impl Checker {
         verdict
     }
 
-    /// The turn of an address, or why it has none.
-    async fn turn(&self, from: IpAddr) -> Result<Turn<'_>, Verdict> {
+    /// The turn of an origin, or why it has none.
+    async fn turn(&self, from: Origin) -> Result<Turn<'_>, Verdict> {
         let turns = || {
             let turns = self.limiter.turns(from, self.clock.monotonic());
             turns.ok_or(Verdict::TooMany)
         };
         let Some(Ok(permit)) = self.in_time(turns()?.acquire_owned()).await else {
-            let why = "too many of its address wait for an answer already";
+            let why = "too many of its origin wait for an answer already";
             return Err(Verdict::Unable(Unable(why.to_owned())));
         };
         let mut turn = Turn {
@@ -185,10 +184,10 @@ impl Checker {
     }
 }
 
-/// Held while credentials from an address are looked at.
+/// Held while credentials from an origin are looked at.
 struct Turn<'a> {
     checker: &'a Checker,
-    from: IpAddr,
+    from: Origin,
     permit: Option<OwnedSemaphorePermit>,
     wrong: bool,
 }
@@ -204,6 +203,7 @@ impl Drop for Turn<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::IpAddr;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{self, Receiver};
 
@@ -312,6 +312,10 @@ mod tests {
         elsewhere.credentials.from = Some(IpAddr::from([192, 0, 2, 2]));
         let right = block_on(checker.check(elsewhere));
         assert_eq!(right, Verdict::Right("alice".to_owned()));
+        let mut beside = asked(&method, "alice", "right", NO_DELAY);
+        beside.credentials.maker = Some(7);
+        let right = block_on(checker.check(beside));
+        assert_eq!(right, Verdict::Right("alice".to_owned()), "another user");
         let mut local = asked(&method, "alice", "right", NO_DELAY);
         local.credentials.from = None;
         assert!(matches!(block_on(checker.check(local)), Verdict::Right(_)));
@@ -345,7 +349,7 @@ mod tests {
             hold: Some(Mutex::new(hold)),
         });
         let checker = Checker::start(1, os().clock).unwrap();
-        let from = IpAddr::from([192, 0, 2, 1]);
+        let from = Origin::of(IpAddr::from([192, 0, 2, 1]), None);
         for _ in 0..40 {
             let mut gone = Box::pin(checker.check(asked(&method, "alice", "left", NO_DELAY)));
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());

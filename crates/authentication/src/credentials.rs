@@ -32,6 +32,8 @@ pub struct Credentials {
     pub kind: SecretKind,
     /// Where they came from; none for this machine.
     pub from: Option<IpAddr>,
+    /// The number of the user whose process has made the connection, if the kernel knows it: over loopback.
+    pub maker: Option<u32>,
 }
 
 impl Credentials {
@@ -42,6 +44,7 @@ impl Credentials {
             secret: password,
             kind: SecretKind::Password,
             from: None,
+            maker: None,
         }
     }
 
@@ -52,6 +55,7 @@ impl Credentials {
             secret: token,
             kind: SecretKind::Token,
             from: None,
+            maker: None,
         }
     }
 
@@ -62,6 +66,7 @@ impl Credentials {
             secret: self.secret.clone(),
             kind: self.kind,
             from: self.from,
+            maker: self.maker,
         }
     }
 }

@@ -27,7 +27,7 @@ mod users;
 pub use checker::{Asked, Checker};
 pub use credentials::{Credentials, Seal, Seals, SecretKind};
 pub use directory::{Directory, DirectorySettings};
-pub use loopback::Loopback;
+pub use loopback::{Loopback, own_number};
 pub use method::{Method, Unable, Verdict};
 pub use pam::Pam;
 #[doc(hidden)]

@@ -1,8 +1,9 @@
-//! How often an address may be wrong, and how many checks of its credentials may be underway.
+//! How often somebody may be wrong, and how many checks of his credentials may be underway. Over a network that is an address;
+//! on this machine a user, as one address is everybody's here.
 //!
-//! Invariants: an address may be wrong [`BURST`] times, and once more for every second; then nothing of it is looked at. Who
+//! Invariants: an origin may be wrong [`BURST`] times, and once more for every second; then nothing of it is looked at. Who
 //! is right is not counted, however many come at once: [`AT_A_TIME`] are looked at, the others wait for their turn. So a
-//! guesser has one try a second, however many connections he opens. What is remembered is limited: an address that has not
+//! guesser has one try a second, however many connections he opens. What is remembered is limited: an origin that has not
 //! been wrong lately and has no check underway is forgotten.
 
 use std::collections::HashMap;
@@ -17,12 +18,34 @@ use tokio::sync::Semaphore;
 const BURST: u32 = 20;
 /// Until there may be one more.
 const PAUSE: Nanos = 1_000_000_000;
-/// Checks of an address that may be underway.
+/// Checks of an origin that may be underway.
 const AT_A_TIME: usize = 8;
-/// Addresses that are remembered; beyond these nobody new is looked at until some are forgotten.
+/// Origins that are remembered; beyond these nobody new is looked at until some are forgotten.
 const MOST: usize = 100_000;
 
-/// What is known of an address.
+/// Who counts as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// An address; of IPv6 a site has 64 bits to itself.
+    Address(IpAddr),
+    /// A user of this machine, by his number.
+    User(u32),
+}
+
+impl Origin {
+    /// Of a connection from an address, which a process of this user has made, if the kernel knows it.
+    pub(crate) fn of(address: IpAddr, maker: Option<u32>) -> Origin {
+        match (maker, address.to_canonical()) {
+            (Some(user), _) => Origin::User(user),
+            (None, IpAddr::V6(long)) => {
+                Origin::Address(IpAddr::V6((u128::from(long) >> 64 << 64).into()))
+            }
+            (None, short) => Origin::Address(short),
+        }
+    }
+}
+
+/// What is known of an origin.
 #[derive(Debug)]
 struct Site {
     /// How often it was wrong.
@@ -61,23 +84,14 @@ impl Site {
 /// See the head of this file.
 #[derive(Debug, Default)]
 pub(crate) struct Limiter {
-    sites: Mutex<HashMap<IpAddr, Site>>,
-}
-
-/// Who counts as one: of IPv6 a site has 64 bits to itself.
-fn site(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(long) => IpAddr::V6((u128::from(long) >> 64 << 64).into()),
-        short => short,
-    }
+    sites: Mutex<HashMap<Origin, Site>>,
 }
 
 impl Limiter {
-    /// The turns of an address; none: it was wrong too often.
-    pub(crate) fn turns(&self, address: IpAddr, now: Nanos) -> Option<Arc<Semaphore>> {
-        let address = site(address);
+    /// The turns of an origin; none: it was wrong too often.
+    pub(crate) fn turns(&self, origin: Origin, now: Nanos) -> Option<Arc<Semaphore>> {
         let mut sites = self.sites.lock();
-        if sites.len() >= MOST && !sites.contains_key(&address) {
+        if sites.len() >= MOST && !sites.contains_key(&origin) {
             sites.retain(|_, site| {
                 site.forget(now);
                 !site.is_clean()
@@ -86,22 +100,21 @@ impl Limiter {
                 return None;
             }
         }
-        let site = sites.entry(address).or_insert_with(|| Site::new(now));
+        let site = sites.entry(origin).or_insert_with(|| Site::new(now));
         site.forget(now);
         (site.wrong < BURST).then(|| Arc::clone(&site.turns))
     }
 
     /// A turn has been given back; `wrong`: the credentials were, or whoever gave them did not wait to hear.
-    pub(crate) fn end(&self, address: IpAddr, now: Nanos, wrong: bool) {
-        let address = site(address);
+    pub(crate) fn end(&self, origin: Origin, now: Nanos, wrong: bool) {
         let mut sites = self.sites.lock();
-        let Some(site) = sites.get_mut(&address) else {
+        let Some(site) = sites.get_mut(&origin) else {
             return;
         };
         site.forget(now);
         site.wrong += u32::from(wrong);
         if site.is_clean() {
-            sites.remove(&address);
+            sites.remove(&origin);
         }
     }
 }
@@ -110,8 +123,8 @@ impl Limiter {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> IpAddr {
-        text.parse().unwrap()
+    fn address(text: &str) -> Origin {
+        Origin::of(text.parse().unwrap(), None)
     }
 
     fn wrong(limiter: &Limiter, from: &str, now: Nanos) -> usize {
@@ -162,10 +175,18 @@ mod tests {
     }
 
     #[test]
+    fn users_of_this_machine_count_apart_whatever_address_they_use() {
+        let here = |address: &str, user| Origin::of(address.parse().unwrap(), Some(user));
+        assert_eq!(here("127.0.0.1", 7), here("::1", 7));
+        assert_ne!(here("127.0.0.1", 7), here("127.0.0.1", 8));
+        assert_ne!(here("127.0.0.1", 7), address("127.0.0.1"));
+    }
+
+    #[test]
     fn what_is_remembered_is_limited() {
         let limiter = Limiter::default();
         for number in 0..u32::try_from(MOST).unwrap() {
-            let from = IpAddr::V4(number.into());
+            let from = Origin::of(IpAddr::V4(number.into()), None);
             assert!(limiter.turns(from, 0).is_some());
             limiter.end(from, 0, true);
         }

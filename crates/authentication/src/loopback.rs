@@ -3,10 +3,11 @@
 //! Invariants: only a socket of this network namespace that is connected, and that a process has open, has an owner here; one
 //! that is being connected, was closed or is somebody's whom this process's user namespace does not know has none. What is
 //! answered is true of the connection that was asked about, and of no later one with the same addresses: its own end was there
-//! after the other was looked at. What cannot be found out is nobody's.
+//! after the other was looked at. That the kernel gives no answer is an error, and not nobody.
 //!
 //! Source: sock_diag(7), messages of AF_INET and AF_INET6 for one socket.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
@@ -51,40 +52,46 @@ struct End {
 }
 
 impl Loopback {
-    /// Whether a process of the user who runs this one has made the socket at the other end. Does not wait.
-    pub fn is_own(&self) -> bool {
-        self.owner() == Some(rustix::process::geteuid().as_raw())
-    }
-
-    /// The number of the user whose process has made the socket at the other end. Does not wait.
-    pub fn owner(&self) -> Option<u32> {
+    /// The number of the user whose process has made the socket at the other end, if it has such an owner. Does not wait.
+    ///
+    /// # Errors
+    /// The kernel gives no answer.
+    pub fn owner(&self) -> io::Result<Option<u32>> {
         let kernel = Kernel::open()?;
         let other = kernel.end(self.peer, self.here)?;
         let own = kernel.end(self.here, self.peer)?;
         // Else the connection is gone, and what was found may be of one that came after it.
-        (u64::from(own.inode) == self.inode && other.uid != OVERFLOW).then_some(other.uid)
+        let is_it = |own: End| u64::from(own.inode) == self.inode;
+        let other = other.filter(|other| own.is_some_and(is_it) && other.uid != OVERFLOW);
+        Ok(other.map(|other| other.uid))
     }
+}
+
+/// The number of the user who runs this process.
+pub fn own_number() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// Whom the kernel answers.
 struct Kernel(OwnedFd);
 
 impl Kernel {
-    fn open() -> Option<Kernel> {
+    fn open() -> io::Result<Kernel> {
         let (family, of) = (AddressFamily::NETLINK, SocketType::DGRAM);
         let socket = socket_with(family, of, SocketFlags::CLOEXEC, Some(SOCK_DIAG));
-        socket.ok().map(Kernel)
+        Ok(Kernel(socket?))
     }
 
     /// The connected socket with this address of its own that a process has open.
-    fn end(&self, own: SocketAddr, other: SocketAddr) -> Option<End> {
+    fn end(&self, own: SocketAddr, other: SocketAddr) -> io::Result<Option<End>> {
         let kernel = SocketAddrNetlink::new(0, 0);
         let question = question(own, other);
-        sendto(&self.0, &question, SendFlags::empty(), &kernel).ok()?;
+        sendto(&self.0, &question, SendFlags::empty(), &kernel)?;
         let mut answer = [0; 1_024];
         // The kernel answers before it has taken the question.
-        let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT).ok()?;
-        read(answer.get(..length)?, own.port(), other.port())
+        let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT)?;
+        let answer = answer.get(..length).unwrap_or_default();
+        Ok(read(answer, own.port(), other.port()))
     }
 }
 
@@ -163,7 +170,11 @@ mod tests {
     }
 
     fn own() -> Option<u32> {
-        Some(rustix::process::geteuid().as_raw())
+        Some(own_number())
+    }
+
+    fn owner(seen: &Loopback) -> Option<u32> {
+        seen.owner().unwrap()
     }
 
     #[test]
@@ -183,7 +194,7 @@ mod tests {
             let port = listener.local_addr().unwrap().port();
             let _client = TcpStream::connect((connect, port)).unwrap();
             let (_server, seen) = accepted(&listener);
-            assert_eq!(seen.owner(), own(), "{listen} {connect}");
+            assert_eq!(owner(&seen), own(), "{listen} {connect}");
         }
     }
 
@@ -194,14 +205,14 @@ mod tests {
         let to = listener.local_addr().unwrap();
         let client = TcpStream::connect(to).unwrap();
         let (_server, seen) = accepted(&listener);
-        assert_eq!(seen.owner(), own());
+        assert_eq!(owner(&seen), own());
         client.shutdown(Shutdown::Write).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
-        while seen.owner().is_some() {
+        while owner(&seen).is_some() {
             assert!(Instant::now() < deadline, "it is shut down");
         }
         drop(client);
-        assert_eq!(seen.owner(), None);
+        assert_eq!(owner(&seen), None);
     }
 
     /// Who may not give sockets away tries it with his own.
@@ -210,11 +221,11 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_server, seen) = accepted(&listener);
-        assert!(seen.is_own());
+        assert_eq!(owner(&seen), own());
         for (user, expected) in [(1, Some(1)), (OVERFLOW, None)] {
             if std::os::unix::fs::fchown(&client, Some(user), None).is_ok() {
-                assert_eq!(seen.owner(), expected);
-                assert!(!seen.is_own());
+                assert_eq!(owner(&seen), expected);
+                assert_ne!(owner(&seen), own());
             }
         }
     }
@@ -229,12 +240,12 @@ mod tests {
             inode: seen.inode + 1,
             ..seen
         };
-        assert_eq!(later.owner(), None);
+        assert_eq!(owner(&later), None);
         let elsewhere = Loopback {
             peer: "127.0.0.1:1".parse().unwrap(),
             ..seen
         };
-        assert_eq!(elsewhere.owner(), None);
+        assert_eq!(owner(&elsewhere), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use posthaste_authentication::{
     Asked, Checker, Credentials, Directory, DirectorySettings, Loopback, Method, Pam, Seal, Seals,
-    SecretKind, TokenSettings, Tokens, UserFile, Verdict, is_administrator, user_name,
+    SecretKind, TokenSettings, Tokens, Unable, UserFile, Verdict, is_administrator, user_name,
 };
 use posthaste_command::{AUTHENMD_USERFILE, Attrs, ObjectKind};
 use posthaste_engine::{Operator, QueueManager};
@@ -139,6 +139,8 @@ pub struct ConnAuth {
     groups: Checker,
     /// Asks the names of this machine's users.
     users_here: Checker,
+    /// Asks the kernel whose connections over loopback are: it answers at once, whoever else is slow.
+    kernel: Checker,
     seals: Seals,
     policy: Mutex<Arc<Policy>>,
     /// Names of users of this machine, by their numbers.
@@ -167,7 +169,8 @@ impl ConnAuth {
         let this = ConnAuth {
             checker: Checker::start(threads, Arc::clone(&clock))?,
             groups: Checker::start(1, Arc::clone(&clock))?,
-            users_here: Checker::start(1, clock)?,
+            users_here: Checker::start(1, Arc::clone(&clock))?,
+            kernel: Checker::start(1, clock)?,
             seals: Seals::new().map_err(io::Error::other)?,
             policy: Mutex::new(Arc::new(Policy::Unchecked)),
             names: Mutex::default(),
@@ -283,14 +286,16 @@ impl ConnAuth {
         Some(loaded)
     }
 
-    /// Whether credentials are right; `from` an address, or from this machine.
+    /// Whether credentials are right; `from` an address, or from this machine; `maker` as [`Credentials::maker`].
     pub(crate) async fn check(
         &self,
         checks: &Checks,
         mut credentials: Credentials,
         from: Option<Host>,
+        maker: Option<u32>,
     ) -> Verdict {
         credentials.from = from;
+        credentials.maker = maker;
         let method: Arc<dyn Method> = match (credentials.kind, &checks.tokens) {
             (SecretKind::Password, _) => Arc::clone(&checks.method),
             (SecretKind::Token, Some(tokens)) => Arc::clone(tokens) as Arc<dyn Method>,
@@ -320,10 +325,13 @@ impl ConnAuth {
         self.sources.loopback_user.as_deref()
     }
 
-    /// Whether a connection was made by the user who runs the queue manager. False if that could not be found out.
-    pub(crate) async fn is_of_owner(&self, loopback: Loopback) -> bool {
-        let asked = self.users_here.ask(move || loopback.is_own()).await;
-        asked.unwrap_or(false)
+    /// The number of the user whose process has made a connection, if it has one.
+    ///
+    /// # Errors
+    /// It could not be found out now.
+    pub(crate) async fn maker(&self, loopback: Loopback) -> Result<Option<u32>, Unable> {
+        let asked = self.kernel.ask(move || loopback.owner()).await?;
+        asked.map_err(|error| Unable(error.to_string()))
     }
 
     /// The name of a user of this machine; his number if he has none.

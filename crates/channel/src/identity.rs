@@ -3,12 +3,13 @@
 //! Invariants: credentials are looked at once for a socket and hold for all its conversations, for as long as CONNAUTH is
 //! not read again; of those that were right a seal is kept, and never the password. What comes with USERID_DATA instead of
 //! MQCSP is kept until it was looked at or nothing looks at it, because it comes only once. Who is on this machine is whom the kernel names, whatever
-//! he says; and so it is asked of a connection over loopback whether the user has made it who runs the queue manager.
+//! he says; and so it is asked of a connection over loopback whose process has made it, once for a socket: to know the user who
+//! runs the queue manager, and to count wrong passwords by users. That it could not be asked is not remembered.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Verdict};
+use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Unable, Verdict, own_number};
 use posthaste_engine::Application;
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
@@ -37,15 +38,43 @@ const MOST_REMEMBERED: usize = 8;
 pub(crate) struct Identity {
     /// The number of the user whose process this is, if it is on this machine.
     kernel: Option<u32>,
-    /// Its connection, if it comes over loopback.
-    loopback: Option<Loopback>,
-    /// Whether that was made by the user who runs the queue manager, once it was asked.
-    of_owner: Cell<Option<bool>>,
+    maker: Maker,
     /// Whom the client's process runs as, by its own word.
     process: RefCell<Option<String>>,
     /// What USERID_DATA brought.
     given: RefCell<Option<Credentials>>,
     right: RefCell<Vec<Right>>,
+}
+
+/// Whose process has made a connection.
+struct Maker {
+    /// The connection, if it comes over loopback.
+    loopback: Option<Loopback>,
+    /// What was answered, once it was.
+    known: Cell<Option<Option<u32>>>,
+}
+
+impl Maker {
+    fn of(loopback: Option<Loopback>) -> Maker {
+        Maker {
+            loopback,
+            known: Cell::new(None),
+        }
+    }
+
+    /// The number of the user, as far as the kernel says so to whoever asks it.
+    async fn number(
+        &self,
+        ask: impl AsyncFnOnce(Loopback) -> Result<Option<u32>, Unable>,
+    ) -> Option<u32> {
+        let loopback = self.loopback?;
+        if let Some(known) = self.known.get() {
+            return known;
+        }
+        let answer = ask(loopback).await.ok()?;
+        self.known.set(Some(answer));
+        answer
+    }
 }
 
 /// User and password, or token, as MQCSP has them.
@@ -86,8 +115,7 @@ impl Identity {
     pub(crate) fn new(kernel: Option<u32>, loopback: Option<Loopback>) -> Identity {
         Identity {
             kernel,
-            loopback,
-            of_owner: Cell::new(None),
+            maker: Maker::of(loopback),
             process: RefCell::default(),
             given: RefCell::default(),
             right: RefCell::default(),
@@ -182,19 +210,20 @@ impl Identity {
     }
 
     /// As whom the application runs for its connection alone: over loopback, from a process of the user who runs the queue
-    /// manager. The kernel is asked once for a socket.
+    /// manager.
     async fn owner(&self, connauth: &ConnAuth, policy: &Policy) -> Option<String> {
         let user = connauth.loopback_user()?;
-        let loopback = self.loopback?;
         if !matches!(policy, Policy::Checked(_)) {
             return None;
         }
-        let is = match self.of_owner.get() {
-            Some(is) => is,
-            None => connauth.is_of_owner(loopback).await,
-        };
-        self.of_owner.set(Some(is));
-        is.then(|| user.to_owned())
+        let maker = self.maker(connauth).await;
+        (maker == Some(own_number())).then(|| user.to_owned())
+    }
+
+    /// The number of the user whose process has made the connection, as far as the kernel says so.
+    async fn maker(&self, connauth: &ConnAuth) -> Option<u32> {
+        let ask = async |loopback| connauth.maker(loopback).await;
+        self.maker.number(ask).await
     }
 
     /// What USERID_DATA has brought, as long as it was not looked at.
@@ -224,7 +253,8 @@ impl Identity {
         }
         let seal = connauth.seal(&credentials);
         let given = claimed(&credentials);
-        let verdict = connauth.check(checks, credentials, from).await;
+        let maker = self.maker(connauth).await;
+        let verdict = connauth.check(checks, credentials, from, maker).await;
         if !matches!(verdict, Verdict::Unable(_)) {
             self.given.take();
         }
@@ -270,6 +300,23 @@ mod tests {
             password: Zeroizing::new(*password),
             long_user: Chars::new("alice"),
         }
+    }
+
+    #[test]
+    fn that_the_kernel_gave_no_answer_is_not_remembered() {
+        let address = "127.0.0.1:1".parse().unwrap();
+        let maker = Maker::of(Some(Loopback {
+            peer: address,
+            here: address,
+            inode: 7,
+        }));
+        let asked = |answer| posthaste_env::block_on(maker.number(async |_| answer));
+        assert_eq!(asked(Err(Unable("busy".to_owned()))), None);
+        assert_eq!(asked(Ok(Some(7))), Some(7));
+        assert_eq!(asked(Ok(Some(8))), Some(7), "once for a socket");
+        let elsewhere = Maker::of(None);
+        let number = elsewhere.number(async |_| Ok(Some(7)));
+        assert_eq!(posthaste_env::block_on(number), None);
     }
 
     #[test]

@@ -231,11 +231,6 @@ impl World {
         }
     }
 
-    /// Where it listens.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address.unwrap()
-    }
-
     pub(crate) async fn socket(&self) -> TcpStream {
         TcpStream::connect(self.address.unwrap()).await.unwrap()
     }

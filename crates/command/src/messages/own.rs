@@ -757,8 +757,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2601E",
         "User {2} was not let in: too many wrong passwords have come from {1}.",
-        "An address has 20 wrong passwords, and one more every second. An application on channel {0} gave a password when there was none left; it was not looked at. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
-        "Find out who gives wrong passwords at this address. When he stops, right ones are looked at again after seconds.",
+        "An address has 20 wrong passwords, and one more every second; over loopback a user of the machine has them. An application on channel {0} gave a password when there was none left; it was not looked at. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
+        "Find out who gives wrong passwords at this address, or which user of this machine does. When he stops, right ones are looked at again after seconds.",
     ),
     message(
         "AMQ2602E",
@@ -786,8 +786,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2606W",
-        "A certificate in {0} is not valid now, and is passed over: {1}.",
-        "The file holds the keys of those who issue authentication tokens (stanza AuthToken of qm.ini). The time of this certificate is over, or has not come. Tokens that are signed with its key are refused; those of the other issuers are not.",
+        "A certificate in {0} is not valid now: {1}.",
+        "The file holds the keys of those who issue authentication tokens (stanza AuthToken of qm.ini). The time of this certificate is over, or has not come. While that is so, tokens that are signed with its key are refused; those of the other issuers are not.",
         "Put a certificate that is valid into the file, or take this one out, and enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
     ),
     message(
