@@ -54,6 +54,9 @@ pub trait Components: Send + Sync {
     fn start_listener<'a>(&'a self, listener: &'a Object) -> Answer<'a>;
     /// Stops a listener.
     fn stop_listener<'a>(&'a self, name: &'a str) -> Answer<'a>;
+    /// After a change of who may come in: the listeners on addresses of the network by which clients come in unprotected, and
+    /// did not when they were looked at before. The operator was told of each; the inserts of AMQ2050W.
+    fn newly_exposed(&self) -> Vec<[String; 5]>;
 
     /// Every service whose program runs.
     fn services(&self) -> Vec<ServiceStatus>;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Command, ObjectKind, Reply};
+use posthaste_command::{ChlAuthCommand, Command, ObjectKind, Reply};
 use posthaste_engine::{Issuer, NewDefinition, QueueManager};
 use posthaste_mqi::Reason;
 
@@ -101,7 +101,14 @@ impl Admin {
             Some((kind, name)) => authority::grant_maker(qm, issuer, kind, name).await,
             None => None,
         };
-        granted.unwrap_or(reply)
+        let mut reply = granted.unwrap_or(reply);
+        if reply.ok && may_expose(command) {
+            let beside = self.beside.iter();
+            for listener in beside.flat_map(|beside| beside.newly_exposed()) {
+                reply.add_message("AMQ2050W", &listener);
+            }
+        }
+        reply
     }
 
     async fn carry_out(&self, issuer: &Issuer, command: &Command) -> Reply {
@@ -303,6 +310,17 @@ impl Admin {
                 Reply::failed(id, &inserts, reason)
             }
         }
+    }
+}
+
+/// Whether more clients may come in after a command, or with less protection.
+fn may_expose(command: &Command) -> bool {
+    let is_about = |kind: &ObjectKind| matches!(kind, ObjectKind::SvrConn | ObjectKind::Qmgr);
+    match command {
+        Command::Define { kind, .. } | Command::Alter { kind, .. } => is_about(kind),
+        Command::ChlAuth(command) => matches!(command, ChlAuthCommand::Set { .. }),
+        Command::RefreshConnAuth => true,
+        _ => false,
     }
 }
 

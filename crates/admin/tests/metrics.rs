@@ -84,6 +84,9 @@ impl Components for OneClient {
     fn stop_listener<'a>(&'a self, _: &'a str) -> Answer<'a> {
         Box::pin(std::future::ready(Err(ComponentError::ListenerInactive)))
     }
+    fn newly_exposed(&self) -> Vec<[String; 5]> {
+        Vec::new()
+    }
     fn refresh_tls(&self) -> Result<(), String> {
         Ok(())
     }

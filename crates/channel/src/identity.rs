@@ -9,7 +9,9 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Unable, Verdict, own_number};
+use posthaste_authentication::{
+    Credentials, Loopback, Seal, SecretKind, Unable, Verdict, own_number,
+};
 use posthaste_engine::Application;
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};

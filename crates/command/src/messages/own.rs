@@ -277,7 +277,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2050W",
         "Listener {0} of queue manager {1} listens on {2}({3}), and clients come in unprotected ({4}).",
-        "The address can be reached from the network, and InsecureListeners=YES, or an older qm.ini without that key, lets the listener be there.",
+        "The address can be reached from the network. InsecureListeners=YES, or an older qm.ini without that key, lets the listener be there; or a command has opened the channel while the listener ran, and then it goes on until it is stopped.",
         "Give each channel TLS: see Security, Three commands to an encrypted queue manager. Then write InsecureListeners=NO into the stanza TCP of qm.ini.",
     ),
     message(

@@ -262,24 +262,62 @@ fn a_listener_of_the_network_needs_tls_or_to_be_asked_for() {
     }
 }
 
+/// `posthaste run QM1` in a network of its own, which nobody reaches; none where none can be made.
+fn on_every_address(place: &Place, more: &[&str]) -> Option<Serving> {
+    let may = ["-r", "-n", "true"];
+    let tried = std::process::Command::new("unshare").args(may).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        skipped("no network namespace can be made");
+        return None;
+    }
+    let mut command = std::process::Command::new("unshare");
+    let line = "run QM1 --port 0 --bind 0.0.0.0";
+    command.args(["-r", "-n", BINARY]).args(line.split(' '));
+    command.args(more).env("POSTHASTE_DATA", place.data());
+    Some(Serving::start(command))
+}
+
+#[test]
+fn whoever_opens_a_channel_while_a_listener_of_the_network_runs_is_warned() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let tls = |channel: &str, spec: &str| {
+        let alter = format!(
+            "ALTER CHANNEL({channel}) CHLTYPE(SVRCONN) SSLCIPH('{spec}') SSLCAUTH(OPTIONAL)\n"
+        );
+        place.mqsc(&alter, "QM1").good().out
+    };
+    let any = "ANY_TLS12_OR_HIGHER";
+    let closed = [tls("DEV.APP.SVRCONN", any), tls("DEV.ADMIN.SVRCONN", any)];
+    assert!(!closed.concat().contains("AMQ2050W"), "{closed:?}");
+    serving.end();
+    let Some(serving) = on_every_address(&place, &[]) else {
+        return;
+    };
+    assert!(tls("DEV.APP.SVRCONN", " ").contains("AMQ2050W"));
+    place.logged("QM1", "AMQ2050W");
+    assert!(!tls("DEV.APP.SVRCONN", " ").contains("AMQ2050W"), "once");
+    assert!(!tls("DEV.APP.SVRCONN", any).contains("AMQ2050W"));
+    for opens in [
+        "ALTER QMGR CHLAUTH(DISABLED)\n",
+        "DEFINE CHANNEL(OPEN) CHLTYPE(SVRCONN)\n",
+        "ALTER QMGR CONNAUTH(' ')\nREFRESH SECURITY(*) TYPE(CONNAUTH)\n",
+    ] {
+        let out = place.mqsc(opens, "QM1").good().out;
+        assert!(out.contains("AMQ2050W"), "{opens}{out}");
+        let closes = "ALTER QMGR CHLAUTH(ENABLED) CONNAUTH(OWN.USERS)\nREFRESH SECURITY(*) TYPE(CONNAUTH)\nDELETE CHANNEL(OPEN)\n";
+        place.mqsc(closes, "QM1");
+    }
+    serving.end();
+}
+
 #[test]
 fn a_listener_of_the_network_that_was_asked_for_is_warned_of() {
     let place = Place::new();
     place.serving("QM1").end();
-    // A network of its own, which nobody reaches.
-    let mut command = std::process::Command::new("unshare");
-    if !command
-        .args(["-r", "-n", "true"])
-        .status()
-        .is_ok_and(|status| status.success())
-    {
-        return skipped("no network namespace can be made");
-    }
-    let mut command = std::process::Command::new("unshare");
-    let line = "run QM1 --port 0 --bind 0.0.0.0 --insecure";
-    command.args(["-r", "-n", BINARY]).args(line.split(' '));
-    command.env("POSTHASTE_DATA", place.data());
-    let serving = Serving::start(command);
+    let Some(serving) = on_every_address(&place, &["--insecure"]) else {
+        return;
+    };
     let listens = serving
         .welcome
         .iter()

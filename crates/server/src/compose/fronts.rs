@@ -210,6 +210,10 @@ impl Components for Fronts {
         self.services.stop(service)
     }
 
+    fn newly_exposed(&self) -> Vec<[String; 5]> {
+        self.listeners.newly_exposed()
+    }
+
     fn stop_listener<'a>(&'a self, name: &'a str) -> Answer<'a> {
         Box::pin(async {
             let stopped = self.listeners.stop(name).await;

@@ -2,7 +2,8 @@
 //!
 //! Invariants: a listener is in the table from the moment it is bound, or waits for its address, until it was
 //! stopped; stopping one closes its socket and leaves the connections it has taken alone, as in MQ; an address that
-//! somebody else has keeps no queue manager from starting; once the queue manager ends no listener is started.
+//! somebody else has keeps no queue manager from starting; once the queue manager ends no listener is started; a host name is
+//! looked up once for a start, so that what was checked is what is listened on.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -65,6 +66,15 @@ impl Plan {
             backlog: u32::try_from(number(MQIACH_BACKLOG)).unwrap_or(0),
             control: number(MQIACH_LISTENER_CONTROL),
             description: object.attrs.text(MQCACH_LISTENER_DESC).trim().to_owned(),
+        }
+    }
+
+    /// Why its address cannot be listened on.
+    fn refused(&self, error: io::Error) -> ListenerError {
+        ListenerError::Bind {
+            host: shown(&self.host).to_owned(),
+            port: self.port,
+            error,
         }
     }
 }
@@ -198,6 +208,8 @@ impl SocketOptions {
 enum Entry {
     Listening {
         running: Running,
+        /// By which channel clients come in unprotected, as far as the operator was told.
+        exposed: Option<String>,
         /// Takes connections.
         task: JoinHandle<()>,
     },
@@ -289,8 +301,11 @@ impl Listeners {
 
     async fn start_by(&self, plan: Plan, by: By) -> Result<Running, ListenerError> {
         self.check_not_ending()?;
-        let exposed = self.check_exposure(&plan).await?;
-        let listener = bind(&plan, self.treatment).await?;
+        let addresses = addresses(&plan)
+            .await
+            .map_err(|error| plan.refused(error))?;
+        self.check_exposure(&plan, &addresses)?;
+        let listener = bind(&plan, &addresses, self.treatment)?;
         let mut entries = self.entries.lock();
         self.check_not_ending()?;
         match entries.get(&plan.name) {
@@ -319,6 +334,7 @@ impl Listeners {
         };
         let entry = Entry::Listening {
             running: running.clone(),
+            exposed: None,
             task,
         };
         entries.insert(running.plan.name.clone(), entry);
@@ -327,36 +343,67 @@ impl Listeners {
         let process = std::process::id().to_string();
         let operator = &self.reporting.operator;
         operator.message("AMQ5026I", &[running.plan.name.clone(), process]);
-        if let Some(why) = exposed {
-            let name = self.registry.queue_manager().name().to_owned();
-            let listener = running.plan.name.clone();
-            let [host, port] = [address.ip().to_string(), address.port().to_string()];
-            operator.message("AMQ2050W", &[listener, name, host, port, why]);
-        }
+        // What was changed since it was looked at was told to nobody.
+        self.newly_exposed();
         Ok(running)
     }
 
-    /// By which channel clients of the network would come in unprotected, where they may.
+    /// Whether a listener may be on these addresses.
     ///
     /// # Errors
-    /// They would, and may not.
-    async fn check_exposure(&self, plan: &Plan) -> Result<Option<String>, ListenerError> {
-        // A name that leads nowhere is told of when the address is listened on.
-        let addresses = addresses(plan).await.unwrap_or_default();
-        let is_here = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
-        if addresses.iter().all(is_here) {
-            return Ok(None);
+    /// Clients of the network would come in unprotected, and may not.
+    fn check_exposure(&self, plan: &Plan, addresses: &[SocketAddr]) -> Result<(), ListenerError> {
+        if self.treatment.insecure || !addresses.iter().any(is_of_network) {
+            return Ok(());
         }
-        let exposed = self.registry.exposed();
-        let why = exposed.map(|exposed| format!("channel {}: {}", exposed.channel, exposed.why));
-        match why {
-            Some(why) if !self.treatment.insecure => Err(ListenerError::Exposed {
+        match self.exposed() {
+            Some(why) => Err(ListenerError::Exposed {
                 host: shown(&plan.host).to_owned(),
                 port: plan.port,
                 why,
             }),
-            why => Ok(why),
+            None => Ok(()),
         }
+    }
+
+    /// By which channel clients of the network come in unprotected, and why.
+    fn exposed(&self) -> Option<String> {
+        let exposed = self.registry.exposed()?;
+        Some(format!("channel {}: {}", exposed.channel, exposed.why))
+    }
+
+    /// Tells the operator by which listeners on addresses of the network clients come in unprotected since it was looked at
+    /// before; the inserts of these messages.
+    pub(crate) fn newly_exposed(&self) -> Vec<[String; 5]> {
+        let mut entries = self.entries.lock();
+        let outside = entries.values_mut().filter_map(|entry| match entry {
+            Entry::Listening {
+                running, exposed, ..
+            } if is_of_network(&running.address) => Some((running, exposed)),
+            _ => None,
+        });
+        let outside: Vec<_> = outside.collect();
+        if outside.is_empty() {
+            return Vec::new();
+        }
+        let now = self.exposed();
+        let mut newly = Vec::new();
+        for (running, before) in outside {
+            if let Some(why) = now.as_ref().filter(|why| before.as_ref() != Some(why)) {
+                let [host, port] = [
+                    running.address.ip().to_string(),
+                    running.address.port().to_string(),
+                ];
+                let name = self.registry.queue_manager().name().to_owned();
+                newly.push([running.plan.name.clone(), name, host, port, why.clone()]);
+            }
+            before.clone_from(&now);
+        }
+        drop(entries);
+        for inserts in &newly {
+            self.reporting.operator.message("AMQ2050W", inserts);
+        }
+        newly
     }
 
     /// Stops a listener; when this returns nobody listens there any more.
@@ -467,6 +514,11 @@ pub fn try_listen(host: &str, port: u16) -> io::Result<()> {
     }
 }
 
+/// Whether it can be reached from elsewhere.
+fn is_of_network(address: &SocketAddr) -> bool {
+    !address.ip().to_canonical().is_loopback()
+}
+
 /// Where a plan may listen, in order of preference.
 async fn addresses(plan: &Plan) -> io::Result<Vec<SocketAddr>> {
     let port = plan.port;
@@ -485,12 +537,11 @@ async fn addresses(plan: &Plan) -> io::Result<Vec<SocketAddr>> {
     Ok(found.collect())
 }
 
-async fn bind(plan: &Plan, treatment: SocketOptions) -> Result<Listener, ListenerError> {
-    let refused = |error| ListenerError::Bind {
-        host: shown(&plan.host).to_owned(),
-        port: plan.port,
-        error,
-    };
+fn bind(
+    plan: &Plan,
+    addresses: &[SocketAddr],
+    treatment: SocketOptions,
+) -> Result<Listener, ListenerError> {
     let mut options = Options {
         keepalive: treatment.keep_alive.then(|| Duration::from_secs(300)),
         ..Options::default()
@@ -502,8 +553,8 @@ async fn bind(plan: &Plan, treatment: SocketOptions) -> Result<Listener, Listene
         options.backlog = backlog;
     }
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
-    for address in addresses(plan).await.map_err(refused)? {
-        match Listener::bind(&Address::Tcp(address), options) {
+    for address in addresses {
+        match Listener::bind(&Address::Tcp(*address), options) {
             Ok(listener) => return Ok(listener),
             Err(error) => last = error.source,
         }
@@ -513,7 +564,7 @@ async fn bind(plan: &Plan, treatment: SocketOptions) -> Result<Listener, Listene
             break;
         }
     }
-    Err(refused(last))
+    Err(plan.refused(last))
 }
 
 /// Tells the operator about connections that were not taken, and who made them.
