@@ -11,7 +11,9 @@ use posthaste_command::{
     Attrs, AuthorityCommand, COMPONENT, ChlAuthCommand, Command, DisplayWhat, Matching, ObjectKind,
     RecordName, Reply, Value, authority_row,
 };
-use posthaste_engine::{ChangeError, Issuer, Need, QueueManager, Refusal, authority_numbers};
+use posthaste_engine::{
+    ChangeError, Issuer, Need, NoEntity, QueueManager, Refusal, authority_numbers,
+};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
@@ -342,14 +344,22 @@ pub(crate) async fn grant_maker(
 
 fn failed(qm: &QueueManager, of: &RecordName, error: ChangeError) -> Reply {
     match error {
-        ChangeError::UnknownEntity => unknown(&of.entity),
+        ChangeError::Entity(why) => not_known(&of.entity, why),
         error => change::record_refused(qm, &shown_name(of), error),
     }
 }
 
-fn unknown(entity: &Entity) -> Reply {
-    let who = format!("{} {}", entity.kind.word(), entity.name);
-    Reply::failed("AMQ8871E", &[who], Reason::UNKNOWN_ENTITY)
+fn not_known(entity: &Entity, why: NoEntity) -> Reply {
+    match why {
+        NoEntity::Unknown => {
+            let who = format!("{} {}", entity.kind.word(), entity.name);
+            Reply::failed("AMQ8871E", &[who], Reason::UNKNOWN_ENTITY)
+        }
+        NoEntity::NoAnswer => {
+            let who = entity.name.to_string();
+            Reply::failed("AMQ2434E", &[who], Reason::SECURITY_ERROR)
+        }
+    }
 }
 
 /// A record as messages name it.
@@ -404,8 +414,9 @@ pub(crate) async fn execute(qm: &QueueManager, command: &AuthorityCommand) -> Re
                 entity,
             } = record;
             let name = profile.text();
-            let Some(authorities) = qm.authorities_of(entity, *object_type, name).await else {
-                return unknown(entity);
+            let authorities = match qm.authorities_of(entity, *object_type, name).await {
+                Ok(authorities) => authorities,
+                Err(why) => return not_known(entity, why),
             };
             let mut reply = Reply::default();
             let mut cells = vec![("OBJNAME", Value::from(name))];
@@ -487,8 +498,8 @@ async fn records(qm: &QueueManager, chosen: &Chosen<'_>, show: &[&'static str]) 
         None => None,
         Some(entity) if chosen.matching == Matching::Membership => {
             match qm.counting_entities(entity).await {
-                Some(entities) => Some(entities),
-                None => return unknown(entity),
+                Ok(entities) => Some(entities),
+                Err(why) => return not_known(entity, why),
             }
         }
         Some(entity) => Some(vec![entity.clone()]),

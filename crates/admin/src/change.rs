@@ -2,7 +2,7 @@
 
 use posthaste_command::{Attrs, ObjectKind, Reply, attributes, by_selector, is_chlauth, shown};
 use posthaste_engine::{
-    ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, QueueManager,
+    ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, NoEntity, QueueManager,
 };
 use posthaste_mqi::Reason;
 
@@ -30,7 +30,12 @@ impl Change<'_> {
                 Reply::failed("AMQ8146E", &[self.qm.name().to_owned()], reason)
             }
             ChangeError::BadName => Reply::failed("AMQ8424E", &name, Reason::OBJECT_NAME_ERROR),
-            ChangeError::UnknownEntity => Reply::failed("AMQ8871E", &name, Reason::UNKNOWN_ENTITY),
+            ChangeError::Entity(NoEntity::Unknown) => {
+                Reply::failed("AMQ8871E", &name, Reason::UNKNOWN_ENTITY)
+            }
+            ChangeError::Entity(NoEntity::NoAnswer) => {
+                Reply::failed("AMQ2434E", &name, Reason::SECURITY_ERROR)
+            }
             ChangeError::NotSupported(selectors) => self.not_supported(&selectors),
             ChangeError::Exists(_) => Reply::failed(
                 self.kind.row().message_ids.exists,

@@ -19,8 +19,8 @@ pub trait Users: Send + Sync {
     /// The same of a user whom somebody has asked about before, for those who cannot wait. None: it is not known yet, and is
     /// being asked now.
     fn known_identity(&self, user: &str) -> Option<Arc<Identity>>;
-    /// Whether there is such a user, or such a group.
-    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool>;
+    /// Whether there is such a user, or such a group. None: it could not be found out.
+    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, Option<bool>>;
     /// Forgets what was looked up.
     fn refresh(&self);
 }
@@ -43,6 +43,29 @@ impl fmt::Debug for Authorization {
         shown
             .field("enforced", &self.enforced)
             .finish_non_exhaustive()
+    }
+}
+
+/// Why nothing is known of a user or a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoEntity {
+    /// There is none of this name.
+    Unknown,
+    /// It could not be found out.
+    NoAnswer,
+}
+
+impl Authorization {
+    /// That there is such a user, or such a group.
+    ///
+    /// # Errors
+    /// There is none, or nobody could say.
+    pub(crate) async fn find(&self, entity: &Entity) -> Result<(), NoEntity> {
+        match self.users.is_known(entity).await {
+            Some(true) => Ok(()),
+            Some(false) => Err(NoEntity::Unknown),
+            None => Err(NoEntity::NoAnswer),
+        }
     }
 }
 

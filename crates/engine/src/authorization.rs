@@ -18,7 +18,7 @@ use posthaste_mqi::Reason;
 
 use crate::application::Application;
 use crate::audit::{AuditEvent, AuditKind};
-use crate::authority_service::{Authorised, Authorization};
+use crate::authority_service::{Authorised, Authorization, NoEntity};
 use crate::manager::Inner;
 
 /// What somebody may not do.
@@ -303,18 +303,21 @@ impl Inner {
     }
 
     /// The entity whose record is meant: where users have no records, a user's is that of its primary group.
-    pub(crate) async fn recorded_entity(&self, entity: &Entity) -> Option<Entity> {
+    ///
+    /// # Errors
+    /// There is none, or nobody could say.
+    pub(crate) async fn recorded_entity(&self, entity: &Entity) -> Result<Entity, NoEntity> {
         let Some(service) = &self.config.authorization else {
-            return Some(entity.clone());
+            return Ok(entity.clone());
         };
-        if !service.users.is_known(entity).await {
-            return None;
-        }
+        service.find(entity).await?;
         if entity.kind == EntityKind::Group || service.by_user {
-            return Some(entity.clone());
+            return Ok(entity.clone());
         }
-        let identity = service.users.identity(&entity.name).await?;
-        identity.groups.first().map(|group| Entity::group(group))
+        let identity = service.users.identity(&entity.name).await;
+        let identity = identity.ok_or(NoEntity::NoAnswer)?;
+        let group = identity.groups.first().map(|group| Entity::group(group));
+        group.ok_or(NoEntity::Unknown)
     }
 }
 

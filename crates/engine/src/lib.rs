@@ -92,7 +92,7 @@ mod verbs;
 
 pub use application::{Application, Binding};
 pub use audit::{AuditEvent, AuditKind, Backlog};
-pub use authority_service::{Authorization, Looking, Users};
+pub use authority_service::{Authorization, Looking, NoEntity, Users};
 pub use authorization::{Issuer, Need, Refusal};
 pub use bodies::{BodyCipher, NotOpened};
 pub use catalogue::{

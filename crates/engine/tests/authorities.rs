@@ -311,6 +311,25 @@ fn of_whom_nobody_can_say_who_that_is_an_audit_knows() {
 }
 
 #[test]
+fn that_nobody_could_say_who_somebody_is_is_told_apart_from_that_there_is_none() {
+    let (w, users) = world(false);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(CONNECT)");
+    *users.silent.lock() = true;
+    for text in [
+        "SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('app') AUTHADD(INQ)",
+        "DELETE AUTHREC OBJTYPE(QMGR) PRINCIPAL('app')",
+        "DISPLAY ENTAUTH OBJTYPE(QMGR) PRINCIPAL('app')",
+        "DISPLAY AUTHREC PRINCIPAL('app') MATCH(MEMBERSHIP)",
+    ] {
+        let reply = w.mqsc(text);
+        assert_eq!(reply.reason, Reason::SECURITY_ERROR, "{text} {reply:?}");
+        assert_eq!(reply.messages[0].0, "AMQ2434E", "{text}");
+    }
+    *users.silent.lock() = false;
+    assert!(admit(&w, "app").is_ok(), "nothing was changed");
+}
+
+#[test]
 fn who_may_not_connect_does_not() {
     let (w, users) = world(false);
     assert_eq!(admit(&w, "app").err(), Some(Reason::NOT_AUTHORIZED));

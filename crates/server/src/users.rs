@@ -166,9 +166,9 @@ impl Users for SystemUsers {
         known
     }
 
-    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool> {
+    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, Option<bool>> {
         let asked = async move {
-            let known = match entity.kind {
+            match entity.kind {
                 EntityKind::Principal if self.external => Some(true),
                 EntityKind::Principal => {
                     let is_user = |name: &str| system_user(name).map(|user| user.known);
@@ -177,8 +177,7 @@ impl Users for SystemUsers {
                 // Everybody is in it, whether the system has it or not.
                 EntityKind::Group if &*entity.name == EVERYBODY => Some(true),
                 EntityKind::Group => self.ask(&entity.name, is_group).await,
-            };
-            known.unwrap_or(false)
+            }
         };
         Box::pin(asked)
     }
@@ -235,7 +234,7 @@ mod tests {
             assert_eq!(&*stranger.user, "no-such-user");
             users.refresh();
         }
-        let known = |entity: Entity| block_on(users.is_known(&entity));
+        let known = |entity: Entity| block_on(users.is_known(&entity)).unwrap();
         assert!(known(Entity::principal("root")) && known(Entity::group("root")));
         assert!(known(Entity::group("nobody")));
         assert!(!known(Entity::principal("no-such-user")));
@@ -250,7 +249,7 @@ mod tests {
             external: true,
             ..users
         };
-        let known = |entity: Entity| block_on(users.is_known(&entity));
+        let known = |entity: Entity| block_on(users.is_known(&entity)).unwrap();
         assert!(known(Entity::principal("no-such-user")));
         assert!(
             !known(Entity::group("no-such-group")),

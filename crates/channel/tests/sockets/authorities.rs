@@ -40,8 +40,8 @@ impl Users for Slow {
         })
     }
 
-    fn is_known<'a>(&'a self, _: &'a Entity) -> Looking<'a, bool> {
-        Box::pin(std::future::ready(false))
+    fn is_known<'a>(&'a self, _: &'a Entity) -> Looking<'a, Option<bool>> {
+        Box::pin(std::future::ready(Some(false)))
     }
 
     fn refresh(&self) {}

@@ -2,7 +2,8 @@
 //! looks up.
 //!
 //! Invariants: the table has what the list has (and what was granted on temporary queues, which are not logged); a record
-//! is one definition, whose name says type of object, entity and profile; an object's own records go with it.
+//! is one definition, whose name says type of object, entity and profile; an object's own records go with it; what was granted on
+//! the name of a dynamic queue before it was made stays, also in the record of whoever made it.
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use posthaste_recovery_log::Lsn;
 
 use super::{Catalogue, ChangeError, Definition};
 use crate::application::Application;
+use crate::authority_service::NoEntity;
 use crate::authorization::{Asking, Issuer, Need, Refusal};
 use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
@@ -101,19 +103,27 @@ fn record_of(object: &Object) -> Option<Record> {
         MQZAET_PRINCIPAL => Entity::principal(name),
         _ => Entity::group(name),
     };
-    let Some(Value::Ints(list)) = attrs.get(MQIACF_AUTHORIZATION_LIST) else {
+    Some(Record {
+        profile: Profile::new(attrs.text(MQCACF_AUTH_PROFILE_NAME)).ok()?,
+        object_type: ObjectType::with_code(attrs.int(MQIACF_OBJECT_TYPE))?,
+        entity,
+        authorities: listed(object, MQIACF_AUTHORIZATION_LIST)?,
+    })
+}
+
+/// Where the record of whoever made a dynamic queue keeps what it had before.
+const BEFORE: i32 = MQIACF_AUTH_ADD_AUTHS;
+
+/// The authorities whose numbers an attribute has.
+fn listed(object: &Object, selector: i32) -> Option<Authorities> {
+    let Some(Value::Ints(list)) = object.attrs.get(selector) else {
         return None;
     };
     let known = list.iter().filter_map(|number| {
         let code = i32::try_from(*number).ok()?;
         posthaste_authority::Authority::with_code(code)
     });
-    Some(Record {
-        profile: Profile::new(attrs.text(MQCACF_AUTH_PROFILE_NAME)).ok()?,
-        object_type: ObjectType::with_code(attrs.int(MQIACF_OBJECT_TYPE))?,
-        entity,
-        authorities: known.collect(),
-    })
+    Some(known.collect())
 }
 
 /// A second, by two attributes of a definition.
@@ -150,14 +160,30 @@ impl Catalogue {
         let _order = self.order.lock();
         let name = definition_name(of.object_type, &of.profile, &of.entity);
         let known = self.object(ObjectKind::AuthRec, &name);
-        let before = known.as_ref().and_then(record_of);
-        let before = before.map_or(Authorities::NONE, |record| record.authorities);
+        let has = known.as_ref().and_then(record_of);
+        let has = has.map_or(Authorities::NONE, |record| record.authorities);
+        let before = known.and_then(|known| listed(&known, BEFORE));
+        let before = before.map(|before| before & !remove);
+        self.write_authority(qm, of, (has | add) & !remove, before)
+    }
+
+    /// A record is these authorities; the caller holds `order`.
+    fn write_authority(
+        &self,
+        qm: &Arc<Inner>,
+        of: &RecordName,
+        authorities: Authorities,
+        before: Option<Authorities>,
+    ) -> Result<Option<Lsn>, ChangeError> {
         let mut object = definition_of(&Record {
             profile: of.profile.clone(),
             object_type: of.object_type,
             entity: of.entity.clone(),
-            authorities: (before | add) & !remove,
+            authorities,
         });
+        if let Some(before) = before {
+            object.attrs.set(BEFORE, numbers(before));
+        }
         let logged = self.log_object(qm, &mut object, 0)?;
         self.applied(object, 0, logged.map_or(Lsn(0), |logged| logged.start));
         Ok(logged.map(|logged| logged.end))
@@ -181,11 +207,25 @@ impl Catalogue {
         let object_type = kind.object_type();
         for entity in self.authorities.entities(object_type, &profile) {
             let name = definition_name(object_type, &profile, &entity);
-            if let Some(known) = self.find(ObjectKind::AuthRec, &name)
-                && (made.is_none() || altered(&known) >= made)
-            {
-                end = self.delete_known(qm, &known, false, false)?;
+            let Some(known) = self.find(ObjectKind::AuthRec, &name) else {
+                continue;
+            };
+            if made.is_some() && altered(&known) < made {
+                continue;
             }
+            let object = self.object(ObjectKind::AuthRec, &name);
+            let before = object.and_then(|object| listed(&object, BEFORE));
+            end = match before.filter(|_| made.is_some()) {
+                Some(before) => {
+                    let of = RecordName {
+                        profile: profile.clone(),
+                        object_type,
+                        entity,
+                    };
+                    self.write_authority(qm, &of, before, None)?
+                }
+                None => self.delete_known(qm, &known, false, false)?,
+            };
         }
         Ok(end)
     }
@@ -226,12 +266,13 @@ impl Catalogue {
                 object_type,
                 entity: maker,
             };
-            return self.set_authority(
-                qm,
-                &of,
-                Authorities::ALL & object_type.applicable(),
-                Authorities::NONE,
-            );
+            let _order = self.order.lock();
+            let name = definition_name(object_type, &of.profile, &of.entity);
+            let before = self.object(ObjectKind::AuthRec, &name);
+            let before = before.as_ref().and_then(record_of);
+            let before = before.map(|record| record.authorities);
+            let all = Authorities::ALL & object_type.applicable();
+            return self.write_authority(qm, &of, all, before);
         }
         self.authorities.0.write().set(&Record {
             profile,
@@ -247,7 +288,7 @@ impl QueueManager {
     /// Adds authorities to a record and takes others away (SET AUTHREC). A record without authorities is one.
     ///
     /// # Errors
-    /// `UnknownEntity` there is no such user or group; why nothing was changed.
+    /// `Entity` there is no such user or group, or nobody could say; why nothing was changed.
     pub async fn set_authority(
         &self,
         of: &RecordName,
@@ -269,7 +310,7 @@ impl QueueManager {
         let inner = self.inner();
         // Whom nobody knows any more may have records still.
         let of = match self.recorded(of).await {
-            Err(ChangeError::UnknownEntity) => of.clone(),
+            Err(ChangeError::Entity(NoEntity::Unknown)) => of.clone(),
             other => other?,
         };
         let name = definition_name(of.object_type, &of.profile, &of.entity);
@@ -284,7 +325,7 @@ impl QueueManager {
     async fn recorded(&self, of: &RecordName) -> Result<RecordName, ChangeError> {
         let entity = self.inner().recorded_entity(&of.entity).await;
         Ok(RecordName {
-            entity: entity.ok_or(ChangeError::UnknownEntity)?,
+            entity: entity.map_err(ChangeError::Entity)?,
             ..of.clone()
         })
     }
@@ -301,43 +342,49 @@ impl QueueManager {
     }
 
     /// The entities whose records count for an entity: itself, or a user's groups (and the user, where users have records).
-    /// None: there is no such user, or no such group, or nobody could say.
-    pub async fn counting_entities(&self, of: &Entity) -> Option<Vec<Entity>> {
+    ///
+    /// # Errors
+    /// There is no such user, or no such group, or nobody could say.
+    pub async fn counting_entities(&self, of: &Entity) -> Result<Vec<Entity>, NoEntity> {
         let inner = self.inner();
         let Some(service) = &inner.config.authorization else {
-            return Some(vec![of.clone()]);
+            return Ok(vec![of.clone()]);
         };
-        if !service.users.is_known(of).await {
-            return None;
-        }
+        service.find(of).await?;
         if of.kind == EntityKind::Group {
-            return Some(vec![of.clone()]);
+            return Ok(vec![of.clone()]);
         }
-        let identity = service.users.identity(&of.name).await?;
+        let identity = service.users.identity(&of.name).await;
+        let identity = identity.ok_or(NoEntity::NoAnswer)?;
         let table = inner.catalogue.authorities.0.read();
-        Some(table.entities(&identity).collect())
+        Ok(table.entities(&identity).collect())
     }
 
-    /// What an entity may do with an object by all records that count for it. None: there is no such entity.
+    /// What an entity may do with an object by all records that count for it.
+    ///
+    /// # Errors
+    /// There is no such entity, or nobody could say.
     pub async fn authorities_of(
         &self,
         of: &Entity,
         on: ObjectType,
         name: &str,
-    ) -> Option<Authorities> {
+    ) -> Result<Authorities, NoEntity> {
         let entities = self.counting_entities(of).await?;
         let inner = self.inner();
         if of.kind == EntityKind::Principal
             && let Some(service) = &inner.config.authorization
-            && service.users.identity(&of.name).await?.privileged
         {
-            return Some(on.applicable());
+            let identity = service.users.identity(&of.name).await;
+            if identity.ok_or(NoEntity::NoAnswer)?.privileged {
+                return Ok(on.applicable());
+            }
         }
         let table = inner.catalogue.authorities.0.read();
         let granted = entities
             .iter()
             .filter_map(|one| table.of_entity(on, name, one));
-        Some(granted.fold(Authorities::NONE, |all, more| all | more))
+        Ok(granted.fold(Authorities::NONE, |all, more| all | more))
     }
 
     /// Whether authorities are checked.

@@ -12,6 +12,7 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use super::holders::Holder;
 use super::{Catalogue, Definition, Runtime, Stored};
+use crate::authority_service::NoEntity;
 use crate::consume::waiter::Wakes;
 use crate::delivery;
 use crate::manager::Inner;
@@ -38,8 +39,8 @@ pub enum ChangeError {
     NotFound,
     /// There is one of that name, but of this other kind.
     WrongKind(ObjectKind),
-    /// There is no such user, or no such group.
-    UnknownEntity,
+    /// There is no such user, or no such group; or it could not be found out.
+    Entity(NoEntity),
     /// Somebody has it open: these, as far as they could be found.
     InUse(Vec<Holder>),
     /// An attribute, by its selector, that an object which there is keeps for ever.

@@ -59,7 +59,10 @@ impl Users for Known {
         Some(Arc::new(identity))
     }
 
-    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, bool> {
+    fn is_known<'a>(&'a self, entity: &'a Entity) -> Looking<'a, Option<bool>> {
+        if *self.silent.lock() {
+            return Box::pin(async { None });
+        }
         let users = self.users.lock();
         let known = match entity.kind {
             EntityKind::Principal => users.iter().any(|(user, _)| *user == *entity.name),
@@ -68,7 +71,7 @@ impl Users for Known {
                 groups.any(|group| **group == *entity.name) || &*entity.name == "nobody"
             }
         };
-        Box::pin(async move { known })
+        Box::pin(async move { Some(known) })
     }
 
     fn refresh(&self) {
