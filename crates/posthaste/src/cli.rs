@@ -246,7 +246,7 @@ pub(crate) struct Run {
     /// Let its listeners be on addresses of the network though a channel lets clients in without TLS; it is remembered
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// When it is created: no developer objects, only the system's and the listener
+    /// When it is created: no developer objects, only the system's, the listener, and the users app and admin
     #[arg(long)]
     pub(crate) plain: bool,
     /// When it is created: carry out the MQSC commands of this file
@@ -655,7 +655,7 @@ pub(crate) struct ConnectArgs {
     /// User; the password is asked for, or read from the first line of standard input
     #[arg(long, short = 'u', value_name = "USER")]
     pub(crate) user: Option<String>,
-    /// Read the password from the first line of this file
+    /// Read the password from the first line of this file, or from the first-passwords of a queue manager
     #[arg(long, value_name = "FILE", requires = "user")]
     pub(crate) password_file: Option<PathBuf>,
 }

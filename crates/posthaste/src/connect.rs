@@ -140,11 +140,11 @@ impl Target<'_> {
 
     /// The password of the user that was named.
     fn password(&self) -> Result<Option<Password>, Failure> {
-        if self.reach.user.is_none() {
+        let Some(user) = &self.reach.user else {
             return Ok(None);
-        }
+        };
         let file = self.reach.password_file.as_deref();
-        let password = password::ask("Enter password: ", file)?;
+        let password = password::ask("Enter password: ", user, file)?;
         Ok(Some(password).filter(|password| !password.is_empty()))
     }
 

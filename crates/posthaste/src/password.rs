@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use posthaste_client::Password;
-use posthaste_server::Failure;
+use posthaste_server::{FIRST_PASSWORDS, Failure};
 use zeroize::Zeroizing;
 
 use crate::output::stream_failure;
@@ -16,17 +16,38 @@ use crate::output::stream_failure;
 /// A longer line is no password.
 const LONGEST: u64 = 4_096;
 
-/// The first line of `file`; or else what a person types after `prompt`, or the first line of standard input.
-pub(crate) fn ask(prompt: &str, file: Option<&Path>) -> Result<Password, Failure> {
+/// The password of `user`: the first line of `file`, or what that says of him if it is one that the first run of a queue manager
+/// has made; or else what a person types after `prompt`, or the first line of standard input.
+pub(crate) fn ask(prompt: &str, user: &str, file: Option<&Path>) -> Result<Password, Failure> {
     let text = match file {
-        Some(path) => {
-            let io = |error| Failure::io(path, &error);
-            let file = File::open(path).map_err(io)?;
-            first_line(&mut BufReader::new(file)).map_err(io)?
-        }
+        Some(path) => in_file(path, user)?,
         None => typed(prompt)?,
     };
     Ok(Password::new(text))
+}
+
+fn in_file(path: &Path, user: &str) -> Result<Zeroizing<String>, Failure> {
+    let io = |error| Failure::io(path, &error);
+    let mut file = BufReader::new(File::open(path).map_err(io)?);
+    let first = first_line(&mut file).map_err(io)?;
+    if !first.starts_with(FIRST_PASSWORDS) {
+        return Ok(first);
+    }
+    let mut rest = Zeroizing::new(String::with_capacity(256));
+    file.take(LONGEST).read_to_string(&mut rest).map_err(io)?;
+    let pairs = rest.lines().filter_map(|line| line.split_once(' '));
+    let (mut users, mut found) = (Vec::new(), None);
+    for (name, password) in pairs {
+        users.push(name);
+        if name == user {
+            found = Some(Zeroizing::new(password.to_owned()));
+        }
+    }
+    found.ok_or_else(|| {
+        let (path, users) = (path.display(), users.join(", "));
+        let what = format!("{path} has no password of {user}; it has those of {users}");
+        Failure::bad_parameter(&what)
+    })
 }
 
 /// A new one: a person types it twice.

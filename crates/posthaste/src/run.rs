@@ -179,7 +179,10 @@ fn welcome_lines(
         let addresses: Vec<_> = ready.listeners.iter().map(|l| l.address).collect();
         lines.extend(client_lines(&addresses));
     }
-    lines.extend(users.into_iter().flat_map(user_lines));
+    match users {
+        Some(first) => lines.extend(user_lines(first)),
+        None => lines.extend(kept_line(&home.first_passwords())),
+    }
     lines.push(String::new());
     lines.push("Ctrl-C ends it in order.".to_owned());
     lines
@@ -199,6 +202,14 @@ fn user_lines(first: &FirstUsers) -> Vec<String> {
         "Applications of user {user} on this machine come by loopback without one, as app, which may use DEV.**."
     ));
     lines
+}
+
+/// Where the passwords are that were shown when they were made, as long as that file is there.
+fn kept_line(path: &Path) -> Option<String> {
+    let path = path.exists().then(|| path.display())?;
+    Some(format!(
+        "The passwords that the first run made are in {path}."
+    ))
 }
 
 /// How clients get here: those elsewhere, if there is a way for them, or those of this machine.

@@ -50,7 +50,7 @@ pub use ini::configure::{
 pub use layout::private::make_new_files_private;
 pub use layout::registry::{Registered, add_existing, find, read as registered, remove as forget};
 pub use layout::{DataDir, Home, check_name, valid_name};
-pub use lifecycle::access::{ADMINISTRATOR, APPLICATIONS, Access, FirstUsers};
+pub use lifecycle::access::{ADMINISTRATOR, APPLICATIONS, Access, FIRST_PASSWORDS, FirstUsers};
 pub use lifecycle::check::{Findings, check};
 pub use lifecycle::create::{
     Created, Creation, LISTENER, create, delete, developer_objects, listener_object,

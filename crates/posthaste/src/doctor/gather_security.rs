@@ -9,6 +9,7 @@ use posthaste_chlauth::{
     AddressPattern, CheckClient, Map, Pattern, Record, Rule, Rules, UserSource, Whom,
 };
 use posthaste_server::{self as server, Failure, Home};
+use posthaste_tls::{KeyStore, Shown as ShownCertificate};
 
 use super::gather::{Shown, display, text};
 use super::manager::{Channel, Facts};
@@ -65,22 +66,48 @@ fn channels(commands: &mut CommandServer, rules: &Rules) -> Result<Vec<Channel>,
     Ok(channels)
 }
 
+/// What is in the key repository, with the days until each certificate ends; or why it cannot be read.
+fn certificates(home: &Home, repository: &str) -> Result<Vec<(String, i64)>, String> {
+    let path = match repository {
+        "" => home.key_repository(),
+        path => PathBuf::from(path),
+    };
+    let store = KeyStore::load(&path, None).and_then(|store| store.show());
+    let now = jiff::Timestamp::now().as_second();
+    let days = |shown: ShownCertificate| {
+        let name = match shown.label.as_str() {
+            "" => shown.certificate.subject.to_string(),
+            label => label.to_owned(),
+        };
+        (name, shown.certificate.days_left(now))
+    };
+    let shown = store.map_err(|error| error.to_string())?;
+    Ok(shown.into_iter().map(days).collect())
+}
+
 /// Who may come in.
 pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Facts, Failure> {
     let (settings, _) = server::read_configuration(home)?;
-    let qmgr = display(commands, "DISPLAY QMGR CONNAUTH CHLAUTH")?;
+    let qmgr = display(commands, "DISPLAY QMGR CONNAUTH CHLAUTH SSLKEYR")?;
     let qmgr = qmgr.into_iter().next().unwrap_or_default();
     let connauth = text(&qmgr, "CONNAUTH").to_owned();
+    let mut auth_type = String::new();
     let check_client = match connauth.as_str() {
         "" => String::new(),
         object => {
-            let shown = display(commands, &format!("DISPLAY AUTHINFO({object}) CHCKCLNT"))?;
-            let found = shown.first();
-            found.map_or_else(String::new, |shown| text(shown, "CHCKCLNT").to_owned())
+            let shown = display(
+                commands,
+                &format!("DISPLAY AUTHINFO({object}) AUTHTYPE CHCKCLNT"),
+            )?;
+            let shown = shown.into_iter().next().unwrap_or_default();
+            auth_type = text(&shown, "AUTHTYPE").to_owned();
+            text(&shown, "CHCKCLNT").to_owned()
         }
     };
-    let listeners = display(commands, "DISPLAY LSSTATUS(*) IPADDR")?;
-    let listeners = listeners.iter().map(|shown| {
+    let listeners = display(commands, "DISPLAY LSSTATUS(*) IPADDR STATUS")?;
+    // One that waits for its address is not there.
+    let open = |shown: &&Shown| text(shown, "STATUS") != "STARTING";
+    let listeners = listeners.iter().filter(open).map(|shown| {
         let [name, address] = ["LISTENER", "IPADDR"].map(|key| text(shown, key).to_owned());
         (name, address)
     });
@@ -98,10 +125,12 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Facts,
     ];
     Ok(Facts {
         connauth,
+        auth_type,
         check_client,
         records,
         authorities: settings.authorization.is_some(),
         insecure: settings.insecure_listeners,
+        certificates: certificates(home, text(&qmgr, "SSLKEYR")),
         channels: channels(commands, &rules)?,
         listeners: listeners.filter(|(name, _)| !name.is_empty()).collect(),
         files: files.into_iter().filter_map(file).collect(),

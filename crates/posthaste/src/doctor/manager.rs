@@ -74,11 +74,13 @@ impl Channel {
 }
 
 /// What is known of who may come in.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// The authentication information object that CONNAUTH names, and its CHCKCLNT; blank for none.
     pub(crate) connauth: String,
     pub(crate) check_client: String,
+    /// AUTHTYPE of that object.
+    pub(crate) auth_type: String,
     /// CHLAUTH(ENABLED).
     pub(crate) records: bool,
     /// qm.ini has the authorization service.
@@ -86,10 +88,29 @@ pub(crate) struct Facts {
     /// `InsecureListeners` of qm.ini.
     pub(crate) insecure: bool,
     pub(crate) channels: Vec<Channel>,
+    /// Labels of the certificates in the key repository, and the days until each ends; or why it cannot be read.
+    pub(crate) certificates: Result<Vec<(String, i64)>, String>,
     /// Listeners that run, and their addresses; a blank one is every address.
     pub(crate) listeners: Vec<(String, String)>,
     /// Files with passwords that are there, and their permissions.
     pub(crate) files: Vec<(String, u32)>,
+}
+
+impl Default for Facts {
+    fn default() -> Facts {
+        Facts {
+            connauth: String::new(),
+            check_client: String::new(),
+            auth_type: String::new(),
+            records: false,
+            authorities: false,
+            insecure: false,
+            channels: Vec::new(),
+            certificates: Ok(Vec::new()),
+            listeners: Vec::new(),
+            files: Vec::new(),
+        }
+    }
 }
 
 /// What is known of a running queue manager.

@@ -11,7 +11,7 @@ const SECTION: &str = "security";
 
 type Check = (&'static str, &'static str, fn(&Manager) -> Verdict);
 
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 7] = [
     (
         "passwords",
         "Without CONNAUTH a client is whoever it says it is.",
@@ -31,6 +31,11 @@ const CHECKS: [Check; 6] = [
         "channels",
         "Without SSLCIPH passwords and messages cross the network as they are; MCAUSER makes everybody that user.",
         channels,
+    ),
+    (
+        "certificates",
+        "When one has ended, nobody comes in who needs it.",
+        certificates,
     ),
     (
         "listeners",
@@ -53,6 +58,7 @@ pub(crate) fn check(manager: &Manager) -> Vec<Finding> {
 }
 
 const REFRESH: &str = "REFRESH SECURITY(*) TYPE(CONNAUTH)";
+const REFRESH_TLS: &str = "REFRESH SECURITY(*) TYPE(SSL)";
 
 /// Commands one after the other.
 fn several(manager: &Manager, commands: &[&str]) -> String {
@@ -97,7 +103,10 @@ fn passwords(manager: &Manager) -> Verdict {
             several(
                 manager,
                 &[
-                    &format!("ALTER AUTHINFO({object}) AUTHTYPE(IDPWOS) CHCKCLNT(REQUIRED)"),
+                    &format!(
+                        "ALTER AUTHINFO({object}) AUTHTYPE({}) CHCKCLNT(REQUIRED)",
+                        manager.security.auth_type
+                    ),
                     REFRESH,
                 ],
             ),
@@ -180,6 +189,39 @@ fn channels(manager: &Manager) -> Verdict {
     }
 }
 
+/// Days before its end from which on a certificate is warned of, here and in the error log.
+const EARLY: i64 = 30;
+
+fn certificates(manager: &Manager) -> Verdict {
+    let facts = &manager.security;
+    if facts.channels.iter().all(|one| one.cipher.is_empty()) {
+        return Verdict::pass("no channel has SSLCIPH");
+    }
+    let renew = |what: &str| format!("{what}, then: {}", manager.mqsc(REFRESH_TLS));
+    let all = match &facts.certificates {
+        Ok(all) => all,
+        Err(why) => {
+            let remedy = renew("put the key repository in order (posthaste certs show)");
+            return Verdict::warn(why, remedy);
+        }
+    };
+    let Some((label, days)) = all.iter().min_by_key(|(_, days)| *days) else {
+        return Verdict::warn(
+            "the key repository is empty",
+            renew("put certificates into it"),
+        );
+    };
+    let found = match days {
+        ..0 => format!("{label} has ended"),
+        0..=EARLY => format!("{label} ends in {days} days"),
+        _ => return Verdict::pass(format!("the first to end does in {days} days: {label}")),
+    };
+    Verdict::warn(
+        found,
+        renew("put one that is valid for longer into the key repository"),
+    )
+}
+
 /// Whether an address is of this machine only.
 fn is_loopback(address: &str) -> bool {
     let ip = address.parse::<IpAddr>();
@@ -249,10 +291,12 @@ mod tests {
             security: Facts {
                 connauth: "OWN.USERS".to_owned(),
                 check_client: "REQUIRED".to_owned(),
+                auth_type: "IDPWOS".to_owned(),
                 records: true,
                 authorities: true,
                 insecure: false,
                 channels: vec![channel("SYSTEM.DEF.SVRCONN", true), channel("DEV", false)],
+                certificates: Ok(vec![("authority".to_owned(), 400), ("qm1".to_owned(), 31)]),
                 listeners: vec![("L".to_owned(), "127.0.0.1".to_owned())],
                 files: vec![("/q/users".to_owned(), 0o600)],
             },
@@ -309,7 +353,42 @@ mod tests {
             };
             assert_eq!(warned(insecure), ["listeners"], "{address}");
         }
+        let ending = |facts: &mut Facts, days| {
+            facts.certificates.as_mut().unwrap()[1].1 = days;
+        };
+        assert!(
+            warned(|facts| ending(facts, 3)).is_empty(),
+            "nobody needs it"
+        );
+        let tls = |facts: &mut Facts| facts.channels[1].cipher = "ANY_TLS12".to_owned();
+        assert!(warned(tls).is_empty());
+        for days in [30, 0, -1] {
+            let warned = warned(|facts| {
+                tls(facts);
+                ending(facts, days);
+            });
+            assert_eq!(warned, ["certificates"], "{days}");
+        }
+        let unread = |facts: &mut Facts| facts.certificates = Err("away".to_owned());
+        let warned_of = |change: fn(&mut Facts)| {
+            warned(|facts| {
+                tls(facts);
+                change(facts);
+            })
+        };
+        assert_eq!(warned_of(unread), ["certificates"]);
+        let empty = |facts: &mut Facts| facts.certificates = Ok(Vec::new());
+        assert_eq!(warned_of(empty), ["certificates"]);
         let read = |facts: &mut Facts| facts.files[0].1 = 0o640;
         assert_eq!(warned(read), ["password files"]);
+    }
+
+    #[test]
+    fn the_remedy_is_for_the_object_that_is_there() {
+        let mut manager = closed();
+        manager.security.check_client = "OPTIONAL".to_owned();
+        manager.security.auth_type = "IDPWLDAP".to_owned();
+        let remedy = format!("{:?}", passwords(&manager));
+        assert!(remedy.contains("AUTHTYPE(IDPWLDAP)"), "{remedy}");
     }
 }

@@ -76,14 +76,32 @@ fn the_first_run_shows_passwords_once_and_keeps_them_where_only_the_owner_reads(
     other.end();
     let serving = place.serving("QM1");
     assert!(shown(&serving).is_empty(), "{:?}", serving.welcome);
+    let line = format!("are in {}.", path.display());
+    let named = |serving: &Serving| serving.welcome.iter().any(|l| l.contains(&line));
+    assert!(named(&serving), "{:?}", serving.welcome);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
+    // The file is one of passwords by users.
+    let from = format!("--password-file {}", path.display());
+    let client = by(&serving, "DEV.APP.SVRCONN");
+    let put = |user: &str| {
+        place.fed(
+            "x\n",
+            &format!("put DEV.QUEUE.1 QM1 {client} -u {user} {from}"),
+        )
+    };
+    put("app").good();
+    let none = put("bob");
+    assert!(
+        none.code != 0 && none.err.contains("of app, admin"),
+        "{none:?}"
+    );
     let put = format!(
         "put DEV.QUEUE.1 QM1 --persistent {} -u app",
         by(&serving, "DEV.APP.SVRCONN")
     );
     place.fed(format!("{app}\nHello\n"), &put).good();
     refused(&place.fed("wrong\nHello\n", &put));
-    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 2);
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 3);
     serving.end();
 }
 

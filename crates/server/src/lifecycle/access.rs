@@ -40,6 +40,9 @@ pub enum Access {
     Developer,
 }
 
+/// What the file with the passwords of these begins with; each of the other lines has a name, a blank and a password.
+pub const FIRST_PASSWORDS: &str = "# Made with queue manager";
+
 /// The users that a new queue manager has.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FirstUsers {
@@ -93,7 +96,7 @@ impl Access {
         }
         let file = UserFile::new(home.users());
         let mut text = format!(
-            "# Made with queue manager {0}. Another one: posthaste users passwd {APPLICATIONS} {0}\n",
+            "{FIRST_PASSWORDS} {0}. Another one: posthaste users passwd {APPLICATIONS} {0}\n",
             home.name
         );
         let mut users = Vec::new();
