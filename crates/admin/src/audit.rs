@@ -5,36 +5,62 @@
 
 use posthaste_authority::ObjectType;
 use posthaste_command::{
-    AuthorityCommand, ChlAuthCommand, Command, DisplayWhat, Object, ObjectKind, Reply, messages,
-    without_secrets,
+    Attrs, AuthorityCommand, ChlAuthCommand, Command, DisplayWhat, Object, ObjectKind, Reply,
+    messages, without_secrets,
 };
 use posthaste_engine::{Application, AuditEvent, AuditKind, Issuer, QueueManager};
 use posthaste_mqi::constants::*;
 
-/// The object that a command makes, changes or deletes, as it is now.
-pub(crate) fn subject(qm: &QueueManager, command: &Command) -> Option<Object> {
+/// The objects that a command may make, change or delete, as they are now. Records are looked for only while configuration
+/// events are made of them.
+pub(crate) fn subjects(qm: &QueueManager, command: &Command) -> Vec<Object> {
+    let records = |kind: ObjectKind, is_of: &dyn Fn(&Object) -> bool| {
+        let mut all = match has_configuration_events(qm) {
+            true => qm.objects(kind),
+            false => Vec::new(),
+        };
+        all.retain(is_of);
+        all
+    };
     match command {
         Command::Alter {
             kind: kind @ ObjectKind::Qmgr,
             ..
-        } => qm.object(*kind, qm.name()),
+        } => qm.object(*kind, qm.name()).into_iter().collect(),
         Command::Define { kind, name, .. }
         | Command::Alter { kind, name, .. }
         | Command::Delete { kind, name, .. }
             if *kind != ObjectKind::Sub =>
         {
-            qm.object(*kind, name)
+            qm.object(*kind, name).into_iter().collect()
         }
-        _ => None,
+        Command::ChlAuth(ChlAuthCommand::Set { kind, attrs, .. }) => {
+            let profile = attrs.text(MQCACH_CHANNEL_NAME);
+            let is_of = |one: &Object| one.attrs.text(MQCACH_CHANNEL_NAME) == profile;
+            records(*kind, &is_of)
+        }
+        Command::Authority(
+            AuthorityCommand::Set { record, .. } | AuthorityCommand::Delete { record },
+        ) => records(ObjectKind::AuthRec, &|one| {
+            one.attrs.text(MQCACF_AUTH_PROFILE_NAME) == record.profile.text()
+                && one.attrs.int(MQIACF_OBJECT_TYPE) == record.object_type.code()
+        }),
+        _ => Vec::new(),
     }
 }
 
-/// A command of an issuer was answered; `before` is its [`subject`] as it was.
+fn has_configuration_events(qm: &QueueManager) -> bool {
+    let read = |attrs: &Attrs| attrs.int(MQIA_CONFIGURATION_EVENT) != MQEVR_DISABLED;
+    let read = qm.read_object(ObjectKind::Qmgr, qm.name(), read);
+    read.unwrap_or(false)
+}
+
+/// A command of an issuer was answered; `before` are its [`subjects`] as they were.
 pub(crate) fn carried_out(
     qm: &QueueManager,
     issuer: &Issuer,
     (text, command): (&str, &Command),
-    before: Option<Object>,
+    before: Vec<Object>,
     reply: &Reply,
 ) {
     let (number, object) = about(command);
@@ -45,8 +71,8 @@ pub(crate) fn carried_out(
         false => AuditKind::Inquired,
     };
     let (before, after) = match reply.ok {
-        true => (before, subject(qm, command)),
-        false => (None, None),
+        true => (before, subjects(qm, command)),
+        false => (Vec::new(), Vec::new()),
     };
     let event = AuditEvent {
         who: issuer.application().map_or_else(owner, Application::clone),

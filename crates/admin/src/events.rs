@@ -3,7 +3,8 @@
 //!
 //! Invariants: whoever causes an event waits for nothing but a short lock; a task of its own makes the messages and puts them,
 //! outside syncpoint, as persistent as DEFPSIST of the queue says. What cannot be put, or found no room in memory, is
-//! counted and reported (AMQ2803W, AMQ2804W). Without a switched-on event nothing is put and nothing reported.
+//! counted and reported (AMQ2803W, AMQ2804W). Without a switched-on event nothing is put and nothing reported, and nobody is
+//! woken.
 
 mod body;
 mod switches;
@@ -25,15 +26,41 @@ use posthaste_mqi::constants::{
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, Od, Pmo, Reason};
 
 use body::EventMessage;
-use switches::Switches;
+use switches::{Switches, Wanted};
 
 /// What stands for the queue of events that found no room in memory.
 const MEMORY: &str = "SYSTEM.ADMIN.*.EVENT";
 
+/// An event with what is wanted of it.
+type Judged = (AuditEvent, Wanted);
+
 #[derive(Default)]
 struct Inner {
-    backlog: Backlog<AuditEvent>,
+    /// None until the attributes are known.
+    switches: Option<Switches>,
+    /// What came before.
+    early: Backlog<AuditEvent>,
+    /// Of that, what found no room.
+    lost: u64,
+    backlog: Backlog<Judged>,
     waker: Option<Waker>,
+}
+
+impl Inner {
+    fn push(&mut self, event: AuditEvent) {
+        let length = event.command.len();
+        let Some(switches) = &mut self.switches else {
+            return self.early.push(length, event);
+        };
+        let wanted = switches.judge(&event);
+        if wanted.any_of(&event) {
+            self.backlog.push(length, (event, wanted));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.backlog.is_empty() && self.lost == 0
+    }
 }
 
 /// Events on their way to whoever puts them.
@@ -46,21 +73,38 @@ impl EventInbox {
     /// Takes an event.
     pub fn push(&self, event: AuditEvent) {
         let mut inner = self.inner.lock();
-        inner.backlog.push(event.command.len(), event);
-        let waker = inner.waker.take();
+        inner.push(event);
+        let waker = match inner.is_empty() {
+            true => None,
+            false => inner.waker.take(),
+        };
         drop(inner);
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    fn poll(&self, context: &Context<'_>) -> Poll<(VecDeque<AuditEvent>, u64)> {
+    /// These attributes count from now on, and for what came before.
+    fn switch(&self, switches: Switches) {
         let mut inner = self.inner.lock();
-        if inner.backlog.is_empty() {
+        inner.switches = Some(switches);
+        let (early, lost) = inner.early.take();
+        if switches.any() {
+            inner.lost += lost;
+        }
+        for event in early {
+            inner.push(event);
+        }
+    }
+
+    fn poll(&self, context: &Context<'_>) -> Poll<(VecDeque<Judged>, u64)> {
+        let mut inner = self.inner.lock();
+        if inner.is_empty() {
             inner.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
-        Poll::Ready(inner.backlog.take())
+        let (events, overrun) = inner.backlog.take();
+        Poll::Ready((events, overrun + std::mem::take(&mut inner.lost)))
     }
 }
 
@@ -70,8 +114,6 @@ pub struct EventWriter {
     inbox: Arc<EventInbox>,
     operator: Arc<dyn Operator>,
     user: String,
-    /// Of the moment when it was made: what changes them comes in later.
-    switches: Switches,
 }
 
 impl EventWriter {
@@ -84,32 +126,29 @@ impl EventWriter {
     ) -> EventWriter {
         let attrs = qm.object(ObjectKind::Qmgr, qm.name());
         let switches = attrs.map_or_else(Switches::default, |qmgr| Switches::of(&qmgr.attrs));
+        inbox.switch(switches);
         EventWriter {
             qm,
             inbox,
             operator,
             user,
-            switches,
         }
     }
 
     /// Puts event messages until the queue manager has ended.
     pub async fn serve(self) {
-        let mut switches = self.switches;
         let mut missing = Missing::default();
         while let Some((events, overrun)) = self.next().await {
             match overrun {
                 0 => missing.put_again(MEMORY, &*self.operator),
-                count if switches.any() => {
+                count => {
                     let reason = Reason::STORAGE_NOT_AVAILABLE;
                     missing.add(MEMORY, count, reason, &*self.operator);
                 }
-                _ => {}
             }
             let mut messages = Vec::new();
-            for event in &events {
-                let wanted = switches.judge(event);
-                messages.extend(body::messages(self.qm.name(), event, wanted));
+            for (event, wanted) in &events {
+                messages.extend(body::messages(self.qm.name(), event, *wanted));
             }
             if !messages.is_empty() {
                 self.put_all(messages, &mut missing).await;
@@ -119,7 +158,7 @@ impl EventWriter {
     }
 
     /// The next events; none when the queue manager has ended.
-    async fn next(&self) -> Option<(VecDeque<AuditEvent>, u64)> {
+    async fn next(&self) -> Option<(VecDeque<Judged>, u64)> {
         let mut ended = pin!(self.qm.ended());
         std::future::poll_fn(|context| {
             if let Poll::Ready(events) = self.inbox.poll(context) {
@@ -220,5 +259,49 @@ impl Missing {
         for (queue, count) in self.0 {
             operator.message("AMQ2804W", &[queue.to_owned(), count.to_string()]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posthaste_engine::AuditKind;
+    use posthaste_mqi::constants::{MQEVR_ENABLED, MQIA_COMMAND_EVENT};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A DISPLAY is an event of command events only.
+    #[test]
+    fn nobody_is_woken_for_what_nobody_wants() {
+        let inbox = EventInbox::default();
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let context = Context::from_waker(&waker);
+        let shown = || AuditEvent::new(AuditKind::Inquired, Reason::NONE);
+        // What comes before the attributes are known is judged when they are.
+        inbox.push(shown());
+        inbox.switch(Switches::default());
+        assert!(inbox.poll(&context).is_pending());
+        inbox.push(shown());
+        assert!(inbox.poll(&context).is_pending());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 0);
+        let mut attrs = posthaste_command::Attrs::default();
+        attrs.set_int(MQIA_COMMAND_EVENT, MQEVR_ENABLED);
+        inbox.switch(Switches::of(&attrs));
+        inbox.push(shown());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+        let Poll::Ready((events, 0)) = inbox.poll(&context) else {
+            panic!("one event");
+        };
+        assert_eq!(events.len(), 1);
     }
 }

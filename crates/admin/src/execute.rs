@@ -52,7 +52,7 @@ impl Admin {
     pub async fn run_for(&self, issuer: &Issuer, text: &str) -> Reply {
         match posthaste_command::parse(text) {
             Ok(Some(command)) => {
-                let before = audit::subject(&self.qm, &command);
+                let before = audit::subjects(&self.qm, &command);
                 let reply = self.execute_for(issuer, &command).await;
                 audit::carried_out(&self.qm, issuer, (text, &command), before, &reply);
                 reply

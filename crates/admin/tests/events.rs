@@ -471,6 +471,118 @@ fn configuration_events_show_objects_before_and_after() {
     }
 }
 
+/// Object type, name by its identifier, and another attribute.
+#[test]
+fn configuration_events_of_records_are_about_the_one_that_was_changed() {
+    const QUEUE: &str = "SYSTEM.ADMIN.CONFIG.EVENT";
+    let m = Monitored::new();
+    m.run("SET CHLAUTH(APP) TYPE(ADDRESSMAP) ADDRESS('10.*') USERSRC(NOACCESS)");
+    m.run("SET AUTHREC PROFILE(A) OBJTYPE(QUEUE) GROUP('staff') AUTHADD(GET)");
+    m.run("ALTER QMGR CONFIGEV(ENABLED)");
+    for _ in 0..2 {
+        m.next(QUEUE);
+    }
+    let (created, changed, deleted) = (2367, 2368, 2369);
+    let chlauth = |address: &str| {
+        vec![
+            (1016, "1016".to_owned()),
+            (3501, "APP".to_owned()),
+            (3506, address.to_owned()),
+        ]
+    };
+    let authrec = |group: &str| {
+        vec![
+            (1016, "1022".to_owned()),
+            (3067, "A".to_owned()),
+            (3068, group.to_owned()),
+            (1412, "1".to_owned()),
+        ]
+    };
+    for (text, heads, of) in [
+        (
+            "SET CHLAUTH(APP) TYPE(ADDRESSMAP) ADDRESS('11.*') USERSRC(CHANNEL)",
+            &[created][..],
+            chlauth("11.*"),
+        ),
+        (
+            "SET CHLAUTH(APP) TYPE(ADDRESSMAP) ADDRESS('11.*') USERSRC(NOACCESS) ACTION(REPLACE)",
+            &[changed, changed],
+            chlauth("11.*"),
+        ),
+        (
+            "SET CHLAUTH(APP) TYPE(ADDRESSMAP) ADDRESS('11.*') ACTION(REMOVE)",
+            &[deleted],
+            chlauth("11.*"),
+        ),
+        (
+            "SET CHLAUTH(APP) TYPE(ADDRESSMAP) ACTION(REMOVEALL)",
+            &[deleted],
+            chlauth("10.*"),
+        ),
+        (
+            "SET AUTHREC PROFILE(A) OBJTYPE(QUEUE) GROUP('others') AUTHADD(GET)",
+            &[created],
+            authrec("others"),
+        ),
+        (
+            "SET AUTHREC PROFILE(A) OBJTYPE(QUEUE) GROUP('staff') AUTHADD(PUT)",
+            &[changed, changed],
+            authrec("staff"),
+        ),
+        (
+            "DELETE AUTHREC PROFILE(A) OBJTYPE(QUEUE) GROUP('others')",
+            &[deleted],
+            authrec("others"),
+        ),
+    ] {
+        m.run(text);
+        for reason in heads {
+            let (_, message) = m.next(QUEUE);
+            assert_eq!(message.header.reason, *reason, "{text}");
+            let all = parameters(&message);
+            for expected in &of {
+                assert!(all.contains(expected), "{text} {expected:?} {all:?}");
+            }
+        }
+        assert_eq!(m.w.depth(QUEUE), 0, "{text}");
+    }
+}
+
+/// Client connections start and stop without events; commands do not.
+#[test]
+fn channels_that_are_stopped_and_started_by_command_are_events() {
+    const QUEUE: &str = "SYSTEM.ADMIN.CHANNEL.EVENT";
+    let m = Monitored::new();
+    let of = |number: i32, reason: Reason| AuditEvent {
+        command_number: number,
+        object_type: Some(ObjectType::Channel),
+        object: "APP.CHANNEL".to_owned(),
+        ..AuditEvent::new(AuditKind::Command, reason)
+    };
+    let (start, stop) = (28, 29);
+    m.inbox.push(of(stop, Reason::NONE));
+    m.run("ALTER QMGR CHLEV(EXCEPTION)");
+    m.inbox.push(of(start, Reason::NONE));
+    m.inbox.push(of(stop, Reason(4064)));
+    m.inbox.push(of(stop, Reason::NONE));
+    m.run("ALTER QMGR CHLEV(ENABLED)");
+    m.inbox.push(of(start, Reason::NONE));
+    let manager = (2015, "QM1");
+    let channel = (3501, "APP.CHANNEL");
+    for (number, all) in [
+        (2279, vec![manager, (1020, "10"), channel]),
+        (2282, vec![manager, channel]),
+    ] {
+        let (_, message) = m.next(QUEUE);
+        assert_eq!(
+            (message.header.command, message.header.reason),
+            (46, number)
+        );
+        assert_eq!(parameters(&message), expected(&all));
+    }
+    assert_eq!(m.w.depth(QUEUE), 0);
+}
+
 #[test]
 fn a_full_event_queue_is_reported_once_and_what_is_missing_counted() {
     let m = Monitored::new();

@@ -97,10 +97,10 @@ pub struct AuditEvent {
     pub object_type: Option<ObjectType>,
     /// The object.
     pub object: String,
-    /// What a command has changed or deleted, as it was.
-    pub before: Option<Object>,
-    /// What a command has made or changed, as it is.
-    pub after: Option<Object>,
+    /// What a command may have changed or deleted, as it was.
+    pub before: Vec<Object>,
+    /// What of it is there, as it is, and what the command has made.
+    pub after: Vec<Object>,
     /// The authorities that were missing.
     pub missing: Authorities,
     /// What decided: the key of a channel authentication record, or why TLS did not do.
@@ -125,8 +125,8 @@ impl AuditEvent {
             command_number: 0,
             object_type: None,
             object: String::new(),
-            before: None,
-            after: None,
+            before: Vec::new(),
+            after: Vec::new(),
             missing: Authorities::NONE,
             because: String::new(),
             reason,

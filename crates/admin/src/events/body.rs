@@ -5,7 +5,7 @@
 
 use posthaste_authority::ObjectType;
 use posthaste_command::pcf::{Header, Message, Parameter, Text, Value};
-use posthaste_command::{Attribute, Object, by_selector, shown};
+use posthaste_command::{Attribute, Object, ObjectKind, by_selector, is_chlauth, shown};
 use posthaste_engine::{AuditEvent, AuditKind};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
@@ -129,6 +129,9 @@ pub(super) fn messages(name: &str, event: &AuditEvent, wanted: Wanted) -> Vec<Ev
         AuditKind::Command | AuditKind::Inquired => {
             if event.reason == Reason::NOT_AUTHORIZED && wanted.authority {
                 all.push(command_not_authorized(name, event));
+            }
+            if event.reason == Reason::NONE && wanted.channel {
+                all.extend(channel_command(name, event, wanted));
             }
             if event.reason == Reason::NONE && wanted.command {
                 all.push(command(name, event));
@@ -277,6 +280,23 @@ fn blocked(name: &str, event: &AuditEvent) -> EventMessage {
     }
 }
 
+/// Channel Started, Channel Stopped By User: of commands. Connections of clients cause neither (manual: "Channel events").
+fn channel_command(name: &str, event: &AuditEvent, wanted: Wanted) -> Option<EventMessage> {
+    let message = match event.command_number {
+        MQCMD_START_CHANNEL if wanted.every_channel => {
+            let reason = Reason::CHANNEL_STARTED;
+            EventMessage::new(CHANNEL, MQCMD_CHANNEL_EVENT, reason).text(MQCA_Q_MGR_NAME, name)
+        }
+        MQCMD_STOP_CHANNEL => {
+            let qualified = (name, MQRQ_CHANNEL_STOPPED_DISABLED);
+            let reason = Reason::CHANNEL_STOPPED_BY_USER;
+            EventMessage::qualified(CHANNEL, MQCMD_CHANNEL_EVENT, reason, qualified)
+        }
+        _ => return None,
+    };
+    Some(message.text(MQCACH_CHANNEL_NAME, &event.object))
+}
+
 /// Channel SSL Error.
 fn tls_refused(name: &str, event: &AuditEvent) -> EventMessage {
     let qualifier = match event.message {
@@ -345,23 +365,52 @@ fn configuration(name: &str, event: &AuditEvent, all: &mut Vec<EventMessage>) {
         all.push(message);
     };
     let only = (1, MQCFC_LAST);
-    match (&event.before, &event.after) {
-        (None, Some(made)) => push(Reason::CONFIG_CREATE_OBJECT, made, only),
-        (Some(deleted), None) => push(Reason::CONFIG_DELETE_OBJECT, deleted, only),
-        (Some(before), Some(after)) => {
-            let reason = Reason::CONFIG_CHANGE_OBJECT;
-            push(reason, before, (1, MQCFC_NOT_LAST));
-            push(reason, after, (2, MQCFC_LAST));
+    let same = |one: &Object, all: &[Object]| {
+        let mut all = all.iter();
+        all.position(|other| (other.kind, &other.name) == (one.kind, &one.name))
+    };
+    for before in &event.before {
+        match same(before, &event.after).map(|at| &event.after[at]) {
+            None => push(Reason::CONFIG_DELETE_OBJECT, before, only),
+            // Of records others may be beside the one that was changed; a definition is altered to what it was, too.
+            Some(after) if is_record(after) && after == before => {}
+            Some(after) => {
+                let reason = Reason::CONFIG_CHANGE_OBJECT;
+                push(reason, before, (1, MQCFC_NOT_LAST));
+                push(reason, after, (2, MQCFC_LAST));
+            }
         }
-        (None, None) => {}
+    }
+    for made in &event.after {
+        if same(made, &event.before).is_none() {
+            push(Reason::CONFIG_CREATE_OBJECT, made, only);
+        }
+    }
+}
+
+fn is_record(object: &Object) -> bool {
+    object.kind == ObjectKind::AuthRec || is_chlauth(object.kind)
+}
+
+/// The type that an event names.
+fn type_of(object: &Object) -> i32 {
+    match object.kind {
+        ObjectKind::AuthRec => MQOT_AUTH_REC,
+        kind if is_chlauth(kind) => MQOT_CHLAUTH,
+        kind => kind.object_type().code(),
     }
 }
 
 /// Type, name and attributes of an object.
 fn attributes(object: &Object, out: &mut Vec<Parameter>) {
     let row = object.kind.row();
-    out.push(int(MQIACF_OBJECT_TYPE, object.kind.object_type().code()));
-    out.push(text(row.name, &object.name));
+    out.push(int(MQIACF_OBJECT_TYPE, type_of(object)));
+    // Where a record's name is no attribute of its own, that which it is about stands for it.
+    let name = match is_record(object) {
+        true => object.attrs.text(row.name),
+        false => &object.name,
+    };
+    out.push(text(row.name, name));
     if let Some(kind) = &row.type_ {
         out.push(int(kind.selector, kind.code));
     }
@@ -370,7 +419,12 @@ fn attributes(object: &Object, out: &mut Vec<Parameter>) {
         let is_there =
             selector == row.name || row.type_.as_ref().is_some_and(|t| t.selector == selector);
         if let Some(attribute) = attribute.filter(|of| !of.secret && !is_there) {
-            out.push(parameter(attribute, selector, value));
+            let id = match (object.kind, selector) {
+                // The other is the type of the object itself.
+                (ObjectKind::AuthRec, MQIACF_OBJECT_TYPE) => MQIACF_AUTH_REC_TYPE,
+                _ => selector,
+            };
+            out.push(parameter(attribute, id, value));
         }
     }
 }

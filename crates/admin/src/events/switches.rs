@@ -5,6 +5,7 @@
 
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::{AuditEvent, AuditKind};
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
 /// The attributes, as far as they are acted on.
@@ -23,10 +24,23 @@ pub(super) struct Switches {
 pub(super) struct Wanted {
     pub(super) authority: bool,
     pub(super) channel: bool,
+    /// The channel events of CHLEV(EXCEPTION) and the others.
+    pub(super) every_channel: bool,
     pub(super) tls: bool,
     pub(super) start: bool,
     pub(super) command: bool,
     pub(super) configuration: bool,
+}
+
+impl Wanted {
+    /// Whether anything may be made of an event.
+    pub(super) fn any_of(self, event: &AuditEvent) -> bool {
+        let refused = event.reason == Reason::NOT_AUTHORIZED;
+        match event.kind {
+            AuditKind::Inquired => self.command && !refused || self.authority && refused,
+            _ => self != Wanted::default(),
+        }
+    }
 }
 
 impl Switches {
@@ -49,11 +63,8 @@ impl Switches {
     /// What is wanted of an event. That of an ALTER QMGR counts by what was asked for before it, too.
     pub(super) fn judge(&mut self, event: &AuditEvent) -> Wanted {
         let before = *self;
-        if let Some(after) = event
-            .after
-            .as_ref()
-            .filter(|of| of.kind == ObjectKind::Qmgr)
-        {
+        let mut after = event.after.iter();
+        if let Some(after) = after.find(|of| of.kind == ObjectKind::Qmgr) {
             *self = Switches::of(&after.attrs);
         }
         let on =
@@ -62,6 +73,7 @@ impl Switches {
         Wanted {
             authority: on(|all| all.authority),
             channel: on(|all| all.channel),
+            every_channel: [before.channel, self.channel].contains(&MQEVR_ENABLED),
             tls: on(|all| all.tls),
             start: on(|all| all.start),
             command: on(|all| all.command) && !(shows && self.command == MQEVR_NO_DISPLAY),
