@@ -102,14 +102,16 @@ impl Alerts {
         marks.any(|(mark, alert)| percent >= *mark && alert.is_due(now))
     }
 
-    /// The log had no room for a message: if it never could have, the operator hears both sizes.
-    pub(crate) fn too_long(&self, bytes: usize, log: &RecoveryLog, now: i64) {
+    /// The log had no room for a message: if it never could have, which is the answer, the operator hears both sizes.
+    pub(crate) fn too_long(&self, bytes: usize, log: &RecoveryLog, now: i64) -> bool {
         let usage = log.usage();
         let most = (usage.total - usage.reserve).min(MAX_RECORD as u64);
-        if bytes as u64 > most && self.too_long.is_due(now) {
+        let never_fits = bytes as u64 > most;
+        if never_fits && self.too_long.is_due(now) {
             let inserts = [bytes.to_string(), most.to_string()];
             self.operator.message("AMQ2063E", &inserts);
         }
+        never_fits
     }
 
     /// Whether the reserve for checkpoints is whole, after everything has been done to make it so: until then puts

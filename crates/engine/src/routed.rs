@@ -205,11 +205,17 @@ pub(crate) fn append_put(
             qm.log.append_owing(class, &[&head], owing)
         }
     };
-    if matches!(appended, Err(LogError::Full | LogError::TooLong(_))) {
-        qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
-    }
     keep(head);
-    appended
+    appended.map_err(|error| refused(qm, bytes, error))
+}
+
+/// Why a record of so many bytes was not appended: one that would not fit into an empty log is not waited for.
+fn refused(qm: &Inner, bytes: usize, error: LogError) -> LogError {
+    let short = matches!(error, LogError::Full | LogError::TooLong(_));
+    match short && qm.alerts.too_long(bytes, &qm.log, qm.clock.now()) {
+        true => LogError::TooLong(bytes),
+        false => error,
+    }
 }
 
 /// Data as a record has them: what lies in memory once it has once.
@@ -271,11 +277,8 @@ pub(crate) fn append_all(
             qm.log.append_owing(class, &[&head], owing)
         }
     };
-    if matches!(appended, Err(LogError::Full | LogError::TooLong(_))) {
-        qm.alerts.too_long(bytes, &qm.log, qm.clock.now());
-    }
     keep(head);
-    appended
+    appended.map_err(|error| refused(qm, bytes, error))
 }
 
 /// The put of a private unit of work, whose message is counted nowhere: it does not stay uncommitted.

@@ -20,6 +20,7 @@ use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, 
 use posthaste_env::sync::{Mutex, MutexGuard};
 use posthaste_env::{Nanos, Timer};
 use posthaste_mqi::{Hobj, Reason, Xid};
+use posthaste_recovery_log::LogError;
 
 use crate::application::Application;
 use crate::async_puts::AsyncPuts;
@@ -119,6 +120,8 @@ pub(crate) struct SessionInner {
     pub(crate) is_checked: bool,
     /// Of a connection of the queue manager itself: for which one it publishes, by its number in this run.
     pub(crate) publishes_for: Option<AtomicU64>,
+    /// A put in its unit of work was refused because it would not fit into an empty log.
+    pub(crate) never_fits: AtomicBool,
     busy: AtomicBool,
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
@@ -185,6 +188,7 @@ impl SessionInner {
             who,
             is_checked,
             publishes_for: None,
+            never_fits: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),
@@ -386,6 +390,14 @@ impl SessionInner {
     pub(crate) fn publisher(&self) -> u64 {
         let other = self.publishes_for.as_ref();
         other.map_or(self.id, |other| other.load(Ordering::Relaxed))
+    }
+
+    /// The log did not take a record of its unit of work.
+    pub(crate) fn not_appended(&self, error: LogError) -> LogError {
+        if matches!(error, LogError::TooLong(_)) {
+            self.never_fits.store(true, Ordering::Relaxed);
+        }
+        error
     }
 
     /// Whether so many more messages may join the unit of work.

@@ -255,6 +255,48 @@ fn what_cannot_be_put_goes_to_the_dead_letter_queue_with_its_report() {
     w.end(EndMode::Controlled);
 }
 
+/// For each subscriber it has a header of its own, and all of them are in one record.
+#[test]
+fn a_publication_that_no_log_takes_goes_to_the_dead_letter_queue() {
+    let w = Delivered::start(World::with_dead_letters());
+    for at in 0..4 {
+        w.w.run(&format!(
+            "DEFINE QLOCAL(S{at})\nDEFINE SUB(S{at}) TOPICSTR('t') DEST(S{at}) PSPROP(RFH2) USERDATA(U{at})"
+        ));
+    }
+    let s = w.w.connect();
+    let h = open_od(&s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+    let header = Rfh2 {
+        folders: vec![
+            "<mqext><Dly>1</Dly></mqext>".to_owned(),
+            format!("<usr><a>{}</a></usr>", "x".repeat(300_000)),
+        ],
+        ..Rfh2::default()
+    };
+    let mut data = Vec::new();
+    header.encode(&mut data, ByteOrder::Big, PointerSize::Four);
+    let mut md = described(PERSISTENT);
+    put_delayed(&s, h, &mut md, 0, &data.into()).unwrap();
+    until("it has been dealt with", || w.w.depth(STAGING) == 0);
+    let dead = open(&s, DEAD, IN_OUT);
+    let got = awaited(&s, dead);
+    let order = ByteOrder::Little;
+    let (header, _) = Dlh::decode(&got.data, order, PointerSize::Four).unwrap();
+    assert_eq!(header.dest_q_name, Name::new("t"));
+    assert_eq!(header.reason, Reason::RESOURCE_PROBLEM.code());
+    assert!((0..4).all(|at| w.w.depth(&format!("S{at}")) == 0));
+    assert_eq!(w.w.message_count("AMQ2063E"), 1);
+    assert_eq!(w.w.message_count("AMQ2215W"), 0);
+    // The next one is delivered.
+    let data = message(1, "news");
+    put_delayed(&s, h, &mut described(PERSISTENT), 0, &data).unwrap();
+    until("it has come to all", || {
+        (0..4).all(|at| w.w.depth(&format!("S{at}")) == 1)
+    });
+    drop(s);
+    w.end(EndMode::Controlled);
+}
+
 #[test]
 fn what_nobody_takes_stays_and_the_operator_is_told() {
     let w = Delivered::start(World::light());

@@ -301,7 +301,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2063E",
         "A message needs {0} bytes of the recovery log, which has {1} for it at most.",
-        "A persistent message must lie in the log as a whole, and so must all that a publication is for its subscribers, in a record of 134217728 bytes at most. The put is refused with MQRC_RESOURCE_PROBLEM (2102), nobody is given anything of it, and it would be refused with the log empty, too.",
+        "A persistent message must lie in the log as a whole, and so must all that a publication is for its subscribers, in a record of 134217728 bytes at most. The put is refused with MQRC_RESOURCE_PROBLEM (2102), nobody is given anything of it, and it would be refused with the log empty, too. A delayed publication goes to the dead-letter queue with this reason when its delay is over.",
         "Where the log is what is small, raise LogPrimaryFiles or LogSecondaryFiles in qm.ini and start the queue manager again. Otherwise send the message in parts, or non-persistent. What subscribers are given is in the log once for all who have the same user data; PSPROP(NONE) leaves that out.",
     ),
     message(

@@ -252,7 +252,7 @@ impl Delivering {
             return self.expire(inner, header, data).await;
         }
         let settled = match self.put(inner, &header, data.clone()).await {
-            Err(reason) if !is_passing(reason) => self.give_up(inner, header, data, reason).await,
+            Err(reason) if self.is_final(reason) => self.give_up(inner, header, data, reason).await,
             put => put,
         };
         match settled {
@@ -298,6 +298,12 @@ impl Delivering {
         Ok(got.await?.value.data)
     }
 
+    /// Whether a put that failed for this reason is to fail again, whenever it is tried.
+    fn is_final(&self, reason: Reason) -> bool {
+        let never_fits = self.session.inner().never_fits.load(Ordering::Relaxed);
+        !is_passing(reason) || reason == Reason::RESOURCE_PROBLEM && never_fits
+    }
+
     /// Puts it in the unit of work.
     async fn put(&self, inner: &Inner, header: &Header, data: Bytes) -> Result<(), Reason> {
         let mut od = match &header.to {
@@ -329,6 +335,8 @@ impl Delivering {
             let of_this_run = inner.numbers.in_this_run(header.publisher);
             publisher.store(of_this_run, Ordering::Relaxed);
         }
+        let never_fits = &self.session.inner().never_fits;
+        never_fits.store(false, Ordering::Relaxed);
         self.session
             .put1(&mut od, &mut md, &mut pmo, data)
             .await

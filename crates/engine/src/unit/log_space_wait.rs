@@ -24,10 +24,10 @@ impl LogSpaceWait {
     /// Waits for maintenance to make room, if that is what the log wants.
     ///
     /// # Errors
-    /// 2102 when it could not, or no record is long enough; 2009 when the log has stopped.
+    /// 2102 when it could not, or never can; 2009 when the log has stopped.
     pub(crate) async fn wait(&mut self, qm: &Inner, error: LogError) -> Result<(), Reason> {
         if matches!(error, LogError::TooLong(_)) {
-            // Messages for hundreds of thousands of queues at once: no room could be made for them.
+            // It would not fit into an empty log.
             return Err(Reason::RESOURCE_PROBLEM);
         }
         if !matches!(error, LogError::Full) {

@@ -467,7 +467,7 @@ pub(crate) async fn in_unit(
             }
             Entered::NotAppended(placing, error) => {
                 distribution.take_back(placing);
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait(qm, session.not_appended(error)).await?;
             }
         }
     }

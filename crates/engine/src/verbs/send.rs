@@ -311,7 +311,7 @@ pub(crate) async fn in_unit(
             Entered::Early(message) => return Ok(message),
             Entered::NotAppended(again, error) => {
                 routed = again;
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait(qm, session.not_appended(error)).await?;
             }
         }
     }
