@@ -15,7 +15,7 @@ mod syslog;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -249,6 +249,9 @@ impl Files {
     }
 
     fn append(&self, state: &mut State, entry: &[u8]) -> io::Result<()> {
+        if (state.file.as_ref()).is_some_and(|file| !self.is_named(file)) {
+            state.file = None;
+        }
         if state.file.is_none() {
             crate::layout::make_private(&self.folder).map_err(|f| io::Error::other(f.line()))?;
             let file = self.open()?;
@@ -280,6 +283,16 @@ impl Files {
             .append(true)
             .mode(0o600)
             .open(self.path(1))
+    }
+
+    /// Whether this is the file of that name still: somebody may have moved or removed it.
+    fn is_named(&self, file: &File) -> bool {
+        let place = |found: fs::Metadata| (found.dev(), found.ino());
+        match (file.metadata(), fs::metadata(self.path(1))) {
+            (Ok(is), Ok(named)) => place(is) == place(named),
+            (_, Err(error)) => error.kind() != io::ErrorKind::NotFound,
+            (Err(_), Ok(_)) => true,
+        }
     }
 
     fn path(&self, number: u8) -> PathBuf {
@@ -636,6 +649,27 @@ Compare with what the disk does on a normal day, and look at what else was using
         let text = fs::read_to_string(folder.path().join("AMQERR01.LOG")).unwrap();
         assert!(text.contains("run 0") && text.contains("run 1"));
         assert!(!text.contains("QMgr("));
+    }
+
+    #[test]
+    fn a_file_that_is_moved_or_removed_is_followed_by_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let errors = folder.path().join("errors");
+        let log = ErrorLog::new(&errors, 1 << 20, Some("QM1"), Console::Silent);
+        let write = |number: usize| log.write("AMQ2402E", &[format!("entry {number}")]);
+        let text = |file: &Path| fs::read_to_string(file).unwrap();
+        let (named, moved) = (log.files.path(1), folder.path().join("moved"));
+        write(1);
+        fs::rename(&named, &moved).unwrap();
+        write(2);
+        assert!(text(&moved).contains("entry 1") && !text(&moved).contains("entry 2"));
+        fs::remove_file(&named).unwrap();
+        write(3);
+        assert!(text(&named).contains("entry 3") && !text(&named).contains("entry 2"));
+        fs::remove_dir_all(&errors).unwrap();
+        write(4);
+        write(5);
+        assert!(text(&named).contains("entry 4") && text(&named).contains("entry 5"));
     }
 
     #[test]
