@@ -40,6 +40,8 @@ pub struct Stage {
     pub queue_reads: AtomicU64,
     /// As long as a test has it, no checkpoint image gets its name.
     pub images: Mutex<()>,
+    /// Images that wait for theirs.
+    pub images_held_up: AtomicU64,
     /// Checkpoint images from this number on find the disk full.
     pub no_image_from: AtomicU64,
     /// The next item of so many bytes that replaces one of that length is lost: the disk says that it has written it.
@@ -69,6 +71,7 @@ impl Default for Stage {
             unreadable_head: Mutex::default(),
             queue_reads: AtomicU64::default(),
             images: Mutex::default(),
+            images_held_up: AtomicU64::default(),
             no_image_from: AtomicU64::new(u64::MAX),
             lose_over: Mutex::default(),
             on_queue_write: Mutex::default(),
@@ -256,7 +259,9 @@ impl DiskInFront for Staged {
             return Err(io::ErrorKind::StorageFull.into());
         }
         if number.is_some() {
+            self.stage.images_held_up.fetch_add(1, Ordering::SeqCst);
             drop(self.stage.images.lock());
+            self.stage.images_held_up.fetch_sub(1, Ordering::SeqCst);
         }
         self.disk.rename(from, to)
     }
