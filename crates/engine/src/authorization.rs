@@ -9,17 +9,22 @@
 //!
 //! Sources: IBM MQ's manual, "Authorizations for MQI calls", "Security authorization needed for commands".
 
+use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use posthaste_authority::{
     Authorities, Authority, CLASS, Entity, EntityKind, Identity, MANAGER, ObjectType,
 };
 use posthaste_mqi::Reason;
+use posthaste_mqi::constants::MQAT_QMGR;
 
 use crate::application::Application;
 use crate::audit::{AuditEvent, AuditKind};
 use crate::authority_service::{Authorised, Authorization, NoEntity};
 use crate::manager::Inner;
+use crate::signal::either;
 
 /// What somebody may not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,7 +288,9 @@ impl Inner {
         let identity = service.users.known_identity(user);
         let identity = identity.ok_or(Reason::SECURITY_ERROR)?;
         let who = Application {
+            name: self.config.name.clone(),
             user: user.to_owned(),
+            appl_type: MQAT_QMGR,
             ..Application::default()
         };
         let asking = Asking {
@@ -300,6 +307,26 @@ impl Inner {
             // Who is not found is told of where that matters.
             let _ = service.users.identity(user).await;
         }
+    }
+
+    /// Finds out about users, all at once, for [`Inner::known_caller`] to know them, but for those of whom nothing is found out
+    /// in time.
+    pub(crate) async fn look_all_up(&self, users: &BTreeSet<String>) {
+        let Some(service) = self.authorization().filter(|_| !users.is_empty()) else {
+            return;
+        };
+        let asked = users.iter().map(|user| service.users.identity(user));
+        let mut asked: Vec<_> = asked.collect();
+        let answered = poll_fn(|context| {
+            asked.retain_mut(|user| user.as_mut().poll(context).is_pending());
+            match asked.is_empty() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        });
+        let clock = &self.env.clock;
+        let until = clock.monotonic().saturating_add(LOOKED_UP);
+        either(answered, clock.sleep_until(until)).await;
     }
 
     /// The entity whose record is meant: where users have no records, a user's is that of its primary group.
@@ -320,6 +347,9 @@ impl Inner {
         group.ok_or(NoEntity::Unknown)
     }
 }
+
+/// Nanoseconds in which the users of all the reports on a publication have to be known.
+const LOOKED_UP: u64 = 5_000_000_000;
 
 /// The authority to connect.
 pub(crate) const CONNECT: Authorities = Authorities::of(&[Authority::Connect]);

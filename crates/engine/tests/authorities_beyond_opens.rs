@@ -4,6 +4,8 @@
 
 mod world;
 
+use std::time::{Duration, Instant};
+
 use bytes::Bytes;
 use posthaste_command::render;
 use posthaste_engine::Session;
@@ -88,6 +90,34 @@ fn reports_go_where_their_messages_user_may_put() {
     *users.silent.lock() = false;
     until("its report", || gets_none() && w.depth("REPLIES") == 1);
     assert_eq!((w.depth("Q"), w.depth("DEAD")), (0, 0));
+}
+
+/// The reports on a publication wait for what is known of their users together, and not for ever.
+#[test]
+fn a_publication_waits_once_for_the_users_of_all_its_reports() {
+    const SUBSCRIBERS: [&str; 3] = ["app", "other", "boss"];
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(REPLIES)\nDEFINE QLOCAL(DEAD)\nALTER QMGR DEADQ(DEAD)");
+    for user in SUBSCRIBERS {
+        w.run(&format!(
+            "DEFINE QLOCAL('S.{user}')\nDEFINE SUB('{user}') TOPICSTR('t') DEST('S.{user}') SUBUSER('{user}')"
+        ));
+    }
+    let s = w.connect();
+    let mut md = Md {
+        report: MQRO_COA,
+        reply_to_q: Name::new("REPLIES"),
+        ..md(0)
+    };
+    *users.hung.lock() = SUBSCRIBERS.to_vec();
+    let began = Instant::now();
+    let (mut od, mut pmo) = (topic("t"), pmo(0));
+    block_on(s.put1(&mut od, &mut md, &mut pmo, Bytes::new())).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(10));
+    for user in SUBSCRIBERS {
+        assert_eq!(w.depth(&format!("S.{user}")), 1);
+    }
+    assert_eq!((w.depth("REPLIES"), w.depth("DEAD")), (0, 3));
 }
 
 /// Where nobody can say who somebody is, nobody is refused for it: that is another reason, and nothing is kept of it.

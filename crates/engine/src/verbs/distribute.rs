@@ -8,6 +8,7 @@
 //! * What holds for puts (`send`) holds here: places before numbers, numbers before the record, no `await` between the
 //!   record and the entry in the unit of work, a full log delays.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use posthaste_mqi::Reason;
@@ -211,6 +212,11 @@ impl Distribution {
             all: Vec::with_capacity(self.copies.len()),
             undelivered: Vec::new(),
         };
+        let users = self.users_of_reports(qm);
+        if !users.is_empty() {
+            // Rare, so it takes its room only when it happens.
+            Box::pin(qm.look_all_up(&users)).await;
+        }
         let mut others = Vec::new();
         for (of, copy) in self.copies.iter_mut().enumerate() {
             let Some(routed) = copy.routed.take() else {
@@ -224,7 +230,6 @@ impl Distribution {
                         Some(_) => None,
                     };
                     if let Some(report) = report {
-                        report.look_up_user(qm).await;
                         others.extend(reserve_report(qm, &report));
                     }
                     placing.all.push(Placed {
@@ -263,6 +268,16 @@ impl Distribution {
             .all
             .sort_by_key(|placed| !placed.routed.persistent());
         Ok(placing)
+    }
+
+    /// The users by whose authority reports on the arrival of copies are put.
+    fn users_of_reports(&self, qm: &Inner) -> BTreeSet<String> {
+        let copies = self.copies.iter().filter(|copy| copy.retains.is_none());
+        let messages = copies.filter_map(|copy| Some(&copy.routed.as_ref()?.message));
+        let reports = messages.filter_map(|it| report::arrival(qm, &it.md, &it.data));
+        reports
+            .map(|report| report.md.user_identifier.text().into_owned())
+            .collect()
     }
 
     /// Gives up places that have not been used.
