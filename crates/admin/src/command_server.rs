@@ -20,9 +20,8 @@ use posthaste_env::Clock;
 use posthaste_mqi::constants::{
     MQAT_QMGR, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_WAIT,
     MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
-    MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY,
-    MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID,
-    MQWI_UNLIMITED,
+    MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY, MQPMO_NEW_MSG_ID,
+    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, Reason};
 
@@ -49,14 +48,13 @@ pub struct CommandServer {
 }
 
 impl CommandServer {
-    /// Serves until the queue manager ends; `state` is told how it is.
-    pub async fn serve(&self, state: impl Fn(ComponentState)) {
+    /// Serves until the queue manager ends, from this connection on or, where there is none, not at all; `state` is told how
+    /// it is.
+    pub async fn serve(&self, session: Result<Session, Reason>, state: impl Fn(ComponentState)) {
         let mut last = Reason::NONE;
-        loop {
+        let mut connected = session;
+        while let Ok(session) = connected {
             state(ComponentState::Starting);
-            let Ok(session) = self.connect() else {
-                break;
-            };
             let serving = Serving {
                 session,
                 admin: &self.admin,
@@ -72,11 +70,16 @@ impl CommandServer {
                 last = reason;
             }
             self.pause().await;
+            connected = self.connect();
         }
         state(ComponentState::Stopped);
     }
 
-    fn connect(&self) -> Result<Session, Reason> {
+    /// Connects it, before anybody is served who might ask: whatever ends the queue manager waits for this connection then.
+    ///
+    /// # Errors
+    /// The queue manager is ending.
+    pub fn connect(&self) -> Result<Session, Reason> {
         self.admin.queue_manager().connect(Application {
             name: "command server".to_owned(),
             user: self.user.clone(),
@@ -126,7 +129,7 @@ impl Serving<'_> {
             object_name: Name::new(COMMAND_QUEUE),
             ..Od::default()
         };
-        let options = MQOO_INPUT_SHARED | MQOO_FAIL_IF_QUIESCING;
+        let options = MQOO_INPUT_SHARED;
         let queue = match self.session.open(&mut od, options).await {
             Ok(done) => done.value,
             Err(reason) => return reason,

@@ -681,7 +681,8 @@ fn commands_are_their_askers() {
         clock: w.env.clock.clone(),
         user: "tester".to_owned(),
     };
-    let server = std::thread::spawn(move || block_on(server.serve(|_| {})));
+    let session = server.connect();
+    let server = std::thread::spawn(move || block_on(server.serve(session, |_| {})));
     let s = admit(&w, "app").unwrap();
     let ask = |text: &str, reply: &str| {
         let mut md = Md {

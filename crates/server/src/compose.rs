@@ -61,6 +61,8 @@ use services::{Services, Surroundings};
 
 /// How long connections may take to be closed after the queue manager has ended.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// How long an immediate end waits for the answer to a command that is being carried out.
+const ANSWERED: Duration = Duration::from_secs(10);
 /// Passwords that are looked at at the same time: a hash takes a processor for tens of milliseconds, and whoever else is asked
 /// may take long.
 const PASSWORD_THREADS: usize = 4;
@@ -626,7 +628,7 @@ impl Server {
         if mode == EndMode::Immediate {
             // A command that is being carried out is answered, unless it takes too long.
             let answered = self.fronts.command_server_ended();
-            let _ = tokio::time::timeout(FAREWELL, answered).await;
+            let _ = tokio::time::timeout(ANSWERED, answered).await;
         }
         if mode != EndMode::Controlled {
             local.drain();

@@ -73,10 +73,13 @@ impl Fronts {
             clock: Arc::clone(clock),
             user: user_name(),
         };
+        // Before there is the thread: an end that comes now has to wait for it.
+        self.command_server.send_replace(ComponentState::Starting);
+        let session = server.connect();
         let fronts = Arc::clone(self);
         let runtime = tokio::runtime::Handle::current();
         tokio::task::spawn_blocking(move || {
-            runtime.block_on(server.serve(|state| {
+            runtime.block_on(server.serve(session, |state| {
                 fronts.command_server.send_replace(state);
             }));
         });
