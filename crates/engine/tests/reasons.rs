@@ -650,11 +650,16 @@ fn grouped(s: &Session, options: i32, name: &str, shared: bool) -> Outcome {
         sub_correl_id: [7; 24],
         ..sd(options | MQSO_SET_CORREL_ID)
     };
-    let with = SubscribeOptions {
-        shared,
-        ..SubscribeOptions::default()
+    let done = match shared {
+        true => {
+            let with = SubscribeOptions {
+                shared,
+                ..SubscribeOptions::default()
+            };
+            block_on(s.subscribe_with(&mut sd, own, with))
+        }
+        false => block_on(s.subscribe(&mut sd, own)),
     };
-    let done = block_on(s.subscribe_with(&mut sd, own, with));
     done.map(|done| done.warning)
 }
 
