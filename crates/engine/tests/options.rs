@@ -91,6 +91,7 @@ fn get_options() {
                 MQGMO_PROPERTIES_COMPATIBILITY,
                 Without("they are in an MQRFH2 or nowhere"),
             ),
+            (MQGMO_NO_PROPERTIES, Acted),
             (MQGMO_PROPERTIES_IN_HANDLE, Refused(Reason::HMSG_ERROR)),
         ],
         OPTIONS,

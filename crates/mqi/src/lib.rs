@@ -34,7 +34,7 @@ pub mod xa;
 pub use chars::{Chars, Name};
 pub use codec::{ByteOrder, Image, PointerSize, Reader, StructError, Writer};
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
-pub use properties::{Properties, Property};
+pub use properties::{Properties, Property, is_of_properties};
 pub use reason::{CompCode, Reason};
 pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh};
 

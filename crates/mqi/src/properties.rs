@@ -17,6 +17,17 @@ use crate::{ByteOrder, Chars, Md, Reason, Rfh2};
 /// Folders that are of properties whatever they say of their content.
 const FOLDERS: [&str; 7] = ["usr", "jms", "mcd", "mqext", "mqps", "mq", "mq_usr"];
 
+/// Whether the text of a folder is of properties. What is malformed is of none.
+pub fn is_of_properties(text: &str) -> bool {
+    Folder::read(text).is_some_and(|folder| folder.is_of_properties())
+}
+
+impl Folder<'_> {
+    fn is_of_properties(&self) -> bool {
+        self.content == Some("properties") || FOLDERS.contains(&self.name)
+    }
+}
+
 /// Bytes of folders that are read. Taken apart they take some fifty times as much memory at worst; folders behind them,
 /// and one that is longer, are not there.
 const LONGEST: usize = 1 << 20;
@@ -135,7 +146,7 @@ impl<'a> Properties<'a> {
     }
 
     fn add<'b>(&mut self, folder: Folder<'b>, keep: impl Fn(Entry<'b>) -> Entry<'a>) {
-        if folder.content != Some("properties") && !FOLDERS.contains(&folder.name) {
+        if !folder.is_of_properties() {
             return;
         }
         for element in folder.elements {

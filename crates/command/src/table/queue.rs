@@ -128,7 +128,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     word("NPMCLASS", mq::MQIA_NPM_CLASS, NPMCLASS, mq::MQNPM_CLASS_NORMAL, STORED, "Whether non-persistent messages survive an orderly restart (HIGH) or none (NORMAL)"),
     word("USAGE", mq::MQIA_USAGE, USAGE, mq::MQUS_NORMAL, STORED, "Whether it is a transmission queue"),
     int("RETINTVL", mq::MQIA_RETENTION_INTERVAL, (0, MOST), MOST, STORED, "Hours after which the queue is no longer needed; for programs to inquire").describes(),
-    word("PROPCTL", mq::MQIA_PROPERTY_CONTROL, PROPCTL, mq::MQPROP_COMPATIBILITY, READABLE, "How message properties are returned by MQGET").only(&[mq::MQPROP_COMPATIBILITY, mq::MQPROP_ALL, mq::MQPROP_FORCE_MQRFH2, mq::MQPROP_V6COMPAT]),
+    word("PROPCTL", mq::MQIA_PROPERTY_CONTROL, PROPCTL, mq::MQPROP_COMPATIBILITY, READABLE, "How message properties are returned by MQGET: in the MQRFH2 in which they were put, or (NONE) not at all"),
     word("DISTL", mq::MQIA_DIST_LISTS, NO_YES, mq::MQDL_NOT_SUPPORTED, STORED, "Whether the partner of a transmission queue knows distribution lists").describes().by_mqset(),
     word("SCOPE", mq::MQIA_SCOPE, SCOPE, mq::MQSCO_Q_MGR, NAMED, "Whether the queue is known outside the queue manager").only(&[mq::MQSCO_Q_MGR]),
     name("CLUSTER", mq::MQCA_CLUSTER_NAME, mq::MQ_CLUSTER_NAME_LENGTH, "", NAMED, "Cluster the queue belongs to").only(&[]),

@@ -26,7 +26,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
 
 use super::get::{check_options, descriptor};
-use super::{Done, Got, conversion};
+use super::{Done, Got, conversion, property_control};
 use crate::catalogue::Alias;
 use crate::consume::browsed::Browsed;
 use crate::consume::held::Held;
@@ -56,6 +56,7 @@ const KNOWN: i32 = BROWSES
     | MQGMO_SYNCPOINT_IF_PERSISTENT
     | MQGMO_WAIT
     | MQGMO_FAIL_IF_QUIESCING
+    | MQGMO_NO_PROPERTIES
     | MQGMO_PROPERTIES_FORCE_MQRFH2
     | MQGMO_PROPERTIES_COMPATIBILITY;
 
@@ -89,6 +90,8 @@ struct Consuming {
     browsing: Option<Browsing>,
     /// What its looks have judged, of those that select by properties.
     judged: Mutex<Judged>,
+    /// It is shown no properties.
+    hides_properties: bool,
 }
 
 impl Drop for Consuming {
@@ -118,6 +121,8 @@ impl Drop for Consumer {
 /// had never left: its backout count stays.
 pub struct Delivery {
     of: Arc<Consuming>,
+    /// What is shown of it where that is not the message as it is.
+    bare: Option<Box<Message>>,
     handed: Handed,
 }
 
@@ -309,9 +314,16 @@ impl Consumer {
     /// 2016 get inhibited; 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
     /// connection; 2009, 2161, 2162 queue manager. The consumer has ended then.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Delivery, Reason>> {
-        self.poll_handed(context).map_ok(|handed| Delivery {
-            of: Arc::clone(&self.of),
-            handed,
+        self.poll_handed(context).map_ok(|handed| {
+            let hides = self.of.hides_properties;
+            Delivery {
+                of: Arc::clone(&self.of),
+                bare: hides
+                    .then(|| property_control::without(handed.message()))
+                    .flatten()
+                    .map(Box::new),
+                handed,
+            }
         })
     }
 
@@ -377,7 +389,11 @@ impl Delivery {
     /// The message's descriptor, with its backout count and what is left of its time.
     pub fn descriptor(&self) -> Md {
         let qm = &self.of.session.qm;
-        descriptor(qm, self.handed.message(), self.handed.backout_count())
+        descriptor(qm, self.shown(), self.handed.backout_count())
+    }
+
+    fn shown(&self) -> &Message {
+        self.bare.as_deref().unwrap_or(self.handed.message())
     }
 
     /// Whether the message is persistent.
@@ -392,7 +408,7 @@ impl Delivery {
 
     /// The message's data, whole.
     pub fn data(&self) -> Bytes {
-        self.handed.message().data.whole()
+        self.shown().data.whole()
     }
 
     /// The message as a get with MQGMO_CONVERT delivers it. `md`, `data`: its own; `form`: the encoding and the coded character set
@@ -549,6 +565,7 @@ impl Session {
             waiter,
             browsing,
             judged: Mutex::default(),
+            hides_properties: property_control::hides(handle, gmo.options),
         };
         // Under the lock of the handles: one that is being closed is found by none.
         session.add_consumer(hobj, &of.queue, &of.waiter);

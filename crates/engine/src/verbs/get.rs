@@ -18,7 +18,7 @@ use posthaste_env::{Nanos, Sleep, Timer};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 
-use super::{Done, Got, Verb, conversion, mde};
+use super::{Done, Got, Verb, conversion, mde, property_control};
 use crate::catalogue::Alias;
 use crate::consume::held::Held;
 use crate::consume::lease::Lease;
@@ -40,15 +40,11 @@ use crate::session::{Session, SessionInner};
 
 const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
 const SYNCS: i32 = MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
-/// Properties are where the putter has left them: in an MQRFH2 in front of the data. To take them out of it is not
-/// possible here, so MQGMO_NO_PROPERTIES is refused; MQGMO_PROPERTIES_IN_HANDLE is where there are no handles.
-const PROPERTIES: i32 =
-    MQGMO_PROPERTIES_FORCE_MQRFH2 | MQGMO_PROPERTIES_IN_HANDLE | MQGMO_PROPERTIES_COMPATIBILITY;
 /// The options that are acted on. There are no segments on any queue (a put refuses them), so every message is
 /// complete, and all of it is available.
 const KNOWN: i32 = BROWSES
     | SYNCS
-    | PROPERTIES
+    | property_control::OPTIONS
     | MQGMO_WAIT
     | MQGMO_ACCEPT_TRUNCATED_MSG
     | MQGMO_MSG_UNDER_CURSOR
@@ -80,6 +76,8 @@ struct Request {
     buffer: usize,
     /// Version of the getter's descriptor.
     version: i32,
+    /// It is shown no properties.
+    hides_properties: bool,
 }
 
 impl Request {
@@ -123,7 +121,16 @@ impl Request {
     }
     /// Bytes that this get delivers of a message, if its buffer holds them.
     fn length(&self, message: &Message) -> usize {
-        message.data.len() + mde::length(self.version, &message.md)
+        let bare = self.without_properties(message);
+        let data = &bare.as_ref().unwrap_or(message).data;
+        data.len() + mde::length(self.version, &message.md)
+    }
+    /// What this get is shown where that is not the message as it is.
+    fn without_properties(&self, message: &Message) -> Option<Message> {
+        let hidden = self
+            .hides_properties
+            .then(|| property_control::without(message));
+        hidden.flatten()
     }
 }
 
@@ -135,7 +142,7 @@ pub(super) fn check_options(md: &Md, gmo: &Gmo, open: i32) -> Result<(), Reason>
         || (options & SYNCS).count_ones() > 1
         || browses > 1
         || (browses == 1 && under)
-        || (options & PROPERTIES).count_ones() > 1
+        || (options & property_control::OPTIONS).count_ones() > 1
         || (browses == 1 && options & (MQGMO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT) != 0)
         || (options & MQGMO_LOCK != 0 && browses == 0)
     {
@@ -362,6 +369,8 @@ fn deliver(
     md: &mut Md,
     gmo: &mut Gmo,
 ) -> Done<Got> {
+    let bare = request.without_properties(message);
+    let message = bare.as_ref().unwrap_or(message);
     let wanted = conversion::representation(md);
     let mut done = deliver_data(request, message, truncated);
     describe(qm, request, message, count, md, gmo);
@@ -533,6 +542,7 @@ impl SessionInner {
             matches: Selection::of(md, gmo).narrowed(handle.selecting.as_ref()),
             buffer,
             version: md.version,
+            hides_properties: property_control::hides(handle, gmo.options),
         };
         Ok((request, handle.cursor, handle.group_get))
     }

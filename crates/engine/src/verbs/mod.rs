@@ -21,6 +21,7 @@ mod get;
 mod inquire;
 pub(crate) mod mde;
 pub(crate) mod open;
+mod property_control;
 mod publish;
 mod put;
 mod put1;
