@@ -455,7 +455,6 @@ impl Dispatcher {
         self.answer(header, outcome(handle, &result), &answer);
     }
 
-    /// A message that is to be delayed, as it says itself.
     /// Calls off the wait of a get of another connection; that none waits is no error, as it may just have ended.
     fn notify(&self, header: &Header, handle: Hobj, notify: &SpiNotify) {
         let Some(session) = &self.session else {
@@ -469,6 +468,7 @@ impl Dispatcher {
         self.answer(header, done, &Answer::Spi(SpiAnswer::Notify));
     }
 
+    /// A message that is to be delayed, as it says itself.
     async fn spi_put(&mut self, header: &Header, handle: Hobj, put: &mut SpiPut) {
         let SpiPut { md, pmo, data, .. } = put;
         let data = std::mem::take(data);
