@@ -107,7 +107,13 @@ struct Waiting {
     timer: Option<Box<Timer>>,
     /// By the handles that they were made of.
     consumers: Vec<(Hobj, Standing)>,
+    /// Until when a get finds its wait called off that does not wait yet.
+    called_off_until: Option<Nanos>,
 }
+
+/// How long a call that calls a wait off is remembered, in nanoseconds: the MQGET that is meant may come later by another
+/// socket, or be reading from a disk.
+const CALLED_OFF: Nanos = 1_000_000_000;
 
 /// A connection as the queue manager sees it.
 pub(crate) struct SessionInner {
@@ -226,13 +232,18 @@ impl SessionInner {
     /// Lets a get wait, unless waits have been ended.
     ///
     /// # Errors
-    /// 2202, 2203 the connection is quiescing or stopping.
+    /// 2202, 2203 the connection is quiescing or stopping; 2107 the wait was called off before it began.
     pub(crate) fn begin_wait(
         &self,
         queue: &Arc<Queue>,
         waiter: &Arc<Waiter>,
     ) -> Result<(), Reason> {
         let mut waiting = self.waiting.lock();
+        if let Some(until) = waiting.called_off_until.take()
+            && self.qm.env.clock.monotonic() < until
+        {
+            return Err(Reason::XWAIT_CANCELED);
+        }
         match waiting.waits.forbid(waiter.fail_if_quiescing) {
             Some(reason) => Err(reason),
             None => {
@@ -505,8 +516,9 @@ impl Session {
         self.inner().end_waits(Waits::GivenUp);
     }
 
-    /// Ends the MQGET of another connection of this user that waits for a message, if there is one, with 2107; what it
-    /// was given before is delivered. Client libraries of JMS close and stop so what another thread receives from.
+    /// Ends the MQGET of another connection of the same application (user, name and address) that waits for a message with
+    /// 2107; what it was given before is delivered. If none waits, the next one does not, for a second. Client libraries
+    /// of JMS close and stop so what another thread receives from.
     pub fn cancel_wait(&self, connection: &[u8; 24]) {
         let session = self.inner();
         let qm = &session.qm;
@@ -517,10 +529,17 @@ impl Session {
             return;
         }
         let other = session.connections.get(qm.numbers.in_this_run(number));
-        let Some(other) = other.filter(|other| other.who.user == session.who.user) else {
+        let of = |who: &Application| (who.user.clone(), who.name.clone(), who.conname.clone());
+        let Some(other) = other.filter(|other| of(&other.who) == of(&session.who)) else {
             return;
         };
-        let standing = other.waiting.lock().get.clone();
+        let standing = {
+            let mut waiting = other.waiting.lock();
+            if waiting.get.is_none() {
+                waiting.called_off_until = Some(qm.env.clock.monotonic() + CALLED_OFF);
+            }
+            waiting.get.clone()
+        };
         if let Some((queue, waiter)) = standing {
             queue.end_wait(&waiter, Reason::XWAIT_CANCELED);
         }

@@ -316,7 +316,6 @@ fn a_connection_of_the_same_user_calls_a_wait_off() {
     let mut nobody = s.connection_id();
     nobody[0] = b'a';
     closes.cancel_wait(&nobody);
-    closes.cancel_wait(&closes.connection_id());
     assert_eq!(waits.woken(), 0);
     closes.cancel_wait(&s.connection_id());
     assert_eq!(waits.woken(), 1);
@@ -329,6 +328,28 @@ fn a_connection_of_the_same_user_calls_a_wait_off() {
     put(&closes, open(&closes, LOCAL, MQOO_OUTPUT), 0, 0, b"given");
     closes.cancel_wait(&s.connection_id());
     assert_eq!(waits.finish().unwrap().text(), "given");
+    assert_eq!(w.depth(LOCAL), 0);
+}
+
+/// The call that calls a wait off comes by another socket, and so sometimes before the MQGET that it means.
+#[test]
+fn a_wait_is_called_off_before_it_begins() {
+    let w = World::new();
+    let (s, closes) = (w.connect(), w.connect());
+    let h = open(&s, LOCAL, IN_OUT);
+    let waits = || {
+        let gmo = Gmo {
+            wait_interval: 60_000,
+            ..gmo(MQGMO_WAIT)
+        };
+        block_on(getting(s.clone(), h, md(0), gmo, 100)).map(|taken| taken.text())
+    };
+    closes.cancel_wait(&s.connection_id());
+    assert_eq!(waits(), Err(Reason::XWAIT_CANCELED));
+    // Not what there is a message for.
+    closes.cancel_wait(&s.connection_id());
+    put(&closes, open(&closes, LOCAL, MQOO_OUTPUT), 0, 0, b"there");
+    assert_eq!(waits().as_deref(), Ok("there"));
     assert_eq!(w.depth(LOCAL), 0);
 }
 

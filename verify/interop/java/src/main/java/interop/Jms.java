@@ -182,8 +182,11 @@ public final class Jms {
                     }
                 });
                 receives.start();
-                place.until("it waits", () -> receives.getState() == Thread.State.WAITING
-                    || receives.getState() == Thread.State.TIMED_WAITING);
+                // For a lock, or for its socket.
+                place.until("it waits", () -> {
+                    StackTraceElement[] frames = receives.getStackTrace();
+                    return frames.length > 0 && frames[0].isNativeMethod();
+                });
                 if (how.equals("consumer")) {
                     consumer.close();
                 } else if (how.equals("session")) {
