@@ -110,7 +110,10 @@ impl Request {
         Waiter::new((wanted, seed), service, quiesces, self.alias.clone(), 1)
     }
     fn fits(&self, message: &Message) -> bool {
-        self.length(message) <= self.buffer || self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
+        // Under the queue's lock headers are read only where it depends on them: a message is no longer without.
+        self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
+            || message.data.len() + mde::length(self.version, &message.md) <= self.buffer
+            || self.length(message) <= self.buffer
     }
     /// The warning with a message that was left on the queue and is longer than the buffer.
     fn truncated(&self) -> Reason {

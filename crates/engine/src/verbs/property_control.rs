@@ -3,8 +3,9 @@
 //! Sources: MQ reference, "MQGMO - Options" (property options), "PROPCTL".
 //!
 //! Invariants: properties are the folders of the MQRFH2 headers in front of the data that are of properties; a header that has
-//! nothing else goes, and what it says of the data behind it the descriptor says then. What is malformed is data, and stays. The
-//! message on the queue is as it was.
+//! nothing else goes, and what it says of the data behind it the descriptor says then. What is malformed is data, and stays, and
+//! so is what comes behind more headers than any library writes: a queue is locked while they are read. The message on the queue is
+//! as it was.
 
 use posthaste_mqi::constants::{
     MQCCSI_INHERIT, MQFMT_RF_HEADER_2, MQGMO_NO_PROPERTIES, MQGMO_PROPERTIES_COMPATIBILITY,
@@ -21,6 +22,9 @@ pub(super) const OPTIONS: i32 = MQGMO_PROPERTIES_FORCE_MQRFH2
     | MQGMO_PROPERTIES_IN_HANDLE
     | MQGMO_PROPERTIES_COMPATIBILITY;
 
+/// Headers that are looked at. A library writes one; who passes a message on may put one in front.
+const HEADERS: usize = 100;
+
 /// Whether a get with these options through this handle is shown no properties.
 pub(super) fn hides(handle: &Handle, options: i32) -> bool {
     match options & OPTIONS {
@@ -32,7 +36,7 @@ pub(super) fn hides(handle: &Handle, options: i32) -> bool {
 /// A message without its properties; none: it has none.
 pub(super) fn without(message: &Message) -> Option<Message> {
     let mut bare: Option<Message> = None;
-    loop {
+    for _ in 0..HEADERS {
         let so_far = bare.as_ref().unwrap_or(message);
         let (md, data) = (&so_far.md, &so_far.data);
         if md.format != Chars::new(MQFMT_RF_HEADER_2) {
@@ -67,4 +71,5 @@ pub(super) fn without(message: &Message) -> Option<Message> {
         }
         bare = Some(shown);
     }
+    bare
 }
