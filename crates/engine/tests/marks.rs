@@ -365,3 +365,14 @@ fn a_browse_goes_on_behind_what_another_has_marked() {
     assert_eq!(noted(&mut all).as_deref(), Some("3"));
     assert_eq!(noted(&mut all), None);
 }
+
+/// One that does not ask for unmarked messages passes over what others have marked, and is shown it when that lapses.
+#[test]
+fn a_consumer_that_marks_is_woken_when_marks_of_others_lapse() {
+    let (w, [(s, a), (t, b)]) = two(&["1"]);
+    w.run("ALTER QMGR MARKINT(50)");
+    assert_eq!(text(&s, a, SHARE), shown("1"));
+    let mut waits = consumer(&t, b, MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP);
+    let lapsed = block_on(waits.next()).unwrap();
+    assert_eq!(&lapsed.data()[..], b"1");
+}

@@ -406,7 +406,8 @@ impl QueueState {
 
     /// When the first mark lapses that keeps something from whoever browses so.
     pub(crate) fn next_lapse(&self, marking: &Marking) -> Option<Nanos> {
-        if !(marking.co_op && marking.passes_over()) {
+        let minds = marking.passes_over() || marking.has(MQGMO_MARK_BROWSE_CO_OP);
+        if !(marking.co_op && minds) {
             return None;
         }
         let (until, _) = self.marks.as_ref()?.lapses.first()?;
