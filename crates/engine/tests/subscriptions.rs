@@ -776,6 +776,17 @@ fn a_group_gets_a_publication_once() {
         Some(Reason::GROUPING_NOT_ALTERABLE)
     );
     of_group(&s, alter, "A", "a/#", 7).unwrap();
+    // Nor does a command bring two together.
+    of_group(&s, durable, "OTHER", "a/#", 9).unwrap();
+    let correl_id = |of: u8| {
+        format!(
+            "ALTER SUB(OTHER) DESTCORL('{}')",
+            format!("{of:02X}").repeat(24)
+        )
+    };
+    let together = w.mqsc(&correl_id(7));
+    assert!(!together.ok, "{together:?}");
+    w.run(&correl_id(8));
 }
 
 #[test]

@@ -112,6 +112,14 @@ pub(super) fn start(logged: Option<Appended>) -> Lsn {
     logged.map_or(Lsn(0), |logged| logged.start)
 }
 
+/// Two subscriptions of a group with one topic string would be one.
+fn alone_in_its_group(qm: &Inner, subscription: Option<&Subscription>) -> Result<(), ChangeError> {
+    match subscription.is_some_and(|of| qm.topics.is_in_group(of)) {
+        true => Err(ChangeError::Failed(Reason::DUPLICATE_GROUP_SUB)),
+        false => Ok(()),
+    }
+}
+
 impl Catalogue {
     /// Defines an object; with `replace`, gives an existing one of the same kind these attributes.
     pub(crate) fn define(
@@ -162,12 +170,7 @@ impl Catalogue {
         }
         self.check(&object, before.as_ref())?;
         let subscription = qm.read_subscription(&mut object, before.as_ref())?;
-        if subscription
-            .as_ref()
-            .is_some_and(|of| qm.topics.is_in_group(of))
-        {
-            return Err(ChangeError::Failed(Reason::DUPLICATE_GROUP_SUB));
-        }
+        alone_in_its_group(qm, subscription.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
         let definition = self.applied(object, queue, start(logged));
         if let Some(subscription) = subscription {
@@ -206,6 +209,7 @@ impl Catalogue {
             .any(|selector| before.get(*selector) != object.attrs.get(*selector));
         let queue = known.queue_id();
         let subscription = qm.read_subscription(&mut object, Some(&before))?;
+        alone_in_its_group(qm, subscription.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
         let definition = self.applied(object, queue, start(logged));
         if let Some(subscription) = subscription {
