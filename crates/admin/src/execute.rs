@@ -97,12 +97,13 @@ impl Admin {
         {
             reply = display::nothing(*what, name);
         }
-        let granted = match made.filter(|_| reply.ok) {
+        let done = reply.ok;
+        let granted = match made.filter(|_| done) {
             Some((kind, name)) => authority::grant_maker(qm, issuer, kind, name).await,
             None => None,
         };
         let mut reply = granted.unwrap_or(reply);
-        if reply.ok && may_expose(command) {
+        if done && may_expose(command) {
             let beside = self.beside.iter();
             for listener in beside.flat_map(|beside| beside.newly_exposed()) {
                 reply.add_message("AMQ2050W", &listener);

@@ -25,12 +25,12 @@ pub struct Exposed {
 }
 
 impl Registry {
-    /// A channel that lets clients in without TLS, or without a certificate and a password, if there is one.
-    pub fn exposed(&self) -> Option<Exposed> {
+    /// The channels that let clients in without TLS, or without a certificate and a password.
+    pub fn exposed(&self) -> Vec<Exposed> {
         let asks = self.connauth().is_some_and(|connauth| asks_all(connauth));
         let channels = self.queue_manager().objects(ObjectKind::SvrConn);
-        let mut open = channels.iter().filter(|channel| !self.is_closed(channel));
-        open.find_map(|channel| {
+        let open = channels.iter().filter(|channel| !self.is_closed(channel));
+        let exposed = open.filter_map(|channel| {
             let demands = Demands::read(&channel.attrs);
             let why = match (demands.is_plain(), asks || demands.of_certificate()) {
                 (true, _) => "SSLCIPH is blank",
@@ -41,7 +41,8 @@ impl Registry {
             };
             let channel = channel.name.clone();
             Some(Exposed { channel, why })
-        })
+        });
+        exposed.collect()
     }
 
     /// Whether nobody comes in by it, whatever TLS and passwords it demands.

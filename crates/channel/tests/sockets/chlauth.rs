@@ -223,7 +223,10 @@ async fn a_channel_that_a_record_opens_for_somebody_is_exposed() {
             world.mqsc(&format!("DELETE CHANNEL({})", channel.name));
         }
     }
-    let exposed = || world.registry.exposed().map(|exposed| exposed.channel);
+    let exposed = || {
+        let first = world.registry.exposed().into_iter().next();
+        first.map(|exposed| exposed.channel)
+    };
     assert_eq!(exposed(), None);
     for of in [
         "TYPE(USERMAP) CLNTUSER('alice') USERSRC(CHANNEL)",

@@ -315,6 +315,14 @@ fn whoever_opens_a_channel_while_a_listener_of_the_network_runs_is_warned() {
     assert!(tls("DEV.APP.SVRCONN", " ").contains("AMQ2050W"));
     place.logged("QM1", "AMQ2050W");
     assert!(!tls("DEV.APP.SVRCONN", " ").contains("AMQ2050W"), "once");
+    // Another one, and that one by its name; closing one says nothing of the other.
+    let other = place.mqsc("DEFINE CHANNEL(OTHER) CHLTYPE(SVRCONN)\n", "QM1");
+    let other = other.good().out;
+    assert!(other.contains("channel OTHER: "), "{other}");
+    assert!(!other.contains("DEV.APP.SVRCONN"), "{other}");
+    assert!(!tls("DEV.APP.SVRCONN", any).contains("AMQ2050W"));
+    assert!(tls("DEV.APP.SVRCONN", " ").contains("AMQ2050W"));
+    place.mqsc("DELETE CHANNEL(OTHER)\n", "QM1").good();
     assert!(!tls("DEV.APP.SVRCONN", any).contains("AMQ2050W"));
     for opens in [
         "ALTER QMGR CHLAUTH(DISABLED)\n",

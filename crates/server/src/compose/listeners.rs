@@ -5,7 +5,7 @@
 //! somebody else has keeps no queue manager from starting; once the queue manager ends no listener is started; a host name is
 //! looked up once for a start, so that what was checked is what is listened on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +37,9 @@ use crate::ini::Settings;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The pause doubles up to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Channels that a message names.
+const SHOWN: usize = 3;
 
 /// What a listener is to do, from its object or from a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,8 +211,8 @@ impl SocketOptions {
 enum Entry {
     Listening {
         running: Running,
-        /// By which channel clients come in unprotected, as far as the operator was told.
-        exposed: Option<String>,
+        /// By which channels clients come in unprotected, as far as the operator was told.
+        exposed: BTreeSet<String>,
         /// Takes connections.
         task: JoinHandle<()>,
     },
@@ -334,7 +337,7 @@ impl Listeners {
         };
         let entry = Entry::Listening {
             running: running.clone(),
-            exposed: None,
+            exposed: BTreeSet::new(),
             task,
         };
         entries.insert(running.plan.name.clone(), entry);
@@ -356,7 +359,7 @@ impl Listeners {
         if self.treatment.insecure || !addresses.iter().any(is_of_network) {
             return Ok(());
         }
-        match self.exposed() {
+        match self.exposed().into_iter().next() {
             Some(why) => Err(ListenerError::Exposed {
                 host: shown(&plan.host).to_owned(),
                 port: plan.port,
@@ -366,10 +369,12 @@ impl Listeners {
         }
     }
 
-    /// By which channel clients of the network come in unprotected, and why.
-    fn exposed(&self) -> Option<String> {
-        let exposed = self.registry.exposed()?;
-        Some(format!("channel {}: {}", exposed.channel, exposed.why))
+    /// By which channels clients of the network come in unprotected, and why.
+    fn exposed(&self) -> BTreeSet<String> {
+        let exposed = self.registry.exposed().into_iter();
+        exposed
+            .map(|exposed| format!("channel {}: {}", exposed.channel, exposed.why))
+            .collect()
     }
 
     /// Tells the operator by which listeners on addresses of the network clients come in unprotected since it was looked at
@@ -389,13 +394,13 @@ impl Listeners {
         let now = self.exposed();
         let mut newly = Vec::new();
         for (running, before) in outside {
-            if let Some(why) = now.as_ref().filter(|why| before.as_ref() != Some(why)) {
+            if let Some(why) = listed(now.difference(before)) {
                 let [host, port] = [
                     running.address.ip().to_string(),
                     running.address.port().to_string(),
                 ];
                 let name = self.registry.queue_manager().name().to_owned();
-                newly.push([running.plan.name.clone(), name, host, port, why.clone()]);
+                newly.push([running.plan.name.clone(), name, host, port, why]);
             }
             before.clone_from(&now);
         }
@@ -511,6 +516,18 @@ pub fn try_listen(host: &str, port: u16) -> io::Result<()> {
             TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).map(drop)
         }
         bound => bound.map(drop),
+    }
+}
+
+/// Those of a message: the first few, and how many more; `None` for none.
+fn listed<'a>(exposed: impl Iterator<Item = &'a String>) -> Option<String> {
+    let all: Vec<&str> = exposed.map(String::as_str).collect();
+    let shown = all.get(..SHOWN).unwrap_or(&all);
+    let more = all.len() - shown.len();
+    match (shown.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(shown.join("; ")),
+        (false, _) => Some(format!("{}; and {more} more", shown.join("; "))),
     }
 }
 
