@@ -62,7 +62,7 @@ use services::{Services, Surroundings};
 /// How long connections may take to be closed after the queue manager has ended.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// How long an immediate end waits for the answer to a command that is being carried out.
-const ANSWERED: Duration = Duration::from_secs(10);
+const ANSWERED: Duration = Duration::from_secs(5);
 /// Passwords that are looked at at the same time: a hash takes a processor for tens of milliseconds, and whoever else is asked
 /// may take long.
 const PASSWORD_THREADS: usize = 4;

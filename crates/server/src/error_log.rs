@@ -249,8 +249,13 @@ impl Files {
     }
 
     fn append(&self, state: &mut State, entry: &[u8]) -> io::Result<()> {
-        if (state.file.as_ref()).is_some_and(|file| !self.is_named(file)) {
-            state.file = None;
+        if (state.file.as_ref()).is_some_and(|file| !self.is_named(file))
+            && let Some(moved) = state.file.take()
+        {
+            // Whoever has moved it may have written to it.
+            if moved.metadata()?.len() == state.bytes {
+                state.reserve.give_back(&moved, state.bytes);
+            }
         }
         if state.file.is_none() {
             crate::layout::make_private(&self.folder).map_err(|f| io::Error::other(f.line()))?;
