@@ -12,6 +12,7 @@ use openssl::ssl::{
     Ssl, SslContext, SslContextBuilder, SslMethod, SslMode, SslOptions, SslSessionCacheMode,
     SslVerifyMode, SslVersion,
 };
+use openssl::x509::X509Ref;
 use openssl::x509::verify::X509VerifyFlags;
 
 use crate::cipher_spec::{Allowed, Version};
@@ -30,6 +31,8 @@ struct SuiteB {
     signatures: &'static str,
     /// Those of the certificates' keys.
     curves: &'static [Nid],
+    /// What certificates are signed with.
+    signed: &'static [Nid],
     /// What partners' chains are checked for.
     chains: X509VerifyFlags,
 }
@@ -37,16 +40,25 @@ const SUITE_B_128: SuiteB = SuiteB {
     groups: "P-256:P-384",
     signatures: "ECDSA+SHA256:ECDSA+SHA384",
     curves: &[Nid::X9_62_PRIME256V1, Nid::SECP384R1],
+    signed: &[Nid::ECDSA_WITH_SHA256, Nid::ECDSA_WITH_SHA384],
     chains: X509VerifyFlags::SUITEB_128_LOS,
 };
 const SUITE_B_192: SuiteB = SuiteB {
     groups: "P-384",
     signatures: "ECDSA+SHA384",
     curves: &[Nid::SECP384R1],
+    signed: &[Nid::ECDSA_WITH_SHA384],
     chains: X509VerifyFlags::SUITEB_192_LOS,
 };
 
 impl SuiteB {
+    fn allows(&self, certificate: &X509Ref) -> bool {
+        let key = certificate.public_key().and_then(|key| key.ec_key());
+        let curve = key.ok().and_then(|key| key.group().curve_name());
+        let signed = certificate.signature_algorithm().object().nid();
+        curve.is_some_and(|curve| self.curves.contains(&curve)) && self.signed.contains(&signed)
+    }
+
     /// `None` where it is not asked for.
     fn of(bits: Option<u16>) -> Option<&'static SuiteB> {
         bits.map(|bits| match bits {
@@ -56,10 +68,9 @@ impl SuiteB {
     }
 
     /// OpenSSL looks at the partner's certificates only.
-    fn check(&self, personal: &Personal) -> Result<(), KeyStoreError> {
-        let curve = personal.key.ec_key().ok();
-        let curve = curve.and_then(|key| key.group().curve_name());
-        if curve.is_some_and(|curve| self.curves.contains(&curve)) {
+    fn check(&self, store: &KeyStore, personal: &Personal) -> Result<(), KeyStoreError> {
+        let own = &personal.certificate;
+        if self.allows(own) && store.chain(own).iter().all(|issuer| self.allows(issuer)) {
             return Ok(());
         }
         Err(KeyStoreError::SuiteB {
@@ -196,7 +207,7 @@ fn server(named: &Named, terms: &Terms) -> Result<SslContextBuilder, KeyStoreErr
     let label = terms.label.as_deref().or(named.label.as_deref());
     let personal = named.store.personal(label, &named.otherwise)?;
     if let Some(suite_b) = named.suite_b {
-        suite_b.check(personal)?;
+        suite_b.check(&named.store, personal)?;
     }
     let (store, allowed) = (&named.store, &terms.allowed);
     let mut builder = either_side(SslMethod::tls_server(), store, allowed, named.suite_b)?;

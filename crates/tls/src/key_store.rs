@@ -66,8 +66,11 @@ pub enum KeyStoreError {
         /// The label.
         label: String,
     },
-    /// Suite B is asked for, and a certificate's key is on none of its curves.
-    #[error("SUITEB: the key of the certificate {label} is not on {curves}")]
+    /// Suite B is asked for, and the key of a certificate or of an issuer of its is on none of its curves, or signs with another
+    /// digest.
+    #[error(
+        "SUITEB: the certificate {label}, or one that it is issued by, is not of a key on {curves}, or not signed as that strength asks"
+    )]
     SuiteB {
         /// The certificate.
         label: String,
