@@ -12,7 +12,7 @@ use crate::consume::selection::{Selecting, Selection};
 use crate::group::{GroupGet, GroupPut};
 use crate::queue::judged::Judged;
 use crate::queue::{Cursor, Queue};
-use crate::topics::subscription::{SubId, Tallied};
+use crate::topics::subscription::{PublicationCount, SubId};
 
 /// What a handle is open on.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ pub(crate) struct OpenTopic {
     /// The alias queue by which it was opened.
     pub(crate) alias: Option<Arc<Alias>>,
     /// What was published by this handle.
-    pub(crate) published: Tallied,
+    pub(crate) published: PublicationCount,
 }
 
 /// An open object.

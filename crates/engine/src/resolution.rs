@@ -15,7 +15,7 @@ use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
 use crate::names::valid_name;
 use crate::queue::Queue;
-use crate::topics::subscription::Tallied;
+use crate::topics::subscription::PublicationCount;
 
 /// What a name came to.
 pub(crate) struct Resolved {
@@ -60,7 +60,7 @@ impl Resolved {
         let open = OpenTopic {
             string: string.to_owned(),
             alias,
-            published: Tallied::default(),
+            published: PublicationCount::default(),
         };
         Ok(Resolved {
             target: Target::Topic(Arc::new(open)),

@@ -132,7 +132,7 @@ pub(crate) struct SessionInner {
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
     waiting: Mutex<Waiting>,
-    /// Tallied of consumers that are being accepted.
+    /// Deliveries of consumers that are being accepted.
     accepting: AtomicUsize,
     pub(crate) outstanding: Outstanding,
 }

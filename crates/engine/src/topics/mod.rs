@@ -390,7 +390,7 @@ impl Entry {
 pub(crate) mod tests {
     use super::*;
     use posthaste_topic::{Filter, Scheme};
-    use subscription::{Destination, Maker, PublishProperties, Tallied};
+    use subscription::{Destination, Maker, PublicationCount, PublishProperties};
 
     pub(crate) fn subscription(number: u8, name: &str, topic: &str) -> Arc<Subscription> {
         Arc::new(Subscription {
@@ -421,7 +421,7 @@ pub(crate) mod tests {
             expires: None,
             created: 0,
             altered: 0,
-            deliveries: Arc::new(Tallied::default()),
+            deliveries: Arc::new(PublicationCount::default()),
         })
     }
 

@@ -14,7 +14,9 @@ use posthaste_mqi::{Name, Reason};
 use posthaste_selector::Selector;
 use posthaste_topic::{Filter, Scheme};
 
-use super::subscription::{Destination, Maker, PublishProperties, SubId, Subscription, Tallied};
+use super::subscription::{
+    Destination, Maker, PublicationCount, PublishProperties, SubId, Subscription,
+};
 
 /// Selectors of attributes that no command shows lie below this.
 const PRIVATE: i32 = -1000;
@@ -266,7 +268,7 @@ impl Subscription {
             expires: attrs.get(EXPIRES).map(|_| attrs.long(EXPIRES)),
             created: attrs.long(CREATED),
             altered: attrs.long(ALTERED),
-            deliveries: Arc::new(Tallied::default()),
+            deliveries: Arc::new(PublicationCount::default()),
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! * What a subscription says does not change: an alteration puts another one with the same identifier and the same
-//!   [`Tallied`] in its place, so that a publication reads one whole set of terms.
+//!   [`PublicationCount`] in its place, so that a publication reads one whole set of terms.
 //! * A subscription that is durable is an object of the catalogue; any other ends with the last handle on it.
 
 use std::collections::BTreeMap;
@@ -81,13 +81,13 @@ impl Clone for Destination {
 
 /// Publications, counted for whoever asks: those that a subscription has been given, or that a handle has published.
 #[derive(Debug, Default)]
-pub(crate) struct Tallied {
+pub(crate) struct PublicationCount {
     messages: AtomicU64,
     /// Microseconds since 1970; 0: none yet.
     latest: AtomicI64,
 }
 
-impl Tallied {
+impl PublicationCount {
     /// One more, at this moment.
     pub(crate) fn count(&self, now: i64) {
         self.messages.fetch_add(1, Ordering::Relaxed);
@@ -154,7 +154,7 @@ pub(crate) struct Subscription {
     /// When it was made, and when it was altered, microseconds since 1970.
     pub(crate) created: i64,
     pub(crate) altered: i64,
-    pub(crate) deliveries: Arc<Tallied>,
+    pub(crate) deliveries: Arc<PublicationCount>,
 }
 
 /// When a subscription ends whose `expiry` (tenths of a second) begins now.

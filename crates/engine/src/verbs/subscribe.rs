@@ -31,7 +31,7 @@ use crate::topics::Found;
 use crate::topics::managed::{Made, reason};
 use crate::topics::stored::compile;
 use crate::topics::subscription::{
-    Destination, Maker, PublishProperties, SubId, Subscription, Tallied, expires,
+    Destination, Maker, PublicationCount, PublishProperties, SubId, Subscription, expires,
 };
 
 /// How often a call looks again for a subscription that others make and end meanwhile, before it says that it is in use.
@@ -189,7 +189,7 @@ impl SessionInner {
             expires: expires(sd.sub_expiry, now),
             created: now,
             altered: now,
-            deliveries: Arc::new(Tallied::default()),
+            deliveries: Arc::new(PublicationCount::default()),
         })
     }
 
