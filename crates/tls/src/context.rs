@@ -75,7 +75,7 @@ impl SuiteB {
         }
         Err(KeyStoreError::SuiteB {
             label: personal.label.clone(),
-            curves: self.groups,
+            curves: self.groups.replace(':', " or "),
         })
     }
 }

@@ -75,7 +75,7 @@ pub enum KeyStoreError {
         /// The certificate.
         label: String,
         /// The curves, by their names.
-        curves: &'static str,
+        curves: String,
     },
     /// TLS cannot be set up with what is in it.
     #[error("{0}")]

@@ -573,5 +573,15 @@ async fn certificates_fit_the_strength_of_suite_b() {
         if refused.is_some() {
             assert_eq!(heard_of(&world).await, refused, "{asked} {server:?}");
         }
+        if refused == Some("AMQ9657E") {
+            let [_, why] = &world.operator.inserts("AMQ9657E")[..] else {
+                panic!("two inserts")
+            };
+            let curves = match asked {
+                "128_BIT" => "is not on P-256 or P-384",
+                _ => "is not on P-384",
+            };
+            assert!(why.ends_with(curves), "{why}");
+        }
     }
 }

@@ -201,8 +201,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ9633E",
         "Bad certificate for channel {0}: {3}.",
-        "The certificate that {1} has shown ({2}) is not trusted: it is out of its time, was revoked, or was issued by nobody whose certificate is in the key repository. The connection was closed.",
-        "Have a certificate issued that is valid now, and put the certificate of its issuer into the key repository. Then enter REFRESH SECURITY(*) TYPE(SSL).",
+        "The certificate that {1} has shown ({2}) is not trusted: it is out of its time, was revoked, was issued by nobody whose certificate is in the key repository, or its key or that of its issuer is not one that SUITEB asks for. The connection was closed.",
+        "Have a certificate issued that is valid now, and put the certificate of its issuer into the key repository. If SUITEB asks for another key: `posthaste certs make --ec` makes keys on P-256, which SUITEB(128_BIT) takes and SUITEB(192_BIT) does not; or enter ALTER QMGR SUITEB(NONE). Then enter REFRESH SECURITY(*) TYPE(SSL).",
     ),
     message(
         "AMQ9635E",
@@ -243,8 +243,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ9657E",
         "The key repository of queue manager {0} cannot be used: {1}.",
-        "A client wants TLS, and certificates and keys are not there, or cannot be read. Clients that use TLS are refused until they can.",
-        "Set SSLKEYR to a PKCS#12 or PEM file, put its password into a file beside it with the ending sth, and see that CERTLABL, if it is set, is the label of a certificate with its key. `posthaste certs show` shows what is in a file.",
+        "A client wants TLS, and certificates and keys are not there, cannot be read, or are not of the kind that SUITEB asks for. Clients that use TLS are refused until they can.",
+        "Set SSLKEYR to a PKCS#12 or PEM file, put its password into a file beside it with the ending sth, and see that CERTLABL, if it is set, is the label of a certificate with its key. `posthaste certs show FILE` shows what is in a file. If SUITEB asks for another key: `posthaste certs make --ec` makes keys on P-256, which SUITEB(128_BIT) takes and SUITEB(192_BIT) does not; or enter ALTER QMGR SUITEB(NONE). Then enter REFRESH SECURITY(*) TYPE(SSL).",
     ),
     message(
         "AMQ9661E",
