@@ -138,7 +138,7 @@ impl Checker {
         };
         if matches!(
             verdict,
-            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany
+            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany(_)
         ) {
             self.clock.sleep_until(self.after(delay)).await;
         }
@@ -149,7 +149,7 @@ impl Checker {
     async fn turn(&self, from: Origin) -> Result<Turn<'_>, Verdict> {
         let turns = || {
             let turns = self.limiter.turns(from, self.clock.monotonic());
-            turns.ok_or(Verdict::TooMany)
+            turns.ok_or(Verdict::TooMany(from.user()))
         };
         let Some(Ok(permit)) = self.in_time(turns()?.acquire_owned()).await else {
             let why = "too many of its origin wait for an answer already";
@@ -304,7 +304,8 @@ mod tests {
         };
         let verdicts = wrong(60);
         let looked_at = method.asked.load(Ordering::SeqCst);
-        let refused = verdicts.iter().filter(|v| **v == Verdict::TooMany).count();
+        let refused = verdicts.iter();
+        let refused = refused.filter(|v| **v == Verdict::TooMany(None)).count();
         assert_eq!(looked_at + refused, 60);
         // One more for every second that this takes.
         assert!((20..50).contains(&looked_at), "{looked_at}");

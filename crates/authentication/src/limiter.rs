@@ -43,11 +43,19 @@ impl Origin {
             (None, short) => Origin::Address(short),
         }
     }
+
+    /// The user of this machine that it is, by his number.
+    pub(crate) fn user(self) -> Option<u32> {
+        match self {
+            Origin::User(number) => Some(number),
+            Origin::Address(_) => None,
+        }
+    }
 }
 
 /// What is known of an origin.
 #[derive(Debug)]
-struct Site {
+struct Known {
     /// How often it was wrong.
     wrong: u32,
     /// When the second begins after which one of these is forgotten.
@@ -56,9 +64,9 @@ struct Site {
     turns: Arc<Semaphore>,
 }
 
-impl Site {
-    fn new(now: Nanos) -> Site {
-        Site {
+impl Known {
+    fn new(now: Nanos) -> Known {
+        Known {
             wrong: 0,
             since: now,
             turns: Arc::new(Semaphore::new(AT_A_TIME)),
@@ -84,37 +92,37 @@ impl Site {
 /// See the head of this file.
 #[derive(Debug, Default)]
 pub(crate) struct Limiter {
-    sites: Mutex<HashMap<Origin, Site>>,
+    origins: Mutex<HashMap<Origin, Known>>,
 }
 
 impl Limiter {
     /// The turns of an origin; none: it was wrong too often.
     pub(crate) fn turns(&self, origin: Origin, now: Nanos) -> Option<Arc<Semaphore>> {
-        let mut sites = self.sites.lock();
-        if sites.len() >= MOST && !sites.contains_key(&origin) {
-            sites.retain(|_, site| {
-                site.forget(now);
-                !site.is_clean()
+        let mut origins = self.origins.lock();
+        if origins.len() >= MOST && !origins.contains_key(&origin) {
+            origins.retain(|_, known| {
+                known.forget(now);
+                !known.is_clean()
             });
-            if sites.len() >= MOST {
+            if origins.len() >= MOST {
                 return None;
             }
         }
-        let site = sites.entry(origin).or_insert_with(|| Site::new(now));
-        site.forget(now);
-        (site.wrong < BURST).then(|| Arc::clone(&site.turns))
+        let known = origins.entry(origin).or_insert_with(|| Known::new(now));
+        known.forget(now);
+        (known.wrong < BURST).then(|| Arc::clone(&known.turns))
     }
 
     /// A turn has been given back; `wrong`: the credentials were, or whoever gave them did not wait to hear.
     pub(crate) fn end(&self, origin: Origin, now: Nanos, wrong: bool) {
-        let mut sites = self.sites.lock();
-        let Some(site) = sites.get_mut(&origin) else {
+        let mut origins = self.origins.lock();
+        let Some(known) = origins.get_mut(&origin) else {
             return;
         };
-        site.forget(now);
-        site.wrong += u32::from(wrong);
-        if site.is_clean() {
-            sites.remove(&origin);
+        known.forget(now);
+        known.wrong += u32::from(wrong);
+        if known.is_clean() {
+            origins.remove(&origin);
         }
     }
 }
@@ -161,7 +169,7 @@ mod tests {
         assert!(all.iter().all(Option::is_some), "at once, too");
         drop(all);
         limiter.end(from, 7, false);
-        assert!(limiter.sites.lock().is_empty());
+        assert!(limiter.origins.lock().is_empty());
     }
 
     #[test]
@@ -194,6 +202,6 @@ mod tests {
         assert!(limiter.turns(new, 0).is_none(), "full");
         assert!(limiter.turns(known, 0).is_some(), "one that is known");
         assert!(limiter.turns(new, PAUSE).is_some(), "others are forgotten");
-        assert!(limiter.sites.lock().len() <= 2);
+        assert!(limiter.origins.lock().len() <= 2);
     }
 }

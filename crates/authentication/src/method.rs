@@ -41,8 +41,9 @@ pub enum Verdict {
     Wrong,
     /// The token is nobody's, for this reason.
     BadToken(&'static str),
-    /// They were not looked at: too many wrong ones came from this address.
-    TooMany,
+    /// They were not looked at: too many wrong ones came from this address, or over loopback from this
+    /// user of the machine, by his number.
+    TooMany(Option<u32>),
     /// It could not be found out.
     Unable(Unable),
 }

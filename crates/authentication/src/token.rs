@@ -401,7 +401,7 @@ impl Method for Tokens {
         match self.verdict(credentials) {
             Verdict::Right(user) => Ok(Some(user)),
             Verdict::Unable(unable) => Err(unable),
-            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany => Ok(None),
+            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany(_) => Ok(None),
         }
     }
 

@@ -226,9 +226,19 @@ impl Claim<'_> {
             Verdict::Right(user) => Ok(user),
             Verdict::Wrong => Err(self.refuse("AMQ5534E", &[claimed], Reason::NOT_AUTHORIZED)),
             Verdict::BadToken(why) => Err(self.refuse("AMQ2605E", &[why], Reason::NOT_AUTHORIZED)),
-            Verdict::TooMany => Err(self.refuse("AMQ2601E", &[claimed], Reason::NOT_AUTHORIZED)),
+            Verdict::TooMany(user) => Err(self.too_many(user, claimed)),
             Verdict::Unable(why) => Err(self.unable(&why.0)),
         }
+    }
+
+    /// Wrong passwords have come: from its address, or over loopback from this user.
+    fn too_many(&self, user: Option<u32>, claimed: &str) -> Refusal {
+        let origin = user.map(|number| format!("user {number} of this machine"));
+        let counted = Claim {
+            conname: origin.as_deref().unwrap_or(self.conname),
+            ..*self
+        };
+        counted.refuse("AMQ2601E", &[claimed], Reason::NOT_AUTHORIZED)
     }
 
     /// A name that is cut off in a message's descriptor could be somebody else's.

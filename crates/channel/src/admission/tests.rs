@@ -145,7 +145,7 @@ fn wrong_credentials_are_refused_wherever_they_are_looked_at() {
         let mut answers = Vec::new();
         for verdict in [
             Verdict::Wrong,
-            Verdict::TooMany,
+            Verdict::TooMany(None),
             Verdict::BadToken("its time is over"),
             Verdict::Unable(Unable("gone".to_owned())),
         ] {

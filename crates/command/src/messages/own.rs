@@ -757,8 +757,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2601E",
         "User {2} was not let in: too many wrong passwords have come from {1}.",
-        "An address has 20 wrong passwords, and one more every second; over loopback a user of the machine has them. An application on channel {0} gave a password when there was none left; it was not looked at. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
-        "Find out who gives wrong passwords at this address, or which user of this machine does. When he stops, right ones are looked at again after seconds.",
+        "An address has 20 wrong passwords, and one more every second; over loopback a user of the machine has them, who is named by his number. An application on channel {0} gave a password when there was none left; it was not looked at. MQCONN got MQRC_NOT_AUTHORIZED (2035).",
+        "Find out who gives wrong passwords at this address, or as this user of the machine (`id -un NUMBER`). When he stops, right ones are looked at again after seconds.",
     ),
     message(
         "AMQ2602E",
