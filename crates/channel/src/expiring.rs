@@ -1,12 +1,10 @@
 //! Certificates of a key repository that come to their end: who is told of it, and when.
 //!
-//! Invariants: the operator hears of a certificate from [`EARLY`] days before its end on, once a day and after each time
-//! that the repository was read; nothing in here refuses anybody, that is the handshake's.
+//! Invariants: the operator hears of a certificate from [`Certificate::EARLY`] days before its end on, once a day and after
+//! each time that the repository was read; nothing in here refuses anybody, that is the handshake's.
 
 use posthaste_tls::{Certificate, KeyStore, Shown};
 
-/// Days before its end from which on a certificate is told of: time enough to have a new one issued.
-const EARLY: i64 = 30;
 /// Seconds of a day.
 const DAY: i64 = 24 * 60 * 60;
 
@@ -48,7 +46,7 @@ impl Expiring {
             let left = certificate.days_left(now);
             let id = match left {
                 ..0 => "AMQ2651E",
-                0..=EARLY => "AMQ2650W",
+                0..=Certificate::EARLY => "AMQ2650W",
                 _ => return None,
             };
             let days = left.abs().to_string();

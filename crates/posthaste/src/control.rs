@@ -12,7 +12,7 @@ use posthaste_server::{
 use crate::cli;
 use crate::encryption;
 use crate::output::{Out, Progress, complain, counted, say};
-use crate::typed::{data_dir_option, quoted};
+use crate::typed::{data_dir_option, program, quoted};
 
 /// Where a listener that nobody gave an address listens.
 const LOOPBACK: &str = "127.0.0.1";
@@ -128,13 +128,13 @@ pub(crate) fn create(place: Option<&Path>, args: &cli::Create) -> Result<Exit, F
 
 /// What lets a client in, as it is typed.
 fn for_clients(data: &DataDir, name: &str) -> [String; 3] {
-    let (folder, name) = (data_dir_option(data), quoted(name));
+    let (program, folder, name) = (program(), data_dir_option(data), quoted(name));
     [
         format!("users add USER {name}"),
         format!("setmqaut -m {name} -t qmgr -p USER +connect"),
         format!("setmqaut -m {name} -t queue -n 'QUEUE' -p USER +put +get"),
     ]
-    .map(|words| format!("  posthaste{folder} {words}"))
+    .map(|words| format!("  {program}{folder} {words}"))
 }
 
 /// `strmqm -c`: the system objects of a queue manager that is not running.

@@ -23,7 +23,7 @@ use crate::cli;
 use crate::connect::Target;
 use crate::mqsc::CommandServer;
 use crate::output::{Out, complain};
-use crate::typed::data_dir_option;
+use crate::typed::{data_dir_option, program};
 use manager::Manager;
 use verdict::{Finding, Summary, Verdict};
 
@@ -117,7 +117,9 @@ fn measure(data: &DataDir, home: &Home) -> Result<(String, (u64, u64)), Failure>
 
 fn not_measured() -> Verdict {
     let why = "--disk measures the disk of a queue manager's log, and none was named";
-    Verdict::skip(why).with_remedy("posthaste doctor QM --disk, or posthaste disktest --dir DIR")
+    let program = program();
+    let remedy = format!("{program} doctor QM --disk, or {program} disktest --dir DIR");
+    Verdict::skip(why).with_remedy(remedy)
 }
 
 fn manager(
@@ -138,6 +140,7 @@ fn manager(
     let mut manager = gather::gather(data, home, &mut commands)?;
     manager.security = gather_security::gather(home, &mut commands)?;
     commands.disconnect();
+    manager.program = program();
     manager.place = data_dir_option(data);
     Ok(manager)
 }
@@ -162,12 +165,14 @@ fn text(
         (Some((name, State::Silent)), false) => out.line(&format!(
             "Queue manager {name} is there and does not answer: its process hangs, or was stopped (kill -STOP), or the \
              machine is overloaded. Only the machine is checked. Look at its error log, and at ps -o pid,stat,wchan; \
-             posthaste stop -p {name} kills a process that does not answer, and nothing acknowledged is lost."
+             {} stop -p {name} kills a process that does not answer, and nothing acknowledged is lost.",
+            program()
         ))?,
         (Some((name, state)), false) => out.line(&format!(
-            "Queue manager {name} is not running ({}): only the machine is checked. Start it (posthaste start {name}) \
+            "Queue manager {name} is not running ({}): only the machine is checked. Start it ({} start {name}) \
              and ask again.",
-            state.word()
+            state.word(),
+            program()
         ))?,
         (None, _) => out.line(
             "No queue manager was named and none is the default: only the machine is checked.",

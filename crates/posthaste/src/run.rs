@@ -204,11 +204,12 @@ fn user_lines(first: &FirstUsers) -> Vec<String> {
     lines
 }
 
-/// Where the passwords are that were shown when they were made, as long as that file is there.
+/// Where the passwords are that were shown when they were made, as long as that file is there. Who changes one does not
+/// change it.
 fn kept_line(path: &Path) -> Option<String> {
     let path = path.exists().then(|| path.display())?;
     Some(format!(
-        "The passwords that the first run made are in {path}."
+        "The passwords that the first run made are in {path}, unless they were changed since."
     ))
 }
 

@@ -56,6 +56,9 @@ impl Certificate {
         })
     }
 
+    /// Days before its end from which on it is told of: time enough to have a new one issued.
+    pub const EARLY: i64 = 30;
+
     /// Whether it is valid at a time, in seconds from 1970 on.
     pub fn is_valid(&self, now: i64) -> bool {
         (self.valid.0..=self.valid.1).contains(&now)

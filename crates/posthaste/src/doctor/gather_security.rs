@@ -3,7 +3,7 @@
 //! Invariant: nothing is judged here, and nothing of the queue manager is changed.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use posthaste_chlauth::{
     AddressPattern, CheckClient, Map, Pattern, Record, Rule, Rules, UserSource, Whom,
@@ -66,13 +66,9 @@ fn channels(commands: &mut CommandServer, rules: &Rules) -> Result<Vec<Channel>,
     Ok(channels)
 }
 
-/// What is in the key repository, with the days until each certificate ends; or why it cannot be read.
-fn certificates(home: &Home, repository: &str) -> Result<Vec<(String, i64)>, String> {
-    let path = match repository {
-        "" => home.key_repository(),
-        path => PathBuf::from(path),
-    };
-    let store = KeyStore::load(&path, None).and_then(|store| store.show());
+/// The certificate in the key repository that ends first, and the days until then; or why it cannot be read.
+fn first_to_end(repository: &Path) -> Result<(String, i64), String> {
+    let store = KeyStore::load(repository, None).and_then(|store| store.show());
     let now = jiff::Timestamp::now().as_second();
     let days = |shown: ShownCertificate| {
         let name = match shown.label.as_str() {
@@ -82,7 +78,21 @@ fn certificates(home: &Home, repository: &str) -> Result<Vec<(String, i64)>, Str
         (name, shown.certificate.days_left(now))
     };
     let shown = store.map_err(|error| error.to_string())?;
-    Ok(shown.into_iter().map(days).collect())
+    let first = shown.into_iter().map(days).min_by_key(|(_, days)| *days);
+    first.ok_or_else(|| "there is no certificate in it".to_owned())
+}
+
+/// AUTHTYPE and CHCKCLNT of the authentication information object that CONNAUTH names; blank if there is none.
+fn authentication(commands: &mut CommandServer, object: &str) -> Result<(String, String), Failure> {
+    if object.is_empty() {
+        return Ok((String::new(), String::new()));
+    }
+    // Without quotes its letters would be capitals.
+    let command = format!("DISPLAY AUTHINFO('{object}') AUTHTYPE CHCKCLNT");
+    let shown = display(commands, &command)?;
+    let found = shown.iter().find(|shown| text(shown, "AUTHINFO") == object);
+    let of = |key| found.map_or_else(String::new, |shown| text(shown, key).to_owned());
+    Ok((of("AUTHTYPE"), of("CHCKCLNT")))
 }
 
 /// Who may come in.
@@ -91,18 +101,10 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Facts,
     let qmgr = display(commands, "DISPLAY QMGR CONNAUTH CHLAUTH SSLKEYR")?;
     let qmgr = qmgr.into_iter().next().unwrap_or_default();
     let connauth = text(&qmgr, "CONNAUTH").to_owned();
-    let mut auth_type = String::new();
-    let check_client = match connauth.as_str() {
-        "" => String::new(),
-        object => {
-            let shown = display(
-                commands,
-                &format!("DISPLAY AUTHINFO({object}) AUTHTYPE CHCKCLNT"),
-            )?;
-            let shown = shown.into_iter().next().unwrap_or_default();
-            auth_type = text(&shown, "AUTHTYPE").to_owned();
-            text(&shown, "CHCKCLNT").to_owned()
-        }
+    let (auth_type, check_client) = authentication(commands, &connauth)?;
+    let repository = match text(&qmgr, "SSLKEYR") {
+        "" => home.key_repository(),
+        path => PathBuf::from(path),
     };
     let listeners = display(commands, "DISPLAY LSSTATUS(*) IPADDR STATUS")?;
     // One that waits for its address is not there.
@@ -130,7 +132,8 @@ pub(crate) fn gather(home: &Home, commands: &mut CommandServer) -> Result<Facts,
         records,
         authorities: settings.authorization.is_some(),
         insecure: settings.insecure_listeners,
-        certificates: certificates(home, text(&qmgr, "SSLKEYR")),
+        repository: repository.display().to_string(),
+        certificate: first_to_end(&repository),
         channels: channels(commands, &rules)?,
         listeners: listeners.filter(|(name, _)| !name.is_empty()).collect(),
         files: files.into_iter().filter_map(file).collect(),

@@ -76,10 +76,10 @@ impl Channel {
 /// What is known of who may come in.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    /// The authentication information object that CONNAUTH names, and its CHCKCLNT; blank for none.
+    /// The authentication information object that CONNAUTH names, and its CHCKCLNT; blank for none. It need not be there.
     pub(crate) connauth: String,
     pub(crate) check_client: String,
-    /// AUTHTYPE of that object.
+    /// AUTHTYPE of that object; blank if there is none of its name.
     pub(crate) auth_type: String,
     /// CHLAUTH(ENABLED).
     pub(crate) records: bool,
@@ -88,8 +88,10 @@ pub(crate) struct Facts {
     /// `InsecureListeners` of qm.ini.
     pub(crate) insecure: bool,
     pub(crate) channels: Vec<Channel>,
-    /// Labels of the certificates in the key repository, and the days until each ends; or why it cannot be read.
-    pub(crate) certificates: Result<Vec<(String, i64)>, String>,
+    /// Path of the key repository.
+    pub(crate) repository: String,
+    /// The label of the certificate in it that ends first, and the days until then; or why it cannot be read.
+    pub(crate) certificate: Result<(String, i64), String>,
     /// Listeners that run, and their addresses; a blank one is every address.
     pub(crate) listeners: Vec<(String, String)>,
     /// Files with passwords that are there, and their permissions.
@@ -106,7 +108,8 @@ impl Default for Facts {
             authorities: false,
             insecure: false,
             channels: Vec::new(),
-            certificates: Ok(Vec::new()),
+            repository: String::new(),
+            certificate: Err(String::new()),
             listeners: Vec::new(),
             files: Vec::new(),
         }
@@ -116,6 +119,8 @@ impl Default for Facts {
 /// What is known of a running queue manager.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manager {
+    /// What this program is called by.
+    pub(crate) program: String,
     pub(crate) name: String,
     /// Path of qm.ini.
     pub(crate) configuration: String,
@@ -161,8 +166,8 @@ impl Manager {
     /// A command that carries out MQSC.
     pub(super) fn mqsc(&self, command: &str) -> String {
         format!(
-            "echo \"{command}\" | posthaste mqsc {}{}",
-            self.name, self.place
+            "echo \"{command}\" | {} mqsc {}{}",
+            self.program, self.name, self.place
         )
     }
 
@@ -182,7 +187,7 @@ impl Manager {
 
     /// Commands that have qm.ini take effect.
     pub(super) fn restart(&self) -> String {
-        let (name, place) = (&self.name, &self.place);
-        format!("posthaste stop -i {name}{place}; posthaste start {name}{place}")
+        let (program, name, place) = (&self.program, &self.name, &self.place);
+        format!("{program} stop -i {name}{place}; {program} start {name}{place}")
     }
 }

@@ -4,7 +4,7 @@
 
 use super::manager::{Manager, Queue};
 use super::verdict::{Finding, Verdict};
-use crate::typed::quoted;
+use crate::typed::{program, quoted};
 
 const SECTION: &str = "queue manager";
 
@@ -163,8 +163,9 @@ fn enlarge(manager: &Manager, needed: u64) -> String {
     let count = wanted.div_ceil(pages * 4096).min(LOG_FILES - 1);
     format!(
         "its log files have {} and keep that, and there are never more than {LOG_FILES}: create the queue manager \
-         anew with larger ones, posthaste create -lf {pages} -lp {count} {}{}",
+         anew with larger ones, {} create -lf {pages} -lp {count} {}{}",
         shown_size(file),
+        manager.program,
         manager.name,
         manager.place
     )
@@ -273,7 +274,10 @@ fn error_logs(manager: &Manager) -> Verdict {
         Some(false) => Verdict::pass("the recovery log has a device without the error logs"),
         Some(true) => Verdict::warn(
             "error logs and recovery log are on one device",
-            "create queue managers with their log on a disk of its own: posthaste create -ld /another/disk QM",
+            format!(
+                "create queue managers with their log on a disk of its own: {} create -ld /another/disk QM",
+                manager.program
+            ),
         ),
     }
 }
@@ -303,10 +307,10 @@ fn requirements(manager: &Manager) -> Verdict {
         .as_ref()
         .filter(|(_, count)| *count > 0)
     {
-        let (name, place) = (&manager.name, &manager.place);
+        let (program, name, place) = (&manager.program, &manager.name, &manager.place);
         return Verdict::warn(
             format!("{count} messages are on the dead-letter queue {queue}"),
-            format!("see which, and why: posthaste browse {queue} {name}{place}"),
+            format!("see which, and why: {program} browse {queue} {name}{place}"),
         );
     }
     let full = |queue: &&Queue| queue.max_depth > 0 && queue.depth * 5 >= queue.max_depth * 4;
@@ -364,7 +368,7 @@ fn infrastructure(manager: &Manager) -> Verdict {
 
 /// The command that measures a folder's disk.
 fn measure(folder: &str) -> String {
-    format!("posthaste disktest --dir {}", quoted(folder))
+    format!("{} disktest --dir {}", program(), quoted(folder))
 }
 
 /// The verdict on a log's disk of which average and 99th percentile of a write were measured, in nanoseconds.

@@ -6,6 +6,9 @@ use std::net::IpAddr;
 
 use super::manager::{Channel, Facts, Manager};
 use super::verdict::{Finding, Verdict};
+use crate::output::counted;
+use crate::typed::quoted;
+use posthaste_tls::Certificate;
 
 const SECTION: &str = "security";
 
@@ -66,6 +69,20 @@ fn several(manager: &Manager, commands: &[&str]) -> String {
     all.join("; ")
 }
 
+/// Commands that have the queue manager's own users demanded.
+fn own_users(manager: &Manager) -> String {
+    let commands = several(
+        manager,
+        &[
+            "DEFINE AUTHINFO(OWN.USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(REQUIRED) ADOPTCTX(YES) REPLACE",
+            "ALTER QMGR CONNAUTH(OWN.USERS)",
+            REFRESH,
+        ],
+    );
+    let (program, name, place) = (&manager.program, &manager.name, &manager.place);
+    format!("{program} users add USER {name}{place}; then {commands}")
+}
+
 fn passwords(manager: &Manager) -> Verdict {
     let Facts {
         connauth,
@@ -81,19 +98,11 @@ fn passwords(manager: &Manager) -> Verdict {
     match (connauth.as_str(), check_client.as_str()) {
         ("", _) => Verdict::warn(
             "CONNAUTH is blank: no client needs a password",
-            format!(
-                "posthaste users add USER {0}{1}; then {2}",
-                manager.name,
-                manager.place,
-                several(
-                    manager,
-                    &[
-                        "DEFINE AUTHINFO(OWN.USERS) AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(REQUIRED) ADOPTCTX(YES) REPLACE",
-                        "ALTER QMGR CONNAUTH(OWN.USERS)",
-                        REFRESH,
-                    ]
-                )
-            ),
+            own_users(manager),
+        ),
+        (object, _) if manager.security.auth_type.is_empty() => Verdict::warn(
+            format!("CONNAUTH names {object}, which is not there"),
+            own_users(manager),
         ),
         (object, "REQUIRED") => Verdict::pass(format!("{object} demands one of every client")),
         (object, check) => Verdict::warn(
@@ -104,7 +113,7 @@ fn passwords(manager: &Manager) -> Verdict {
                 manager,
                 &[
                     &format!(
-                        "ALTER AUTHINFO({object}) AUTHTYPE({}) CHCKCLNT(REQUIRED)",
+                        "ALTER AUTHINFO('{object}') AUTHTYPE({}) CHCKCLNT(REQUIRED)",
                         manager.security.auth_type
                     ),
                     REFRESH,
@@ -189,32 +198,26 @@ fn channels(manager: &Manager) -> Verdict {
     }
 }
 
-/// Days before its end from which on a certificate is warned of, here and in the error log.
-const EARLY: i64 = 30;
-
 fn certificates(manager: &Manager) -> Verdict {
     let facts = &manager.security;
     if facts.channels.iter().all(|one| one.cipher.is_empty()) {
         return Verdict::pass("no channel has SSLCIPH");
     }
     let renew = |what: &str| format!("{what}, then: {}", manager.mqsc(REFRESH_TLS));
-    let all = match &facts.certificates {
-        Ok(all) => all,
+    let (label, days) = match &facts.certificate {
+        Ok(first) => first,
         Err(why) => {
-            let remedy = renew("put the key repository in order (posthaste certs show)");
-            return Verdict::warn(why, remedy);
+            let (program, path) = (&manager.program, quoted(&facts.repository));
+            let what = format!("put the key repository in order: {program} certs show {path}");
+            let found = format!("the key repository (SSLKEYR) cannot be used: {why}");
+            return Verdict::warn(found, renew(&what));
         }
     };
-    let Some((label, days)) = all.iter().min_by_key(|(_, days)| *days) else {
-        return Verdict::warn(
-            "the key repository is empty",
-            renew("put certificates into it"),
-        );
-    };
+    let left = counted(days.unsigned_abs(), "day");
     let found = match days {
         ..0 => format!("{label} has ended"),
-        0..=EARLY => format!("{label} ends in {days} days"),
-        _ => return Verdict::pass(format!("the first to end does in {days} days: {label}")),
+        0..=Certificate::EARLY => format!("{label} ends in {left}"),
+        _ => return Verdict::pass(format!("the first to end does in {left}: {label}")),
     };
     Verdict::warn(
         found,
@@ -264,8 +267,11 @@ fn files(manager: &Manager) -> Verdict {
         Some((path, mode)) => Verdict::warn(
             format!("{path} has permissions {mode:03o}"),
             format!(
-                "chmod 600 '{path}', and change what is in it: posthaste users passwd USER {}",
-                manager.name
+                "chmod 600 {}, and change what is in it: {} users passwd USER {}{}",
+                quoted(path),
+                manager.program,
+                manager.name,
+                manager.place
             ),
         ),
         None => Verdict::pass(format!(
@@ -287,6 +293,7 @@ mod tests {
             ..Channel::default()
         };
         Manager {
+            program: "/a/posthaste".to_owned(),
             name: "QM1".to_owned(),
             security: Facts {
                 connauth: "OWN.USERS".to_owned(),
@@ -296,7 +303,8 @@ mod tests {
                 authorities: true,
                 insecure: false,
                 channels: vec![channel("SYSTEM.DEF.SVRCONN", true), channel("DEV", false)],
-                certificates: Ok(vec![("authority".to_owned(), 400), ("qm1".to_owned(), 31)]),
+                repository: "/a b/key".to_owned(),
+                certificate: Ok(("qm1".to_owned(), 31)),
                 listeners: vec![("L".to_owned(), "127.0.0.1".to_owned())],
                 files: vec![("/q/users".to_owned(), 0o600)],
             },
@@ -354,7 +362,7 @@ mod tests {
             assert_eq!(warned(insecure), ["listeners"], "{address}");
         }
         let ending = |facts: &mut Facts, days| {
-            facts.certificates.as_mut().unwrap()[1].1 = days;
+            facts.certificate.as_mut().unwrap().1 = days;
         };
         assert!(
             warned(|facts| ending(facts, 3)).is_empty(),
@@ -369,16 +377,11 @@ mod tests {
             });
             assert_eq!(warned, ["certificates"], "{days}");
         }
-        let unread = |facts: &mut Facts| facts.certificates = Err("away".to_owned());
-        let warned_of = |change: fn(&mut Facts)| {
-            warned(|facts| {
-                tls(facts);
-                change(facts);
-            })
+        let unread = |facts: &mut Facts| {
+            tls(facts);
+            facts.certificate = Err("away".to_owned());
         };
-        assert_eq!(warned_of(unread), ["certificates"]);
-        let empty = |facts: &mut Facts| facts.certificates = Ok(Vec::new());
-        assert_eq!(warned_of(empty), ["certificates"]);
+        assert_eq!(warned(unread), ["certificates"]);
         let read = |facts: &mut Facts| facts.files[0].1 = 0o640;
         assert_eq!(warned(read), ["password files"]);
     }
@@ -390,5 +393,30 @@ mod tests {
         manager.security.auth_type = "IDPWLDAP".to_owned();
         let remedy = format!("{:?}", passwords(&manager));
         assert!(remedy.contains("AUTHTYPE(IDPWLDAP)"), "{remedy}");
+        manager.security.auth_type.clear();
+        let remedy = format!("{:?}", passwords(&manager));
+        assert!(remedy.contains("OWN.USERS, which is not there"), "{remedy}");
+        assert!(
+            remedy.contains("/a/posthaste users add USER QM1; then "),
+            "{remedy}"
+        );
+    }
+
+    #[test]
+    fn a_finding_about_certificates_says_whose_they_are_and_what_to_type() {
+        let mut manager = closed();
+        manager.security.channels[1].cipher = "ANY_TLS12".to_owned();
+        manager.security.certificate = Err("/a b/key: No such file".to_owned());
+        let verdict = certificates(&manager);
+        assert!(verdict.found.contains("SSLKEYR"), "{verdict:?}");
+        let remedy = verdict.remedy.unwrap();
+        assert!(
+            remedy.contains("/a/posthaste certs show '/a b/key', then"),
+            "{remedy}"
+        );
+        for (days, expected) in [(1, "ends in 1 day"), (2, "ends in 2 days")] {
+            manager.security.certificate = Ok(("qm1".to_owned(), days));
+            assert_eq!(certificates(&manager).found, format!("qm1 {expected}"));
+        }
     }
 }

@@ -76,7 +76,7 @@ fn the_first_run_shows_passwords_once_and_keeps_them_where_only_the_owner_reads(
     other.end();
     let serving = place.serving("QM1");
     assert!(shown(&serving).is_empty(), "{:?}", serving.welcome);
-    let line = format!("are in {}.", path.display());
+    let line = format!("are in {}, unless they were changed since.", path.display());
     let named = |serving: &Serving| serving.welcome.iter().any(|l| l.contains(&line));
     assert!(named(&serving), "{:?}", serving.welcome);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
@@ -412,6 +412,46 @@ fn an_older_queue_manager_stays_as_it_was() {
     let serving = place.serving_with("QM1", &["--port", "0", "--bind", "192.0.2.1"]);
     let text = serving.welcome.join("\n");
     assert!(!text.contains("AMQ2049E"), "{text}");
+    serving.end();
+}
+
+/// By its name as it is written, and also where there is none of that name.
+#[test]
+fn the_doctor_finds_the_object_that_connauth_names() {
+    let place = Place::new();
+    place.line("create -lf 256 -lp 3 QM1").good();
+    let serving = place.serving("QM1");
+    for command in [
+        "DEFINE CHANNEL(OPEN) CHLTYPE(SVRCONN)",
+        "DEFINE AUTHINFO('own.users') AUTHTYPE(IDPWOS) AUTHENMD(USERFILE) CHCKCLNT(OPTIONAL)",
+        "ALTER QMGR CONNAUTH('own.users')",
+    ] {
+        place.mqsc(command, "QM1").good();
+    }
+    let passwords = || {
+        let report = place.line("doctor --json QM1").out;
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let mut checks = report["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["check"] == "passwords").unwrap();
+        ["found", "remedy"].map(|key| check[key].as_str().unwrap_or_default().to_owned())
+    };
+    let [found, remedy] = passwords();
+    assert!(
+        found.starts_with("own.users has CHCKCLNT(OPTIONAL)"),
+        "{found}"
+    );
+    // As it is shown, the remedy works.
+    let typed = std::process::Command::new("sh")
+        .args(["-c", &remedy])
+        .output();
+    let typed = typed.unwrap();
+    assert!(typed.status.success(), "{remedy}: {typed:?}");
+    let [found, _] = passwords();
+    assert_eq!(found, "own.users demands one of every client");
+    place.mqsc("ALTER QMGR CONNAUTH('not.there')", "QM1").good();
+    let [found, remedy] = passwords();
+    assert_eq!(found, "CONNAUTH names not.there, which is not there");
+    assert!(remedy.contains("users add USER QM1"), "{remedy}");
     serving.end();
 }
 

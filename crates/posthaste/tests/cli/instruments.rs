@@ -417,7 +417,7 @@ fn the_doctor_looks_at_a_running_queue_manager_and_its_machine() {
             .contains("\nWARN  log size              3 MiB in 3 primary files")
     );
     let start = format!(
-        "; posthaste start QM1 --data-dir {}\n",
+        "/posthaste start QM1 --data-dir {}\n",
         place.data().display()
     );
     assert!(shown.out.contains(&start), "{shown:?}");
@@ -490,7 +490,8 @@ fn the_doctor_tells_what_runs_from_what_a_restart_would_bring() {
     let remedy = report["checks"].as_array().unwrap().iter();
     let mut remedy = remedy.filter(|check| check["check"] == "log size");
     let remedy = remedy.next().unwrap()["remedy"].as_str().unwrap();
-    let (change, _) = remedy.split_once("; posthaste stop").unwrap();
+    let (change, restart) = remedy.split_once("; ").unwrap();
+    assert!(restart.contains("/posthaste stop -i QM1"), "{remedy}");
     let changed = std::process::Command::new("sh")
         .args(["-c", change])
         .status();

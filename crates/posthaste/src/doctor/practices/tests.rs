@@ -6,6 +6,7 @@ use super::*;
 
 fn manager() -> Manager {
     Manager {
+        program: "posthaste".to_owned(),
         name: "QM1".to_owned(),
         configuration: "/q/qm.ini".to_owned(),
         log_file_pages: 16_384,
