@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `table.json` | every scenario with its rows: what is done, what is varied, what it stands beside |
 //! | `plan`, `effort` | rows expanded to cases; how long and how often is measured |
-//! | `run`, `claim` | a whole run, and the folder of its results |
+//! | `run`, `claim`, `work_folder` | a whole run, the folder of its results, and those that it leaves nothing of |
 //! | `window`, `meter`, `bench` | one window of one case, what it costs the server, what is kept running |
 //! | `bursts`, `restart`, `client`, `jms` with `jms_driver` | windows that are no workload's |
 //! | `smoke` | counts that must not grow |
@@ -25,6 +25,7 @@ mod restart;
 mod run;
 mod smoke;
 mod window;
+mod work_folder;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -18,6 +18,7 @@ use posthaste_server::{DataDir, EndMode, Home, InProcess, InProcessOptions};
 
 use super::jms_driver::Driver;
 use super::plan::{Place, Via};
+use super::work_folder::clear;
 use crate::delay_proxy::{DelayProxy, Settings};
 use crate::drive::Running;
 use crate::floor::{Bare, BareServer};
@@ -45,7 +46,7 @@ pub(super) struct Bench {
     insides: BTreeMap<Shape, Inside>,
     bares: BTreeMap<(Bare, usize), BareServer>,
     proxies: BTreeMap<(SocketAddr, u64), DelayProxy>,
-    jms: Option<Driver>,
+    jms: Option<Arc<Driver>>,
 }
 
 impl Bench {
@@ -54,6 +55,7 @@ impl Bench {
         program: &Path,
         root: &Path,
         interrupt: &Interrupt,
+        jms: Option<Arc<Driver>>,
     ) -> Result<Bench, LabError> {
         fs::create_dir_all(root).map_err(|error| LabError::io(root, error))?;
         Ok(Bench {
@@ -65,7 +67,7 @@ impl Bench {
             insides: BTreeMap::new(),
             bares: BTreeMap::new(),
             proxies: BTreeMap::new(),
-            jms: None,
+            jms,
         })
     }
 
@@ -111,13 +113,10 @@ impl Bench {
         Ok((server.address(), server.pid()))
     }
 
-    /// The JMS driver, compiled.
-    pub(super) fn jms(&mut self) -> Result<&Driver, LabError> {
-        let folder = self.root.join("jms");
-        match &mut self.jms {
-            Some(driver) => Ok(driver),
-            none => Ok(none.insert(Driver::build(&folder)?)),
-        }
+    /// The JMS driver.
+    pub(super) fn jms(&self) -> Result<&Driver, LabError> {
+        let none = || LabError::BadInput("the JMS driver was not built".to_owned());
+        self.jms.as_deref().ok_or_else(none)
     }
 
     /// How applications reach the queue manager at `place` this way.
@@ -235,23 +234,6 @@ fn next_folder(root: &Path, folders: &mut u32) -> PathBuf {
     root.join(folders.to_string())
 }
 
-/// Removes the folder of a bench, also while a queue manager is still being created in it: by its new name nobody
-/// makes anything in it. Whatever cannot be removed is in the way of nobody: the folder's name is this process's.
-pub(super) fn clear(root: &Path) {
-    let away = root.with_extension("removed");
-    let renamed = fs::rename(root, &away);
-    // A file that was being made just then may still appear; a second thread may be at the same.
-    for _ in 0..10 {
-        let _ = fs::remove_dir_all(&away);
-        if renamed.is_err() {
-            let _ = fs::remove_dir_all(root);
-        }
-        if !away.exists() {
-            return;
-        }
-    }
-}
-
 /// Waits until a workload that has an end has ended; `ended` tells when its queue manager has.
 pub(super) fn until_ended(
     interrupt: &Interrupt,
@@ -301,25 +283,4 @@ fn open_inside(shape: &Shape, folder: PathBuf, interrupt: &Interrupt) -> Result<
         home,
         folder,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cleared_folder_takes_no_more_files() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("posthaste-perf-1");
-        fs::create_dir_all(root.join("1/log")).unwrap();
-        fs::write(root.join("1/log/file"), "x").unwrap();
-        clear(&root);
-        assert!(fs::write(root.join("1/log/other"), "x").is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        // Nothing is there, or a first attempt was broken off after the renaming.
-        clear(&root);
-        fs::create_dir_all(folder.path().join("posthaste-perf-1.removed/1")).unwrap();
-        clear(&root);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
 }

@@ -1,18 +1,19 @@
 //! `posthaste perf run`, `list` and `report`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use posthaste_server::{Exit, Failure};
 
-use super::bench::clear;
 use super::claim::Claim;
 use super::effort::Effort;
-use super::jms_driver;
+use super::jms_driver::Driver;
 use super::plan::Plan;
 use super::progress::Progress;
 use super::run::{Lab, Ran, markdown, run_plan, shown};
+use super::work_folder::clear;
 use super::{SCENARIOS, Scenario, find, smoke};
 use crate::floor::{self, Bare};
 use crate::measure::{Interrupt, LabError, Machine, kill_all, now_text};
@@ -71,7 +72,7 @@ pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
 const RUN_EXAMPLES: &str = "\
   posthaste perf list                         what there is
   posthaste perf run rr-cc --quick            request/reply, in about a minute
-  posthaste perf run all --quick              everything, in less than ten
+  posthaste perf run all --quick              all but rr-cc-jms and targets
   posthaste perf run targets --rounds 5       the figures to be reached
   posthaste perf run rr-cc --quick --explain  ... and where the time goes
   posthaste perf report perf-results/...      the results as one HTML page
@@ -89,7 +90,7 @@ Exit codes: 0 measured, 1 a measurement failed or a budget was missed, 39 not po
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// Scenarios, or `all`
+    /// Scenarios, or `all`: not rr-cc-jms, targets and smoke
     #[arg(required = true, value_name = "SCENARIO")]
     pub(crate) names: Vec<String>,
     /// Few cases and short windows
@@ -213,20 +214,22 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
     let effort = Effort::new(args.quick, args.rounds, args.window);
     let out = args.out.clone().unwrap_or_else(usual_out);
     let own = format!("posthaste-perf-{}", std::process::id());
-    let work = args.work.as_ref().unwrap_or(&out).join(own);
+    let work = args.work.as_ref().unwrap_or(&out).join(&own);
     let work = std::path::absolute(&work).map_err(|error| LabError::io(&work, error))?;
-    let left = work.clone();
+    let jms_folder = work.with_file_name(format!("{own}-jms"));
+    let left = [work.clone(), jms_folder.clone()];
     let leave = move || {
         kill_all();
-        clear(&left);
+        left.iter().for_each(|folder| clear(folder));
     };
     let interrupt = Interrupt::on_signals_then(leave);
-    let lab = Lab {
+    let mut lab = Lab {
         program: std::env::current_exe().map_err(|e| LabError::io(Path::new("posthaste"), e))?,
         out,
         work,
         interrupt: interrupt.map_err(|e| LabError::io(Path::new("signals"), e))?,
         command: std::env::args().collect(),
+        jms: None,
     };
     let plans = scenarios
         .into_iter()
@@ -242,7 +245,8 @@ fn run_all(args: &RunArgs) -> Result<Exit, LabError> {
         }
     }
     if plans.iter().any(Plan::needs_jms) {
-        jms_driver::check_programs()?;
+        // Nothing is fetched or compiled between what is measured.
+        lab.jms = Some(Arc::new(Driver::build(jms_folder)?));
     }
     let _claim = Claim::of(&lab.out)?;
     let cases: usize = plans.iter().map(|plan| plan.cases.len()).sum();

@@ -1,17 +1,18 @@
 //! IBM's JMS client at work: a Java program of our own in a process of its own.
 //!
-//! Invariants: what it needs is fetched by Maven and compiled when a run needs it first, in the folder that is given for it; its
-//! process ends with its handle; a round trip that fails anywhere is an error of whatever is asked of it next.
+//! Invariants: what it needs is fetched by Maven and compiled before a run measures anything, in a folder that goes with the
+//! driver; its process ends with its handle; a round trip that fails anywhere is an error of whatever is asked of it next.
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use posthaste_client::Address;
 
+use super::work_folder::WorkFolder;
 use crate::measure::{CHANNEL, Child, LabError, QUEUE_MANAGER, Timeout, histogram};
 
 const POM: &str = include_str!("../../jms/pom.xml");
@@ -32,8 +33,8 @@ const SHOWN: usize = 2_000;
 
 /// The compiled driver.
 #[derive(Debug)]
-pub(super) struct Driver {
-    folder: PathBuf,
+pub(crate) struct Driver {
+    folder: WorkFolder,
     class_path: String,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Driver {
 ///
 /// # Errors
 /// Which one is not.
-pub(super) fn check_programs() -> Result<(), LabError> {
+fn check_programs() -> Result<(), LabError> {
     let there = |program: &str, flag: &str| {
         let run = Command::new(program)
             .arg(flag)
@@ -81,18 +82,23 @@ fn end_of(text: &str) -> &str {
 }
 
 impl Driver {
-    /// Fetches IBM's library and compiles the driver, in a folder of its own.
-    pub(super) fn build(folder: &Path) -> Result<Driver, LabError> {
+    /// Fetches IBM's library and compiles the driver, in a folder of its own, which goes with it.
+    ///
+    /// # Errors
+    /// A program is missing or fails, or the folder cannot be written to.
+    pub(super) fn build(folder: PathBuf) -> Result<Driver, LabError> {
         check_programs()?;
+        let folder = WorkFolder::at(folder);
+        let place = folder.path();
         let write = |name: &str, text: &str| -> Result<PathBuf, LabError> {
-            let path = folder.join(name);
+            let path = place.join(name);
             fs::write(&path, text).map_err(|error| LabError::io(&path, error))?;
             Ok(path)
         };
-        fs::create_dir_all(folder).map_err(|error| LabError::io(folder, error))?;
-        let source = write("RoundTrips.java", DRIVER)?;
+        fs::create_dir_all(place).map_err(|error| LabError::io(place, error))?;
+        write("RoundTrips.java", DRIVER)?;
         let pom = write("pom.xml", POM)?;
-        let libraries = folder.join("class-path");
+        let libraries = place.join("class-path");
         run(Command::new("mvn")
             .args(["-B", "-q", "-f"])
             .arg(&pom)
@@ -103,13 +109,11 @@ impl Driver {
         run(Command::new("javac")
             .args(["-encoding", "UTF-8", "--release", "11", "-proc:none", "-cp"])
             .arg(libraries.trim())
-            .arg("-d")
-            .arg(folder)
-            .arg(&source))?;
-        Ok(Driver {
-            folder: folder.to_owned(),
-            class_path: format!("{}:{}", folder.display(), libraries.trim()),
-        })
+            .args(["-d", ".", "RoundTrips.java"])
+            .current_dir(place))?;
+        // From within the folder, in whose name a colon would end it.
+        let class_path = format!(".:{}", libraries.trim());
+        Ok(Driver { folder, class_path })
     }
 
     /// Starts it against the queue manager at `server`; gives it when all its applications are connected. `words`: what
@@ -120,19 +124,20 @@ impl Driver {
                 "JMS applications come over TCP".to_owned(),
             ));
         };
-        let errors = self.folder.join("driver.err");
+        let folder = self.folder.path();
+        let errors = folder.join("driver.err");
         let file = fs::File::create(&errors).map_err(|error| LabError::io(&errors, error))?;
         let mut command = Command::new("java");
         command
             .arg(format!(
                 "-Dcom.ibm.msg.client.commonservices.log.outputName={}/mqjms.log",
-                self.folder.display()
+                folder.display()
             ))
-            .arg(format!("-Duser.home={}", self.folder.display()))
+            .arg(format!("-Duser.home={}", folder.display()))
             .args(["-cp", &self.class_path, CLASS, host])
             .args([&port.to_string(), CHANNEL, QUEUE_MANAGER])
             .args(words)
-            .current_dir(&self.folder)
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stderr(file);
         let child = Child::start(command, Timeout::default());

@@ -374,7 +374,7 @@ impl Work {
                 Some(trips.bare(Bare::Echo))
             }
             Work::Exchange(trips) => Some(trips.bare(Bare::Exchange)),
-            Work::Trips(trips) if !trips.by_jms() => Some(trips.drive()),
+            Work::Trips(trips) => trips.drive(),
             Work::Put(put) if put.getters => Some(put.beside_getters()),
             Work::Fill(fill) => Some(fill.drive()),
             _ => None,
@@ -449,7 +449,8 @@ impl Trips {
         }
     }
 
-    fn drive(&self) -> Drive {
+    /// None: what drives them is no workload of ours.
+    fn drive(&self) -> Option<Drive> {
         let carriers = match self.thread_each {
             true => Carriers::Threads,
             false => Carriers::Multiplexed { threads: 1 },
@@ -458,8 +459,8 @@ impl Trips {
         let responders = |carriers| self.workload(Module::Responder, carriers);
         let inside = (Via::Inside, vec![responders(Carriers::Threads)]);
         let (place, groups) = match self.reach {
-            // Of the latter nothing is driven here (`scenario/jms.rs`).
-            Reach::Clients | Reach::Jms => {
+            Reach::Jms => return None,
+            Reach::Clients => {
                 let both = vec![requesters(carriers), responders(carriers)];
                 (Place::Server(self.shape), vec![(Via::Tcp, both)])
             }
@@ -472,11 +473,11 @@ impl Trips {
                 (Place::Inside(self.shape), vec![inside, asking])
             }
         };
-        Drive {
+        Some(Drive {
             place,
             groups,
             bounded: self.iterations.is_some(),
-        }
+        })
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {

@@ -5,10 +5,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::bench::Bench;
 use super::effort::Effort;
+use super::jms_driver::Driver;
 use super::plan::Plan;
 use super::progress::Progress;
 use super::window::measure;
@@ -30,6 +32,8 @@ pub(crate) struct Lab {
     pub(crate) interrupt: Interrupt,
     /// The command, for the results.
     pub(crate) command: Vec<String>,
+    /// What drives IBM's JMS client, where some scenario needs that.
+    pub(crate) jms: Option<Arc<Driver>>,
 }
 
 /// What a run of a scenario came to.
@@ -134,7 +138,8 @@ fn rounds(
     (document, windows, saver): (&mut Document, &mut u64, &mut Saver),
     progress: &Progress,
 ) -> Result<(), LabError> {
-    let mut bench = Bench::new(&lab.program, &lab.work, &lab.interrupt)?;
+    let jms = lab.jms.clone();
+    let mut bench = Bench::new(&lab.program, &lab.work, &lab.interrupt, jms)?;
     for round in 1..=effort.rounds {
         for (planned, case) in plan.cases.iter().zip(&mut document.cases) {
             progress.window(&document.scenario, &case.name, round);
@@ -249,6 +254,7 @@ mod tests {
             work: folder.join("work"),
             interrupt: Interrupt::none(),
             command: vec!["posthaste".to_owned()],
+            jms: None,
         }
     }
 

@@ -14,8 +14,13 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Runs a scenario with its files in the test's folder.
 fn run_line(place: &Place, rest: &str) -> String {
+    run_line_in(place, rest, "work")
+}
+
+/// The same with queue managers in another folder.
+fn run_line_in(place: &Place, rest: &str, work: &str) -> String {
     let at = |name: &str| place.path().join(name).display().to_string();
-    format!("perf run {rest} --out {} --work {}", at("out"), at("work"))
+    format!("perf run {rest} --out {} --work {}", at("out"), at(work))
 }
 
 fn results(place: &Place, scenario: &str) -> String {
@@ -25,7 +30,11 @@ fn results(place: &Place, scenario: &str) -> String {
 
 /// Whether nothing is left of the queue managers that were measured.
 fn cleared(place: &Place) -> bool {
-    fs::read_dir(place.path().join("work")).is_ok_and(|mut entries| entries.next().is_none())
+    is_empty(place, "work")
+}
+
+fn is_empty(place: &Place, folder: &str) -> bool {
+    fs::read_dir(place.path().join(folder)).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 #[test]
@@ -281,7 +290,9 @@ fn round_trips_of_jms_are_measured() {
     }
     let place = Place::new();
     let line = "rr-cc-jms --quick --rounds 1 --window 1 --only JMS";
-    let done = place.line(&run_line(&place, line));
+    // A colon parts what a class path names.
+    let work = "wo:rk";
+    let done = place.line(&run_line_in(&place, line, work));
     assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
     let text = results(&place, "rr-cc-jms");
     let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -295,12 +306,14 @@ fn round_trips_of_jms_are_measured() {
         assert!(operations > 0.0 && number("seconds") >= 1.0, "{round}");
         assert!(number("client_cpu_ns") > number("server_cpu_ns"), "{round}");
         assert!(round["latency"]["p50"].as_f64() > Some(0.0), "{round}");
-        // The server has seen what the driver says: two puts a round trip, but for those under way at both ends.
+        // The server has seen what the driver says: two puts a round trip, but for those under way at both ends; and what goes
+        // on until its counters are read, which a busy machine makes long.
         let counted = round["counters"]["engine.puts"].as_f64().expect("a count");
-        let apart = (counted - puts * operations).abs();
-        assert!(apart <= 2.0 * 60.0 * puts, "{counted} puts, {operations}");
+        let (expected, under_way) = (puts * operations, 2.0 * 60.0 * puts);
+        let range = expected - under_way..=1.5 * expected + under_way;
+        assert!(range.contains(&counted), "{counted} puts, {operations}");
     }
-    assert!(cleared(&place));
+    assert!(is_empty(&place, work));
 }
 
 /// Nothing is begun where the driver could not be built.
