@@ -3,6 +3,7 @@ package interop;
 import static interop.Place.equal;
 import static interop.Place.that;
 
+import com.ibm.mq.MQException;
 import java.util.ArrayList;
 import java.util.List;
 import javax.jms.BytesMessage;
@@ -33,6 +34,16 @@ final class Messages {
         Message message = consumer.receive(LONG);
         that(message != null, "a message");
         return message;
+    }
+
+    /** The reason of the call that failed below JMS; 0 if none did. */
+    static int reason(JMSException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof MQException) {
+                return ((MQException) cause).getReason();
+            }
+        }
+        return 0;
     }
 
     /** A text with a property of each common type. */

@@ -1,11 +1,11 @@
 package interop;
 
 import static interop.Messages.LONG;
+import static interop.Messages.reason;
 import static interop.Messages.text;
 import static interop.Place.equal;
 import static interop.Place.that;
 
-import com.ibm.mq.MQException;
 import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.ArrayList;
@@ -55,15 +55,6 @@ public final class Reconnections {
         Connection connection = connect(WMQConstants.WMQ_CLIENT_RECONNECT);
         connection.start();
         return connection;
-    }
-
-    private static int reason(JMSException failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MQException) {
-                return ((MQException) cause).getReason();
-            }
-        }
-        return 0;
     }
 
     /** Breaks connections in every way, each time when something has happened since; `progress` counts that. */

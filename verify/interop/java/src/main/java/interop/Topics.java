@@ -1,6 +1,7 @@
 package interop;
 
 import static interop.Messages.LONG;
+import static interop.Messages.reason;
 import static interop.Messages.received;
 import static interop.Messages.text;
 import static interop.Place.equal;
@@ -32,6 +33,9 @@ import javax.jms.Topic;
  * That nothing comes is shown by what comes behind it: a message that is published later and is wanted arrives first.
  */
 public final class Topics {
+    private static final int NO_SUBSCRIPTION = 2428;
+    private static final int SUBSCRIPTION_IN_USE = 2429;
+
     private final Place place;
 
     public Topics(Place place) {
@@ -253,7 +257,7 @@ public final class Topics {
                 session.unsubscribe("durable");
                 throw new AssertionError("it is still there");
             } catch (InvalidDestinationException gone) {
-                that(gone.getErrorCode() != null, "an error");
+                equal(NO_SUBSCRIPTION, reason(gone));
             }
             publish(name, "to nobody");
             consumer = session.createDurableSubscriber(topic, "durable");
@@ -277,7 +281,7 @@ public final class Topics {
                 session(connection).createDurableConsumer(topic, "durable");
                 throw new AssertionError("two consumers of one subscription");
             } catch (JMSException inUse) {
-                that(inUse.getErrorCode() != null, "an error");
+                equal(SUBSCRIPTION_IN_USE, reason(inUse));
             }
             publish(name, "to the first");
             equal("to the first", text(received(consumer)));
@@ -301,7 +305,7 @@ public final class Topics {
                         each.unsubscribe("durable");
                         throw new AssertionError("it was in use");
                     } catch (JMSException inUse) {
-                        that(inUse.getErrorCode() != null, "an error");
+                        equal(SUBSCRIPTION_IN_USE, reason(inUse));
                     }
                 }
                 publish(name, "still there");
