@@ -390,8 +390,7 @@ public final class Reconnections {
         }
     }
 
-    /** An exchange that nothing breaks. The library's listener stays silent for good when its connection breaks behind a
-     * commit, and again as soon as it is made anew: it says that it has asked for messages, and has not. */
+    /** An exchange that nothing breaks. */
     private static void answered(Session session, MessageProducer producer, Queue answers) throws JMSException {
         TextMessage request = session.createTextMessage("request between breaks");
         request.setJMSReplyTo(answers);
