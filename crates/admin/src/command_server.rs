@@ -169,13 +169,7 @@ impl Serving<'_> {
             return self.settle(request).await;
         }
         let reply = match pcf::escape_command(data) {
-            Ok(text) => {
-                let user = request.user_identifier.text();
-                match self.admin.queue_manager().issuer(sender(request)).await {
-                    Ok(issuer) => self.admin.run_for(&issuer, &text).await,
-                    Err(reason) => Reply::failed("AMQ2434E", &[user.into_owned()], reason),
-                }
-            }
+            Ok(text) => self.admin.run_as(sender(request), &text).await,
             Err(error) => Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
         };
         let order = pcf::byte_order(data).unwrap_or(ByteOrder::NATIVE);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use posthaste_command::{ChlAuthCommand, Command, ObjectKind, Reply};
-use posthaste_engine::{Issuer, NewDefinition, QueueManager};
+use posthaste_engine::{Application, Issuer, NewDefinition, QueueManager};
 use posthaste_mqi::Reason;
 
 use crate::beside::{ChannelStatus, ComponentError, Components, LaneStatus};
@@ -59,6 +59,15 @@ impl Admin {
             }
             Ok(None) => Reply::default(),
             Err(error) => Reply::from(&error),
+        }
+    }
+
+    /// The same for an application's user.
+    pub async fn run_as(&self, who: Application, text: &str) -> Reply {
+        let user = who.user.clone();
+        match self.qm.issuer(who).await {
+            Ok(issuer) => self.run_for(&issuer, text).await,
+            Err(reason) => Reply::failed("AMQ2434E", &[user], reason),
         }
     }
 

@@ -38,13 +38,19 @@ impl Monitored {
 
     /// Carries a command out for alice; what is audited goes to the writer.
     fn run(&self, text: &str) {
-        let issuer = block_on(self.w.qm().issuer(Application {
+        self.run_in(0, text);
+    }
+
+    /// The same for alice's process of this machine.
+    fn run_in(&self, pid: u32, text: &str) {
+        let who = Application {
             name: "runmqsc".to_owned(),
             user: "alice".to_owned(),
+            pid,
             appl_type: 6,
             ..Application::default()
-        }));
-        let reply = block_on(Admin::alone(self.w.qm()).run_for(&issuer.unwrap(), text));
+        };
+        let reply = block_on(Admin::alone(self.w.qm()).run_as(who, text));
         assert!(reply.ok, "{text}: {reply:?}");
         self.w
             .audited()
@@ -418,6 +424,19 @@ fn command_events_have_the_command_and_who_gave_it() {
         assert_eq!(group(&message, 8002), expected(&[(3075, text)]));
     }
     assert_eq!(m.w.depth(QUEUE), 0);
+}
+
+#[test]
+fn a_command_given_at_this_machine_is_of_its_console() {
+    let m = Monitored::new();
+    m.run("ALTER QMGR CMDEV(ENABLED)");
+    m.run_in(17, "DEFINE QLOCAL(A)");
+    let queue = "SYSTEM.ADMIN.COMMAND.EVENT";
+    let (_, sent) = m.next(queue);
+    assert!(group(&sent, 8001).contains(&(1011, "3".to_owned())));
+    let (_, typed) = m.next(queue);
+    let who = [(3045, "alice"), (1011, "1"), (3047, "QM1"), (1021, "11")];
+    assert_eq!(group(&typed, 8001), expected(&who));
 }
 
 #[test]

@@ -1,5 +1,8 @@
-//! `runmqsc`: MQSC commands from a file, standard input or a person, sent to the command server one
-//! by one, and the answers as they come (manual: "runmqsc").
+//! `runmqsc`: MQSC commands from a file, standard input or a person, carried out one by one, and the answers as they come
+//! (manual: "runmqsc").
+//!
+//! To a queue manager of this machine they go by its control socket, which no definition can close. Over the network, for
+//! a user who is named, and for whoever may not use that socket they go to the command server's queue.
 //!
 //! Invariant: what is counted and what the exit code says is what was printed.
 
@@ -15,7 +18,7 @@ use posthaste_mqi::constants::{
     MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
-use posthaste_server::{COMMAND_QUEUE, Exit, Failure};
+use posthaste_server::{COMMAND_QUEUE, DataDir, Exit, Failure, Home, Phase, find};
 
 use crate::cli;
 use crate::connect::{Attached, Target, call_failed, no_answer};
@@ -101,8 +104,7 @@ impl Run {
     fn greet(&mut self, args: &cli::Mqsc) -> Result<(), Failure> {
         match (&self.server, &args.queue_manager) {
             (Some(server), _) => {
-                let name = server.connection.queue_manager();
-                let name = name.trim();
+                let name = server.queue_manager();
                 self.out
                     .line(&format!("Starting MQSC for queue manager {name}.\n\n"))
             }
@@ -221,8 +223,22 @@ fn no_queue(connection: &Connection, name: &str) -> Failure {
     Failure::new(Exit::NoCommands, "AMQ2211E", &[queue_manager.trim(), name])
 }
 
-/// The command server of a queue manager, as its client sees it.
-pub(crate) struct CommandServer {
+/// Who carries commands out, as their client sees it.
+pub(crate) enum CommandServer {
+    /// The process of a queue manager of this machine, by its control socket.
+    Process(Process),
+    /// A command server, by queues.
+    Queues(Box<Queues>),
+}
+
+/// A queue manager of this machine.
+pub(crate) struct Process {
+    home: Home,
+    within: Duration,
+}
+
+/// A command server that is reached by queues.
+pub(crate) struct Queues {
     connection: Attached,
     replies: Hobj,
     reply_queue: Name,
@@ -235,6 +251,78 @@ impl CommandServer {
 
     /// Connects; each answer is waited for at most `wait_s` seconds.
     pub(crate) fn connect(target: &Target<'_>, wait_s: u32) -> Result<CommandServer, Failure> {
+        match Process::find(target, wait_s)? {
+            Some(process) => Ok(CommandServer::Process(process)),
+            None => {
+                let queues = Queues::connect(target, wait_s)?;
+                Ok(CommandServer::Queues(Box::new(queues)))
+            }
+        }
+    }
+
+    /// The queue manager's name.
+    pub(crate) fn queue_manager(&self) -> String {
+        match self {
+            CommandServer::Process(process) => process.home.name.clone(),
+            CommandServer::Queues(queues) => queues.queue_manager(),
+        }
+    }
+
+    /// Leaves.
+    pub(crate) fn disconnect(self) {
+        if let CommandServer::Queues(queues) = self {
+            // Everything has been answered; the queue manager notices the end by itself.
+            let _ = queues.connection.disconnect();
+        }
+    }
+
+    /// Sends a command and collects its answer.
+    pub(crate) fn execute(&mut self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
+        match self {
+            CommandServer::Process(process) => process.execute(text),
+            CommandServer::Queues(queues) => queues.execute(text),
+        }
+    }
+}
+
+/// Takes the next message of an answer; true when it was the last.
+fn take(answers: &mut pcf::EscapeReplies, data: &[u8]) -> Result<bool, Failure> {
+    answers.push(data).map_err(|error| {
+        let what = format!("an answer to a command cannot be read: {error}");
+        Failure::new(Exit::CommandsFailed, "AMQ6109S", &[&what])
+    })
+}
+
+impl Process {
+    /// The queue manager that is meant, if it is one of this machine, serves, and may be asked so.
+    fn find(target: &Target<'_>, wait_s: u32) -> Result<Option<Process>, Failure> {
+        if target.client || target.reach.connect.is_some() || target.reach.user.is_some() {
+            return Ok(None);
+        }
+        let within = Duration::from_secs(wait_s.into());
+        let found = DataDir::find(target.place);
+        let Ok(home) = found.and_then(|data| find(&data, target.queue_manager)) else {
+            return Ok(None);
+        };
+        match posthaste_server::phase_within(&home, within) {
+            Ok(Phase::Running) => Ok(Some(Process { home, within })),
+            Err(failure) if failure.exit == Exit::TimedOut => Err(failure),
+            // What is wrong, connecting tells.
+            _ => Ok(None),
+        }
+    }
+
+    fn execute(&self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
+        let mut answers = pcf::EscapeReplies::new();
+        for message in posthaste_server::command(&self.home, text, self.within)? {
+            take(&mut answers, &message)?;
+        }
+        Ok(answers)
+    }
+}
+
+impl Queues {
+    fn connect(target: &Target<'_>, wait_s: u32) -> Result<Queues, Failure> {
         let mut connection = target.connect()?;
         // The queue manager waits for an answer to come; this waits for the queue manager.
         let silence = Duration::from_secs(wait_s.into()) + GRACE;
@@ -242,7 +330,7 @@ impl CommandServer {
             .give_up_after(silence)
             .map_err(|error| call_failed("MQCONN", "the queue manager", &error))?;
         let (replies, reply_queue) = open_reply_queue(&mut connection)?;
-        Ok(CommandServer {
+        Ok(Queues {
             connection,
             replies,
             reply_queue,
@@ -250,28 +338,16 @@ impl CommandServer {
         })
     }
 
-    /// The queue manager's name.
-    pub(crate) fn queue_manager(&self) -> String {
+    fn queue_manager(&self) -> String {
         self.connection.queue_manager().trim().to_owned()
     }
 
-    /// Leaves.
-    pub(crate) fn disconnect(self) {
-        // Everything has been answered; the queue manager notices the end by itself.
-        let _ = self.connection.disconnect();
-    }
-
-    /// Sends a command and collects its answer.
-    pub(crate) fn execute(&mut self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
+    fn execute(&mut self, text: &str) -> Result<pcf::EscapeReplies, Failure> {
         let request = self.send(text)?;
         let mut answers = pcf::EscapeReplies::new();
         loop {
             let data = self.receive(&request)?;
-            let complete = answers.push(&data).map_err(|error| {
-                let what = format!("an answer of the command server cannot be read: {error}");
-                Failure::new(Exit::CommandsFailed, "AMQ6109S", &[&what])
-            })?;
-            if complete {
+            if take(&mut answers, &data)? {
                 return Ok(answers);
             }
         }

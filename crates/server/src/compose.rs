@@ -41,7 +41,7 @@ use tokio::sync::{mpsc, watch};
 use crate::audit_log::{AuditLog, Reporter};
 use crate::control::socket::SocketPath;
 use crate::control::status::StatusFile;
-use crate::control::{ControlSocket, Numbers, Phase};
+use crate::control::{ControlSocket, Door, Phase};
 use crate::error_log::{Console, ErrorLog, host, program, user_name};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
@@ -53,7 +53,7 @@ use crate::lifecycle::ending::{Cause, LastEnd};
 use crate::lifecycle::process_lock::ProcessLock;
 use crate::users::SystemUsers;
 use engine_run::EngineRun;
-use fronts::Fronts;
+use fronts::{Fronts, OverControlSocket};
 use lanes::ServingLanes;
 use listeners::{Listeners, Plan, Reporting, Running, SocketOptions, Waiting};
 use places::Places;
@@ -473,6 +473,8 @@ struct Server {
     qm: QueueManager,
     operator: Arc<dyn Operator>,
     fronts: Arc<Fronts>,
+    /// The control socket's way to administration.
+    door: Arc<Door>,
     phase: watch::Sender<Phase>,
     ends: Asked,
     /// The process's, if it is the queue manager's own.
@@ -499,8 +501,8 @@ impl Server {
         let signals = place.signals(home)?;
         let socket = control_socket(home)?;
         let (phase, phases) = watch::channel(Phase::Starting);
-        let numbers = Numbers::default();
-        tokio::spawn(socket.run(ask, phases, Arc::clone(&numbers)));
+        let door = Arc::new(Door::default());
+        tokio::spawn(socket.run(ask, phases, Arc::clone(&door)));
 
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock);
         let by = entrances(qm, operator, &clock, home, &configured.settings).await?;
@@ -535,17 +537,13 @@ impl Server {
             services,
             command_server: Default::default(),
         });
-        let counting = Arc::downgrade(&fronts);
-        // Set once, here.
-        let _ = numbers.set(Box::new(move |asked| {
-            let fronts = counting.upgrade();
-            fronts.map_or_else(String::new, |fronts| asked.answer(&fronts.admin()))
-        }));
+        door.open(Arc::new(OverControlSocket(Arc::downgrade(&fronts))));
         fronts.start_administration(operator, events, &clock);
         Ok(Server {
             qm: qm.clone(),
             operator: Arc::clone(operator),
             fronts,
+            door,
             phase,
             ends,
             signals,
@@ -627,7 +625,10 @@ impl Server {
         qm.quiesce();
         if mode == EndMode::Immediate {
             // A command that is being carried out is answered, unless it takes too long.
-            let answered = self.fronts.command_server_ended();
+            let answered = async {
+                self.fronts.command_server_ended().await;
+                self.door.idle().await;
+            };
             let _ = tokio::time::timeout(ANSWERED, answered).await;
         }
         if mode != EndMode::Controlled {
@@ -647,6 +648,7 @@ impl Server {
         let gone = async {
             network.empty().await;
             local.empty().await;
+            self.door.idle().await;
         };
         // Those that are left after that time are closed with the process.
         let _ = tokio::time::timeout(FAREWELL, gone).await;

@@ -8,6 +8,7 @@
 //!
 //! Invariant: nothing a peer sends (or does not send) keeps the queue manager from ending.
 
+mod commands;
 pub(crate) mod list;
 pub(crate) mod socket;
 pub(crate) mod status;
@@ -16,12 +17,13 @@ mod transactions;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use posthaste_admin::{Admin, Decision, Undecided};
-use posthaste_engine::{EndMode, TransactionStatus};
+use posthaste_command::Reply;
+use posthaste_engine::{Application, EndMode, TransactionStatus};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, watch};
@@ -29,6 +31,7 @@ use tokio::sync::{mpsc, watch};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::layout::Home;
+pub use commands::command;
 use socket::SocketPath;
 
 /// A request is shorter than this.
@@ -90,6 +93,8 @@ impl Phase {
 enum Request {
     Status,
     Ask(Asked),
+    /// To carry out an MQSC command of this length.
+    Command(usize),
     End(EndMode),
 }
 
@@ -160,6 +165,7 @@ impl fmt::Display for Request {
         match self {
             Request::Status => f.write_str("STATUS"),
             Request::Ask(asked) => asked.fmt(f),
+            Request::Command(length) => f.write_str(&commands::write_request(*length)),
             Request::End(mode) => {
                 let row = MODES.iter().find(|(known, _)| known == mode);
                 write!(f, "END {}", row.map_or("controlled", |(_, word)| word))
@@ -176,13 +182,60 @@ impl Request {
                 let row = MODES.iter().find(|(_, word)| *word == mode);
                 row.map(|(mode, _)| Request::End(*mode))
             }
+            Some(("MQSC", _)) => commands::read_request(line).map(Request::Command),
             _ => Asked::parse(line).map(Request::Ask),
         }
     }
 }
 
-/// What requests for numbers are answered; not there before applications are served.
-pub(crate) type Numbers = Arc<OnceLock<Box<dyn Fn(Asked) -> String + Send + Sync>>>;
+/// Administration, as this socket sees it.
+pub(crate) trait Administration: Send + Sync {
+    /// What is answered behind OK.
+    fn answer(&self, asked: Asked) -> String;
+
+    /// Carries out an application's command; none: the queue manager has ended.
+    fn command(&self, who: Application, text: &str) -> Option<Reply>;
+}
+
+/// The way from this socket to administration.
+#[derive(Default)]
+pub(crate) struct Door {
+    /// Not there before applications are served.
+    administration: OnceLock<Arc<dyn Administration>>,
+    /// Commands that are not yet answered.
+    under_way: watch::Sender<usize>,
+}
+
+impl Door {
+    /// Opens it; once.
+    pub(crate) fn open(&self, administration: Arc<dyn Administration>) {
+        // Who comes second finds it open.
+        let _ = self.administration.set(administration);
+    }
+
+    fn enter(&self) -> Option<(UnderWay<'_>, Arc<dyn Administration>)> {
+        let administration = self.administration.get()?;
+        self.under_way.send_modify(|count| *count += 1);
+        Some((UnderWay(self), Arc::clone(administration)))
+    }
+
+    /// Ready when every command has been answered.
+    pub(crate) async fn idle(&self) {
+        let mut counts = self.under_way.subscribe();
+        // The sender is in `self`: it cannot have gone.
+        let _ = counts.wait_for(|count| *count == 0).await;
+    }
+}
+
+/// A command that is not yet answered.
+struct UnderWay<'a>(&'a Door);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let less = |count: &mut usize| *count = count.saturating_sub(1);
+        self.0.under_way.send_modify(less);
+    }
+}
 
 /// The listening side.
 pub(crate) struct ControlSocket {
@@ -211,7 +264,7 @@ impl ControlSocket {
         self,
         ends: mpsc::UnboundedSender<EndMode>,
         phase: watch::Receiver<Phase>,
-        numbers: Numbers,
+        door: Arc<Door>,
     ) {
         let places = Arc::new(tokio::sync::Semaphore::new(PEERS));
         let mut peers = tokio::task::JoinSet::new();
@@ -223,10 +276,10 @@ impl ControlSocket {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
                     let (ends, phase) = (ends.clone(), phase.clone());
-                    let numbers = Arc::clone(&numbers);
+                    let door = Arc::clone(&door);
                     peers.spawn(async move {
                         // A peer that goes away has withdrawn nothing: there is nobody to tell.
-                        let _ = serve(stream, ends, phase, &numbers).await;
+                        let _ = serve(stream, ends, phase, &door).await;
                         drop(place);
                     });
                 }
@@ -248,7 +301,7 @@ async fn serve(
     mut stream: tokio::net::UnixStream,
     ends: mpsc::UnboundedSender<EndMode>,
     phase: watch::Receiver<Phase>,
-    numbers: &Numbers,
+    door: &Door,
 ) -> io::Result<()> {
     let line = tokio::time::timeout(TIMEOUT, read_request(&mut stream)).await??;
     match Request::parse(&line) {
@@ -257,10 +310,11 @@ async fn serve(
             stream.write_all(format!("OK {word}\n").as_bytes()).await
         }
         Some(Request::Ask(asked)) => {
-            let numbers = Arc::clone(numbers);
+            let administration = door.administration.get().map(Arc::clone);
             // There may be very many of them.
-            let answer = move || numbers.get().map(|read| read(asked)).unwrap_or_default();
+            let answer = move || administration.map(|admin| admin.answer(asked));
             let answer = tokio::task::spawn_blocking(answer).await?;
+            let answer = answer.unwrap_or_default();
             let within = tokio::time::timeout(ANSWER, async {
                 stream.write_all(b"OK ").await?;
                 stream.write_all(answer.as_bytes()).await?;
@@ -268,6 +322,7 @@ async fn serve(
             });
             within.await?
         }
+        Some(Request::Command(length)) => commands::serve(&mut stream, length, door).await,
         Some(Request::End(mode)) => {
             // The receiver is gone only when the queue manager has ended.
             let _ = ends.send(mode);
@@ -342,19 +397,8 @@ fn ask_within(
         Request::End(EndMode::Preemptive) => (SHORT_ANSWER, true),
         _ => (within, false),
     };
-    let path: PathBuf = home.control();
-    let refused = |error: io::Error| match error.kind() {
-        // Nobody listens, or the process is just going.
-        io::ErrorKind::NotFound
-        | io::ErrorKind::ConnectionRefused
-        | io::ErrorKind::ConnectionReset
-        | io::ErrorKind::BrokenPipe => Failure::not_running(&home.name),
-        _ if is_timeout(&error) => no_answer(home, timeout),
-        _ => Failure::io(&path, &error),
-    };
-    let socket = SocketPath::new(&path).map_err(refused)?;
-    let stream = UnixStream::connect(socket.path()).map_err(refused)?;
-    stream.set_read_timeout(Some(timeout)).map_err(refused)?;
+    let refused = |error: io::Error| refused(home, timeout, &error);
+    let stream = open(home, timeout)?;
     (&stream)
         .write_all(format!("{request}\n").as_bytes())
         .map_err(refused)?;
@@ -371,6 +415,29 @@ fn ask_within(
         Some(answer) => Ok((answer.trim_start().to_owned(), reader)),
         // It ended between accepting and answering.
         None => Err(Failure::not_running(&home.name)),
+    }
+}
+
+/// A connection on which each answer is waited for at most so long.
+fn open(home: &Home, timeout: Duration) -> Result<UnixStream, Failure> {
+    let refused = |error: io::Error| refused(home, timeout, &error);
+    let socket = SocketPath::new(&home.control()).map_err(refused)?;
+    let stream = UnixStream::connect(socket.path()).map_err(refused)?;
+    stream.set_read_timeout(Some(timeout)).map_err(refused)?;
+    stream.set_write_timeout(Some(timeout)).map_err(refused)?;
+    Ok(stream)
+}
+
+/// What an error of a connection to the control socket says.
+fn refused(home: &Home, timeout: Duration, error: &io::Error) -> Failure {
+    match error.kind() {
+        // Nobody listens, or the process is just going.
+        io::ErrorKind::NotFound
+        | io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::BrokenPipe => Failure::not_running(&home.name),
+        _ if is_timeout(error) => no_answer(home, timeout),
+        _ => Failure::io(&home.control(), error),
     }
 }
 
@@ -409,7 +476,10 @@ pub fn phase(home: &Home) -> Result<Phase, Failure> {
 }
 
 /// The same, when it is to answer within this time.
-pub(crate) fn phase_within(home: &Home, within: Duration) -> Result<Phase, Failure> {
+///
+/// # Errors
+/// There is none, or it does not answer.
+pub fn phase_within(home: &Home, within: Duration) -> Result<Phase, Failure> {
     let (word, _) = ask_within(home, Request::Status, within)?;
     Ok(Phase::parse(&word).unwrap_or(Phase::Running))
 }
@@ -481,6 +551,8 @@ pub fn end(home: &Home, mode: EndMode) -> Result<Ending, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_command::pcf;
+
     use super::*;
 
     #[test]
@@ -492,6 +564,7 @@ mod tests {
             Request::Ask(Asked::All),
             Request::Ask(Asked::Transactions),
             Request::Ask(Asked::Decide(Decision::BackOut, 5)),
+            Request::Command(4096),
         ];
         for request in all.into_iter().chain(others) {
             assert_eq!(Request::parse(&request.to_string()), Some(request));
@@ -523,6 +596,23 @@ mod tests {
         assert_eq!(phase(&home).unwrap_err().exit, Exit::NotRunning);
     }
 
+    struct Sample;
+
+    impl Administration for Sample {
+        fn answer(&self, asked: Asked) -> String {
+            match asked {
+                Asked::Sums => format!("log.writes=7 engine.puts={}", u64::MAX),
+                Asked::All => "# HELP many\nlines 1\n".repeat(10_000),
+                Asked::Transactions | Asked::Decide(..) => String::new(),
+            }
+        }
+
+        fn command(&self, who: Application, text: &str) -> Option<Reply> {
+            let words = format!("{} says {text}", who.user);
+            Some(Reply::done("AMQ8405E", &[words]))
+        }
+    }
+
     #[test]
     fn an_end_is_asked_for_and_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -534,23 +624,28 @@ mod tests {
         let socket = ControlSocket::bind(&home.control()).unwrap();
         let (ends, mut asked) = mpsc::unbounded_channel();
         let (says, phases) = watch::channel(Phase::Starting);
-        let numbers = Numbers::default();
-        runtime.spawn(socket.run(ends, phases, Arc::clone(&numbers)));
+        let door = Arc::new(Door::default());
+        runtime.spawn(socket.run(ends, phases, Arc::clone(&door)));
         assert_eq!(phase(&home).unwrap(), Phase::Starting);
         says.send_replace(Phase::Running);
         assert_eq!(phase(&home).unwrap(), Phase::Running);
 
         assert_eq!(super::counters(&home).unwrap(), [], "nothing is served yet");
-        let answer = |asked| match asked {
-            Asked::Sums => format!("log.writes=7 engine.puts={}", u64::MAX),
-            Asked::All => "# HELP many\nlines 1\n".repeat(10_000),
-            Asked::Transactions | Asked::Decide(..) => String::new(),
-        };
-        assert!(numbers.set(Box::new(answer)).is_ok());
+        door.open(Arc::new(Sample));
         let pairs = [("log.writes", 7), ("engine.puts", u64::MAX)];
         let pairs = pairs.map(|(name, sum)| (name.to_owned(), sum));
         assert_eq!(super::counters(&home).unwrap(), pairs);
-        assert_eq!(metrics(&home).unwrap(), answer(Asked::All));
+        assert_eq!(metrics(&home).unwrap(), Sample.answer(Asked::All));
+        let long = Duration::from_secs(60);
+        let mut replies = pcf::EscapeReplies::new();
+        for message in command(&home, "PING QMGR\n", long).unwrap() {
+            replies.push(&message).unwrap();
+        }
+        let user = posthaste_authentication::user_name(rustix::process::geteuid().as_raw());
+        let user = user.unwrap_or_default();
+        let text = replies.texts().concat();
+        assert!(text.contains(&format!("{user} says PING QMGR")), "{text}");
+        runtime.block_on(door.idle());
 
         let mut ending = end(&home, EndMode::Immediate).unwrap();
         assert_eq!(asked.blocking_recv(), Some(EndMode::Immediate));

@@ -37,7 +37,8 @@ pub use control::list::{Listed, State, list, state, state_within};
 pub use control::socket::SocketPath;
 pub use control::status::{Status, read as read_status};
 pub use control::{
-    Ending, Phase, counters, decide, end, metrics, phase, running, silent, transactions,
+    Ending, Phase, command, counters, decide, end, metrics, phase, phase_within, running, silent,
+    transactions,
 };
 pub use encryption::{DataKey, KeySource, data_keys, rewrap, rotate};
 pub use error_log::{Console, ErrorLog, VRMF, user_name};

@@ -318,16 +318,16 @@ fn tls_refused(name: &str, event: &AuditEvent) -> EventMessage {
 /// Who has issued a command.
 fn origin(name: &str, event: &AuditEvent) -> Vec<Parameter> {
     let who = &event.who;
-    let is_message = !who.name.is_empty();
+    // A process is known of those only who sit at this machine, and send no message.
+    let origin = match (who.name.is_empty(), who.pid) {
+        (true, _) => MQEVO_INTERNAL,
+        (false, 0) => MQEVO_MSG,
+        (false, _) => MQEVO_CONSOLE,
+    };
+    let is_message = origin == MQEVO_MSG;
     let mut all = vec![
         text(MQCACF_EVENT_USER_ID, &who.user),
-        int(
-            MQIACF_EVENT_ORIGIN,
-            match is_message {
-                true => MQEVO_MSG,
-                false => MQEVO_INTERNAL,
-            },
-        ),
+        int(MQIACF_EVENT_ORIGIN, origin),
         text(MQCACF_EVENT_Q_MGR, name),
     ];
     if is_message {

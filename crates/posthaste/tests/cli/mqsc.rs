@@ -2,7 +2,7 @@
 
 use posthaste_command::{DisplayType, DisplayWhat, status_keywords};
 
-use crate::place::{OPEN, Place, fed};
+use crate::place::{OPEN, Place, Serving, fed};
 
 #[test]
 fn scripts_are_echoed_answered_and_counted() {
@@ -220,13 +220,56 @@ fn the_command_queue_may_be_misused() {
     place.fed("junk\n", &answered).good();
     let nowhere = format!("put {queue} QM1 --format MQADMIN --reply-to NO.SUCH.QUEUE");
     place.fed("junk\n", &nowhere).good();
-    // They are taken in order, so an answer here means that all were dealt with.
-    place.mqsc("PING QMGR", "QM1").good();
+    // They are taken in order, so an answer by the queue means that all were dealt with.
+    place.mqsc(OPEN, "QM1").good();
+    place.fed("PING QMGR\n", &by_queue(&serving)).good();
     assert_eq!(place.depth("DEV.QUEUE.3", "QM1"), 1);
     serving.end();
     let log = place.error_log("QM1");
     assert_eq!(log.matches("AMQ2206W: ").count(), 2, "{log}");
     assert_eq!(log.matches("AMQ2205W: ").count(), 1);
+}
+
+/// runmqsc over the network.
+fn by_queue(serving: &Serving) -> String {
+    let port = serving.port();
+    format!("mqsc -c -w 2 QM1 --connect DEV.ADMIN.SVRCONN/TCP/127.0.0.1({port})")
+}
+
+/// What is done to the queues that commands and answers go by locks nobody of this machine out, nor does a restart.
+#[test]
+fn commands_of_this_machine_need_no_queue() {
+    const QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
+    let place = Place::new();
+    let mut serving = place.serving("QM1");
+    place.mqsc(OPEN, "QM1").good();
+    for (harm, mended) in [
+        ("GET(DISABLED)", "GET(ENABLED)"),
+        ("PUT(DISABLED)", "PUT(ENABLED)"),
+        ("MAXDEPTH(0)", "MAXDEPTH(3000)"),
+        ("MAXMSGL(1)", "MAXMSGL(32768)"),
+    ] {
+        place
+            .mqsc(&format!("ALTER QLOCAL({QUEUE}) {harm}"), "QM1")
+            .good();
+        let far = place.fed("PING QMGR\n", &by_queue(&serving));
+        assert_ne!(far.code, 0, "{harm}: the queue is used elsewhere");
+        place.mqsc("PING QMGR", "QM1").good();
+        place.line("save QM1").good();
+        serving.end();
+        serving = place.serving("QM1");
+        let shown = place
+            .mqsc(&format!("DISPLAY QLOCAL({QUEUE})"), "QM1")
+            .good();
+        assert!(shown.out.contains(harm), "{shown:?}");
+        let mended = format!("ALTER QLOCAL({QUEUE}) {mended}");
+        place.mqsc(&mended, "QM1").good();
+        place.fed("PING QMGR\n", &by_queue(&serving)).good();
+    }
+    let gone = "DELETE QMODEL(SYSTEM.MQSC.REPLY.QUEUE)\nDELETE QMODEL(SYSTEM.DEFAULT.MODEL.QUEUE)";
+    place.mqsc(gone, "QM1").good();
+    place.mqsc("PING QMGR", "QM1").good();
+    serving.end();
 }
 
 #[test]
@@ -255,7 +298,9 @@ fn system_objects_that_were_deleted_come_back() {
     ask("DELETE QMODEL(SYSTEM.MQSC.REPLY.QUEUE)").good();
     ask("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) MAXDEPTH(7)\nALTER QMGR DESCR('mine')").good();
     ask("DELETE QMODEL(SYSTEM.DEFAULT.MODEL.QUEUE)").good();
-    let refused = ask("PING QMGR").failed_with(20, "AMQ2211E");
+    ask(OPEN).good();
+    let refused = place.fed("PING QMGR\n", &by_queue(&serving));
+    let refused = refused.failed_with(20, "AMQ2211E");
     assert!(refused.err.contains("strmqm -c QM1"), "{refused:?}");
     serving.end();
     let made = place.line("start -c QM1").good();

@@ -71,8 +71,13 @@ fn a_local_application_is_no_channel() {
     let serving = place.serving("QM1");
     let shown = place.mqsc("DISPLAY CHSTATUS(*)", "QM1");
     assert!(shown.out.contains("AMQ8420I"), "{shown:?}");
-    let conn = "DISPLAY CONN(*) WHERE(APPLTAG EQ 'runmqsc') ALL";
+    let mut put = Session::start(&place, "put DEV.QUEUE.1 QM1");
+    put.say("one\n");
+    while place.depth("DEV.QUEUE.1", "QM1") == 0 {}
+    let conn = "DISPLAY CONN(*) WHERE(APPLTAG LK 'posthaste*') ALL";
     let shown = place.mqsc(conn, "QM1").good().out;
+    assert_eq!(put.end().0, Some(0));
+    let conn = "DISPLAY CONN(*) WHERE(APPLTAG EQ 'runmqsc') ALL";
     for part in ["CHANNEL( )", "CONNAME( )", "MQCNO_SHARED_BINDING"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -199,16 +204,28 @@ fn tools_that_are_connected_do_not_wait_for_ever() {
     assert!(text.contains("AMQ2213E") && text.contains("2009"), "{text}");
 }
 
-/// Its command server cannot take what it is asked.
+/// A process that says that it runs, and carries out nothing.
 #[test]
 fn the_doctor_waits_for_each_answer_as_long_as_it_was_told() {
     let place = Place::new();
-    let serving = place.serving("QM1");
-    let deaf = "ALTER QLOCAL(SYSTEM.ADMIN.COMMAND.QUEUE) GET(DISABLED)";
-    place.mqsc(deaf, "QM1").good();
+    place.line("create QM1").good();
+    let run = place.home("QM1").join("run");
+    std::fs::create_dir_all(&run).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(run.join("control.sock")).unwrap();
+    std::thread::spawn(move || {
+        let mut silent = Vec::new();
+        for stream in socket.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            match line.as_str() {
+                "STATUS\n" => stream.get_mut().write_all(b"OK Running\n").unwrap(),
+                _ => silent.push(stream),
+            }
+        }
+    });
     let doctor = place.line("doctor QM1 -w 1").failed_with(64, "AMQ2029E");
     assert!(doctor.err.contains("1 seconds"), "{doctor:?}");
-    serving.end();
 }
 
 #[test]

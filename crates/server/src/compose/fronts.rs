@@ -1,6 +1,6 @@
 //! What runs beside the engine: channels, listeners, the command server; and how administration sees it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use posthaste_admin::{
     Admin, Answer, ChannelState, ChannelStatus, ChannelTls, CommandServer, ComponentError,
@@ -8,14 +8,15 @@ use posthaste_admin::{
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
 use posthaste_channel::{ConnAuth, InstanceState, InstanceStatus, Registry, Security};
-use posthaste_command::Object;
-use posthaste_engine::{Operator, QueueManager};
+use posthaste_command::{Object, Reply};
+use posthaste_engine::{Application, Operator, QueueManager};
 use posthaste_env::Clock;
 use posthaste_net::{Admission, Lanes};
 use tokio::sync::watch;
 
 use crate::compose::listeners::{ListenerError, Listeners, Plan, Running, Waiting};
 use crate::compose::services::Services;
+use crate::control::{Administration, Asked};
 use crate::error_log::user_name;
 
 /// The fronts of a running queue manager.
@@ -102,6 +103,22 @@ impl Fronts {
         let _ = states
             .wait_for(|state| *state == ComponentState::Stopped)
             .await;
+    }
+}
+
+/// What the control socket reaches. It keeps nothing that has ended.
+pub(crate) struct OverControlSocket(pub(crate) Weak<Fronts>);
+
+impl Administration for OverControlSocket {
+    fn answer(&self, asked: Asked) -> String {
+        let fronts = self.0.upgrade();
+        fronts.map_or_else(String::new, |fronts| asked.answer(&fronts.admin()))
+    }
+
+    fn command(&self, who: Application, text: &str) -> Option<Reply> {
+        let admin = self.0.upgrade()?.admin();
+        let runtime = tokio::runtime::Handle::current();
+        Some(runtime.block_on(admin.run_as(who, text)))
     }
 }
 
