@@ -191,7 +191,13 @@ impl Worker {
             // Whether it is gone is known when the commit is answered.
             self.due(md.correl_id, md.feedback, md.persistence != 0, false);
             self.commit_one().await?;
-            self.shared.borrow_mut().reports.remove(&key);
+            let mut shared = self.shared.borrow_mut();
+            shared.reports.remove(&key);
+            if md.feedback == MQFB_COD {
+                // The commit that nobody answered has happened: a message that was got does not expire any more.
+                shared.reports.remove(&(md.correl_id, MQFB_EXPIRATION));
+            }
+            drop(shared);
             self.met(match md.feedback {
                 MQFB_COA => "report COA",
                 MQFB_COD => "report COD",
