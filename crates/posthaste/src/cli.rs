@@ -454,8 +454,8 @@ pub(crate) struct Stop {
     /// Refused
     #[arg(short = 'x', hide = true)]
     pub(crate) standby: bool,
-    /// Refused
-    #[arg(short = 'r', hide = true)]
+    /// Let clients reconnect that ask for it; they do after every end
+    #[arg(short = 'r')]
     pub(crate) reconnect: bool,
 }
 
@@ -465,7 +465,6 @@ impl Stop {
         [
             (self.switch_over, "-s (switch over to a standby instance) needs multi-instance queue managers, which are not in this release"),
             (self.standby, "-x (end a standby instance) needs multi-instance queue managers, which are not in this release"),
-            (self.reconnect, "-r (tell clients to reconnect) is not in this release; clients that ask for automatic reconnection try it after every end of the queue manager, others get 2009"),
         ]
         .into_iter()
         .find_map(|(given, why)| given.then_some(why))

@@ -193,7 +193,8 @@ fn data_and_log_may_be_elsewhere_and_queue_managers_do_not_disturb_each_other() 
         place.line("dspmq -a").out,
         "QMNAME(A) STATUS(Running)\nQMNAME(B) STATUS(Running)\n"
     );
-    place.line("endmqm -i A").good();
+    // What it asks for is so after every end.
+    place.line("endmqm -i -r A").good();
     place.line("dltmqm A").good();
     assert!(!data.join("A").exists() && !logs.join("A").exists());
     assert_eq!(place.line("dspmq").out, "QMNAME(B) STATUS(Running)\n");

@@ -341,7 +341,6 @@ fn options_of_later_releases_are_refused_by_name() {
         ("strmqm -r QM1", "backup queue managers"),
         ("endmqm -s QM1", "multi-instance"),
         ("endmqm -x QM1", "multi-instance"),
-        ("endmqm -r QM1", "reconnection"),
         ("crtmqm -ll QM2", "linear logging"),
         ("crtmqm -lr INSTANCE QM2", "replicated logging"),
     ] {
