@@ -5,8 +5,9 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_command::{Attrs, ObjectKind};
 use posthaste_engine::EndMode;
-use posthaste_engine::{ChangeError, Outcome, Session, Verb, Vote, Xid};
+use posthaste_engine::{ChangeError, NewDefinition, Outcome, Session, Verb, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
@@ -635,4 +636,39 @@ fn a_subscription_that_is_defined_is_given_what_is_retained() {
     assert_eq!(refused.reason, Reason::RETAINED_NOT_DELIVERED);
     assert!(!w.mqsc("DISPLAY SUB(FULL)").ok);
     assert_eq!(w.depth("SMALL"), 0);
+}
+
+/// Two administrators: what is retained comes to a subscription from whoever has made it, once.
+#[test]
+fn a_definition_sends_nothing_to_what_another_has_defined_in_its_place() {
+    let w = World::pausable();
+    let s = w.connect();
+    w.run("DEFINE QLOCAL(Q)");
+    publish(&s, "t", PERSISTENT, 0, "retained");
+    let mut attrs = Attrs::default();
+    attrs.set_text(MQCA_TOPIC_STRING, "t");
+    attrs.set_text(MQCACF_DESTINATION, "Q");
+    let define = || {
+        let (qm, attrs) = (w.qm().clone(), attrs.clone());
+        Call::begin(async move {
+            let definition = NewDefinition {
+                kind: ObjectKind::Sub,
+                name: "S",
+                replace: false,
+                like: None,
+                attrs: &attrs,
+            };
+            qm.define(&definition).await
+        })
+    };
+    w.stage.pause();
+    let first = define();
+    let qm = w.qm().clone();
+    let deleted = Call::begin(async move { qm.delete(ObjectKind::Sub, "S", false).await });
+    let second = define();
+    w.stage.resume();
+    first.finish().unwrap();
+    deleted.finish().unwrap();
+    second.finish().unwrap();
+    assert_eq!(drain(&s, open(&s, "Q", IN_OUT)), ["retained"]);
 }

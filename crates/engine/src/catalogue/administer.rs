@@ -10,10 +10,11 @@ use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
 use super::subscriptions::likeness;
-use super::{Catalogue, ChangeError};
+use super::{Catalogue, ChangeError, Definition};
 use crate::manager::Inner;
 use crate::names::can_be_called;
 use crate::queue_manager::QueueManager;
+use crate::topics::stored;
 use crate::unit::log_space_wait::LogSpaceWait;
 use crate::verbs::retained::send_retained;
 
@@ -141,27 +142,26 @@ impl QueueManager {
             name: name.to_owned(),
             attrs,
         };
-        let new = !inner.topics.has(kind, name);
         let made = self.prepare_subscription(&mut object, replace).await?;
         let define = || inner.catalogue.define(inner, object.clone(), replace);
-        let (_, end) = inner.with_log_room(define).await?;
+        let defined = inner.with_log_room(define).await?;
         if let Some(made) = made {
             made.taken();
         }
-        inner.settled(end).await?;
-        match kind == ObjectKind::Sub && new {
-            true => Box::pin(self.begin_with_retained(name)).await,
+        inner.settled(defined.end).await?;
+        match kind == ObjectKind::Sub && defined.new {
+            true => Box::pin(self.begin_with_retained(&defined.definition)).await,
             false => Ok(()),
         }
     }
 
     /// Sends a subscription that has just been defined what is retained, as MQSUB does with one that it has made. Should that
     /// fail the subscription ends: it would lack for ever what whoever defined it takes to be there.
-    async fn begin_with_retained(&self, name: &str) -> Result<(), ChangeError> {
+    async fn begin_with_retained(&self, made: &Definition) -> Result<(), ChangeError> {
         let inner = self.inner();
-        let of = inner.topics.named(name).map(|named| named.id);
-        // Somebody may have deleted it already.
-        let Some(found) = of.and_then(|id| inner.topics.found(&id)) else {
+        // Somebody may have deleted it already, and defined another one by its name.
+        let Some(found) = stored::id_of(&made.attrs()).and_then(|id| inner.topics.found(&id))
+        else {
             return Ok(());
         };
         let subscription = &found.subscription;

@@ -120,6 +120,15 @@ fn alone_in_its_group(qm: &Inner, subscription: Option<&Subscription>) -> Result
     }
 }
 
+/// What came of a definition.
+pub(crate) struct Defined {
+    pub(crate) definition: Definition,
+    /// Where its record ends; none: it has none.
+    pub(crate) end: Option<Lsn>,
+    /// There was nothing of its name.
+    pub(crate) new: bool,
+}
+
 impl Catalogue {
     /// Defines an object; with `replace`, gives an existing one of the same kind these attributes.
     pub(crate) fn define(
@@ -127,7 +136,7 @@ impl Catalogue {
         qm: &Arc<Inner>,
         object: Object,
         replace: bool,
-    ) -> Result<(Definition, Option<Lsn>), ChangeError> {
+    ) -> Result<Defined, ChangeError> {
         self.define_for(qm, object, replace, None)
     }
 
@@ -138,7 +147,7 @@ impl Catalogue {
         mut object: Object,
         replace: bool,
         user: Option<(u64, i64)>,
-    ) -> Result<(Definition, Option<Lsn>), ChangeError> {
+    ) -> Result<Defined, ChangeError> {
         let order = self.order.lock();
         let mut queue = 0;
         let mut before = None;
@@ -181,7 +190,11 @@ impl Catalogue {
         if let (true, Runtime::Local(queue)) = (replace, definition.runtime()) {
             delivery::definition_changed(qm, queue);
         }
-        Ok((definition, logged.map(|logged| logged.end)))
+        Ok(Defined {
+            definition,
+            end: logged.map(|logged| logged.end),
+            new: before.is_none(),
+        })
     }
 
     /// Changes some attributes of an object.

@@ -44,6 +44,7 @@ use authorities::AuthorityTable;
 pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
 pub use authorities::numbers as authority_numbers;
+pub(crate) use change::Defined;
 pub use change::{ChangeError, ChlAuthError};
 pub(crate) use defaults::{DELAY_QUEUE, RETAINED_QUEUE, system_objects};
 pub use holders::{Held, HeldBy, Holder};

@@ -103,8 +103,8 @@ impl QueueManager {
             let name = object.name.clone();
             let known = qm.catalogue.object(object.kind, &name).is_some();
             match qm.catalogue.define(qm, object, true) {
-                Ok((_, end)) => {
-                    last = end.map_or(last, |end| end.max(last));
+                Ok(made) => {
+                    last = made.end.map_or(last, |end| end.max(last));
                     restored.created += usize::from(!known);
                     restored.replaced += usize::from(known);
                 }

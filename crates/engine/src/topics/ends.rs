@@ -56,10 +56,7 @@ impl Inner {
         if known.is_some() && meant.is_some() && known != meant {
             return Err(ChangeError::NotFound);
         }
-        let id = match meant.or(known) {
-            Some(posthaste_command::Value::Bytes(id)) => SubId::try_from(id.as_slice()).ok(),
-            _ => None,
-        };
+        let id = stored::id_of(&object.attrs).or_else(|| before.and_then(stored::id_of));
         let id = id.unwrap_or_else(|| self.new_sub_id());
         if before.is_some_and(|before| loses_managed_queue(before, &object.attrs)) {
             return Err(ChangeError::NoDestination);

@@ -95,8 +95,8 @@ impl Inner {
             attrs,
         };
         let define = || self.catalogue.define(self, object.clone(), false);
-        let (definition, _) = self.with_log_room(define).await.map_err(reason)?;
-        let Runtime::Local(queue) = definition.runtime() else {
+        let made = self.with_log_room(define).await.map_err(reason)?;
+        let Runtime::Local(queue) = made.definition.runtime() else {
             return Err(Reason::UNEXPECTED_ERROR);
         };
         self.topics.making.fetch_add(1, Ordering::Relaxed);

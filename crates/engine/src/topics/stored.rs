@@ -118,6 +118,14 @@ pub(crate) fn complete(attrs: &mut Attrs, before: Option<&Attrs>, new_id: SubId,
     attrs.set_int(MQIACF_SELECTOR_TYPE, selection);
 }
 
+/// The identifier that a definition says.
+pub(crate) fn id_of(attrs: &Attrs) -> Option<SubId> {
+    match attrs.get(MQBACF_SUB_ID) {
+        Some(Value::Bytes(id)) => SubId::try_from(id.as_slice()).ok(),
+        _ => None,
+    }
+}
+
 /// Whether a definition says the whole topic string itself: its topic object is asked no more.
 pub(crate) fn has_whole_topic(attrs: &Attrs) -> bool {
     matches!(attrs.get(TOPIC), Some(Value::Bytes(_)))

@@ -12,7 +12,7 @@ use posthaste_mqi::{Hobj, Name, Od, Reason};
 use super::{Done, Verb};
 use crate::authority_service::Authorised;
 use crate::authorization::Caller;
-use crate::catalogue::{ChangeError, Definition, Runtime};
+use crate::catalogue::{ChangeError, Defined, Definition, Runtime};
 use crate::consume::selection::Selecting;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
@@ -156,7 +156,11 @@ async fn make_dynamic(
         _ => Reason::UNEXPECTED_ERROR,
     };
     let made = qm.with_log_room(define).await;
-    let (definition, mut end) = made.map_err(failed)?;
+    let Defined {
+        definition,
+        mut end,
+        ..
+    } = made.map_err(failed)?;
     let Runtime::Local(queue) = definition.runtime().clone() else {
         return Err(Reason::UNEXPECTED_ERROR);
     };
