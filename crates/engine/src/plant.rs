@@ -106,6 +106,10 @@ pub enum Bug {
     IgnoredRoom,
     /// A restart forgets a durable subscription.
     ForgetSubscription,
+    /// A restart forgets that a subscription is of a group.
+    ForgetGroup,
+    /// PROPCTL(NONE) is not looked at.
+    ShowProperties,
     /// The managed queue of a subscription that has ended stays.
     LeakManaged,
     /// A subscription that is altered is nowhere for a moment.
@@ -172,6 +176,8 @@ impl Bug {
         Bug::WaitsStopReading,
         Bug::IgnoredRoom,
         Bug::ForgetSubscription,
+        Bug::ForgetGroup,
+        Bug::ShowProperties,
         Bug::LeakManaged,
         Bug::AlterInTwo,
         Bug::ForgetRetained,

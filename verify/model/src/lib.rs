@@ -291,6 +291,8 @@ pub enum Rule {
     Locks,
     /// A handle was shown what is marked, or not shown what is not.
     Marks,
+    /// A getter was shown properties that it did not want, or not those that it wanted.
+    Properties,
     /// MQSTAT does not account for every asynchronous put.
     Asynchronous,
     /// A call was refused for a reason that it cannot have.

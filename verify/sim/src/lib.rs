@@ -32,6 +32,7 @@ mod delayed;
 mod ends;
 mod exhausted;
 mod full_disk;
+mod grouped;
 mod groups;
 mod locks;
 mod machine;

@@ -68,7 +68,7 @@ pub struct Plan {
     pub media: u32,
     /// Stretches of work in a million in which queues are turned over between orderly ends.
     pub turn_over: u32,
-    /// Triggers, reports and groups are used.
+    /// Applications are alone with queues of their own (`solo.rs`).
     pub solo: bool,
     /// Topics are published on and subscribed to.
     pub topics: bool,

@@ -111,6 +111,8 @@ pub const PLANTED: &[Planted] = &[
     engine("forget-tickets", Bug::ForgetTickets, 400),
     solo("keep-mark", Bug::KeepMark, 200),
     solo("keep-front", Bug::KeepFront, 200),
+    solo("forget-group", Bug::ForgetGroup, 100),
+    solo("show-properties", Bug::ShowProperties, 100),
     topics("half-publish", Bug::HalfPublish, 200),
     topics("forget-subscription", Bug::ForgetSubscription, 100),
     topics("leak-managed", Bug::LeakManaged, 100),

@@ -252,8 +252,10 @@ impl Run {
                 .for_each(|text| self.machine.mqsc(text));
         }
         if self.plan.solo {
+            let grouped = crate::grouped::DEFINITIONS;
             solo::DEFINITIONS
                 .iter()
+                .chain(&grouped)
                 .for_each(|text| self.machine.mqsc(text));
         }
         if self.plan.topics {
@@ -424,6 +426,10 @@ impl Run {
         if self.site.is_none() {
             executor.spawn("locks", self.worker().lock(self.worker()));
             executor.spawn("marks", self.worker().mark(self.worker()));
+            // A publication fails, or passes by, where a fault of the medium has damaged the queue.
+            if self.plan.media == 0 {
+                executor.spawn("grouped", self.worker().group_subscriptions());
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Applications that are alone with queues of their own, so that what must come of each call is known to the last
-//! message. Triggers, reports, groups, browse locks and marks are judged so, each by the manual's rules, told here once more.
+//! message. Triggers, reports, groups, browse locks, marks, groups of subscriptions and properties are judged so, each by the
+//! manual's rules, told here once more.
 //!
 //! Invariant: such an application ends when a call is refused for a reason that any call can have; another reason is a
 //! finding.

@@ -93,7 +93,8 @@ impl Inner {
                 continue;
             }
             match self.subscription_of(&object) {
-                Ok(subscription) => {
+                Ok(mut subscription) => {
+                    subscription.grouped &= !planted(Bug::ForgetGroup);
                     let added = self.topics.add(Arc::new(subscription), None, None);
                     assert!(added, "names in the catalogue are unique");
                 }

@@ -15,6 +15,7 @@ use posthaste_mqi::{ByteOrder, Chars, PointerSize, Rfh2, is_of_properties};
 
 use crate::handles::Handle;
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 
 /// Options that say what becomes of properties, of which a get has one or leaves it to the queue.
 pub(super) const OPTIONS: i32 = MQGMO_PROPERTIES_FORCE_MQRFH2
@@ -28,7 +29,9 @@ const HEADERS: usize = 100;
 /// Whether a get with these options through this handle is shown no properties.
 pub(super) fn hides(handle: &Handle, options: i32) -> bool {
     match options & OPTIONS {
-        0 => handle.opened.int(MQIA_PROPERTY_CONTROL) == MQPROP_NONE,
+        0 => {
+            handle.opened.int(MQIA_PROPERTY_CONTROL) == MQPROP_NONE && !planted(Bug::ShowProperties)
+        }
         stated => stated == MQGMO_NO_PROPERTIES,
     }
 }
