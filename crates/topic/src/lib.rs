@@ -11,6 +11,7 @@
 //! | `pattern` | the character scheme: `*`, `?`, `%` |
 //! | `subscribers` | filters by what they match |
 //! | `levels` | filters of the topic scheme by their levels |
+//! | `prefixes` | filters of the character scheme by their text before the first wildcard |
 //! | `tree` | what is defined for topics |
 //!
 //! Sources: IBM MQ's manual, "Topic-based wildcard scheme", "Character-based wildcard scheme", "Combining topic strings",
@@ -28,6 +29,7 @@ mod filter;
 pub mod fuzzing;
 mod levels;
 mod pattern;
+mod prefixes;
 mod string;
 mod subscribers;
 mod tree;

@@ -7,19 +7,16 @@
 //! * A key of a value that was removed finds nothing, also when its slot was given away again.
 //! * The order of visits depends on the calls before only.
 
-use std::collections::{BTreeMap, HashMap};
-
 use crate::filter::{Filter, Kind};
 use crate::levels::{self, Levels};
+use crate::prefixes::{self, Prefixes};
 
 /// Values of subscribers by their filters.
 #[derive(Debug)]
 pub struct Subscribers<T> {
     levels: Levels<T>,
     /// Those of the character scheme, by what their topic strings begin with.
-    characters: HashMap<Box<str>, Vec<Entry<T>>>,
-    /// How many keys of `characters` have which length in bytes.
-    lengths: BTreeMap<usize, usize>,
+    characters: Prefixes<Entry<T>>,
     slots: Vec<Slot>,
     free: Vec<usize>,
 }
@@ -40,8 +37,7 @@ struct Slot {
 #[derive(Debug)]
 enum Place {
     Levels(levels::Place),
-    /// Under which key of `characters`, and where.
-    Characters(Box<str>, usize),
+    Characters(prefixes::Place),
 }
 
 #[derive(Debug)]
@@ -55,8 +51,7 @@ impl<T> Default for Subscribers<T> {
     fn default() -> Self {
         Self {
             levels: Levels::default(),
-            characters: HashMap::default(),
-            lengths: BTreeMap::new(),
+            characters: Prefixes::default(),
             slots: Vec::new(),
             free: Vec::new(),
         }
@@ -76,27 +71,20 @@ impl<T> Subscribers<T> {
         let place = match filter.kind() {
             Kind::Exact(topic) => Place::Levels(self.levels.insert_exact(topic, slot, value)),
             Kind::Levels => Place::Levels(self.levels.insert(filter.text(), slot, value)),
-            Kind::Characters(_) => self.insert_characters(filter, slot, value),
+            Kind::Characters(_) => {
+                let entry = Entry {
+                    slot,
+                    filter: filter.clone(),
+                    value,
+                };
+                Place::Characters(self.characters.insert(filter.prefix(), entry))
+            }
         };
         self.slots[slot].place = Some(place);
         Key {
             slot,
             generation: self.slots[slot].generation,
         }
-    }
-
-    fn insert_characters(&mut self, filter: &Filter, slot: usize, value: T) -> Place {
-        let prefix = filter.prefix();
-        let entries = self.characters.entry(prefix.into()).or_default();
-        if entries.is_empty() {
-            *self.lengths.entry(prefix.len()).or_default() += 1;
-        }
-        entries.push(Entry {
-            slot,
-            filter: filter.clone(),
-            value,
-        });
-        Place::Characters(prefix.into(), entries.len() - 1)
     }
 
     /// Takes a value away.
@@ -110,29 +98,15 @@ impl<T> Subscribers<T> {
         self.free.push(key.slot);
         let (value, moved) = match &place {
             Place::Levels(place) => self.levels.remove(*place),
-            Place::Characters(prefix, at) => self.remove_characters(prefix, *at)?,
+            Place::Characters(place) => {
+                let (removed, moved) = self.characters.remove(*place);
+                (removed.value, moved.map(|entry| entry.slot))
+            }
         };
         if let Some(moved) = moved {
             self.slots[moved].place = Some(place);
         }
         Some(value)
-    }
-
-    /// As [`Levels::remove`].
-    fn remove_characters(&mut self, prefix: &str, at: usize) -> Option<(T, Option<usize>)> {
-        let entries = self.characters.get_mut(prefix)?;
-        let removed = entries.swap_remove(at);
-        let moved = entries.get(at).map(|entry| entry.slot);
-        if entries.is_empty() {
-            self.characters.remove(prefix);
-            if let Some(count) = self.lengths.get_mut(&prefix.len()) {
-                *count -= 1;
-                if *count == 0 {
-                    self.lengths.remove(&prefix.len());
-                }
-            }
-        }
-        Some((removed.value, moved))
     }
 
     /// The value of a key.
@@ -144,27 +118,18 @@ impl<T> Subscribers<T> {
         }
         match slot.place.as_ref()? {
             Place::Levels(place) => Some(self.levels.get(*place)),
-            Place::Characters(prefix, at) => Some(&self.characters.get(prefix)?.get(*at)?.value),
+            Place::Characters(place) => Some(&self.characters.get(*place).value),
         }
     }
 
     /// Visits the value of each filter that matches a topic string.
     pub fn matching(&self, topic: &str, mut visit: impl FnMut(&T)) {
         self.levels.matching(topic, &mut visit);
-        for length in self
-            .lengths
-            .range(..=topic.len())
-            .map(|(length, _)| *length)
-        {
-            let entries = topic
-                .get(..length)
-                .and_then(|prefix| self.characters.get(prefix));
-            for entry in entries.into_iter().flatten() {
-                if entry.filter.matches(topic) {
-                    visit(&entry.value);
-                }
+        self.characters.beginning(topic, |entry| {
+            if entry.filter.matches(topic) {
+                visit(&entry.value);
             }
-        }
+        });
     }
 
     /// How many values there are.
@@ -246,7 +211,7 @@ mod tests {
             assert!(all.remove(key).is_some());
         }
         assert_eq!((all.len(), matching(&all, "a/b")), (0, vec![]));
-        assert!(all.is_empty() && all.characters.is_empty() && all.lengths.is_empty());
+        assert!(all.is_empty() && all.characters.is_empty());
     }
 
     /// With a state for each way through the `#`, this would be more states than can be counted.
