@@ -86,11 +86,20 @@ fn main() {
     let equal = |n| format!("kind = 'order' AND color = 'c{n}'");
     let number = |n| format!("kind = 'order' AND n = {n}");
     let range = |n| format!("n >= {n} AND n < {}", n + 1);
-    let measured = [measure(equal), measure(number), measure(range)];
+    let both = |n| format!("kind = 'order' AND n BETWEEN {n} AND {}", n + 1);
+    let either = |n| format!("n < -{n} OR n = {n}");
+    let measured = [
+        measure(equal),
+        measure(number),
+        measure(range),
+        measure(both),
+        measure(either),
+    ];
+    let names = ["text", "number", "range", "both", "either"];
     println!(
         "{WAITING} waiting, microseconds a message that nobody wants, and one that is handed over:"
     );
-    for (name, [unwanted, wanted]) in ["text", "number", "range"].iter().zip(measured) {
+    for (name, [unwanted, wanted]) in names.iter().zip(measured) {
         println!("{name:8} {unwanted:8.1} {wanted:8.1}");
     }
 }

@@ -46,6 +46,13 @@ pub fn selector(bytes: &[u8]) {
                     let has_it = Key::of(&message.value(name)) == Some(key);
                     assert!(has_it || !matches, "it is looked up in vain by {name:?}");
                 }
+                for (name, range) in selector.ranges() {
+                    let within = range.holds(&message.value(name));
+                    assert!(
+                        within || !matches,
+                        "it is looked for in vain between {range:?}"
+                    );
+                }
                 if let Some(constant) = selector.constant() {
                     assert_eq!(matches, constant);
                 }

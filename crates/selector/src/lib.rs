@@ -12,6 +12,7 @@
 //! | `condition` | what is evaluated |
 //! | `evaluate` | values, arithmetic and the logic of true, false and unknown |
 //! | `pattern` | LIKE |
+//! | `range` | between which numbers a value must lie |
 //!
 //! Invariants:
 //! * No text overflows the stack: parentheses nest at most [`DEEPEST`] levels, everything else that may be repeated
@@ -27,11 +28,13 @@ pub mod fuzzing;
 mod name;
 mod parse;
 mod pattern;
+mod range;
 mod token;
 
 pub use evaluate::{Source, Value};
 pub use fault::{Error, Fault};
 pub use name::{Descriptor, Jms, Name};
+pub use range::Range;
 
 use condition::{Comparison, Condition, Operand};
 use evaluate::{Evaluation, Truth};
@@ -159,6 +162,13 @@ impl Selector {
             };
             Some((self.names.get(*at)?, key))
         })
+    }
+
+    /// Between which numbers what is named must lie if the selector is to match: `name > 5`, `name BETWEEN 1 AND 2.5`, alone
+    /// or joined by AND; each name once.
+    pub fn ranges(&self) -> impl Iterator<Item = (&Name, Range)> {
+        let all = range::of_all(self.conjuncts()).into_iter();
+        all.filter_map(|(at, range)| Some((self.names.get(at)?, range)))
     }
 
     fn conjuncts(&self) -> &[Condition] {

@@ -562,3 +562,61 @@ fn what_must_be_equal_has_keys() {
         assert_eq!(Key::of(&none), None, "{none:?}");
     }
 }
+
+/// Between which numbers a value must lie.
+#[test]
+fn what_is_compared_has_ranges() {
+    use posthaste_selector::{Selector, Value};
+    let ranges = |text: &str| {
+        let selector = Selector::new(text).unwrap();
+        let all = selector.ranges();
+        all.map(|(_, range)| (range.low(), range.high()))
+            .collect::<Vec<_>>()
+    };
+    let (most, least) = (f64::INFINITY, f64::NEG_INFINITY);
+    let rows: &[(&str, &[(f64, f64)])] = &[
+        ("a >= 5 AND a < 6", &[(5.0, 6.0)]),
+        ("6.5 > a AND -5 < a", &[(-5.0, 6.5)]),
+        ("a > -1.5", &[(-1.5, most)]),
+        ("7 >= a", &[(least, 7.0)]),
+        ("a BETWEEN 1 AND 2.5", &[(1.0, 2.5)]),
+        (
+            "a BETWEEN 1 AND 9 AND b < 3 AND a <= 4",
+            &[(1.0, 4.0), (least, 3.0)],
+        ),
+        ("a BETWEEN b AND 9", &[(least, 9.0)]),
+        ("a = 1.5", &[(1.5, 1.5)]),
+        ("a > 5 AND a < 3", &[]),
+        ("a > 5 AND a < 3 AND a > 1", &[]),
+        ("a BETWEEN 3 AND 1", &[]),
+        ("a > 5 OR a < 3", &[]),
+        ("NOT a > 5", &[]),
+        ("a NOT BETWEEN 1 AND 2", &[]),
+        ("a <> 5", &[]),
+        ("a + 1 > 5", &[]),
+        ("a > b", &[]),
+        ("a > 0.0 / 0.0", &[]),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(ranges(text), *expected, "{text}");
+    }
+    let selector = Selector::new("a <= 9007199254740993").unwrap();
+    let (_, range) = selector.ranges().next().unwrap();
+    for within in [
+        Value::Exact(9_007_199_254_740_993),
+        Value::Exact(i64::MIN),
+        Value::Approximate(least),
+    ] {
+        assert!(range.holds(&within), "{within:?}");
+    }
+    for beyond in [
+        Value::Exact(i64::MAX),
+        Value::Approximate(f64::NAN),
+        Value::Text("5".into()),
+        Value::Boolean(true),
+        Value::Null,
+        Value::Unfit,
+    ] {
+        assert!(!range.holds(&beyond), "{beyond:?}");
+    }
+}

@@ -2,19 +2,19 @@
 //!
 //! Invariants:
 //! * Whoever came first is served first, of those who want a message: each has a number.
-//! * Those with one selector are together, and a message is judged once for all of them. A selector that no message
-//!   matches without a certain value (`name = 'text' AND ...`) is judged only of messages that have it: of several such
-//!   values it is listed by the one that the fewest others are listed by.
+//! * Those with one selector are together, and a message is judged once for all of them, and not at all by a selector that
+//!   cannot match it by what is listed of it (`listed`).
 //! * No selector is here for whom nobody waits.
 //! * One whose waiter is listed no more (`waiter`) is skipped, and leaves when it is met or swept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use posthaste_selector::{Key, Name, Selector, Source};
+use posthaste_selector::Selector;
 
 use super::considered::Considered;
 use super::fifo::Fifo;
+use super::listed::{By, Listed};
 use super::waiter::Waiter;
 use crate::plant::{Bug, planted};
 
@@ -28,8 +28,8 @@ struct Entry {
 struct Group {
     text: Arc<str>,
     selector: Arc<Selector>,
-    /// What a message must have.
-    by: Option<(Name, Key)>,
+    /// By what it is listed.
+    by: By,
     waiters: Fifo<Entry>,
 }
 
@@ -39,9 +39,7 @@ struct Selecting {
     groups: Vec<Option<Group>>,
     free: Vec<usize>,
     by_text: BTreeMap<Arc<str>, usize>,
-    by_value: BTreeMap<Name, BTreeMap<Key, BTreeSet<usize>>>,
-    /// Those that any message may match.
-    others: BTreeSet<usize>,
+    listed: Listed,
 }
 
 /// See the head of this file.
@@ -93,26 +91,14 @@ impl Selecting {
     }
 
     fn new_group(&mut self, selector: &Arc<Selector>) -> usize {
-        let listed_by = |(name, key): &(&Name, Key)| {
-            let keys = self.by_value.get(*name);
-            keys.and_then(|keys| keys.get(key)).map_or(0, BTreeSet::len)
-        };
-        let by = selector.keys().min_by_key(listed_by);
-        let by = by.map(|(name, key)| (name.clone(), key));
+        let by = self.listed.best(selector);
         let text: Arc<str> = selector.text().into();
         let at = self.free.pop().unwrap_or_else(|| {
             self.groups.push(None);
             self.groups.len() - 1
         });
         self.by_text.insert(Arc::clone(&text), at);
-        let listed = match &by {
-            Some((name, key)) => {
-                let keys = self.by_value.entry(name.clone()).or_default();
-                keys.entry(key.clone()).or_default()
-            }
-            None => &mut self.others,
-        };
-        listed.insert(at);
+        self.listed.insert(&by, at);
         self.groups[at] = Some(Group {
             text,
             selector: Arc::clone(selector),
@@ -128,21 +114,7 @@ impl Selecting {
         let Some(group) = left else { return };
         self.free.push(at);
         self.by_text.remove(&group.text);
-        let Some((name, key)) = group.by else {
-            self.others.remove(&at);
-            return;
-        };
-        if let Some(keys) = self.by_value.get_mut(&name) {
-            if let Some(listed) = keys.get_mut(&key) {
-                listed.remove(&at);
-                if listed.is_empty() {
-                    keys.remove(&key);
-                }
-            }
-            if keys.is_empty() {
-                self.by_value.remove(&name);
-            }
-        }
+        self.listed.remove(&group.by, at);
     }
 
     /// The groups whose selectors may match a message.
@@ -150,12 +122,7 @@ impl Selecting {
         if planted(Bug::UnselectiveHandOver) {
             return self.by_text.values().copied().collect();
         }
-        let mut all: Vec<usize> = self.others.iter().copied().collect();
-        for (name, keys) in &self.by_value {
-            let listed = Key::of(&message.value(name)).and_then(|key| keys.get(&key));
-            all.extend(listed.into_iter().flatten());
-        }
-        all
+        self.listed.candidates(message)
     }
 
     /// Takes out the first who came before `before` and is to have a message.
@@ -284,7 +251,7 @@ mod tests {
 
     fn waiter(number: i32) -> Arc<Waiter> {
         let (one, other) = (number % 4, number / 4 % 3);
-        let text = match number % 7 {
+        let text = match number % 10 {
             0 => None,
             1 => Some(format!(
                 "JMSPriority = {one} AND Root.MQMD.ReplyToQ = 'Q{other}'"
@@ -296,6 +263,14 @@ mod tests {
             4 => Some(format!("JMSPriority = {one}.0 AND JMSDeliveryMode = 1")),
             5 => Some(format!(
                 "JMSPriority = {one} OR Root.MQMD.ReplyToQ = 'Q{other}'"
+            )),
+            6 => Some(format!("JMSPriority > {one}.5 AND JMSPriority <= {other}")),
+            7 => Some(format!(
+                "JMSPriority BETWEEN {one} AND {} AND Root.MQMD.ReplyToQ <> 'Q{other}'",
+                one + other
+            )),
+            8 => Some(format!(
+                "JMSPriority >= {one} AND {other} >= Root.MQMD.MsgSeqNumber AND JMSDeliveryMode = 1"
             )),
             _ => Some(format!("JMSPriority = '{one}'")),
         };
@@ -323,6 +298,28 @@ mod tests {
             seq: 1,
             expires: 0,
             lsn: Lsn(0),
+        }
+    }
+
+    /// A selector is not judged of messages that lie outside of its range.
+    #[test]
+    fn few_of_many_ranges_are_candidates() {
+        for text in [
+            "JMSExpiration >= {n} AND JMSExpiration < {m}",
+            "JMSExpiration BETWEEN {n} AND {m} AND JMSDeliveryMode = 1",
+            "JMSDeliveryMode = 1 AND {m} > JMSExpiration AND {n} < JMSExpiration",
+        ] {
+            let mut selecting = Selecting::default();
+            for n in 0..1_000 {
+                let text = text.replace("{n}", &n.to_string());
+                let text = text.replace("{m}", &(n + 1).to_string());
+                selecting.new_group(&Arc::new(Selector::new(&text).unwrap()));
+            }
+            let mut message = message(1);
+            message.expires = 500_000;
+            let candidates = selecting.candidates(&Considered::new(&message, 0));
+            let found = candidates.len();
+            assert!((1..10).contains(&found), "{text}: {found} of 1,000");
         }
     }
 
