@@ -306,6 +306,26 @@ fn amplification_with_one_appender() {
     assert_eq!(rig.log.statistics().writes, 300);
 }
 
+/// Records of 2,195 bytes (a put of 2 KiB) and 35 bytes (its get), each forced: a page each, and none twice
+/// (docs/decisions/004-page-size.md).
+#[test]
+fn amplification_of_short_and_long_records_by_turns() {
+    let config = LogConfig {
+        file_pages: 1024,
+        ..small()
+    };
+    let (_disk, mut rig) = start(&config);
+    for n in 0..300 {
+        rig.commit(&payload(n, if n % 2 == 0 { 2_187 } else { 27 }))
+            .unwrap();
+    }
+    let counts = rig.log.statistics();
+    assert_eq!(counts.writes, 300);
+    let least = 2.0 * 4_096.0 / (2_195.0 + 35.0);
+    let amplification = counts.amplification();
+    assert!((amplification - least).abs() < 0.01, "{amplification}");
+}
+
 #[test]
 fn amplification_with_sixty_appenders_of_200_kib() {
     let config = LogConfig {
