@@ -52,11 +52,11 @@ pub struct Connection {
     pub(crate) async_puts: AsyncPuts,
 }
 
-/// Distribution lists are not in this release; their records would not travel.
-fn no_distribution_list(pmo: &Pmo) -> Result<(), ClientError> {
-    match pmo.recs_present {
-        0 => Ok(()),
-        _ => Err(ClientError::Reason(Reason::RECS_PRESENT_ERROR)),
+/// Records of a distribution list that are announced but not there would not travel.
+fn check_records(count: i32, are_there: bool) -> Result<(), ClientError> {
+    match count == 0 || are_there {
+        true => Ok(()),
+        false => Err(ClientError::Reason(Reason::RECS_PRESENT_ERROR)),
     }
 }
 
@@ -268,7 +268,7 @@ impl Connection {
     /// 2010, 2019, 2046, 2154.
     pub fn put(&mut self, handle: Hobj, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Call<()> {
         self.usable()?;
-        no_distribution_list(pmo)?;
+        check_records(pmo.recs_present, pmo.records.is_some())?;
         if self.async_puts.is_asked(handle, pmo.options)? {
             return self.put_async(handle, md, pmo, data);
         }
@@ -296,10 +296,8 @@ impl Connection {
     /// Those of [`Connection::put`].
     pub fn put1(&mut self, od: &mut Od, md: &mut Md, pmo: &mut Pmo, data: &[u8]) -> Call<()> {
         self.usable()?;
-        no_distribution_list(pmo)?;
-        if od.recs_present != 0 {
-            return Err(ClientError::Reason(Reason::RECS_PRESENT_ERROR));
-        }
+        check_records(pmo.recs_present, pmo.records.is_some())?;
+        check_records(od.recs_present, od.records.is_some())?;
         if AsyncPuts::is_asked_by_options(pmo.options)? == Some(true) {
             return self.put1_ahead(od, md, pmo, data);
         }

@@ -1,6 +1,6 @@
 //! The open objects of a connection, by their numbers.
 //!
-//! Invariant: the number of a closed handle is not taken for that of a newer one.
+//! Invariants: the number of a closed handle is not taken for that of a newer one. A list's number tells that it is one.
 
 use std::sync::Arc;
 
@@ -72,6 +72,21 @@ pub(crate) struct Handle {
     pub(crate) authorised: Authorised,
 }
 
+/// A distribution list that is open.
+pub(crate) struct OpenList {
+    /// Its queues, in their order; of one that could not be opened, that.
+    pub(crate) queues: Vec<Option<Handle>>,
+    pub(crate) options: i32,
+    pub(crate) group_put: GroupPut,
+}
+
+impl OpenList {
+    /// The queues that are open.
+    pub(crate) fn opened(&self) -> impl Iterator<Item = &Handle> {
+        self.queues.iter().flatten()
+    }
+}
+
 /// What has a number.
 // Most of them are open objects, which every call looks at.
 #[allow(clippy::large_enum_variant)]
@@ -80,9 +95,30 @@ pub(crate) enum Open {
     Object(Handle),
     /// A subscription (Hsub), which may have ended.
     Subscription(SubId),
+    /// A distribution list.
+    List(Box<OpenList>),
+}
+
+impl Open {
+    /// How many handles it counts as: a list has one for each queue (manual: "MaxHandles").
+    fn weight(&self) -> u32 {
+        match self {
+            Open::Object(_) | Open::Subscription(_) => 1,
+            Open::List(list) => list.opened().count() as u32,
+        }
+    }
 }
 
 const INDEX_BITS: u32 = 20;
+/// Of what an entry counts up with each use.
+const GENERATIONS: u32 = 0x3FF;
+/// What an entry has besides while it is a list.
+const LIST: u32 = GENERATIONS + 1;
+
+/// Whether a number is that of a distribution list, open or not.
+pub(crate) fn is_list(hobj: Hobj) -> bool {
+    hobj.0 > 0 && (hobj.0.unsigned_abs() >> INDEX_BITS) & LIST != 0
+}
 
 /// The handles of a connection, found by number.
 #[derive(Default)]
@@ -103,6 +139,11 @@ impl Handles {
         self.number(Open::Subscription(id))
     }
 
+    /// Adds a distribution list; `None` when the numbers have run out.
+    pub(crate) fn add_list(&mut self, list: Box<OpenList>) -> Option<Hobj> {
+        self.number(Open::List(list))
+    }
+
     fn number(&mut self, open: Open) -> Option<Hobj> {
         let at = match self.free.pop() {
             Some(at) => at,
@@ -114,9 +155,12 @@ impl Handles {
         };
         let entry = &mut self.entries[at as usize];
         // Another generation each time, so that a closed handle is not taken for a new one.
-        entry.0 = (entry.0 + 1) & 0x3FF;
+        entry.0 = (entry.0 + 1) & GENERATIONS;
+        if matches!(open, Open::List(_)) {
+            entry.0 |= LIST;
+        }
+        self.open += open.weight();
         entry.1 = Some(open);
-        self.open += 1;
         Some(Hobj(((entry.0 << INDEX_BITS) | (at + 1)) as i32))
     }
 
@@ -139,6 +183,33 @@ impl Handles {
         }
     }
 
+    /// The same for a call that a distribution list cannot have, for this reason.
+    ///
+    /// # Errors
+    /// 2019 it is none; the reason.
+    pub(crate) fn get_single(
+        &mut self,
+        hobj: Hobj,
+        of_list: Reason,
+    ) -> Result<&mut Handle, Reason> {
+        match is_list(hobj) {
+            false => self.get(hobj),
+            true => self.list(hobj).and(Err(of_list)),
+        }
+    }
+
+    /// A distribution list.
+    ///
+    /// # Errors
+    /// 2019 it is none.
+    pub(crate) fn list(&mut self, hobj: Hobj) -> Result<&mut OpenList, Reason> {
+        let at = self.at(hobj);
+        match at.and_then(|at| self.entries[at].1.as_mut()) {
+            Some(Open::List(list)) => Ok(list),
+            _ => Err(Reason::HOBJ_ERROR),
+        }
+    }
+
     /// A subscription.
     ///
     /// # Errors
@@ -155,7 +226,7 @@ impl Handles {
         let at = self.at(hobj).ok_or(Reason::HOBJ_ERROR)?;
         let open = self.entries[at].1.take().ok_or(Reason::HOBJ_ERROR)?;
         self.free.push(at as u32);
-        self.open -= 1;
+        self.open -= open.weight();
         Ok(open)
     }
 
@@ -167,12 +238,18 @@ impl Handles {
         self.entries.iter().enumerate().filter_map(number).collect()
     }
 
-    /// The open objects.
+    /// The open objects, those of lists too.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Handle> {
         let open = self.entries.iter().filter_map(|(_, open)| open.as_ref());
-        open.filter_map(|open| match open {
-            Open::Object(handle) => Some(handle),
-            Open::Subscription(_) => None,
+        open.flat_map(|open| {
+            let (object, list) = match open {
+                Open::Object(handle) => (Some(handle), None),
+                Open::List(list) => (None, Some(list)),
+                Open::Subscription(_) => (None, None),
+            };
+            object
+                .into_iter()
+                .chain(list.into_iter().flat_map(|list| list.opened()))
         })
     }
 
@@ -181,7 +258,7 @@ impl Handles {
         let open = self.entries.iter().filter_map(|(_, open)| open.as_ref());
         open.filter_map(|open| match open {
             Open::Subscription(id) => Some(*id),
-            Open::Object(_) => None,
+            Open::Object(_) | Open::List(_) => None,
         })
     }
 }

@@ -453,12 +453,13 @@ fn fields_of_the_put_options() {
         put_msg_rec_fields: _,
         put_msg_rec_offset: _,
         response_rec_offset: _,
+        records: _,
         original_msg_handle: _,
         new_msg_handle: _,
         action: _,
         pub_level: _,
     } = Pmo::default();
-    let records = Without("it goes with RecsPresent, which is refused");
+    let records = Without("it goes with RecsPresent");
     let handle = Refused(Reason::HMSG_ERROR);
     let table: &[Changed<Pmo>] = &[
         ("Timeout", |p| p.timeout = 7, Without("it is reserved")),
@@ -535,6 +536,7 @@ fn fields_of_the_object_descriptor() {
         invalid_dest_count: _,
         object_rec_offset: _,
         response_rec_offset: _,
+        records: _,
         alternate_security_id: _,
         resolved_q_name: _,
         resolved_q_mgr_name: _,
@@ -544,7 +546,7 @@ fn fields_of_the_object_descriptor() {
         res_object_string_size: _,
         resolved_type: _,
     } = Od::default();
-    let records = Without("it goes with RecsPresent, which is refused");
+    let records = Without("it goes with RecsPresent");
     let topics = Without("it is about topics");
     let table: &[Changed<Od>] = &[
         (
@@ -575,7 +577,7 @@ fn fields_of_the_object_descriptor() {
         (
             "RecsPresent",
             |o| o.recs_present = 1,
-            Refused(Reason::RECS_PRESENT_ERROR),
+            Refused(Reason::OBJECT_RECORDS_ERROR),
         ),
         ("KnownDestCount", |o| o.known_dest_count = 7, OUTPUT),
         ("UnknownDestCount", |o| o.unknown_dest_count = 7, OUTPUT),

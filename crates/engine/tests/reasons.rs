@@ -51,15 +51,23 @@ const UNPROVOKED: [(&str, &str); 2] = [
 ];
 
 /// Reasons whose rows need more than one queue manager call: they have tests of their own, below and in
-/// `authorities.rs`, `damaged.rs`, `dropped.rs`, `publications.rs` and `retained.rs`.
-const OWN_TESTS: [&str; 12] = [
+/// `authorities.rs`, `damaged.rs`, `dropped.rs`, `lists.rs`, `publications.rs` and `retained.rs`.
+const OWN_TESTS: [&str; 20] = [
     "BACKED_OUT",
+    "MULTIPLE_REASONS",
     "NOT_AUTHORIZED",
     "NO_SUBS_MATCHED",
     "OBJECT_DAMAGED",
+    "OBJECT_NAME_ERROR",
+    "OBJECT_Q_MGR_NAME_ERROR",
+    "OBJECT_RECORDS_ERROR",
+    "OPEN_FAILED",
+    "PMO_RECORD_FLAGS_ERROR",
     "PUBLICATION_FAILURE",
+    "PUT_MSG_RECORDS_ERROR",
     "PUT_NOT_RETAINED",
     "RESOURCE_PROBLEM",
+    "RESPONSE_RECORDS_ERROR",
     "RETAINED_MSG_Q_ERROR",
     "RETAINED_NOT_DELIVERED",
     "SECURITY_ERROR",
@@ -216,10 +224,10 @@ fn names() -> Vec<Row> {
         }),
         failed(2100, Reason::OBJECT_ALREADY_EXISTS, |_, s| dynamic(s, LOCAL).map(|_| Reason::NONE)),
         failed(2154, Reason::RECS_PRESENT_ERROR, |_, s| {
-            opened_od(s, Od { recs_present: 2, ..Od::default() }, MQOO_OUTPUT)
+            opened_od(s, Od { version: 2, recs_present: -2, ..Od::default() }, MQOO_OUTPUT)
         }),
         failed(2154, Reason::RECS_PRESENT_ERROR, |_, s| {
-            let (h, mut pmo) = (open(s, LOCAL, MQOO_OUTPUT), Pmo { recs_present: 1, ..Pmo::default() });
+            let (h, mut pmo) = (open(s, LOCAL, MQOO_OUTPUT), Pmo { version: 2, recs_present: 1, ..Pmo::default() });
             block_on(s.put(h, &mut md(0), &mut pmo, Bytes::new())).map(|d| d.warning)
         }),
         failed(2184, Reason::REMOTE_Q_NAME_ERROR, |w, s| {

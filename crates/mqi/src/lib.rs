@@ -36,7 +36,10 @@ pub use codec::{ByteOrder, Image, PointerSize, Reader, StructError, Writer};
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use properties::{Properties, Property, is_of_properties};
 pub use reason::{CompCode, Reason};
-pub use structures::{Cno, Csp, Dlh, Gmo, Md, Mde, Od, Pmo, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh};
+pub use structures::{
+    Cno, Csp, Dlh, Gmo, Md, Mde, ObjectRecord, ObjectRecords, Od, Pmo, PutRecord, PutRecords,
+    ResponseRecord, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh,
+};
 
 pub use verbs::{Done, Got, Inquired, Mqi, Subscribed, Verb};
 pub use xa::Xid;

@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, PointerSize, Rfh2, Sts};
+use posthaste_mqi::{
+    ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, PointerSize, ResponseRecord, Rfh2, Sts,
+};
 
 const WIRE: PointerSize = PointerSize::Four;
 
@@ -229,7 +231,7 @@ fn put1_to_a_queue() {
 fn open_of_a_distribution_list() {
     let bytes = data!("open-list.hex");
     let (od, used) = Od::decode(&bytes, ByteOrder::Big, WIRE).unwrap();
-    assert_eq!((od.version, used), (2, 200));
+    assert_eq!((od.version, used), (2, bytes.len()));
     assert_eq!(
         (
             od.recs_present,
@@ -238,7 +240,13 @@ fn open_of_a_distribution_list() {
         ),
         (2, 200, 392)
     );
-    assert_eq!(od.records_end(WIRE), Some(bytes.len()));
+    let records = od.records.unwrap();
+    let names = records.objects.iter().map(|object| object.object_name);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [Name::new("Q1"), Name::new("Q2")]
+    );
+    assert_eq!(records.responses, [ResponseRecord::default(); 2]);
 }
 
 #[test]

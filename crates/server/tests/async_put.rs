@@ -447,6 +447,7 @@ fn what_a_library_can_know_is_told_at_once_by_every_binding() {
         let queue = open(&mut *one, ROOMY, MQOO_OUTPUT);
         for options in [ASYNCHRONOUS, OUT] {
             let mut pmo = Pmo {
+                version: 2,
                 options,
                 recs_present: 3,
                 ..Pmo::default()

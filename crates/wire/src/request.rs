@@ -5,7 +5,7 @@
 //! is wrong is the peer's mistake, and ends the channel.
 
 use bytes::Bytes;
-use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, PutRecord, Reason, Sts};
 
 use crate::PeerMisbehaved;
 use crate::decode::{WIRE, read_data, read_over, read_structure};
@@ -380,19 +380,22 @@ impl<'a> RequestWriter<'a> {
     }
 }
 
-/// Reads an object descriptor that other fields follow: they begin at a multiple of four bytes behind its strings.
-///
-/// Distribution lists are not served; their records would lie between.
+/// Reads an object descriptor that other fields follow: they begin at a multiple of four bytes behind its strings and
+/// records. Where records cannot be found, it cannot be known what follows them.
 fn read_od(input: &mut Input<'_>) -> Result<Od, DecodeError> {
     let (od, used) = Od::decode(input.rest(), input.order(), WIRE)?;
-    if od.version >= 2 && od.recs_present != 0 {
-        return Err(DecodeError::Verb(Reason::RECS_PRESENT_ERROR));
+    let reason = match od.recs_present {
+        count if count < 0 => Reason::RECS_PRESENT_ERROR,
+        _ => Reason::OBJECT_RECORDS_ERROR,
+    };
+    if od.recs_present != 0 && od.records.is_none() {
+        return Err(DecodeError::Verb(reason));
     }
     input.take(used.next_multiple_of(4))?;
     Ok(od)
 }
 
-/// Reads put options that a message follows; here too the records of a distribution list would lie between.
+/// Reads put options that a message follows.
 fn read_pmo(input: &mut Input<'_>) -> Result<Pmo, DecodeError> {
     let mut pmo = Pmo::default();
     read_pmo_over(input, &mut pmo)?;
@@ -401,9 +404,19 @@ fn read_pmo(input: &mut Input<'_>) -> Result<Pmo, DecodeError> {
 
 fn read_pmo_over(input: &mut Input<'_>, pmo: &mut Pmo) -> Result<(), DecodeError> {
     read_over(input, |bytes, order, p| pmo.decode_over(bytes, order, p))?;
-    match pmo.recs_present {
-        0 => Ok(()),
-        _ => Err(DecodeError::Verb(Reason::RECS_PRESENT_ERROR)),
+    match pmo.recs_present == 0 || pmo.records.is_some() {
+        true => Ok(()),
+        false => Err(DecodeError::Verb(records_fault(pmo))),
+    }
+}
+
+/// Why the records of put options cannot be found.
+#[cold]
+fn records_fault(pmo: &Pmo) -> Reason {
+    match PutRecord::length(pmo.put_msg_rec_fields) {
+        _ if pmo.recs_present < 0 => Reason::RECS_PRESENT_ERROR,
+        None => Reason::PMO_RECORD_FLAGS_ERROR,
+        Some(_) => Reason::PUT_MSG_RECORDS_ERROR,
     }
 }
 

@@ -3,13 +3,14 @@
 use posthaste_mqi::constants::{
     MQENC_INTEGER_NORMAL, MQGMO_NO_SYNCPOINT, MQGMO_PROPERTIES_COMPATIBILITY,
     MQGMO_PROPERTIES_FORCE_MQRFH2, MQGMO_PROPERTIES_IN_HANDLE, MQOO_INPUT_SHARED, MQOO_OUTPUT,
-    MQPMO_NO_SYNCPOINT,
+    MQPMO_NO_SYNCPOINT, MQPMRF_MSG_ID,
 };
 use posthaste_mqi::{
-    ByteOrder, Chars, CompCode, Hobj, Md, Name, Od, Pmo, PointerSize, Reason, Rfh2,
+    ByteOrder, Chars, CompCode, Hobj, Md, Name, ObjectRecord, ObjectRecords, Od, Pmo, PointerSize,
+    PutRecord, PutRecords, Reason, ResponseRecord, Rfh2,
 };
 use posthaste_wire::client::ClientPut;
-use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request};
+use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request, PutRequest};
 use posthaste_wire::segment::SegmentType;
 use posthaste_wire::spi::{SpiOpen, SpiPut, SpiReply, SpiRequest};
 use posthaste_wire::stream::Notification;
@@ -138,7 +139,7 @@ async fn an_older_client_opens_without_fopa() {
 }
 
 /// The bytes of an MQPUT whose options have records of a distribution list behind them.
-fn put_with_records(client: &Raw, handle: Hobj) -> Vec<u8> {
+fn put_with_records(client: &Raw, handle: Hobj, fields: i32) -> Vec<u8> {
     let (mut bytes, framing) = (Vec::new(), client.socket.agreement().unwrap().framing());
     let order = posthaste_mqi::ByteOrder::Little;
     let envelope = Envelope::conversation(framing, order, client.id);
@@ -154,6 +155,7 @@ fn put_with_records(client: &Raw, handle: Hobj) -> Vec<u8> {
     let pmo = Pmo {
         version: 2,
         recs_present: 2,
+        put_msg_rec_fields: fields,
         put_msg_rec_offset: 152,
         ..Pmo::default()
     };
@@ -166,26 +168,107 @@ fn put_with_records(client: &Raw, handle: Hobj) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_distribution_list_is_told_2154_and_the_connection_goes_on() {
+async fn records_that_go_with_no_list_are_refused_and_the_connection_goes_on() {
     let world = World::new().await;
     let mut client = world.client().await;
     let queue = client.open("Q1").await;
-    let bytes = put_with_records(&client, queue);
-    // The client's side awaits a reply to this put, but other bytes are sent.
-    let (mut unsent, md, pmo) = (Vec::new(), Md::default(), Pmo::default());
-    let put = ClientPut {
-        handle: queue,
-        md: &md,
-        pmo: &pmo,
-        data: b"",
-        answered: true,
-    };
-    client.socket.put(&mut unsent, client.id, &put);
-    client.out.extend_from_slice(&bytes);
-    let (outcome, _) = client.reply(client.id).await;
-    assert_eq!(outcome.reason, Reason::RECS_PRESENT_ERROR);
+    for (fields, reason) in [
+        (MQPMRF_MSG_ID, Reason::RECS_PRESENT_ERROR),
+        (0x20, Reason::PMO_RECORD_FLAGS_ERROR),
+        // More of them than have come.
+        (0x1F, Reason::PUT_MSG_RECORDS_ERROR),
+    ] {
+        let bytes = put_with_records(&client, queue, fields);
+        // The client's side awaits a reply to this put, but other bytes are sent.
+        let (mut unsent, md, pmo) = (Vec::new(), Md::default(), Pmo::default());
+        let put = ClientPut {
+            handle: queue,
+            md: &md,
+            pmo: &pmo,
+            data: b"",
+            answered: true,
+        };
+        client.socket.put(&mut unsent, client.id, &put);
+        client.out.extend_from_slice(&bytes);
+        let (outcome, _) = client.reply(client.id).await;
+        assert_eq!(outcome.reason, reason);
+    }
     client.put(queue, MQPMO_NO_SYNCPOINT, b"alone").await;
     assert_eq!(world.depth("Q1"), 1);
+}
+
+/// A list as IBM's base classes open it and put to it; the second of its queues is not there.
+#[tokio::test]
+async fn a_distribution_list_is_answered_with_a_reason_for_each_queue() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let names = ["Q1", "NOT.THERE"];
+    let od = Od {
+        version: 2,
+        recs_present: 2,
+        records: Some(Box::new(ObjectRecords {
+            objects: names
+                .map(|name| ObjectRecord {
+                    object_name: Name::new(name),
+                    ..ObjectRecord::default()
+                })
+                .to_vec(),
+            responses: vec![ResponseRecord::default(); 2],
+        })),
+        ..Od::default()
+    };
+    let open = Request::Spi(SpiRequest::Open(Box::new(SpiOpen {
+        options: MQOO_OUTPUT,
+        lpi_options: 0,
+        defaults: OpenDefaults::default(),
+        od: od.clone(),
+    })));
+    let (outcome, reply) = client.call(Hobj::UNUSABLE, &open).await;
+    assert_eq!(
+        (outcome.comp_code, outcome.reason),
+        (CompCode::Warning, Reason::MULTIPLE_REASONS)
+    );
+    let Reply::Spi(SpiReply::Open(opened)) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(opened.od.invalid_dest_count, 1);
+    let responses = &opened.od.records.as_ref().unwrap().responses;
+    assert_eq!(responses[1].reason, Reason::UNKNOWN_OBJECT_NAME);
+    let pmo = Pmo {
+        version: 2,
+        recs_present: 2,
+        put_msg_rec_fields: MQPMRF_MSG_ID,
+        records: Some(Box::new(PutRecords {
+            records: vec![PutRecord::default(); 2],
+            responses: vec![ResponseRecord::default(); 2],
+        })),
+        ..Pmo::default()
+    };
+    let put = Request::Put(Box::new(PutRequest {
+        md: Md::default(),
+        pmo: pmo.clone(),
+        data: b"to all".to_vec().into(),
+    }));
+    let (outcome, reply) = client.call(outcome.handle, &put).await;
+    assert_eq!(outcome.reason, Reason::MULTIPLE_REASONS);
+    let Reply::Put { pmo: put, .. } = reply else {
+        panic!("{reply:?}")
+    };
+    let records = put.records.unwrap();
+    assert_ne!(records.records[0].msg_id, [0; 24]);
+    assert_eq!(records.records[1].msg_id, [0; 24]);
+    assert_eq!(records.responses[1].reason, Reason::OPEN_FAILED);
+    assert_eq!(world.depth("Q1"), 1);
+    let put1 = Request::Put1(Box::new(Put1Request {
+        od,
+        md: Md::default(),
+        pmo,
+        data: b"again".to_vec().into(),
+    }));
+    let (outcome, reply) = client.call(Hobj::NONE, &put1).await;
+    assert_eq!(outcome.reason, Reason::MULTIPLE_REASONS);
+    assert!(matches!(reply, Reply::Put1(_)));
+    assert_eq!(world.depth("Q1"), 2);
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     text("VERSION", mq::MQCA_VERSION, mq::MQ_VERSION_LENGTH, "", ON, "Version of the queue manager, VVRRMMFF").derived(),
     word("ADVCAP", mq::MQIA_ADVANCED_CAPABILITY, DISABLED_ENABLED, mq::MQEVR_DISABLED, ON, "Whether the capabilities of the advanced edition are claimed; client libraries inquire it").read_only(),
     word("SYNCPT", mq::MQIA_SYNCPOINT, AVAILABLE, mq::MQSP_AVAILABLE, ON, "Whether units of work can be used").read_only(),
-    word("DISTL", mq::MQIA_DIST_LISTS, NO_YES, mq::MQDL_NOT_SUPPORTED, ON, "Whether distribution lists can be used").read_only(),
+    word("DISTL", mq::MQIA_DIST_LISTS, NO_YES, mq::MQDL_SUPPORTED, ON, "Whether distribution lists can be used").read_only(),
     name("COMMANDQ", mq::MQCA_COMMAND_INPUT_Q_NAME, mq::MQ_Q_NAME_LENGTH, "SYSTEM.ADMIN.COMMAND.QUEUE", ON, "Queue for command messages").read_only(),
     word("CHLAUTH", mq::MQIA_CHLAUTH_RECORDS, DISABLED_ENABLED, mq::MQCHLA_DISABLED, ON, "Whether channel authentication records apply"),
     name("CONNAUTH", mq::MQCA_CONN_AUTH, mq::MQ_AUTH_INFO_NAME_LENGTH, "", ON, "The AUTHINFO object that says how users and passwords are checked; blank is not at all"),

@@ -6,11 +6,11 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_recovery_log::Lsn;
 
-use super::release::release;
+use super::release::{release, release_list};
 use super::{Done, Verb};
 use crate::catalogue::ChangeError;
 use crate::consume::waiter::Wakes;
-use crate::handles::{Handle, Open, Target};
+use crate::handles::{Handle, Open, Target, is_list};
 use crate::queue::Queue;
 use crate::session::{Session, SessionInner};
 use crate::topics::subscription::SubId;
@@ -56,6 +56,9 @@ impl Session {
         if let Ok(id) = hsub {
             return session.close_subscription(hobj, &id, options).await;
         }
+        if is_list(hobj) {
+            return session.close_list(hobj, options);
+        }
         let mut end = None;
         let delete = {
             let mut state = session.lock();
@@ -92,6 +95,29 @@ impl Session {
 }
 
 impl SessionInner {
+    /// Closes a distribution list.
+    fn close_list(self: &Arc<Self>, hobj: Hobj, options: i32) -> Verb<()> {
+        let mut state = self.lock();
+        state.handles.list(hobj)?;
+        match options {
+            MQCO_NONE | MQCO_QUIESCE => {}
+            MQCO_DELETE | MQCO_DELETE_PURGE => return Err(Reason::OPTION_NOT_VALID_FOR_TYPE),
+            _ => return Err(Reason::OPTIONS_ERROR),
+        }
+        let Open::List(list) = state.handles.remove(hobj)? else {
+            return Err(Reason::HOBJ_ERROR);
+        };
+        drop(state);
+        let mut wakes = Wakes::default();
+        release_list(self, hobj, &list, &mut wakes);
+        wakes.wake();
+        let warning = match list.group_put.incomplete() {
+            true => Reason::INCOMPLETE_GROUP,
+            false => Reason::NONE,
+        };
+        Ok(Done { value: (), warning })
+    }
+
     /// Closes a handle on a subscription. With MQCO_REMOVE_SUB a durable one ends, unless somebody else uses it; one
     /// that is not durable ends with its last handle.
     async fn close_subscription(&self, hobj: Hobj, id: &SubId, options: i32) -> Verb<()> {

@@ -63,6 +63,18 @@ impl Copy {
         }
     }
 
+    /// One that goes to its queue or nowhere.
+    pub(crate) fn of_list(routed: RoutedMessage) -> Copy {
+        Copy {
+            routed: Some(routed),
+            must: None,
+            dead_letter: false,
+            subscription: None,
+            refused: None,
+            retains: None,
+        }
+    }
+
     /// What is to be retained: without it there are no other copies.
     pub(crate) fn retained(routed: RoutedMessage, retains: Retaining) -> Copy {
         Copy {
@@ -134,8 +146,8 @@ struct Placed {
     retains: Option<Retaining>,
 }
 
-/// Which copies were delivered nowhere, by their places among those that were given, in order.
-pub(crate) type Undelivered = Vec<usize>;
+/// Which copies were delivered nowhere, by their places among those that were given, in order; and why.
+pub(crate) type Undelivered = Vec<(usize, Reason)>;
 
 /// All that have a place; the persistent ones first.
 struct Placing {
@@ -245,7 +257,7 @@ impl Distribution {
                     copy.routed = Some(routed);
                     match dead {
                         Ok(Some(dead)) => others.push(dead),
-                        Ok(None) => placing.undelivered.push(of),
+                        Ok(None) => placing.undelivered.push((of, reason)),
                         Err(reason) => {
                             self.take_back(placing);
                             return Err(reason);

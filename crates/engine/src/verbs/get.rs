@@ -531,7 +531,7 @@ impl SessionInner {
         buffer: usize,
     ) -> Result<(Request, Option<Cursor>, GroupGet), Reason> {
         let mut state = self.lock();
-        let handle = state.handles.get(hobj)?;
+        let handle = state.handles.get_single(hobj, Reason::NOT_OPEN_FOR_INPUT)?;
         check_options(md, gmo, handle.options)?;
         let Target::Queue { queue, alias } = &handle.target else {
             return Err(Reason::NOT_OPEN_FOR_INPUT);

@@ -120,7 +120,9 @@ impl Session {
         let _call = session.enter()?;
         let definition = {
             let mut state = session.lock();
-            let handle = state.handles.get(hobj)?;
+            let handle = state
+                .handles
+                .get_single(hobj, Reason::NOT_OPEN_FOR_INQUIRE)?;
             if handle.options & MQOO_INQUIRE == 0 {
                 return Err(Reason::NOT_OPEN_FOR_INQUIRE);
             }

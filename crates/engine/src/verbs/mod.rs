@@ -19,6 +19,7 @@ mod descriptor;
 mod distribute;
 mod get;
 mod inquire;
+mod lists;
 pub(crate) mod mde;
 pub(crate) mod open;
 mod property_control;

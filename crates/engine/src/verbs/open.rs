@@ -9,6 +9,7 @@ use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
+use super::lists::is_list;
 use super::{Done, Verb};
 use crate::authority_service::Authorised;
 use crate::authorization::Caller;
@@ -46,12 +47,8 @@ const KNOWN: i32 = INPUT
     | MQOO_READ_AHEAD
     | MQOO_NO_MULTICAST;
 
-/// What an object descriptor asks for besides an object, if the object is opened with these options. Lists of queues
-/// cannot be opened.
+/// What an object descriptor asks for besides an object, if the object is opened with these options.
 pub(super) fn check_descriptor(od: &Od, options: i32) -> Result<Option<Arc<Selecting>>, Reason> {
-    if od.recs_present != 0 {
-        return Err(Reason::RECS_PRESENT_ERROR);
-    }
     let selects = od.version >= MQOD_VERSION_4 && !od.selection_string.is_empty();
     if !selects || planted(Bug::IgnoredSelector) {
         return Ok(None);
@@ -388,6 +385,10 @@ impl SessionInner {
         if options & MQOO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
+        if is_list(od) {
+            // A future of its own, so that all the other opens need no room for it.
+            return Box::pin(self.open_list(od, options)).await;
+        }
         if counted && self.lock().handles.open >= qm.catalogue.qmgr().max_handles {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
@@ -476,8 +477,8 @@ impl Session {
     /// handle (MAXHANDS), 2085 unknown object, 2086/2087 unknown (remote) queue manager, 2057 queue
     /// type, 2082 unknown alias base queue, 2001 alias base queue type, 2011 dynamic queue name,
     /// 2100 object already exists, 2184 remote queue name, 2196/2091/2092 and 2197/2198/2199
-    /// (default) transmission queue unknown/type/usage, 2154 distribution
-    /// lists, 2425 topic string, 2531 PSMODE, 2459/2504/2516/2519 selectors, 2161 quiescing.
+    /// (default) transmission queue unknown/type/usage, 2425 topic string, 2531 PSMODE, 2459/2504/2516/2519 selectors, 2161 quiescing; of
+    /// distribution lists 2001, 2136, 2152 to 2156.
     pub async fn open(&self, od: &mut Od, options: i32) -> Verb<Hobj> {
         let _call = self.inner().enter()?;
         self.inner().open(od, options).await

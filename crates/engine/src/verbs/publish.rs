@@ -382,7 +382,7 @@ impl SessionInner {
         Ok(Done { value: (), warning })
     }
 
-    async fn distribute(
+    pub(super) async fn distribute(
         self: &Arc<Self>,
         distribution: Distribution,
         pmo: &Pmo,
@@ -402,12 +402,15 @@ impl SessionInner {
     fn count_delivered(
         &self,
         owners: &[(Arc<Subscription>, bool)],
-        undelivered: &[usize],
+        undelivered: &distribute::Undelivered,
     ) -> (i32, i32) {
         let now = self.qm.clock.now();
         let (mut local, mut elsewhere) = (0, 0);
         for (at, (subscription, remote)) in owners.iter().enumerate() {
-            if undelivered.binary_search(&at).is_err() {
+            if undelivered
+                .binary_search_by_key(&at, |(of, _)| *of)
+                .is_err()
+            {
                 subscription.deliveries.count(now);
                 *(if *remote { &mut elsewhere } else { &mut local }) += 1;
             }

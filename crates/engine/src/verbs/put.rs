@@ -14,8 +14,9 @@ use super::{Done, Verb, context, mde};
 use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
-use crate::handles::{Handle, OpenTopic, Target};
+use crate::handles::{Handle, OpenTopic, Target, is_list};
 use crate::message::Message;
+use crate::message_data::MessageData;
 use crate::meter::Count;
 use crate::queue::{Queue, QueueAttributes};
 use crate::report::{self, Report};
@@ -100,12 +101,19 @@ impl Route {
     /// The message as the queue of this route gets it.
     #[inline]
     fn routed(&self, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
-        let queue = self.queue.clone();
-        let Some((name, q_mgr)) = self.remote.as_deref() else {
-            return RoutedMessage::new(queue, md, data, expires);
+        match self.remote {
+            None => RoutedMessage::new(self.queue.clone(), md, data, expires),
+            Some(_) => self.routed_sharing(md, trimmed(data).into(), expires),
+        }
+    }
+
+    /// The same of data that others share, which have been trimmed.
+    pub(super) fn routed_sharing(&self, md: Md, data: MessageData, expires: i64) -> RoutedMessage {
+        let (md, data) = match self.remote.as_deref() {
+            None => (md, data),
+            Some((name, q_mgr)) => transmit(&md, &data, *name, *q_mgr),
         };
-        let (md, data) = transmit(&md, &trimmed(data).into(), *name, *q_mgr);
-        RoutedMessage::sharing(queue, md, data, expires)
+        RoutedMessage::sharing(self.queue.clone(), md, data, expires)
     }
 
     /// Attributes that a put consults: of the queue itself, or of the first definition on the way.
@@ -123,7 +131,16 @@ impl Route {
     }
 }
 
+/// Checks the options of a put to one object.
 pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
+    match pmo.recs_present == 0 || pmo.version < MQPMO_VERSION_2 {
+        true => check_common_options(pmo),
+        false => check_common_options(pmo).and(Err(Reason::RECS_PRESENT_ERROR)),
+    }
+}
+
+/// Checks what is the same for a list.
+pub(super) fn check_common_options(pmo: &Pmo) -> Result<(), Reason> {
     let options = pmo.options;
     let both = |a: i32, b: i32| options & a != 0 && options & b != 0;
     if options & MQPMO_MD_FOR_OUTPUT_ONLY != 0 {
@@ -135,9 +152,6 @@ pub(super) fn check_options(pmo: &Pmo) -> Result<(), Reason> {
         || both(MQPMO_ASYNC_RESPONSE, MQPMO_SYNC_RESPONSE)
     {
         return Err(Reason::OPTIONS_ERROR);
-    }
-    if pmo.recs_present != 0 {
-        return Err(Reason::RECS_PRESENT_ERROR);
     }
     if pmo.version >= MQPMO_VERSION_3 {
         if pmo.original_msg_handle != MQHM_NONE || pmo.new_msg_handle != MQHM_NONE {
@@ -232,7 +246,7 @@ pub(super) struct Prepared {
 
 impl SessionInner {
     /// What the queue and the queue manager say to a message of this length and persistence.
-    fn check_fit(&self, route: &Route, length: usize, md: &Md) -> Result<(), Reason> {
+    pub(super) fn check_fit(&self, route: &Route, length: usize, md: &Md) -> Result<(), Reason> {
         let inhibited = |d: &Definition| d.int(MQIA_INHIBIT_PUT) == MQQA_PUT_INHIBITED;
         if route.alias.as_ref().is_some_and(|a| a.put_inhibited())
             || route.definition.as_ref().is_some_and(inhibited)
@@ -254,7 +268,7 @@ impl SessionInner {
     }
 
     /// Completes the descriptor of a message: defaults, identifiers, context.
-    fn complete(&self, route: &Route, md: &mut Md, pmo: &Pmo, passed: Option<&Md>) {
+    pub(super) fn complete(&self, route: &Route, md: &mut Md, pmo: &Pmo, passed: Option<&Md>) {
         if md.msg_id == [0; 24] || pmo.options & MQPMO_NEW_MSG_ID != 0 {
             md.msg_id = self.qm.new_msg_id(self.qm.next_seq());
         }
@@ -508,11 +522,18 @@ impl Session {
     /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251, 2365), of the
     /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039), of the queue (2030, 2031,
     /// 2048, 2051, 2052, 2053, 2056), of topics (2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
-    /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162). 2049 and 2550 are warnings,
-    /// and so are 2185, 2241 and 2245 out of logical order.
+    /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162), of distribution lists (2136, 2137, 2154,
+    /// 2158, 2159). 2049 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some
+    /// destinations have the message.
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();
         let _call = session.enter()?;
+        if is_list(hobj) {
+            // A future of its own, so that all the other puts need no room for it.
+            let put = Box::pin(session.put_to_list(hobj, md, pmo, data)).await;
+            session.put_ended(hobj, md, pmo, &put);
+            return put;
+        }
         let begun = session.begin_handle_put(hobj, md, pmo, data);
         let failed = |reason: &Reason| session.put_ended(hobj, md, pmo, &Err(*reason));
         let (begun, group) = begun.inspect_err(failed)?;

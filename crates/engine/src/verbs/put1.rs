@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Md, Od, Pmo, Reason};
+use posthaste_mqi::{Hobj, Md, Od, Pmo, Reason};
 
 use super::authorise::put1_options;
+use super::lists::is_list;
 use super::open::check_descriptor;
 use super::put::{Going, Route, check_options};
 use super::{Verb, context, mde};
@@ -15,6 +16,18 @@ use crate::resolution::resolve;
 use crate::session::{Session, SessionInner};
 
 impl SessionInner {
+    /// The context that a put passes on, if it passes one on.
+    pub(super) fn passed_context(&self, pmo: &Pmo) -> Result<Option<Box<Md>>, Reason> {
+        let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
+        if pmo.options & passes == 0 {
+            return Ok(None);
+        }
+        let mut state = self.lock();
+        let from = state.handles.get(Hobj(pmo.context));
+        let from = from.map_err(|_| Reason::CONTEXT_HANDLE_ERROR)?;
+        Ok(Some(context::saved(from)?))
+    }
+
     /// The part of MQPUT1 before the message is on its way.
     fn begin_put1(
         &self,
@@ -39,17 +52,7 @@ impl SessionInner {
         };
         let options = put1_options(pmo.options);
         let authorised = caller.may_open(&self.qm, &resolved, options)?;
-        let passes = MQPMO_PASS_ALL_CONTEXT | MQPMO_PASS_IDENTITY_CONTEXT;
-        let passed = if pmo.options & passes != 0 {
-            let mut state = self.lock();
-            let from = state
-                .handles
-                .get(posthaste_mqi::Hobj(pmo.context))
-                .map_err(|_| Reason::CONTEXT_HANDLE_ERROR)?;
-            Some(context::saved(from)?)
-        } else {
-            None
-        };
+        let passed = self.passed_context(pmo)?;
         let (mut changed, data) = mde::absorb(md, data)?;
         let new_id = || self.qm.new_msg_id(self.qm.next_seq());
         GroupPut::default().next(&mut changed, pmo, md.persistence, new_id)?;
@@ -78,6 +81,12 @@ impl Session {
         let is_alternate = pmo.options & MQPMO_ALTERNATE_USER_AUTHORITY != 0;
         let call = ("MQPUT1", pmo.options);
         let caller = session.opener(call, od, is_alternate).await;
+        if is_list(od) {
+            // A future of its own, so that all the other puts need no room for it.
+            let put = Box::pin(session.put1_to_list(od, md, pmo, data, caller)).await;
+            session.put1_ended(od, md, pmo, &put);
+            return put;
+        }
         let begun = caller.and_then(|caller| session.begin_put1(od, md, pmo, data, &caller));
         let failed = |reason: &Reason| session.put1_ended(od, md, pmo, &Err(*reason));
         let begun = begun.inspect_err(failed)?;

@@ -11,7 +11,7 @@ use posthaste_recovery_log::LogError;
 
 use crate::consume::waiter::Wakes;
 use crate::delivery;
-use crate::handles::{Handle, Open, Target};
+use crate::handles::{Handle, Open, OpenList, Target};
 use crate::plant::{Bug, planted};
 use crate::session::SessionInner;
 use crate::unit::effect::Effect;
@@ -73,6 +73,18 @@ pub(crate) fn release(
     handle.created_queue && session.qm.delete_temporary(queue)
 }
 
+/// Ends all handles of a list.
+pub(super) fn release_list(
+    session: &Arc<SessionInner>,
+    hobj: Hobj,
+    list: &OpenList,
+    wakes: &mut Wakes,
+) {
+    for handle in list.opened() {
+        release(session, hobj, handle, wakes);
+    }
+}
+
 impl SessionInner {
     /// A backout that no call waits for.
     fn see_through(&self, unit: Arc<Unit>, backout: Result<Backout, LogError>) {
@@ -124,6 +136,7 @@ impl SessionInner {
                 Open::Object(handle) => {
                     release(self, hobj, &handle, &mut wakes);
                 }
+                Open::List(list) => release_list(self, hobj, &list, &mut wakes),
                 Open::Subscription(id) => self.qm.end_use(&id, self.id),
             }
         }

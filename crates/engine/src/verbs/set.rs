@@ -69,7 +69,7 @@ impl Session {
         let qm = &session.qm;
         let definition = {
             let mut state = session.lock();
-            let handle = state.handles.get(hobj)?;
+            let handle = state.handles.get_single(hobj, Reason::NOT_OPEN_FOR_SET)?;
             if handle.options & MQOO_SET == 0 {
                 return Err(Reason::NOT_OPEN_FOR_SET);
             }

@@ -1,19 +1,17 @@
 //! MQOD, the object descriptor: versions 1 to 4.
 //!
 //! Length of the fixed part with 4-byte pointers 168, 200, 336, 400; with 8-byte pointers
-//! 168, 208, 344, 424. The strings of version 4 follow it. Object and response records of
-//! a distribution list are not part of this value; [`Od::records_end`] tells where those
-//! that travel behind the structure stop.
+//! 168, 208, 344, 424. The strings of version 4 follow it, and object and response records of
+//! a distribution list.
 
 use super::flat::{self, Rule, Strings};
+use super::records::{Behind, ObjectRecords, Place};
 use crate::codec::{Reader, StructError, Writer};
 use crate::constants::{MQ_SELECTOR_LENGTH, MQ_TOPIC_STR_LENGTH, MQOT_NONE, MQOT_Q, MQSID_NONE};
 use crate::{ByteOrder, Chars, Name, PointerSize, Reason};
 
-/// Length of an object record (MQOR): object name, queue manager name.
-const OBJECT_RECORD: i64 = 96;
-/// Length of a response record (MQRR): completion code, reason.
-const RESPONSE_RECORD: i64 = 8;
+/// Where version 2 has its offsets of object records and of response records.
+const RECORD_OFFSETS: [usize; 2] = [184, 188];
 
 const OBJECT_STRING: Rule = Rule {
     field: "ObjectString",
@@ -61,6 +59,8 @@ pub struct Od {
     pub object_rec_offset: i32,
     /// Version 2: offset in bytes of the first response record.
     pub response_rec_offset: i32,
+    /// Version 2: the records, if they are where the offsets say. Those that are written may be anywhere.
+    pub records: Option<Box<ObjectRecords>>,
     /// Version 3: security identifier that goes with the alternate user.
     pub alternate_security_id: [u8; 40],
     /// Version 3: name of the queue after resolution.
@@ -94,6 +94,7 @@ impl Default for Od {
             invalid_dest_count: 0,
             object_rec_offset: 0,
             response_rec_offset: 0,
+            records: None,
             alternate_security_id: MQSID_NONE,
             resolved_q_name: Name::BLANK,
             resolved_q_mgr_name: Name::BLANK,
@@ -156,6 +157,19 @@ impl Od {
         if value.version >= 4 {
             used = value.read_version_4(&mut reader, pointers)?;
         }
+        if value.recs_present > 0 {
+            let place = Place {
+                all: bytes,
+                base: Self::length(value.version, pointers).unwrap_or_default(),
+                order,
+                count: value.recs_present,
+            };
+            let (objects, responses) = (value.object_rec_offset, value.response_rec_offset);
+            if let Some((records, end)) = place.object_records(objects, responses) {
+                value.records = Some(records);
+                used = used.max(end);
+            }
+        }
         Ok((value, used))
     }
 
@@ -180,27 +194,18 @@ impl Od {
         Ok(base.max(object.end).max(selection.end).max(resolved.end))
     }
 
-    /// Offset just behind the object and response records that follow the structure, in
-    /// bytes from its start; 0 when there are none, `None` when the record fields cannot
-    /// be right (a negative count, or records inside the fixed part).
-    pub fn records_end(&self, pointers: PointerSize) -> Option<usize> {
-        if self.version < 2 || self.recs_present == 0 {
-            return Some(0);
+    /// Appends the structure, its strings and its records.
+    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+        let start = out.len();
+        self.encode_structure(out, order, pointers);
+        if let Some(records) = self.records.as_deref().filter(|_| self.version >= 2) {
+            let wanted = [self.object_rec_offset, self.response_rec_offset];
+            let behind = Behind::new(out, start, order);
+            behind.object_records(records, RECORD_OFFSETS, wanted);
         }
-        let base = i64::try_from(Self::length(self.version, pointers)?).ok()?;
-        let count = i64::from(u32::try_from(self.recs_present).ok()?);
-        let end_of = |offset: i32, record: i64| match i64::from(offset) {
-            0 => Some(0),
-            start if start >= base => Some(start + count * record),
-            _ => None,
-        };
-        let objects = end_of(self.object_rec_offset, OBJECT_RECORD)?;
-        let responses = end_of(self.response_rec_offset, RESPONSE_RECORD)?;
-        usize::try_from(objects.max(responses)).ok()
     }
 
-    /// Appends the structure and its strings.
-    pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+    fn encode_structure(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
         let version = self.version.clamp(1, 4);
         let mut writer = Writer::new(out, order, pointers);
         writer
@@ -275,34 +280,5 @@ mod tests {
         assert_eq!(with(500), Err((Reason::SOURCE_CCSID_ERROR, field)));
         // Eleven bytes are no UTF-16.
         assert_eq!(with(1200), Err((Reason::SELECTION_STRING_ERROR, field)));
-    }
-
-    #[test]
-    fn records_are_placed_by_their_offsets() {
-        let list = |recs_present, object_rec_offset, response_rec_offset| Od {
-            version: 2,
-            recs_present,
-            object_rec_offset,
-            response_rec_offset,
-            ..Od::default()
-        };
-        for (od, end) in [
-            (list(0, 0, 0), Some(0)),
-            (list(2, 200, 392), Some(408)),
-            (list(2, 216, 200), Some(408)),
-            (list(1, 0, 0), Some(0)),
-            (list(1, 199, 0), None),
-            (list(1, -4, 0), None),
-            (list(-1, 200, 0), None),
-            (list(i32::MAX, i32::MAX, 0), Some(i32::MAX as usize * 97)),
-        ] {
-            assert_eq!(od.records_end(PointerSize::Four), end, "{od:?}");
-        }
-        let version_1 = Od {
-            recs_present: 5,
-            object_rec_offset: 9,
-            ..Od::default()
-        };
-        assert_eq!(version_1.records_end(PointerSize::Four), Some(0));
     }
 }

@@ -1,10 +1,15 @@
 //! MQPMO, the put-message options: versions 1 to 3.
 //!
-//! Length with 4-byte pointers 128, 152, 176; with 8-byte pointers 128, 160, 184.
+//! Length with 4-byte pointers 128, 152, 176; with 8-byte pointers 128, 160, 184. Put message and response records of a
+//! distribution list follow it.
 
+use super::records::{Behind, Place, PutRecords};
 use crate::codec::{Image, Reader, StructError};
 use crate::constants::{MQACTP_NEW, MQPMO_NONE};
 use crate::{ByteOrder, Name, PointerSize, Reason};
+
+/// Where version 2 has its offsets of put message records and of response records.
+const RECORD_OFFSETS: [usize; 2] = [136, 140];
 
 /// Put-message options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub struct Pmo {
     pub put_msg_rec_offset: i32,
     /// Version 2: offset in bytes of the first response record.
     pub response_rec_offset: i32,
+    /// Version 2: the records, if they are where the offsets say. Those that are written may be anywhere.
+    pub records: Option<Box<PutRecords>>,
     /// Version 3: handle of the original message.
     pub original_msg_handle: i64,
     /// Version 3: handle of the new message.
@@ -61,6 +68,7 @@ impl Default for Pmo {
             put_msg_rec_fields: 0,
             put_msg_rec_offset: 0,
             response_rec_offset: 0,
+            records: None,
             original_msg_handle: 0,
             new_msg_handle: 0,
             action: MQACTP_NEW,
@@ -100,9 +108,31 @@ impl Pmo {
         pointers: PointerSize,
     ) -> Result<usize, StructError> {
         let reader = Reader::new(bytes, order, pointers, "MQPMO", Reason::PMO_ERROR);
-        match reader.with_room::<184>() {
-            Some(reader) => self.read(reader),
-            None => self.read(reader),
+        let used = match reader.with_room::<184>() {
+            Some(reader) => self.read(reader)?,
+            None => self.read(reader)?,
+        };
+        match self.recs_present {
+            0 => Ok(used),
+            count => Ok(self.read_records(Place {
+                all: bytes,
+                base: used,
+                order,
+                count,
+            })),
+        }
+    }
+
+    /// Reads the records, if they are there; gives where the structure ends with them.
+    #[cold]
+    fn read_records(&mut self, place: Place<'_>) -> usize {
+        let (records, responses) = (self.put_msg_rec_offset, self.response_rec_offset);
+        match place.put_records(self.put_msg_rec_fields, records, responses) {
+            Some((records, end)) => {
+                self.records = Some(records);
+                place.base.max(end)
+            }
+            None => place.base,
         }
     }
 
@@ -136,8 +166,19 @@ impl Pmo {
         Ok(reader.at())
     }
 
-    /// Appends the structure.
+    /// Appends the structure and its records.
     pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
+        let start = out.len();
+        self.encode_structure(out, order, pointers);
+        if let Some(records) = self.records.as_deref().filter(|_| self.version >= 2) {
+            let wanted = [self.put_msg_rec_offset, self.response_rec_offset];
+            let behind = Behind::new(out, start, order);
+            behind.put_records(records, self.put_msg_rec_fields, RECORD_OFFSETS, wanted);
+        }
+    }
+
+    #[inline]
+    fn encode_structure(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
         let version = self.version.clamp(1, 3);
         let mut image = Image::<184>::new(order);
         image

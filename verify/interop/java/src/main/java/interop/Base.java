@@ -3,6 +3,8 @@ package interop;
 import static interop.Place.equal;
 import static interop.Place.that;
 
+import com.ibm.mq.MQDistributionList;
+import com.ibm.mq.MQDistributionListItem;
 import com.ibm.mq.MQException;
 import com.ibm.mq.MQGetMessageOptions;
 import com.ibm.mq.MQMessage;
@@ -556,5 +558,56 @@ public final class Base {
         equal("stays", got(queue, CMQC.MQGMO_NO_SYNCPOINT));
         fails(CMQC.MQRC_NO_MSG_AVAILABLE, () -> got(queue, CMQC.MQGMO_NO_SYNCPOINT));
         qm.disconnect();
+    }
+
+    @Case
+    public void distributionLists() throws Exception {
+        String one = place.queue();
+        String two = place.queue("MAXDEPTH(1)");
+        MQQueueManager qm = connect();
+        that(qm.getDistributionListCapable(), "distribution lists");
+        MQDistributionListItem[] items = items(one, two, "NOT.THERE");
+        // The library warns of what differs by queue in the items only.
+        MQDistributionList list = new MQDistributionList(qm, items, CMQC.MQOO_OUTPUT, null);
+        equal(2, list.getValidDestinationCount());
+        equal(1, list.getInvalidDestinationCount());
+        equal(CMQC.MQRC_UNKNOWN_OBJECT_NAME, items[2].reasonCode);
+        MQPutMessageOptions pmo = new MQPutMessageOptions();
+        pmo.options = CMQC.MQPMO_SYNCPOINT;
+        pmo.recordFields = CMQC.MQPMRF_MSG_ID | CMQC.MQPMRF_CORREL_ID;
+        MQMessage message = text("to all");
+        message.persistence = CMQC.MQPER_PERSISTENT;
+        fails(CMQC.MQRC_MULTIPLE_REASONS, () -> list.put(message, pmo));
+        equal(CMQC.MQRC_OPEN_FAILED, items[2].reasonCode);
+        equal(2, pmo.knownDestCount);
+        equal(1, pmo.invalidDestCount);
+        qm.commit();
+        // One of them is full now.
+        fails(CMQC.MQRC_MULTIPLE_REASONS, () -> list.put(message, pmo));
+        equal(CMQC.MQRC_Q_FULL, items[1].reasonCode);
+        equal(1, pmo.knownDestCount);
+        qm.backout();
+        list.close();
+        for (int n = 0; n < 2; n++) {
+            MQQueue queue = qm.accessQueue(n == 0 ? one : two, INOUT);
+            MQMessage got = new MQMessage();
+            queue.get(got);
+            equal("to all", text(got));
+            that(Arrays.equals(items[n].correlationId, got.correlationId), "a CorrelId of its own");
+            fails(CMQC.MQRC_NO_MSG_AVAILABLE, () -> queue.get(new MQMessage()));
+        }
+        fails(CMQC.MQRC_UNKNOWN_OBJECT_NAME,
+            () -> new MQDistributionList(qm, items("NOT.THERE", "NOR.THIS"), CMQC.MQOO_OUTPUT, null));
+        qm.disconnect();
+    }
+
+    private static MQDistributionListItem[] items(String... names) {
+        MQDistributionListItem[] items = new MQDistributionListItem[names.length];
+        for (int n = 0; n < names.length; n++) {
+            items[n] = new MQDistributionListItem();
+            items[n].queueName = names[n];
+            items[n].correlationId = Arrays.copyOf(names[n].getBytes(java.nio.charset.StandardCharsets.UTF_8), 24);
+        }
+        return items;
     }
 }
