@@ -1,6 +1,8 @@
 //! The command server: requests on SYSTEM.ADMIN.COMMAND.QUEUE, answers to their reply queues
 //! (manual: "Escape", "Using programmable command formats").
 //!
+//! A request is MQSC text (Escape) or a command in PCF, which is carried out as the MQSC command that does the same.
+//!
 //! Invariants: a command is that of the user in its message, whom only who may set context can choose, and answers go only
 //! where that user may put; a persistent request and its answers are one unit of work; an answer expires when the request
 //! would have; one that nobody waits for any more hinders nobody. What was on the queue when the queue manager
@@ -14,12 +16,13 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use posthaste_command::{Reply, pcf};
+use posthaste_command::Reply;
+use posthaste_command::pcf::{self, PcfError};
 use posthaste_engine::{Application, Operator, Session};
 use posthaste_env::Clock;
 use posthaste_mqi::constants::{
-    MQAT_QMGR, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_WAIT,
-    MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
+    MQAT_QMGR, MQCMD_ESCAPE, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING,
+    MQGMO_NO_WAIT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
     MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY, MQPMO_NEW_MSG_ID,
     MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
 };
@@ -168,12 +171,8 @@ impl Serving<'_> {
             self.operator.message("AMQ2206W", &[what.to_owned()]);
             return self.settle(request).await;
         }
-        let reply = match pcf::escape_command(data) {
-            Ok(text) => self.admin.run_as(sender(request), &text).await,
-            Err(error) => Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
-        };
         let order = pcf::byte_order(data).unwrap_or(ByteOrder::NATIVE);
-        for message in pcf::escape_replies(&reply, order) {
+        for message in self.carry_out(request, data, order).await {
             if let Err(reason) = self.send(request, order, message).await {
                 if is_end(reason) {
                     return Err(reason);
@@ -185,6 +184,28 @@ impl Serving<'_> {
             }
         }
         self.settle(request).await
+    }
+
+    /// Carries a request out; gives the messages that answer it.
+    async fn carry_out(&self, request: &Md, data: &Bytes, order: ByteOrder) -> Vec<Vec<u8>> {
+        let refused =
+            |error: PcfError| Reply::failed("AMQ2402E", &[error.to_string()], error.reason);
+        match pcf::command_of(data).filter(|command| *command != MQCMD_ESCAPE) {
+            Some(command) => {
+                let reply = match pcf::programmed_command(data) {
+                    Ok(asked) => self.admin.run_as(sender(request), &asked.mqsc).await,
+                    Err(error) => refused(error),
+                };
+                pcf::programmed_replies(command, &reply, order)
+            }
+            None => {
+                let reply = match pcf::escape_command(data) {
+                    Ok(text) => self.admin.run_as(sender(request), &text).await,
+                    Err(error) => refused(error),
+                };
+                pcf::escape_replies(&reply, order)
+            }
+        }
     }
 
     /// Ends the unit of work of a persistent request.

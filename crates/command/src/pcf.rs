@@ -10,8 +10,10 @@
 mod decode;
 mod encode;
 mod escape;
+mod programmed;
 
 pub use escape::{EscapeReplies, escape_command, escape_replies, escape_request, escape_texts};
+pub use programmed::{Request, command_of, programmed_command, programmed_replies};
 
 use posthaste_mqi::constants as mq;
 use posthaste_mqi::{ByteOrder, Reason};
@@ -210,6 +212,22 @@ pub fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
     [ByteOrder::Little, ByteOrder::Big]
         .into_iter()
         .find(|order| order.get_i32(bytes, 4) == Some(mq::MQCFH_STRUC_LENGTH))
+}
+
+/// The single message that `bytes` are, in either byte order.
+fn whole(bytes: &[u8]) -> Result<Message, PcfError> {
+    let order = byte_order(bytes).ok_or(PcfError {
+        reason: Reason::CCF_CFH_LENGTH_ERROR,
+        offset: 0,
+    })?;
+    let (message, used) = Message::decode(bytes, order)?;
+    match used == bytes.len() {
+        true => Ok(message),
+        false => Err(PcfError {
+            reason: Reason::CCF_MSG_LENGTH_ERROR,
+            offset: used,
+        }),
+    }
 }
 
 /// Why bytes are not a command message.

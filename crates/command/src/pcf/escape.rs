@@ -5,7 +5,7 @@
 //! shown and one for each message text, numbered from 1, the last marked MQCFC_LAST. Each
 //! carries its text, lines separated by line feeds, and the outcome of the whole command.
 
-use super::{Header, Message, Parameter, PcfError, Text, Value, byte_order};
+use super::{Header, Message, Parameter, PcfError, Text, Value, whole};
 use crate::reply::{Reply, render};
 use posthaste_mqi::constants as mq;
 use posthaste_mqi::{ByteOrder, CompCode, Reason};
@@ -71,22 +71,6 @@ pub fn escape_command(bytes: &[u8]) -> Result<String, PcfError> {
 /// The reason when the bytes are not one whole command message.
 pub fn escape_texts(bytes: &[u8]) -> Result<Vec<String>, PcfError> {
     Ok(whole(bytes)?.texts(mq::MQCACF_ESCAPE_TEXT))
-}
-
-/// The single message that `bytes` are, in either byte order.
-fn whole(bytes: &[u8]) -> Result<Message, PcfError> {
-    let order = byte_order(bytes).ok_or(PcfError {
-        reason: Reason::CCF_CFH_LENGTH_ERROR,
-        offset: 0,
-    })?;
-    let (message, used) = Message::decode(bytes, order)?;
-    match used == bytes.len() {
-        true => Ok(message),
-        false => Err(PcfError {
-            reason: Reason::CCF_MSG_LENGTH_ERROR,
-            offset: used,
-        }),
-    }
 }
 
 /// The response messages to an Escape request.

@@ -12,6 +12,10 @@ import com.ibm.mq.MQPutMessageOptions;
 import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
+import com.ibm.mq.constants.CMQCFC;
+import com.ibm.mq.headers.pcf.PCFException;
+import com.ibm.mq.headers.pcf.PCFMessage;
+import com.ibm.mq.headers.pcf.PCFMessageAgent;
 import java.util.Arrays;
 import java.util.Hashtable;
 
@@ -599,6 +603,46 @@ public final class Base {
         fails(CMQC.MQRC_UNKNOWN_OBJECT_NAME,
             () -> new MQDistributionList(qm, items("NOT.THERE", "NOR.THIS"), CMQC.MQOO_OUTPUT, null));
         qm.disconnect();
+    }
+
+    @Case
+    public void programmableCommands() throws Exception {
+        MQQueueManager qm = connect();
+        PCFMessageAgent agent = new PCFMessageAgent(qm);
+        String name = "CASE.PCF";
+        PCFMessage create = new PCFMessage(CMQCFC.MQCMD_CREATE_Q);
+        create.addParameter(CMQC.MQCA_Q_NAME, name);
+        create.addParameter(CMQC.MQIA_Q_TYPE, CMQC.MQQT_LOCAL);
+        create.addParameter(CMQC.MQIA_MAX_Q_DEPTH, 77);
+        agent.send(create);
+        PCFMessage inquire = new PCFMessage(CMQCFC.MQCMD_INQUIRE_Q);
+        inquire.addParameter(CMQC.MQCA_Q_NAME, "CASE.P*");
+        inquire.addParameter(CMQCFC.MQIACF_Q_ATTRS, new int[] {CMQC.MQCA_Q_NAME, CMQC.MQIA_MAX_Q_DEPTH});
+        PCFMessage[] found = agent.send(inquire);
+        equal(1, found.length);
+        equal(name, found[0].getStringParameterValue(CMQC.MQCA_Q_NAME).trim());
+        equal(77, found[0].getIntParameterValue(CMQC.MQIA_MAX_Q_DEPTH));
+        PCFMessage status = new PCFMessage(CMQCFC.MQCMD_INQUIRE_Q_STATUS);
+        status.addParameter(CMQC.MQCA_Q_NAME, name);
+        equal(0, agent.send(status)[0].getIntParameterValue(CMQC.MQIA_CURRENT_Q_DEPTH));
+        agent.send(new PCFMessage(CMQCFC.MQCMD_PING_Q_MGR));
+        PCFMessage delete = new PCFMessage(CMQCFC.MQCMD_DELETE_Q);
+        delete.addParameter(CMQC.MQCA_Q_NAME, name);
+        agent.send(delete);
+        refused(CMQC.MQRC_UNKNOWN_OBJECT_NAME, agent, delete);
+        refused(CMQCFC.MQRCCF_CFH_COMMAND_ERROR, agent, new PCFMessage(9_999));
+        agent.disconnect();
+        qm.disconnect();
+    }
+
+    private static void refused(int reason, PCFMessageAgent agent, PCFMessage request) throws Exception {
+        try {
+            agent.send(request);
+        } catch (PCFException refusal) {
+            equal(reason, refusal.reasonCode);
+            return;
+        }
+        throw new AssertionError("it was not refused with " + reason);
     }
 
     private static MQDistributionListItem[] items(String... names) {
