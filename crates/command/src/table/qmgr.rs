@@ -66,7 +66,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     int("CCSID", mq::MQIA_CODED_CHAR_SET_ID, (1, 65_535), 1208, ON, "Coded character set of the queue manager's own text"),
     int("CMDLEVEL", mq::MQIA_COMMAND_LEVEL, (0, MOST), mq::MQCMDL_LEVEL_940, ON, "Level of commands and calls that the queue manager knows").read_only(),
     word("PLATFORM", mq::MQIA_PLATFORM, PLATFORM, mq::MQPL_UNIX, ON, "Kind of operating system").read_only(),
-    text("VERSION", mq::MQCA_VERSION, mq::MQ_VERSION_LENGTH, "", ON, "Version of the queue manager, VVRRMMFF").derived(),
+    text("VERSION", mq::MQCA_VERSION, mq::MQ_VERSION_LENGTH, "09040000", ON, "Version of the queue manager, VVRRMMFF").read_only(),
     word("ADVCAP", mq::MQIA_ADVANCED_CAPABILITY, DISABLED_ENABLED, mq::MQEVR_DISABLED, ON, "Whether the capabilities of the advanced edition are claimed; client libraries inquire it").read_only(),
     word("SYNCPT", mq::MQIA_SYNCPOINT, AVAILABLE, mq::MQSP_AVAILABLE, ON, "Whether units of work can be used").read_only(),
     word("DISTL", mq::MQIA_DIST_LISTS, NO_YES, mq::MQDL_SUPPORTED, ON, "Whether distribution lists can be used").read_only(),

@@ -181,6 +181,25 @@ fn every_value_can_be_asked_for(
 }
 
 #[test]
+fn the_version_is_that_of_dspmqver() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    let shown = place
+        .mqsc("DISPLAY QMGR VERSION CMDLEVEL\n", "QM1")
+        .good()
+        .out;
+    assert!(shown.contains("VERSION(09040000)"), "{shown}");
+    let version = place.line("dspmqver -b -f 2").good().out;
+    let digits: String = version
+        .trim()
+        .split('.')
+        .map(|part| format!("{part:0>2}"))
+        .collect();
+    assert_eq!(digits, "09040000");
+    serving.end();
+}
+
+#[test]
 fn definitions_survive_and_generic_names_and_filters_select() {
     let place = Place::new();
     let serving = place.serving("QM1");
