@@ -10,7 +10,7 @@ use posthaste_server::{Exit, Failure};
 
 use crate::cli;
 use crate::connect::Target;
-use crate::mqsc::CommandServer;
+use crate::mqsc::{CommandServer, refused};
 use crate::output::Out;
 
 /// Seconds to wait for an answer.
@@ -135,10 +135,7 @@ fn done(server: &mut CommandServer, text: &str) -> Result<pcf::EscapeReplies, Fa
     let answers = server.execute(text)?;
     match answers.outcome() {
         Some(Ok(())) => Ok(answers),
-        _ => {
-            let text = answers.texts().join(" ");
-            Err(Failure::new(Exit::CommandsFailed, "AMQ2402E", &[&text]))
-        }
+        _ => Err(refused(&answers)),
     }
 }
 

@@ -293,6 +293,15 @@ fn take(answers: &mut pcf::EscapeReplies, data: &[u8]) -> Result<bool, Failure> 
     })
 }
 
+/// A command that had to be carried out and was not: first the answer as it came, then that this is the end.
+pub(crate) fn refused(answers: &pcf::EscapeReplies) -> Failure {
+    let what = "the queue manager has refused it";
+    let mut failure = Failure::new(Exit::CommandsFailed, "AMQ2402E", &[what]);
+    let texts = answers.texts().iter();
+    failure.details = texts.map(|text| text.trim_end().to_owned()).collect();
+    failure
+}
+
 impl Process {
     /// The queue manager that is meant, if it is one of this machine, serves, and may be asked so.
     fn find(target: &Target<'_>, wait_s: u32) -> Result<Option<Process>, Failure> {

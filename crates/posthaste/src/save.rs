@@ -14,7 +14,7 @@ use posthaste_server::{Exit, Failure};
 
 use crate::cli;
 use crate::connect::Target;
-use crate::mqsc::CommandServer;
+use crate::mqsc::{CommandServer, refused};
 use crate::output::Out;
 
 /// What stands before each command in the answer.
@@ -34,8 +34,7 @@ pub(crate) fn save(place: Option<&Path>, args: &cli::Save) -> Result<Exit, Failu
     let name = server.queue_manager();
     let answers = server.execute("SAVE QMGR")?;
     if answers.outcome() != Some(Ok(())) {
-        let text = answers.texts().join(" ");
-        return Err(Failure::new(Exit::CommandsFailed, "AMQ2402E", &[&text]));
+        return Err(refused(&answers));
     }
     let mut out = Out::new();
     out.line(&format!(

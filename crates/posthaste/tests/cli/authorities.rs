@@ -178,3 +178,26 @@ fn commands_by_a_channel_need_its_users_authority() {
     }
     serving.end();
 }
+
+#[test]
+fn what_the_queue_manager_refuses_is_shown_as_it_says_it() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    for (line, says) in [
+        (
+            "-n X -g no-such-group-here +get",
+            "AMQ8871E: group no-such-group-here ",
+        ),
+        (
+            "-n X -p app +frob",
+            "AMQ8405I: Syntax error detected at or near end of command segment below:-\nSET AUTHREC ",
+        ),
+    ] {
+        let line = format!("setmqaut -m QM1 -t queue {line}");
+        let refused = place.line(&line).failed_with(10, says);
+        assert!(refused.err.starts_with(says), "{refused:?}");
+        let end = "\nAMQ2402E: the queue manager has refused it.\n";
+        assert!(refused.err.contains(end), "{refused:?}");
+    }
+    serving.end();
+}
