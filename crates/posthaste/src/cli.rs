@@ -160,9 +160,15 @@ pub(crate) enum Command {
     /// MQ's sample that browses with descriptors
     #[command(hide = true)]
     Amqsbcg(Sample),
+    /// The same, as a client
+    #[command(hide = true)]
+    Amqsbcgc(Sample),
     /// MQ's sample that browses
     #[command(hide = true)]
     Amqsgbr(Sample),
+    /// The same, as a client
+    #[command(hide = true)]
+    Amqsgbrc(Sample),
     /// MQ's sample that publishes lines
     #[command(hide = true)]
     Amqspub(TopicSample),

@@ -83,11 +83,13 @@ fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
     }
     let text = error.render().to_string();
     let text = text.trim_end();
-    output::complain(&match error.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+    let absent = names::absent(arguments);
+    output::complain(&match (error.kind(), absent) {
+        (_, Some(absent)) => format!("{WRONG_USAGE}: {absent}"),
+        (ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, None) => {
             format!("{text}\n\n{WRONG_USAGE}: nothing says what is to be done.")
         }
-        _ => format!(
+        (_, None) => format!(
             "{WRONG_USAGE}: {}",
             text.strip_prefix("error: ").unwrap_or(text)
         ),
@@ -138,8 +140,10 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Amqsputc(args) => samples::amqsput(place, &args, samples::Way::Client),
         Command::Amqsget(args) => samples::amqsget(place, &args, samples::Way::Local),
         Command::Amqsgetc(args) => samples::amqsget(place, &args, samples::Way::Client),
-        Command::Amqsbcg(args) => samples::amqsbcg(place, &args),
-        Command::Amqsgbr(args) => samples::amqsgbr(place, &args),
+        Command::Amqsbcg(args) => samples::amqsbcg(place, &args, samples::Way::Local),
+        Command::Amqsbcgc(args) => samples::amqsbcg(place, &args, samples::Way::Client),
+        Command::Amqsgbr(args) => samples::amqsgbr(place, &args, samples::Way::Local),
+        Command::Amqsgbrc(args) => samples::amqsgbr(place, &args, samples::Way::Client),
     }
 }
 

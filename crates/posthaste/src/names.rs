@@ -34,11 +34,102 @@ const MQ_NAMES: &[(&str, &str)] = &[
     ("amqsget", "amqsget"),
     ("amqsgetc", "amqsgetc"),
     ("amqsbcg", "amqsbcg"),
+    ("amqsbcgc", "amqsbcgc"),
     ("amqsgbr", "amqsgbr"),
+    ("amqsgbrc", "amqsgbrc"),
     ("amqspub", "amqspub"),
     ("amqspubc", "amqspubc"),
     ("amqssub", "amqssub"),
     ("amqssubc", "amqssubc"),
+];
+
+/// Commands and samples of MQ that are not here, and what serves instead or why there is none; nothing if it is plain.
+const NOT_HERE: &[(&[&str], &str)] = &[
+    (
+        &["strmqcsv", "endmqcsv", "dspmqcsv"],
+        "the command server runs as long as the queue manager",
+    ),
+    (
+        &["runmqlsr", "endmqlsr"],
+        "listeners are objects (DEFINE, START, STOP LISTENER in runmqsc; crtmqm -p makes one)",
+    ),
+    (
+        &["runmqakm", "runmqckm", "runmqicred", "runmqktool"],
+        "`posthaste certs` makes and shows certificates, openssl does the rest",
+    ),
+    (
+        &["runmqcred", "runqmcred"],
+        "definitions hold no passwords: docs/security.md says where each is kept",
+    ),
+    (
+        &["rcdmqimg", "rcrmqobj", "dmpmqlog", "migmqlog"],
+        "there is circular logging only, which has no media images; the log's format is in docs/internals/files.md",
+    ),
+    (
+        &["mqrc"],
+        "docs/at-night.md has the reason codes and message numbers that matter, docs/messages.md all messages",
+    ),
+    (&["mqconfig"], "`posthaste doctor` checks the machine"),
+    (
+        &["runmqchi", "runmqchl", "dspmqrte"],
+        "there are no message channels between queue managers",
+    ),
+    (
+        &["setmqini"],
+        "edit qm.ini, and let `posthaste check` look at it",
+    ),
+    (
+        &[
+            "dspmqinst",
+            "crtmqinst",
+            "dltmqinst",
+            "setmqinst",
+            "setmqenv",
+            "crtmqenv",
+            "setmqm",
+        ],
+        "this is one program, which needs no installation; dspmqver shows where it is",
+    ),
+    (
+        &[
+            "amqmdain",
+            "amqsact",
+            "amqsblst",
+            "amqsecho",
+            "amqsevt",
+            "amqsghac",
+            "amqsinq",
+            "amqsmhac",
+            "amqsphac",
+            "amqsreq",
+            "amqsrua",
+            "amqsset",
+            "amqstrg",
+            "amqsgrw",
+            "dmpmqmsg",
+            "dspmqfls",
+            "dspmqspl",
+            "dspmqtrc",
+            "dspmqweb",
+            "endmqtrc",
+            "endmqweb",
+            "rdqmadm",
+            "rdqmdr",
+            "rdqmint",
+            "rdqmstatus",
+            "runmqdlq",
+            "runmqras",
+            "runmqsfb",
+            "runmqtmc",
+            "runmqtrm",
+            "runswchl",
+            "setmqspl",
+            "setmqweb",
+            "strmqtrc",
+            "strmqweb",
+        ],
+        "",
+    ),
 ];
 
 /// Options of several letters behind one dash.
@@ -72,7 +163,7 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsStri
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     let mut arguments = vec![OsString::from("posthaste")];
-    if MQ_NAMES.iter().any(|(name, _)| *name == own_name) {
+    if MQ_NAMES.iter().any(|(name, _)| *name == own_name) || not_here(&own_name).is_some() {
         arguments.push(OsString::from(subcommand(&own_name)));
     }
     arguments.extend(given);
@@ -121,6 +212,23 @@ fn position(arguments: &[OsString]) -> Option<usize> {
         }
     }
     None
+}
+
+/// What to do without a command of MQ that is not here.
+fn not_here(word: &str) -> Option<&'static str> {
+    let row = NOT_HERE.iter().find(|(names, _)| names.contains(&word));
+    row.map(|(_, instead)| *instead)
+}
+
+/// What there is to say when a command of MQ was typed that this release does not have.
+pub(crate) fn absent(arguments: &[OsString]) -> Option<String> {
+    let word = arguments.get(position(arguments)?)?.to_str()?;
+    let instead = not_here(word)?;
+    let what = format!("{word} is a command of MQ that is not in this release");
+    Some(match instead {
+        "" => format!("{what}."),
+        instead => format!("{what}: {instead}."),
+    })
 }
 
 /// How a command ends that was called wrongly.
@@ -174,10 +282,21 @@ mod tests {
             ("posthaste put -ld", "posthaste put -ld"),
             ("amqsput Q QM", "posthaste amqsput Q QM"),
             ("mqldt --dir=/d", "posthaste disktest --dir=/d"),
+            ("/opt/bin/strmqcsv QM1", "posthaste strmqcsv QM1"),
             ("posthaste", "posthaste"),
             ("posthaste --version", "posthaste --version"),
         ] {
             assert_eq!(shown(given), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_here_and_not_here() {
+        for (names, instead) in NOT_HERE {
+            for name in *names {
+                assert!(!MQ_NAMES.iter().any(|(here, _)| here == name), "{name}");
+                assert!(!instead.ends_with('.'), "{name}");
+            }
         }
     }
 

@@ -209,10 +209,10 @@ pub(crate) fn get_message(
     }
 }
 
-pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample) -> Result<Exit, Failure> {
+pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample, way: Way) -> Result<Exit, Failure> {
     let mut out = Out::new();
     out.line("\nAMQSBCG0 - starts here\n**********************\n ")?;
-    let Some(mut connection) = connect(at(place, args), Way::Local, "amqsbcg", &mut out)? else {
+    let Some(mut connection) = connect(at(place, args), way, "amqsbcg", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
     out.line(&format!(" MQOPEN - '{}'\n ", args.queue))?;
@@ -255,10 +255,10 @@ pub(crate) fn amqsbcg(place: Option<&Path>, args: &Sample) -> Result<Exit, Failu
     finish(connection, out, " MQDISC", exit)
 }
 
-pub(crate) fn amqsgbr(place: Option<&Path>, args: &Sample) -> Result<Exit, Failure> {
+pub(crate) fn amqsgbr(place: Option<&Path>, args: &Sample, way: Way) -> Result<Exit, Failure> {
     let mut out = Out::new();
     out.line("Sample AMQSGBR0 (browse) start")?;
-    let Some(mut connection) = connect(at(place, args), Way::Local, "amqsgbr", &mut out)? else {
+    let Some(mut connection) = connect(at(place, args), way, "amqsgbr", &mut out)? else {
         return Ok(Exit::CallFailed);
     };
     let name = connection.queue_manager();

@@ -65,6 +65,18 @@ fn client_samples_follow_mqserver_and_failures_have_their_codes() {
         .env("MQSERVER", &server);
     fed(command, b"by net\n").good();
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    // They go by the network: where MQSERVER leads nowhere they fail, though the queue manager is on this machine.
+    for (name, says) in [("amqsbcgc", "'by net"), ("amqsgbrc", "<by net>")] {
+        let browse = |server: &str| {
+            let mut command = place.named(name);
+            command.args(["DEV.QUEUE.1", "QM1"]).env("MQSERVER", server);
+            outcome(&mut command)
+        };
+        let shown = browse(&server).good();
+        assert!(shown.out.contains(says), "{shown:?}");
+        let nowhere = browse("DEV.APP.SVRCONN/TCP/127.0.0.1(1)");
+        assert_eq!(nowhere.code, 1, "{nowhere:?}");
+    }
 
     let missing = outcome(place.named("amqsput").args(["NO.QUEUE", "QM1"]));
     assert_eq!(missing.code, 1);

@@ -42,6 +42,27 @@ fn help(place: &Place, command: &str, columns: &str) -> Outcome {
 }
 
 #[test]
+fn a_command_of_mq_that_is_not_here_says_so_in_one_line() {
+    let place = Place::new();
+    for (line, says) in [
+        (
+            "strmqcsv QM1",
+            "strmqcsv is a command of MQ that is not in this release: the command server runs",
+        ),
+        ("runmqlsr -m QM1 -t tcp", "START, STOP LISTENER in runmqsc"),
+        (
+            "runmqdlq",
+            "runmqdlq is a command of MQ that is not in this release.",
+        ),
+    ] {
+        let refused = place.line(line).failed_with(39, says);
+        assert_eq!(refused.err.lines().count(), 1, "{refused:?}");
+    }
+    // Called by a link, too, and with whatever arguments.
+    outcome(place.named("mqrc").arg("2035")).failed_with(39, "AMQ2402E: mqrc is a command of MQ");
+}
+
+#[test]
 fn a_wrong_command_line_is_refused_with_a_number() {
     let place = Place::new();
     for (line, code, says) in [
