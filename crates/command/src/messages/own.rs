@@ -180,7 +180,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2029E",
         "Queue manager {0} did not answer within {1} seconds.",
-        "It is busy, or the process is stopped.",
+        "It is busy, or the process is stopped. What it was asked for may still be done when it goes on.",
         "Try again. If it never answers, look at its error log; endmqm -p kills a process that does not answer.",
     ),
     message(
@@ -476,7 +476,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2208E",
         "{0} of {1} ended with reason {2}.",
         "{3}",
-        "The last lines of errors/AMQERR01.LOG in the queue manager's folder may say why. For 2035: posthaste help users, and docs/security.md.",
+        "docs/at-night.md has what to do, by reason code; the last lines of errors/AMQERR01.LOG in the queue manager's folder may say more. For 2035: posthaste help users, and docs/security.md.",
     ),
     message(
         "AMQ2209E",
