@@ -123,6 +123,7 @@ fn display(
                 let is = object.attrs.text(MQCACH_CHANNEL_NAME);
                 let found = match how {
                     ChlAuthMatch::Generic => pattern.matches(is),
+                    ChlAuthMatch::All => pattern.meets(&Pattern::new(is)),
                     _ => is == profile,
                 };
                 if found {

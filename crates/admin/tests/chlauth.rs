@@ -358,6 +358,11 @@ fn display_finds_by_profile_type_and_what_would_happen() {
         ("DISPLAY CHLAUTH('A.*') MATCH(EXACT)", 1),
         ("DISPLAY CHLAUTH('*B') MATCH(GENERIC)", 4),
         ("DISPLAY CHLAUTH(*) MATCH(EXACT)", 1),
+        // With A.* and *, which are for that channel too.
+        ("DISPLAY CHLAUTH(A.B) MATCH(ALL)", 6),
+        ("DISPLAY CHLAUTH('A.*') MATCH(ALL)", 6),
+        ("DISPLAY CHLAUTH('*.C') MATCH(ALL)", 3),
+        ("DISPLAY CHLAUTH(C) MATCH(ALL)", 1),
         ("DISPLAY CHLAUTH(*) TYPE(ADDRESSMAP)", 4),
         ("DISPLAY CHLAUTH(*) TYPE(ALL) WHERE(MCAUSER LK 'n*')", 1),
         ("DISPLAY CHLAUTH(*) WHERE(USERLIST CT '*MQADMIN')", 1),

@@ -64,6 +64,30 @@ impl Pattern {
         pattern.iter().skip(p).all(|byte| *byte == b'*')
     }
 
+    /// Whether there is a name that both stand for.
+    pub fn meets(&self, other: &Pattern) -> bool {
+        let others = other.0.bytes().rev();
+        // From the ends: for each rest of the other, the empty one first, whether it has a name in common with the rest of this
+        // one that was looked at last.
+        let mut common = vec![true];
+        for byte in others.clone() {
+            common.push(byte == b'*' && common.last() == Some(&true));
+        }
+        for byte in self.0.bytes().rev() {
+            let mut longer = vec![byte == b'*' && common.first() == Some(&true)];
+            let pairs = common.iter().zip(common.iter().skip(1));
+            for (other, (without_both, without_this)) in others.clone().zip(pairs) {
+                let without_other = longer.last() == Some(&true);
+                longer.push(match (byte, other) {
+                    (b'*', _) | (_, b'*') => without_other || *without_this,
+                    (byte, other) => byte == other && *without_both,
+                });
+            }
+            common = longer;
+        }
+        common.last() == Some(&true)
+    }
+
     /// Which of two is more specific: that one is greater.
     pub fn specificity(&self, other: &Pattern) -> Ordering {
         let places = |pattern: &Pattern| {
@@ -126,6 +150,38 @@ mod tests {
                 "{pattern} {name}"
             );
         }
+    }
+
+    fn texts(letters: &str, longest: usize) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut from = 0;
+        for _ in 0..longest {
+            let until = all.len();
+            for at in from..until {
+                let longer = letters.chars().map(|letter| format!("{}{letter}", all[at]));
+                all.extend(longer.collect::<Vec<_>>());
+            }
+            from = until;
+        }
+        all
+    }
+
+    #[test]
+    fn patterns_meet_where_a_name_matches_both() {
+        let names = texts("AB", 6);
+        let patterns: Vec<Pattern> = texts("AB*", 3)
+            .iter()
+            .map(|text| Pattern::new(text))
+            .collect();
+        for one in &patterns {
+            for other in &patterns {
+                let both = |name: &String| one.matches(name) && other.matches(name);
+                assert_eq!(one.meets(other), names.iter().any(both), "{one} {other}");
+            }
+        }
+        // Much to try, and still at most the product of both lengths.
+        let (one, other) = ("*A".repeat(500), "*B".repeat(500));
+        assert!(!Pattern::new(&one).meets(&Pattern::new(&other)));
     }
 
     /// The examples of the manual, each more generic than the next.

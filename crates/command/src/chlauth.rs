@@ -43,6 +43,8 @@ pub enum ChlAuthMatch {
     Generic,
     /// EXACT: records with the very profile.
     Exact,
+    /// ALL: records whose profile has a channel's name in common with the given one.
+    All,
     /// RUNCHECK: what would happen to a partner.
     RunCheck(Box<RunCheck>),
 }

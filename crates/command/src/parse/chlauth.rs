@@ -226,12 +226,14 @@ fn is_map(kind: ObjectKind) -> bool {
 enum How {
     Generic,
     Exact,
+    All,
     RunCheck,
 }
 
-const HOW: [(&str, How); 3] = [
+const HOW: [(&str, How); 4] = [
     ("GENERIC", How::Generic),
     ("EXACT", How::Exact),
+    ("ALL", How::All),
     ("RUNCHECK", How::RunCheck),
 ];
 
@@ -290,6 +292,7 @@ fn display(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, Syn
             return Err(fault::syntax(text, item.start, item.end, detail));
         }
         How::Exact => ChlAuthMatch::Exact,
+        How::All => ChlAuthMatch::All,
         How::Generic => ChlAuthMatch::Generic,
     };
     Ok(Command::ChlAuth(ChlAuthCommand::Display {
