@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason, headers_length};
 
 use crate::authorization::Caller;
 use crate::handles::Target;
@@ -120,8 +120,10 @@ pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &MessageData) -> Opt
     let body = if md.report & full == full {
         data.clone()
     } else if md.report & with_data == with_data {
-        // Not the whole in memory for the sake of it.
-        Bytes::copy_from_slice(&data.up_to(100)).into()
+        // Headers come whole and are not counted: whoever reads the report looks for them. Not the whole in memory for the
+        // sake of it.
+        let headers = headers_length(md.format, md.encoding, data.parts());
+        Bytes::copy_from_slice(&data.up_to(headers + 100)).into()
     } else {
         MessageData::default()
     };

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use posthaste_engine::{CreateOptions, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Dlh, Hobj, Md, Name, PointerSize, Reason, Xqh};
+use posthaste_mqi::{ByteOrder, Chars, Dlh, Hobj, Md, Name, PointerSize, Reason, Rfh2, Xqh};
 use world::*;
 
 const REPLIES: &str = "REPLIES";
@@ -132,6 +132,37 @@ fn each_report_carries_as_much_data_as_was_asked_for() {
                 assert_eq!((md.encoding, md.coded_char_set_id), (273, 437), "{what}");
             }
         }
+    }
+}
+
+/// A report of which the headers are cut is one that no library of JMS can read.
+#[test]
+fn headers_come_whole_in_front_of_the_first_hundred_bytes() {
+    let w = World::new();
+    w.run("DEFINE QLOCAL(REPLIES)");
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+    let header = Rfh2 {
+        format: Chars::new(MQFMT_STRING),
+        folders: vec![format!("<usr><long>{}</long></usr>", "x".repeat(200))],
+        ..Rfh2::default()
+    };
+    let mut expected = Vec::new();
+    header.encode(&mut expected, ByteOrder::Big, PointerSize::Four);
+    let data = [&expected[..], &long_data()].concat();
+    expected.extend_from_slice(&long_data()[..100]);
+    for kind in &KINDS {
+        let md = Md {
+            format: Chars::new(MQFMT_RF_HEADER_2),
+            encoding: 273,
+            ..asking(kind.options[1], NOT_PERSISTENT)
+        };
+        (kind.happen)(&w, &s, h, md, &data);
+        // It is no text.
+        while next(&s, h, 0).is_ok() {}
+        let report = reply(&w, &s);
+        assert_eq!(report.data, expected, "{}", kind.name);
+        assert_eq!(report.md.format.text(), "MQHRF2", "{}", kind.name);
     }
 }
 

@@ -23,6 +23,7 @@ pub mod constants;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
+mod headers;
 mod ids;
 mod properties;
 mod reason;
@@ -33,6 +34,7 @@ pub mod xa;
 
 pub use chars::{Chars, Name};
 pub use codec::{ByteOrder, Image, PointerSize, Reader, StructError, Writer};
+pub use headers::headers_length;
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use properties::{Properties, Property, is_of_properties};
 pub use reason::{CompCode, Reason};
