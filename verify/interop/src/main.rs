@@ -25,7 +25,8 @@ fn run() -> Result<bool, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp");
     let programs = Programs::compile(&folder, edition)?;
     let qm = QueueManager::start()?;
-    let address = qm.address()?;
+    // Through a relay too a case may cut its connections, and have the queue manager start again.
+    let address = qm.detour().address();
     println!("listening at {address}");
     let to = match via {
         Some(via) => {
@@ -35,7 +36,7 @@ fn run() -> Result<bool, String> {
                 .map_err(|e| e.to_string())?;
             via.parse().map_err(|_| format!("{via} is no address"))?
         }
-        None => qm.detour().address(),
+        None => address,
     };
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
     let outcomes = programs.run_at(&qm, to, &cases)?;
