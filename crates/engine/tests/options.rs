@@ -545,6 +545,7 @@ fn fields_of_the_object_descriptor() {
         res_object_string: _,
         res_object_string_size: _,
         resolved_type: _,
+        surrogates: _,
     } = Od::default();
     let records = Without("it goes with RecsPresent");
     let topics = Without("it is about topics");

@@ -395,6 +395,7 @@ fn subscription() -> impl Strategy<Value = (Sd, Sro)> {
                 selection_string: strings.3,
                 sub_level: n[6],
                 res_object_string: strings.4,
+                ..Sd::default()
             };
             let sro = Sro {
                 options: n[7],

@@ -118,9 +118,23 @@ pub(crate) fn restored(md: &Md, data: &MessageData) -> Option<(String, Form)> {
 
 /// What [`escaped`] was made of.
 fn unescaped(text: &str) -> String {
-    let text = text.replace("&lt;", "<").replace("&gt;", ">");
-    text.replace("&amp;", "&")
+    let plain = |text: &str| {
+        let text = text.replace("&lt;", "<").replace("&gt;", ">");
+        text.replace("&amp;", "&")
+    };
+    let mut pieces = text.split(NUMBER);
+    let mut whole = plain(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let (number, behind) = piece.split_once(';').unwrap_or((piece, ""));
+        let character = u32::from_str_radix(number, 16).ok();
+        whole.extend(character.and_then(char::from_u32));
+        whole.push_str(&plain(behind));
+    }
+    whole
 }
+
+/// What a character's number in the text of a folder begins with.
+const NUMBER: &str = "&#x";
 
 fn escaped(text: &str, out: &mut String) {
     for c in text.chars() {
@@ -128,6 +142,8 @@ fn escaped(text: &str, out: &mut String) {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
+            // IBM's Java client writes these so, and cannot read a folder that has them as they are.
+            c if c > '\u{ffff}' => out.push_str(&format!("{NUMBER}{:x};", u32::from(c))),
             c => out.push(c),
         }
     }
@@ -237,4 +253,33 @@ pub(crate) fn descriptor(
     md.accounting_token = subscription.accounting_token;
     md.appl_identity_data = Chars::new(&subscription.application_identity);
     md
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_have_what_is_beyond_the_basic_multilingual_plane_by_number() {
+        let text = folder("a/\u{1d11e}é", "\u{10000}<", false);
+        let expected = "<mqps><Top>a/&#x1d11e;é</Top><Sud>&#x10000;&lt;</Sud></mqps>";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_is_escaped_is_read_back() {
+        for text in [
+            "",
+            "a&#x41;b",
+            "<&amp;>",
+            "\u{1d11e}",
+            "x\u{1d11e}y\u{10ffff};&lt;",
+        ] {
+            let mut written = String::new();
+            escaped(text, &mut written);
+            assert_eq!(unescaped(&written), text);
+        }
+        // As releases before wrote it.
+        assert_eq!(unescaped("a/\u{1d11e}"), "a/\u{1d11e}");
+    }
 }

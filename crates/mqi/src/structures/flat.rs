@@ -5,6 +5,8 @@
 //! longer than its documented limit; strings are written in the order of their fields,
 //! each from a multiple of 4 bytes.
 
+use std::borrow::Cow;
+
 use crate::codec::{Reader, StructError, Writer};
 use crate::constants::MQVS_NULL_TERMINATED;
 use crate::{PointerSize, Reason, text};
@@ -29,6 +31,8 @@ pub(super) struct Found {
     pub(super) size: i32,
     /// Offset just behind the string and its padding; 0 for an empty string.
     pub(super) end: usize,
+    /// Characters beyond the Basic Multilingual Plane are in two surrogates each.
+    pub(super) surrogates: bool,
 }
 
 /// Reads an MQCHARV whose strings follow a fixed part of `base` bytes.
@@ -49,12 +53,14 @@ pub(super) fn read_charv(
         Some(reason) => reader.fault_with(reason, rule.field, at),
         None => fault,
     };
-    let (text, end) = match locate(reader, pointers, (pointer, offset, length), base, rule, at)? {
-        None => (String::new(), 0),
+    let found = locate(reader, pointers, (pointer, offset, length), base, rule, at)?;
+    let (text, end, surrogates) = match found {
+        None => (String::new(), 0, false),
         Some(_) if !text::is_known(ccsid) => return Err(unknown),
         Some((bytes, end)) => (
             text::decode(bytes, ccsid, reader.order()).ok_or(fault)?,
             end,
+            text::has_surrogates(bytes, ccsid),
         ),
     };
     // Other character sets can take more bytes in UTF-8; the limit holds for both.
@@ -66,6 +72,7 @@ pub(super) fn read_charv(
         text,
         size: size.max(taken),
         end,
+        surrogates,
     })
 }
 
@@ -131,7 +138,8 @@ fn locate<'a>(
 /// Places strings behind a fixed part, first the descriptions, then the bytes.
 pub(super) struct Strings<'a> {
     next: usize,
-    texts: Vec<&'a str>,
+    texts: Vec<Cow<'a, [u8]>>,
+    surrogates: bool,
 }
 
 impl<'a> Strings<'a> {
@@ -140,7 +148,13 @@ impl<'a> Strings<'a> {
         Self {
             next: base,
             texts: Vec::new(),
+            surrogates: false,
         }
+    }
+
+    /// With characters beyond the Basic Multilingual Plane in two surrogates each, if the reader wants them so.
+    pub(super) fn in_surrogates(self, surrogates: bool) -> Self {
+        Self { surrogates, ..self }
     }
 
     /// Writes the MQCHARV that describes `text`. An empty one still gets an offset, as
@@ -163,16 +177,20 @@ impl<'a> Strings<'a> {
     }
 
     fn place(&mut self, text: &'a str) -> (i32, i32) {
-        let offset = self.next;
-        self.next = (offset + text.len()).next_multiple_of(4);
-        self.texts.push(text);
-        (saturated(offset), saturated(text.len()))
+        let bytes = match self.surrogates {
+            true => Cow::Owned(text::in_surrogates(text)),
+            false => Cow::Borrowed(text.as_bytes()),
+        };
+        let (offset, length) = (self.next, bytes.len());
+        self.next = (offset + length).next_multiple_of(4);
+        self.texts.push(bytes);
+        (saturated(offset), saturated(length))
     }
 
     /// Writes the strings themselves.
     pub(super) fn finish(self, writer: &mut Writer<'_>) {
         for text in self.texts {
-            writer.bytes(text.as_bytes()).align(4);
+            writer.bytes(&text).align(4);
         }
     }
 }

@@ -77,6 +77,9 @@ pub struct Od {
     pub res_object_string_size: i32,
     /// Version 4: type of object after resolution (MQOT_).
     pub resolved_type: i32,
+    /// Version 4: what of its strings is beyond the Basic Multilingual Plane came as two surrogates of three bytes each, as
+    /// IBM's Java client writes it, and is given back so.
+    pub surrogates: bool,
 }
 
 impl Default for Od {
@@ -103,6 +106,7 @@ impl Default for Od {
             res_object_string: String::new(),
             res_object_string_size: 0,
             resolved_type: MQOT_NONE,
+            surrogates: false,
         }
     }
 }
@@ -191,6 +195,7 @@ impl Od {
         self.selection_string = selection.text;
         self.res_object_string = resolved.text;
         self.res_object_string_size = resolved.size;
+        self.surrogates = object.surrogates || selection.surrogates || resolved.surrogates;
         Ok(base.max(object.end).max(selection.end).max(resolved.end))
     }
 
@@ -234,7 +239,8 @@ impl Od {
                 .chars(&self.resolved_q_mgr_name);
         }
         if version >= 4 {
-            let mut strings = Strings::new(Self::length(4, pointers).unwrap_or_default());
+            let mut strings = Strings::new(Self::length(4, pointers).unwrap_or_default())
+                .in_surrogates(self.surrogates);
             strings.charv(&mut writer, &self.object_string, 0);
             strings.charv(&mut writer, &self.selection_string, 0);
             strings.charv(
@@ -251,6 +257,31 @@ impl Od {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_in_surrogates_is_given_back_in_them() {
+        let od = Od {
+            version: 4,
+            object_string: "a/\u{1f600}/é".to_owned(),
+            selection_string: "b = '\u{1f600}'".to_owned(),
+            surrogates: true,
+            ..Od::default()
+        };
+        let mut bytes = Vec::new();
+        od.encode(&mut bytes, ByteOrder::Little, PointerSize::Four);
+        let read = Od::decode(&bytes, ByteOrder::Little, PointerSize::Four);
+        assert_eq!(read, Ok((od.clone(), bytes.len())));
+        let holds = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        assert!(holds(b"a/\xed\xa0\xbd\xed\xb8\x80/\xc3\xa9"), "{bytes:x?}");
+        let plain = Od {
+            surrogates: false,
+            ..od
+        };
+        bytes.clear();
+        plain.encode(&mut bytes, ByteOrder::Little, PointerSize::Four);
+        let read = Od::decode(&bytes, ByteOrder::Little, PointerSize::Four);
+        assert_eq!(read, Ok((plain, bytes.len())));
+    }
 
     /// MQCHARV of the selection string in version 4 with 4-byte pointers: its CCSID is the last field.
     #[test]

@@ -86,6 +86,9 @@ pub struct Sd {
     pub res_object_string: String,
     /// Bytes of room for `res_object_string`.
     pub res_object_string_size: i32,
+    /// What of its strings is beyond the Basic Multilingual Plane came as two surrogates of three bytes each, as IBM's Java
+    /// client writes it, and is given back so.
+    pub surrogates: bool,
 }
 
 impl Default for Sd {
@@ -110,6 +113,7 @@ impl Default for Sd {
             sub_level: 1,
             res_object_string: String::new(),
             res_object_string_size: 0,
+            surrogates: false,
         }
     }
 }
@@ -158,6 +162,7 @@ impl Sd {
         reader.align("ResObjectString", pointers.bytes())?;
         let resolved = flat::read_charv(&mut reader, pointers, base, RES_OBJECT_STRING)?;
         let strings = [&object, &name, &user_data, &selection, &resolved];
+        let surrogates = strings.iter().any(|found| found.surrogates);
         let used = strings.iter().map(|found| found.end).fold(base, usize::max);
         let value = Self {
             version,
@@ -179,6 +184,7 @@ impl Sd {
             sub_level,
             res_object_string: resolved.text,
             res_object_string_size: resolved.size,
+            surrogates,
         };
         Ok((value, used))
     }
@@ -186,7 +192,8 @@ impl Sd {
     /// Appends the structure and its strings.
     pub fn encode(&self, out: &mut Vec<u8>, order: ByteOrder, pointers: PointerSize) {
         let mut writer = Writer::new(out, order, pointers);
-        let mut strings = Strings::new(Self::length(1, pointers).unwrap_or_default());
+        let mut strings = Strings::new(Self::length(1, pointers).unwrap_or_default())
+            .in_surrogates(self.surrogates);
         writer
             .bytes(b"SD  ")
             .i32(1)

@@ -93,6 +93,11 @@ fn jms_point_to_point() {
 }
 
 #[test]
+fn jms_corners() {
+    cases(&["Corners@SC10", "Corners.r@SC0"]);
+}
+
+#[test]
 fn jms_messages_that_come_by_themselves() {
     // Without shared conversations the library polls, five seconds at a time, as long as a close or a stop lasts.
     cases(&[
@@ -184,7 +189,7 @@ fn an_application_of_spring_boot() {
 
 #[test]
 fn jakarta_messaging() {
-    let names = ["Jms", "Listeners", "Topics", "Xa", "Pooled"];
+    let names = ["Jms", "Corners", "Listeners", "Topics", "Xa", "Pooled"];
     let names = names.map(|name| format!("{name}@SC10"));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     cases_with(Edition::Jakarta, &names);
