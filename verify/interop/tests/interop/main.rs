@@ -165,6 +165,11 @@ fn connections_break_and_are_made_anew() {
 }
 
 #[test]
+fn connections_that_are_lost_leave_nothing() {
+    cases_that_break(&["Losses@SC10", "Losses@SC1"]);
+}
+
+#[test]
 fn units_of_work_of_listeners_outlive_their_connections() {
     cases_that_break(&["Reconnections.units@SC10", "Reconnections.units@SC1"]);
 }
