@@ -789,6 +789,24 @@ fn a_group_gets_a_publication_once() {
     w.run(&correl_id(8));
 }
 
+/// Of a group one subscription is sent a publication, in the stead of those that have to be.
+#[test]
+fn a_publication_fails_that_a_durable_one_of_a_group_cannot_be_given() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(1)");
+    let s = w.connect();
+    of_group(&s, MQSO_CREATE, "", "a/b", 7).unwrap();
+    let publish = || {
+        let (mut od, mut pmo) = (topic("a/b"), pmo(0));
+        block_on(s.put1(&mut od, &mut md(PERSISTENT), &mut pmo, Bytes::new())).err()
+    };
+    assert_eq!(publish(), None);
+    assert_eq!(publish(), None, "nobody has to be given it");
+    of_group(&s, MQSO_CREATE | MQSO_DURABLE, "A", "a/#", 7).unwrap();
+    assert_eq!(publish(), Some(Reason::PUBLICATION_FAILURE));
+    assert_eq!(w.depth("Q"), 1);
+}
+
 #[test]
 fn what_can_be_of_no_group_is_refused() {
     let w = World::light();

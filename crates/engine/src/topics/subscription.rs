@@ -5,7 +5,7 @@
 //!   [`PublicationCount`] in its place, so that a publication reads one whole set of terms.
 //! * A subscription that is durable is an object of the catalogue; any other ends with the last handle on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use posthaste_env::sync::RwLock;
@@ -166,13 +166,18 @@ pub(crate) fn expires(expiry: i32, now: i64) -> Option<i64> {
 /// What the subscriptions of a group have in common: queue, queue manager, CorrelId, level.
 pub(crate) type Group = (Name, Name, CorrelId, i32);
 
-/// Leaves of each group the most significant subscription.
-pub(crate) fn keep_one_of_each_group(all: &mut Vec<Arc<Subscription>>) {
+/// Leaves of each group the most significant subscription. Of which of them another is durable: what those are sent, they are
+/// sent in its stead.
+pub(crate) fn keep_one_of_each_group(all: &mut Vec<Arc<Subscription>>) -> BTreeSet<SubId> {
     let mut kept: BTreeMap<Group, Arc<Subscription>> = BTreeMap::new();
+    let mut durable = BTreeSet::new();
     for subscription in all.iter() {
         let Some(group) = subscription.group() else {
             continue;
         };
+        if subscription.durable {
+            durable.insert(group);
+        }
         let first = kept.entry(group).or_insert_with(|| subscription.clone());
         if first.significance() < subscription.significance() {
             *first = subscription.clone();
@@ -183,6 +188,8 @@ pub(crate) fn keep_one_of_each_group(all: &mut Vec<Arc<Subscription>>) {
             |of: &Arc<Subscription>, group| kept.get(&group).is_some_and(|it| it.id == of.id);
         all.retain(|of| of.group().is_none_or(|group| stays(of, group)));
     }
+    let of_durable = kept.iter().filter(|(group, _)| durable.contains(*group));
+    of_durable.map(|(_, one)| one.id).collect()
 }
 
 impl Subscription {

@@ -8,6 +8,7 @@
 //!   is a place for his copy gets none, and nobody fails or is told for his sake.
 //! * All copies are put at once (`distribute`), and what is retained of it with them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -34,7 +35,7 @@ use crate::routed::{RoutedMessage, trimmed};
 use crate::session::SessionInner;
 use crate::topics::administrative::{DeliveryRule, TopicRules};
 use crate::topics::publication::{Form, Forms, descriptor};
-use crate::topics::subscription::{Subscription, keep_one_of_each_group};
+use crate::topics::subscription::{SubId, Subscription, keep_one_of_each_group};
 use crate::topics::underway::Underway;
 use crate::transmission::transmit;
 
@@ -72,6 +73,8 @@ pub(super) struct Addressed {
     remote: bool,
     /// An alias on its way forbids it.
     pub(super) inhibited: bool,
+    /// It has to be delivered if what is durable has to be.
+    durable: bool,
 }
 
 /// How a subscription's messages go.
@@ -163,6 +166,7 @@ pub(super) fn address(
         routed: RoutedMessage::sharing(queue, md, data, expires),
         subscription: subscription.clone(),
         remote: remote.is_some(),
+        durable: subscription.durable,
         inhibited: alias.is_some_and(|alias| alias.put_inhibited()),
     })
 }
@@ -226,8 +230,13 @@ impl SessionInner {
         }))
     }
 
-    /// Who gets it; and the number of the subscription that is made next, which was not looked at.
-    fn subscribers(&self, publishing: &Publishing, pmo: &Pmo) -> (Vec<Arc<Subscription>>, u64) {
+    /// Who gets it; which of them in the stead of durable ones of their groups; and the number of the subscription that is
+    /// made next, which was not looked at.
+    fn subscribers(
+        &self,
+        publishing: &Publishing,
+        pmo: &Pmo,
+    ) -> (Vec<Arc<Subscription>>, BTreeSet<SubId>, u64) {
         let qm = &self.qm;
         let not_own = pmo.options & MQPMO_NOT_OWN_SUBS != 0;
         let publisher = self.publisher();
@@ -259,8 +268,8 @@ impl SessionInner {
         let levels = all.iter().map(|subscription| subscription.level);
         let level = levels.filter(|level| *level <= reached).max();
         all.retain(|subscription| Some(subscription.level) == level);
-        keep_one_of_each_group(&mut all);
-        (all, seen)
+        let durable = keep_one_of_each_group(&mut all);
+        (all, durable, seen)
     }
 
     /// All copies, those of one form beside each other; how many subscriptions have no queue; and the number of the
@@ -273,7 +282,7 @@ impl SessionInner {
         publishing: &Publishing,
         pmo: &Pmo,
     ) -> Result<(Vec<Addressed>, usize, u64), Reason> {
-        let (subscribers, seen) = self.subscribers(publishing, pmo);
+        let (subscribers, durable, seen) = self.subscribers(publishing, pmo);
         let published = Form::of(&publishing.md, publishing.data.clone());
         let mut forms = Forms::new(&publishing.topic.string, published, false);
         let first = self.qm.next_seqs(subscribers.len().max(1) as u64);
@@ -282,10 +291,11 @@ impl SessionInner {
         let mut lost = 0;
         for (subscription, number) in subscribers.iter().zip(first..) {
             let of = (&publishing.md, publishing.expires);
+            let durable = subscription.durable || durable.contains(&subscription.id);
             match address(&self.qm, of, &mut forms, subscription, number) {
-                Some(copy) => copies.push(copy),
+                Some(copy) => copies.push(Addressed { durable, ..copy }),
                 None if self.qm.topics.found(&subscription.id).is_none() => {}
-                None if rule.demands(subscription.durable) => {
+                None if rule.demands(durable) => {
                     return Err(Reason::PUBLICATION_FAILURE);
                 }
                 None => lost += 1,
@@ -343,7 +353,7 @@ impl SessionInner {
         let mut copies = Vec::with_capacity(addressed.len() + 1);
         let mut owners = Vec::with_capacity(addressed.len());
         for copy in addressed {
-            let demanded = rule.demands(copy.subscription.durable);
+            let demanded = rule.demands(copy.durable);
             let must = demanded.then_some(Reason::PUBLICATION_FAILURE);
             let dead_letter = publishing.rules.use_dead_letter_q;
             let inhibited = copy.inhibited.then_some(Reason::PUT_INHIBITED);
