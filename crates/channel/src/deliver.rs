@@ -18,55 +18,67 @@ fn descriptor_length(version: i32) -> usize {
 }
 
 /// Sends what is due.
-pub(crate) async fn deliver(conversation: &Conversation, due: Due) {
-    match due {
-        Due::None(handle, reason) => tell(conversation, handle, reason),
-        Due::Paused(handle) => {
-            let header = conversation.streams.borrow_mut().header(handle);
-            if let Some(header) = header {
-                let code = Notification::STREAMING_TXN_PAUSED;
-                notify(conversation, &header, handle, code);
+// Not an `async fn`: that has room for what it is given, and again for what it makes of it.
+#[allow(clippy::manual_async_fn)]
+pub(crate) fn deliver(conversation: &Conversation, due: Due) -> impl Future<Output = ()> {
+    async move {
+        match due {
+            Due::None(handle, reason) => tell(conversation, handle, reason),
+            Due::Paused(handle) => {
+                let header = conversation.streams.borrow_mut().header(handle);
+                if let Some(header) = header {
+                    let code = Notification::STREAMING_TXN_PAUSED;
+                    notify(conversation, &header, handle, code);
+                }
             }
+            Due::Message(handle, delivery) => hand_over(conversation, handle, delivery).await,
         }
-        Due::Message(handle, delivery) => hand_over(conversation, handle, delivery).await,
     }
 }
 
-async fn hand_over(conversation: &Conversation, handle: Hobj, delivery: Delivery) {
-    let longest = usize::try_from(conversation.common.max_message).unwrap_or(usize::MAX);
-    let terms = conversation
-        .streams
-        .borrow_mut()
-        .terms(handle, delivery.is_persistent());
-    // Its handle was closed: it goes back.
-    let Some(terms) = terms else {
-        return;
-    };
-    let message = Message::of(&delivery, &terms, longest);
-    if message.reason == Reason::TRUNCATED_MSG_FAILED {
-        drop(delivery);
-        if let Some(place) = conversation.streams.borrow_mut().ended(handle) {
+// Not an `async fn`: that has room for what it is given, and again for what it makes of it.
+#[allow(clippy::manual_async_fn)]
+fn hand_over(
+    conversation: &Conversation,
+    handle: Hobj,
+    delivery: Delivery,
+) -> impl Future<Output = ()> {
+    async move {
+        let longest = usize::try_from(conversation.common.max_message).unwrap_or(usize::MAX);
+        let terms = conversation
+            .streams
+            .borrow_mut()
+            .terms(handle, delivery.is_persistent());
+        // Its handle was closed: it goes back.
+        let Some(terms) = terms else {
+            return;
+        };
+        let message = Message::of(&delivery, &terms, longest);
+        if message.reason == Reason::TRUNCATED_MSG_FAILED {
+            drop(delivery);
+            if let Some(place) = conversation.streams.borrow_mut().ended(handle) {
+                message.write(conversation, handle, &place);
+            }
+            return;
+        }
+        let Terms {
+            in_unit,
+            md_version,
+            ..
+        } = terms;
+        let accepted = match in_unit {
+            true => delivery.accept_in_unit().await,
+            false => delivery.accept().await,
+        };
+        if let Err(reason) = accepted {
+            tell(conversation, handle, reason);
+            return;
+        }
+        let mut streams = conversation.streams.borrow_mut();
+        let bytes = descriptor_length(md_version) + message.data.len();
+        if let Some(place) = streams.sent(handle, bytes, in_unit) {
             message.write(conversation, handle, &place);
         }
-        return;
-    }
-    let Terms {
-        in_unit,
-        md_version,
-        ..
-    } = terms;
-    let accepted = match in_unit {
-        true => delivery.accept_in_unit().await,
-        false => delivery.accept().await,
-    };
-    if let Err(reason) = accepted {
-        tell(conversation, handle, reason);
-        return;
-    }
-    let mut streams = conversation.streams.borrow_mut();
-    let bytes = descriptor_length(md_version) + message.data.len();
-    if let Some(place) = streams.sent(handle, bytes, in_unit) {
-        message.write(conversation, handle, &place);
     }
 }
 

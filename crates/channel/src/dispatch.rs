@@ -78,14 +78,15 @@ fn outcome<T>(handle: Hobj, result: &Verb<T>) -> Outcome {
 /// Carries out what comes on a desk, each on the session of its conversation.
 pub(crate) async fn carry_out(desk: Rc<Desk>) {
     loop {
-        let (conversation, job) = desk.job().await;
+        let (conversation, mut job) = desk.job().await;
         let session = conversation.session.take();
         let mut dispatcher = Dispatcher {
             conversation,
             session,
         };
         match job {
-            Job::Serve(mut item) => dispatcher.serve(&mut item).await,
+            // Where it lies: taken out of the job it would have its room twice.
+            Job::Serve(ref mut item) => dispatcher.serve(item).await,
             Job::Deliver(due) => deliver(&dispatcher.conversation, due).await,
             Job::End => dispatcher.end().await,
         }

@@ -166,7 +166,7 @@ pub(crate) struct Logical {
 impl Logical {
     /// # Errors
     /// 2245: in logical order, but not in (or out of) a unit of work as the group so far.
-    pub(crate) fn of(options: i32, handle: &GroupGet) -> Result<Self, Reason> {
+    pub(crate) fn of(options: i32, handle: GroupGet) -> Result<Self, Reason> {
         let chosen = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_MSG_UNDER_CURSOR | MQGMO_MSG_UNDER_CURSOR;
         let current = if options & chosen != 0 {
             None

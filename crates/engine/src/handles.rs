@@ -149,6 +149,10 @@ impl Handles {
             Some(at) => at,
             None if self.entries.len() + 1 >= 1 << INDEX_BITS => return None,
             None => {
+                if self.entries.len() == self.entries.capacity() {
+                    // By itself a vector begins with room for four, and most connections have one or two.
+                    self.entries.reserve_exact(self.entries.len().max(1));
+                }
                 self.entries.push((0, None));
                 self.entries.len() as u32 - 1
             }
@@ -260,5 +264,23 @@ impl Handles {
             Open::Subscription(id) => Some(*id),
             Open::Object(_) | Open::List(_) => None,
         })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A connection has few handles, and as much memory for them as it has handles.
+    #[test]
+    fn few_handles_take_no_more_room_than_they_need() {
+        let mut handles = Handles::default();
+        for (handle, room) in [1, 2, 4, 4, 8].into_iter().enumerate() {
+            handles.add_subscription(SubId::default()).unwrap();
+            assert_eq!(handles.entries.capacity(), room, "{handle}");
+        }
+        let size = size_of::<(u32, Option<Open>)>();
+        assert!(size <= 376, "{size} bytes");
     }
 }

@@ -116,7 +116,8 @@ impl Lease {
                     self.keep();
                     return pending.done().await;
                 }
-                Err(error) => log_space_wait.wait(qm, error).await?,
+                // Rare, so it takes its room only when it happens.
+                Err(error) => Box::pin(log_space_wait.wait(qm, error)).await?,
             }
             if session.given_up() {
                 return Err(Reason::CONNECTION_STOPPING);

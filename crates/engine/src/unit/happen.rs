@@ -2,6 +2,7 @@
 //!
 //! Invariants: those of [effects](super::effect).
 
+use std::future::Future;
 use std::sync::Arc;
 
 use posthaste_mqi::Reason;
@@ -88,29 +89,33 @@ pub(crate) struct Pending<'a> {
 
 impl Pending<'_> {
     /// Waits for the force, then lets the effect happen.
-    pub(crate) async fn done(mut self) -> Result<(), Reason> {
-        let forced = match self.qm.log.force(self.end).await {
-            Ok(forced) => forced,
-            Err(error) => {
-                // Nobody knows whether the record is durable: the queue manager stops, and what is
-                // true is decided by the restart.
-                self.qm.log_failed(&error);
-                return Err(Reason::CONNECTION_BROKEN);
+    // Not an `async fn`: that has room for what it is given, and again for what it makes of it.
+    #[allow(clippy::manual_async_fn)]
+    pub(crate) fn done(mut self) -> impl Future<Output = Result<(), Reason>> {
+        async move {
+            let forced = match self.qm.log.force(self.end).await {
+                Ok(forced) => forced,
+                Err(error) => {
+                    // Nobody knows whether the record is durable: the queue manager stops, and what is
+                    // true is decided by the restart.
+                    self.qm.log_failed(&error);
+                    return Err(Reason::CONNECTION_BROKEN);
+                }
+            };
+            let superseded = self.qm.superseded_before();
+            if let Some(effect) = self.effect.take() {
+                if effect.alone() {
+                    self.qm.home.counters.one(Count::ForcedAlone);
+                }
+                effect.happen(self.qm, self.end, &forced);
             }
-        };
-        let superseded = self.qm.superseded_before();
-        if let Some(effect) = self.effect.take() {
-            if effect.alone() {
-                self.qm.home.counters.one(Count::ForcedAlone);
+            self.qm.log_space.note_progress(self.end);
+            if self.qm.superseded_before() != superseded {
+                // Rare, so it takes its room only when it happens.
+                Box::pin(self.qm.superseded_since(superseded)).await?;
             }
-            effect.happen(self.qm, self.end, &forced);
+            Ok(())
         }
-        self.qm.log_space.note_progress(self.end);
-        if self.qm.superseded_before() != superseded {
-            // Rare, so it takes its room only when it happens.
-            Box::pin(self.qm.superseded_since(superseded)).await?;
-        }
-        Ok(())
     }
 }
 

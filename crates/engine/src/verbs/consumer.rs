@@ -455,8 +455,8 @@ impl Delivery {
     ///
     /// # Errors
     /// 2102 log; 2018, 2203 connection; 2009, 2162 queue manager. But for 2009 the message goes back.
-    pub async fn accept(self) -> Result<(), Reason> {
-        self.settle(false).await
+    pub fn accept(self) -> impl Future<Output = Result<(), Reason>> {
+        self.settle(false)
     }
 
     /// Takes the message in the connection's unit of work: a commit makes it final, a backout gives it back with a
@@ -464,8 +464,8 @@ impl Delivery {
     ///
     /// # Errors
     /// 2003, 2024 unit of work, and those of [`Delivery::accept`].
-    pub async fn accept_in_unit(self) -> Result<(), Reason> {
-        self.settle(true).await
+    pub fn accept_in_unit(self) -> impl Future<Output = Result<(), Reason>> {
+        self.settle(true)
     }
 
     /// What a message that stays on its queue leaves behind: its handle's cursor is at it.
@@ -491,24 +491,28 @@ impl Delivery {
         }
     }
 
-    async fn settle(mut self, in_unit: bool) -> Result<(), Reason> {
-        let session = &self.of.session;
-        let _accepting = session.begin_accept()?;
-        match &mut self.handed {
-            Handed::Lease(lease) => lease.accept(session, in_unit).await?,
-            Handed::Browsed(browsed) => {
-                browsed.kept = true;
-                let cursor = browsed.cursor;
-                self.has_shown(cursor);
-                return Ok(());
+    // Not an `async fn`: that has room for what it is given, and again for what it makes of it.
+    #[allow(clippy::manual_async_fn)]
+    fn settle(mut self, in_unit: bool) -> impl Future<Output = Result<(), Reason>> {
+        async move {
+            let session = &self.of.session;
+            let _accepting = session.begin_accept()?;
+            match &mut self.handed {
+                Handed::Lease(lease) => lease.accept(session, in_unit).await?,
+                Handed::Browsed(browsed) => {
+                    browsed.kept = true;
+                    let cursor = browsed.cursor;
+                    self.has_shown(cursor);
+                    return Ok(());
+                }
             }
+            self.leave_behind();
+            if let Some(report) = report::delivery(&session.qm, self.handed.message()) {
+                // A future of its own, because it is rare.
+                Box::pin(super::send::send_report(session, &report, in_unit)).await;
+            }
+            Ok(())
         }
-        self.leave_behind();
-        if let Some(report) = report::delivery(&session.qm, self.handed.message()) {
-            // A future of its own, because it is rare.
-            Box::pin(super::send::send_report(session, &report, in_unit)).await;
-        }
-        Ok(())
     }
 }
 

@@ -642,7 +642,8 @@ impl SessionInner {
                 Ok(found) => return Ok(found),
                 Err(NoLook::Refused(reason)) => return Err(reason),
                 Err(NoLook::Unread(unread)) => {
-                    let done = request.queue.have_read(unread, read).await;
+                    // Rare, so it takes its room only when it happens.
+                    let done = Box::pin(request.queue.have_read(unread, read)).await;
                     done.map_err(|e| qm.read_failed(&request.queue, &e))?;
                     continue;
                 }
@@ -760,7 +761,7 @@ impl SessionInner {
             MQWI_UNLIMITED => None,
             ms => Some(qm.env.clock.monotonic() + ms as u64 * 1_000_000),
         };
-        let mut logical = Logical::of(request.options, &group)?;
+        let mut logical = Logical::of(request.options, group)?;
         if !request.has(MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR) && request.browses() {
             cursor = None;
         }

@@ -62,7 +62,7 @@ mod tests {
             size(|s, md, pmo| s.put1(Box::leak(Box::<Od>::default()), md, pmo, Bytes::new())),
             size(|s, _, _| s.commit()),
         ];
-        let most = [840, 1616, 808, 384];
+        let most = [840, 1000, 808, 344];
         assert!(
             sizes.iter().zip(most).all(|(size, most)| *size <= most),
             "{sizes:?}"
