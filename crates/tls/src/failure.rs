@@ -3,7 +3,7 @@
 //! Invariant: whatever OpenSSL reports becomes one of these, with its own words where there is nothing better.
 
 use openssl::error::ErrorStack;
-use openssl::ssl::{ErrorCode, SslRef};
+use openssl::ssl::{ErrorCode, SslRef, SslVersion};
 use openssl::x509::X509VerifyResult;
 
 /// OpenSSL's numbers of reasons (`SSL_R_...`).
@@ -15,6 +15,8 @@ const VERIFY_FAILED: i32 = 134;
 const UNSUPPORTED_PROTOCOL: i32 = 258;
 const VERSION_TOO_LOW: i32 = 396;
 const UNEXPECTED_END: i32 = 294;
+/// What a client of TLS 1.2 says that wanted to renegotiate and was told that it may not.
+const HANDSHAKE_FAILURE: i32 = 1040;
 /// Alerts of the peer have these numbers, beginning with this.
 const ALERT: i32 = 1000;
 /// The last alert that there can be.
@@ -60,6 +62,23 @@ impl Failure {
                 Failure::Truncated
             }
             None => Failure::BadRecord(error.to_string()),
+        }
+    }
+
+    /// The same when the handshake was done before.
+    pub(crate) fn of_data(error: &openssl::ssl::Error, ssl: &SslRef) -> Failure {
+        let first = error.ssl_error().and_then(|stack| stack.errors().first());
+        let reason = first.map(|error| error.reason_code());
+        match Failure::of(error, ssl) {
+            Failure::Alert(words)
+                if reason == Some(HANDSHAKE_FAILURE)
+                    && ssl.version2() == Some(SslVersion::TLS1_2) =>
+            {
+                Failure::Alert(format!(
+                    "{words}: it may not renegotiate; new keys after so many bytes need TLS 1.3"
+                ))
+            }
+            failure => failure,
         }
     }
 }

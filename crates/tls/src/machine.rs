@@ -318,7 +318,7 @@ fn read_what_came(stream: &mut SslStream<Wire>, into: &mut [u8]) -> Result<Plain
                 return match error.code() {
                     ErrorCode::WANT_READ => Ok(Plain::Waiting),
                     ErrorCode::ZERO_RETURN => Ok(Plain::Closed),
-                    _ => Err(Failure::of(&error, stream.ssl())),
+                    _ => Err(Failure::of_data(&error, stream.ssl())),
                 };
             }
         }

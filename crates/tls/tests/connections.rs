@@ -809,6 +809,12 @@ fn who_begins_again_and_again_is_cut_off_before_the_answers_pile_up() {
     assert!(!server.output().is_empty(), "one is answered");
     server.receive(&sealing.record(23, b"data"));
     assert_eq!(server.read(&mut buffer), Ok(Plain::Bytes(4)));
+    // A library that takes no for an answer breaks off.
+    server.receive(&sealing.record(21, &[2, 40]));
+    match server.read(&mut buffer) {
+        Err(Failure::Alert(words)) => assert!(words.contains("need TLS 1.3"), "{words}"),
+        other => panic!("{other:?}"),
+    }
 
     for with_data in [false, true] {
         let (mut server, mut sealing) = let_in(&acceptor);

@@ -617,8 +617,8 @@ impl Established {
     ) -> Result<(), PeerMisbehaved> {
         let action = SocketAction::decode(body, header.order)?;
         match action.action {
-            Action::Other(6..=8) => Ok(()),
-            Action::Other(4) => {
+            Action::KeysReset | Action::Other(7 | 8) => Ok(()),
+            Action::ResetKeys => {
                 let echo = SocketAction {
                     conversation: 0,
                     ..action
@@ -627,6 +627,7 @@ impl Established {
                 Ok(())
             }
             Action::Other(number) => Err(PeerMisbehaved::SocketActionUnknown(number)),
+            Action::GoAhead => Err(PeerMisbehaved::SocketActionUnknown(5)),
             Action::Start | Action::End => Err(PeerMisbehaved::SegmentUnexpected(header.kind)),
         }
     }

@@ -304,6 +304,18 @@ impl Established {
                     None => Err(PeerMisbehaved::ConversationUnknown(id)),
                 }
             }
+            // A client whose application has set a reset count: TLS itself changes the keys, below.
+            Action::ResetKeys => {
+                let answer = SocketAction {
+                    conversation: 0,
+                    action: Action::GoAhead,
+                    ..action
+                };
+                answer.encode(out, &self.framing, header.order, false);
+                Ok(None)
+            }
+            Action::KeysReset => Ok(None),
+            Action::GoAhead => Err(PeerMisbehaved::SocketActionUnknown(5)),
             Action::Other(number) => Err(PeerMisbehaved::SocketActionUnknown(number)),
         }
     }

@@ -20,7 +20,13 @@ pub enum Action {
     Start,
     /// A conversation ends.
     End,
-    /// Sent by servers only; a client echoes 4 and ignores 6 to 8.
+    /// The sender wants new keys of TLS, and sends nothing more until it is told to go ahead.
+    ResetKeys,
+    /// The answer: go ahead.
+    GoAhead,
+    /// The sender has its new keys.
+    KeysReset,
+    /// Sent by servers only; a client ignores 7 and 8.
     Other(u32),
 }
 
@@ -29,6 +35,9 @@ impl Action {
         match self {
             Action::Start => 1,
             Action::End => 2,
+            Action::ResetKeys => 4,
+            Action::GoAhead => 5,
+            Action::KeysReset => 6,
             Action::Other(number) => number,
         }
     }
@@ -59,6 +68,9 @@ impl SocketAction {
             action: match input.u32()? {
                 1 => Action::Start,
                 2 => Action::End,
+                4 => Action::ResetKeys,
+                5 => Action::GoAhead,
+                6 => Action::KeysReset,
                 other => Action::Other(other),
             },
             parameter1: input.u32()?,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use posthaste_channel::{Limits, Security};
 use posthaste_command::{Attrs, ObjectKind, Value};
-use posthaste_mqi::constants::{MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME};
+use posthaste_mqi::constants::{MQCACH_SSL_CIPHER_SPEC, MQCACH_SSL_PEER_NAME, MQPMO_NO_SYNCPOINT};
 use posthaste_mqi::{Hobj, Reason};
 use posthaste_tls::development::{Issued, KeyKind, Subject};
 use posthaste_tls::{
@@ -332,6 +332,69 @@ async fn bad_certificates_and_bad_bytes_end_the_handshake_with_one_message() {
     assert_eq!(heard_of(&world).await, Some("AMQ9639E"));
 }
 
+/// A client's first message that offers no later version than 3.`minor` of SSL's numbering, with a CipherSpec that is here.
+fn hello(minor: u8) -> Vec<u8> {
+    let body = [&[3, minor], &[7; 32][..], &[0, 0, 2, 0xC0, 0x2F, 1, 0]].concat();
+    let length = u8::try_from(body.len()).unwrap();
+    [&[22, 3, minor, 0, length + 4, 1, 0, 0, length], &body[..]].concat()
+}
+
+/// Shakes hands for CH; gives the socket with what would be encrypted for it.
+async fn raw(world: &World, connector: &Connector) -> (TcpStream, Machine) {
+    let mut machine = Machine::connect(connector, "CH").unwrap();
+    let mut socket = world.socket().await;
+    let mut buffer = vec![0; 32 * 1024];
+    while machine.handshake().unwrap() != Progress::Done {
+        let out = std::mem::take(machine.output());
+        socket.write_all(&out).await.unwrap();
+        let length = socket.read(&mut buffer).await.unwrap();
+        machine.receive(&buffer[..length]);
+    }
+    let out = std::mem::take(machine.output());
+    socket.write_all(&out).await.unwrap();
+    (socket, machine)
+}
+
+/// Old versions, and damage after the handshake: one message each, an alert, and whoever is connected goes on.
+#[tokio::test]
+async fn old_versions_and_damaged_records_end_their_own_connection_only() {
+    let site = Site::new();
+    let world = site.world().await;
+    set(&world, "SSLCIPH(ANY_TLS12_OR_HIGHER) SSLCAUTH(REQUIRED)");
+    let any = connector(&site.client(5), "ANY_TLS12_OR_HIGHER");
+    let mut other = propose(&world, &any, "CH").await.unwrap();
+    let (outcome, _) = other.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(outcome.reason, Reason::NONE);
+    let queue = other.open("Q1").await;
+    let mut damaged = Vec::new();
+    for minor in 0..3 {
+        damaged.push((world.socket().await, hello(minor), "AMQ9616E"));
+    }
+    for spec in ["TLS_AES_256_GCM_SHA384", "ECDHE_RSA_AES_256_CBC_SHA384"] {
+        let connector = connector(&site.client(5), spec);
+        let (socket, mut machine) = raw(&world, &connector).await;
+        machine.write(b"changed on its way").unwrap();
+        let mut record = std::mem::take(machine.output());
+        *record.last_mut().unwrap() ^= 1;
+        damaged.push((socket, record, "AMQ9661E"));
+        let (socket, _) = raw(&world, &connector).await;
+        damaged.push((socket, b"no record at all".to_vec(), "AMQ9661E"));
+    }
+    for (number, (mut socket, bytes, message)) in damaged.into_iter().enumerate() {
+        let before = world.operator.channels().len();
+        socket.write_all(&bytes).await.unwrap();
+        let mut rest = Vec::new();
+        let ended = tokio::time::timeout(TIMEOUT, socket.read_to_end(&mut rest));
+        ended.await.unwrap().unwrap();
+        assert!(!rest.is_empty(), "{number}: an alert");
+        let reported = world.operator.channels().split_off(before);
+        assert_eq!(reported, [message], "{number}");
+        other
+            .put(queue, MQPMO_NO_SYNCPOINT, b"as if nothing were")
+            .await;
+    }
+}
+
 #[tokio::test]
 async fn a_channel_whose_certificate_is_missing_is_not_served_with_another() {
     let site = Site::new();
@@ -383,9 +446,13 @@ async fn a_repository_that_is_missing_is_told_and_found_when_it_is_there() {
     assert_eq!(shown().await, "first");
     security.refresh().unwrap();
     assert_eq!(shown().await, "second");
+    let mut connected = propose(&world, &any, "CH").await.unwrap();
+    let (outcome, _) = connected.call(Hobj::NONE, &conn("QM1")).await;
+    assert_eq!(outcome.reason, Reason::NONE);
     break_file(&keys);
     assert!(security.refresh().is_err());
     assert_eq!(shown().await, "second", "what was read before stays in use");
+    connected.open("Q1").await;
 }
 
 fn break_file(path: &Path) {

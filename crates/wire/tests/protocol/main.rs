@@ -8,6 +8,7 @@
 mod captured;
 mod crossing;
 mod hostile;
+mod keys;
 mod pair;
 mod prepared;
 mod stream;

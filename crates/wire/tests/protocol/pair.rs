@@ -665,7 +665,7 @@ fn raw(pair: &mut Pair, kind: SegmentType, id: u32, flags: Flags, body: &[u8]) {
 
 const WHOLE: Flags = Flags(0x30);
 
-fn action(pair: &mut Pair, conversation: u32, what: u32) {
+pub(crate) fn action(pair: &mut Pair, conversation: u32, what: u32) {
     let body: Vec<u8> = [conversation, 0, what, 1, 2]
         .iter()
         .flat_map(|v: &u32| v.to_be_bytes())
@@ -799,6 +799,12 @@ const CASES: &[Case] = &[
         true,
         |p| action(p, 1, 9),
         PeerMisbehaved::SocketActionUnknown(9),
+    ),
+    (
+        "go ahead, unasked",
+        true,
+        |p| action(p, 1, 5),
+        PeerMisbehaved::SocketActionUnknown(5),
     ),
     (
         "verb before MQCONN",

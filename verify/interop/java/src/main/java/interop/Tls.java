@@ -158,6 +158,29 @@ public final class Tls {
         }
     }
 
+    /** An application that wants new keys after so many bytes has them with TLS 1.3, and is told so with TLS 1.2. */
+    @Case
+    public void newKeysAfterSoManyBytes() throws Exception {
+        set("SSLCIPH(ANY_TLS12_OR_HIGHER)");
+        for (String version : new String[] {"*TLS13", "*TLS12"}) {
+            MQConnectionFactory connections = jms(version, factory("client"));
+            connections.setSSLResetCount(40_000);
+            boolean served = true;
+            try (JMSContext context = connections.createContext()) {
+                Queue queue = context.createQueue("queue:///" + place.queue());
+                for (int count = 0; count < 20; count++) {
+                    String text = count + "x".repeat(10_000);
+                    context.createProducer().send(queue, text);
+                    equal(text, context.createConsumer(queue).receiveBody(String.class, 60_000));
+                }
+            } catch (JMSRuntimeException failure) {
+                served = false;
+            }
+            that(served == version.equals("*TLS13"), version + ": " + served);
+            place.ok("CLEAR QLOCAL(" + place.queue() + ")");
+        }
+    }
+
     private void refused(int reason, String suite, String keys, String peer) throws Exception {
         try {
             connect(suite, factory(keys), peer).disconnect();
