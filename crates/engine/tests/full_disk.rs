@@ -282,6 +282,14 @@ fn a_full_disk_takes_no_expiration_report_away() {
     let held_up = Cell::new(None);
     until("a disk without room for a message", || {
         held_up.take().into_iter().for_each(MutexGuard::unlock_fair);
+        // An image that is begun from here on, on a log with room, is begun on a full disk.
+        disk.set_free(Some(2 * MIB));
+        until("room for messages", || {
+            let usage = w.qm().log().usage();
+            let put = try_put(&s, h, &mut md(PERSISTENT), 0, b"x");
+            put.is_ok_and(|_| next(&s, h, 0).is_ok()) && usage.ordinary_left > usage.total / 2
+        });
+        disk.set_free(Some(0));
         held_up.set(Some(w.stage.images.lock()));
         closes()
     });
