@@ -89,7 +89,7 @@ fn commands_in_pcf_are_carried_out_and_answered_in_pcf() {
         answers.iter().map(outcome).collect::<Vec<_>>(),
         [
             (MQCMD_CREATE_Q, 0, 0),
-            (MQCMD_CREATE_Q, 2, 2100),
+            (MQCMD_CREATE_Q, 2, 4001),
             (MQCMD_INQUIRE_Q, 0, 0),
             (MQCMD_INQUIRE_Q_NAMES, 0, 0),
             (MQCMD_DELETE_Q, 0, 0),

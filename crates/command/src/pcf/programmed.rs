@@ -288,10 +288,22 @@ impl Programmed {
     /// A parameter that every command of its form may have. `None`: it is none of these.
     fn common(&self, parameter: &Parameter) -> Option<String> {
         let edits = matches!(self.form, Form::Create | Form::Change | Form::Delete);
+        let of_queues = self.name == mq::MQCA_Q_NAME;
         let word = match (parameter.id, &parameter.value) {
             (id, _) if id == self.name => "",
-            (mq::MQIA_Q_TYPE, Value::Int(mq::MQQT_ALL)) => "",
-            (mq::MQIA_Q_TYPE, _) if edits => "",
+            (mq::MQIA_Q_TYPE, Value::Int(mq::MQQT_ALL)) if of_queues => "",
+            (mq::MQIA_Q_TYPE, _) if of_queues && edits => "",
+            // No others are kept.
+            (mq::MQIACH_CHANNEL_INSTANCE_TYPE, Value::Int(mq::MQOT_CURRENT_CHANNEL))
+                if self.command == mq::MQCMD_INQUIRE_CHANNEL_STATUS =>
+            {
+                ""
+            }
+            (mq::MQIACF_CONN_INFO_TYPE, Value::Int(mq::MQIACF_CONN_INFO_ALL))
+                if self.command == mq::MQCMD_INQUIRE_CONNECTION =>
+            {
+                " TYPE(ALL)"
+            }
             (mq::MQIACF_REPLACE, Value::Int(mq::MQRP_NO)) if self.form == Form::Create => "",
             (mq::MQIACF_REPLACE, Value::Int(mq::MQRP_YES)) if self.form == Form::Create => {
                 " REPLACE"
@@ -564,6 +576,10 @@ pub fn programmed_replies(command: i32, reply: &Reply, order: ByteOrder) -> Vec<
     let (comp_code, reason) = match (reply.ok, reply.reason) {
         (true, reason) => (CompCode::Ok, reason),
         (false, Reason::NONE) => (CompCode::Failed, Reason::CCF_COMMAND_FAILED),
+        (false, Reason::OBJECT_ALREADY_EXISTS) => {
+            (CompCode::Failed, Reason::CCF_OBJECT_ALREADY_EXISTS)
+        }
+        (false, Reason::OBJECT_TYPE_ERROR) => (CompCode::Failed, Reason::CCF_OBJECT_WRONG_TYPE),
         (false, reason) => (CompCode::Failed, reason),
     };
     let last = sets.len() - 1;
@@ -662,6 +678,25 @@ mod tests {
                 ],
                 "STOP CHANNEL('C') MODE(FORCE)",
             ),
+            (
+                mq::MQCMD_INQUIRE_CHANNEL_STATUS,
+                vec![
+                    text(mq::MQCACH_CHANNEL_NAME, "*"),
+                    int(mq::MQIACH_CHANNEL_INSTANCE_TYPE, mq::MQOT_CURRENT_CHANNEL),
+                ],
+                "DISPLAY CHSTATUS('*') ALL",
+            ),
+            (
+                mq::MQCMD_INQUIRE_CONNECTION,
+                vec![
+                    Parameter {
+                        id: mq::MQBACF_GENERIC_CONNECTION_ID,
+                        value: Value::Bytes(vec![0; 24]),
+                    },
+                    int(mq::MQIACF_CONN_INFO_TYPE, mq::MQIACF_CONN_INFO_ALL),
+                ],
+                "DISPLAY CONN(*) TYPE(ALL) ALL",
+            ),
         ] {
             let made = programmed_command(&request(command, parameters)).unwrap();
             assert_eq!((made.mqsc.as_str(), made.command), (mqsc, command));
@@ -692,6 +727,22 @@ mod tests {
             (
                 mq::MQCMD_CLEAR_Q,
                 vec![name(), int(mq::MQIA_MAX_Q_DEPTH, 1)],
+                Reason::CCF_CFIN_PARM_ID_ERROR,
+            ),
+            (
+                mq::MQCMD_CHANGE_TOPIC,
+                vec![
+                    text(mq::MQCA_TOPIC_NAME, "T"),
+                    int(mq::MQIA_Q_TYPE, mq::MQQT_LOCAL),
+                ],
+                Reason::CCF_CFIN_PARM_ID_ERROR,
+            ),
+            (
+                mq::MQCMD_INQUIRE_TOPIC,
+                vec![
+                    text(mq::MQCA_TOPIC_NAME, "T"),
+                    int(mq::MQIA_Q_TYPE, mq::MQQT_ALL),
+                ],
                 Reason::CCF_CFIN_PARM_ID_ERROR,
             ),
             (
