@@ -117,7 +117,9 @@ impl SessionInner {
         persistent: impl FnOnce() -> bool,
     ) {
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
-        let dooms = result.is_err() && in_unit && persistent();
+        // Of a distribution list a queue may have missed it while others have it.
+        let misses = matches!(result, Err(_) | Ok(Reason::MULTIPLE_REASONS));
+        let dooms = misses && in_unit && persistent();
         let mut state = self.lock();
         if dooms && !state.is_released() {
             self.unit(&mut state, false).lock().doomed = true;

@@ -100,11 +100,12 @@ pub(crate) enum Open {
 }
 
 impl Open {
-    /// How many handles it counts as: a list has one for each queue (manual: "MaxHandles").
+    /// How many handles it counts as: a list has one for each queue (manual: "MaxHandles"), also for one that could not be
+    /// opened, for it takes as much room.
     fn weight(&self) -> u32 {
         match self {
             Open::Object(_) | Open::Subscription(_) => 1,
-            Open::List(list) => list.opened().count() as u32,
+            Open::List(list) => list.queues.len() as u32,
         }
     }
 }

@@ -253,6 +253,50 @@ fn each_queue_of_a_list_is_a_handle_and_is_open() {
     w.run("DELETE QLOCAL(B)");
 }
 
+/// A queue that cannot be opened takes room in the list as any other does.
+#[test]
+fn a_list_is_no_longer_than_a_connection_may_have_handles() {
+    let w = world();
+    w.run("ALTER QMGR MAXHANDS(3)");
+    let s = w.connect();
+    let mut long = list(&["A", "X", "X", "X"]);
+    let refused = Err(Reason::HANDLE_NOT_AVAILABLE);
+    assert_eq!(open_list(&s, &mut long).map(drop), refused);
+    let (mut md, mut pmo) = (md(NOT_PERSISTENT), with_records(0, 0, 4));
+    let put1 = block_on(s.put1(&mut long, &mut md, &mut pmo, Bytes::new()));
+    assert_eq!(put1.map(drop), refused);
+    open_list(&s, &mut list(&["X", "X", "A"])).unwrap();
+    let mut od = list(&["A", "A"]);
+    assert_eq!(
+        open_list(&s, &mut od).map(drop),
+        Err(Reason::HANDLE_NOT_AVAILABLE)
+    );
+}
+
+/// Nobody hears of the queue that misses it but by MQSTAT.
+#[test]
+fn a_unit_of_work_whose_list_missed_a_queue_asynchronously_is_not_committed() {
+    let w = world();
+    w.run("ALTER QLOCAL(B) PUT(DISABLED)");
+    let s = w.connect();
+    let a = open(&s, "A", IN_OUT);
+    let options = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let (h, _) = open_list(&s, &mut list(&["A", "B"])).unwrap();
+    for one in [false, true] {
+        let (mut md, mut pmo) = (md(PERSISTENT), with_records(options, 0, 2));
+        let warning = match one {
+            false => put_list(&s, h, &mut md, &mut pmo),
+            true => {
+                let mut od = list(&["A", "B"]);
+                block_on(s.put1(&mut od, &mut md, &mut pmo, Bytes::new())).map(|done| done.warning)
+            }
+        };
+        assert_eq!(warning, Ok(Reason::MULTIPLE_REASONS));
+        assert_eq!(block_on(s.commit()), Err(Reason::BACKED_OUT), "{one}");
+        assert!(drain(&s, a).is_empty());
+    }
+}
+
 type Wrong<T> = (&'static str, fn(&mut T), Reason);
 
 #[test]

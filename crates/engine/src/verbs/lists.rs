@@ -205,16 +205,25 @@ impl SessionInner {
         Ok((resolved, authorised))
     }
 
-    /// Opens a queue of a list that has opened so many.
+    /// Refuses a list that is longer than a connection may have handles: each of its queues takes room, also while it fails.
+    fn check_length(&self, records: &[ObjectRecord]) -> Result<(), Reason> {
+        let most = self.qm.catalogue.qmgr().max_handles;
+        match u32::try_from(records.len()) {
+            Ok(length) if length <= most => Ok(()),
+            _ => Err(Reason::HANDLE_NOT_AVAILABLE),
+        }
+    }
+
+    /// Opens a queue of a list behind so many others.
     fn open_listed(
         &self,
         record: &ObjectRecord,
         mut options: i32,
         caller: &Caller,
-        opened: u32,
+        others: u32,
     ) -> Result<Handle, Reason> {
         let (resolved, authorised) = self.resolve_listed(record, options, caller)?;
-        if self.lock().handles.open + opened >= self.qm.catalogue.qmgr().max_handles {
+        if self.lock().handles.open + others >= self.qm.catalogue.qmgr().max_handles {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
         self.count_in(&resolved, &mut options)?;
@@ -237,20 +246,16 @@ impl SessionInner {
     /// MQOPEN of a list, whose options have been checked.
     pub(super) async fn open_list(self: &Arc<Self>, od: &mut Od, options: i32) -> Verb<Hobj> {
         let records = destinations(od)?;
+        self.check_length(&records)?;
         if options & NOT_FOR_LISTS != 0 {
             return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
         }
         let is_alternate = options & MQOO_ALTERNATE_USER_AUTHORITY != 0;
         let caller = self.opener(("MQOPEN", options), od, is_alternate).await?;
         // From here on nothing waits: what is counted in is either numbered or counted out.
-        let mut opened = 0;
-        let queues: Vec<_> = records
-            .iter()
-            .map(|record| {
-                let handle = self.open_listed(record, options, &caller, opened);
-                opened += u32::from(handle.is_ok());
-                handle
-            })
+        let queues: Vec<_> = (0..)
+            .zip(records.iter())
+            .map(|(others, record)| self.open_listed(record, options, &caller, others))
             .collect();
         let outcomes: Vec<_> = queues.iter().map(outcome).collect();
         let is_remote = |at: usize| {
@@ -442,6 +447,7 @@ impl SessionInner {
         }
         context::check(pmo.options, -1)?;
         let records = destinations(od)?;
+        self.check_length(&records)?;
         let options = put1_options(pmo.options);
         let way = |record: &ObjectRecord| {
             let (resolved, authorised) = self.resolve_listed(record, options, &caller)?;
