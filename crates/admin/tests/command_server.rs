@@ -111,6 +111,24 @@ fn commands_in_pcf_are_carried_out_and_answered_in_pcf() {
     assert_eq!(*items, [format!("{:48}", "MADE").into_bytes()]);
 }
 
+/// In PCF a connection has one identifier of bytes, not two of digits.
+#[test]
+fn connections_are_named_by_24_bytes_in_pcf() {
+    let w = World::light();
+    let all = (MQBACF_GENERIC_CONNECTION_ID, Value::Bytes(vec![0; 24]));
+    let answers = answers(&w, vec![request(MQCMD_INQUIRE_CONNECTION, &[all])]);
+    assert!(!answers.is_empty());
+    for answer in &answers {
+        let id = |one: &&Parameter| one.id == MQBACF_CONNECTION_ID;
+        let found = answer.parameters.iter().find(id).map(|one| &one.value);
+        let Some(Value::Bytes(bytes)) = found else {
+            panic!("{answer:?}")
+        };
+        assert_eq!(bytes.len(), 24, "{answer:?}");
+        assert!(bytes.starts_with(b"AMQ"), "{answer:?}");
+    }
+}
+
 /// Its thread may come to run when the queue manager has begun to end.
 #[test]
 fn what_was_asked_before_an_end_is_answered_however_late_the_server_comes() {

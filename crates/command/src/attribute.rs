@@ -308,7 +308,8 @@ impl Attribute {
     }
 }
 
-fn from_hex(text: &str) -> Option<Vec<u8>> {
+/// The bytes that hexadecimal digits stand for.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(high)? << 4 | digit(low)?).ok();

@@ -9,7 +9,7 @@ use posthaste_mqi::constants as mq;
 use posthaste_mqi::{ByteOrder, CompCode, Reason};
 
 use super::{Header, Message, Parameter, PcfError, Text, UTF_8, Value, whole};
-use crate::attribute::{Attribute, shown};
+use crate::attribute::{Attribute, from_hex, shown};
 use crate::command::{DisplayType, DisplayWhat};
 use crate::kinds::ObjectKind;
 use crate::reply::{Reply, Row};
@@ -250,6 +250,10 @@ impl Programmed {
         if self.name != mq::MQCA_Q_NAME || !edits {
             return Ok(self.noun);
         }
+        let of_type = |one: &&Parameter| one.id == mq::MQIA_Q_TYPE;
+        if request.parameters.iter().filter(of_type).count() > 1 {
+            return refused(Reason::CCF_CFIN_DUPLICATE_PARM);
+        }
         match request.int(mq::MQIA_Q_TYPE) {
             Some(mq::MQQT_LOCAL) => Ok("QLOCAL"),
             Some(mq::MQQT_MODEL) => Ok("QMODEL"),
@@ -290,9 +294,9 @@ impl Programmed {
         let edits = matches!(self.form, Form::Create | Form::Change | Form::Delete);
         let of_queues = self.name == mq::MQCA_Q_NAME;
         let word = match (parameter.id, &parameter.value) {
-            (id, _) if id == self.name => "",
+            (id, Value::Text(_) | Value::Bytes(_)) if id == self.name && id != 0 => "",
             (mq::MQIA_Q_TYPE, Value::Int(mq::MQQT_ALL)) if of_queues => "",
-            (mq::MQIA_Q_TYPE, _) if of_queues && edits => "",
+            (mq::MQIA_Q_TYPE, Value::Int(_)) if of_queues && edits => "",
             // No others are kept.
             (mq::MQIACH_CHANNEL_INSTANCE_TYPE, Value::Int(mq::MQOT_CURRENT_CHANNEL))
                 if self.command == mq::MQCMD_INQUIRE_CHANNEL_STATUS =>
@@ -488,6 +492,12 @@ fn parameters(row: &Row) -> Vec<Parameter> {
             }
             value::Value::Texts(texts) => texts_of(texts, attribute.char_length),
             value::Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
+            // MQSC shows as digits what is bytes in PCF.
+            value::Value::Text(digits)
+                if (mq::MQBACF_FIRST..=mq::MQBACF_LAST_USED).contains(&attribute.selector) =>
+            {
+                from_hex(digits).map_or_else(|| Value::Text(Text::new(digits)), Value::Bytes)
+            }
             value::Value::Text(text) if !attribute.secret => Value::Text(Text::new(text)),
             _ => Value::Text(Text::new(cell.shown().trim_end())),
         };
@@ -718,6 +728,25 @@ mod tests {
                 mq::MQCMD_INQUIRE_Q,
                 vec![name(), name()],
                 Reason::CCF_CFST_DUPLICATE_PARM,
+            ),
+            (
+                mq::MQCMD_DELETE_Q,
+                vec![
+                    name(),
+                    int(mq::MQIA_Q_TYPE, mq::MQQT_LOCAL),
+                    int(mq::MQIA_Q_TYPE, mq::MQQT_ALIAS),
+                ],
+                Reason::CCF_CFIN_DUPLICATE_PARM,
+            ),
+            (
+                mq::MQCMD_INQUIRE_Q,
+                vec![name(), int(mq::MQCA_Q_NAME, 1)],
+                Reason::CCF_CFIN_PARM_ID_ERROR,
+            ),
+            (
+                mq::MQCMD_CHANGE_Q_MGR,
+                vec![int(0, 1)],
+                Reason::CCF_CFIN_PARM_ID_ERROR,
             ),
             (
                 mq::MQCMD_CREATE_Q,
