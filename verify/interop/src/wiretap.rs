@@ -214,9 +214,10 @@ impl Dissection {
                 *self.structures.entry(name.trim().to_owned()).or_default() += 1;
             }
         }
-        // IBM's own XA requests are among what it calls so.
+        // IBM's own XA requests are among what it calls so. Of distribution lists it reads the records, and calls them stray all
+        // the same, in IBM's requests as in the answers.
         let wrong = format!(
-            "tcp.srcport == {PORT} && (_ws.malformed || _ws.expert.severity >= 0x00600000)"
+            "tcp.srcport == {PORT} && (_ws.malformed || _ws.expert.severity >= 0x00600000) && !(mq.od.nbrrec > 0)"
         );
         let fields = [
             "frame.number",
