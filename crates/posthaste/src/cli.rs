@@ -460,7 +460,7 @@ pub(crate) struct Stop {
     /// Refused
     #[arg(short = 'x', hide = true)]
     pub(crate) standby: bool,
-    /// Let clients reconnect that ask for it; they do after every end
+    /// Accepted for MQ's sake: clients that ask for it reconnect after every end
     #[arg(short = 'r')]
     pub(crate) reconnect: bool,
 }
