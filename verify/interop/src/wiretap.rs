@@ -215,9 +215,10 @@ impl Dissection {
             }
         }
         // IBM's own XA requests are among what it calls so. Of distribution lists it reads the records, and calls them stray all
-        // the same, in IBM's requests as in the answers.
+        // the same, in IBM's requests as in the answers; in one that opens a list in part (2136) it takes a name for a length.
+        let lists = "mq.od.nbrrec > 0 || mq.api.reasoncode == 2136";
         let wrong = format!(
-            "tcp.srcport == {PORT} && (_ws.malformed || _ws.expert.severity >= 0x00600000) && !(mq.od.nbrrec > 0)"
+            "tcp.srcport == {PORT} && (_ws.malformed || _ws.expert.severity >= 0x00600000) && !({lists})"
         );
         let fields = [
             "frame.number",
