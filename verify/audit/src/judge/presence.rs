@@ -2,7 +2,8 @@
 //!
 //! A unit of work in doubt is tried both ways. Evidence for its commit: a message it put was
 //! delivered or is there. Evidence against: a message it got is there, or was given to somebody else
-//! afterwards (a connection that was cut is backed out while others work on). What is missing under one
+//! afterwards (a connection that was cut is backed out while others work on): to one who asked later, or
+//! with a higher backout count. What is missing under one
 //! way and under no other explanation is its cost, which may be paid by gets outside syncpoint that
 //! were in flight on the same queue (each may have taken one message), as may be any other missing
 //! message. A way is possible if nothing contradicts it and all costs together can be paid.
@@ -128,16 +129,19 @@ fn seen_early(book: &Book<'_>, life: &Life<'_>) -> bool {
     life.deliveries.iter().any(|get| get.replied < asked)
 }
 
-/// Whether a message that the unit of work got was given to somebody else, who took it for good or asked later.
+/// Whether a message that the unit of work got was given to somebody else: who took it for good, asked later, or
+/// was told that it had been backed out meanwhile (a get that waits is called before and given it after).
 fn given_on(book: &Book<'_>, unit: UnitId, life: &Life<'_>) -> bool {
     let (own, others): (Vec<&Get>, Vec<&Get>) = life
         .deliveries
         .iter()
         .partition(|get| get.unit == Some(unit));
+    let backouts = |get: &Get| get.delivered().map_or(0, |(_, backouts)| backouts);
     let had = own.iter().map(|get| get.replied).max().unwrap_or(0);
-    others
-        .iter()
-        .any(|get| book.get_fate(get) == Fate::Happened || get.called > had)
+    let count = own.iter().map(|get| backouts(get)).max().unwrap_or(0);
+    others.iter().any(|get| {
+        book.get_fate(get) == Fate::Happened || get.called > had || backouts(get) > count
+    })
 }
 
 /// The two ways of a unit of work in doubt: committed, backed out.

@@ -396,6 +396,26 @@ fn what_a_unit_in_doubt_got_may_be_given_to_others() {
         s.found(B).backouts = 1;
         assert_eq!(s.judge(), NONE, "{asks_later} {in_unit}");
     }
+    // One who waited was given it with the commit under way and lost it too; then the crash took it along.
+    let mut s = Scene::new();
+    s.put(A, None).persistent = false;
+    let waited_since = s.tick();
+    s.get(A, Some(unit(1, 0)));
+    s.doubt(unit(1, 0));
+    let get = s.get(A, Some(unit(2, 0)));
+    get.called = waited_since;
+    get.outcome = Outcome::Delivered { id: A, backouts: 1 };
+    s.put(B, Some(unit(2, 0)));
+    assert_eq!(s.judge(), NONE);
+    // Without the backout the queue manager gave it to two.
+    let mut s = Scene::new();
+    s.put(A, None).persistent = false;
+    let waited_since = s.tick();
+    s.get(A, Some(unit(1, 0)));
+    s.get(A, Some(unit(2, 0))).called = waited_since;
+    s.put(B, Some(unit(2, 0)));
+    s.doubt(unit(1, 0));
+    assert_eq!(s.judge(), [Broken::Repeated]);
     // Half of it is half of it all the same.
     let mut s = Scene::new();
     s.put(A, None);
