@@ -221,17 +221,9 @@ impl Run {
         }
         let mut before = None;
         loop {
-            let mut worker = self.worker();
-            worker.plan.cancel = 0;
-            let executor = self.machine.world.executor();
-            let made = executor.block_on(async move {
-                worker.drain_subscriptions().await;
-                if worker.open_all().await.is_ok() {
-                    worker.make_place().await;
-                }
-            });
-            made.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
-            self.check()?;
+            // A temporary queue has gone with whoever made it.
+            self.look()?;
+            self.empty(Worker::make_place)?;
             self.machine.world.executor().run_for(TRIED_AGAIN);
             let status = self.machine.qm().queue_status(STAGING);
             let left = status.map_or(0, |status| status.depth);

@@ -560,7 +560,7 @@ impl Run {
     }
 
     /// Holds the definitions against what was reported done.
-    fn look(&self) -> Result<(), Failure> {
+    pub(crate) fn look(&self) -> Result<(), Failure> {
         let mut shared = self.shared.borrow_mut();
         (0..self.plan.definers).try_for_each(|at| {
             let looked = definer::look(&mut shared, at, self.machine.qm());
@@ -582,6 +582,24 @@ impl Run {
         done.map_err(|stuck| Failure::Stuck(stuck.to_string()))
     }
 
+    /// One application opens every queue and gets everything.
+    pub(crate) fn empty(&self, does: impl AsyncFnOnce(Worker) + 'static) -> Result<(), Failure> {
+        let mut worker = self.worker();
+        worker.plan.cancel = 0;
+        let executor = self.machine.world.executor();
+        let emptied = executor.block_on(async move {
+            worker.drain_subscriptions().await;
+            worker.open_all().await?;
+            does(worker).await;
+            Ok::<_, posthaste_mqi::Reason>(())
+        });
+        let emptied = emptied.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
+        emptied.map_err(|reason| {
+            Failure::Stuck(format!("a queue cannot be opened to be emptied: {reason}"))
+        })?;
+        self.check()
+    }
+
     /// One application gets everything; then all has to be accounted for.
     fn audit(&mut self) -> Result<(), Failure> {
         self.look()?;
@@ -589,16 +607,7 @@ impl Run {
         let executor = self.machine.world.executor();
         let decided = executor.block_on(branches::decide_all(shared, session));
         decided.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
-        let mut worker = self.worker();
-        let drained = self.machine.world.executor().block_on(async move {
-            worker.plan.cancel = 0;
-            worker.drain_subscriptions().await;
-            if worker.open_all().await.is_ok() {
-                worker.drain().await;
-            }
-        });
-        drained.map_err(|stuck| Failure::Stuck(stuck.to_string()))?;
-        self.check()?;
+        self.empty(Worker::drain)?;
         self.verdict(Model::audit)?;
         self.expect_message()
     }
