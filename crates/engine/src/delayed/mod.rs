@@ -364,7 +364,9 @@ impl Delivering {
         };
         let exception = report::report(inner, Kind::Exception(reason.0), &failed.md, &failed.data);
         if failed.md.report & MQRO_DISCARD_MSG == 0 {
-            send::in_unit(session, failed.dead_letter(inner, reason)?).await?;
+            // Without a dead-letter queue the operator is told what the matter is with where it was to go.
+            let dead = failed.dead_letter(inner, reason).map_err(|_| reason)?;
+            send::in_unit(session, dead).await?;
         }
         if let Some(exception) = exception {
             send::send_report(session, &exception, true).await;
