@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use bytes::Bytes;
 use posthaste_engine::{EndMode, Stop};
 use posthaste_env::block_on;
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
+use posthaste_mqi::{Od, Reason};
 use world::*;
 
 /// The log cannot get the file it needs: the operator is told, everybody works on in what there is,
@@ -124,6 +124,32 @@ fn a_queue_file_that_cannot_be_written_is_not_taken_for_a_full_disk() {
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);
     assert_eq!(drain(&s, h), kept);
+}
+
+/// A publication that waits for room when the queue manager stops is not one that its subscribers refuse (2502). Not every
+/// one waits just then.
+#[test]
+fn a_publication_that_meets_the_end_of_the_queue_manager_says_so() {
+    for _ in 0..12 {
+        let mut w = World::with(|c| (c.q_buffer, c.pq_buffer) = (20_000, 20_000));
+        w.run(&format!("DEFINE SUB(S) TOPICSTR('t') DEST({LOCAL})"));
+        let s = w.connect();
+        let mut od = Od {
+            version: MQOD_VERSION_4,
+            object_type: MQOT_TOPIC,
+            object_string: "t".to_owned(),
+            ..Od::default()
+        };
+        let topic = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
+        *w.stage.unwritable.lock() = Some(ErrorKind::Other);
+        let data = vec![b'x'; 3_000];
+        let publish = |_: i32| try_put(&s, topic, &mut md(PERSISTENT), 0, &data).err();
+        let refused = (0..100).find_map(publish);
+        assert_eq!(refused, Some(Reason::CONNECTION_BROKEN));
+        block_on(w.qm().ended());
+        drop(s);
+        w.kill();
+    }
 }
 
 /// The process has as many files open as it may: puts that need a queue's file are refused, checkpoints and an end wait

@@ -116,6 +116,10 @@ impl Copy {
         routed: &RoutedMessage,
         reason: Reason,
     ) -> Result<Option<(RoutedMessage, Reservation)>, Reason> {
+        // It is the queue manager that ends, and not its queue that refuses it.
+        if reason == Reason::CONNECTION_BROKEN {
+            return Err(reason);
+        }
         // A managed queue goes after its subscription.
         let gone = |id: SubId| qm.topics.found(&id).is_none();
         if reason == Reason::Q_DELETED && self.subscription.is_some_and(gone) {
