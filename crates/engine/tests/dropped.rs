@@ -5,7 +5,7 @@
 mod world;
 
 use posthaste_admin::Admin;
-use posthaste_engine::Application;
+use posthaste_engine::{Application, End, Start, Xid};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, Reason};
@@ -221,6 +221,25 @@ fn the_end_of_a_connection_waits_for_its_backout() {
     drop(Call::begin(async move { backing_out.backout().await }));
     let mut end = Call::begin(async move { s.terminate().await });
     assert!(end.poll().is_none(), "the record is not forced");
+    w.stage.resume();
+    end.finish();
+    assert_eq!(next(&other, o, 0).unwrap().md.backout_count, 1);
+}
+
+/// The same of a branch that it has begun and nobody else knows.
+#[test]
+fn the_end_of_a_connection_waits_for_the_backout_of_its_branch() {
+    let w = World::pausable();
+    w.run("DEFINE QLOCAL(HARD) HARDENBO");
+    let (s, other) = (w.connect(), w.connect());
+    let (h, o) = (open(&s, "HARD", IN_OUT), open(&other, "HARD", IN_OUT));
+    put(&s, h, PERSISTENT, 0, b"x");
+    let xid = Xid::new(1, b"global", b"branch").unwrap();
+    block_on(s.start_branch(&xid, Start::New)).unwrap();
+    next(&s, h, SYNC).unwrap();
+    block_on(s.end_branch(&xid, End::Success)).unwrap();
+    w.stage.pause();
+    let end = Call::begin(async move { s.terminate().await });
     w.stage.resume();
     end.finish();
     assert_eq!(next(&other, o, 0).unwrap().md.backout_count, 1);

@@ -125,7 +125,7 @@ impl Unit {
         session: u64,
         in_order: bool,
         qm: &Inner,
-        see_through: impl Fn(Arc<Unit>, Result<Backout, LogError>),
+        mut see_through: impl FnMut(Arc<Unit>, Result<Backout, LogError>),
     ) {
         let mut work = self.lock();
         let active = work.stage == Stage::Active;

@@ -93,9 +93,14 @@ impl SessionInner {
 
     /// Waits for the backout of a call that was given up.
     async fn backed_out(&self) {
-        let Some(unit) = self.lock().backing_out.take() else {
-            return;
-        };
+        let unit = self.lock().backing_out.take();
+        if let Some(unit) = unit {
+            self.ended(&unit).await;
+        }
+    }
+
+    /// Waits for the end of a unit of work that has begun to end, or of the queue manager.
+    async fn ended(&self, unit: &Unit) {
         let qm = &self.qm;
         loop {
             let happened = qm.tickets.happened.listen();
@@ -190,6 +195,9 @@ impl Session {
         if call.is_some() {
             session.backed_out().await;
             let _ = session.back_out_own().await;
+            for unit in session.leave_branches(false) {
+                session.ended(&unit).await;
+            }
         }
         session.release();
     }

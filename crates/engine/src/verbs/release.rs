@@ -97,17 +97,23 @@ impl SessionInner {
     }
 
     /// The connection works on no branch any more, and will not see to the end of those that it has worked on: unless it
-    /// has ended in order, a branch of which nobody else knows is backed out.
-    pub(crate) fn leave_branches(&self, in_order: bool) {
+    /// has ended in order, a branch of which nobody else knows is backed out. Returns those whose backout goes on until
+    /// the log has it.
+    pub(crate) fn leave_branches(&self, in_order: bool) -> Vec<Arc<Unit>> {
         let worked_on = self.lock().worked_on.take();
+        let mut going_on = Vec::new();
         if planted(Bug::KeepBranch) {
-            return;
+            return going_on;
         }
         for unit in worked_on {
             unit.left_by(self.id, in_order, &self.qm, |unit, backout| {
+                if let Ok(Backout::Once(_)) = &backout {
+                    going_on.push(Arc::clone(&unit));
+                }
                 self.see_through(unit, backout);
             });
         }
+        going_on
     }
 
     /// Backs out, closes every handle and forgets the connection.
