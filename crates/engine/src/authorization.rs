@@ -57,7 +57,21 @@ pub(crate) enum Caller {
     /// Nobody who is checked.
     Unchecked,
     Checked(Arc<Identity>, Asking),
+    /// A user whom the application has named by its authority to, and its own: whose context a message may have is
+    /// decided by that (manual: "AlternateUserId").
+    Alternate {
+        named: Box<Caller>,
+        own: Box<Caller>,
+    },
 }
+
+/// Authorities that nobody has for naming another user.
+const OWN: Authorities = Authorities::of(&[
+    Authority::PassIdentity,
+    Authority::PassAll,
+    Authority::SetIdentity,
+    Authority::SetAll,
+]);
 
 /// Who asks, and by which call.
 #[derive(Clone)]
@@ -150,6 +164,10 @@ impl Caller {
 
     /// The operator is told of what is missing.
     pub(crate) fn demand(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
+        if let Caller::Alternate { named, own } = self {
+            own.demand(qm, need.only(OWN))?;
+            return named.demand(qm, need.only(!OWN));
+        }
         let decided = self.decide(qm, need);
         decided.inspect_err(|refusal| {
             qm.operator.message("AMQ8077W", &refusal.inserts());
@@ -160,22 +178,30 @@ impl Caller {
     }
 
     pub(crate) fn decide(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
-        let on = |of, name: &str| match self {
-            Caller::Checked(identity, _) => qm.catalogue.authorities.granted(of, name, identity),
-            Caller::Unchecked => !Authorities::NONE,
+        let identity = match self {
+            Caller::Checked(identity, _) => Some(identity),
+            Caller::Unchecked => None,
+            Caller::Alternate { named, own } => {
+                own.decide(qm, need.only(OWN))?;
+                return named.decide(qm, need.only(!OWN));
+            }
+        };
+        let on = |of, name: &str| match identity {
+            Some(identity) => qm.catalogue.authorities.granted(of, name, identity),
+            None => !Authorities::NONE,
         };
         let (object_type, name, needs, granted) = match need {
             Need::Object(of, name, needs) => (of, name, needs, on(of, name)),
             Need::Topic(topic, needs) => {
                 let objects = qm.catalogue.topic_objects.at_or_above(topic);
                 let of = ObjectType::Topic;
-                let granted = match self {
+                let granted = match identity {
                     // Also where nobody has left a topic object.
-                    Caller::Checked(identity, ..) if identity.privileged => !Authorities::NONE,
-                    Caller::Checked(..) => objects
+                    Some(identity) if identity.privileged => !Authorities::NONE,
+                    Some(_) => objects
                         .iter()
                         .fold(Authorities::NONE, |all, object| all | on(of, object)),
-                    Caller::Unchecked => !Authorities::NONE,
+                    None => !Authorities::NONE,
                 };
                 (of, topic, needs, granted)
             }
@@ -185,10 +211,7 @@ impl Caller {
             }
         };
         Authorised::checked(granted, needs).ok_or_else(|| Refusal {
-            user: match self {
-                Caller::Checked(identity, _) => identity.user.to_string(),
-                Caller::Unchecked => String::new(),
-            },
+            user: identity.map_or_else(String::new, |identity| identity.user.to_string()),
             missing: needs & !granted,
             object_type,
             name: match object_type {
@@ -216,6 +239,19 @@ impl<'a> Need<'a> {
     pub fn manager(needs: Authorities) -> Need<'a> {
         Need::Object(ObjectType::QueueManager, MANAGER, needs)
     }
+
+    /// Of what it needs only these.
+    fn only(self, these: Authorities) -> Need<'a> {
+        match self {
+            Need::Object(of, name, needs) => Need::Object(of, name, needs & these),
+            Need::Topic(topic, needs) => Need::Topic(topic, needs & these),
+            // What is made is made for whoever is named.
+            Need::Create(of, _) if !these.has(Authority::Create.into()) => {
+                Need::Object(of, CLASS, Authorities::NONE)
+            }
+            Need::Create(..) => self,
+        }
+    }
 }
 
 /// On whose behalf a command is carried out.
@@ -241,8 +277,10 @@ impl Issuer {
 impl Caller {
     /// Whose record says what whoever makes an object may do with it; none: it needs none.
     pub(crate) fn maker(&self, qm: &Inner) -> Option<Entity> {
-        let Caller::Checked(identity, _) = self else {
-            return None;
+        let identity = match self {
+            Caller::Unchecked => return None,
+            Caller::Checked(identity, _) => identity,
+            Caller::Alternate { named, .. } => return named.maker(qm),
         };
         let by_user = qm.authorization().is_some_and(|service| service.by_user);
         match by_user {

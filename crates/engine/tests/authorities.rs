@@ -412,6 +412,56 @@ fn another_users_authority_is_used_by_who_may() {
     assert_eq!(w.last_inserts("AMQ8077W"), ["app", "get", "queue", "Q"]);
 }
 
+/// Whoever may name another user has not what that one may say of a message's origin (manual: "AlternateUserId").
+#[test]
+fn who_names_another_user_has_its_own_authorities_for_contexts() {
+    let contexts = [
+        (MQOO_PASS_IDENTITY_CONTEXT, "PASSID"),
+        (MQOO_PASS_ALL_CONTEXT, "PASSALL"),
+        (MQOO_SET_IDENTITY_CONTEXT, "SETID"),
+        (MQOO_SET_ALL_CONTEXT, "SETALL"),
+    ];
+    let of_manager = "SETID,SETALL";
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    users.set("root", &["staff", "mqm"]);
+    grant(&w, &[("QUEUE", "Q", "ALL"), ("QMGR", "self", of_manager)]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT,ALTUSR)");
+    let s = admit(&w, "gate").unwrap();
+    let open_for = |user: &str, option: i32| {
+        let mut od = object("Q");
+        od.alternate_user_id = Chars::new(user);
+        let options = MQOO_OUTPUT | MQOO_ALTERNATE_USER_AUTHORITY | option;
+        opens_od(&s, &mut od, options)
+    };
+    let put1 = || {
+        let options = MQPMO_ALTERNATE_USER_AUTHORITY | MQPMO_SET_IDENTITY_CONTEXT;
+        puts1(&s, for_other(object("Q")), options)
+    };
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    for user in ["app", "root"] {
+        assert_eq!(open_for(user, 0), Ok(()));
+        for (option, name) in contexts {
+            assert_eq!(open_for(user, option), refused, "{user} {name}");
+            assert_eq!(w.last_inserts("AMQ8077W")[0], "gate", "{user} {name}");
+        }
+    }
+    assert_eq!(put1(), refused);
+    w.run(&format!(
+        "SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD({of_manager})"
+    ));
+    for (option, name) in contexts {
+        let set =
+            |how| format!("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP('gates') {how}({name})");
+        w.run(&set("AUTHADD"));
+        assert_eq!(open_for("app", option), Ok(()), "{name}");
+        w.run(&set("AUTHRMV"));
+    }
+    w.run("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP('gates') AUTHADD(SETID)");
+    assert_eq!(put1(), Ok(()));
+}
+
 #[test]
 fn records_are_of_groups_unless_users_have_their_own() {
     for by_user in [false, true] {

@@ -309,7 +309,7 @@ fn what_nobody_takes_stays_and_the_operator_is_told() {
         w.w.message_count("AMQ2215W") == 1
     });
     // There is no dead-letter queue, but that is not the reason.
-    let inserts = w.w.inserts_of("AMQ2215W");
+    let inserts = w.w.last_inserts("AMQ2215W");
     assert_eq!(inserts, [STAGING, &Reason::PUT_INHIBITED.to_string()]);
     until("it is back", || w.w.depth(STAGING) == 1);
     assert_eq!(w.w.depth("Q"), 0);

@@ -2,7 +2,8 @@
 //!
 //! Invariants: an object is checked by the name that it is opened by (that of an alias, not of its target), before
 //! anything is made or counted; a queue that is transmitted from can be opened for output by its own name only by who may
-//! set all context; whoever opens a model queue needs to display it besides.
+//! set all context; whoever opens a model queue needs to display it besides; who
+//! names another user has that one's authorities on objects, and its own as to contexts.
 
 use std::sync::Arc;
 
@@ -231,7 +232,11 @@ impl SessionInner {
         };
         own.check_manager(&self.qm, ALTERNATE)?;
         // Of somebody who is not checked too: who acts for others may do what they may.
-        self.qm.caller(user, self.asking(call)).await
+        let named = self.qm.caller(user, self.asking(call)).await?;
+        Ok(Caller::Alternate {
+            named: Box::new(named),
+            own: Box::new(own),
+        })
     }
 
     /// On whose behalf an object is opened.

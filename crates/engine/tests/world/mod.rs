@@ -278,13 +278,6 @@ impl World {
         messages.iter().filter(|m| m.0 == id).count()
     }
 
-    /// What the last of these messages said.
-    pub fn inserts_of(&self, id: &str) -> Vec<String> {
-        let messages = self.operator.messages.lock();
-        let last = messages.iter().rfind(|m| m.0 == id);
-        last.map(|m| m.1.clone()).unwrap_or_default()
-    }
-
     /// Has something done when the operator hears a message next, on the thread that says it.
     pub fn on_message(&self, id: &'static str, hook: impl FnOnce() + Send + 'static) {
         *self.operator.hook.lock() = Some((id, Box::new(hook)));
