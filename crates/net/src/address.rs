@@ -38,7 +38,15 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// What limits for each address are counted by.
+    /// What limits for each address are counted by: of IPv6 a site has 64 bits to itself, so its addresses are one.
+    pub fn site(&self) -> Option<Host> {
+        match self.host()? {
+            Host::V6(long) => Some(Host::V6((u128::from(long) >> 64 << 64).into())),
+            short => Some(short),
+        }
+    }
+
+    /// Its address.
     pub fn host(&self) -> Option<Host> {
         match self {
             Peer::Tcp(address) => Some(address.ip().to_canonical()),

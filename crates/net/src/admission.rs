@@ -210,21 +210,21 @@ impl Admission {
         let mut counts = self.shared.counts.lock();
         let mut verdict = self.verdict(&counts, peer);
         if let Err(why) = verdict
-            && counts.evict(peer.host(), why)
+            && counts.evict(peer.site(), why)
         {
             verdict = self.verdict(&counts, peer);
         }
         verdict?;
         counts.next += 1;
-        let (id, host, traffic) = (counts.next, peer.host(), Arc::new(Traffic::default()));
-        counts.live.insert(id, (host, Arc::clone(&traffic)));
-        *counts.per_address.entry(host).or_insert(0) += 1;
+        let (id, site, traffic) = (counts.next, peer.site(), Arc::new(Traffic::default()));
+        counts.live.insert(id, (site, Arc::clone(&traffic)));
+        *counts.per_address.entry(site).or_insert(0) += 1;
         let place = Arc::new(Place::default());
-        counts.half_open.insert(id, host, now(), Arc::clone(&place));
+        counts.half_open.insert(id, site, now(), Arc::clone(&place));
         Ok(Permit {
             shared: Arc::clone(&self.shared),
             id,
-            host,
+            site,
             traffic,
             place,
         })
@@ -240,7 +240,7 @@ impl Admission {
                 limit: limits.connections,
             });
         }
-        let from_there = counts.per_address.get(&peer.host()).copied().unwrap_or(0);
+        let from_there = counts.per_address.get(&peer.site()).copied().unwrap_or(0);
         if from_there >= limits.per_address {
             return Err(Refused::TooManyFromAddress {
                 limit: limits.per_address,
@@ -308,7 +308,7 @@ impl Admission {
 pub struct Permit {
     shared: Arc<Shared>,
     id: u64,
-    host: Option<Host>,
+    site: Option<Host>,
     traffic: Arc<Traffic>,
     place: Arc<Place>,
 }
@@ -327,7 +327,7 @@ impl Permit {
     /// The connection is one that is wanted, and keeps its place from now on; false if it has lost it already.
     pub fn establish(&self) -> bool {
         let mut counts = self.shared.counts.lock();
-        let half_open = counts.half_open.remove(self.id, self.host);
+        let half_open = counts.half_open.remove(self.id, self.site);
         drop(counts);
         half_open || !self.place.evicted.load(Ordering::Acquire)
     }
@@ -366,6 +366,27 @@ mod tests {
 
     fn peer(last: u8) -> Peer {
         Peer::Tcp(SocketAddr::from(([127, 0, 0, last], 1414)))
+    }
+
+    /// One machine has as many addresses of its site as it likes.
+    #[test]
+    fn a_site_of_ipv6_counts_as_one_address() {
+        let six = |site: u16, host: u16| {
+            let address = [0x2001, 0xdb8, 0, site, 0, 0, 0, host];
+            Peer::Tcp(SocketAddr::from((address, 1414)))
+        };
+        let admission = Admission::new(Limits {
+            connections: 10,
+            per_address: 2,
+        });
+        let taken = [1, 2].map(|host| admission.admit(&six(1, host)).unwrap());
+        taken.iter().for_each(|permit| assert!(permit.establish()));
+        assert_eq!(
+            admission.admit(&six(1, 3)).err(),
+            Some(Refused::TooManyFromAddress { limit: 2 })
+        );
+        assert!(admission.admit(&six(2, 3)).is_ok());
+        assert_eq!(six(1, 3).conname(), "2001:db8:0:1::3");
     }
 
     #[test]

@@ -45,10 +45,27 @@ struct Given {
     entities: Vec<String>,
     /// Whose they are, as they were written.
     names: Vec<String>,
-    add: Vec<String>,
-    remove: Vec<String>,
+    changes: Vec<Change>,
     /// Options without a value.
     flags: Vec<String>,
+}
+
+/// Authorities that are taken away, and then others that are given.
+#[derive(Debug, Default, PartialEq)]
+struct Change {
+    remove: Vec<String>,
+    add: Vec<String>,
+}
+
+impl Change {
+    /// As SET AUTHREC has it.
+    fn text(&self) -> String {
+        let list = |keyword: &str, words: &[String]| match words.is_empty() {
+            true => String::new(),
+            false => format!(" {keyword}({})", words.join(",")),
+        };
+        list("AUTHRMV", &self.remove) + &list("AUTHADD", &self.add)
+    }
 }
 
 fn quoted(text: &str) -> String {
@@ -83,13 +100,32 @@ impl Given {
                 }
                 flag if flags.contains(&flag) => given.flags.push(flag.to_owned()),
                 other => match (other.split_at_checked(1), grants) {
-                    (Some(("+", authority)), true) => given.add.push(authority.to_uppercase()),
-                    (Some(("-", authority)), true) => given.remove.push(authority.to_uppercase()),
+                    (Some(("+", authority)), true) => given.change(true, authority),
+                    (Some(("-", authority)), true) => given.change(false, authority),
                     _ => return Err(wrong(&format!("{other} is no option of this command"))),
                 },
             }
         }
         Ok(given)
+    }
+
+    /// What comes later holds: `-all +put` leaves put, `+put -all` nothing.
+    fn change(&mut self, adds: bool, authority: &str) {
+        if self
+            .changes
+            .last()
+            .is_none_or(|last| !adds && !last.add.is_empty())
+        {
+            self.changes.push(Change::default());
+        }
+        if let Some(last) = self.changes.last_mut() {
+            let list = if adds {
+                &mut last.add
+            } else {
+                &mut last.remove
+            };
+            list.push(authority.to_uppercase());
+        }
     }
 
     fn has(&self, flag: &str) -> bool {
@@ -164,24 +200,19 @@ pub(crate) fn set(place: Option<&Path>, args: &cli::Words) -> Result<Exit, Failu
     if given.object_type.is_none() || given.entities.is_empty() {
         return Err(wrong("setmqaut needs -t and at least one -p or -g"));
     }
-    let list = |keyword: &str, words: &[String]| match words.is_empty() {
-        true => String::new(),
-        false => format!(" {keyword}({})", words.join(",")),
-    };
-    let changes = list("AUTHADD", &given.add) + &list("AUTHRMV", &given.remove);
-    let verb = match (given.has("-remove"), changes.is_empty()) {
-        (true, true) => "DELETE",
-        (false, false) => "SET",
+    let (verb, changes) = match (given.has("-remove"), given.changes.is_empty()) {
+        (true, true) => ("DELETE", vec![String::new()]),
+        (false, false) => ("SET", given.changes.iter().map(Change::text).collect()),
         (true, false) => return Err(wrong("-remove goes without authorities")),
         (false, true) => return Err(wrong("setmqaut needs authorities, such as +put")),
     };
     let mut server = given.connect(place, "setmqaut")?;
     for entity in &given.entities {
         let record = given.parameters("PROFILE");
-        done(
-            &mut server,
-            &format!("{verb} AUTHREC{record} {entity}{changes}"),
-        )?;
+        for change in &changes {
+            let text = format!("{verb} AUTHREC{record} {entity}{change}");
+            done(&mut server, &text)?;
+        }
     }
     server.disconnect();
     let mut out = Out::new();
@@ -303,13 +334,11 @@ mod tests {
             " PROFILE('DEV.**') OBJTYPE(QUEUE)"
         );
         assert_eq!(given.entities, ["GROUP('staff')", "PRINCIPAL('it''s')"]);
-        assert_eq!(
-            (given.add, given.remove),
-            (
-                vec!["PUT".to_owned()],
-                vec!["GET".to_owned(), "ALL".to_owned()]
-            )
-        );
+        let changes: Vec<String> = given.changes.iter().map(Change::text).collect();
+        assert_eq!(changes, [" AUTHADD(PUT)", " AUTHRMV(GET,ALL)"]);
+        let given = read("-t qmgr -g staff -all +connect +inq", true).unwrap();
+        let changes: Vec<String> = given.changes.iter().map(Change::text).collect();
+        assert_eq!(changes, [" AUTHRMV(ALL) AUTHADD(CONNECT,INQ)"]);
         assert!(read("-l", false).unwrap().has("-l"));
         for wrong in ["-n", "put", "-z"] {
             assert!(read(wrong, false).is_err(), "{wrong}");

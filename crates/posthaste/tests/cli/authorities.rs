@@ -61,6 +61,7 @@ fn a_channels_user_may_do_what_its_group_may() {
     let expected = "Entity daemon has the following authorizations for object DEV.QUEUE.1:\n\tbrowse\n\tput\n\tinq\n";
     assert_eq!(shown, expected);
     run("setmqaut -m QM1 -n DEV.** -t q -g daemon -put");
+    run("setmqaut -m QM1 -n DEV.** -t q -g daemon -all +browse +inq");
     let dumped = run("dmpmqaut -m QM1 -n DEV.QUEUE.1 -t q");
     let expected = "profile:     DEV.**\nobject type: queue\nentity:      daemon\ntype:        group\n\
                     authority:   browse, inq\n";
