@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use posthaste_command::Reply;
-use posthaste_command::pcf::{self, PcfError};
+use posthaste_command::pcf;
+use posthaste_command::{ObjectKind, Reply};
 use posthaste_engine::{Application, Operator, Session};
 use posthaste_env::Clock;
 use posthaste_mqi::constants::{
@@ -188,24 +188,40 @@ impl Serving<'_> {
 
     /// Carries a request out; gives the messages that answer it.
     async fn carry_out(&self, request: &Md, data: &Bytes, order: ByteOrder) -> Vec<Vec<u8>> {
-        let refused =
-            |error: PcfError| Reply::failed("AMQ2402E", &[error.to_string()], error.reason);
-        match pcf::command_of(data).filter(|command| *command != MQCMD_ESCAPE) {
-            Some(command) => {
-                let reply = match pcf::programmed_command(data) {
-                    Ok(asked) => self.admin.run_as(sender(request), &asked.mqsc).await,
-                    Err(error) => refused(error),
-                };
-                pcf::programmed_replies(command, &reply, order)
-            }
-            None => {
-                let reply = match pcf::escape_command(data) {
-                    Ok(text) => self.admin.run_as(sender(request), &text).await,
-                    Err(error) => refused(error),
-                };
-                pcf::escape_replies(&reply, order)
-            }
+        if let Some(number) = pcf::command_of(data).filter(|number| *number != MQCMD_ESCAPE) {
+            return match pcf::request_of(data, &|name| self.kind_of_queue(name)) {
+                Ok(asked) => {
+                    let reply = self.run_all(request, &asked.commands).await;
+                    pcf::responses(number, &reply, order)
+                }
+                Err(why) => pcf::refusal(number, &why, order),
+            };
         }
+        let reply = match pcf::escape_command(data) {
+            Ok(text) => self.admin.run_as(sender(request), &text).await,
+            Err(error) => Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
+        };
+        pcf::escape_replies(&reply, order)
+    }
+
+    /// Carries out one command after the other, until one fails.
+    async fn run_all(&self, request: &Md, commands: &[String]) -> Reply {
+        let mut all = Reply::default();
+        for command in commands {
+            let reply = self.admin.run_as(sender(request), command).await;
+            if !reply.ok {
+                return reply;
+            }
+            all.rows.extend(reply.rows);
+            all.messages.extend(reply.messages);
+        }
+        all
+    }
+
+    fn kind_of_queue(&self, name: &str) -> Option<ObjectKind> {
+        let qm = self.admin.queue_manager();
+        let mut kinds = ObjectKind::QUEUES.into_iter();
+        kinds.find(|kind| qm.object(*kind, name).is_some())
     }
 
     /// Ends the unit of work of a persistent request.

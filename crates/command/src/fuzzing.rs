@@ -116,8 +116,10 @@ pub fn command_message(data: &[u8]) {
     if let Ok(text) = pcf::escape_command(data) {
         mqsc(text.as_bytes());
     }
-    if let Ok(request) = pcf::programmed_command(data) {
-        mqsc(request.mqsc.as_bytes());
+    if let Ok(request) = pcf::request_of(data, &|_| None) {
+        for command in request.commands {
+            mqsc(command.as_bytes());
+        }
     }
     // Whether these accept the bytes does not matter, only that they come back.
     let _ = pcf::escape_texts(data).is_ok();

@@ -7,13 +7,19 @@
 //! the MQRCCF_ reason that the manual gives for it, with its offset. Encoding pads text and
 //! bytes to a multiple of four, as the manual requires; decoding does not insist on it.
 
+mod authority;
+mod commands;
 mod decode;
 mod encode;
 mod escape;
-mod programmed;
+mod refusal;
+mod request;
+mod response;
 
 pub use escape::{EscapeReplies, escape_command, escape_replies, escape_request, escape_texts};
-pub use programmed::{Request, command_of, programmed_command, programmed_replies};
+pub use refusal::Refusal;
+pub use request::{Request, request_of};
+pub use response::{command_of, refusal, responses};
 
 use posthaste_mqi::constants as mq;
 use posthaste_mqi::{ByteOrder, Reason};
@@ -153,6 +159,28 @@ pub enum Value {
     },
     /// MQCFGR and the parameters in it.
     Group(Vec<Parameter>),
+}
+
+impl Value {
+    /// The texts of a list, or the one text, as far as they can be shown.
+    fn shown_texts(&self) -> Vec<String> {
+        match self {
+            Value::Text(text) => vec![text.shown()],
+            Value::Texts { ccsid, items, .. } => {
+                let text = |bytes: &Vec<u8>| Text {
+                    ccsid: *ccsid,
+                    bytes: bytes.clone(),
+                };
+                items.iter().map(|bytes| text(bytes).shown()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The numbers of the commands in PCF that are carried out, Escape aside.
+pub fn command_numbers() -> impl Iterator<Item = i32> {
+    commands::all().map(|command| command.number)
 }
 
 /// A whole message.

@@ -205,7 +205,11 @@ pub(super) fn manager_status(
 
 pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
     let mut reply = Reply::default();
-    let wanted = |c: &ConnectionStatus| generic_matches(request.name, &conn(c));
+    // By CONN, or by the whole identifier, of which that is the end.
+    let whole = |c: &ConnectionStatus| format!("{}{}", external_connection(qm), conn(c));
+    let wanted = |c: &ConnectionStatus| {
+        generic_matches(request.name, &conn(c)) || generic_matches(request.name, &whole(c))
+    };
     for connection in qm.connection_status().iter().filter(|c| wanted(c)) {
         let (itself, handles) = match request.type_ {
             None | Some(DisplayType::Conn) => (true, false),
@@ -254,7 +258,13 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
         }
     }
     match reply.rows.is_empty() {
-        true => Reply::failed("AMQ8461E", &[], Reason::CCF_NONE_FOUND),
+        true => {
+            let reason = match request.name.ends_with('*') || request.filter.is_some() {
+                true => Reason::CCF_NONE_FOUND,
+                false => Reason::CCF_CONNECTION_ID_ERROR,
+            };
+            Reply::failed("AMQ8461E", &[], reason)
+        }
         false => reply,
     }
 }
@@ -331,15 +341,21 @@ fn branches_alone(qm: &QueueManager) -> Vec<ConnectionStatus> {
     alone.collect()
 }
 
+/// EXTCONN: what the identifiers of all connections to a queue manager begin with.
+fn external_connection(qm: &QueueManager) -> String {
+    let name = qm.name().bytes().chain(std::iter::repeat(b' '));
+    let digits = name.take(12).map(|byte| format!("{byte:02X}"));
+    std::iter::once("414D5143".to_owned())
+        .chain(digits)
+        .collect()
+}
+
 /// CONN, EXTCONN and TYPE: which connection it is.
 fn identity(qm: &QueueManager, connection: &ConnectionStatus, kind: &str) -> Row {
-    let mut external = String::from("414D5143");
-    let name = qm.name().bytes().chain(std::iter::repeat(b' '));
-    external.extend(name.take(12).map(|b| format!("{b:02X}")));
     let mut row = Row::of(DisplayWhat::Conn);
     for (keyword, value) in [
         ("CONN", conn(connection)),
-        ("EXTCONN", external),
+        ("EXTCONN", external_connection(qm)),
         ("TYPE", kind.to_owned()),
     ] {
         row.push(keyword, value);

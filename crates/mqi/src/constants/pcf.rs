@@ -313,6 +313,53 @@ families! {
         MQFC_NO = 0;
         MQFC_YES = 1;
     }
+    "Action of Set Channel Authentication Record", "MQACT_" {
+        MQACT_ADD = 5;
+        MQACT_REPLACE = 6;
+        MQACT_REMOVE = 7;
+        MQACT_REMOVEALL = 8;
+    }
+    "Which authority records are asked for", "MQAUTHOPT_" {
+        MQAUTHOPT_ENTITY_EXPLICIT = 1;
+        MQAUTHOPT_ENTITY_SET = 2;
+        MQAUTHOPT_NAME_EXPLICIT = 16;
+        MQAUTHOPT_NAME_ALL_MATCHING = 32;
+        MQAUTHOPT_NAME_AS_WILDCARD = 64;
+    }
+    "Type of channel authentication record", "MQCAUT_" {
+        MQCAUT_ALL = 0;
+        MQCAUT_BLOCKUSER = 1;
+        MQCAUT_BLOCKADDR = 2;
+        MQCAUT_SSLPEERMAP = 3;
+        MQCAUT_ADDRESSMAP = 4;
+        MQCAUT_USERMAP = 5;
+        MQCAUT_QMGRMAP = 6;
+    }
+    "Channel table", "MQCHTAB_" {
+        MQCHTAB_Q_MGR = 1;
+        MQCHTAB_CLNTCONN = 2;
+    }
+    "Where retained publications are cleared", "MQCLRS_" {
+        MQCLRS_LOCAL = 1;
+        MQCLRS_GLOBAL = 2;
+    }
+    "Which channel authentication records are asked for", "MQMATCH_" {
+        MQMATCH_GENERIC = 0;
+        MQMATCH_RUNCHECK = 1;
+        MQMATCH_EXACT = 2;
+        MQMATCH_ALL = 3;
+    }
+    "For what the queues are open whose status is asked for", "MQQSOT_" {
+        MQQSOT_ALL = 1;
+        MQQSOT_INPUT = 2;
+        MQQSOT_OUTPUT = 3;
+    }
+    "What Refresh Security is about", "MQSECTYPE_" {
+        MQSECTYPE_AUTHSERV = 1;
+        MQSECTYPE_SSL = 2;
+        MQSECTYPE_CLASSES = 3;
+        MQSECTYPE_CONNAUTH = 4;
+    }
     "Stop mode", "MQMODE_" {
         MQMODE_FORCE = 0;
         MQMODE_QUIESCE = 1;

@@ -626,11 +626,34 @@ public final class Base {
         status.addParameter(CMQC.MQCA_Q_NAME, name);
         equal(0, agent.send(status)[0].getIntParameterValue(CMQC.MQIA_CURRENT_Q_DEPTH));
         agent.send(new PCFMessage(CMQCFC.MQCMD_PING_Q_MGR));
-        PCFMessage delete = new PCFMessage(CMQCFC.MQCMD_DELETE_Q);
-        delete.addParameter(CMQC.MQCA_Q_NAME, name);
-        agent.send(delete);
-        refused(CMQC.MQRC_UNKNOWN_OBJECT_NAME, agent, delete);
+        PCFMessage copy = new PCFMessage(CMQCFC.MQCMD_COPY_Q);
+        copy.addParameter(CMQCFC.MQCACF_FROM_Q_NAME, name);
+        copy.addParameter(CMQCFC.MQCACF_TO_Q_NAME, "CASE.PCF.COPY");
+        copy.addParameter(CMQC.MQIA_Q_TYPE, CMQC.MQQT_LOCAL);
+        agent.send(copy);
+        PCFMessage names = new PCFMessage(CMQCFC.MQCMD_INQUIRE_Q_NAMES);
+        names.addParameter(CMQC.MQCA_Q_NAME, "CASE.PCF*");
+        String[] both = agent.send(names)[0].getStringListParameterValue(CMQCFC.MQCACF_Q_NAMES);
+        equal(name + " CASE.PCF.COPY", both[0].trim() + " " + both[1].trim());
+        PCFMessage alias = new PCFMessage(CMQCFC.MQCMD_CREATE_Q);
+        alias.addParameter(CMQC.MQCA_Q_NAME, "CASE.PCF.ALIAS");
+        alias.addParameter(CMQC.MQIA_Q_TYPE, CMQC.MQQT_ALIAS);
+        agent.send(alias);
+        for (String made : new String[] {name, "CASE.PCF.COPY", "CASE.PCF.ALIAS"}) {
+            PCFMessage delete = new PCFMessage(CMQCFC.MQCMD_DELETE_Q);
+            delete.addParameter(CMQC.MQCA_Q_NAME, made);
+            agent.send(delete);
+            refused(CMQC.MQRC_UNKNOWN_OBJECT_NAME, agent, delete);
+        }
         refused(CMQCFC.MQRCCF_CFH_COMMAND_ERROR, agent, new PCFMessage(9_999));
+        PCFMessage everybody = new PCFMessage(CMQCFC.MQCMD_INQUIRE_CONNECTION);
+        everybody.addParameter(CMQCFC.MQBACF_GENERIC_CONNECTION_ID, new byte[CMQC.MQ_CONNECTION_ID_LENGTH]);
+        byte[] first = agent.send(everybody)[0].getBytesParameterValue(CMQCFC.MQBACF_CONNECTION_ID);
+        PCFMessage connection = new PCFMessage(CMQCFC.MQCMD_INQUIRE_CONNECTION);
+        connection.addParameter(CMQCFC.MQBACF_CONNECTION_ID, first);
+        PCFMessage[] it = agent.send(connection);
+        equal(1, it.length);
+        that(Arrays.equals(first, it[0].getBytesParameterValue(CMQCFC.MQBACF_CONNECTION_ID)), "another connection");
         agent.disconnect();
         qm.disconnect();
     }
