@@ -54,12 +54,38 @@ const NOT_HERE: &[(&[&str], &str)] = &[
         "listeners are objects (DEFINE, START, STOP LISTENER in runmqsc; crtmqm -p makes one)",
     ),
     (
-        &["runmqakm", "runmqckm", "runmqicred", "runmqktool"],
+        &[
+            "runmqakm",
+            "runmqckm",
+            "runmqicred",
+            "runmqktool",
+            "strmqikm",
+        ],
         "`posthaste certs` makes and shows certificates, openssl does the rest",
     ),
     (
         &["runmqcred", "runqmcred"],
         "definitions hold no passwords: docs/security.md says where each is kept",
+    ),
+    (
+        &["runmqccred"],
+        "there is no mqccred exit whose passwords it hides; applications give user and password in MQCSP, commands by -u",
+    ),
+    (
+        &["runamscred"],
+        "Advanced Message Security is not here; `posthaste encryption` has messages sealed on the disk",
+    ),
+    (
+        &["setmqxacred"],
+        "no resource managers are coordinated here; a transaction manager coordinates this queue manager over XA",
+    ),
+    (
+        &["crtmqcvx"],
+        "there are no conversion exits; MQSTR, MQHRF2, PCF and MQ's headers are converted without",
+    ),
+    (
+        &["setmqprd", "dspmqcap"],
+        "no licence is counted or recorded",
     ),
     (
         &["rcdmqimg", "rcrmqobj", "dmpmqlog", "migmqlog"],
@@ -99,11 +125,13 @@ const NOT_HERE: &[(&[&str], &str)] = &[
             "amqsevt",
             "amqsghac",
             "amqsinq",
+            "amqsinqc",
             "amqsmhac",
             "amqsphac",
             "amqsreq",
             "amqsrua",
             "amqsset",
+            "amqssetc",
             "amqstrg",
             "amqsgrw",
             "dmpmqmsg",
@@ -117,6 +145,7 @@ const NOT_HERE: &[(&[&str], &str)] = &[
             "rdqmdr",
             "rdqmint",
             "rdqmstatus",
+            "runmqbcb",
             "runmqdlq",
             "runmqras",
             "runmqsfb",
@@ -297,6 +326,41 @@ mod tests {
                 assert!(!MQ_NAMES.iter().any(|(here, _)| here == name), "{name}");
                 assert!(!instead.ends_with('.'), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn each_command_that_is_not_here_says_so_once() {
+        let all: Vec<&str> = NOT_HERE
+            .iter()
+            .flat_map(|(names, _)| *names)
+            .copied()
+            .collect();
+        for name in &all {
+            assert_eq!(
+                all.iter().filter(|other| *other == name).count(),
+                1,
+                "{name}"
+            );
+            let words = arguments([OsString::from(format!("/opt/mqm/bin/{name}"))]);
+            let line = absent(&words).unwrap();
+            let begins = format!("{name} is a command of MQ that is not in this release");
+            assert!(line.starts_with(&begins), "{line}");
+        }
+        for name in [
+            "runmqccred",
+            "runmqicred",
+            "runamscred",
+            "strmqikm",
+            "amqsinqc",
+            "amqssetc",
+            "setmqprd",
+            "setmqxacred",
+            "runmqbcb",
+            "crtmqcvx",
+            "dspmqcap",
+        ] {
+            assert!(all.contains(&name), "{name}");
         }
     }
 
