@@ -72,6 +72,31 @@ pub(crate) struct Handle {
     pub(crate) authorised: Authorised,
 }
 
+impl Handle {
+    /// By which nothing has been done yet.
+    pub(crate) fn new(
+        target: Target,
+        opened: Definition,
+        options: i32,
+        authorised: Authorised,
+    ) -> Handle {
+        Handle {
+            target,
+            options,
+            opened,
+            cursor: None,
+            group_put: GroupPut::default(),
+            group_get: GroupGet::default(),
+            saved_context: None,
+            selecting: None,
+            judged: None,
+            created_queue: false,
+            managed: false,
+            authorised,
+        }
+    }
+}
+
 /// A distribution list that is open.
 pub(crate) struct OpenList {
     /// Its queues, in their order; of one that could not be opened, that.

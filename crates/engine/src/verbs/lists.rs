@@ -41,7 +41,7 @@ const NOT_FOR_LISTS: i32 = MQOO_INPUT_AS_Q_DEF
     | MQOO_SET;
 
 /// Whether a descriptor has records, or says that it has.
-pub(super) fn is_list(od: &Od) -> bool {
+pub(super) fn describes_list(od: &Od) -> bool {
     od.version >= MQOD_VERSION_2 && od.recs_present != 0
 }
 
@@ -227,20 +227,12 @@ impl SessionInner {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
         self.count_in(&resolved, &mut options)?;
-        Ok(Handle {
-            target: resolved.target,
+        Ok(Handle::new(
+            resolved.target,
+            resolved.opened,
             options,
-            opened: resolved.opened,
-            cursor: None,
-            group_put: Default::default(),
-            group_get: Default::default(),
-            saved_context: None,
-            selecting: None,
-            judged: None,
-            created_queue: false,
-            managed: false,
             authorised,
-        })
+        ))
     }
 
     /// MQOPEN of a list, whose options have been checked.

@@ -9,7 +9,7 @@ use posthaste_command::{Object, ObjectKind};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
-use super::lists::is_list;
+use super::lists::describes_list;
 use super::{Done, Verb};
 use crate::authority_service::Authorised;
 use crate::authorization::Caller;
@@ -385,7 +385,7 @@ impl SessionInner {
         if options & MQOO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        if is_list(od) {
+        if describes_list(od) {
             // A future of its own, so that all the other opens need no room for it.
             return Box::pin(self.open_list(od, options)).await;
         }
@@ -406,18 +406,9 @@ impl SessionInner {
         self.describe(od, &resolved, options);
         let target = resolved.target.clone();
         let handle = Handle {
-            target: resolved.target,
-            options,
-            opened: resolved.opened,
-            cursor: None,
-            group_put: Default::default(),
-            group_get: Default::default(),
-            saved_context: None,
             selecting,
-            judged: None,
             created_queue: resolved.created_queue,
-            managed: false,
-            authorised,
+            ..Handle::new(resolved.target, resolved.opened, options, authorised)
         };
         let added = self.lock().handles.add(handle);
         match added {

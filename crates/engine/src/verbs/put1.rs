@@ -5,7 +5,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md, Od, Pmo, Reason};
 
 use super::authorise::put1_options;
-use super::lists::is_list;
+use super::lists::describes_list;
 use super::open::check_descriptor;
 use super::put::{Going, Route, check_options};
 use super::{Verb, context, mde};
@@ -81,7 +81,7 @@ impl Session {
         let is_alternate = pmo.options & MQPMO_ALTERNATE_USER_AUTHORITY != 0;
         let call = ("MQPUT1", pmo.options);
         let caller = session.opener(call, od, is_alternate).await;
-        if is_list(od) {
+        if describes_list(od) {
             // A future of its own, so that all the other puts need no room for it.
             let put = Box::pin(session.put1_to_list(od, md, pmo, data, caller)).await;
             session.put1_ended(od, md, pmo, &put);

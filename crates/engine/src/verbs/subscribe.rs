@@ -422,18 +422,8 @@ impl SessionInner {
         let counted = self.count_in(&resolved, &mut options);
         counted.map_err(|_| Reason::INVALID_DESTINATION)?;
         Ok(Handle {
-            target: resolved.target,
-            options,
-            opened: resolved.opened,
-            cursor: None,
-            group_put: Default::default(),
-            group_get: Default::default(),
-            saved_context: None,
-            selecting: None,
-            judged: None,
-            created_queue: false,
             managed: of.managed,
-            authorised,
+            ..Handle::new(resolved.target, resolved.opened, options, authorised)
         })
     }
 
