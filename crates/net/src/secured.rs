@@ -398,13 +398,12 @@ impl<P: Protocol + 'static> Protocol for Secured<P> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
-    use std::time::{Duration, Instant, UNIX_EPOCH};
+    use std::time::{Duration, Instant};
 
     use parking_lot::Mutex;
-    use posthaste_tls::development::{Issued, KeyKind, Subject};
-    use posthaste_tls::{Accept, Acceptor, Allowed, Connector, KeyStore, Reach};
+    use posthaste_tls::both_sides::both_sides;
+    use posthaste_tls::development::KeyKind;
 
     use super::*;
     use crate::handshakes::AcceptorSource;
@@ -494,42 +493,9 @@ mod tests {
         assert_eq!(serves_alone(HANDSHAKE), (0, size_of::<Secured<Scripted>>()));
     }
 
-    fn sides() -> (Acceptor, Connector) {
-        let now = i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap();
-        let subject = Subject {
-            name: &[("CN", "one")],
-            hosts: &[],
-            key: KeyKind::Ec,
-            valid: (now - 86_400, now + 86_400),
-        };
-        let authority = Issued::authority(&subject).unwrap();
-        let issued = authority.issue(&subject).unwrap();
-        let bytes = issued.store("one", &[&authority], "secret").unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("one.p12");
-        std::fs::write(&path, bytes).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let store = KeyStore::load(&path, Some("secret")).unwrap();
-        let acceptor = Acceptor::new(Accept {
-            store: &store,
-            label: None,
-            otherwise: "one",
-            allowed: Allowed::all(),
-            suite_b: None,
-            terms: Arc::new(|_| None),
-        });
-        let connector = Connector::new(Reach {
-            store: &store,
-            label: None,
-            otherwise: "one",
-            allowed: Allowed::parse("ANY_TLS12").unwrap(),
-        });
-        (acceptor.unwrap(), connector.unwrap())
-    }
-
     #[test]
     fn nothing_is_read_while_too_many_records_wait_to_be_written() {
-        let (acceptor, connector) = sides();
+        let (acceptor, connector) = both_sides(KeyKind::Ec, "ANY_TLS12").unwrap();
         let source: AcceptorSource = Arc::new(move || Ok(acceptor.clone()));
         let mut secured = secured(&source);
         let mut client = Machine::connect(&connector, "CH").unwrap();

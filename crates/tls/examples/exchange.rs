@@ -6,36 +6,13 @@
 //! by 100 more rounds than ROUNDS.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
-use std::time::UNIX_EPOCH;
-
-use posthaste_tls::development::{Issued, KeyKind, Subject};
-use posthaste_tls::{
-    Accept, Acceptor, Allowed, Connector, KeyStore, Machine, Plain, Progress, Reach,
-};
+use posthaste_tls::both_sides::both_sides;
+use posthaste_tls::development::KeyKind;
+use posthaste_tls::{Machine, Plain, Progress};
 
 /// A put's or a got message's data with what is around it, and an answer without data.
 const LONG: usize = 2048 + 552;
 const SHORT: usize = 552;
-
-fn store(kind: KeyKind) -> KeyStore {
-    let now = UNIX_EPOCH.elapsed().unwrap().as_secs().cast_signed();
-    let subject = Subject {
-        name: &[("CN", "one")],
-        hosts: &[],
-        key: kind,
-        valid: (now - 86_400, now + 86_400),
-    };
-    let authority = Issued::authority(&subject).unwrap();
-    let issued = authority.issue(&subject).unwrap();
-    let bytes = issued.store("one", &[&authority], "secret").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("one.p12");
-    std::fs::write(&path, bytes).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-    KeyStore::load(&path, Some("secret")).unwrap()
-}
 
 fn send(from: &mut Machine, to: &mut Machine, plain: &[u8], into: &mut [u8]) {
     let mut rest = plain;
@@ -79,23 +56,9 @@ fn main() {
     } else {
         KeyKind::Rsa
     };
-    let store = store(kind);
-    let acceptor = Acceptor::new(Accept {
-        store: &store,
-        label: None,
-        otherwise: "one",
-        allowed: Allowed::all(),
-        suite_b: None,
-        terms: Arc::new(|_| None),
-    });
-    let connector = Connector::new(Reach {
-        store: &store,
-        label: None,
-        otherwise: "one",
-        allowed: Allowed::parse(&spec).unwrap(),
-    });
-    let mut client = Machine::connect(&connector.unwrap(), "CH").unwrap();
-    let mut server = Machine::accept(&acceptor.unwrap());
+    let (acceptor, connector) = both_sides(kind, &spec).unwrap();
+    let mut client = Machine::connect(&connector, "CH").unwrap();
+    let mut server = Machine::accept(&acceptor);
     let mut ends = (Progress::Waiting, Progress::Waiting);
     while ends != (Progress::Done, Progress::Done) {
         ends.0 = client.handshake().unwrap();

@@ -1,45 +1,19 @@
 //! A door for fuzzers: whatever comes from a peer or stands in a file must neither panic nor hang.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use crate::cipher_spec::Allowed;
+use crate::both_sides::both_sides;
 use crate::client_hello::look;
-use crate::context::{Accept, Acceptor, Connector, Reach};
-use crate::development::{Issued, KeyKind, Subject};
+use crate::context::{Acceptor, Connector};
+use crate::development::KeyKind;
 use crate::key_bags::key_bags;
-use crate::key_store::KeyStore;
 use crate::machine::{Machine, Plain, Progress};
 use crate::server_name::{of_channel, to_channel};
 use posthaste_chlauth::{DistinguishedName, PeerPattern};
 
 /// Both sides, with an authority of their own.
-static SIDES: LazyLock<Option<(Acceptor, Connector)>> = LazyLock::new(sides);
-
-fn sides() -> Option<(Acceptor, Connector)> {
-    let subject = Subject {
-        name: &[("CN", "fuzzing")],
-        hosts: &[],
-        key: KeyKind::Ec,
-        valid: (0, i64::from(i32::MAX)),
-    };
-    let authority = Issued::authority(&subject).ok()?;
-    let store = KeyStore::of(authority.issue(&subject).ok()?, &authority);
-    let acceptor = Acceptor::new(Accept {
-        store: &store,
-        label: None,
-        otherwise: "",
-        allowed: Allowed::all(),
-        suite_b: None,
-        terms: Arc::new(|_| None),
-    });
-    let connector = Connector::new(Reach {
-        store: &store,
-        label: None,
-        otherwise: "",
-        allowed: Allowed::parse("TLS_AES_128_GCM_SHA256").ok()?,
-    });
-    Some((acceptor.ok()?, connector.ok()?))
-}
+static SIDES: LazyLock<Option<(Acceptor, Connector)>> =
+    LazyLock::new(|| both_sides(KeyKind::Ec, "TLS_AES_128_GCM_SHA256"));
 
 /// SSLPEER: a pattern in the first line, a name in the others; server names; structures of files and first messages.
 pub fn texts(bytes: &[u8]) {

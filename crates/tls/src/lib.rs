@@ -10,6 +10,8 @@
 //!
 //! OpenSSL carries out the protocol and the cryptography; its errors become [`Failure`]s.
 
+#[doc(hidden)]
+pub mod both_sides;
 mod certificate;
 mod cipher_spec;
 mod client_hello;
