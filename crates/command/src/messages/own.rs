@@ -426,7 +426,7 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2107E",
-        "{0} is not right: {1} faults were found.",
+        "{0} is not right; faults found: {1}.",
         "Nothing in the file that is not understood is skipped, so nothing was done. The faults are listed with their lines and columns.",
         "Correct the lines, and try again.",
     ),
@@ -476,7 +476,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2208E",
         "{0} of {1} ended with reason {2}.",
         "{3}",
-        "docs/at-night.md has what to do, by reason code; the last lines of errors/AMQERR01.LOG in the queue manager's folder may say more. For 2035: posthaste help users, and docs/security.md.",
+        "docs/at-night.md has, under \"By reason code\", what to do about the commonest; the last lines of errors/AMQERR01.LOG in the queue manager's folder may say more. For 2035: posthaste help users, and docs/security.md.",
     ),
     message(
         "AMQ2209E",
