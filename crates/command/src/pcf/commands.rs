@@ -193,11 +193,11 @@ const QUEUE_STATUS: &[Choice] = &[
         ],
     ),
 ];
-/// No others are kept.
+/// Saved status is kept of message channels, so that there is none here.
 const CHANNEL_STATUS: &[Choice] = &[Choice {
     id: mq::MQIACH_CHANNEL_INSTANCE_TYPE,
     words: &[(mq::MQOT_CURRENT_CHANNEL, "")],
-    otherwise: Reason::CCF_CHL_INST_TYPE_ERROR,
+    otherwise: Reason::CCF_CHL_STATUS_NOT_FOUND,
 }];
 const CONNECTION_TYPE: &[Choice] = &[choice(
     mq::MQIACF_CONN_INFO_TYPE,

@@ -500,7 +500,7 @@ fn wrong_parameters() -> Vec<Refused> {
     ]
 }
 
-/// Requests about connections and records that are wrong.
+/// Requests about connections, status and records that are wrong, or about what there never is.
 fn wrong_names() -> Vec<Refused> {
     let everybody = || of(mq::MQBACF_GENERIC_CONNECTION_ID, Value::Bytes(vec![]));
     let record = || {
@@ -508,6 +508,15 @@ fn wrong_names() -> Vec<Refused> {
         vec![profile, int(mq::MQIACF_OBJECT_TYPE, mq::MQOT_Q)]
     };
     vec![
+        (
+            mq::MQCMD_INQUIRE_CHANNEL_STATUS,
+            vec![
+                text(mq::MQCACH_CHANNEL_NAME, "*"),
+                int(mq::MQIACH_CHANNEL_INSTANCE_TYPE, mq::MQOT_SAVED_CHANNEL),
+            ],
+            Reason::CCF_CHL_STATUS_NOT_FOUND,
+            mq::MQIACH_CHANNEL_INSTANCE_TYPE,
+        ),
         (
             mq::MQCMD_INQUIRE_CONNECTION,
             vec![],
