@@ -61,6 +61,7 @@ fn answers(w: &World, requests: Vec<Bytes>) -> Vec<Vec<Message>> {
         let message = Message::decode(&data, ByteOrder::Big).unwrap().0;
         let set = sets.last_mut().unwrap();
         assert_eq!(message.header.msg_seq_number, set.len() as i32 + 1);
+        message.parameters.iter().for_each(has_its_structure);
         let is_last = message.header.is_last();
         set.push(message);
         if is_last {
@@ -70,6 +71,21 @@ fn answers(w: &World, requests: Vec<Bytes>) -> Vec<Vec<Message>> {
     assert_eq!(sets.pop(), Some(Vec::new()), "a set without an end");
     assert_eq!(sets.len(), asked);
     sets
+}
+
+/// Numbers, texts and bytes have numbers of their own, and programs read them by these.
+fn has_its_structure(parameter: &Parameter) {
+    let Parameter { id, value } = parameter;
+    // These are text, as docs/compatibility.md says.
+    let shown_as_text = [MQBACF_EXTERNAL_UOW_ID, MQBACF_Q_MGR_UOW_ID].contains(id);
+    let right = match value {
+        Value::Int(_) | Value::Int64(_) | Value::Ints(_) | Value::Ints64(_) => *id <= 2_000,
+        Value::Text(_) => (2_001..=7_000).contains(id) || shown_as_text,
+        Value::Texts { .. } => (2_001..=7_000).contains(id),
+        Value::Bytes(_) => (7_001..=8_000).contains(id),
+        _ => false,
+    };
+    assert!(right, "{parameter:?}");
 }
 
 fn request(command: i32, parameters: &[(i32, Value)]) -> Bytes {

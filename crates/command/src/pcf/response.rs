@@ -9,7 +9,7 @@ use posthaste_mqi::{ByteOrder, CompCode, Reason};
 use super::commands::{Form, PcfCommand};
 use super::refusal::Refusal;
 use super::{Header, Message, Parameter, Text, UTF_8, Value};
-use crate::attribute::from_hex;
+use crate::attribute::{Attribute, ValueKind, from_hex};
 use crate::kinds::ObjectKind;
 use crate::reply::{Reply, Row};
 use crate::value;
@@ -17,6 +17,11 @@ use crate::value;
 /// The number of the command in a request, whatever else is wrong with it.
 pub fn command_of(bytes: &[u8]) -> Option<i32> {
     super::byte_order(bytes)?.get_i32(bytes, 12)
+}
+
+/// Whether PCF has it as bytes.
+fn is_bytes(attribute: &Attribute) -> bool {
+    (mq::MQBACF_FIRST..=mq::MQBACF_LAST_USED).contains(&attribute.selector)
 }
 
 /// What an answer says of one object.
@@ -29,7 +34,14 @@ fn parameters(row: &Row) -> Vec<Parameter> {
                 Ok(number) => Value::Int(number),
                 Err(_) => Value::Int64(*number),
             },
-            value::Value::Blank if attribute.is_int() => continue,
+            // What is not known has no number.
+            value::Value::Blank
+                if attribute.is_int()
+                    || matches!(attribute.kind, ValueKind::Ints | ValueKind::Keywords(_)) =>
+            {
+                continue;
+            }
+            value::Value::Blank if is_bytes(attribute) => Value::Bytes(Vec::new()),
             value::Value::Ints(numbers) => {
                 let small: Result<Vec<i32>, _> = numbers
                     .iter()
@@ -40,9 +52,7 @@ fn parameters(row: &Row) -> Vec<Parameter> {
             value::Value::Texts(texts) => texts_of(texts, attribute.char_length),
             value::Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
             // MQSC shows as digits what is bytes in PCF.
-            value::Value::Text(digits)
-                if (mq::MQBACF_FIRST..=mq::MQBACF_LAST_USED).contains(&attribute.selector) =>
-            {
+            value::Value::Text(digits) if is_bytes(attribute) => {
                 from_hex(digits).map_or_else(|| Value::Text(Text::new(digits)), Value::Bytes)
             }
             value::Value::Text(text) if !attribute.secret => Value::Text(Text::new(text)),
