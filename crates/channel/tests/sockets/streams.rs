@@ -151,6 +151,50 @@ async fn the_end_of_a_unit_of_work_withdraws_what_the_client_has_allowed() {
     }
 }
 
+/// As IBM's Java client asks behind a reconnection when its listener has returned: with a selection, and without a word on
+/// syncpoint.
+fn silent(handle: Hobj) -> RequestMsgs {
+    let request = wanting(handle, MQGMO_SYNCPOINT);
+    RequestMsgs {
+        flags: request.flags ^ RequestMsgs::TRANSACTION_ALLOWED,
+        ..request
+    }
+}
+
+/// A client whose last message has this number is sent nothing in syncpoint, and what there is, is anybody's; until it says
+/// that it may be.
+async fn is_sent_nothing(client: &mut Raw, last: u32, other: &mut Raw, others: Hobj) {
+    put(other, others, &["anybody's", "next"]).await;
+    // Its answer is the first that comes, and by then it would have been sent something.
+    client.open("Q1").await;
+    let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!(&got.data[..], b"anybody's");
+    state(client, Notification::TXN_ALLOWED, last, false);
+    assert_eq!(text(client).await, "next");
+}
+
+/// The first request of a conversation too: IBM's library, which sends one so behind a reconnection, keeps the message for
+/// ever, and no other connection gets it (decision 027).
+#[tokio::test]
+async fn a_request_that_does_not_allow_a_message_in_syncpoint_is_sent_none() {
+    for before in [None, Some(Request::Back), Some(Request::Commit)] {
+        for asked in [false, true] {
+            let world = World::new().await;
+            let (mut client, mut other) = (world.client().await, world.client().await);
+            let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+            if asked && before.is_some() {
+                ask(&mut client, &wanting(queue, MQGMO_SYNCPOINT));
+            }
+            if let Some(end) = &before {
+                let (outcome, _) = client.call(Hobj::NONE, end).await;
+                assert_eq!(outcome.comp_code, CompCode::Ok);
+            }
+            ask(&mut client, &silent(queue));
+            is_sent_nothing(&mut client, 0, &mut other, others).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_a_lost_client_had_in_syncpoint_comes_back_and_the_rest_is_gone() {
     let world = World::new().await;

@@ -175,7 +175,7 @@ fn units_of_work_of_listeners_outlive_their_connections() {
 }
 
 /// A known defect, with its way to be seen: on a busy machine one run in ten to thirty ends with a listener that stays silent
-/// when its connection has broken right behind its commit (docs/compatibility.md, automatic reconnection). Nothing is lost.
+/// when its connection has broken right behind its commit (docs/decisions/027). Nothing is lost.
 #[test]
 #[ignore = "a known defect, seen on a busy machine: run it with --ignored"]
 fn listeners_that_reply_go_on_when_their_connections_are_made_anew() {
