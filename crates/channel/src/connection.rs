@@ -335,6 +335,7 @@ impl Connection {
             user: definition.user,
             framing: agreement.framing(),
             max_message: agreement.max_message,
+            surrogates: agreement.reads_surrogates(),
             process: (agreement.process_id, agreement.thread_id),
             output: Rc::clone(&self.output),
             identity: Identity::new(self.caller.user, self.caller.loopback),

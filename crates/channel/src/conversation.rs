@@ -99,6 +99,8 @@ pub(crate) struct Common {
     pub(crate) user: String,
     /// The longest message, as agreed.
     pub(crate) max_message: u32,
+    /// The client reads characters beyond the Basic Multilingual Plane as two surrogates each.
+    pub(crate) surrogates: bool,
     /// The client's process and thread, by its own word.
     pub(crate) process: (u32, u32),
     pub(crate) framing: Framing,

@@ -321,6 +321,7 @@ impl Dispatcher {
         let Some(session) = &self.session else {
             return (Err(Reason::HCONN_ERROR), OpenDefaults::default());
         };
+        od.surrogates |= self.conversation.common.surrogates;
         let mut result = session.open(od, options).await;
         // Client libraries look for protection policies after their first open, under a queue manager name that some
         // make up from our identifier. They go on when the queue is unknown, and only then.
@@ -488,6 +489,7 @@ impl Dispatcher {
 
     async fn put1(&mut self, header: &Header, handle: Hobj, put: &mut Put1Request) {
         let Put1Request { od, md, pmo, data } = put;
+        od.surrogates |= self.conversation.common.surrogates;
         let data = std::mem::take(data);
         let (length, version) = (data.len(), md.version);
         let asynchronous = pmo.options & MQPMO_ASYNC_RESPONSE != 0;

@@ -19,6 +19,9 @@ const FAP_SHARING: u8 = 9;
 const FAP_PROTECTION: u8 = 13;
 /// The highest protocol level offered: from 13 on password protection would be asked for.
 pub const FAP_LEVEL: u8 = 12;
+/// What the products of IBM's clients for Java begin with: `MQJB`, the base classes, and `MQJM`, JMS.
+const JAVA: &[u8] = b"MQJ";
+
 /// What the product of our own clients begins with.
 pub const OWN: &[u8] = b"PHCL";
 /// The least transmission size that makes sense: headers, MQMD and options in one segment.
@@ -77,6 +80,12 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// Whether the peer reads a character beyond the Basic Multilingual Plane in the strings of structures only as two surrogates
+    /// of three bytes each.
+    pub fn reads_surrogates(&self) -> bool {
+        self.product.as_bytes().starts_with(JAVA)
+    }
+
     /// What writers of segments need of it.
     pub fn framing(&self) -> Framing {
         Framing {

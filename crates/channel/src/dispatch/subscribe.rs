@@ -15,6 +15,7 @@ use super::{Dispatcher, outcome};
 
 impl Dispatcher {
     pub(super) async fn subscribe(&self, header: &Header, handle: Hobj, sub: &mut SubRequest) {
+        sub.sd.surrogates |= self.conversation.common.surrogates;
         let result = match &self.session {
             Some(session) => session.subscribe(&mut sub.sd, handle).await,
             None => Err(Reason::HCONN_ERROR),
@@ -41,6 +42,7 @@ impl Dispatcher {
         let Some(session) = &self.session else {
             return self.fail(header, handle, Reason::HCONN_ERROR);
         };
+        sub.sd.surrogates |= self.conversation.common.surrogates;
         let with = SubscribeOptions {
             shared: sub.is_shared(),
             open_options: sub.open_options,

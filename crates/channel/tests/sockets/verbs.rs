@@ -8,7 +8,7 @@ use posthaste_mqi::constants::{
     MQOO_SET, MQOT_Q_MGR, MQOT_TOPIC, MQPER_NOT_PERSISTENT, MQPER_PERSISTENT, MQPMO_ASYNC_RESPONSE,
     MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQPRT_ASYNC_RESPONSE, MQPRT_SYNC_RESPONSE,
 };
-use posthaste_mqi::{ByteOrder, CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
+use posthaste_mqi::{ByteOrder, Chars, CompCode, Hobj, Md, Name, Od, Pmo, Reason, Sts};
 use posthaste_wire::client::{ClientOffer, FromServer};
 use posthaste_wire::request::{InqRequest, OpenDefaults, Put1Request, SetRequest, StatRequest};
 use posthaste_wire::spi::{SpiNotify, SpiOpen, SpiReply, SpiRequest};
@@ -536,5 +536,41 @@ async fn a_conversation_can_connect_again_and_not_before_it_is_connected() {
         assert!(connections.insert(number), "a number of its own");
         let (outcome, _) = client.call(Hobj::NONE, &Request::Disc).await;
         assert_eq!(outcome, Outcome::done(Hobj::NONE, Reason::NONE));
+    }
+}
+
+/// A request by the object's name has nothing of the string in it; the product says how the answer is read.
+#[tokio::test]
+async fn topic_strings_come_as_the_product_reads_them() {
+    let world = World::new().await;
+    let string = "a/\u{1d11e}/é";
+    world.mqsc(&format!("DEFINE TOPIC(T) TOPICSTR('{string}')"));
+    let products = [
+        ("MQJB09040000", true),
+        ("MQJM09040000", true),
+        ("MQCC09040000", false),
+    ];
+    for channel in ["CH", "CH.OLD"] {
+        for (product, surrogates) in products {
+            let offer = ClientOffer {
+                product: Chars::new(product),
+                ..Raw::offer(channel)
+            };
+            let mut client = Raw::connected(world.socket().await, &offer).await;
+            let od = Od {
+                version: 4,
+                object_type: MQOT_TOPIC,
+                object_name: Name::new("T"),
+                res_object_string_size: 100,
+                ..Od::default()
+            };
+            let (outcome, reply) = client.try_open(od, MQOO_OUTPUT).await;
+            assert_eq!(outcome.comp_code, CompCode::Ok, "{outcome:?}");
+            let Reply::Open(open) = reply else {
+                panic!("{reply:?}");
+            };
+            assert_eq!(open.od.res_object_string, string);
+            assert_eq!(open.od.surrogates, surrogates, "{product}");
+        }
     }
 }

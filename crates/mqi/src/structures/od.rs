@@ -78,7 +78,7 @@ pub struct Od {
     /// Version 4: type of object after resolution (MQOT_).
     pub resolved_type: i32,
     /// Version 4: what of its strings is beyond the Basic Multilingual Plane came as two surrogates of three bytes each, as
-    /// IBM's Java client writes it, and is given back so.
+    /// IBM's Java client writes it, or is to be given to one so.
     pub surrogates: bool,
 }
 

@@ -87,7 +87,7 @@ pub struct Sd {
     /// Bytes of room for `res_object_string`.
     pub res_object_string_size: i32,
     /// What of its strings is beyond the Basic Multilingual Plane came as two surrogates of three bytes each, as IBM's Java
-    /// client writes it, and is given back so.
+    /// client writes it, or is to be given to one so.
     pub surrogates: bool,
 }
 

@@ -72,6 +72,34 @@ public final class BaseTopics {
         qm.disconnect();
     }
 
+    /** Beyond the Basic Multilingual Plane; only the object says so, and not the request. */
+    @Case
+    public void topicObjectsHaveAnyCharacter() throws Exception {
+        String object = "SIGNS." + place.channel;
+        String string = place.topic() + "/\uD834\uDD1E/é";
+        String durable = "durable of " + string;
+        place.ok("DEFINE TOPIC(" + object + ") TOPICSTR('" + string + "')");
+        MQQueueManager qm = Base.connect(place);
+        MQTopic subscriber = qm.accessTopic(null, object, CMQC.MQTOPIC_OPEN_AS_SUBSCRIPTION, MANAGED);
+        int options = CMQC.MQSO_CREATE | CMQC.MQSO_MANAGED | CMQC.MQSO_DURABLE;
+        MQTopic lasting = qm.accessTopic("", object, options, null, durable);
+        MQTopic publisher = qm.accessTopic(null, object, CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT);
+        publisher.put(Base.text("published"));
+        // Without an object too, by an application that says the whole of it.
+        publish(qm, string, "published", CMQC.MQPMO_NO_SYNCPOINT);
+        for (MQTopic each : new MQTopic[] {subscriber, lasting}) {
+            equal("published", Base.text(got(each)));
+            equal("published", Base.text(got(each)));
+            nothing(each);
+        }
+        lasting.close();
+        publisher.close();
+        subscriber.close();
+        qm.disconnect();
+        place.ok("DELETE SUB('" + durable + "')");
+        place.ok("DELETE TOPIC(" + object + ")");
+    }
+
     @Case
     public void aQueueOfOnesOwn() throws Exception {
         String name = place.topic();
