@@ -13,6 +13,7 @@ use posthaste_mqi::{Hobj, Md, Name, Od, Pmo, Reason, Sts};
 
 use crate::async_puts::Destination;
 use crate::handles::{Handle, Target};
+use crate::plant::{Bug, planted};
 use crate::session::{Session, SessionInner};
 use crate::verbs::{Done, Verb, persistence_of, persistence_to};
 
@@ -118,7 +119,10 @@ impl SessionInner {
     ) {
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
         // Of a distribution list a queue may have missed it while others have it.
-        let misses = matches!(result, Err(_) | Ok(Reason::MULTIPLE_REASONS));
+        let misses = match result {
+            Ok(warning) => warning == Reason::MULTIPLE_REASONS && !planted(Bug::ForgetMiss),
+            Err(_) => true,
+        };
         let dooms = misses && in_unit && persistent();
         let mut state = self.lock();
         if dooms && !state.is_released() {

@@ -122,6 +122,12 @@ pub enum Bug {
     ForgetDelayed,
     /// A delayed message is put where it is to go as soon as somebody looks.
     DeliverEarly,
+    /// The record of what is put to many queues at once lacks the last of them.
+    ForgetLast,
+    /// An asynchronous put to a list that misses a queue does not doom its unit of work.
+    ForgetMiss,
+    /// Every message of a list has what the first record says.
+    SameRecord,
 }
 
 impl Bug {
@@ -184,6 +190,9 @@ impl Bug {
         Bug::MoveInTwo,
         Bug::ForgetDelayed,
         Bug::DeliverEarly,
+        Bug::ForgetLast,
+        Bug::ForgetMiss,
+        Bug::SameRecord,
     ];
 }
 

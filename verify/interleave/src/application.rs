@@ -381,6 +381,7 @@ impl App {
                     persistent: md.persistence == MQPER_PERSISTENT,
                     priority: md.priority.clamp(0, 9) as u8,
                     backout_count: u32::try_from(md.backout_count).ok(),
+                    msg_id: None,
                 };
                 self.respond(op, Outcome::Got(got))
             }

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::lists::Lists;
 use crate::messages::Messages;
 use crate::publications::Publications;
 use crate::{
@@ -168,6 +169,8 @@ pub(crate) struct Flight {
     pub(crate) time: u64,
     pub(crate) put_inhibited: Maybe,
     pub(crate) get_inhibited: Maybe,
+    /// Of a list: whether its queues refuse puts, in their order.
+    pub(crate) listed: Vec<Maybe>,
 }
 
 /// The oracle: fed with a history, it says at which event the history became illegal.
@@ -191,6 +194,7 @@ pub struct Model {
     /// Units of work that have tickets.
     pub(crate) uncertain: Vec<usize>,
     pub(crate) publications: Publications,
+    pub(crate) lists: Lists,
     /// Messages that have gone since the lists were last looked through.
     gone: u32,
 }
@@ -220,7 +224,7 @@ pub(crate) fn target(op: &Op) -> Option<QueueId> {
             Some(*queue)
         }
         Op::Commit | Op::Backout => None,
-        Op::Publish(_) | Op::Subscribe(_) | Op::Unsubscribe(_) => None,
+        Op::PutList(_) | Op::Publish(_) | Op::Subscribe(_) | Op::Unsubscribe(_) => None,
     }
 }
 
@@ -597,6 +601,7 @@ impl Model {
             }
             Op::Clear(queue) => self.perhaps_cleared(*queue, flight.since),
             Op::Delete(queue, _) => self.perhaps_emptied(*queue, true),
+            Op::PutList(list) => self.list_unanswered(flight, list),
             Op::Publish(publication) => {
                 let cut_off = self.end_publish(flight, publication, Outcome::Unknown);
                 assert!(cut_off.is_ok(), "what nobody has seen breaks no rule");

@@ -15,7 +15,7 @@
 //! sentences against a brute-force checker.
 //!
 //! Of queues that topics give messages to, `publications.rs` says what must be on them; of messages that are delivered some
-//! time after their put, `delayed.rs`.
+//! time after their put, `delayed.rs`; of those that are put to many queues at once, `lists.rs`.
 //!
 //! What it takes as law, where the manual leaves room:
 //! * An uncommitted message is visible to nobody, its own session included.
@@ -33,12 +33,14 @@ mod damage;
 mod definitions;
 mod delayed;
 mod known;
+mod lists;
 mod messages;
 mod oracle;
 mod publications;
 
 pub use definitions::{Definition, Definitions, Kind};
 pub use known::Model;
+pub use lists::ListPut;
 pub use publications::{Publication, SubscriptionId, SubscriptionSpec};
 
 /// A queue, as numbered by [`Model::add_queue`].
@@ -165,6 +167,8 @@ pub enum How {
 pub enum Op {
     /// MQPUT, MQPUT1.
     Put(Put),
+    /// The same to a distribution list.
+    PutList(ListPut),
     /// MQGET.
     Get(Get),
     /// MQCMIT, and MQDISC with an open unit of work.
@@ -201,6 +205,8 @@ pub struct Delivered {
     pub priority: u8,
     /// From the message descriptor; `None` if nobody looked.
     pub backout_count: Option<u32>,
+    /// MsgId; `None` if nobody looked.
+    pub msg_id: Option<u64>,
 }
 
 /// How a call ended.
@@ -295,6 +301,8 @@ pub enum Rule {
     Properties,
     /// MQSTAT does not account for every asynchronous put.
     Asynchronous,
+    /// A message of a list is not what its record says, or the counts and records of a call do not say what came of it.
+    Lists,
     /// A call was refused for a reason that it cannot have.
     Refused,
     /// A publication came to a subscriber for whom it was not.

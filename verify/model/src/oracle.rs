@@ -53,14 +53,14 @@ impl Model {
     /// A call is made, at `time` microseconds of the clock by which messages expire. Calls of one session do not
     /// overlap, but for puts that it does not wait for, and none is made while the queue manager is down.
     pub fn invoke(&mut self, time: u64, session: SessionId, op: Op) -> OpId {
-        let free = self
-            .flights
-            .values()
-            .all(|flight| flight.session != session || matches!(flight.op, Op::Put(_)));
+        let left = |op: &Op| matches!(op, Op::Put(_) | Op::PutList(_));
+        let mut flights = self.flights.values();
+        let free = flights.all(|flight| flight.session != session || left(&flight.op));
         assert!(free && !self.down, "a call that cannot be made: {op:?}");
         self.tick(time);
         match &op {
             Op::Put(put) => self.begin_put(session, put),
+            Op::PutList(list) => self.begin_list(session, list),
             Op::Commit => {
                 self.begin_retaining(session);
                 self.enter(session, Phase::Committing);
@@ -78,6 +78,12 @@ impl Model {
                         union(&mut flight.put_inhibited, put);
                         union(&mut flight.get_inhibited, get);
                     }
+                    if let Op::PutList(list) = &flight.op {
+                        let queues = list.puts.iter().map(|put| put.queue);
+                        let listed = queues.zip(&mut flight.listed);
+                        let these = listed.filter(|(of, _)| of == queue);
+                        these.for_each(|(_, inhibited)| union(inhibited, put));
+                    }
                 }
             }
             Op::Publish(publication) => self.begin_publish(session, publication),
@@ -92,6 +98,7 @@ impl Model {
             time,
             put_inhibited: queue.map_or([true, true], |q| q.put_inhibited),
             get_inhibited: queue.map_or([true, true], |q| q.get_inhibited),
+            listed: self.inhibited_in(&op),
             op,
         };
         self.flights.insert(self.now, flight);
@@ -111,6 +118,9 @@ impl Model {
         }
         let verdict = match (&flight.op, outcome) {
             (Op::Put(put), outcome) => self.end_put(&flight, put, outcome),
+            (Op::PutList(list), outcome) => {
+                self.end_list(&flight, list, &vec![outcome; list.puts.len()])
+            }
             (Op::Publish(publication), outcome) => self.end_publish(&flight, publication, outcome),
             (Op::Subscribe(of), outcome) => {
                 self.end_subscribe(*of, outcome);
@@ -120,10 +130,13 @@ impl Model {
                 self.end_unsubscribe(*of, outcome);
                 Ok(())
             }
-            (Op::Get(get), Outcome::Got(message)) => match self.copy_on(get.queue, message) {
-                Ok(message) => self.delivered(&flight, get, message),
-                Err(violation) => Err(violation),
-            },
+            (Op::Get(get), Outcome::Got(message)) => {
+                let of_list = self.listed_on(get.queue, message);
+                match of_list.and_then(|message| self.copy_on(get.queue, message)) {
+                    Ok(message) => self.delivered(&flight, get, message),
+                    Err(violation) => Err(violation),
+                }
+            }
             (Op::Get(get), outcome) => self.end_get(&flight, get, outcome),
             (Op::Commit, Outcome::Done) if self.doomed.contains(&session) => {
                 let text = format!("session {session} committed, and one of its puts had failed");

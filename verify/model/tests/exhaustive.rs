@@ -353,6 +353,7 @@ impl Node {
                 persistent: true,
                 priority: 0,
                 backout_count: None,
+                msg_id: None,
             }),
         };
         let verdict = node.oracle.respond(0, id, outcome);

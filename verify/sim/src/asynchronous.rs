@@ -18,11 +18,34 @@ use crate::channel::Conversation;
 use crate::workload::{Target, Worker};
 
 /// A put of which the oracle has not heard the end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Put {
     op: OpId,
     pub(crate) in_uow: bool,
     persistent: bool,
+    to: To,
+}
+
+/// Where a put goes to.
+#[derive(Clone, Debug)]
+enum To {
+    /// A queue.
+    One,
+    /// A list, of which MQSTAT tells.
+    List,
+    /// A list, of which this becomes known when it has been forced.
+    Each(Vec<Outcome>),
+}
+
+impl Put {
+    fn new(op: OpId, manner: Manner, to: To) -> Put {
+        Put {
+            op,
+            in_uow: manner.in_uow,
+            persistent: manner.persistent,
+            to,
+        }
+    }
 }
 
 /// Puts that nobody has waited for.
@@ -60,24 +83,34 @@ impl Worker {
         if let Err(reason) = sent {
             return self.failed(op, reason).await;
         }
+        self.left(Put::new(op, manner, To::One))
+    }
+
+    /// A put to a list was sent over a channel.
+    pub(crate) fn list_unanswered(&self, op: OpId, manner: Manner) -> bool {
+        self.left(Put::new(op, manner, To::List))
+    }
+
+    fn left(&self, put: Put) -> bool {
         let mut unanswered = self.unanswered.borrow_mut();
         unanswered.since += 1;
-        unanswered.puts.push(Put {
-            op,
-            in_uow: manner.in_uow,
-            persistent: manner.persistent,
-        });
+        unanswered.puts.push(put);
         true
     }
 
     /// A call to the engine itself has taken a message that is still to be forced: done when MQSTAT says so.
     pub(crate) fn left_open(&self, op: OpId, manner: Manner) -> bool {
         self.met("put left to its ticket");
-        self.unanswered.borrow_mut().puts.push(Put {
-            op,
-            in_uow: manner.in_uow,
-            persistent: manner.persistent,
-        });
+        let put = Put::new(op, manner, To::One);
+        self.unanswered.borrow_mut().puts.push(put);
+        true
+    }
+
+    /// The same of a put to a list.
+    pub(crate) fn list_left_open(&self, op: OpId, manner: Manner, each: Vec<Outcome>) -> bool {
+        self.met("list put left to its ticket");
+        let put = Put::new(op, manner, To::Each(each));
+        self.unanswered.borrow_mut().puts.push(put);
         true
     }
 
@@ -118,7 +151,10 @@ impl Worker {
 
     fn tell(&self, puts: &[Put], outcome: Outcome) {
         for put in puts {
-            self.respond(put.op, outcome);
+            match (&put.to, outcome) {
+                (To::Each(each), Outcome::Done) => self.respond_each(put.op, each),
+                _ => self.respond(put.op, outcome),
+            };
         }
     }
 
@@ -187,7 +223,10 @@ impl Worker {
         }
         for put in puts {
             // The unit of work of one that is not persistent may have been committed without it.
-            let unknown = outcome == NOT_DONE && put.in_uow && !put.persistent;
+            let committed = outcome == NOT_DONE && put.in_uow && !put.persistent;
+            // Which queues of which list have missed it is not told.
+            let partly = matches!(put.to, To::List) && sts.put_warning_count > 0;
+            let unknown = committed || partly;
             let outcome = if unknown { Outcome::Unknown } else { outcome };
             self.respond(put.op, outcome);
         }

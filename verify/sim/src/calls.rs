@@ -214,7 +214,7 @@ impl Worker {
     }
 
     fn wanted(&self, target: Target) -> (Match, Md) {
-        let mut md = Md::default();
+        let mut md = asked();
         let want = match self.below(12) {
             0..3 => {
                 let correl = 1 + self.below(3);
@@ -324,7 +324,7 @@ impl Worker {
         let Some(id) = id else { return true };
         let (how, unit) = self.unit();
         let by_token = self.below(2) == 0;
-        let (mut md, mut gmo) = (Md::default(), Gmo::default());
+        let (mut md, mut gmo) = (asked(), Gmo::default());
         gmo.options = unit;
         if by_token {
             gmo.version = MQGMO_VERSION_3;
@@ -376,6 +376,7 @@ impl Worker {
             Some(Ok(done)) => {
                 let cut = done.warning == Reason::TRUNCATED_MSG_ACCEPTED;
                 let got = self.delivered(md, &done.value.data, cut.then_some(done.value.length));
+                self.hold_against_record(get.queue, md, &got);
                 let in_unit = match get.how {
                     How::Syncpoint => true,
                     How::SyncpointIfPersistent => got.persistent,
@@ -453,13 +454,14 @@ impl Worker {
             wait: false,
         };
         let op = self.invoke(Op::Get(get));
-        let mut md = Md::default();
+        let mut md = asked();
         let call = self.session.get(handle, &mut md, &mut gmo, BUFFER);
         match call.await {
             Ok(done) => {
                 let got = delivered(&md, &done.value.data);
+                self.hold_against_record(target.queue, &md, &got);
                 let going = self.respond(op, Outcome::Got(got));
-                going.then_some((Some(got.id), gmo.msg_token))
+                going.then_some((got.msg_id, gmo.msg_token))
             }
             Err(reason) => {
                 let going = self.failed(op, reason).await;
@@ -522,11 +524,12 @@ impl Worker {
                     wait: false,
                 };
                 let op = self.invoke(Op::Get(get));
-                let (mut md, mut gmo) = (Md::default(), Gmo::default());
+                let (mut md, mut gmo) = (asked(), Gmo::default());
                 let call = self.session.get(target.handle, &mut md, &mut gmo, BUFFER);
                 let going = match call.await {
                     Ok(done) => {
                         let got = delivered(&md, &done.value.data);
+                        self.hold_against_record(target.queue, &md, &got);
                         self.respond(op, Outcome::Got(got))
                     }
                     Err(reason) => {
@@ -542,17 +545,22 @@ impl Worker {
     }
 }
 
+/// The descriptor of a get: one that has room for what a group says.
+pub(crate) fn asked() -> Md {
+    Md {
+        version: MQMD_VERSION_2,
+        ..Md::default()
+    }
+}
+
 pub(crate) fn delivered(md: &Md, data: &[u8]) -> Delivered {
     let own = behind_header(data).and_then(|data| Some((data, *data.first_chunk::<8>()?)));
+    let msg_id = md.msg_id.last_chunk();
+    let msg_id = msg_id.map(|id| u64::from_be_bytes(*id));
     let (data, id) = match own {
         Some((data, id)) => (data, u64::from_le_bytes(id)),
         // It is cut in its header.
-        None => (
-            data,
-            md.msg_id
-                .last_chunk()
-                .map_or(0, |id| u64::from_be_bytes(*id)),
-        ),
+        None => (data, msg_id.unwrap_or(0)),
     };
     Delivered {
         id,
@@ -560,5 +568,6 @@ pub(crate) fn delivered(md: &Md, data: &[u8]) -> Delivered {
         persistent: md.persistence == MQPER_PERSISTENT,
         priority: md.priority.clamp(0, 9) as u8,
         backout_count: u32::try_from(md.backout_count).ok(),
+        msg_id,
     }
 }

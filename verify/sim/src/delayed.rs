@@ -62,11 +62,7 @@ impl Worker {
     /// Whether a put to this queue is to be one that is delayed.
     pub(crate) fn delays(&self, target: Target) -> bool {
         // Not those of definers: nobody would find the queue again that a message was put to.
-        let is_shared = |name: &str| {
-            let shared = self.shared.borrow();
-            shared.queues.iter().any(|(other, _)| other == name)
-        };
-        self.plan.delays && is_shared(&target.name.to_string()) && self.below(4) == 0
+        self.plan.delays && self.is_shared(&target) && self.below(4) == 0
     }
 
     /// Puts a message that is delayed, and tells the oracle.

@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 use posthaste_env_sim::{Area, Fault, SimDisk};
 use posthaste_model::{Get, How, Match};
+use posthaste_mqi::Gmo;
 use posthaste_mqi::constants::MQGMO_SYNCPOINT;
-use posthaste_mqi::{Gmo, Md};
 
 use crate::calls::{BUFFER, Manner};
 use crate::run::{Failure, Run};
@@ -82,7 +82,7 @@ impl Worker {
                 options: MQGMO_SYNCPOINT,
                 ..Gmo::default()
             };
-            let mut md = Md::default();
+            let mut md = crate::calls::asked();
             let going = self.make_get(target, get, &mut md, &mut gmo, BUFFER).await;
             if !going || self.used() == before || self.below(40) == 0 && !self.backout().await {
                 return;

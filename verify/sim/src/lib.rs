@@ -11,6 +11,7 @@
 //! * `ends`: how a run of the queue manager ends; `turn_over`: writes that are lost where it does the worst.
 //! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `marks`, `asynchronous`.
 //! * `publish`, `subscribe`: applications that publish, and that subscribe.
+//! * `lists`: messages that are put to many queues by one call.
 //! * `delayed`: messages that are delivered some time after their put.
 //! * `branches`: units of work that are committed in two steps, and those who decide about them.
 //! * `run`: one seed from the first message to the final audit.
@@ -34,6 +35,7 @@ mod exhausted;
 mod full_disk;
 mod grouped;
 mod groups;
+mod lists;
 mod locks;
 mod machine;
 mod marks;

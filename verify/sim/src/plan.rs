@@ -74,6 +74,8 @@ pub struct Plan {
     pub topics: bool,
     /// Messages are put with a delivery delay.
     pub delays: bool,
+    /// Messages are put to distribution lists.
+    pub lists: bool,
     /// Small messages that are put at once in the first stretch of work, so that an index has many parts.
     pub deep: u64,
     /// Steps from one look at the engine's invariants to the next.
@@ -143,6 +145,7 @@ impl Plan {
             solo: false,
             topics: false,
             delays: false,
+            lists: false,
             deep: 0,
             sealed: false,
             tell: false,
@@ -190,6 +193,7 @@ impl Plan {
         self.sealed = rng.below(4) == 0;
         // What a full disk or log, or a fault of the medium, does to where messages wait is not told here.
         self.delays = rng.below(3) == 0 && self.may_delay();
+        self.lists = rng.below(3) == 0;
     }
 
     fn may_delay(&self) -> bool {
@@ -238,6 +242,17 @@ impl Plan {
             turn_over: 0,
             full_disk: 0,
             exhaust: 0,
+            ..Plan::without_channels(seed)
+        }
+    }
+
+    /// The same without, and with distribution lists.
+    pub fn with_lists(seed: u64) -> Plan {
+        Plan {
+            lists: true,
+            media: 0,
+            turn_over: 0,
+            full_disk: 0,
             ..Plan::without_channels(seed)
         }
     }

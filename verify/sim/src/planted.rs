@@ -20,6 +20,8 @@ pub struct Planted {
     pub topics: bool,
     /// Some messages are delayed.
     pub delays: bool,
+    /// Some messages are put to distribution lists.
+    pub lists: bool,
     /// Some of them are alone with queues of their own.
     pub solo: bool,
     /// Seeds within which it must be found.
@@ -34,6 +36,7 @@ const fn engine(name: &'static str, bug: Bug, within: u64) -> Planted {
         over_channels: false,
         topics: false,
         delays: false,
+        lists: false,
         solo: false,
         within,
     }
@@ -60,6 +63,13 @@ const fn delays(name: &'static str, bug: Bug, within: u64) -> Planted {
     }
 }
 
+const fn lists(name: &'static str, bug: Bug, within: u64) -> Planted {
+    Planted {
+        lists: true,
+        ..engine(name, bug, within)
+    }
+}
+
 const fn channel(name: &'static str, bug: Bug, within: u64) -> Planted {
     Planted {
         over_channels: true,
@@ -76,6 +86,7 @@ pub const PLANTED: &[Planted] = &[
         over_channels: false,
         topics: false,
         delays: false,
+        lists: false,
         solo: false,
         within: 200,
     },
@@ -120,6 +131,9 @@ pub const PLANTED: &[Planted] = &[
     delays("move-in-two", Bug::MoveInTwo, 200),
     delays("forget-delayed", Bug::ForgetDelayed, 100),
     delays("deliver-early", Bug::DeliverEarly, 100),
+    lists("forget-last", Bug::ForgetLast, 100),
+    lists("forget-miss", Bug::ForgetMiss, 100),
+    lists("same-record", Bug::SameRecord, 100),
     channel("drop-get-past-wait", Bug::DropGetPastWait, 400),
     channel("keep-branch", Bug::KeepBranch, 400),
     channel("ignored-selector", Bug::IgnoredSelector, 100),
@@ -137,6 +151,7 @@ pub fn find(planted: &Planted, first_seed: u64) -> Option<(u64, Failure)> {
             false if planted.topics => Plan::with_topics(seed),
             false if planted.solo => Plan::with_solo(seed),
             false if planted.delays => Plan::with_delays(seed),
+            false if planted.lists => Plan::with_lists(seed),
             false => Plan::without_channels(seed),
         };
         let plan = Plan {

@@ -207,6 +207,7 @@ impl Run {
             next_number: 0,
             shift: 0,
             sent: BTreeMap::new(),
+            listed: BTreeMap::new(),
             coverage: Coverage::default(),
             disk: machine.world.disk().clone(),
             reports: BTreeMap::new(),

@@ -4,8 +4,8 @@
 use posthaste_engine::EndMode;
 use posthaste_env_sim::{Area, Fault};
 use posthaste_model::{Get, How, Match, Model};
+use posthaste_mqi::Gmo;
 use posthaste_mqi::constants::MQGMO_NO_SYNCPOINT;
-use posthaste_mqi::{Gmo, Md};
 
 use crate::calls::{BUFFER, Manner};
 use crate::media::QUEUES;
@@ -30,7 +30,7 @@ impl Worker {
             options: MQGMO_NO_SYNCPOINT,
             ..Gmo::default()
         };
-        let mut md = Md::default();
+        let mut md = crate::calls::asked();
         self.make_get(target, get, &mut md, &mut gmo, BUFFER).await
             && self.make_put(target, LENGTH, Manner::plain(false)).await
     }

@@ -21,6 +21,7 @@ use crate::channel::Conversation;
 use crate::coverage::Coverage;
 use crate::definer::Own;
 use crate::delayed::WITHDRAWN;
+use crate::lists::Listed;
 use crate::reports::Reports;
 use crate::subscribe::Subscriptions;
 
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) shift: i64,
     /// Length and digest of every message.
     pub(crate) sent: BTreeMap<u64, (usize, u64)>,
+    /// What was put to lists.
+    pub(crate) listed: Listed,
     pub(crate) coverage: Coverage,
     pub(crate) disk: SimDisk,
     pub(crate) reports: Reports,
@@ -270,6 +273,35 @@ impl Worker {
         outcome != Outcome::Unknown
     }
 
+    /// The same of a put to a list, of which it is known how it has ended for each queue.
+    pub(crate) fn respond_each(&self, op: OpId, outcomes: &[Outcome]) -> bool {
+        let damaged = outcomes.contains(&Outcome::Reason(OBJECT_DAMAGED));
+        if damaged && self.shared.borrow().disk.power_is_cut() {
+            return self.respond(op, Outcome::Unknown);
+        }
+        let now = self.now();
+        let mut shared = self.shared.borrow_mut();
+        if self.plan.tell {
+            println!("{now:>9} app {} -> {outcomes:?}", self.number);
+        }
+        for outcome in outcomes {
+            if let Outcome::Reason(reason) = outcome {
+                shared.coverage.met(&format!("list reason {reason}"));
+            }
+        }
+        if damaged {
+            shared.tell_struck();
+        }
+        let verdict = shared.model.respond_each(now, op, outcomes);
+        match verdict {
+            Ok(()) => true,
+            Err(violation) => {
+                shared.violation.get_or_insert(violation);
+                false
+            }
+        }
+    }
+
     pub(crate) fn chance(&self, per_million: u32) -> bool {
         self.shared.borrow_mut().rng.chance(per_million)
     }
@@ -316,6 +348,9 @@ impl Worker {
         if self.chance(self.plan.inhibit) && !self.set().await {
             return false;
         }
+        if self.plan.lists && self.below(8) == 0 {
+            return self.put_listed().await;
+        }
         match self.below(100) {
             0..40 => self.put().await,
             40..73 => self.get().await,
@@ -336,6 +371,12 @@ impl Worker {
     pub(crate) fn target(&self) -> Target {
         let at = self.below(self.handles.len() as u64) as usize;
         self.handles[at]
+    }
+
+    /// Whether a queue is open under the name that all share: who defines may have another alias for it the next time.
+    pub(crate) fn is_shared(&self, target: &Target) -> bool {
+        let (name, shared) = (target.name.to_string(), self.shared.borrow());
+        shared.queues.iter().any(|(other, _)| *other == name)
     }
 
     pub(crate) fn local(&self) -> Option<&Session> {

@@ -20,6 +20,7 @@ use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::bytes_together;
 use crate::meter::Count;
+use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::retained::Retaining;
 use crate::report::{self, Report};
@@ -181,7 +182,10 @@ impl Placing {
         uow: u64,
     ) -> Option<Result<Appended, LogError>> {
         let persistent = self.all[..self.persistent()].iter();
-        let messages: Vec<_> = persistent.map(|one| (&one.routed, one.seq)).collect();
+        let mut messages: Vec<_> = persistent.map(|one| (&one.routed, one.seq)).collect();
+        if messages.len() > 1 && planted(Bug::ForgetLast) {
+            messages.pop();
+        }
         (!messages.is_empty()).then(|| append_all(qm, kept, uow, &messages))
     }
 

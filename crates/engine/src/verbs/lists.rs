@@ -28,6 +28,7 @@ use crate::group::{GroupPut, NextPut};
 use crate::handles::{Handle, OpenList, Target};
 use crate::message_data::MessageData;
 use crate::meter::Count;
+use crate::plant::{Bug, planted};
 use crate::resolution::{Resolved, resolve};
 use crate::routed::{RoutedMessage, trimmed};
 use crate::session::SessionInner;
@@ -341,7 +342,8 @@ impl SessionInner {
             .enumerate()
             .map(|(at, way)| {
                 let way = way.as_ref().map_err(|reason| *reason)?;
-                self.address(way, message, records.get(at), pmo)
+                let of = if planted(Bug::SameRecord) { 0 } else { at };
+                self.address(way, message, records.get(of), pmo)
             })
             .collect();
         let mut outcomes: Vec<_> = addressed.iter().map(outcome).collect();

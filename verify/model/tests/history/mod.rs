@@ -76,6 +76,7 @@ pub(crate) fn copy(id: u64) -> Delivered {
         persistent: true,
         priority: 4,
         backout_count: None,
+        msg_id: None,
     }
 }
 

@@ -79,10 +79,12 @@ fn tests(repository: &Repository) -> BTreeSet<String> {
 }
 
 /// What names of planted bugs stand behind.
-const TABLES: [&str; 5] = ["name:", "engine(", "topics(", "delays(", "planted("];
+const TABLES: [&str; 6] = [
+    "name:", "engine(", "topics(", "delays(", "lists(", "planted(",
+];
 
 /// Names in the tables of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)`,
-/// `topics("...", ...)`, `delays("...", ...)` or `planted("...", ...)`.
+/// `topics("...", ...)`, `delays("...", ...)`, `lists("...", ...)` or `planted("...", ...)`.
 fn planted(repository: &Repository) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let sources = repository.sources().iter();
