@@ -491,6 +491,41 @@ fn a_full_disk_heals_though_a_unit_of_work_has_the_buffer() {
     }
 }
 
+/// A put that is refused does not look through the queue for messages that could be filed.
+#[test]
+fn a_put_refused_on_a_full_disk_costs_the_same_on_a_deep_queue() {
+    const DEEP: usize = 5_000;
+    const REFUSED: u64 = 50;
+    let w = small_buffers();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    for _ in 0..DEEP {
+        send(&s, h, md(NOT_PERSISTENT), 0, b"x");
+    }
+    let mut left = DEEP;
+    while w.status(LOCAL).resident_bytes > 0 {
+        next(&s, h, 0).unwrap();
+        left -= 1;
+    }
+    assert!(left > DEEP / 2);
+    w.stage.full.store(true, Ordering::SeqCst);
+    let put = |options: i32| try_put(&s, h, &mut md(NOT_PERSISTENT), options, &[1; SIZE]);
+    while put(MQPMO_SYNCPOINT).is_ok() {
+        assert_small(&w, LOCAL);
+    }
+    // What has the buffer belongs to a unit of work; everything else is in the file.
+    let before = w.status(LOCAL).steps;
+    for _ in 0..REFUSED {
+        assert_eq!(put(0), Err(Reason::Q_SPACE_NOT_AVAILABLE));
+    }
+    let steps = w.status(LOCAL).steps - before;
+    assert!(steps <= 300 * REFUSED, "{steps} steps for {REFUSED} puts");
+    w.stage.full.store(false, Ordering::SeqCst);
+    send_in_time(&s, h, md(NOT_PERSISTENT), 0, b"y");
+    backout(&s);
+    assert_eq!(drain(&s, h).len(), left + 1);
+}
+
 /// The file system is full: puts beyond the buffer are refused, nothing is lost, and when there is
 /// room again everything goes on.
 #[test]

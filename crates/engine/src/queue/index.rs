@@ -292,7 +292,7 @@ pub(crate) struct Index {
     correl_buckets: Vec<SlotId>,
     /// Of the messages that have other ones than the default.
     groups: BTreeMap<SlotId, GroupKeys>,
-    /// Links followed so far, for proofs that nothing scans the queue.
+    /// Links followed and slots looked through so far, for proofs that nothing scans the queue.
     steps: Cell<u64>,
 }
 
@@ -355,6 +355,15 @@ impl Index {
 
     pub(crate) fn slot(&self, id: SlotId) -> &Slot {
         &self.chunks[id as usize / CHUNK].slots[id as usize % CHUNK]
+    }
+
+    /// A slot that is in use, for whoever looks through them.
+    pub(crate) fn look_at(&self, id: SlotId) -> Option<&Slot> {
+        self.step();
+        let slot = self.chunks[id as usize / CHUNK]
+            .slots
+            .get(id as usize % CHUNK);
+        slot.filter(|slot| slot.seq != 0)
     }
 
     fn slot_mut(&mut self, id: SlotId) -> &mut Slot {

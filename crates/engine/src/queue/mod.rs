@@ -119,7 +119,7 @@ pub struct QueueStatus {
     pub file_blocks: u64,
     /// The most bytes that the queue file may have.
     pub largest_file: u64,
-    /// Links between messages followed so far: what finding messages has cost.
+    /// Links between messages followed, and places looked at, so far: what finding messages has cost.
     pub steps: u64,
     /// What has been counted since this run began.
     pub counts: QueueCounts,

@@ -7,7 +7,7 @@
 //!   others meanwhile. Only if it is still there then, and still in memory, does the place that was written become
 //!   its place; else the place is given back, for nobody has seen it.
 //! * Nothing is dropped: what cannot be filed stays in memory, and puts are refused until the file takes messages
-//!   again, which each put that would be refused finds out.
+//!   again, which each put that would be refused finds out. However many messages there are, that costs the same.
 //! * While something is on its way to the file, the file is not begun anew.
 //! * A thread that serves many leaves the filing to others (`file_service.rs`). Where they have come far behind, a put
 //!   waits for them before it is let in, so that the buffer bounds the memory all the same.
@@ -26,6 +26,8 @@ use crate::tally::Tally;
 
 /// How many of the messages that had to stay in memory are filed before a put is let in again.
 const STUCK: usize = 16;
+/// How many places of the queue are looked at for them, for each put that would be refused.
+const LOOKED_AT: usize = 256;
 /// Messages that may be due to be filed, by others, before a put waits for them.
 const BEHIND: usize = 16;
 
@@ -38,6 +40,8 @@ pub(super) struct Filing {
     pub(super) writing: Tally<u32>,
     /// What is due is filed by others, to whom it was left.
     pub(super) left: bool,
+    /// Where to look next for messages that had to stay in memory.
+    next: SlotId,
 }
 
 /// A message that is being filed.
@@ -146,20 +150,30 @@ impl QueueState {
         self.filing.due.clear();
     }
 
-    /// Has some of the messages filed that had to stay in memory. True: all of those belong to units of work, so that
-    /// whether the file takes messages again has to be found out in another way ([`Queue::try_file`]).
+    /// Has some of the messages filed that had to stay in memory. True: there are none where it has looked, or they belong
+    /// to units of work, so that whether the file takes messages again has to be found out in another way
+    /// ([`Queue::try_file`]).
     fn try_again(&mut self) -> bool {
         if !self.file_full || !self.over_buffer() || !self.home.room.is_open() || self.deleted {
             return false;
         }
         let over = [self.is_over(false), self.is_over(true)];
-        let index = &self.index;
-        let stuck = index.all().filter(|id| {
-            let slot = index.slot(*id);
-            matches!(slot.body(), Body::Resident(_)) && over[usize::from(slot.persistent())]
-        });
-        let stuck = stuck.take(STUCK).map(|id| (id, index.slot(id).seq));
-        self.filing.due.extend(stuck);
+        let (index, end) = (&self.index, self.index.end());
+        let from = self.filing.next.min(end);
+        let mut next = from;
+        for id in (from..end).chain(0..from).take(LOOKED_AT) {
+            next = id + 1;
+            let stuck = index.look_at(id).filter(|slot| {
+                matches!(slot.body(), Body::Resident(_)) && over[usize::from(slot.persistent())]
+            });
+            if let Some(slot) = stuck {
+                self.filing.due.push_back((id, slot.seq));
+                if self.filing.due.len() >= STUCK {
+                    break;
+                }
+            }
+        }
+        self.filing.next = next;
         let tries = !self.spills();
         self.filing.writing += u32::from(tries);
         tries
