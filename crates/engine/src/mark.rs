@@ -42,6 +42,7 @@ marks! {
     RedoFiled: "Restart meets a put of a prepared unit of work that an image names by its place.",
     RetainedSent: "A new subscription is sent a retained publication.",
     RetainedLeftOut: "A new subscription is not sent one that it was given when it was published.",
+    RetainedExpired: "A new subscription is not sent a retained publication because it has expired.",
     SupersededAtRestart: "Restart finds several publications that were to be retained for one topic string.",
     Carried: "An image carries a unit of work that is in doubt.",
     UndoneAtRestart: "Restart undoes a unit of work that has no end.",

@@ -116,6 +116,8 @@ pub enum Bug {
     AlterInTwo,
     /// Restart does not look which publications are retained.
     ForgetRetained,
+    /// What is retained is sent to new subscriptions as if it never expired.
+    OutliveRetained,
     /// A delayed message leaves the staging queue in one unit of work, and is put where it is to go in another.
     MoveInTwo,
     /// A look through the staging queue passes by what is due already.
@@ -187,6 +189,7 @@ impl Bug {
         Bug::LeakManaged,
         Bug::AlterInTwo,
         Bug::ForgetRetained,
+        Bug::OutliveRetained,
         Bug::MoveInTwo,
         Bug::ForgetDelayed,
         Bug::DeliverEarly,

@@ -124,6 +124,7 @@ impl App {
             retain: false,
             for_all: true,
             delay: None,
+            expiry: None,
         };
         let Some(op) = self.invoke(Op::Publish(publication)) else {
             return Ended::Gone;

@@ -195,6 +195,7 @@ impl Model {
     /// expired may be there again, where nobody has found it meanwhile.
     pub fn clock_set(&mut self, time: u64) {
         if time < self.time {
+            self.publications_may_have_expired(self.time);
             for id in self.messages.ids() {
                 let before = self.time;
                 let m = self.message(id);

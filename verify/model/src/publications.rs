@@ -11,6 +11,8 @@
 //!   Any other ends with the connection that made it.
 //! * A publication that is delayed comes to who subscribes when its time is over: surely to one who has done so since before
 //!   its call, and perhaps to any other who has meanwhile.
+//! * Each copy expires when the publication does, one of a retained publication too, which nobody is given afterwards; what
+//!   it has replaced does not come back.
 //! * With a managed subscription goes its queue, and with the queue its messages.
 //! * The retained publication of a topic is the last one that was published so. Who subscribes is given those that match,
 //!   and never one that was replaced before. One that is not persistent does not survive a restart, and what it has
@@ -69,6 +71,8 @@ pub struct Publication {
     pub for_all: bool,
     /// Microseconds after the call before which nobody is given it.
     pub delay: Option<u64>,
+    /// Microseconds of life after the call, of each copy and of what is retained. Not of one that is delayed.
+    pub expiry: Option<u64>,
 }
 
 /// Whether a subscription is there.
@@ -107,6 +111,8 @@ struct Published {
     time: u64,
     /// It is delayed, and may still be to come.
     waits: bool,
+    /// Earliest and latest moment of expiry.
+    expires: (u64, u64),
 }
 
 /// What may be the retained publication of a topic.
@@ -330,6 +336,10 @@ impl Model {
             copies: Vec::new(),
             time: self.time,
             waits: publication.delay.is_some(),
+            expires: match publication.expiry {
+                Some(life) => (self.time + life, u64::MAX),
+                None => (u64::MAX, u64::MAX),
+            },
         };
         let before = self.publications.published.insert(id, published);
         assert!(before.is_none(), "publication {id} is published twice");
@@ -363,6 +373,7 @@ impl Model {
         let Published { uow, copies, .. } = self.publications.published[&publication.id].clone();
         let own = !publication.in_uow;
         let now = self.now;
+        self.expires_at_latest(publication);
         for id in &copies {
             let m = self.message(*id);
             m.put_done = Some(now);
@@ -487,9 +498,10 @@ impl Model {
         let Published {
             publication: published,
             time,
+            expires,
             ..
         } = &self.publications.published[&publication];
-        let time = *time;
+        let (time, expires) = (*time, *expires);
         let put = Put {
             queue,
             id,
@@ -507,11 +519,42 @@ impl Model {
         self.add_message(&put, uow);
         let m = self.message(id);
         (m.due, m.waits_persistent) = (due, waits_persistent);
+        m.expires = expires;
         if m.waits {
             (m.not_before, m.to_come) = (not_before, not_before);
         }
         self.publications.copies.insert(key, id);
         Some(id)
+    }
+}
+
+/// Publications that expire.
+impl Model {
+    /// Its call ends: whatever is copied of it is gone when that much time has passed.
+    fn expires_at_latest(&mut self, publication: &Publication) {
+        let Some(life) = publication.expiry else {
+            return;
+        };
+        let latest = self.time + life;
+        let published = self.publications.published.get_mut(&publication.id);
+        published.into_iter().for_each(|one| one.expires.1 = latest);
+        let all = (publication.id, QueueId(0))..=(publication.id, QueueId(usize::MAX));
+        let copies: Vec<u64> = self
+            .publications
+            .copies
+            .range(all)
+            .map(|(_, id)| *id)
+            .collect();
+        for id in copies {
+            self.message(id).expires.1 = latest;
+        }
+    }
+
+    /// The clock is set back: what had expired by this time may be gone, or there again.
+    pub(crate) fn publications_may_have_expired(&mut self, before: u64) {
+        let all = self.publications.published.values_mut();
+        let expired = all.filter(|one| one.expires.0 <= before);
+        expired.for_each(|one| one.expires.0 = 0);
     }
 }
 

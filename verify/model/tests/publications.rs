@@ -60,6 +60,7 @@ fn publication(id: u64, topic: &str) -> Publication {
         retain: false,
         for_all: true,
         delay: None,
+        expiry: None,
     }
 }
 
@@ -637,4 +638,85 @@ fn what_is_delayed_comes_to_who_subscribes_then() {
         is_given(h, DURABLE, &[1])
     };
     histories(&[("failed", failed)], Some(Rule::Undone));
+}
+
+/// Published with a life of ten events, and retained.
+fn short(id: u64) -> Op {
+    Op::Publish(Publication {
+        retain: true,
+        expiry: Some(10_000),
+        ..publication(id, "a/b")
+    })
+}
+
+#[test]
+fn publications_expire() {
+    histories(
+        &[
+            ("in time", |h| {
+                subscribes(h, DURABLE)?;
+                h.does(1, short(1), OK)?;
+                is_given(h, DURABLE, &[1])?;
+                subscribes(h, OTHER)?;
+                is_given(h, OTHER, &[1])?;
+                ends(h)
+            }),
+            ("too late", |h| {
+                subscribes(h, DURABLE)?;
+                h.does(1, retained(1, "a/b"), OK)?;
+                h.does(1, short(2), OK)?;
+                h.time += 20_000;
+                is_given(h, DURABLE, &[1])?;
+                subscribes(h, OTHER)?;
+                is_given(h, OTHER, &[])?;
+                ends(h)
+            }),
+            ("the clock is set back when it may have gone", |h| {
+                h.does(1, short(1), OK)?;
+                h.time += 20_000;
+                h.does(1, Op::Commit, OK)?;
+                h.m.crash()?;
+                h.m.clock_set(0);
+                h.m.restart();
+                h.time = 0;
+                subscribes(h, OTHER)?;
+                is_given(h, OTHER, &[])?;
+                ends(h)
+            }),
+        ],
+        None,
+    );
+    histories(
+        &[
+            ("a copy comes too late", |h| {
+                subscribes(h, DURABLE)?;
+                h.does(1, short(1), OK)?;
+                h.time += 20_000;
+                is_given(h, DURABLE, &[1])
+            }),
+            ("what is retained comes too late", |h| {
+                h.does(1, short(1), OK)?;
+                h.time += 20_000;
+                subscribes(h, OTHER)?;
+                is_given(h, OTHER, &[1])
+            }),
+            ("it begins a new life when it is sent", |h| {
+                h.does(1, short(1), OK)?;
+                subscribes(h, OTHER)?;
+                h.time += 9_000;
+                is_given(h, OTHER, &[1])
+            }),
+        ],
+        Some(Rule::Expired),
+    );
+    histories(
+        &[("what it has replaced comes back", |h| {
+            h.does(1, retained(1, "a/b"), OK)?;
+            h.does(1, short(2), OK)?;
+            h.time += 20_000;
+            subscribes(h, OTHER)?;
+            is_given(h, OTHER, &[1])
+        })],
+        Some(Rule::WrongSubscriber),
+    );
 }

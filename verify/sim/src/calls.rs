@@ -22,7 +22,7 @@ const SELECTED: Match = Match {
     least_priority: Some(1),
 };
 /// Microseconds in a tenth of a second.
-const TENTH: u64 = 100_000;
+pub(crate) const TENTH: u64 = 100_000;
 
 /// How a message is put.
 #[derive(Clone, Copy, Debug)]

@@ -126,6 +126,8 @@ pub const EXPECTED: &[&str] = &[
     "publications committed in two steps",
     "publish retained",
     "publish delayed",
+    "publish expiry",
+    "publish retained expiry",
     "put delayed",
     "put delayed syncpoint",
     "put delayed persistent",

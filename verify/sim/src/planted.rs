@@ -128,6 +128,7 @@ pub const PLANTED: &[Planted] = &[
     topics("forget-subscription", Bug::ForgetSubscription, 100),
     topics("leak-managed", Bug::LeakManaged, 100),
     topics("forget-retained", Bug::ForgetRetained, 100),
+    topics("outlive-retained", Bug::OutliveRetained, 200),
     delays("move-in-two", Bug::MoveInTwo, 200),
     delays("forget-delayed", Bug::ForgetDelayed, 100),
     delays("deliver-early", Bug::DeliverEarly, 100),

@@ -6,6 +6,7 @@ use posthaste_model::{Op, Outcome, Publication};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md, Od, Pmo};
 
+use crate::calls::TENTH;
 use crate::delayed::{behind_delay, in_header};
 use crate::run::Run;
 use crate::workload::{Worker, id24, patient};
@@ -67,6 +68,8 @@ impl Worker {
         let hash = self.shared.borrow().sent[&id].1;
         let persistent = self.chance(self.plan.persistent);
         let delay = self.delay_of_publication();
+        let expires = delay.is_none() && self.chance(self.plan.expiry);
+        let tenths = expires.then(|| 1 + self.below(5));
         let publication = Publication {
             id,
             hash,
@@ -77,21 +80,11 @@ impl Worker {
             for_all: is_for_all(topic, persistent),
             retain: delay.is_none() && self.below(3) == 0,
             delay: delay.map(|milliseconds| milliseconds * 1_000),
+            expiry: tenths.map(|tenths| tenths * TENTH),
         };
         let (mut md, mut pmo) = described(&publication);
-        for (met, what) in [
-            (true, "publish"),
-            (publication.in_uow, "publish syncpoint"),
-            (publication.persistent, "publish persistent"),
-            (topic == TO_ALL, "publish to all"),
-            (topic == TO_WHOEVER_CAN, "publish to whoever can"),
-            (publication.retain, "publish retained"),
-            (delay.is_some(), "publish delayed"),
-        ] {
-            if met {
-                self.met(what);
-            }
-        }
+        md.expiry = tenths.map_or(MQEI_UNLIMITED, |tenths| tenths as i32);
+        self.note_publication(&publication);
         let mut od = Od {
             version: MQOD_VERSION_4,
             object_type: MQOT_TOPIC,
@@ -128,6 +121,27 @@ impl Worker {
                 Err(reason) => self.refused(reason),
             },
             _ => going,
+        }
+    }
+
+    /// What of a publication is to be met.
+    fn note_publication(&self, publication: &Publication) {
+        let topic = publication.topic.as_str();
+        let expires = publication.expiry.is_some();
+        for (met, what) in [
+            (true, "publish"),
+            (publication.in_uow, "publish syncpoint"),
+            (publication.persistent, "publish persistent"),
+            (topic == TO_ALL, "publish to all"),
+            (topic == TO_WHOEVER_CAN, "publish to whoever can"),
+            (publication.retain, "publish retained"),
+            (publication.delay.is_some(), "publish delayed"),
+            (expires, "publish expiry"),
+            (expires && publication.retain, "publish retained expiry"),
+        ] {
+            if met {
+                self.met(what);
+            }
         }
     }
 

@@ -247,7 +247,12 @@ impl Inner {
                 }
             };
             match found {
-                Ok(message) if message.expired(self.clock.now()) => return Ok(None),
+                Ok(message)
+                    if message.expired(self.clock.now()) && !planted(Bug::OutliveRetained) =>
+                {
+                    mark(Mark::RetainedExpired);
+                    return Ok(None);
+                }
                 Ok(message) => return Ok(Some(message)),
                 Err(unread) => {
                     let done = queue.have_read(unread, &mut readings).await;

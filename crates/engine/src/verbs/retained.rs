@@ -17,6 +17,7 @@ use crate::consume::considered::Considered;
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
 use crate::message::Message;
+use crate::plant::{Bug, planted};
 use crate::topics::publication::{Form, Forms, restored};
 use crate::topics::subscription::Subscription;
 
@@ -41,7 +42,11 @@ fn copy_for(
         return Ok(None);
     }
     let mut forms = Forms::new(&topic, form, true);
-    let of = (&retained.md, retained.expires);
+    let expires = match planted(Bug::OutliveRetained) {
+        true => 0,
+        false => retained.expires,
+    };
+    let of = (&retained.md, expires);
     let copy = address(qm, of, &mut forms, to, qm.next_seq());
     let copy = copy.ok_or(Reason::RETAINED_NOT_DELIVERED)?;
     let must = Some(Reason::RETAINED_NOT_DELIVERED);
