@@ -108,6 +108,8 @@ pub enum Bug {
     ForgetSubscription,
     /// A restart forgets that a subscription is of a group.
     ForgetGroup,
+    /// A command that alters a subscription takes it out of its group.
+    AlterUngroups,
     /// PROPCTL(NONE) is not looked at.
     ShowProperties,
     /// The managed queue of a subscription that has ended stays.
@@ -185,6 +187,7 @@ impl Bug {
         Bug::IgnoredRoom,
         Bug::ForgetSubscription,
         Bug::ForgetGroup,
+        Bug::AlterUngroups,
         Bug::ShowProperties,
         Bug::LeakManaged,
         Bug::AlterInTwo,

@@ -5,13 +5,15 @@
 //! * A publication comes once if a subscription of the group asks for it, and otherwise not at all, over restarts too.
 //! * No two of a group have one topic string (2514).
 //! * Whoever wants no properties is given the data behind them, and their format; anybody else is given all of it.
+//! * ALTER SUB leaves a subscription in its group, and DELETE SUB ends it; one that DEFINE SUB makes for the same queue and
+//!   CorrelId is of no group, so what it asks for comes once more.
 //! * Nobody who asks for everything above the topic is given what is published below it: WILDCARD(BLOCK).
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use posthaste_engine::Session;
-use posthaste_model::Rule;
+use posthaste_model::{Outcome, Rule};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Hobj, Md, Od, Pmo, PointerSize, Reason, Rfh2, Sd};
 
@@ -29,8 +31,11 @@ pub(crate) const DEFINITIONS: [&str; 3] = [
 const FILTERS: [&str; 3] = ["j/x", "j/#", "j/+"];
 const TOPICS: [&str; 4] = ["j", "j/x", "j/y", "j/x/z"];
 const CORREL_ID: [u8; 24] = [7; 24];
+/// The subscription that is of no group, and what it asks for.
+const ALONE: (&str, &str) = ("J.ALONE", "j/+");
 
 /// A publication that is to come.
+#[derive(Clone)]
 struct Sent {
     data: Bytes,
     /// It was published behind a header with properties.
@@ -44,6 +49,8 @@ struct Group<'a> {
     bare: Hobj,
     /// Handles of the subscriptions that are there.
     subscriptions: [Option<Hobj>; FILTERS.len()],
+    /// That of no group is there.
+    alone: bool,
 }
 
 fn asks(filter: &str, topic: &str) -> bool {
@@ -86,7 +93,10 @@ impl Worker {
                 queue: self.open_one("J.GROUP", input).await?,
                 bare: self.open_one("J.BARE", input).await?,
                 subscriptions: [None; FILTERS.len()],
+                alone: false,
             };
+            // A run before may have left it.
+            self.stop_alone().await?;
             let rest = MQGMO_NO_SYNCPOINT;
             while self
                 .take_one(group.queue, rest, Duration::ZERO)
@@ -98,6 +108,7 @@ impl Worker {
             }
             for _ in 0..=self.below(4) {
                 self.change_group(&mut group).await?;
+                self.command_group(&mut group).await?;
                 let sent = self.publish_to_group(&group).await?;
                 self.get_of_group(&group, sent).await?;
             }
@@ -150,6 +161,59 @@ impl Worker {
         Ok(())
     }
 
+    /// A command that has to succeed.
+    async fn must_do(&self, text: &str) -> Going {
+        match self.command(text).await {
+            Outcome::Done => Ok(()),
+            Outcome::Reason(reason) => Err(Reason(reason).into()),
+            _ => Err(Reason::CONNECTION_BROKEN.into()),
+        }
+    }
+
+    async fn stop_alone(&self) -> Going {
+        match self.command(&format!("DELETE SUB('{}')", ALONE.0)).await {
+            Outcome::Done | Outcome::Reason(_) => Ok(()),
+            _ => Err(Reason::CONNECTION_BROKEN.into()),
+        }
+    }
+
+    /// An administrator alters or deletes a subscription of the group, or defines or deletes that of no group.
+    async fn command_group(&self, group: &mut Group<'_>) -> Going {
+        let at = self.below(FILTERS.len() as u64) as usize;
+        match (self.below(8), group.subscriptions[at]) {
+            (0, Some(handle)) => {
+                group.session.close(handle, MQCO_KEEP_SUB).await?;
+                self.must_do(&format!("DELETE SUB('J.{at}')")).await?;
+                self.met("subscription of a group deleted by a command");
+                group.subscriptions[at] = None;
+            }
+            (1, Some(handle)) => {
+                group.session.close(handle, MQCO_KEEP_SUB).await?;
+                let text = format!("ALTER SUB('J.{at}') USERDATA('altered')");
+                self.must_do(&text).await?;
+                self.met("subscription of a group altered by a command");
+                let name = format!("J.{at}");
+                let handle = group.subscribe(at, &name, MQSO_RESUME).await?;
+                group.subscriptions[at] = Some(handle);
+            }
+            (2, _) if !group.alone => {
+                let correl_id = "07".repeat(CORREL_ID.len());
+                let text = format!(
+                    "DEFINE SUB('{}') TOPICSTR('{}') DEST(J.GROUP) DESTCORL('{correl_id}')",
+                    ALONE.0, ALONE.1
+                );
+                self.must_do(&text).await?;
+                group.alone = true;
+            }
+            (3, _) if group.alone => {
+                self.stop_alone().await?;
+                group.alone = false;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Publishes in units of work and outside; what is to come of it, in its order.
     async fn publish_to_group(&self, group: &Group<'_>) -> Result<Vec<Sent>, Reason> {
         let mut sent = Vec::new();
@@ -160,15 +224,19 @@ impl Worker {
             let publication = self.publish_one(topic, in_unit).await?;
             let there = FILTERS.iter().zip(group.subscriptions);
             let asked = there.filter(|(filter, handle)| handle.is_some() && asks(filter, topic));
-            match asked.count() {
-                0 => {}
-                _ if in_unit && !commits => {}
-                1 => sent.push(publication),
-                _ => {
-                    self.met("publication for several of a group");
-                    sent.push(publication);
-                }
+            let asked = asked.count();
+            if in_unit && !commits {
+                continue;
             }
+            if asked > 1 {
+                self.met("publication for several of a group");
+            }
+            let alone = group.alone && asks(ALONE.1, topic);
+            if alone && asked > 0 {
+                self.met("publication for a group and for one beside it");
+            }
+            let copies = usize::from(asked > 0) + usize::from(alone);
+            sent.extend(std::iter::repeat_n(publication, copies));
         }
         match commits {
             true => self.commit_one().await?,

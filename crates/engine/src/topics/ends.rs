@@ -62,7 +62,8 @@ impl Inner {
             return Err(ChangeError::NoDestination);
         }
         stored::complete(&mut object.attrs, before, id, self.clock.now());
-        let read = self.subscription_of(object).map_err(ChangeError::Failed)?;
+        let mut read = self.subscription_of(object).map_err(ChangeError::Failed)?;
+        read.grouped &= !planted(Bug::AlterUngroups);
         stored::set_whole_topic(&mut object.attrs, read.topic());
         Ok(Some(read))
     }
