@@ -7,6 +7,8 @@ mod engine;
 mod fronts;
 mod topics;
 
+use std::collections::BTreeSet;
+
 use posthaste_command::{
     DisplayType, DisplayWhat, Object, ObjectKind, Reply, Row, Value, Where, generic_matches,
     row_of, shows_all, where_matches, whole_mqsc_of,
@@ -140,18 +142,24 @@ fn with_status(mut object: Object, status: Option<&QueueStatus>) -> Object {
 }
 
 /// SAVE QMGR: the command that makes each object again, in an order in which they can be run. Temporary
-/// queues are their applications', and so are the subscriptions that these have made.
+/// queues are their applications', and so are the subscriptions that these have made; a managed queue is its
+/// subscription's, and made with it.
 pub(crate) fn script(qm: &QueueManager) -> Reply {
     let mut reply = Reply::default();
+    let subscriptions = qm.objects(ObjectKind::Sub).into_iter();
+    let managed: BTreeSet<String> = subscriptions
+        .filter(is_managed)
+        .map(|subscription| subscription.attrs.text(MQCACF_DESTINATION).to_owned())
+        .collect();
     for kind in ObjectKind::ALL {
         for object in qm.objects(kind) {
             if kind == ObjectKind::Sub && object.attrs.int(MQIACF_SUB_TYPE) != MQSUBTYPE_ADMIN {
                 continue;
             }
             let object = saved(object);
-            if object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC
-                && kind == ObjectKind::QLocal
-            {
+            let goes = object.attrs.int(MQIA_DEFINITION_TYPE) == MQQDT_TEMPORARY_DYNAMIC
+                || managed.contains(&object.name);
+            if goes && kind == ObjectKind::QLocal {
                 continue;
             }
             reply.add_message("AMQ2404I", &[whole_mqsc_of(&object)]);
@@ -166,11 +174,16 @@ pub(crate) fn script(qm: &QueueManager) -> Reply {
 
 /// An object as its saved definition is to state it: a managed queue is made anew.
 fn saved(mut object: Object) -> Object {
-    if object.attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED {
+    if is_managed(&object) {
         object.attrs.set_text(MQCACF_DESTINATION, "");
         object.attrs.set_text(MQCACF_DESTINATION_Q_MGR, "");
     }
     object
+}
+
+/// Whether it is a subscription with a queue of its own.
+fn is_managed(object: &Object) -> bool {
+    object.kind == ObjectKind::Sub && object.attrs.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED
 }
 
 /// The reply to a command about what runs beside an engine that nothing runs beside.

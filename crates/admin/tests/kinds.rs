@@ -152,3 +152,40 @@ fn what_is_wrong_with_it_is_said_and_what_is_saved_makes_it_again() {
     };
     assert_eq!(values(&again), values(&before));
 }
+
+/// A managed queue is its subscription's, and none of those that are to be made again; another queue manager's has the
+/// same name perhaps.
+#[test]
+fn what_is_saved_of_a_subscription_makes_it_again_elsewhere() {
+    let subscriptions = [
+        "DEFINE SUB(S1) TOPICSTR('a') DESTCLAS(MANAGED)",
+        "DEFINE SUB(S2) TOPICSTR('b') DESTCLAS(MANAGED)",
+    ];
+    let (w, other) = (World::new(), World::new());
+    subscriptions.iter().for_each(|define| w.run(define));
+    let queues = || {
+        let all = w.qm().objects(ObjectKind::QLocal).into_iter();
+        let managed = all.filter(|queue| queue.name.starts_with("SYSTEM.MANAGED."));
+        managed.map(|queue| queue.name).collect::<Vec<_>>()
+    };
+    assert_eq!(queues().len(), 2, "{:?}", queues());
+    let saved = w.mqsc("SAVE QMGR");
+    let texts: Vec<&str> = saved
+        .messages
+        .iter()
+        .map(|(_, text)| text.as_str())
+        .collect();
+    assert!(!texts.iter().any(|text| text.contains("SYSTEM.MANAGED.")));
+    let again = texts
+        .iter()
+        .filter(|text| text.contains("SUB('S1')") || text.contains("SUB('S2')"));
+    assert_eq!(again.map(|text| other.run(text)).count(), 2);
+    // A script of a release that saved these queues has been run before.
+    let third = World::new();
+    for name in queues() {
+        third.run(&format!("DEFINE QLOCAL('{name}')"));
+    }
+    subscriptions.iter().for_each(|define| third.run(define));
+    let made = |w: &World| w.qm().objects(ObjectKind::Sub).len();
+    assert_eq!((made(&other), made(&third)), (made(&w), made(&w)));
+}

@@ -2,7 +2,7 @@
 //!
 //! Invariant: in syncpoint, a message is committed only after its bytes have been handed to the
 //! system; whatever goes wrong before, it is still on the queue. So that others see what happens
-//! here, a unit of work is committed before waiting. Ctrl-C commits what was written out.
+//! here, a unit of work is committed before waiting. Ctrl-C, and an MQGET that fails, commit what was written out.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -184,7 +184,16 @@ impl Getter<'_> {
     fn all(&mut self) -> Result<(), Failure> {
         let wanted = |got| self.args.count.is_none_or(|count| got < count);
         while wanted(self.got) && !self.interrupt.raised() {
-            let message = match self.next(MQGMO_NO_WAIT, 0)? {
+            let next = match self.next(MQGMO_NO_WAIT, 0) {
+                Ok(next) => next,
+                Err(failure) => {
+                    // What was written out is not to come again for that. Where it cannot be committed either it is
+                    // not counted.
+                    let _ = self.settle();
+                    return Err(failure);
+                }
+            };
+            let message = match next {
                 Some(message) => Some(message),
                 None => {
                     self.settle()?;

@@ -89,13 +89,19 @@ impl Inner {
         }
         attrs.set_int(MQIA_Q_TYPE, MQQT_LOCAL);
         attrs.set_int(MQIA_DEFINITION_TYPE, kind);
-        let object = Object {
-            kind: ObjectKind::QLocal,
-            name: format!("{prefix}{:016X}", self.next_seq()),
-            attrs,
+        let made = loop {
+            let object = Object {
+                kind: ObjectKind::QLocal,
+                name: format!("{prefix}{:016X}", self.next_seq()),
+                attrs: attrs.clone(),
+            };
+            let define = || self.catalogue.define(self, object.clone(), false);
+            match self.with_log_room(define).await {
+                // Somebody has defined a queue of that name, as a script of another queue manager's definitions does.
+                Err(ChangeError::Exists(_)) => {}
+                made => break made.map_err(reason)?,
+            }
         };
-        let define = || self.catalogue.define(self, object.clone(), false);
-        let made = self.with_log_room(define).await.map_err(reason)?;
         let Runtime::Local(queue) = made.definition.runtime() else {
             return Err(Reason::UNEXPECTED_ERROR);
         };

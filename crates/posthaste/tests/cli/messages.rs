@@ -68,6 +68,17 @@ fn units_of_work_are_counted_and_kept_whole() {
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 220);
     let few = place.line("get DEV.QUEUE.2 QM1 --count 21");
     assert_eq!((few.code, few.out.lines().count()), (1, 20));
+    // A call that fails in the middle of a unit of work: what has been written out does not come again.
+    place.fed("one\ntwo\n", "put DEV.QUEUE.3 QM1").good();
+    place
+        .line("put DEV.QUEUE.3 QM1 --count 1 --size 100")
+        .good();
+    let failed = place
+        .line("get DEV.QUEUE.3 QM1 --max 10")
+        .failed_with(1, "2080");
+    assert_eq!(failed.out, "one\ntwo\n");
+    assert!(failed.err.contains("2 messages got from DEV.QUEUE.3."));
+    assert_eq!(place.depth("DEV.QUEUE.3", "QM1"), 1);
     serving.end();
 }
 
