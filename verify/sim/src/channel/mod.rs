@@ -21,7 +21,9 @@ mod streamed;
 
 use std::rc::Rc;
 
-use crate::delayed::STAGING;
+use posthaste_engine::ConnectionStatus;
+use posthaste_mqi::constants::MQAT_QMGR;
+
 use crate::run::{Failure, Run};
 
 pub(crate) use clients::DEFINITIONS;
@@ -104,17 +106,19 @@ impl Run {
             return Ok(());
         }
         let queues: Vec<_> = self.shared.borrow().queues.clone();
-        let delayed = site.qm.queue_status(STAGING).is_some_and(|s| s.depth > 0);
-        // What branches in doubt have in hand is left by intent, and what is delayed is delivered by somebody.
-        let in_hand = !site.qm.in_doubt().is_empty() || delayed;
+        let connected = site.qm.connection_status();
+        let of_itself = |s: &&ConnectionStatus| s.application.appl_type == MQAT_QMGR;
+        let delivering = connected.iter().filter(of_itself).count();
+        // What branches in doubt have in hand is left by intent, and what is delayed is delivered by the queue manager
+        // itself, which ends its connection when it has delivered the last of it.
+        let in_hand = !site.qm.in_doubt().is_empty() || delivering > 0;
         let open = queues.iter().any(|(name, _)| {
             let status = site.qm.queue_status(name);
             status.is_none_or(|s| s.open_input + s.open_output > 0 || s.uncommitted && !in_hand)
         });
-        let connections = site.qm.connections().saturating_sub(usize::from(delayed));
         let left = [
             ("instances", site.registry.status().len()),
-            ("connections", connections),
+            ("connections", connected.len() - delivering),
             ("handles or units of work", usize::from(open)),
             ("bytes of unfinished messages", site.registry.unfinished()),
             ("bytes for output", site.registry.kept_for_output()),
