@@ -130,16 +130,13 @@ impl Checker {
                 Ok(mut turn) => {
                     let verdict = self.find_out(credentials, method).await;
                     // Before the delay: who goes away meanwhile was wrong all the same.
-                    turn.wrong = matches!(verdict, Verdict::Wrong | Verdict::BadToken(_));
+                    turn.wrong = verdict.is_refusal();
                     verdict
                 }
                 Err(verdict) => verdict,
             },
         };
-        if matches!(
-            verdict,
-            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany(_)
-        ) {
+        if verdict.is_refusal() || matches!(verdict, Verdict::TooMany(_)) {
             self.clock.sleep_until(self.after(delay)).await;
         }
         verdict
@@ -232,8 +229,18 @@ mod tests {
             }
             match credentials.user.as_str() {
                 "panics" => panic!("as a module may"),
+                "nameless" => Ok(None),
                 "unknown" => Err(Unable("nobody there".to_owned())),
                 user => Ok((credentials.secret.as_slice() == b"right").then(|| user.to_owned())),
+            }
+        }
+
+        fn verdict(&self, credentials: &Credentials) -> Verdict {
+            match (credentials.user.as_str(), self.check(credentials)) {
+                ("nameless", _) => Verdict::NoName("without a name".to_owned()),
+                (_, Ok(Some(user))) => Verdict::Right(user),
+                (_, Ok(None)) => Verdict::Wrong,
+                (_, Err(unable)) => Verdict::Unable(unable),
             }
         }
     }
@@ -320,6 +327,21 @@ mod tests {
         let mut local = asked(&method, "alice", "right", NO_DELAY);
         local.credentials.from = None;
         assert!(matches!(block_on(checker.check(local)), Verdict::Right(_)));
+    }
+
+    #[test]
+    fn who_has_no_name_here_waits_and_is_counted_as_who_is_wrong() {
+        let clock = os().clock;
+        let checker = Checker::start(1, clock.clone()).unwrap();
+        let method = Known::new();
+        let begun = clock.monotonic();
+        let delay = Duration::from_millis(200);
+        let verdict = block_on(checker.check(asked(&method, "nameless", "right", delay)));
+        assert_eq!(verdict, Verdict::NoName("without a name".to_owned()));
+        assert!(clock.monotonic() - begun >= 200_000_000);
+        let verdicts =
+            (0..60).map(|_| block_on(checker.check(asked(&method, "nameless", "right", NO_DELAY))));
+        assert!(verdicts.into_iter().any(|v| v == Verdict::TooMany(None)));
     }
 
     #[test]

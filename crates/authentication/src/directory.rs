@@ -3,7 +3,8 @@
 //!
 //! Invariants: a server that is gone or slow costs a thread [`TIMEOUT`] for each step and address at most; nothing is kept
 //! between two questions, so that a server that comes back is used at once; what a user writes is a value in what is
-//! asked for, and never a part of the question; an empty password is asked about nowhere (it would be let in as nobody).
+//! asked for, and never a part of the question; an empty password is asked about nowhere (it would be let in as nobody);
+//! nothing that is there of a user is told, nor acted on, before his password was right.
 //!
 //! How users are found: manual, "DEFINE AUTHINFO", BASEDNU, CLASSUSR, USRFIELD and SHORTUSR.
 
@@ -15,7 +16,7 @@ use ldap3::{LdapConn, LdapConnSettings, LdapError, LdapResult, Scope, SearchEntr
 use ldap3::{dn_escape, ldap_escape};
 use zeroize::Zeroizing;
 
-use crate::{Credentials, Method, Unable};
+use crate::{Credentials, Method, Unable, Verdict};
 
 /// How long a server may take to be connected to, and to answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -59,6 +60,14 @@ pub struct DirectorySettings {
 pub struct Directory {
     settings: DirectorySettings,
     urls: Vec<String>,
+}
+
+/// Who was found.
+struct Found {
+    /// His whole name.
+    name: String,
+    /// The value of the field that SHORTUSR names; none if he has no such field.
+    short: Option<String>,
 }
 
 /// Who is looked for.
@@ -142,8 +151,8 @@ impl Directory {
         }
     }
 
-    /// Whether one server lets the user in: as whom he is known, if so.
-    fn ask(&self, url: &str, user: &str, password: &str) -> Result<Option<String>, String> {
+    /// What one server says of a user and his password.
+    fn ask(&self, url: &str, user: &str, password: &str) -> Result<Verdict, String> {
         let words = |error: LdapError| format!("{url}: {error}");
         let settings = LdapConnSettings::new().set_conn_timeout(TIMEOUT);
         let mut ldap = LdapConn::with_settings(settings, url).map_err(words)?;
@@ -165,25 +174,34 @@ impl Directory {
         };
         // Whoever is not there takes as long as whoever is.
         let nobody = || format!("cn={},{}", dn_escape(user), self.settings.base);
-        let name = found.as_ref().map_or_else(nobody, |(name, _)| name.clone());
+        let name = found
+            .as_ref()
+            .map_or_else(nobody, |found| found.name.clone());
         let bound = ldap.with_timeout(TIMEOUT).simple_bind(&name, password);
         let bound = bound.map_err(words)?;
         // What it answers to that does not matter.
         let _ = ldap.with_timeout(TIMEOUT).unbind();
         match (bound.rc, found) {
-            (SUCCESS, Some((_, short))) => Ok(Some(short)),
-            (SUCCESS, None) => Ok(None),
-            (result, _) if NOT_LET_IN.contains(&result) => Ok(None),
+            (SUCCESS, Some(found)) => Ok(self.known(found)),
+            (SUCCESS, None) => Ok(Verdict::Wrong),
+            (result, _) if NOT_LET_IN.contains(&result) => Ok(Verdict::Wrong),
             _ => Err(format!("{url}: {}", shown(&bound))),
         }
     }
 
-    /// The one user who is wanted, if there is one: his whole and his short name.
-    fn find(
-        &self,
-        ldap: &mut LdapConn,
-        wanted: &Wanted,
-    ) -> Result<Option<(String, String)>, String> {
+    /// What comes of a user whose password is right.
+    fn known(&self, found: Found) -> Verdict {
+        match found.short {
+            Some(short) => Verdict::Right(short),
+            None => Verdict::NoName(format!(
+                "{} has no {}, which SHORTUSR names",
+                found.name, self.settings.short
+            )),
+        }
+    }
+
+    /// The one user who is wanted, if there is one.
+    fn find(&self, ldap: &mut LdapConn, wanted: &Wanted) -> Result<Option<Found>, String> {
         let short = self.settings.short.as_str();
         let two = SearchOptions::new().sizelimit(2);
         ldap.with_search_options(two).with_timeout(TIMEOUT);
@@ -202,9 +220,11 @@ impl Directory {
         };
         let mut attrs = entry.attrs.into_iter();
         let of_short = attrs.find(|(name, _)| name.eq_ignore_ascii_case(short));
-        let name = of_short.and_then(|(_, values)| values.into_iter().next());
-        name.map(|name| Some((entry.dn.clone(), name)))
-            .ok_or_else(|| format!("{} has no {short}, which SHORTUSR names", entry.dn))
+        let value = of_short.and_then(|(_, values)| values.into_iter().next());
+        Ok(Some(Found {
+            name: entry.dn,
+            short: value.filter(|value| !value.is_empty()),
+        }))
     }
 }
 
@@ -242,21 +262,25 @@ fn url(server: &str, tls: bool) -> Result<String, String> {
 
 impl Method for Directory {
     fn check(&self, credentials: &Credentials) -> Result<Option<String>, Unable> {
+        self.verdict(credentials).into_answer()
+    }
+
+    fn verdict(&self, credentials: &Credentials) -> Verdict {
         // What is no text is nobody's password there.
         let Ok(password) = std::str::from_utf8(&credentials.secret) else {
-            return Ok(None);
+            return Verdict::Wrong;
         };
         if password.is_empty() {
-            return Ok(None);
+            return Verdict::Wrong;
         }
         let mut why = Vec::new();
         for url in &self.urls {
             match self.ask(url, &credentials.user, password) {
-                Ok(answer) => return Ok(answer),
+                Ok(verdict) => return verdict,
                 Err(unable) => why.push(unable),
             }
         }
-        Err(Unable(why.join("; ")))
+        Verdict::Unable(Unable(why.join("; ")))
     }
 }
 

@@ -39,6 +39,8 @@ pub enum Verdict {
     Right(String),
     /// They are not: no such user, another password, or one that may not be used now.
     Wrong,
+    /// They are right, but whose they are has no name here, for this reason: no better than wrong.
+    NoName(String),
     /// The token is nobody's, for this reason.
     BadToken(&'static str),
     /// They were not looked at: too many wrong ones came from this address, or over loopback from this
@@ -46,4 +48,25 @@ pub enum Verdict {
     TooMany(Option<u32>),
     /// It could not be found out.
     Unable(Unable),
+}
+
+impl Verdict {
+    /// Whether they were looked at and are not good enough: it counts against whoever gave them.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Verdict::Wrong | Verdict::NoName(_) | Verdict::BadToken(_)
+        )
+    }
+
+    /// The answer of a method that knows more than [`Method::check`] tells.
+    pub(crate) fn into_answer(self) -> Result<Option<String>, Unable> {
+        match self {
+            Verdict::Right(user) => Ok(Some(user)),
+            Verdict::Unable(unable) => Err(unable),
+            Verdict::Wrong | Verdict::NoName(_) | Verdict::BadToken(_) | Verdict::TooMany(_) => {
+                Ok(None)
+            }
+        }
+    }
 }

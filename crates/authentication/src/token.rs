@@ -398,11 +398,7 @@ fn ec(x: &BigNum, y: &BigNum) -> Result<PKey<Public>, ErrorStack> {
 
 impl Method for Tokens {
     fn check(&self, credentials: &Credentials) -> Result<Option<String>, Unable> {
-        match self.verdict(credentials) {
-            Verdict::Right(user) => Ok(Some(user)),
-            Verdict::Unable(unable) => Err(unable),
-            Verdict::Wrong | Verdict::BadToken(_) | Verdict::TooMany(_) => Ok(None),
-        }
+        self.verdict(credentials).into_answer()
     }
 
     fn verdict(&self, credentials: &Credentials) -> Verdict {

@@ -225,6 +225,7 @@ impl Claim<'_> {
         match verdict {
             Verdict::Right(user) => Ok(user),
             Verdict::Wrong => Err(self.refuse("AMQ5534E", &[claimed], Reason::NOT_AUTHORIZED)),
+            Verdict::NoName(why) => Err(self.refuse("AMQ2607E", &[&why], Reason::NOT_AUTHORIZED)),
             Verdict::BadToken(why) => Err(self.refuse("AMQ2605E", &[why], Reason::NOT_AUTHORIZED)),
             Verdict::TooMany(user) => Err(self.too_many(user, claimed)),
             Verdict::Unable(why) => Err(self.unable(&why.0)),

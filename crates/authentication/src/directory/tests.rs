@@ -21,10 +21,14 @@ fn settings(servers: &str) -> DirectorySettings {
     }
 }
 
-fn check(directory: &Directory, user: &str, password: &str) -> Result<Option<String>, String> {
+fn verdict(directory: &Directory, user: &str, password: &str) -> Verdict {
     let password = password.as_bytes().to_vec().into();
-    let checked = directory.check(&Credentials::new(user, password));
-    checked.map_err(|unable| unable.0)
+    directory.verdict(&Credentials::new(user, password))
+}
+
+fn check(directory: &Directory, user: &str, password: &str) -> Result<Option<String>, String> {
+    let answer = verdict(directory, user, password).into_answer();
+    answer.map_err(|unable| unable.0)
 }
 
 #[test]
@@ -255,8 +259,15 @@ fn a_directory_server_knows_users_and_their_passwords() {
     ] {
         assert_eq!(check(&directory, user, password), Ok(None), "{user}");
     }
-    let why = check(&directory, "cn=No short name", "right").unwrap_err();
-    assert!(why.contains("SHORTUSR"), "{why}");
+    // Whoever does not know the password learns nothing of the entry.
+    assert_eq!(
+        verdict(&directory, "cn=No short name", "wrong"),
+        Verdict::Wrong
+    );
+    match verdict(&directory, "cn=No short name", "right") {
+        Verdict::NoName(why) => assert!(why.contains("SHORTUSR"), "{why}"),
+        other => panic!("{other:?}"),
+    }
     // One that went away, and the next in the list.
     let gone = format!("127.0.0.1(1),127.0.0.1({})", slapd.port);
     let next = Directory::new(settings(&gone)).ok().unwrap();

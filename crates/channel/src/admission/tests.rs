@@ -146,6 +146,7 @@ fn wrong_credentials_are_refused_wherever_they_are_looked_at() {
         for verdict in [
             Verdict::Wrong,
             Verdict::TooMany(None),
+            Verdict::NoName("without a name".to_owned()),
             Verdict::BadToken("its time is over"),
             Verdict::Unable(Unable("gone".to_owned())),
         ] {
@@ -154,6 +155,7 @@ fn wrong_credentials_are_refused_wherever_they_are_looked_at() {
         let expected = [
             ("AMQ5534E", Reason::NOT_AUTHORIZED),
             ("AMQ2601E", Reason::NOT_AUTHORIZED),
+            ("AMQ2607E", Reason::NOT_AUTHORIZED),
             ("AMQ2605E", Reason::NOT_AUTHORIZED),
             ("AMQ2602E", Reason::SECURITY_ERROR),
         ];

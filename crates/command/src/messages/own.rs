@@ -791,6 +791,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Put a certificate that is valid into the file, or take this one out, and enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
     ),
     message(
+        "AMQ2607E",
+        "A user with a right password was refused from {1} on channel {0}: {2}.",
+        "The directory server lets the user in with this password, but its entry does not say as whom he is known here. MQCONN got MQRC_NOT_AUTHORIZED (2035), after the FAILDLAY of the authentication information object, as with a wrong password.",
+        "Give the entry the field that SHORTUSR names, or name another field there and enter REFRESH SECURITY(*) TYPE(CONNAUTH).",
+    ),
+    message(
         "AMQ2650W",
         "The certificate labelled {0} ({1}) expires in {2} days.",
         "It is in the queue manager's key repository. When it has expired, clients do not trust the queue manager any more or, if it is an authority's, the queue manager does not trust clients whom it has issued. This is told once a day.",
