@@ -81,6 +81,9 @@ pub(crate) enum Answer {
 pub(crate) struct Refusal {
     id: &'static str,
     inserts: Vec<String>,
+    /// What makes one such refusal differ from another, if the number alone does not say it: never what was given to prove
+    /// who it is.
+    because: String,
     reason: Reason,
 }
 
@@ -225,8 +228,8 @@ impl Claim<'_> {
         match verdict {
             Verdict::Right(user) => Ok(user),
             Verdict::Wrong => Err(self.refuse("AMQ5534E", &[claimed], Reason::NOT_AUTHORIZED)),
-            Verdict::NoName(why) => Err(self.refuse("AMQ2607E", &[&why], Reason::NOT_AUTHORIZED)),
-            Verdict::BadToken(why) => Err(self.refuse("AMQ2605E", &[why], Reason::NOT_AUTHORIZED)),
+            Verdict::NoName(why) => Err(self.because("AMQ2607E", &why, Reason::NOT_AUTHORIZED)),
+            Verdict::BadToken(why) => Err(self.because("AMQ2605E", why, Reason::NOT_AUTHORIZED)),
             Verdict::TooMany(user) => Err(self.too_many(user, claimed)),
             Verdict::Unable(why) => Err(self.unable(&why.0)),
         }
@@ -256,7 +259,7 @@ impl Claim<'_> {
 
     /// It cannot be found out who it is: nobody's fault, and nobody is let in.
     fn unable(&self, why: &str) -> Refusal {
-        self.refuse("AMQ2602E", &[why], Reason::SECURITY_ERROR)
+        self.because("AMQ2602E", why, Reason::SECURITY_ERROR)
     }
 
     /// What an audit is to know of a refusal of the application `who`.
@@ -269,8 +272,17 @@ impl Claim<'_> {
             claimed: self.credentials.unwrap_or_default().to_owned(),
             call: "MQCONN",
             options: who.options,
+            because: refusal.because.clone(),
             message: refusal.id,
             ..AuditEvent::new(AuditKind::ConnectionRefused, refusal.reason)
+        }
+    }
+
+    /// For a reason that the message tells.
+    fn because(&self, id: &'static str, why: &str, reason: Reason) -> Refusal {
+        Refusal {
+            because: why.to_owned(),
+            ..self.refuse(id, &[why], reason)
         }
     }
 
@@ -284,6 +296,7 @@ impl Claim<'_> {
         Refusal {
             id,
             inserts: inserts.into_iter().map(str::to_owned).collect(),
+            because: String::new(),
             reason,
         }
     }

@@ -139,6 +139,34 @@ fn the_context_of_right_credentials_is_adopted_only_where_adoptctx_says_so() {
 }
 
 #[test]
+fn an_audit_hears_why_a_token_or_a_check_failed() {
+    let policy = checked(Check::Required, true);
+    for (verdict, message, because) in [
+        (
+            Verdict::BadToken("its time is over"),
+            "AMQ2605E",
+            "its time is over",
+        ),
+        (
+            Verdict::NoName("no field".to_owned()),
+            "AMQ2607E",
+            "no field",
+        ),
+        (
+            Verdict::Unable(Unable("gone".to_owned())),
+            "AMQ2602E",
+            "gone",
+        ),
+        (Verdict::Wrong, "AMQ5534E", ""),
+    ] {
+        let answer = Answer::Credentials(verdict);
+        let refusal = decided(&ALICE, &policy, answer).expect_err("refused");
+        let event = ALICE.refused(&refusal, &Application::default());
+        assert_eq!((event.message, &*event.because), (message, because));
+    }
+}
+
+#[test]
 fn wrong_credentials_are_refused_wherever_they_are_looked_at() {
     for check in [Check::Optional, Check::Administrators, Check::Required] {
         let policy = checked(check, true);
