@@ -18,7 +18,7 @@ use posthaste_mqi::Reason;
 use posthaste_net::{
     Accepted, ConnectionWakers, Lanes, Next, Output, Permit, Protocol, Received, Secured,
 };
-use posthaste_tls::{Agreed, Failure};
+use posthaste_tls::{Agreed, Broken, Failure};
 use posthaste_wire::identity::Authentication;
 use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::{Agreement, InitialData, Offer, PeerMisbehaved, Segment, Status};
@@ -678,14 +678,24 @@ impl Connection {
     }
 
     /// TLS has told the client already; the operator hears of it here.
-    fn tls_failed(&mut self, failure: &Failure) {
-        let channel = self.admitted.as_ref().map(|a| a.instance.channel.clone());
-        let channel = channel.unwrap_or_default();
+    fn tls_failed(&mut self, broken: Broken) {
+        let Broken { failure, channel } = broken;
+        let channel = match &self.admitted {
+            Some(admitted) => admitted.instance.channel.clone(),
+            None => channel.unwrap_or_default(),
+        };
         let conname = self.caller.peer.conname();
         let qm = self.registry.queue_manager().name();
-        let objection = security::failed(failure, qm, &channel, &conname);
+        let objection = security::failed(&failure, qm, &channel, &conname);
         if let Some(objection) = objection {
-            let who = of_partner(&channel, &conname, self.tls.as_deref());
+            let mut who = of_partner(&channel, &conname, self.tls.as_deref());
+            if let Failure::BadCertificate {
+                subject: Some(name),
+                ..
+            } = failure
+            {
+                who.certificate = name;
+            }
             objection.tell(self.registry.operator(), who);
         }
         match self.admitted {
@@ -729,10 +739,10 @@ impl Protocol for Connection {
         }
     }
 
-    fn secured(&mut self, outcome: Result<Agreed, Failure>) {
+    fn secured(&mut self, outcome: Result<Agreed, Broken>) {
         match outcome {
             Ok(agreed) => self.tls = Some(Box::new(agreed)),
-            Err(failure) => self.tls_failed(&failure),
+            Err(broken) => self.tls_failed(broken),
         }
     }
 

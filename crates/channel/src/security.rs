@@ -188,7 +188,10 @@ pub(crate) fn failed(
         Failure::Unable(_) => return None,
     };
     let who = match failure {
-        Failure::BadCertificate { .. } => &[channel, conname, "?", &because][..],
+        Failure::BadCertificate { subject, .. } => {
+            let name = subject.as_deref().unwrap_or("?");
+            &[channel, conname, name, &because][..]
+        }
         Failure::NoCertificate(_) => &[qm, &because],
         _ => &[channel, conname, &because],
     };

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::io;
 
 use posthaste_env::Nanos;
-use posthaste_tls::{Agreed, Failure};
+use posthaste_tls::{Agreed, Broken};
 
 use crate::output::Output;
 
@@ -29,7 +29,7 @@ pub trait Protocol {
 
     /// TLS around the connection has come about, before anything was received; or it has failed, and nothing is received
     /// any more.
-    fn secured(&mut self, _: Result<Agreed, Failure>) {}
+    fn secured(&mut self, _: Result<Agreed, Broken>) {}
 
     /// The peer has closed its side, or the connection has failed: nothing comes any more.
     fn lost(&mut self, error: Option<io::ErrorKind>);

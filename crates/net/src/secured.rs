@@ -14,7 +14,7 @@ use std::io;
 use std::task::Waker;
 
 use posthaste_env::Nanos;
-use posthaste_tls::{Failure, Machine, Plain, Progress};
+use posthaste_tls::{Broken, Failure, Machine, Plain, Progress};
 
 use crate::handshakes::{Desk, Handshakes, Work};
 use crate::inbound::{Inbound, ReadBuffer};
@@ -148,11 +148,12 @@ impl<P: Protocol> Secured<P> {
             Some(machine) => machine.agreed(),
             None => Ok(None),
         };
+        let channel = machine.as_deref().and_then(named);
         let (Some(machine), Ok(Some(agreed))) = (machine, &agreed) else {
             self.layer = Layer::Failed(Box::new(output));
             let unable = || Failure::Unable("what was agreed on is not known".to_owned());
             let failure = agreed.err().unwrap_or_else(unable);
-            return self.protocol.secured(Err(failure));
+            return self.protocol.secured(Err(Broken { failure, channel }));
         };
         self.layer = Layer::Open(Box::new(Open {
             machine,
@@ -192,16 +193,17 @@ impl<P: Protocol> Secured<P> {
 
     /// TLS has ended badly: the protocol hears of it, and the peer gets the alert.
     fn fail(&mut self, failure: Failure) {
-        let output = match std::mem::replace(&mut self.layer, Layer::Plain) {
-            Layer::Handshaking(handshake) => handshake.output,
-            Layer::Open(open) => open.output,
+        let (output, machine) = match std::mem::replace(&mut self.layer, Layer::Plain) {
+            Layer::Handshaking(handshake) => (handshake.output, handshake.machine),
+            Layer::Open(open) => (open.output, Some(open.machine)),
             other => {
                 self.layer = other;
                 return;
             }
         };
         self.layer = Layer::Failed(Box::new(output));
-        self.protocol.secured(Err(failure));
+        let channel = machine.as_deref().and_then(named);
+        self.protocol.secured(Err(Broken { failure, channel }));
     }
 
     /// The protocol ends before the handshake does: what comes until the peer has gone is not kept for it.
@@ -224,6 +226,11 @@ impl<P: Protocol> Secured<P> {
             self.fail(failure);
         }
     }
+}
+
+/// The channel that a client has named in its handshake.
+fn named(machine: &Machine) -> Option<String> {
+    machine.channel().map(str::to_owned)
 }
 
 impl Handshake {
@@ -326,7 +333,7 @@ impl<P: Protocol + 'static> Protocol for Secured<P> {
         }
     }
 
-    fn secured(&mut self, outcome: Result<posthaste_tls::Agreed, Failure>) {
+    fn secured(&mut self, outcome: Result<posthaste_tls::Agreed, Broken>) {
         self.protocol.secured(outcome);
     }
 

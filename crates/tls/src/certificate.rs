@@ -33,9 +33,7 @@ impl Certificate {
     /// # Errors
     /// Its dates or its serial number cannot be read.
     pub(crate) fn read(certificate: &X509Ref) -> Result<Certificate, ErrorStack> {
-        let serial = certificate.serial_number().to_bn()?.to_vec();
-        let bytes: Vec<String> = serial.iter().map(|byte| format!("{byte:02X}")).collect();
-        let serial = bytes.join(":");
+        let serial = hexadecimal(&certificate.serial_number().to_bn()?.to_vec());
         let public = certificate.public_key()?;
         let key = match public.id() {
             openssl::pkey::Id::RSA => "RSA",
@@ -68,6 +66,18 @@ impl Certificate {
     pub fn days_left(&self, now: i64) -> i64 {
         (self.valid.1 - now).div_euclid(DAY)
     }
+}
+
+/// Whom a certificate says that it is for, whether or not anything else in it can be read.
+pub(crate) fn subject(certificate: &X509Ref) -> String {
+    let serial = certificate.serial_number().to_bn();
+    let serial = serial.map(|number| hexadecimal(&number.to_vec()));
+    name(certificate.subject_name(), &serial.unwrap_or_default()).to_string()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    bytes.join(":")
 }
 
 fn seconds(time: &Asn1TimeRef) -> Result<i64, ErrorStack> {

@@ -4,6 +4,7 @@
 //! Invariants: nothing below TLS 1.2, no compression, no renegotiation; a certificate that is shown is always checked,
 //! whether or not one is asked for; sessions can be resumed by tickets for as long as the context lives.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,9 +13,10 @@ use openssl::ssl::{
     Ssl, SslContext, SslContextBuilder, SslMethod, SslMode, SslOptions, SslSessionCacheMode,
     SslVerifyMode, SslVersion,
 };
-use openssl::x509::X509Ref;
 use openssl::x509::verify::X509VerifyFlags;
+use openssl::x509::{X509Ref, X509StoreContextRef};
 
+use crate::certificate::subject;
 use crate::cipher_spec::{Allowed, Version};
 use crate::failure::Failure;
 use crate::key_store::{KeyStore, KeyStoreError, Personal};
@@ -88,6 +90,34 @@ const TICKETS: usize = 1;
 const CLEANSE_PLAINTEXT: SslOptions = SslOptions::from_bits_retain(1 << 1);
 /// The one CipherSpec whose tags are so short that OpenSSL wants to be asked for it expressly.
 const SHORT_TAGS: &str = "TLS_AES_128_CCM_8_SHA256";
+
+/// The most of a name in a certificate that is kept of one that was refused: anybody writes what he likes into his own.
+const LONGEST_SUBJECT: usize = 1_024;
+
+thread_local! {
+    /// Whom the certificate is for that was refused last. OpenSSL keeps it nowhere, and calls back on the thread that carries
+    /// out the handshake.
+    static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Whom the certificate is for that was refused on this thread since this was asked last.
+pub(crate) fn refused_subject() -> Option<String> {
+    REFUSED.take()
+}
+
+/// OpenSSL's judgement of a certificate stands; of one that it refuses it is kept whom it is for.
+fn judged(good: bool, chain: &mut X509StoreContextRef) -> bool {
+    if !good {
+        // The partner's own comes first, whichever of its issuers is to blame.
+        let own = chain.chain().and_then(|chain| chain.iter().next());
+        REFUSED.set(own.map(|own| {
+            let mut name = subject(own);
+            name.truncate(name.floor_char_boundary(LONGEST_SUBJECT));
+            name
+        }));
+    }
+    good
+}
 
 /// What a channel asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -221,7 +251,7 @@ fn server(named: &Named, terms: &Terms) -> Result<SslContextBuilder, KeyStoreErr
         builder.add_client_ca(authority)?;
     }
     // Whether a channel wants a certificate is known only with its name: everybody is asked, nobody is made to.
-    builder.set_verify(SslVerifyMode::PEER);
+    builder.set_verify_callback(SslVerifyMode::PEER, judged);
     builder.set_session_id_context(b"posthaste")?;
     builder.set_session_cache_mode(SslSessionCacheMode::OFF);
     builder.set_num_tickets(TICKETS)?;

@@ -35,6 +35,8 @@ pub enum Failure {
         why: String,
         /// It was valid once, or will be.
         expired: bool,
+        /// Whom it says that it is for. Nobody has vouched for that.
+        subject: Option<String>,
     },
     /// The partner broke the handshake or the connection off with an alert.
     #[error("the partner broke off: {0}")]
@@ -53,7 +55,28 @@ pub enum Failure {
     BadRecord(String),
 }
 
+/// That TLS with a partner has failed, and what is known of that partner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Why.
+    pub failure: Failure,
+    /// The channel that a client has named.
+    pub channel: Option<String>,
+}
+
 impl Failure {
+    /// The same with whom a certificate that was refused is for.
+    pub(crate) fn of_subject(self, name: Option<String>) -> Failure {
+        match self {
+            Failure::BadCertificate { why, expired, .. } => Failure::BadCertificate {
+                why,
+                expired,
+                subject: name,
+            },
+            other => other,
+        }
+    }
+
     /// What an error of a connection means.
     pub(crate) fn of(error: &openssl::ssl::Error, ssl: &SslRef) -> Failure {
         match error.ssl_error() {
@@ -111,5 +134,6 @@ fn bad_certificate(result: X509VerifyResult) -> Failure {
     Failure::BadCertificate {
         why: result.error_string().to_owned(),
         expired: OUT_OF_TIME.contains(&result.as_raw()),
+        subject: None,
     }
 }

@@ -28,7 +28,7 @@ pub mod server_name;
 pub use certificate::Certificate;
 pub use cipher_spec::{ALIASES, Allowed, CIPHER_SPECS, CipherSpec, UnknownCipherSpec, Version};
 pub use context::{Accept, Acceptor, Connector, Reach, Terms, TermsOf};
-pub use failure::Failure;
+pub use failure::{Broken, Failure};
 pub use key_store::{KeyStore, KeyStoreError, Personal, Shown};
 pub use machine::{Agreed, Machine, Plain, Progress};
 pub use openssl::error::ErrorStack;

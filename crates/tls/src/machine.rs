@@ -13,7 +13,7 @@ use openssl::ssl::{ErrorCode, SslStream};
 use crate::certificate::Certificate;
 use crate::cipher_spec::{CipherSpec, by_suite};
 use crate::client_hello::{Hello, look};
-use crate::context::{Acceptor, Connector};
+use crate::context::{Acceptor, Connector, refused_subject};
 use crate::failure::Failure;
 use crate::server_name::{of_channel, to_channel};
 
@@ -125,18 +125,21 @@ pub struct Agreed {
 
 enum State {
     /// The client's first message has not come completely: it decides what the connection begins with.
-    Greeting { acceptor: Acceptor, wire: Wire },
-    /// The connection, and the channel that the client's first message has named: what OpenSSL knows of it is lost
-    /// when a session goes on, and may have been replaced by a second message.
+    Greeting {
+        acceptor: Acceptor,
+        wire: Wire,
+    },
     Stream {
         stream: SslStream<Wire>,
-        named: Option<String>,
     },
 }
 
 /// A TLS connection.
 pub struct Machine {
     state: State,
+    /// The channel that the client's first message has named: what OpenSSL knows of it is lost when a session goes on, and
+    /// may have been replaced by a second message.
+    named: Option<String>,
 }
 
 impl Machine {
@@ -146,7 +149,7 @@ impl Machine {
             acceptor: acceptor.clone(),
             wire: Wire::default(),
         };
-        Machine { state }
+        Machine { state, named: None }
     }
 
     /// The connecting side, for a channel.
@@ -156,16 +159,16 @@ impl Machine {
     pub fn connect(connector: &Connector, channel: &str) -> Result<Machine, ErrorStack> {
         let ssl = connector.begin(&of_channel(channel))?;
         let stream = SslStream::new(ssl, Wire::default())?;
-        let named = Some(channel.to_owned());
         Ok(Machine {
-            state: State::Stream { stream, named },
+            state: State::Stream { stream },
+            named: Some(channel.to_owned()),
         })
     }
 
     fn wire(&mut self) -> &mut Wire {
         match &mut self.state {
             State::Greeting { wire, .. } => wire,
-            State::Stream { stream, .. } => stream.get_mut(),
+            State::Stream { stream } => stream.get_mut(),
         }
     }
 
@@ -195,23 +198,29 @@ impl Machine {
                 Hello::Incomplete => return Ok(Progress::Waiting),
                 Hello::Complete(name) => name,
             };
-            let named = name.as_deref().and_then(to_channel);
-            let ssl = acceptor.begin(named.as_deref())?;
+            self.named = name.as_deref().and_then(to_channel);
+            let ssl = acceptor.begin(self.named.as_deref())?;
             let stream = SslStream::new(ssl, std::mem::take(wire));
             let failed = |error: ErrorStack| Failure::Unable(error.to_string());
             self.state = State::Stream {
                 stream: stream.map_err(failed)?,
-                named,
             };
         }
-        let State::Stream { stream, .. } = &mut self.state else {
+        let State::Stream { stream } = &mut self.state else {
             return Ok(Progress::Waiting);
         };
-        match stream.do_handshake() {
+        let done = stream.do_handshake();
+        let refused = refused_subject();
+        match done {
             Ok(()) => Ok(Progress::Done),
             Err(error) if error.code() == ErrorCode::WANT_READ => Ok(Progress::Waiting),
-            Err(error) => Err(Failure::of(&error, stream.ssl())),
+            Err(error) => Err(Failure::of(&error, stream.ssl()).of_subject(refused)),
         }
+    }
+
+    /// The channel that a client has named, as far as its first message has come.
+    pub fn channel(&self) -> Option<&str> {
+        self.named.as_deref()
     }
 
     /// What was agreed on; none before the handshake is done.
@@ -219,7 +228,7 @@ impl Machine {
     /// # Errors
     /// The partner's certificate says what cannot be read.
     pub fn agreed(&self) -> Result<Option<Agreed>, Failure> {
-        let State::Stream { stream, named } = &self.state else {
+        let State::Stream { stream } = &self.state else {
             return Ok(None);
         };
         let ssl = stream.ssl();
@@ -236,11 +245,12 @@ impl Machine {
         let partner = partner.map_err(|error| Failure::BadCertificate {
             why: error.to_string(),
             expired: false,
+            subject: None,
         })?;
         Ok(Some(Agreed {
             spec,
             partner,
-            channel: named.clone(),
+            channel: self.named.clone(),
             resumed: ssl.session_reused(),
         }))
     }
@@ -250,7 +260,7 @@ impl Machine {
     /// # Errors
     /// What came was no valid record, or asks for more answers than a partner has reason to.
     pub fn read(&mut self, into: &mut [u8]) -> Result<Plain, Failure> {
-        let State::Stream { stream, .. } = &mut self.state else {
+        let State::Stream { stream } = &mut self.state else {
             return Ok(Plain::Waiting);
         };
         let wire = stream.get_mut();
@@ -274,7 +284,7 @@ impl Machine {
     pub fn write(&mut self, plain: &[u8]) -> Result<usize, Failure> {
         let length = plain.len().min(RECORD);
         let (record, _) = plain.split_at(length);
-        let State::Stream { stream, .. } = &mut self.state else {
+        let State::Stream { stream } = &mut self.state else {
             return Ok(0);
         };
         if record.is_empty() {
@@ -288,7 +298,7 @@ impl Machine {
 
     /// Tells the partner that no more comes.
     pub fn close(&mut self) {
-        if let State::Stream { stream, .. } = &mut self.state {
+        if let State::Stream { stream } = &mut self.state {
             // Before the handshake is done, and after a failure, there is nobody to tell.
             let _ = stream.shutdown();
         }

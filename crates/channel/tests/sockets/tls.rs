@@ -308,6 +308,11 @@ async fn bad_certificates_and_bad_bytes_end_the_handshake_with_one_message() {
         // A client of TLS 1.3 hears of it after its part.
         drop(stream);
         assert_eq!(heard_of(&world).await, Some("AMQ9633E"), "{version}");
+        let event = world.operator.audited();
+        let name = &event.who.certificate;
+        assert_eq!(event.who.channel, "CH", "{version}");
+        assert!(name.contains(",CN=app1,"), "{version}: {name}");
+        assert!(event.because.contains("expired"), "{version}: {event:?}");
     }
     let before = world.operator.channels().len();
     let mut socket = world.socket().await;

@@ -15,7 +15,7 @@ use posthaste_admin::Admin;
 use posthaste_channel::{Caller, Limits, Registry, serve};
 use posthaste_command::parse;
 use posthaste_engine::{
-    Authorization, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Users,
+    AuditEvent, Authorization, CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Users,
 };
 use posthaste_env::{Env, Thread, block_on, os, spawn};
 use posthaste_net::{
@@ -30,13 +30,20 @@ use tokio::task::JoinHandle;
 use crate::client::Client;
 use crate::held_disk::{HeldDisk, Hold};
 
-/// Remembers the operator's messages.
+/// Remembers the operator's messages, and the events of an audit.
 #[derive(Default)]
-pub(crate) struct RecordingOperator(Mutex<Vec<(&'static str, Vec<String>)>>);
+pub(crate) struct RecordingOperator(
+    Mutex<Vec<(&'static str, Vec<String>)>>,
+    Mutex<Vec<AuditEvent>>,
+);
 
 impl Operator for RecordingOperator {
     fn record(&self, id: &'static str, inserts: &[String], _: &'static Location<'static>) {
         self.0.lock().push((id, inserts.to_vec()));
+    }
+
+    fn audit(&self, event: AuditEvent) {
+        self.1.lock().push(event);
     }
 }
 
@@ -64,6 +71,13 @@ impl RecordingOperator {
             .expect("the message was heard")
             .1
             .clone()
+    }
+}
+
+impl RecordingOperator {
+    /// The last event of an audit.
+    pub(crate) fn audited(&self) -> AuditEvent {
+        self.1.lock().last().expect("an event").clone()
     }
 }
 
