@@ -391,6 +391,11 @@ fn display_finds_by_profile_type_and_what_would_happen() {
             "CHLAUTH(A.B) CLNTUSER('alice') ADDRESS('10.0.0.1')",
             "AMQ9783I: Channel will run using MCAUSER(alice).",
         ),
+        // Whom a client names with a blank in front is somebody else.
+        (
+            "CHLAUTH(A.B) CLNTUSER(' alice') ADDRESS('10.0.0.1')",
+            "MCAUSER(net)",
+        ),
         (
             "CHLAUTH(A.B) CLNTUSER('mallory') ADDRESS('192.0.2.1')",
             "USERLIST(mallory)",

@@ -317,7 +317,11 @@ fn run_check(
     }
     let value = |keyword: &str| {
         let found = asked.iter().find(|(other, _)| *other == keyword);
-        let value = found.map(|(_, item)| item.text.trim().to_owned());
+        let value = found.map(|(_, item)| match keyword {
+            // As a client's is taken, whose user has no blanks behind it and may have some before it.
+            "CLNTUSER" => item.text.trim_end_matches(' ').to_owned(),
+            _ => item.text.trim().to_owned(),
+        });
         value.filter(|value| !value.is_empty())
     };
     let (user, queue_manager) = (value("CLNTUSER"), value("QMNAME"));
