@@ -165,6 +165,11 @@ pub(crate) fn refused_chlauth(error: ChlAuthError) -> Reply {
             let most = most.to_string();
             Reply::failed("AMQ2444E", &[most], Reason::CCF_CHLAUTH_MAX_EXCEEDED)
         }
+        ChlAuthError::User(keyword, name) => Reply::failed(
+            "AMQ2453E",
+            &[keyword.to_owned(), name],
+            Reason::CCF_PARM_VALUE_ERROR,
+        ),
     }
 }
 

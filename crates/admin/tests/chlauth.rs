@@ -338,6 +338,29 @@ fn what_cannot_be_is_refused_with_its_number() {
     );
 }
 
+/// An asterisk makes no user generic, and a record that blocks nobody is not taken for one that does.
+#[test]
+fn users_who_are_nobody_are_refused() {
+    let w = World::new();
+    for (what, part) in [
+        (
+            "TYPE(BLOCKUSER) USERLIST('*MQADMIN','a*')",
+            "USERLIST names users one by one: 'a*'",
+        ),
+        (
+            "TYPE(USERMAP) CLNTUSER('v') USERSRC(MAP) MCAUSER('*MQADMIN')",
+            "MCAUSER names users one by one: '*MQADMIN'",
+        ),
+    ] {
+        let reply = w.mqsc(&format!("SET CHLAUTH(A) {what}"));
+        refused(&reply, "AMQ2453E", Reason::CCF_PARM_VALUE_ERROR, part);
+    }
+    w.run(
+        "SET CHLAUTH(A) TYPE(BLOCKUSER) USERLIST('*MQADMIN','a')
+         SET CHLAUTH(A) TYPE(USERMAP) CLNTUSER('v') USERSRC(MAP) MCAUSER('*noaccess')",
+    );
+}
+
 #[test]
 fn display_finds_by_profile_type_and_what_would_happen() {
     let w = World::new();

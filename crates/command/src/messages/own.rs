@@ -731,6 +731,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Show the records (DISPLAY CHLAUTH(*) ALL), remove the one and set it again: SET CHLAUTH(profile) TYPE(type) ACTION(REMOVEALL).",
     ),
     message(
+        "AMQ2453E",
+        "{0} names users one by one: '{1}' is nobody.",
+        "The record was not set. Names of users are not generic in channel authentication records: with an asterisk it would be for nobody. USERLIST may have *MQADMIN, for all who administer the queue manager; MCAUSER may be *NOACCESS.",
+        "Name each user. To keep out all but some, set a record with USERSRC(NOACCESS) for the channel, and one with TYPE(USERMAP) for each who may come in.",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

@@ -80,6 +80,8 @@ pub enum ChlAuthError {
     Exists(String),
     /// A list may have only so many items.
     TooMany(usize),
+    /// The attribute with this keyword names users one by one, and this, with an asterisk, is nobody's name.
+    User(&'static str, String),
 }
 
 impl From<LogError> for ChangeError {

@@ -22,6 +22,9 @@ use super::{Catalogue, ChangeError};
 use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
 
+/// What MCAUSER says of whom nobody may be.
+const NOBODY: &str = "*NOACCESS";
+
 /// What a record is about and what it says.
 pub(crate) fn read(object: &Object) -> Result<Record, ChlAuthError> {
     let attrs = &object.attrs;
@@ -95,7 +98,10 @@ fn rules(enabled: bool, objects: &[Object]) -> Rules {
 }
 
 /// What was given, as it is kept: no asterisk behind another, and what stands for administrators as it is understood.
-fn canonical(kind: ObjectKind, given: &Attrs) -> Attrs {
+///
+/// # Errors
+/// It names users who are nobody, to whom nothing is to be set.
+fn canonical(kind: ObjectKind, action: ChlAuthAction, given: &Attrs) -> Result<Attrs, ChangeError> {
     let mut attrs = given.clone();
     let profile = Pattern::new(given.text(MQCACH_CHANNEL_NAME));
     attrs.set_text(MQCACH_CHANNEL_NAME, profile.text());
@@ -107,7 +113,25 @@ fn canonical(kind: ObjectKind, given: &Attrs) -> Attrs {
         let users = given.texts(MQCACH_MCA_USER_ID_LIST).iter().map(kept);
         attrs.set(MQCACH_MCA_USER_ID_LIST, Value::Texts(users.collect()));
     }
-    attrs
+    // What an earlier release has taken can be removed.
+    let sets = matches!(action, ChlAuthAction::Add | ChlAuthAction::Replace);
+    match check_users(kind, &attrs).filter(|_| sets) {
+        Some(error) => Err(ChangeError::ChlAuth(error)),
+        None => Ok(attrs),
+    }
+}
+
+/// What is wrong about users that are named: an asterisk makes no name generic, and who is nobody would be blocked in vain.
+fn check_users(kind: ObjectKind, attrs: &Attrs) -> Option<ChlAuthError> {
+    let wrong = |keyword, name: &str| ChlAuthError::User(keyword, name.to_owned());
+    if kind == ObjectKind::ChlBlockUser {
+        let mut users = attrs.texts(MQCACH_MCA_USER_ID_LIST).iter();
+        let nobody = users.find(|user| user.contains('*') && *user != ADMINISTRATORS);
+        return nobody.map(|user| wrong("USERLIST", user));
+    }
+    let user = attrs.text(MQCACH_MCA_USER_ID);
+    let nobody = user.contains('*') && !user.eq_ignore_ascii_case(NOBODY);
+    nobody.then(|| wrong("MCAUSER", user))
 }
 
 /// The attribute that is the list of a kind of record, if its records are lists.
@@ -221,7 +245,7 @@ impl Catalogue {
         given: &Attrs,
     ) -> Result<Option<Lsn>, ChangeError> {
         let _order = self.order.lock();
-        let given = &canonical(kind, given);
+        let given = &canonical(kind, action, given)?;
         if action == ChlAuthAction::RemoveAll {
             let profile = given.text(MQCACH_CHANNEL_NAME);
             let mut end = None;
