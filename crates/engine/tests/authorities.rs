@@ -199,6 +199,23 @@ const OBJECTS: &str = "
     DEFINE SUB(ADMIN) TOPICSTR('news/today/sports') DEST(Q)
 ";
 
+/// Which names of subscriptions are taken hears only who may subscribe.
+#[test]
+fn who_may_not_subscribe_does_not_learn_which_names_are_taken() {
+    let (w, _) = world(false);
+    w.run(OBJECTS);
+    let connect = ("QMGR", "self", "CONNECT");
+    grant(&w, &[connect]);
+    let s = admit(&w, "app").unwrap();
+    let create = || {
+        let options = MQSO_CREATE | MQSO_MANAGED | MQSO_DURABLE;
+        subscribes(&s, sd(options, "ADMIN"), Hobj::NONE)
+    };
+    assert_eq!(create(), Err(Reason::NOT_AUTHORIZED));
+    grant(&w, &[connect, ("TOPIC", "NEWS", "SUB")]);
+    assert_eq!(create(), Err(Reason::SUB_ALREADY_EXISTS));
+}
+
 /// Each call is carried out with what it needs, and refused when any of that is missing.
 #[test]
 fn each_call_needs_each_of_its_authorities() {

@@ -504,7 +504,12 @@ impl SessionInner {
                     created: false,
                 })
             }
-            Some(_) => Err(Reason::SUB_ALREADY_EXISTS.into()),
+            Some(_) => {
+                // Who may not subscribe does not learn which names are taken either.
+                let filter = self.filter_of(sd)?;
+                caller.may_subscribe(qm, filter.branch(), false)?;
+                Err(Reason::SUB_ALREADY_EXISTS.into())
+            }
             None if creates => {
                 let (found, authorised) = self.create(sd, hobj, given, caller).await?;
                 let using = Use {
