@@ -27,8 +27,9 @@ use crate::verb::ApiHeader;
 
 /// Longest segment that is taken before a conversation is connected.
 pub const UNCONNECTED_LIMIT: usize = 4_096;
-/// The same for one with credentials: a token is 8,192 bytes long at most.
-const CREDENTIALS_LIMIT: usize = 8_192 + 128;
+/// The same for one with credentials. No token is longer than 8,192 bytes (MQCSP); one that is gets the answer of a token that
+/// is nobody's, and not that of a broken protocol, as long as it is no longer than the longest segment.
+const CREDENTIALS_LIMIT: usize = 32 * 1_024;
 
 /// What a segment means.
 #[derive(Debug)]

@@ -547,6 +547,12 @@ async fn a_token_of_a_trusted_issuer_lets_its_user_in() {
     }
     let inserts = guarded.world.operator.inserts("AMQ2605E");
     assert_eq!(inserts, ["CH", "127.0.0.1", "its time is over"]);
+    // One that is too long is refused as others are.
+    let long = issuer.token("app1", 4_000_000_000, 12_000);
+    assert_eq!(guarded.outcome(Given::Token(&long)).await, Err(WRONG));
+    let event = guarded.world.operator.audited();
+    let found = (event.message, event.because.as_str());
+    assert_eq!(found, ("AMQ2605E", "it is too long"));
     // A second conversation with the same one, which is not looked at again.
     let mut client = guarded.socket().await;
     for _ in 0..2 {
