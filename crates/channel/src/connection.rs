@@ -13,6 +13,7 @@ use std::task::{Context, Waker};
 
 use posthaste_authentication::Loopback;
 use posthaste_engine::plant::{Bug, planted};
+use posthaste_engine::{AuditEvent, AuditKind};
 use posthaste_env::Nanos;
 use posthaste_mqi::Reason;
 use posthaste_net::{
@@ -639,6 +640,11 @@ impl Connection {
             .flatten()
             .any(|slot| slot.worker.is_in_use());
         let connected = in_use && instance.is_some_and(|i| i.connected.load(Ordering::Relaxed));
+        if let End::Misbehaved(error) = end
+            && (!connected || error.is_about_credentials())
+        {
+            self.refused(error);
+        }
         // That an application of this machine ended is nobody's error: the system says so, and its work is backed out.
         if !(self.registry.is_local() && matches!(end, End::Lost(_))) {
             end.report(
@@ -657,6 +663,22 @@ impl Connection {
             Closing::Dropping
         });
         self.stage = Stage::Ending(end);
+    }
+
+    /// Whoever audits hears of a channel whose client broke the protocol before it was connected, or with its credentials.
+    /// What has agreed on no channel yet may be anything.
+    fn refused(&self, error: PeerMisbehaved) {
+        let Some(admitted) = &self.admitted else {
+            return;
+        };
+        let channel = &admitted.instance.channel;
+        let conname = self.caller.peer.conname();
+        self.registry.operator().audit(AuditEvent {
+            who: of_partner(channel, &conname, self.tls.as_deref()),
+            because: error.to_string(),
+            message: error.message(),
+            ..AuditEvent::new(AuditKind::ConnectionRefused, Reason::CHANNEL_CONFIG_ERROR)
+        });
     }
 
     /// The sessions have ended: says good-bye, if anybody hears it.

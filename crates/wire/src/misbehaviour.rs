@@ -106,6 +106,18 @@ impl PeerMisbehaved {
         }
     }
 
+    /// Whether it is about what says who the peer is.
+    pub fn is_about_credentials(self) -> bool {
+        matches!(
+            self,
+            PeerMisbehaved::UseridTwice
+                | PeerMisbehaved::UseridMalformed
+                | PeerMisbehaved::AuthenticationTwice
+                | PeerMisbehaved::AuthenticationMalformed
+                | PeerMisbehaved::VerbBeforeConnect(SegmentType::ConauthInfo)
+        )
+    }
+
     /// The number of the operator message that reports it.
     pub fn message(self) -> &'static str {
         match self {

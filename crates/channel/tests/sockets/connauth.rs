@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use posthaste_authentication::UserFile;
 use posthaste_channel::{ConnAuth, Limits, Sources, TokenSettings};
+use posthaste_engine::AuditKind;
 use posthaste_env::os;
 use posthaste_mqi::constants::{MQGMO_NO_SYNCPOINT, MQPMO_NO_SYNCPOINT};
 use posthaste_mqi::{Chars, CompCode, Hobj, Reason};
 use posthaste_wire::Request;
 use posthaste_wire::client::FromServer;
-use posthaste_wire::identity::Userid;
+use posthaste_wire::identity::{Authentication, Userid};
 use tokio::net::TcpStream;
 
 use crate::client::{Client, conn};
@@ -570,6 +571,38 @@ async fn a_token_of_a_trusted_issuer_lets_its_user_in() {
         guarded.outcome(Given::Token(&token)).await.unwrap(),
         "process"
     );
+}
+
+/// An audit hears of them, too.
+#[tokio::test]
+async fn credentials_that_break_the_protocol_are_a_refused_connection() {
+    let guarded = Guarded::new("CHCKCLNT(OPTIONAL)").await;
+    let user = |length| Authentication {
+        user: vec![b'u'; length],
+        ..Authentication::default()
+    };
+    for (credentials, because) in [
+        // Longer than a segment may be, and than a user may be.
+        (user(40_000), "ConauthInfo came before MQCONN"),
+        (user(2_000), "the authentication data"),
+    ] {
+        let mut client = guarded.socket().await;
+        client
+            .socket
+            .authenticate(&mut client.out, client.id, &credentials);
+        // Until the connection is closed.
+        let closed = async { while client.event().await.is_ok() {} };
+        let limit = Duration::from_secs(60);
+        tokio::time::timeout(limit, closed).await.unwrap();
+        drop(client);
+        guarded.world.admission.empty().await;
+        let event = guarded.world.operator.audited();
+        assert_eq!(event.kind, AuditKind::ConnectionRefused);
+        let found = (event.message, event.who.channel.as_str());
+        assert_eq!(found, ("AMQ9504E", "CH"), "{event:?}");
+        assert_eq!(event.who.conname, "127.0.0.1");
+        assert!(event.because.contains(because), "{event:?}");
+    }
 }
 
 #[tokio::test]
