@@ -191,7 +191,7 @@ impl Serving<'_> {
         if let Some(number) = pcf::command_of(data).filter(|number| *number != MQCMD_ESCAPE) {
             return match pcf::request_of(data, &|name| self.kind_of_queue(name)) {
                 Ok(asked) => {
-                    let reply = self.run_all(request, &asked.commands).await;
+                    let reply = self.run_all(request, asked.commands()).await;
                     pcf::responses(number, &reply, order)
                 }
                 Err(why) => pcf::refusal(number, &why, order),
@@ -205,10 +205,10 @@ impl Serving<'_> {
     }
 
     /// Carries out one command after the other, until one fails.
-    async fn run_all(&self, request: &Md, commands: &[String]) -> Reply {
+    async fn run_all(&self, request: &Md, commands: impl Iterator<Item = String>) -> Reply {
         let mut all = Reply::default();
         for command in commands {
-            let reply = self.admin.run_as(sender(request), command).await;
+            let reply = self.admin.run_as(sender(request), &command).await;
             if !reply.ok {
                 return reply;
             }

@@ -11,7 +11,7 @@ use posthaste_admin::{Admin, COMMAND_QUEUE, CommandServer};
 use posthaste_command::pcf::{self, Header, Message, Parameter, Text, Value};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Md, Name};
+use posthaste_mqi::{ByteOrder, Chars, Md, Name, Reason};
 use world::*;
 
 /// Completion code, reason and parameter at fault.
@@ -290,6 +290,18 @@ fn connections_are_named_by_24_bytes_in_pcf() {
     assert_eq!(outcomes(&all[3]), [DONE]);
     assert_eq!(all[3][0].texts(MQCACF_APPL_TAG), ["command server"]);
     assert_eq!(outcomes(&all[4]), failed(3200, None));
+}
+
+/// One that has nothing open is there all the same.
+#[test]
+fn a_connection_without_handles_is_not_said_to_be_none() {
+    let w = World::light();
+    let _idle = w.connect();
+    let shown = w.mqsc("DISPLAY CONN(*) TYPE(CONN)");
+    let idle = shown.rows.last().unwrap().2.shown("CONN").unwrap();
+    let reason = |id: &str| w.mqsc(&format!("DISPLAY CONN({id}) TYPE(HANDLE)")).reason;
+    assert_eq!(reason(&idle), Reason::CCF_NONE_FOUND);
+    assert_eq!(reason("0123456789ABCDEF"), Reason::CCF_CONNECTION_ID_ERROR);
 }
 
 /// A kind of object as programs administer it.

@@ -117,7 +117,7 @@ pub fn command_message(data: &[u8]) {
         mqsc(text.as_bytes());
     }
     if let Ok(request) = pcf::request_of(data, &|_| None) {
-        for command in request.commands {
+        for command in request.commands() {
             mqsc(command.as_bytes());
         }
     }

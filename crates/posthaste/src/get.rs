@@ -187,8 +187,8 @@ impl Getter<'_> {
             let next = match self.next(MQGMO_NO_WAIT, 0) {
                 Ok(next) => next,
                 Err(failure) => {
-                    // What was written out is not to come again for that. Where it cannot be committed either it is
-                    // not counted.
+                    // What was written out is not to come again because of that; where it cannot be committed either,
+                    // what is counted as got leaves it out.
                     let _ = self.settle();
                     return Err(failure);
                 }

@@ -259,7 +259,10 @@ pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
     }
     match reply.rows.is_empty() {
         true => {
-            let reason = match request.name.ends_with('*') || request.filter.is_some() {
+            // One that is there may have nothing open, or nothing that whoever asks may see.
+            let is_there = || qm.connection_status().iter().any(wanted);
+            let several = request.name.ends_with('*') || request.filter.is_some();
+            let reason = match several || is_there() {
                 true => Reason::CCF_NONE_FOUND,
                 false => Reason::CCF_CONNECTION_ID_ERROR,
             };

@@ -71,8 +71,11 @@ const GROUPS: [(i32, &str); 3] = [
     (mq::MQAUTH_ALL_MQI, "ALLMQI"),
 ];
 
-/// The commands, one for each user or group that the request names.
-pub(super) fn commands(command: &PcfCommand, message: &Message) -> Result<Vec<String>, Refusal> {
+/// What the commands have in common, and what each adds: one for each user or group that the request names.
+pub(super) fn commands(
+    command: &PcfCommand,
+    message: &Message,
+) -> Result<(String, Vec<String>), Refusal> {
     let PcfCommand { verb, noun, .. } = command;
     let mut mqsc = format!("{verb} {noun}");
     let mut entities: Vec<String> = Vec::new();
@@ -122,17 +125,14 @@ pub(super) fn commands(command: &PcfCommand, message: &Message) -> Result<Vec<St
         command.number,
         mq::MQCMD_SET_AUTH_REC | mq::MQCMD_DELETE_AUTH_REC
     );
-    Ok(match entities.as_slice() {
-        [] if named => {
+    if entities.is_empty() {
+        if named {
             let missing = mq::MQCACF_PRINCIPAL_ENTITY_NAMES;
             return refused(Reason::CCF_PARM_COUNT_TOO_SMALL, missing);
         }
-        [] => vec![mqsc],
-        entities => entities
-            .iter()
-            .map(|entity| format!("{mqsc}{entity}"))
-            .collect(),
-    })
+        entities.push(String::new());
+    }
+    Ok((mqsc, entities))
 }
 
 fn entity(word: &str, name: &str) -> String {
@@ -198,6 +198,7 @@ fn authorities(keyword: &str, id: i32, codes: &[i32]) -> Result<String, Refusal>
         let group = GROUPS.iter().find(|(number, _)| number == code);
         let single = || attribute.and_then(|attribute| attribute.word_of(i64::from(*code)));
         match group.map(|(_, word)| *word).or_else(single) {
+            Some(word) if words.contains(&word) => {}
             Some(word) => words.push(word),
             None => return refused(Reason::CCF_AUTH_VALUE_ERROR, id),
         }

@@ -3,6 +3,8 @@
 //! Invariants: what a request says is either in the command that is made of it, or the request is refused with PCF's reason and
 //! the parameter that is at fault; text is in quotes, so that no value becomes another parameter.
 
+use std::collections::HashSet;
+
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants as mq;
 
@@ -39,11 +41,19 @@ const PARTNER: [&str; 5] = ["ADDRESS", "CLNTUSER", "QMNAME", "SSLPEER", "SSLCERT
 /// A request in PCF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
+    /// The command in MQSC; of one that names several users or groups what all have in common.
+    command: String,
+    /// What is added to it, each in turn.
+    each: Vec<String>,
+}
+
+impl Request {
     /// The commands in MQSC that are to be carried out, one after the other, until one fails: one, unless several users or
-    /// groups are named.
-    pub commands: Vec<String>,
-    /// The command (MQCMD_).
-    pub number: i32,
+    /// groups are named. Each is made when its turn comes, for a request may name many and say much of all.
+    pub fn commands(&self) -> impl Iterator<Item = String> {
+        let whole = |added: &String| format!("{}{added}", self.command);
+        self.each.iter().map(whole)
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -93,35 +103,35 @@ pub fn request_of(
         return wrong(Reason::CCF_CFH_COMMAND_ERROR);
     };
     check_once(&message)?;
-    let mut commands = match command.subject {
+    let (mut mqsc, each) = match command.subject {
         Subject::Authorities => authority::commands(command, &message)?,
-        _ => vec![Asked::new(command, &message)?.mqsc(kind_of_queue)?],
+        _ => {
+            let mqsc = Asked::new(command, &message)?.mqsc(kind_of_queue)?;
+            (mqsc, vec![String::new()])
+        }
     };
     let asks = |list: i32| message.parameters.iter().any(|one| one.id == list);
     if let Form::Inquire(list) = command.form
         && !asks(list)
     {
-        for mqsc in &mut commands {
-            mqsc.push_str(" ALL");
-        }
+        mqsc.push_str(" ALL");
     }
     Ok(Request {
-        commands,
-        number: header.command,
+        command: mqsc,
+        each,
     })
 }
 
-/// Refuses parameters that are there twice.
+/// Refuses parameters that are there twice, and a second filter. There may be very many.
 fn check_once(message: &Message) -> Result<(), Refusal> {
-    let parameters = &message.parameters;
-    for (at, one) in parameters.iter().enumerate() {
-        let before = parameters.iter().take(at);
-        if is_filter(&one.value) && before.clone().any(|other| is_filter(&other.value)) {
+    let (mut seen, mut filtered) = (HashSet::new(), false);
+    for one in &message.parameters {
+        let filters = is_filter(&one.value);
+        if filters && filtered {
             return refused(Reason::CCF_TOO_MANY_FILTERS, one.id);
         }
-        let form = std::mem::discriminant(&one.value);
-        let mut same = before.filter(|other| std::mem::discriminant(&other.value) == form);
-        if same.any(|other| other.id == one.id) {
+        filtered |= filters;
+        if !seen.insert((std::mem::discriminant(&one.value), one.id)) {
             return refused(twice(&one.value), one.id);
         }
     }

@@ -364,8 +364,11 @@ impl Delivering {
         };
         let exception = report::report(inner, Kind::Exception(reason.0), &failed.md, &failed.data);
         if failed.md.report & MQRO_DISCARD_MSG == 0 {
-            // Without a dead-letter queue the operator is told what the matter is with where it was to go.
-            let dead = failed.dead_letter(inner, reason).map_err(|_| reason)?;
+            let dead = failed.dead_letter(inner, reason).map_err(|why| match why {
+                // There is none: the operator is told what the matter is with where it was to go.
+                Reason::UNKNOWN_OBJECT_NAME => reason,
+                why => why,
+            })?;
             send::in_unit(session, dead).await?;
         }
         if let Some(exception) = exception {

@@ -111,8 +111,8 @@ fn every_row_is_a_command_of_mqsc() {
             _ => Vec::new(),
         });
         let request = asked(command.number, parameters).expect("a request that is right");
-        for mqsc in &request.commands {
-            assert!(crate::parse(mqsc).unwrap().is_some(), "{mqsc}");
+        for mqsc in request.commands() {
+            assert!(crate::parse(&mqsc).unwrap().is_some(), "{mqsc}");
         }
     }
     assert!(numbers.len() > 80, "{} commands", numbers.len());
@@ -346,21 +346,35 @@ fn about_records() -> Vec<Made> {
     ]
 }
 
+/// What is common to all that are named is kept once, however long it is; and nothing is refused by comparing each
+/// parameter with each.
+#[test]
+fn what_a_request_takes_grows_with_its_length() {
+    let profile = "A".repeat(200_000);
+    let names: Vec<String> = (0..2_000).map(|n| format!("u{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let many = vec![
+        text(mq::MQCACF_AUTH_PROFILE_NAME, &profile),
+        int(mq::MQIACF_OBJECT_TYPE, mq::MQOT_Q),
+        texts(mq::MQCACF_PRINCIPAL_ENTITY_NAMES, &names),
+        ints(mq::MQIACF_AUTH_ADD_AUTHS, &[mq::MQAUTH_INPUT; 1_000]),
+    ];
+    let made = asked(mq::MQCMD_SET_AUTH_REC, many).unwrap();
+    let kept = made.command.len() + made.each.iter().map(String::len).sum::<usize>();
+    assert!(kept < 300_000, "{kept}");
+    let first = made.commands().next().unwrap();
+    assert!(first.ends_with(" AUTHADD(GET) PRINCIPAL('u0')"));
+    let different = (0..100_000).map(|id| int(-1 - id, 0)).collect();
+    let refusal = asked(mq::MQCMD_PING_Q_MGR, different).unwrap_err();
+    assert_eq!(refusal.reason, Reason::CCF_CFIN_PARM_ID_ERROR);
+}
+
 #[test]
 fn requests_become_the_commands_that_do_the_same() {
     let cases = [about_objects(), about_state(), about_records()];
     for (command, parameters, mqsc) in cases.concat() {
         let made = asked(command, parameters).expect("a request that is right");
-        assert_eq!(
-            (made.commands, made.number),
-            (
-                mqsc.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(),
-                command
-            )
-        );
-        for one in mqsc {
-            assert!(crate::parse(one).unwrap().is_some(), "{one}");
-        }
+        assert_eq!(made.commands().collect::<Vec<_>>(), mqsc);
     }
 }
 
