@@ -21,7 +21,7 @@ use crate::half_open::HalfOpens;
 pub struct Limits {
     /// In all.
     pub connections: usize,
-    /// From one address; connections of this machine's own sockets count together.
+    /// From one address, of IPv6 from one site; connections of this machine's own sockets count together.
     pub per_address: usize,
 }
 

@@ -88,7 +88,7 @@ impl Worker {
             persistent: Some(manner.persistent),
             priority: Some(manner.priority),
             in_uow: manner.in_uow,
-            expiry: tenths.map(|tenths| tenths * 100_000),
+            expiry: tenths.map(|tenths| tenths * crate::calls::TENTH),
             delay: Some(delay * 1_000),
             msg_id: id,
             correl_id: manner.correl,

@@ -324,7 +324,7 @@ impl Worker {
                 persistent: Some(manner.persistent),
                 priority: Some(manner.priority),
                 in_uow: manner.in_uow,
-                expiry: manner.tenths.map(|tenths| tenths * 100_000),
+                expiry: manner.tenths.map(|tenths| tenths * crate::calls::TENTH),
                 delay: None,
                 msg_id,
                 correl_id,

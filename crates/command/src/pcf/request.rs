@@ -3,7 +3,8 @@
 //! Invariants: what a request says is either in the command that is made of it, or the request is refused with PCF's reason and
 //! the parameter that is at fault; text is in quotes, so that no value becomes another parameter.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
+use std::mem::{Discriminant, discriminant};
 
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants as mq;
@@ -124,16 +125,19 @@ pub fn request_of(
 
 /// Refuses parameters that are there twice, and a second filter. There may be very many.
 fn check_once(message: &Message) -> Result<(), Refusal> {
-    let (mut seen, mut filtered) = (HashSet::new(), false);
+    let mut seen: BTreeMap<i32, Vec<Discriminant<Value>>> = BTreeMap::new();
+    let mut filtered = false;
     for one in &message.parameters {
         let filters = is_filter(&one.value);
         if filters && filtered {
             return refused(Reason::CCF_TOO_MANY_FILTERS, one.id);
         }
         filtered |= filters;
-        if !seen.insert((std::mem::discriminant(&one.value), one.id)) {
+        let (form, forms) = (discriminant(&one.value), seen.entry(one.id).or_default());
+        if forms.contains(&form) {
             return refused(twice(&one.value), one.id);
         }
+        forms.push(form);
     }
     Ok(())
 }
